@@ -1,0 +1,107 @@
+// Package manifest describes the files of a model. A manifest is written last:
+// a folder that has one is whole, a folder without one is not a model.
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"sort"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// Version is the schema of the manifests written here.
+const Version = "koldun.gorizond.io/manifest/v1"
+
+// A Kind says what sort of files a manifest lists.
+type Kind string
+
+// The kinds.
+const (
+	Source    Kind = "source"    // files as the hub has them
+	Converted Kind = "converted" // .m and .t files
+)
+
+// A Manifest lists the files of one folder with their sizes and digests.
+type Manifest struct {
+	Version string    `json:"version"`
+	Kind    Kind      `json:"kind"`
+	Origin  Origin    `json:"origin"`
+	Files   []File    `json:"files"` // sorted by path
+	Written time.Time `json:"written"`
+
+	// Of converted models:
+	Name      string          `json:"name,omitempty"`      // as in the file names
+	Weights   string          `json:"weights,omitempty"`   // q40, f32, ...
+	Converter string          `json:"converter,omitempty"` // version of the conversion's bytes
+	Shape     *topology.Shape `json:"shape,omitempty"`     // the model's header
+}
+
+// An Origin says where the bytes came from.
+type Origin struct {
+	Source string `json:"source"`           // as modelref prints it, without the revision
+	Commit string `json:"commit,omitempty"` // the hub's commit, 40 hex digits
+	// Digest is the SHA-256 of the manifest that a conversion read.
+	Digest string `json:"digest,omitempty"`
+}
+
+// A File is one listed file.
+type File struct {
+	Path   string `json:"path"` // relative, with slashes
+	Size   int64  `json:"size"` // bytes
+	SHA256 string `json:"sha256"`
+	ETag   string `json:"etag,omitempty"` // of the stored object
+}
+
+// Size is the sum of the files' sizes in bytes.
+func (m Manifest) Size() int64 {
+	var n int64
+	for _, f := range m.Files {
+		n += f.Size
+	}
+	return n
+}
+
+// File finds a file by its path.
+func (m Manifest) File(path string) (File, bool) {
+	for _, f := range m.Files {
+		if f.Path == path {
+			return f, true
+		}
+	}
+	return File{}, false
+}
+
+// Encode sorts the files and writes the manifest as indented JSON.
+func Encode(m Manifest) ([]byte, error) {
+	m.Version = Version
+	sort.Slice(m.Files, func(i, j int) bool { return m.Files[i].Path < m.Files[j].Path })
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(b, '\n'), nil
+}
+
+// Decode reads a manifest and checks that it can be one of ours. The error is
+// Corrupt.
+func Decode(b []byte) (Manifest, error) {
+	var m Manifest
+	d := json.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(&m); err != nil {
+		return Manifest{}, fault.Errorf(fault.Corrupt, "cannot read manifest: %w", err)
+	}
+	if m.Version != Version {
+		return Manifest{}, fault.Errorf(fault.Corrupt, "cannot read manifest: version is %q, want %q", m.Version, Version)
+	}
+	seen := map[string]bool{}
+	for _, f := range m.Files {
+		if f.Path == "" || f.Size < 0 || len(f.SHA256) != 64 || seen[f.Path] {
+			return Manifest{}, fault.Errorf(fault.Corrupt, "cannot read manifest: entry of file %q is not valid or stands twice", f.Path)
+		}
+		seen[f.Path] = true
+	}
+	return m, nil
+}

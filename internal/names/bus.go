@@ -1,0 +1,82 @@
+package names
+
+// JetStream streams. Everything Koldun says on NATS starts with "koldun.v1.".
+const (
+	// RequestStream holds accepted requests until their end: limits
+	// retention, discard new. Subjects: RequestSubject.
+	RequestStream = "KOLDUN_REQUESTS"
+	// OutcomeStream keeps the terminal record of each request for a while.
+	// Subjects: OutcomeSubject.
+	OutcomeStream = "KOLDUN_OUTCOMES"
+
+	// RequestSubjects and OutcomeSubjects are what the streams capture.
+	RequestSubjects = "koldun.v1.req.>"
+	OutcomeSubjects = "koldun.v1.end.>"
+)
+
+// JetStream key-value buckets.
+const (
+	ModelsBucket   = "koldun_models"   // ModelKey -> model record
+	TokensBucket   = "koldun_tokens"   // TokenKey -> token record
+	DemandBucket   = "koldun_demand"   // session -> demand, with per-key TTL
+	RunnersBucket  = "koldun_runners"  // RunnerKey -> runner state, with per-key TTL
+	LeasesBucket   = "koldun_leases"   // session -> leader and epoch, with per-key TTL
+	ProgressBucket = "koldun_progress" // ProgressKey -> progress.Report
+)
+
+// Session is the key of a pool of runners: one model, shared by all, or one
+// model for one tenant or conversation when isolation is not empty. It is one
+// NATS subject token and one KV key token.
+func Session(namespace, model, isolation string) string {
+	key := token(namespace) + "_" + token(model)
+	if isolation != "" {
+		key += "_" + Hash(16, isolation)
+	}
+	return key
+}
+
+// token keeps a name that is a DNS label and replaces others by a hashed label.
+func token(s string) string { return Join(MaxLabel, s) }
+
+// RequestSubject is where the gateway publishes a request of a tenant.
+func RequestSubject(session, tenant string) string {
+	return "koldun.v1.req." + session + "." + tenant
+}
+
+// OutcomeSubject is where the dispatcher publishes how a request ended.
+func OutcomeSubject(session, tenant string) string {
+	return "koldun.v1.end." + session + "." + tenant
+}
+
+// FramesSubject carries the frames of one request back to its gateway.
+func FramesSubject(request string) string { return "koldun.v1.out." + request }
+
+// AssignSubject is where a runner answers assignments (request and reply).
+func AssignSubject(session, runner string) string {
+	return "koldun.v1.run." + session + "." + runner
+}
+
+// CancelSubject tells dispatcher and runners of a session to drop a request.
+func CancelSubject(session, request string) string {
+	return "koldun.v1.cancel." + session + "." + request
+}
+
+// EndSubject is where a runner reports the end of an attempt to the leader of
+// the session (request and reply).
+func EndSubject(session string) string { return "koldun.v1.done." + session }
+
+// ModelKey is the key of a model in ModelsBucket.
+func ModelKey(namespace, name string) string { return "model/" + namespace + "/" + name }
+
+// TokenKey is the key of an API token in TokensBucket, by the SHA-256 of the
+// token in lower-case hex.
+func TokenKey(sha256hex string) string { return "token/" + sha256hex }
+
+// RunnerKey is the key of a runner in RunnersBucket.
+func RunnerKey(session, runner string) string { return session + "." + runner }
+
+// ProgressKey is the key of a stage's progress in ProgressBucket. The artifact
+// is content-addressed, so that records of different contents never mix.
+func ProgressKey(namespace, artifact, stage string) string {
+	return namespace + "/" + artifact + "/" + stage
+}

@@ -1,0 +1,34 @@
+package names
+
+import "strings"
+
+// Environment variables by which containers find what they were given. Pods
+// write them as $(NAME) into arguments, so that koldun up can run the same
+// pods with other ports and folders on one machine.
+
+// PortEnv holds the number of the container port with the given name.
+func PortEnv(port string) string { return "KOLDUN_PORT_" + envWord(port) }
+
+// DirEnv holds the folder at which the volume with the given name is mounted.
+func DirEnv(volume string) string { return "KOLDUN_DIR_" + envWord(volume) }
+
+func envWord(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "_")) }
+
+// Connection variables, also the keys of composed connection Secrets.
+const (
+	EnvNATSURL      = "NATS_URL"
+	EnvNATSUser     = "NATS_USER"
+	EnvNATSPassword = "NATS_PASSWORD"
+	EnvNATSCreds    = "NATS_CREDS" // path of a credentials file
+
+	// The names of the AWS SDKs and tools.
+	EnvS3Endpoint  = "AWS_ENDPOINT_URL_S3"
+	EnvS3Region    = "AWS_REGION"
+	EnvS3AccessKey = "AWS_ACCESS_KEY_ID"
+	EnvS3SecretKey = "AWS_SECRET_ACCESS_KEY" //nolint:gosec // the name of a variable, not a secret
+	EnvS3Session   = "AWS_SESSION_TOKEN"
+
+	// The names of the Hugging Face tools.
+	EnvHFEndpoint = "HF_ENDPOINT"
+	EnvHFToken    = "HF_TOKEN"
+)

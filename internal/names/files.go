@@ -1,0 +1,11 @@
+package names
+
+// ModelFile is the file name of a converted model, as distributed-llama's
+// converter writes it.
+func ModelFile(name, weights string) string { return "dllama_model_" + name + "_" + weights + ".m" }
+
+// TokenizerFile is the file name of a converted tokenizer.
+func TokenizerFile(name string) string { return "dllama_tokenizer_" + name + ".t" }
+
+// Manifest is the object that makes a folder of files a model.
+const Manifest = "koldun-manifest.json"
