@@ -1,0 +1,132 @@
+package httpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+func start(t *testing.T, h http.Handler, o Options) (url string, stop func() error) {
+	t.Helper()
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, l, h, o) }()
+	stop = func() error {
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(30 * time.Second):
+			return errors.New("the server does not stop")
+		}
+	}
+	return "http://" + l.Addr().String(), stop
+}
+
+func TestServeLetsRequestsFinish(t *testing.T) {
+	entered, leave := make(chan bool), make(chan bool)
+	url, stop := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-leave
+		_, _ = io.WriteString(w, "done")
+	}), Options{Name: "api"})
+
+	body := make(chan string, 1)
+	go func() {
+		r, err := http.Get(url)
+		if err != nil {
+			body <- err.Error()
+			return
+		}
+		defer r.Body.Close()
+		b, _ := io.ReadAll(r.Body)
+		body <- string(b)
+	}()
+	<-entered
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	close(leave)
+	if got := <-body; got != "done" {
+		t.Errorf("body = %q", got)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServeEndsRequestsAfterTheGrace(t *testing.T) {
+	entered := make(chan bool)
+	cause := make(chan error, 1)
+	url, stop := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-r.Context().Done()
+		cause <- context.Cause(r.Context())
+	}), Options{Grace: time.Millisecond})
+	go func() {
+		if r, err := http.Get(url); err == nil {
+			r.Body.Close()
+		}
+	}()
+	<-entered
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if err := <-cause; !errors.Is(err, ErrShutdown) {
+		t.Errorf("cause = %v, want ErrShutdown", err)
+	}
+}
+
+func TestServeCutsHandlersThatHang(t *testing.T) {
+	entered, leave := make(chan bool), make(chan bool)
+	url, stop := start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(entered)
+		<-leave
+	}), Options{Grace: time.Millisecond})
+	defer close(leave)
+	go func() {
+		if r, err := http.Get(url); err == nil {
+			r.Body.Close()
+		}
+	}()
+	<-entered
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServeReportsABrokenListener(t *testing.T) {
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if err := Serve(t.Context(), l, http.NotFoundHandler(), Options{}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("err = %v, want net.ErrClosed", err)
+	}
+}
+
+func TestListenNamesThePortInUse(t *testing.T) {
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = Listen(t.Context(), l.Addr().String())
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), l.Addr().String()) {
+		t.Errorf("err = %v", err)
+	}
+	if _, err = Listen(t.Context(), "nonsense"); !fault.Is(err, fault.Invalid) {
+		t.Errorf("err = %v", err)
+	}
+}
