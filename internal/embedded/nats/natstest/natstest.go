@@ -1,0 +1,64 @@
+// Package natstest starts real NATS servers for tests.
+package natstest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/embedded/nats"
+)
+
+// User and Password are accepted by every server of this package.
+const (
+	User     = "koldun"
+	Password = "test-password"
+)
+
+// A Server is a NATS server that a test can stop and start again over the same
+// folder and port.
+type Server struct {
+	t      testing.TB
+	dir    string
+	listen string
+	srv    *nats.Server
+}
+
+// Start runs a server on a free loopback port until the test ends.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, dir: t.TempDir(), listen: "127.0.0.1:0"}
+	s.Restart()
+	s.listen = s.URL()[len("nats://"):]
+	t.Cleanup(func() { s.Stop() })
+	return s
+}
+
+// URL is where clients connect. It stays the same over restarts.
+func (s *Server) URL() string {
+	if s.srv == nil {
+		return "nats://" + s.listen
+	}
+	return s.srv.ClientURL()
+}
+
+// Stop stops the server and waits until it is gone.
+func (s *Server) Stop() {
+	if s.srv == nil {
+		return
+	}
+	s.srv.Close()
+	s.srv = nil
+}
+
+// Restart stops the server if it runs and starts it again.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.Stop()
+	srv, err := nats.Start(context.Background(), nats.Config{
+		Dir: s.dir, Listen: s.listen, User: User, Password: Password,
+	})
+	if err != nil {
+		s.t.Fatalf("cannot start a NATS server: %v", err)
+	}
+	s.srv = srv
+}

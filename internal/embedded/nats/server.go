@@ -1,0 +1,165 @@
+// Package nats runs a NATS server with JetStream inside this process. It
+// listens on loopback and keeps its data in one folder, so a server started
+// again over the same folder goes on where the last one ended.
+package nats
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// MaxPayload is the largest message the server takes, in bytes. A chat request
+// with a long conversation exceeds the 1 MiB that NATS allows by default.
+const MaxPayload = 8 << 20
+
+// startTimeout bounds how long recovery of the folder may take.
+const startTimeout = 60 * time.Second
+
+// Config says where the server listens and keeps its data.
+type Config struct {
+	Dir      string // data folder, made if absent; belongs to one server at a time
+	Listen   string // "host:port" on loopback, default "127.0.0.1:0"
+	User     string // with Password; both empty: no authentication
+	Password string
+	// SyncAlways makes each write reach the disk before it is acknowledged. Without
+	// it a write survives the end of the process, but not a loss of power
+	// within the seconds that follow.
+	SyncAlways bool
+}
+
+// A Server is a running server. Its methods may be called from any goroutine.
+type Server struct {
+	srv  *server.Server
+	done chan struct{}
+}
+
+// Start runs a server until ctx ends or Close is called. It blocks until
+// clients can connect. Errors: Invalid (address), Conflict (port in use),
+// Quota, Denied or Corrupt (folder).
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	opts, err := options(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fault.Errorf(fault.Denied, "cannot make the NATS data folder %q: %w", cfg.Dir, err)
+	}
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		return nil, fault.Errorf(fault.Invalid, "cannot start the NATS server: %w", err)
+	}
+	errs := &firstError{}
+	srv.SetLogger(errs, false, false)
+	s := &Server{srv: srv, done: make(chan struct{})}
+	srv.Start()
+	if err := s.waitReady(ctx, errs); err != nil {
+		srv.Shutdown()
+		srv.WaitForShutdown()
+		return nil, err
+	}
+	go func() {
+		defer close(s.done)
+		stopped := make(chan struct{})
+		go func() { srv.WaitForShutdown(); close(stopped) }()
+		select {
+		case <-ctx.Done():
+			srv.Shutdown()
+		case <-stopped:
+		}
+		<-stopped
+	}()
+	return s, nil
+}
+
+// ClientURL is where clients connect: "nats://host:port", without credentials.
+func (s *Server) ClientURL() string { return "nats://" + s.srv.Addr().String() }
+
+// Close stops the server and waits until its data is on disk. It may be called
+// more than once.
+func (s *Server) Close() {
+	s.srv.Shutdown()
+	<-s.done
+}
+
+// Wait blocks until the server has stopped.
+func (s *Server) Wait() { <-s.done }
+
+// Done is closed when the server has stopped.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+func (s *Server) waitReady(ctx context.Context, errs *firstError) error {
+	deadline := time.Now().Add(startTimeout)
+	for {
+		if s.srv.ReadyForConnections(50*time.Millisecond) && s.srv.JetStreamEnabled() {
+			return nil
+		}
+		if msg := errs.get(); msg != "" && !s.srv.Running() {
+			return fault.Errorf(kindOf(msg), "cannot start the NATS server: %s", msg)
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("cannot start the NATS server: %w", err)
+		}
+		if time.Now().After(deadline) {
+			return fault.Errorf(fault.Transient, "cannot start the NATS server: not ready after %s: %s", startTimeout, errs.get())
+		}
+	}
+}
+
+func options(cfg Config) (*server.Options, error) {
+	if cfg.Dir == "" {
+		return nil, fault.Errorf(fault.Invalid, "cannot start the NATS server: no data folder given")
+	}
+	listen := cfg.Listen
+	if listen == "" {
+		listen = "127.0.0.1:0"
+	}
+	host, portText, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fault.Errorf(fault.Invalid, "cannot listen for NATS on %q: %w", listen, err)
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil {
+		return nil, fault.Errorf(fault.Invalid, "cannot listen for NATS on %q: no such port", listen)
+	}
+	if host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return nil, fault.Errorf(fault.Invalid, "cannot listen for NATS on %q: only loopback addresses are allowed", listen)
+	}
+	if err := portFree(listen); err != nil {
+		return nil, err
+	}
+	serverPort := int(port)
+	if serverPort == 0 {
+		serverPort = server.RANDOM_PORT
+	}
+	return &server.Options{
+		ServerName: "koldun",
+		Host:       host,
+		Port:       serverPort,
+		Username:   cfg.User,
+		Password:   cfg.Password,
+		JetStream:  true,
+		StoreDir:   cfg.Dir,
+		SyncAlways: cfg.SyncAlways,
+		MaxPayload: MaxPayload,
+		MaxPending: 64 << 20,
+		NoSigs:     true,
+		NoLog:      true,
+	}, nil
+}
+
+// portFree gives a taken port its own clear error: the server itself would
+// only log it and end.
+func portFree(listen string) error {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fault.Errorf(fault.Conflict, "cannot listen for NATS on %q: %w", listen, err)
+	}
+	return l.Close()
+}
