@@ -1,0 +1,85 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// HubRevisionParameters name a revision of a repository on a hub.
+type HubRevisionParameters struct {
+	// Repository: hf://ORG/REPO or https://HOST/ORG/REPO.
+	// +kubebuilder:validation:MinLength=6
+	// +kubebuilder:validation:MaxLength=512
+	Source string `json:"source"`
+
+	// Branch, tag or commit.
+	// +optional
+	// +kubebuilder:default=main
+	// +kubebuilder:validation:MaxLength=128
+	Revision string `json:"revision,omitempty"`
+
+	// Secret of this namespace with the key "token", for gated and private repositories.
+	// +optional
+	TokenSecretRef *xpv2.LocalSecretReference `json:"tokenSecretRef,omitempty"`
+}
+
+// HubRevisionObservation is what the hub says of a revision.
+type HubRevisionObservation struct {
+	// Commit that the revision stood for when it was first resolved.
+	// +optional
+	Commit string `json:"commit,omitempty"`
+
+	// Files of the commit.
+	// +optional
+	Files int32 `json:"files,omitempty"`
+
+	// Size of all files in bytes.
+	// +optional
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+
+	// The repository's config.json, so that a model can be judged before it is downloaded.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	Config string `json:"config,omitempty"`
+}
+
+// A HubRevision is a revision of a hub's repository, resolved once to a commit. It is only observed.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Commit",type=string,JSONPath=`.status.atProvider.commit`
+type HubRevision struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   HubRevisionSpec   `json:"spec"`
+	Status HubRevisionStatus `json:"status,omitempty"`
+}
+
+// HubRevisionSpec is the desired state of a HubRevision.
+type HubRevisionSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider HubRevisionParameters `json:"forProvider"`
+}
+
+// HubRevisionStatus is the observed state of a HubRevision.
+type HubRevisionStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider HubRevisionObservation `json:"atProvider,omitempty"`
+}
+
+// HubRevisionList is a list of HubRevisions.
+//
+// +kubebuilder:object:root=true
+type HubRevisionList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []HubRevision `json:"items"`
+}

@@ -1,0 +1,72 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// KeyValueParameters describe a JetStream key-value bucket.
+type KeyValueParameters struct {
+	// Name of the bucket.
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
+	Bucket string `json:"bucket"`
+
+	// Lets keys expire one by one, and tells watchers by a marker that is kept for this long. Needs NATS 2.11.
+	// +optional
+	LimitMarkerTTL *metav1.Duration `json:"limitMarkerTTL,omitempty"`
+
+	// Servers of a cluster that keep a copy.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=5
+	Replicas int32 `json:"replicas,omitempty"`
+}
+
+// KeyValueObservation is what was found of a bucket.
+type KeyValueObservation struct {
+	// Whether the bucket exists with the wanted configuration.
+	// +optional
+	Configured bool `json:"configured,omitempty"`
+}
+
+// A KeyValue is a JetStream key-value bucket. An existing one is updated in place, never made anew.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Bucket",type=string,JSONPath=`.spec.forProvider.bucket`
+type KeyValue struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   KeyValueSpec   `json:"spec"`
+	Status KeyValueStatus `json:"status,omitempty"`
+}
+
+// KeyValueSpec is the desired state of a KeyValue.
+type KeyValueSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider KeyValueParameters `json:"forProvider"`
+}
+
+// KeyValueStatus is the observed state of a KeyValue.
+type KeyValueStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider KeyValueObservation `json:"atProvider,omitempty"`
+}
+
+// KeyValueList is a list of KeyValues.
+//
+// +kubebuilder:object:root=true
+type KeyValueList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []KeyValue `json:"items"`
+}

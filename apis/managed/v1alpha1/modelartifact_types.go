@@ -1,0 +1,154 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ModelArtifactParameters name the files of a model in the object store.
+type ModelArtifactParameters struct {
+	// Folder of the files: s3://BUCKET/PREFIX.
+	// +kubebuilder:validation:Pattern=`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+$`
+	// +kubebuilder:validation:MaxLength=1024
+	URL string `json:"url"`
+
+	// Record of the Job that makes the files, in the bucket koldun_progress.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	ProgressKey string `json:"progressKey,omitempty"`
+}
+
+// ModelArtifactObservation is what was found of the files.
+type ModelArtifactObservation struct {
+	// Whether a manifest is there, and all its files with their sizes.
+	// +optional
+	Whole bool `json:"whole,omitempty"`
+
+	// SHA-256 of the manifest.
+	// +optional
+	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
+
+	// Size of all files in bytes.
+	// +optional
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+
+	// File name of the converted weights.
+	// +optional
+	ModelFile string `json:"modelFile,omitempty"`
+
+	// File name of the converted tokenizer.
+	// +optional
+	TokenizerFile string `json:"tokenizerFile,omitempty"`
+
+	// Type of the converted weights.
+	// +optional
+	Weights string `json:"weights,omitempty"`
+
+	// The model's header, once converted.
+	// +optional
+	Shape *ModelShape `json:"shape,omitempty"`
+
+	// How far the Job is that makes the files.
+	// +optional
+	Progress *Progress `json:"progress,omitempty"`
+}
+
+// A ModelShape is the arithmetic of a model. The fields are those of topology.Shape.
+type ModelShape struct {
+	// Architecture: llama, qwen3 or qwen3_moe.
+	Arch string `json:"arch"`
+	// Width of the residual stream.
+	Dim int `json:"dim"`
+	// Inner width of the feed-forward layers.
+	HiddenDim int `json:"hiddenDim"`
+	// Number of layers.
+	Layers int `json:"layers"`
+	// Attention heads.
+	Heads int `json:"heads"`
+	// Key-value heads.
+	KVHeads int `json:"kvHeads"`
+	// Size of one head.
+	HeadDim int `json:"headDim"`
+	// Tokens in the vocabulary.
+	VocabSize int `json:"vocabSize"`
+	// Longest context in tokens.
+	SeqLen int `json:"seqLen"`
+	// Experts of a mixture.
+	// +optional
+	Experts int `json:"experts,omitempty"`
+	// Experts used for each token.
+	// +optional
+	ActiveExperts int `json:"activeExperts,omitempty"`
+	// Inner width of one expert.
+	// +optional
+	MoEHiddenDim int `json:"moeHiddenDim,omitempty"`
+	// Type of the matrix weights.
+	// +optional
+	Weights string `json:"weights,omitempty"`
+}
+
+// Progress is how far a Job is.
+type Progress struct {
+	// Stage: fetch or convert.
+	// +optional
+	Stage string `json:"stage,omitempty"`
+	// Phase: Running, Done or Failed.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+	// File or tensor at work.
+	// +optional
+	Item string `json:"item,omitempty"`
+	// Bytes done.
+	// +optional
+	Bytes int64 `json:"bytes,omitempty"`
+	// Bytes in all.
+	// +optional
+	Total int64 `json:"total,omitempty"`
+	// Bytes per second over the last seconds.
+	// +optional
+	BytesPerSecond int64 `json:"bytesPerSecond,omitempty"`
+	// Error of a failed stage.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// A ModelArtifact is the files of a model in the object store, and how far the Job is that makes them.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.spec.forProvider.url`
+type ModelArtifact struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ModelArtifactSpec   `json:"spec"`
+	Status ModelArtifactStatus `json:"status,omitempty"`
+}
+
+// ModelArtifactSpec is the desired state of a ModelArtifact.
+type ModelArtifactSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider ModelArtifactParameters `json:"forProvider"`
+}
+
+// ModelArtifactStatus is the observed state of a ModelArtifact.
+type ModelArtifactStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider ModelArtifactObservation `json:"atProvider,omitempty"`
+}
+
+// ModelArtifactList is a list of ModelArtifacts.
+//
+// +kubebuilder:object:root=true
+type ModelArtifactList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ModelArtifact `json:"items"`
+}

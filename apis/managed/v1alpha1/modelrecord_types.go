@@ -1,0 +1,75 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ModelRecordParameters describe the entry of a model in the registry.
+type ModelRecordParameters struct {
+	// Namespace of the model.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+
+	// Name of the model.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// Folder of the converted files: s3://BUCKET/PREFIX. The entry is made from its manifest.
+	// +kubebuilder:validation:MaxLength=1024
+	ArtifactURL string `json:"artifactUrl"`
+}
+
+// ModelRecordObservation is what was found of the entry.
+type ModelRecordObservation struct {
+	// Key of the entry in the bucket koldun_models.
+	// +optional
+	Key string `json:"key,omitempty"`
+
+	// SHA-256 of the manifest that the entry was made from.
+	// +optional
+	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
+}
+
+// A ModelRecord is the entry of a model in the registry that gateways read.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Key",type=string,JSONPath=`.status.atProvider.key`
+type ModelRecord struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ModelRecordSpec   `json:"spec"`
+	Status ModelRecordStatus `json:"status,omitempty"`
+}
+
+// ModelRecordSpec is the desired state of a ModelRecord.
+type ModelRecordSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider ModelRecordParameters `json:"forProvider"`
+}
+
+// ModelRecordStatus is the observed state of a ModelRecord.
+type ModelRecordStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider ModelRecordObservation `json:"atProvider,omitempty"`
+}
+
+// ModelRecordList is a list of ModelRecords.
+//
+// +kubebuilder:object:root=true
+type ModelRecordList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ModelRecord `json:"items"`
+}

@@ -1,0 +1,92 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StreamParameters describe a JetStream stream.
+type StreamParameters struct {
+	// Name of the stream.
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
+	Name string `json:"name"`
+
+	// Subjects that the stream captures.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Subjects []string `json:"subjects"`
+
+	// What happens when a limit is reached: old messages go, or new ones are refused.
+	// +optional
+	// +kubebuilder:default=old
+	// +kubebuilder:validation:Enum=old;new
+	Discard string `json:"discard,omitempty"`
+
+	// Largest size in bytes; 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxBytes int64 `json:"maxBytes,omitempty"`
+
+	// Longest time that a message is kept; absent is for ever.
+	// +optional
+	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
+
+	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate.
+	// +optional
+	DuplicateWindow *metav1.Duration `json:"duplicateWindow,omitempty"`
+
+	// Servers of a cluster that keep a copy.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=5
+	Replicas int32 `json:"replicas,omitempty"`
+}
+
+// StreamObservation is what was found of a stream.
+type StreamObservation struct {
+	// Whether the stream exists with the wanted configuration.
+	// +optional
+	Configured bool `json:"configured,omitempty"`
+}
+
+// A Stream is a JetStream stream with limits retention.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Stream",type=string,JSONPath=`.spec.forProvider.name`
+type Stream struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   StreamSpec   `json:"spec"`
+	Status StreamStatus `json:"status,omitempty"`
+}
+
+// StreamSpec is the desired state of a Stream.
+type StreamSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider StreamParameters `json:"forProvider"`
+}
+
+// StreamStatus is the observed state of a Stream.
+type StreamStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider StreamObservation `json:"atProvider,omitempty"`
+}
+
+// StreamList is a list of Streams.
+//
+// +kubebuilder:object:root=true
+type StreamList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Stream `json:"items"`
+}

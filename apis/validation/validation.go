@@ -1,0 +1,192 @@
+// Package validation treats objects as an API server would that has our CRDs:
+// unknown fields are refused, defaults filled in, schemas and rules checked.
+//
+// It is the API server's own code, so a claim that koldun render or koldun up
+// accepts is accepted by a cluster as well, and the other way round.
+package validation
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"sort"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apimachineryvalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/apis/crds"
+)
+
+// A Kind is what is known of one kind.
+type Kind struct {
+	structural *schema.Structural
+	validator  validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+// Schemas checks objects of all kinds. It is safe for concurrent use.
+type Schemas struct {
+	kinds map[string]*Kind // by apiVersion + "/" + kind
+}
+
+// Load reads the CRDs that are built into the binary.
+func Load() (*Schemas, error) {
+	s := &Schemas{kinds: map[string]*Kind{}}
+	files, err := fs.Glob(crds.Files, "*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("cannot list CRDs: %w", err)
+	}
+	for _, name := range files {
+		raw, err := fs.ReadFile(crds.Files, name)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read CRD %q: %w", name, err)
+		}
+		if err := s.add(raw); err != nil {
+			return nil, fmt.Errorf("cannot use CRD %q: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Schemas) add(raw []byte) error {
+	var crd extv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(raw, &crd); err != nil {
+		return err
+	}
+	for _, v := range crd.Spec.Versions {
+		var internal apiextensions.JSONSchemaProps
+		if err := extv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+			return err
+		}
+		structural, err := schema.NewStructural(&internal)
+		if err != nil {
+			return err
+		}
+		validator, _, err := validation.NewSchemaValidator(&internal)
+		if err != nil {
+			return err
+		}
+		s.kinds[crd.Spec.Group+"/"+v.Name+"/"+crd.Spec.Names.Kind] = &Kind{
+			structural: structural,
+			validator:  validator,
+			rules:      cel.NewValidator(structural, true, celCostLimit),
+		}
+	}
+	return nil
+}
+
+// celCostLimit is the API server's limit for the rules of one object.
+const celCostLimit = 100_000_000
+
+// Known lists the kinds, as apiVersion/kind, sorted.
+func (s *Schemas) Known() []string {
+	out := make([]string, 0, len(s.kinds))
+	for k := range s.kinds {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Has reports whether the kind is one of ours.
+func (s *Schemas) Has(apiVersion, kind string) bool {
+	_, ok := s.kinds[apiVersion+"/"+kind]
+	return ok
+}
+
+// Default fills in the defaults of the object's schema, in place. Objects of
+// other kinds are left alone.
+func (s *Schemas) Default(obj map[string]any) {
+	if k, ok := s.kindOf(obj); ok {
+		defaulting.Default(obj, k.structural)
+	}
+}
+
+// Check fills in defaults, in place, and returns every violation in one error
+// that names the fields: unknown fields, missing ones, wrong types and values,
+// rules that do not hold. Objects of kinds that are not ours are an error.
+func (s *Schemas) Check(ctx context.Context, obj map[string]any) error {
+	k, ok := s.kindOf(obj)
+	if !ok {
+		return fmt.Errorf("kind %q of apiVersion %q is not known; known are: %s", obj["kind"], obj["apiVersion"], strings.Join(s.Known(), ", "))
+	}
+	var errs field.ErrorList
+	errs = append(errs, checkMeta(obj)...)
+	pruned := runtime.DeepCopyJSON(obj)
+	for _, path := range pruning.PruneWithOptions(pruned, k.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
+		errs = append(errs, field.Invalid(field.NewPath(path), "", "unknown field"))
+	}
+	defaulting.PruneNonNullableNullsWithoutDefaults(obj, k.structural)
+	defaulting.Default(obj, k.structural)
+	invalid := validation.ValidateCustomResource(nil, obj, k.validator)
+	errs = append(errs, invalid...)
+	if len(invalid) == 0 && k.rules != nil {
+		broken, _ := k.rules.Validate(ctx, nil, k.structural, obj, nil, math.MaxInt64)
+		errs = append(errs, broken...)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s", text(errs))
+}
+
+func (s *Schemas) kindOf(obj map[string]any) (*Kind, bool) {
+	apiVersion, _ := obj["apiVersion"].(string)
+	kind, _ := obj["kind"].(string)
+	k, ok := s.kinds[apiVersion+"/"+kind]
+	return k, ok
+}
+
+func checkMeta(obj map[string]any) field.ErrorList {
+	path := field.NewPath("metadata")
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return field.ErrorList{field.Required(path, "an object needs a name")}
+	}
+	name, _ := meta["name"].(string)
+	if name == "" {
+		return field.ErrorList{field.Required(path.Child("name"), "")}
+	}
+	var errs field.ErrorList
+	for _, msg := range apimachineryvalidation.NameIsDNSLabel(name, false) {
+		errs = append(errs, field.Invalid(path.Child("name"), name, msg))
+	}
+	if ns, ok := meta["namespace"].(string); ok {
+		for _, msg := range apimachineryvalidation.ValidateNamespaceName(ns, false) {
+			errs = append(errs, field.Invalid(path.Child("namespace"), ns, msg))
+		}
+	}
+	return errs
+}
+
+// text joins distinct violations, sorted by field.
+func text(errs field.ErrorList) string {
+	lines := make([]string, 0, len(errs))
+	for _, e := range errs {
+		line := e.Error()
+		if e.Type == field.ErrorTypeInvalid && e.Detail == "unknown field" {
+			line = e.Field + ": unknown field"
+		}
+		lines = append(lines, line)
+	}
+	sort.Strings(lines)
+	out := lines[:0]
+	for i, l := range lines {
+		if i == 0 || !equality.Semantic.DeepEqual(l, lines[i-1]) {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, "; ")
+}

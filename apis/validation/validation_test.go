@@ -1,0 +1,81 @@
+package validation_test
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/apis/validation"
+)
+
+const minimal = `
+apiVersion: koldun.gorizond.io/v1
+kind: Dllama
+metadata: {name: tiny}
+spec:
+  model: {sourceUrl: https://huggingface.co/gorizond/koldun-tiny}
+  expose: {allowAnonymous: true}
+`
+
+func TestCheck(t *testing.T) {
+	cases := map[string]struct {
+		manifest string
+		want     []string // what the error must say; none means no error
+	}{
+		"Minimal":      {minimal, nil},
+		"UnknownField": {strings.Replace(minimal, "expose:", "exposed: {}\n  expose:", 1), []string{"spec.exposed: unknown field"}},
+		"UnknownDeep":  {strings.Replace(minimal, "{sourceUrl:", "{weights: q40, sourceUrl:", 1), []string{"spec.model.weights: unknown field"}},
+		"UnknownKind":  {strings.Replace(minimal, "kind: Dllama", "kind: Lama", 1), []string{`kind "Lama"`, "koldun.gorizond.io/v1/Dllama"}},
+		"WrongType":    {strings.Replace(minimal, "expose:", "replicaPower: two\n  expose:", 1), []string{"spec.replicaPower", "must be of type integer"}},
+		"OutOfRange":   {strings.Replace(minimal, "expose:", "replicaPower: 11\n  expose:", 1), []string{"spec.replicaPower", "less than or equal to 10"}},
+		"NotInEnum":    {strings.Replace(minimal, "koldun-tiny}", "koldun-tiny, conversion: {weightsFloatType: q8}}", 1), []string{"spec.model.conversion.weightsFloatType", `"q40", "f32"`}},
+		"Rule":         {strings.Replace(minimal, "expose:", "modelRef: {name: other}\n  expose:", 1), []string{"spec", "not both"}},
+		"Missing":      {strings.Replace(minimal, "sourceUrl: https://huggingface.co/gorizond/koldun-tiny", "", 1), []string{"spec.model.sourceUrl", "Required"}},
+		"NoName":       {strings.Replace(minimal, "{name: tiny}", "{}", 1), []string{"metadata.name", "Required"}},
+		"BadName":      {strings.Replace(minimal, "{name: tiny}", "{name: Tiny_1}", 1), []string{"metadata.name", "Tiny_1"}},
+		"BadNamespace": {strings.Replace(minimal, "{name: tiny}", "{name: tiny, namespace: A}", 1), []string{"metadata.namespace"}},
+		"NoSpec":       {"{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}}", []string{"spec", "Required"}},
+	}
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var obj map[string]any
+			if err := yaml.Unmarshal([]byte(c.manifest), &obj); err != nil {
+				t.Fatal(err)
+			}
+			err := schemas.Check(t.Context(), obj)
+			if len(c.want) == 0 && err != nil {
+				t.Errorf("Check: %v", err)
+			}
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("Check: %v, want it to say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckFillsInDefaults(t *testing.T) {
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var obj map[string]any
+	if err := yaml.Unmarshal([]byte(minimal), &obj); err != nil {
+		t.Fatal(err)
+	}
+	if err := schemas.Check(t.Context(), obj); err != nil {
+		t.Fatal(err)
+	}
+	spec, _ := obj["spec"].(map[string]any)
+	expose, _ := spec["expose"].(map[string]any)
+	service, _ := expose["service"].(map[string]any)
+	if got := service["port"]; got != int64(8082) {
+		t.Errorf("spec.expose.service.port = %v (%T), want the default 8082", got, got)
+	}
+}
