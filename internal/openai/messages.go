@@ -1,0 +1,112 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+func parseMessages(f *fields, r *ChatRequest) {
+	items, ok := f.array("messages")
+	if len(items) == 0 {
+		if ok {
+			f.fail("messages", CodeInvalidValue, "%s must not be empty")
+		}
+		f.fail("messages", CodeMissing, "%s is required: an array of messages")
+		return
+	}
+	r.Messages = make([]Message, 0, len(items))
+	for i, raw := range items {
+		m := newFields(fmt.Sprintf("messages[%d]", i), raw)
+		r.Messages = append(r.Messages, parseMessage(m))
+		f.adopt(m)
+		if f.err != nil {
+			return
+		}
+	}
+}
+
+func parseMessage(f *fields) Message {
+	var m Message
+	role, _ := f.text("role")
+	switch role {
+	case "system", "user", "assistant":
+		m.Role = Role(role)
+	case "developer": // OpenAI's newer word for system
+		m.Role = System
+	case "tool", "function":
+		f.fail("role", CodeUnsupported, "%s cannot be '"+role+"': tools are not supported here")
+	case "":
+		f.fail("role", CodeMissing, "%s is required: one of 'system', 'developer', 'user', 'assistant'")
+	default:
+		f.fail("role", CodeInvalidValue, "%s must be one of 'system', 'developer', 'user', 'assistant'")
+	}
+	for _, name := range []string{"tool_calls", "function_call", "tool_call_id"} {
+		if raw := f.take(name); raw != nil && !isEmpty(raw) {
+			f.fail(name, CodeUnsupported, "%s is not supported here: tools cannot be used")
+		}
+	}
+	if f.take("audio") != nil {
+		f.fail("audio", CodeUnsupported, "%s is not supported here: only text can be read")
+	}
+	m.Content = parseContent(f, m.Role)
+	m.Name, _ = f.text("name")
+	dropNulls(f.m)
+	if len(f.m) > 0 {
+		m.Extra = f.m
+	}
+	return m
+}
+
+// parseContent reads a string, or joins an array of parts by newlines, as
+// other servers of text-only models do.
+func parseContent(f *fields, role Role) string {
+	raw := f.take("content")
+	refusal, refused := f.text("refusal")
+	if raw == nil {
+		if refused && role == Assistant { // an answer that declined
+			return refusal
+		}
+		f.fail("content", CodeMissing, "%s is required: a string or an array of text parts")
+		return ""
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil {
+		f.wrongType("content", "a string or an array of text parts", raw)
+		return ""
+	}
+	if len(parts) == 0 {
+		f.fail("content", CodeInvalidValue, "%s must not be an empty array")
+		return ""
+	}
+	texts := make([]string, 0, len(parts))
+	for i, raw := range parts {
+		p := newFields(fmt.Sprintf("%s[%d]", f.name("content"), i), raw)
+		texts = append(texts, parsePart(p, role))
+		f.adopt(p)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func parsePart(f *fields, role Role) string {
+	kind, _ := f.text("type")
+	field := "text"
+	switch {
+	case kind == "text":
+	case kind == "refusal" && role == Assistant:
+		field = "refusal"
+	case kind == "":
+		f.fail("type", CodeMissing, "%s is required: only parts of type 'text' can be read here")
+	default:
+		f.fail("type", CodeUnsupportedValue, "%s is not supported here: only parts of type 'text' can be read")
+	}
+	s, ok := f.text(field)
+	if !ok {
+		f.fail(field, CodeMissing, "%s is required: a string")
+	}
+	return s
+}

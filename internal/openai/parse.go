@@ -1,0 +1,167 @@
+package openai
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+)
+
+// maxStops bounds the stop sequences of a request. OpenAI allows 4.
+const maxStops = 16
+
+// ParseChat reads and validates a chat completion request. It accepts every
+// shape that OpenAI documents for plain text, takes content parts, stop and
+// the token limits to their normal form, and refuses, naming the parameter,
+// what would change the meaning of the answer and cannot be done: tools,
+// structured output, log probabilities, several choices, images, audio. The
+// error is always an *Error with status 400.
+func ParseChat(body []byte) (ChatRequest, error) {
+	if !json.Valid(body) {
+		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
+	}
+	f := newFields("", body)
+	r := ChatRequest{Hints: map[string]json.RawMessage{}}
+	parseModel(f, &r)
+	parseMessages(f, &r)
+	parseStream(f, &r)
+	parseLimits(f, &r)
+	parseSampling(f, &r)
+	refuseUnsupported(f)
+	parseHints(f, &r)
+	r.User, _ = f.text("user")
+	for _, name := range withoutEffect {
+		f.take(name)
+	}
+	if f.err != nil {
+		return ChatRequest{}, f.err
+	}
+	dropNulls(f.m)
+	if len(r.Hints) == 0 {
+		r.Hints = nil
+	}
+	if len(f.m) > 0 {
+		r.Extra = f.m
+	}
+	return r, nil
+}
+
+// withoutEffect are parameters about bookkeeping at OpenAI, which say nothing
+// about the answer.
+var withoutEffect = []string{
+	"metadata", "parallel_tool_calls", "prompt_cache_key", "prompt_cache_retention",
+	"safety_identifier", "service_tier", "store",
+}
+
+func syntax(body []byte) string {
+	var v any
+	err := json.Unmarshal(body, &v)
+	if len(strings.TrimSpace(string(body))) == 0 {
+		return "it is empty"
+	}
+	if err == nil {
+		return "it cannot be read"
+	}
+	return err.Error()
+}
+
+func dropNulls(m map[string]json.RawMessage) {
+	for k, v := range m {
+		if kindOf(v) == "null" {
+			delete(m, k)
+		}
+	}
+}
+
+func parseModel(f *fields, r *ChatRequest) {
+	r.Model, _ = f.text("model")
+	if r.Model == "" {
+		f.fail("model", CodeMissing, "%s is required: name the model that shall answer")
+	}
+}
+
+func parseStream(f *fields, r *ChatRequest) {
+	r.Stream, _ = f.boolean("stream")
+	raw := f.take("stream_options")
+	if raw == nil {
+		return
+	}
+	if !r.Stream {
+		f.fail("stream_options", CodeInvalidValue, "%s is only allowed when 'stream' is true")
+		return
+	}
+	o := newFields("stream_options", raw)
+	r.UsageChunk, _ = o.boolean("include_usage")
+	_, _ = o.boolean("include_obfuscation")
+	f.adopt(o)
+}
+
+func parseLimits(f *fields, r *ChatRequest) {
+	limit, ok := f.integer("max_completion_tokens", 1, math.MaxInt32)
+	old, okOld := f.integer("max_tokens", 1, math.MaxInt32)
+	if ok && okOld && limit != old {
+		f.fail("max_tokens", CodeInvalidValue, "%s and 'max_completion_tokens' contradict each other: set one of them")
+	}
+	r.MaxTokens = int(max(limit, old))
+}
+
+func parseSampling(f *fields, r *ChatRequest) {
+	if t, ok := f.number("temperature", 0, 2); ok {
+		r.Temperature = &t
+	}
+	if p, ok := f.number("top_p", 0, 1); ok {
+		r.TopP = &p
+	}
+	if s, ok := f.integer("seed", math.MinInt64, math.MaxInt64); ok {
+		r.Seed = &s
+	}
+	r.Stop = parseStop(f)
+}
+
+func parseStop(f *fields) []string {
+	raw := f.take("stop")
+	if raw == nil {
+		return nil
+	}
+	var one string
+	var list []string
+	switch {
+	case json.Unmarshal(raw, &one) == nil:
+		list = []string{one}
+	case json.Unmarshal(raw, &list) != nil || hasNull(raw):
+		f.wrongType("stop", "a string or an array of strings", raw)
+		return nil
+	}
+	if len(list) > maxStops {
+		f.fail("stop", CodeInvalidValue, "%s must not hold more than 16 sequences")
+		return nil
+	}
+	var out []string
+	for _, s := range list {
+		if s != "" { // an empty sequence stops nothing
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// hasNull reports whether a JSON array has a null in it, which Go would read
+// as an empty string.
+func hasNull(raw json.RawMessage) bool {
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return true
+	}
+	for _, item := range items {
+		if kindOf(item) == "null" {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt takes over the fault of an object inside this one.
+func (f *fields) adopt(inner *fields) {
+	if f.err == nil {
+		f.err = inner.err
+	}
+}

@@ -1,0 +1,90 @@
+package openai
+
+// The finish reasons Koldun gives.
+const (
+	FinishStop   = "stop"   // the model ended, or a stop sequence came
+	FinishLength = "length" // the token limit or the end of the context came
+)
+
+// A ChatCompletion is the answer to a request that does not stream.
+type ChatCompletion struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"` // "chat.completion"
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []Choice `json:"choices"`
+	Usage   *Usage   `json:"usage,omitempty"`
+}
+
+// A Choice is the one answer in a ChatCompletion.
+type Choice struct {
+	Index        int       `json:"index"`
+	Message      Answer    `json:"message"`
+	Logprobs     *struct{} `json:"logprobs"` // always null
+	FinishReason string    `json:"finish_reason"`
+}
+
+// An Answer is the message of the assistant.
+type Answer struct {
+	Role    Role    `json:"role"`
+	Content string  `json:"content"`
+	Refusal *string `json:"refusal"` // always null
+}
+
+// Usage counts tokens.
+type Usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+}
+
+// NewUsage adds up.
+func NewUsage(prompt, completion int) *Usage {
+	return &Usage{PromptTokens: prompt, CompletionTokens: completion, TotalTokens: prompt + completion}
+}
+
+// NewCompletion is a complete answer.
+func NewCompletion(id, model string, created int64, text, finish string, usage *Usage) ChatCompletion {
+	return ChatCompletion{
+		ID: id, Object: "chat.completion", Created: created, Model: model, Usage: usage,
+		Choices: []Choice{{Message: Answer{Role: Assistant, Content: text}, FinishReason: finish}},
+	}
+}
+
+// A Chunk is one event of a streamed answer.
+type Chunk struct {
+	ID      string        `json:"id"`
+	Object  string        `json:"object"` // "chat.completion.chunk"
+	Created int64         `json:"created"`
+	Model   string        `json:"model"`
+	Choices []ChunkChoice `json:"choices"` // one, or none in the usage chunk
+	Usage   *Usage        `json:"usage,omitempty"`
+}
+
+// A ChunkChoice is the new part of the answer.
+type ChunkChoice struct {
+	Index        int       `json:"index"`
+	Delta        Delta     `json:"delta"`
+	Logprobs     *struct{} `json:"logprobs"`      // always null
+	FinishReason *string   `json:"finish_reason"` // null until the last
+}
+
+// A Delta is what a chunk adds to the message.
+type Delta struct {
+	Role    Role    `json:"role,omitempty"` // in the first chunk only
+	Content *string `json:"content,omitempty"`
+}
+
+// A Model is one entry of the models list.
+type Model struct {
+	ID      string `json:"id"`     // "namespace/name"
+	Object  string `json:"object"` // "model"
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+}
+
+// A ModelList is the answer to GET /v1/models.
+type ModelList struct {
+	Object string  `json:"object"` // "list"
+	Data   []Model `json:"data"`
+}

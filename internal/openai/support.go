@@ -1,0 +1,96 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// refuseUnsupported fails on parameters that would change what the answer
+// means. Values that ask for nothing special pass.
+func refuseUnsupported(f *fields) {
+	for _, name := range []string{"tools", "functions"} {
+		if raw := f.take(name); raw != nil && !isEmpty(raw) {
+			f.fail(name, CodeUnsupported, "%s is not supported here: the models served do not call tools")
+		}
+	}
+	for _, name := range []string{"tool_choice", "function_call"} {
+		if raw := f.take(name); raw != nil && !isWord(raw, "none", "auto") {
+			f.fail(name, CodeUnsupported, "%s is not supported here: the models served do not call tools")
+		}
+	}
+	if raw := f.take("response_format"); raw != nil {
+		o := newFields("response_format", raw)
+		kind, _ := o.text("type")
+		f.adopt(o)
+		if kind != "text" {
+			f.fail("response_format", CodeUnsupported, "%s is not supported here: answers are plain text")
+		}
+	}
+	if n, ok := f.integer("n", 1, 128); ok && n != 1 {
+		f.fail("n", CodeUnsupportedValue, "%s must be 1: several choices per request are not supported here")
+	}
+	if on, _ := f.boolean("logprobs"); on {
+		f.fail("logprobs", CodeUnsupported, "%s is not supported here")
+	}
+	if n, _ := f.integer("top_logprobs", 0, 20); n > 0 {
+		f.fail("top_logprobs", CodeUnsupported, "%s is not supported here")
+	}
+	if raw := f.take("modalities"); raw != nil {
+		var kinds []string
+		if json.Unmarshal(raw, &kinds) != nil {
+			f.wrongType("modalities", "an array of strings", raw)
+		}
+		if slices.ContainsFunc(kinds, func(k string) bool { return k != "text" }) {
+			f.fail("modalities", CodeUnsupportedValue, "%s can only hold 'text' here")
+		}
+	}
+	for _, name := range []string{"audio", "web_search_options"} {
+		if f.take(name) != nil {
+			f.fail(name, CodeUnsupported, "%s is not supported here")
+		}
+	}
+}
+
+// parseHints collects the sampling hints that are set to something.
+func parseHints(f *fields, r *ChatRequest) {
+	for _, name := range []string{"frequency_penalty", "presence_penalty"} {
+		raw := f.m[name]
+		if x, ok := f.number(name, -2, 2); ok && x != 0 {
+			r.Hints[name] = raw
+		}
+	}
+	if raw := f.take("logit_bias"); raw != nil {
+		if kindOf(raw) != "an object" {
+			f.wrongType("logit_bias", "an object", raw)
+		}
+		if !isEmpty(raw) {
+			r.Hints["logit_bias"] = raw
+		}
+	}
+	for _, name := range []string{"reasoning_effort", "verbosity"} {
+		raw := f.m[name]
+		if _, ok := f.text(name); ok {
+			r.Hints[name] = raw
+		}
+	}
+	if raw := f.take("prediction"); raw != nil {
+		r.Hints["prediction"] = raw
+	}
+}
+
+func isEmpty(raw json.RawMessage) bool {
+	switch kindOf(raw) {
+	case "an array":
+		var items []json.RawMessage
+		return json.Unmarshal(raw, &items) == nil && len(items) == 0
+	case "an object":
+		var members map[string]json.RawMessage
+		return json.Unmarshal(raw, &members) == nil && len(members) == 0
+	}
+	return false
+}
+
+func isWord(raw json.RawMessage, words ...string) bool {
+	var s string
+	return json.Unmarshal(raw, &s) == nil && slices.Contains(words, s)
+}
