@@ -1,0 +1,83 @@
+package tokenizer_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/formats/tokenizer"
+)
+
+const tiny = "../../../examples/models/koldun-tiny/"
+
+type reference struct {
+	Prompts []struct {
+		Text   string `json:"text"`
+		Tokens []int  `json:"tokens"`
+		F32    struct {
+			Tokens []int  `json:"tokens"`
+			Text   string `json:"text"`
+		} `json:"f32"`
+	} `json:"prompts"`
+}
+
+func tinyTokenizer(t testing.TB) *tokenizer.Tokenizer {
+	t.Helper()
+	f, err := tokenizer.FromHuggingFace(sources(t, tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := tokenizer.New(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+func TestTinyReference(t *testing.T) {
+	var ref reference
+	if err := json.Unmarshal(read(t, tiny+"reference.json"), &ref); err != nil {
+		t.Fatal(err)
+	}
+	if len(ref.Prompts) == 0 {
+		t.Fatal("the reference has no prompts")
+	}
+	tok := tinyTokenizer(t)
+	for _, p := range ref.Prompts {
+		got, err := tok.Encode(p.Text, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(p.Tokens, got); d != "" {
+			t.Errorf("tokens of %q (-want +got):\n%s", p.Text, d)
+		}
+		withBOS, err := tok.Encode(strings.TrimPrefix(p.Text, "<|begin_of_text|>"), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(p.Tokens, withBOS); d != "" {
+			t.Errorf("tokens of %q with bos (-want +got):\n%s", p.Text, d)
+		}
+		var out strings.Builder
+		dec := tok.Decoder()
+		for _, id := range p.F32.Tokens {
+			out.WriteString(dec.Next(id))
+		}
+		out.WriteString(dec.Flush())
+		if out.String() != p.F32.Text {
+			t.Errorf("decoded %q, want %q", out.String(), p.F32.Text)
+		}
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

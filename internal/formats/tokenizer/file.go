@@ -1,0 +1,59 @@
+// Package tokenizer reads and writes the .t tokenizer files of
+// distributed-llama, makes them of Hugging Face tokenizers, and turns text
+// into tokens and back.
+package tokenizer
+
+// A Token is one entry of the vocabulary; its id is its place in the list.
+type Token struct {
+	Text  string // bytes, not always valid UTF-8
+	Score float32
+}
+
+// A File is the content of a .t file.
+type File struct {
+	Tokens       []Token
+	BOS          int   // begins every text
+	EOS          []int // each ends an answer
+	AddBOS       bool
+	ChatTemplate string // Jinja; "" if there is none
+}
+
+// MaxTokenLength is the length of the longest token in bytes.
+func (f File) MaxTokenLength() int {
+	n := 0
+	for _, t := range f.Tokens {
+		n = max(n, len(t.Text))
+	}
+	return n
+}
+
+// Magics: the format, and the one before it with five fixed numbers.
+const (
+	magic    = 0x567124
+	oldMagic = 0x567123
+)
+
+// The keys of the header pairs.
+const (
+	keyVersion      = 0
+	keyVocabSize    = 1
+	keyMaxLength    = 2
+	keyBOS          = 3
+	keyEOS          = 4 // legacy: one more end token
+	keyPad          = 5 // not used
+	keyChatEOS      = 6 // legacy: one more end token
+	keyChatTemplate = 7 // length in bytes
+	keyChatStop     = 8 // length of bytes to skip
+	keyEOSCount     = 9
+	keyAddBOS       = 10
+	numKeys         = 11
+)
+
+// Bounds on what a hostile file can claim.
+const (
+	maxPairs    = 64
+	maxVocab    = 1 << 24
+	maxToken    = 1 << 16
+	maxTemplate = 1 << 24
+	maxEOS      = 1 << 12
+)

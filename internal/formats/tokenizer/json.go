@@ -1,0 +1,141 @@
+package tokenizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"unicode/utf8"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+type tokenizerJSON struct {
+	Model struct {
+		Type  string          `json:"type"`
+		Vocab json.RawMessage `json:"vocab"`
+	} `json:"model"`
+	Added []struct {
+		ID      *int   `json:"id"`
+		Content string `json:"content"`
+	} `json:"added_tokens"`
+}
+
+// fromTokenizerJSON reads the vocabulary of tokenizer.json, and the BOS and
+// EOS ids of config.json. A token's score is -id, so that merging by score is
+// merging by rank.
+func fromTokenizerJSON(raw, config []byte) (File, error) {
+	var in tokenizerJSON
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: %w", err)
+	}
+	if in.Model.Type != "" && in.Model.Type != "BPE" {
+		return File{}, fault.Errorf(fault.Unsupported, "tokenizer.json: model.type is %q, want BPE", in.Model.Type)
+	}
+	var ids map[string]int
+	if err := json.Unmarshal(in.Model.Vocab, &ids); err != nil {
+		return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: model.vocab: %w", err)
+	}
+	for i, a := range in.Added {
+		if a.ID == nil {
+			return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: added_tokens[%d] %q has no id", i, a.Content)
+		}
+		if id, known := ids[a.Content]; known && id != *a.ID {
+			return File{}, fault.Errorf(fault.Invalid, "tokenizer.json: token %q has id %d in model.vocab and %d in added_tokens", a.Content, id, *a.ID)
+		}
+		if ids == nil {
+			ids = map[string]int{}
+		}
+		ids[a.Content] = *a.ID
+	}
+	f := File{}
+	var err error
+	if f.Tokens, err = inOrder(ids); err != nil {
+		return File{}, err
+	}
+	f.BOS, f.EOS, err = endpoints(config)
+	return f, err
+}
+
+// inOrder lists the tokens by id, which must be 0 to n-1.
+func inOrder(ids map[string]int) ([]Token, error) {
+	tokens := make([]Token, len(ids))
+	holder := make([]string, len(ids))
+	for text, id := range ids {
+		if id < 0 || id >= len(ids) {
+			return nil, fault.Errorf(fault.Invalid, "tokenizer.json: token %q has id %d, want 0 to %d: there are %d tokens", text, id, len(ids)-1, len(ids))
+		}
+		if tokens[id].Text != "" {
+			return nil, fault.Errorf(fault.Invalid, "tokenizer.json: tokens %q and %q both have id %d", min(holder[id], text), max(holder[id], text), id)
+		}
+		if text == "" {
+			return nil, fault.Errorf(fault.Invalid, "tokenizer.json: token %d is empty", id)
+		}
+		holder[id] = text
+		tokens[id] = Token{Text: fromByteLevel(text), Score: -float32(id)}
+	}
+	// The converter negates the id as a float: the score of id 0 is -0.
+	tokens[0].Score = float32(math.Copysign(0, -1))
+	return tokens, nil
+}
+
+// fromByteLevel turns the characters by which GPT-2's byte-level BPE writes
+// bytes into those bytes; other characters stay.
+func fromByteLevel(s string) string {
+	b := make([]byte, 0, len(s))
+	for _, r := range s {
+		if c, ok := byteOf(r); ok {
+			b = append(b, c)
+			continue
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	return string(b)
+}
+
+// byteOf is the inverse of GPT-2's bytes_to_unicode: printable characters of
+// Latin-1 stand for themselves, and U+0100 onwards for the other bytes in
+// ascending order: 0 to 32, 127 to 160, 173.
+func byteOf(r rune) (byte, bool) {
+	switch {
+	case r >= '!' && r <= '~', r >= 0xa1 && r <= 0xac, r >= 0xae && r <= 0xff:
+		return byte(r), true
+	case r >= 0x100 && r < 0x100+33:
+		return byte(r - 0x100), true
+	case r >= 0x100+33 && r < 0x100+33+34:
+		return byte(r - 0x100 - 33 + 127), true
+	case r == 0x100+33+34:
+		return 173, true
+	}
+	return 0, false
+}
+
+// endpoints reads bos_token_id and eos_token_id (a number or a list).
+func endpoints(config []byte) (bos int, eos []int, err error) {
+	if config == nil {
+		return 0, nil, fault.Errorf(fault.NotFound, "there is no config.json, which names bos and eos")
+	}
+	var c struct {
+		BOS *int            `json:"bos_token_id"`
+		EOS json.RawMessage `json:"eos_token_id"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return 0, nil, fault.Errorf(fault.Invalid, "config.json: %w", err)
+	}
+	if c.BOS == nil {
+		return 0, nil, fault.Errorf(fault.Invalid, "config.json: bos_token_id is missing")
+	}
+	raw := bytes.TrimSpace(c.EOS)
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return 0, nil, fault.Errorf(fault.Invalid, "config.json: eos_token_id is missing")
+	}
+	if raw[0] != '[' {
+		eos = make([]int, 1)
+		err = json.Unmarshal(raw, &eos[0])
+	} else {
+		err = json.Unmarshal(raw, &eos)
+	}
+	if err != nil {
+		return 0, nil, fault.Errorf(fault.Invalid, "config.json: eos_token_id is neither a number nor a list of numbers: %w", err)
+	}
+	return *c.BOS, eos, nil
+}

@@ -1,0 +1,125 @@
+package tokenizer
+
+// A merger joins neighbours that form an ordinary token, highest score first,
+// leftmost on ties.
+//
+// Symbols are a linked list over text; a heap holds the possible joins. A join
+// whose symbols have changed since it was found is dropped when it comes up,
+// so that each of at most n-1 joins costs O(log n).
+type merger struct {
+	symbols []symbol
+	heap    []join
+}
+
+// A symbol is a token and the bytes text[start:end] it stands for.
+type symbol struct {
+	id         int
+	start, end int
+	prev, next int // -1 at the ends
+	gone       bool
+}
+
+// A join would replace symbol left and the one after it by token id. It is
+// valid while both still span the same bytes.
+type join struct {
+	score      float32
+	id         int
+	left       int
+	start, end int
+}
+
+func (m *merger) add(id, start, end int) {
+	n := len(m.symbols)
+	if n > 0 {
+		m.symbols[n-1].next = n
+	}
+	m.symbols = append(m.symbols, symbol{id: id, start: start, end: end, prev: n - 1, next: -1})
+}
+
+func (m *merger) merge(t *Tokenizer, text string) []int {
+	for i := range m.symbols {
+		m.consider(t, text, i)
+	}
+	for len(m.heap) > 0 {
+		j := m.pop()
+		left := &m.symbols[j.left]
+		if left.gone || left.next < 0 || left.start != j.start || m.symbols[left.next].end != j.end {
+			continue
+		}
+		right := &m.symbols[left.next]
+		right.gone = true
+		left.id, left.end, left.next = j.id, right.end, right.next
+		if left.next >= 0 {
+			m.symbols[left.next].prev = j.left
+			m.consider(t, text, j.left)
+		}
+		if left.prev >= 0 {
+			m.consider(t, text, left.prev)
+		}
+	}
+	ids := make([]int, 0, len(m.symbols))
+	for _, s := range m.symbols {
+		if !s.gone {
+			ids = append(ids, s.id)
+		}
+	}
+	return ids
+}
+
+// consider adds the join of symbol i and the one after it, if they form a
+// token.
+func (m *merger) consider(t *Tokenizer, text string, i int) {
+	left := m.symbols[i]
+	if left.next < 0 {
+		return
+	}
+	end := m.symbols[left.next].end
+	if end-left.start > t.longest {
+		return
+	}
+	if id, ok := t.ordinal[text[left.start:end]]; ok {
+		m.push(join{score: t.file.Tokens[id].Score, id: id, left: i, start: left.start, end: end})
+	}
+}
+
+// before orders joins. Symbols keep their places, so left is the position.
+func (a join) before(b join) bool {
+	if a.score != b.score {
+		return a.score > b.score
+	}
+	return a.left < b.left
+}
+
+func (m *merger) push(j join) {
+	m.heap = append(m.heap, j)
+	i := len(m.heap) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !m.heap[i].before(m.heap[up]) {
+			return
+		}
+		m.heap[i], m.heap[up] = m.heap[up], m.heap[i]
+		i = up
+	}
+}
+
+func (m *merger) pop() join {
+	top := m.heap[0]
+	n := len(m.heap) - 1
+	m.heap[0] = m.heap[n]
+	m.heap = m.heap[:n]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= n {
+			return top
+		}
+		if child+1 < n && m.heap[child+1].before(m.heap[child]) {
+			child++
+		}
+		if !m.heap[child].before(m.heap[i]) {
+			return top
+		}
+		m.heap[i], m.heap[child] = m.heap[child], m.heap[i]
+		i = child
+	}
+}
