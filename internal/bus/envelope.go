@@ -19,6 +19,16 @@ type Request struct {
 	Body     json.RawMessage `json:"body"`               // the OpenAI chat completion request, validated
 }
 
+// A Ref names a request and where it lies.
+type Ref struct {
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Tenant  string `json:"tenant"`
+}
+
+// Ref names the request.
+func (r Request) Ref() Ref { return Ref{ID: r.ID, Session: r.Session, Tenant: r.Tenant} }
+
 // An Assignment hands one attempt of a request to one runner. The runner
 // answers with an AssignmentReply and is busy from that moment on.
 type Assignment struct {
@@ -30,7 +40,52 @@ type Assignment struct {
 // An AssignmentReply accepts or refuses an Assignment.
 type AssignmentReply struct {
 	Accepted bool   `json:"accepted"`
-	Reason   string `json:"reason,omitempty"` // why not: "busy", "draining", "stale", "not-ready"
+	Reason   string `json:"reason,omitempty"` // why not: one of the Refused constants
+	Epoch    uint64 `json:"epoch,omitempty"`  // RefusedStale: the newest epoch the runner has seen
+}
+
+// Why a runner refuses an assignment.
+const (
+	RefusedBusy     = "busy"
+	RefusedDraining = "draining"
+	RefusedStale    = "stale" // a newer leader has spoken
+	RefusedNotReady = "not-ready"
+	RefusedUnsynced = "unsynced" // this leader has not asked yet what the runner holds
+)
+
+// A Sync is how a leader makes itself known to a runner. The runner answers
+// with its Runner record, and from then on refuses leaders of an older epoch.
+type Sync struct {
+	Epoch uint64 `json:"epoch"`
+}
+
+// A SyncReply tells a leader what a runner holds.
+type SyncReply struct {
+	Runner Runner `json:"runner"`
+	Epoch  uint64 `json:"epoch"` // the newest epoch the runner has seen; above the leader's own: it is stale
+}
+
+// A Mark tells the leader that an attempt has reached its first token: from
+// now on it cannot be tried elsewhere.
+type Mark struct {
+	Request string `json:"request"`
+	Epoch   uint64 `json:"epoch"`
+	Attempt int    `json:"attempt"`
+	Runner  string `json:"runner"`
+}
+
+// A Resume asks for the frames of an attempt from Seq on. An older attempt
+// than the one at hand, or none, asks for all of them.
+type Resume struct {
+	Epoch   uint64 `json:"epoch"`
+	Attempt int    `json:"attempt"`
+	Seq     int    `json:"seq"`
+}
+
+// An Ack answers a message whose arrival matters.
+type Ack struct {
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // A FrameKind says what a Frame carries.
@@ -49,6 +104,7 @@ const (
 // shows frames of one attempt only, in the order of Seq, without a gap.
 type Frame struct {
 	Request string    `json:"request"`
+	Epoch   uint64    `json:"epoch,omitempty"` // of the leader that made the attempt; (Epoch, Attempt) orders attempts
 	Attempt int       `json:"attempt"`
 	Seq     int       `json:"seq"` // counts from 0 in each attempt; dispatcher frames have -1
 	Kind    FrameKind `json:"kind"`
@@ -72,9 +128,21 @@ type Usage struct {
 // A Failure says why a request did not complete. Code is stable; Message is
 // for people and never holds prompt text.
 type Failure struct {
-	Code    string `json:"code"` // "cancelled", "expired", "engine_failed", "interrupted", "invalid_request", "context_length_exceeded"
+	Code    string `json:"code"` // one of the Code constants
 	Message string `json:"message"`
 }
+
+// The failure codes.
+const (
+	CodeCancelled      = "cancelled"
+	CodeExpired        = "expired"         // no attempt could start before the deadline
+	CodeTimeout        = "timeout"         // Request.Timeout passed while the engine worked
+	CodeEngineFailed   = "engine_failed"   // each attempt failed before its first token
+	CodeInterrupted    = "interrupted"     // an attempt broke after its first token
+	CodeHandedBack     = "handed_back"     // a draining runner gives the request back; tried elsewhere
+	CodeInvalidRequest = "invalid_request" // the engine could not take the request as it is
+	CodeContextLength  = "context_length_exceeded"
+)
 
 // A State is the terminal state of a request.
 type State string
@@ -90,8 +158,10 @@ const (
 // An AttemptEnd is what a runner reports of an attempt to the leader.
 type AttemptEnd struct {
 	Request      string    `json:"request"`
+	Epoch        uint64    `json:"epoch,omitempty"`
 	Attempt      int       `json:"attempt"`
 	Runner       string    `json:"runner"`
+	Started      time.Time `json:"started,omitzero"`    // when the engine was given the request
 	FirstToken   time.Time `json:"firstToken,omitzero"` // zero: no text was sent, so it may be tried elsewhere
 	Ended        time.Time `json:"ended"`
 	FinishReason string    `json:"finishReason,omitempty"`
@@ -126,6 +196,15 @@ const (
 	RunnerDraining RunnerState = "draining" // finishes what it has, takes nothing new
 )
 
+// A Held is an attempt that a runner works on.
+type Held struct {
+	Request Ref       `json:"request"`
+	Epoch   uint64    `json:"epoch"`
+	Attempt int       `json:"attempt"`
+	Started time.Time `json:"started,omitzero"`
+	Text    bool      `json:"text,omitempty"` // text was sent, so it cannot be tried elsewhere
+}
+
 // A Runner is a runner's own record in names.RunnersBucket, refreshed well
 // within its TTL and at each change.
 type Runner struct {
@@ -134,6 +213,7 @@ type Runner struct {
 	Model    string      `json:"model"`
 	State    RunnerState `json:"state"`
 	Requests []string    `json:"requests,omitempty"` // ids it holds
+	Held     []Held      `json:"held,omitempty"`     // the attempts at them
 	Affinity string      `json:"affinity,omitempty"` // conversation in its prompt cache
 	// Last is the end of its latest attempt, until the leader has acknowledged
 	// it: a new leader learns from it what it missed.

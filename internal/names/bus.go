@@ -80,3 +80,24 @@ func RunnerKey(session, runner string) string { return session + "." + runner }
 func ProgressKey(namespace, artifact, stage string) string {
 	return namespace + "/" + artifact + "/" + stage
 }
+
+// OutcomeOf is the subject of the terminal record of one request: at most one
+// message ever has it.
+func OutcomeOf(session, tenant, request string) string {
+	return OutcomeSubject(session, tenant) + "." + request
+}
+
+// SyncSubject is where a runner tells a new leader of the session what it
+// holds, and from then on refuses the leaders before (request and reply).
+func SyncSubject(session, runner string) string {
+	return "koldun.v1.sync." + session + "." + runner
+}
+
+// MarkSubject is where a runner tells the leader of the session that an
+// attempt has reached its first token, just before the gateway sees it.
+func MarkSubject(session string) string { return "koldun.v1.mark." + session }
+
+// ResumeSubject asks whoever knows a request to send its frames again.
+func ResumeSubject(session, request string) string {
+	return "koldun.v1.resume." + session + "." + request
+}

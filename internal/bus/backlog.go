@@ -1,0 +1,58 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// An Entry is one message of the request stream.
+type Entry struct {
+	Seq     uint64 // to delete it by
+	Request Request
+}
+
+// Backlog tells handle of every request of a session that is in the stream,
+// oldest first, then calls replayed once, and then tells of each that comes,
+// until ctx ends; it returns only then. No message is told twice. One that is
+// no request is told with an empty Request.ID, so that it can be deleted.
+// Both functions are called from one goroutine.
+func (b *Bus) Backlog(ctx context.Context, session string, handle func(Entry), replayed func()) {
+	r := streamReader{
+		bus:     b,
+		filter:  names.RequestSubject(session, "*"),
+		reached: replayed,
+		handle: func(msg jetstream.Msg, seq uint64) {
+			e := Entry{Seq: seq}
+			if err := json.Unmarshal(msg.Data(), &e.Request); err != nil || e.Request.Session != session {
+				b.log.Warn("cannot decode a message of the request stream", "sequence", seq, "error", err)
+				e.Request = Request{}
+			}
+			handle(e)
+		},
+	}
+	r.run(ctx)
+}
+
+// Sessions tells handle of the session of each request that is in the stream
+// or comes into it, until ctx ends; it returns only then. A session is told
+// as often as it has requests.
+func (b *Bus) Sessions(ctx context.Context, handle func(session string)) {
+	prefix := strings.TrimSuffix(names.RequestSubjects, ">")
+	r := streamReader{
+		bus:         b,
+		filter:      names.RequestSubjects,
+		headersOnly: true,
+		handle: func(msg jetstream.Msg, _ uint64) {
+			session, _, ok := strings.Cut(strings.TrimPrefix(msg.Subject(), prefix), ".")
+			if ok {
+				handle(session)
+			}
+		},
+	}
+	r.run(ctx)
+}

@@ -1,0 +1,38 @@
+package bus
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A CancelOrder tells whoever holds a request to drop it.
+type CancelOrder struct {
+	Tenant string `json:"tenant"`
+	Reason string `json:"reason,omitempty"` // for logs: "disconnected", "deadline"
+}
+
+// cancelTry is how long one try may wait for an answer.
+const cancelTry = time.Second
+
+// Cancel makes the runner that works on a request, or the dispatcher that
+// queues it, drop it. It tries again until one of them has answered or ctx ends. A
+// request that has ended already is no error.
+func (b *Bus) Cancel(ctx context.Context, ref Ref, reason string) error {
+	subject := names.CancelSubject(ref.Session, ref.ID)
+	for attempt := 0; ; attempt++ {
+		try, cancel := context.WithTimeout(ctx, cancelTry)
+		_, err := Call[Ack](try, b, subject, CancelOrder{Tenant: ref.Tenant, Reason: reason})
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fault.Errorf(endKind(ctx, err), "cannot cancel request %q: %w", ref.ID, err)
+		case <-time.After(backoff(attempt)):
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// Config says how to reach NATS. At most one of User and CredsFile is needed.
+type Config struct {
+	URL       string // "nats://host:port", several separated by commas
+	User      string
+	Password  string
+	CredsFile string // path of a NATS credentials file (JWT and seed)
+	Name      string // of this client, for those who look at the server
+	Logger    *slog.Logger
+}
+
+const (
+	minBackoff   = 100 * time.Millisecond
+	maxBackoff   = 2 * time.Second
+	dialTimeout  = 5 * time.Second
+	pingInterval = 10 * time.Second
+	closeFlush   = time.Second
+	flushTimeout = 5 * time.Second
+	pendingBytes = 16 << 20 // held while reconnecting
+)
+
+// Connect blocks until the server answers with a JetStream of version 2.11 or
+// newer, trying for ever with growing pauses until ctx ends. From then on the
+// connection restores itself for ever. Errors: Invalid (URL), NotFound
+// (credentials file), Unsupported (server too old or without JetStream); when
+// ctx ends, the kind of the last cause.
+func Connect(ctx context.Context, cfg Config) (*Bus, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	shown, err := redact(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.CredsFile != "" {
+		if _, err := os.Stat(cfg.CredsFile); err != nil {
+			return nil, fault.Errorf(fault.NotFound, "cannot read NATS credentials: %w", err)
+		}
+	}
+	b := &Bus{
+		log:     cfg.Logger,
+		renewed: make(chan struct{}),
+		buckets: map[string]jetstream.KeyValue{},
+		streams: map[string]jetstream.Stream{},
+	}
+	for attempt := 0; ; attempt++ {
+		err := b.dial(ctx, cfg)
+		if err == nil {
+			cfg.Logger.Debug("connected to NATS", "url", shown)
+			return b, nil
+		}
+		if fault.Is(err, fault.Unsupported) || fault.Is(err, fault.Invalid) {
+			return nil, fmt.Errorf("cannot use NATS at %q: %w", shown, err)
+		}
+		if attempt == 0 || attempt%20 == 0 {
+			cfg.Logger.Warn("cannot connect to NATS yet", "url", shown, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fault.Errorf(endKind(ctx, err), "cannot connect to NATS at %q: %w", shown, err)
+		case <-time.After(backoff(attempt)):
+		}
+	}
+}
+
+// dial makes one attempt.
+func (b *Bus) dial(ctx context.Context, cfg Config) error {
+	opts := []nats.Option{
+		nats.Name(cfg.Name),
+		nats.Timeout(dialTimeout),
+		nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), // credentials may be rotated while we run
+		nats.CustomReconnectDelay(backoff),
+		nats.ReconnectBufSize(pendingBytes),
+		nats.PingInterval(pingInterval),
+		nats.MaxPingsOutstanding(2),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			b.log.Info("reconnected to NATS")
+			b.announceReconnect()
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				b.log.Warn("lost the connection to NATS", "error", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			subject := ""
+			if sub != nil {
+				subject = sub.Subject
+			}
+			b.log.Debug("NATS reports a fault", "subject", subject, "error", err)
+		}),
+	}
+	if cfg.User != "" {
+		opts = append(opts, nats.UserInfo(cfg.User, cfg.Password))
+	}
+	if cfg.CredsFile != "" {
+		opts = append(opts, nats.UserCredentials(cfg.CredsFile))
+	}
+	nc, err := nats.Connect(cfg.URL, opts...)
+	if err != nil {
+		return kinded(err)
+	}
+	js, err := checkServer(ctx, nc)
+	if err != nil {
+		nc.Close()
+		return err
+	}
+	b.nc, b.js = nc, js
+	return nil
+}
+
+// checkServer makes sure that the server has what everything here builds on:
+// JetStream with a TTL per key and markers for expired keys (NATS 2.11).
+func checkServer(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) {
+	version := nc.ConnectedServerVersion()
+	if !atLeast211(version) {
+		return nil, fault.Errorf(fault.Unsupported, "the server is version %s, and Koldun needs 2.11 or newer", version)
+	}
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(dialTimeout))
+	if err != nil {
+		return nil, fault.As(fault.Internal, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if _, err := js.AccountInfo(ctx); err != nil {
+		if errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
+			return nil, fault.Errorf(fault.Unsupported, "the account has no JetStream: %w", err)
+		}
+		return nil, kinded(err)
+	}
+	return js, nil
+}
+
+// atLeast211 reads the leading "major.minor" of a version. A version that is
+// not of that form (a development build) is let through.
+func atLeast211(version string) bool {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 {
+		return true
+	}
+	major, err1 := strconv.Atoi(parts[0])
+	minor, err2 := strconv.Atoi(parts[1])
+	if err1 != nil || err2 != nil {
+		return true
+	}
+	return major > 2 || major == 2 && minor >= 11
+}
+
+// redact checks the URLs and returns them without credentials.
+func redact(urls string) (string, error) {
+	if strings.TrimSpace(urls) == "" {
+		return "", fault.Errorf(fault.Invalid, "cannot connect to NATS: no URL given")
+	}
+	var shown []string
+	for s := range strings.SplitSeq(urls, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil || u.Host == "" {
+			// The text of err would repeat the URL, and a password in it.
+			return "", fault.Errorf(fault.Invalid, "cannot connect to NATS: URL %d is not of the form nats://host:port", len(shown)+1)
+		}
+		shown = append(shown, u.Scheme+"://"+u.Host)
+	}
+	return strings.Join(shown, ","), nil
+}
+
+// backoff is the pause after failed attempt n (from 0), with jitter, so that
+// many clients do not come back at the same moment.
+func backoff(n int) time.Duration {
+	d := maxBackoff
+	if n < 5 {
+		d = min(maxBackoff, minBackoff<<n)
+	}
+	return d/2 + rand.N(d/2)
+}
+
+// endKind is the kind to report when ctx ended while err was the last cause.
+func endKind(ctx context.Context, err error) fault.Kind {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fault.Interrupted
+	}
+	return fault.KindOf(err)
+}

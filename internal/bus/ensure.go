@@ -1,0 +1,193 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// Ensure makes the streams and buckets of names/bus.go where they are absent.
+// Those that exist keep the limits that somebody gave them, and are changed in
+// place only where Koldun could not work otherwise (subjects, discard
+// policy, TTLs per key). It may be called by many processes at once.
+func (b *Bus) Ensure(ctx context.Context) error {
+	for _, s := range Streams() {
+		if err := b.ensure(ctx, s.config(), adopt); err != nil {
+			return err
+		}
+	}
+	for _, s := range Buckets() {
+		if err := b.ensure(ctx, s.config(), adopt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EnsureStream makes a stream, or changes one in place, to be as the spec says.
+func (b *Bus) EnsureStream(ctx context.Context, spec StreamSpec) error {
+	return b.ensure(ctx, spec.config(), replace)
+}
+
+// EnsureKV makes a bucket, or changes one in place, to be as the spec says.
+func (b *Bus) EnsureKV(ctx context.Context, spec KVSpec) error {
+	return b.ensure(ctx, spec.config(), replace)
+}
+
+// A merge returns what an existing stream is to become.
+type merge func(have, want jetstream.StreamConfig) jetstream.StreamConfig
+
+// adopt changes only what we cannot do without.
+func adopt(have, want jetstream.StreamConfig) jetstream.StreamConfig {
+	for _, s := range want.Subjects {
+		if !slices.Contains(have.Subjects, s) {
+			have.Subjects = append(slices.Clone(have.Subjects), s)
+		}
+	}
+	have.Discard = want.Discard
+	have.AllowDirect = have.AllowDirect || want.AllowDirect
+	have.AllowRollup = have.AllowRollup || want.AllowRollup
+	have.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL
+	if have.SubjectDeleteMarkerTTL == 0 {
+		have.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
+	}
+	return have
+}
+
+// replace changes all that the spec speaks of.
+func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
+	out := have
+	out.Description = want.Description
+	out.Subjects = want.Subjects
+	out.MaxAge = want.MaxAge
+	out.MaxBytes = want.MaxBytes
+	out.MaxMsgs = want.MaxMsgs
+	out.MaxMsgSize = want.MaxMsgSize
+	out.MaxMsgsPerSubject = want.MaxMsgsPerSubject
+	out.Discard = want.Discard
+	out.DiscardNewPerSubject = want.DiscardNewPerSubject
+	out.Duplicates = want.Duplicates
+	out.AllowDirect = have.AllowDirect || want.AllowDirect
+	out.AllowRollup = have.AllowRollup || want.AllowRollup
+	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be taken back
+	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
+	if want.Replicas != 0 {
+		out.Replicas = want.Replicas
+	}
+	return out
+}
+
+func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) error {
+	for {
+		err := b.ensureOnce(ctx, want, m)
+		if err == nil {
+			return nil
+		}
+		// Somebody was faster, or the cluster elects a leader: look again.
+		again := fault.Is(err, fault.Transient) || fault.Is(err, fault.Conflict)
+		if !again || ctx.Err() != nil {
+			return fault.Errorf(fault.KindOf(err), "cannot make JetStream stream %q: %w", want.Name, err)
+		}
+		b.log.Warn("cannot make a JetStream stream yet", "stream", want.Name, "error", err)
+		select {
+		case <-ctx.Done():
+			return fault.Errorf(endKind(ctx, err), "cannot make JetStream stream %q: %w", want.Name, err)
+		case <-time.After(backoff(3)):
+		}
+	}
+}
+
+func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m merge) error {
+	stream, err := b.js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if want.Replicas == 0 {
+			want.Replicas = 1
+		}
+		_, err = b.js.CreateStream(ctx, want)
+		return kinded(err)
+	}
+	if err != nil {
+		return kinded(err)
+	}
+	have := stream.CachedInfo().Config
+	next := m(have, want)
+	if reflect.DeepEqual(have, next) {
+		return nil
+	}
+	_, err = b.js.UpdateStream(ctx, next)
+	return kinded(err)
+}
+
+func (s StreamSpec) config() jetstream.StreamConfig {
+	dedupe := s.Dedupe
+	if dedupe == 0 {
+		dedupe = 2 * time.Minute
+	}
+	if s.MaxAge > 0 {
+		dedupe = min(dedupe, s.MaxAge)
+	}
+	discard := jetstream.DiscardOld
+	if s.DiscardNew {
+		discard = jetstream.DiscardNew
+	}
+	return jetstream.StreamConfig{
+		Name:                 s.Name,
+		Description:          s.Description,
+		Subjects:             s.Subjects,
+		Retention:            jetstream.LimitsPolicy,
+		Storage:              jetstream.FileStorage,
+		MaxConsumers:         -1,
+		MaxAge:               s.MaxAge,
+		MaxBytes:             unlimited(s.MaxBytes),
+		MaxMsgs:              unlimited(s.MaxMsgs),
+		MaxMsgSize:           unlimited(s.MaxMsgSize),
+		MaxMsgsPerSubject:    unlimited(s.MaxPerSubject),
+		Discard:              discard,
+		DiscardNewPerSubject: s.DiscardNew && s.MaxPerSubject > 0,
+		Duplicates:           dedupe,
+		Replicas:             s.Replicas,
+		AllowDirect:          true,
+	}
+}
+
+// config is the stream below a bucket, as every NATS client lays it out.
+func (s KVSpec) config() jetstream.StreamConfig {
+	dedupe := 2 * time.Minute
+	if s.TTL > 0 {
+		dedupe = min(dedupe, s.TTL)
+	}
+	return jetstream.StreamConfig{
+		Name:                   "KV_" + s.Bucket,
+		Description:            s.Description,
+		Subjects:               []string{kvPrefix(s.Bucket) + ">"},
+		Retention:              jetstream.LimitsPolicy,
+		Storage:                jetstream.FileStorage,
+		MaxConsumers:           -1,
+		MaxMsgs:                -1,
+		MaxAge:                 s.TTL,
+		MaxBytes:               unlimited(s.MaxBytes),
+		MaxMsgSize:             unlimited(s.MaxValueSize),
+		MaxMsgsPerSubject:      int64(max(s.History, 1)),
+		Discard:                jetstream.DiscardNew,
+		Duplicates:             dedupe,
+		Replicas:               s.Replicas,
+		AllowDirect:            true,
+		AllowRollup:            true,
+		DenyDelete:             true,
+		AllowMsgTTL:            s.Markers > 0,
+		SubjectDeleteMarkerTTL: s.Markers,
+	}
+}
+
+func unlimited[N int32 | int64](n N) N {
+	if n <= 0 {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,185 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	frameBuffer = 256 // frames held for a slow reader; beyond it they are asked for again
+	// frameIdle is how long a stream may be silent before it asks whether
+	// something was missed.
+	frameIdle = 15 * time.Second
+	// resumePause is the pause between two requests to send frames again.
+	resumePause = 500 * time.Millisecond
+	// lostAfter is how long a request may be known to have ended without its
+	// frames being found anywhere.
+	lostAfter = 3 * time.Second
+)
+
+// PublishFrame sends a frame to whoever follows the request. Nobody following
+// is no error.
+func (b *Bus) PublishFrame(f Frame) error { return b.Send(names.FramesSubject(f.Request), f) }
+
+// Frames is the stream of frames of one request. It belongs to one goroutine.
+type Frames struct {
+	bus   *Bus
+	ref   Ref
+	sub   *nats.Subscription
+	msgs  chan *nats.Msg
+	order frameOrder
+
+	reconnected <-chan struct{}
+	dropped     int       // frames that the buffer could not hold, as last seen
+	nextAsk     time.Time // no resume is sent before
+	behind      bool      // frames are known to be missing
+	endedAt     time.Time // when a terminal record was first seen
+	ending      Frame     // what that record says
+}
+
+// SubscribeFrames follows a request. Subscribe before publishing the request,
+// or its first frames are only seen after a pause. Close the stream.
+func (b *Bus) SubscribeFrames(ref Ref) (*Frames, error) {
+	f := &Frames{
+		bus:         b,
+		ref:         ref,
+		msgs:        make(chan *nats.Msg, frameBuffer),
+		reconnected: b.Reconnected(),
+	}
+	sub, err := b.nc.ChanSubscribe(names.FramesSubject(ref.ID), f.msgs)
+	if err != nil {
+		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot follow request %q: %w", ref.ID, err)
+	}
+	f.sub = sub
+	return f, nil
+}
+
+// Close ends the stream. It may be called more than once.
+func (f *Frames) Close() { _ = f.sub.Unsubscribe() }
+
+// Next blocks for the next frame and returns io.EOF after the last (End or
+// Error). The frames are those of a single generation, in order and without a
+// gap: what got lost on the way is asked for again, late frames of an older
+// attempt are dropped, and a newer attempt after text was returned ends the
+// stream with an Error frame of code "interrupted". Other errors are ctx's.
+func (f *Frames) Next(ctx context.Context) (Frame, error) {
+	if f.order.ended {
+		return Frame{}, io.EOF
+	}
+	// The common case takes no timer.
+	select {
+	case m := <-f.msgs:
+		if frame, ok := f.accept(m); ok {
+			return frame, nil
+		}
+	default:
+	}
+	timer := time.NewTimer(f.patience())
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return Frame{}, ctx.Err()
+		case m := <-f.msgs:
+			if frame, ok := f.accept(m); ok {
+				return frame, nil
+			}
+		case <-f.reconnected:
+			f.reconnected = f.bus.Reconnected()
+			f.behind = true
+		case <-timer.C:
+			f.behind = true
+		}
+		if frame, ok := f.catchUp(ctx); ok {
+			return frame, nil
+		}
+		timer.Reset(f.patience())
+	}
+}
+
+// accept decodes a message and reports whether it is the next frame.
+func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
+	var frame Frame
+	if err := json.Unmarshal(m.Data, &frame); err != nil || frame.Request != f.ref.ID {
+		f.bus.log.Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
+		return Frame{}, false
+	}
+	out, verdict := f.order.take(frame)
+	switch verdict {
+	case deliver:
+		f.behind = f.lostSome()
+		if !f.endedAt.IsZero() { // its frames are still coming: be patient
+			f.endedAt = time.Now()
+			f.nextAsk = f.endedAt.Add(resumePause)
+		}
+		return out, true
+	case gap:
+		f.behind = true
+	case drop:
+	}
+	return Frame{}, false
+}
+
+// lostSome reports whether the buffer has overflown since it was last asked.
+func (f *Frames) lostSome() bool {
+	dropped, err := f.sub.Dropped()
+	if err != nil || dropped == f.dropped {
+		return false
+	}
+	f.dropped = dropped
+	return true
+}
+
+func (f *Frames) patience() time.Duration {
+	if f.behind || !f.endedAt.IsZero() {
+		return max(time.Until(f.nextAsk), time.Millisecond)
+	}
+	return frameIdle
+}
+
+// catchUp asks for missing frames to be sent again, and looks whether the
+// request has ended unseen. It returns the last frame if that is all that can
+// be had.
+func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
+	now := time.Now()
+	if !f.behind || now.Before(f.nextAsk) {
+		return Frame{}, false
+	}
+	f.nextAsk = now.Add(resumePause)
+	if err := f.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume()); err != nil {
+		f.bus.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
+	}
+	if f.endedAt.IsZero() {
+		f.lookForEnd(ctx, now)
+		// One round is enough unless frames are known to be missing: then the
+		// next message that comes shows the gap again.
+		f.behind = false
+		return Frame{}, false
+	}
+	if now.Sub(f.endedAt) < lostAfter {
+		return Frame{}, false
+	}
+	f.order.ended = true
+	return f.ending, true
+}
+
+func (f *Frames) lookForEnd(ctx context.Context, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, cancelTry)
+	defer cancel()
+	o, err := f.bus.Outcome(ctx, f.ref)
+	if err != nil {
+		return
+	}
+	f.endedAt = now
+	f.ending = Frame{Request: f.ref.ID, Epoch: f.order.epoch, Attempt: f.order.attempt, Seq: -1, Kind: FrameError, Error: o.Error}
+	if o.Error == nil {
+		f.ending.Error = &Failure{Code: CodeInterrupted, Message: "the answer was generated but lost on its way"}
+	}
+}

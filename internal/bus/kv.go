@@ -1,0 +1,126 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+func kvPrefix(bucket string) string { return "$KV." + bucket + "." }
+
+// Put writes a value as JSON and returns its revision, which grows with each
+// write to the bucket.
+func (b *Bus) Put(ctx context.Context, bucket, key string, value any) (uint64, error) {
+	return b.write(ctx, bucket, key, value)
+}
+
+// PutTTL is Put for a key that expires after ttl (whole seconds, at least one)
+// unless it is written again.
+func (b *Bus) PutTTL(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
+	return b.write(ctx, bucket, key, value, jetstream.WithMsgTTL(ttl))
+}
+
+// Create writes a key that does not exist, with a TTL if ttl is not 0. Errors:
+// Conflict if it exists.
+func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
+	kv, err := b.bucket(ctx, bucket)
+	if err != nil {
+		return 0, err
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return 0, fault.Errorf(fault.Internal, "cannot encode key %q: %w", key, err)
+	}
+	var opts []jetstream.KVCreateOpt
+	if ttl > 0 {
+		opts = append(opts, jetstream.KeyTTL(ttl))
+	}
+	rev, err := kv.Create(ctx, key, data, opts...)
+	if err != nil {
+		return 0, kvError("create", bucket, key, err)
+	}
+	return rev, nil
+}
+
+// Update replaces the value of revision, with a TTL if ttl is not 0. Errors:
+// Conflict if the key has changed since.
+func (b *Bus) Update(ctx context.Context, bucket, key string, value any, revision uint64, ttl time.Duration) (uint64, error) {
+	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(revision)}
+	if ttl > 0 {
+		opts = append(opts, jetstream.WithMsgTTL(ttl))
+	}
+	return b.write(ctx, bucket, key, value, opts...)
+}
+
+// Get reads a value and its revision. Errors: NotFound if there is none.
+func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, error) {
+	var value T
+	kv, err := b.bucket(ctx, bucket)
+	if err != nil {
+		return value, 0, err
+	}
+	entry, err := kv.Get(ctx, key)
+	if err != nil {
+		return value, 0, kvError("read", bucket, key, err)
+	}
+	if err := json.Unmarshal(entry.Value(), &value); err != nil {
+		return value, 0, fault.Errorf(fault.Corrupt, "cannot decode key %q of bucket %q: %w", key, bucket, err)
+	}
+	return value, entry.Revision(), nil
+}
+
+// Delete removes a key; no key is no error. With a revision other than 0 it
+// removes only that one. Errors: Conflict if the key has changed since.
+func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
+	kv, err := b.bucket(ctx, bucket)
+	if err != nil {
+		return err
+	}
+	var opts []jetstream.KVDeleteOpt
+	if revision != 0 {
+		opts = append(opts, jetstream.LastRevision(revision))
+	}
+	if err := kv.Delete(ctx, key, opts...); err != nil {
+		return kvError("delete", bucket, key, err)
+	}
+	return nil
+}
+
+func (b *Bus) write(ctx context.Context, bucket, key string, value any, opts ...jetstream.PublishOpt) (uint64, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return 0, fault.Errorf(fault.Internal, "cannot encode key %q: %w", key, err)
+	}
+	ack, err := b.js.PublishMsg(ctx, &nats.Msg{Subject: kvPrefix(bucket) + key, Data: data}, opts...)
+	if err != nil {
+		return 0, kvError("write", bucket, key, err)
+	}
+	return ack.Sequence, nil
+}
+
+// bucket returns the handle of a bucket, looked up once.
+func (b *Bus) bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
+	b.mu.Lock()
+	kv := b.buckets[name]
+	b.mu.Unlock()
+	if kv != nil {
+		return kv, nil
+	}
+	kv, err := b.js.KeyValue(ctx, name)
+	if err != nil {
+		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot open bucket %q: %w", name, err)
+	}
+	b.mu.Lock()
+	b.buckets[name] = kv
+	b.mu.Unlock()
+	return kv, nil
+}
+
+func kvError(verb, bucket, key string, err error) error {
+	return fault.Errorf(fault.KindOf(kinded(err)), "cannot %s key %q of bucket %q: %w", verb, key, bucket, err)
+}

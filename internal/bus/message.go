@@ -1,0 +1,83 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// Send publishes v as JSON, without waiting for anybody to hear it. While the
+// connection is being restored it is held back, up to a bound. Messages of
+// one Bus arrive in the order they were sent.
+func (b *Bus) Send(subject string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
+	}
+	if err := b.nc.Publish(subject, data); err != nil {
+		return fault.Errorf(fault.KindOf(kinded(err)), "cannot publish on %q: %w", subject, err)
+	}
+	return nil
+}
+
+// Call sends v and waits for one answer. Errors: NotFound when nobody listens,
+// so nobody has it; Transient when no answer came, so somebody may have it;
+// Interrupted when ctx was cancelled.
+func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) {
+	var answer A
+	data, err := json.Marshal(v)
+	if err != nil {
+		return answer, fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
+	}
+	msg, err := b.nc.RequestWithContext(ctx, subject, data)
+	if err != nil {
+		kind := fault.KindOf(kinded(err))
+		if errors.Is(err, nats.ErrNoResponders) {
+			kind = fault.NotFound
+		}
+		return answer, fault.Errorf(kind, "cannot get an answer on %q: %w", subject, err)
+	}
+	if err := json.Unmarshal(msg.Data, &answer); err != nil {
+		return answer, fault.Errorf(fault.Corrupt, "cannot decode the answer on %q: %w", subject, err)
+	}
+	return answer, nil
+}
+
+// Serve answers messages on a subject (wildcards allowed) one after another.
+// handle gets the subject and the decoded message; what it returns is the
+// answer, or none if ok is false. It must not block for long. Messages that
+// cannot be decoded are dropped. stop ends it without waiting.
+func Serve[Q, A any](b *Bus, subject string, handle func(subject string, q Q) (answer A, ok bool)) (stop func(), err error) {
+	sub, err := b.nc.Subscribe(subject, func(m *nats.Msg) {
+		var q Q
+		if len(m.Data) > 0 {
+			if err := json.Unmarshal(m.Data, &q); err != nil {
+				b.log.Warn("cannot decode a message", "subject", m.Subject, "error", err)
+				return
+			}
+		}
+		answer, ok := handle(m.Subject, q)
+		if !ok || m.Reply == "" {
+			return
+		}
+		if err := b.Send(m.Reply, answer); err != nil {
+			b.log.Warn("cannot answer a message", "subject", m.Subject, "error", err)
+		}
+	})
+	if err != nil {
+		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot subscribe to %q: %w", subject, err)
+	}
+	return func() { _ = sub.Unsubscribe() }, nil
+}
+
+// Listen is Serve for messages that want no answer.
+func Listen[Q any](b *Bus, subject string, handle func(subject string, q Q)) (stop func(), err error) {
+	return Serve(b, subject, func(subject string, q Q) (struct{}, bool) {
+		handle(subject, q)
+		return struct{}{}, false
+	})
+}

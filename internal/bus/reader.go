@@ -1,0 +1,138 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	readHeartbeat = time.Second      // a silent server is noticed after two of these
+	readExpiry    = 10 * time.Second // of one pull
+	readIdle      = time.Minute      // after which the server forgets a reader
+	readAhead     = 500              // messages fetched before they are handled
+)
+
+var errLostMessages = errors.New("messages were lost on the way")
+
+// A streamReader reads the request stream in order, from the start and across
+// losses of the connection, by short-lived consumers in the server's memory
+// of which each goes on after the last message of the one before. (The
+// client library's ordered consumer waits up to ten seconds between its tries
+// and cannot be interrupted then.)
+type streamReader struct {
+	bus         *Bus
+	filter      string
+	headersOnly bool
+	handle      func(msg jetstream.Msg, seq uint64)
+	reached     func() // called once when all that was there has been handled
+
+	last uint64 // stream sequence
+}
+
+func (r *streamReader) run(ctx context.Context) {
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		before := r.last
+		err := r.once(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if r.last != before {
+			attempt = 0
+		}
+		r.bus.log.Debug("reading the request stream anew", "after", r.last, "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(backoff(attempt)):
+		}
+	}
+}
+
+func (r *streamReader) once(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reconnected := r.bus.Reconnected()
+	go func() {
+		select {
+		case <-reconnected:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	consumer, err := r.consumer(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.drop(consumer)
+	if consumer.CachedInfo().NumPending == 0 {
+		r.reach()
+	}
+	iter, err := consumer.Messages(
+		jetstream.PullMaxMessages(readAhead),
+		jetstream.PullExpiry(readExpiry),
+		jetstream.PullHeartbeat(readHeartbeat),
+		jetstream.WithMessagesErrOnMissingHeartbeat(true),
+	)
+	if err != nil {
+		return kinded(err)
+	}
+	defer iter.Stop()
+	for delivered := uint64(1); ; delivered++ {
+		msg, err := iter.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return kinded(err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return kinded(err)
+		}
+		if meta.Sequence.Consumer != delivered {
+			return errLostMessages
+		}
+		r.last = meta.Sequence.Stream
+		r.handle(msg, r.last)
+		if meta.NumPending == 0 {
+			r.reach()
+		}
+	}
+}
+
+func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	consumer, err := r.bus.js.CreateConsumer(ctx, names.RequestStream, jetstream.ConsumerConfig{
+		Name:              "read_" + nats.NewInbox()[len(nats.InboxPrefix):],
+		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:       r.last + 1,
+		FilterSubject:     r.filter,
+		AckPolicy:         jetstream.AckNonePolicy,
+		HeadersOnly:       r.headersOnly,
+		InactiveThreshold: readIdle,
+		MemoryStorage:     true,
+		Replicas:          1,
+	})
+	return consumer, kinded(err)
+}
+
+// drop frees a consumer at once if the server can be reached; otherwise the
+// server forgets it after a while.
+func (r *streamReader) drop(consumer jetstream.Consumer) {
+	if !r.bus.Connected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cancelTry)
+	defer cancel()
+	_ = r.bus.js.DeleteConsumer(ctx, names.RequestStream, consumer.CachedInfo().Name)
+}
+
+func (r *streamReader) reach() {
+	if r.reached != nil {
+		r.reached()
+		r.reached = nil
+	}
+}

@@ -1,0 +1,120 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// publishTry is how long one try to store a message may take.
+const publishTry = 2 * time.Second
+
+// PublishRequest stores a request once, whatever happens on the way: it tries
+// again under the same id until the stream has confirmed it or ctx ends (at
+// most publishTimeout when ctx has no deadline). It returns the sequence in
+// the stream. Errors: Quota with ErrTenantFull or ErrQueueFull, Invalid (too
+// large, or a name that cannot be a subject token), Transient (queue absent or
+// not reachable: it may or may not be stored).
+func (b *Bus) PublishRequest(ctx context.Context, r Request) (uint64, error) {
+	for _, word := range []string{r.ID, r.Session, r.Tenant} {
+		if !isToken(word) {
+			return 0, fault.Errorf(fault.Invalid, "cannot queue request %q: %q is not a subject token", r.ID, word)
+		}
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return 0, fault.Errorf(fault.Invalid, "cannot encode request %q: %w", r.ID, err)
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, publishTimeout)
+		defer cancel()
+	}
+	subject := names.RequestSubject(r.Session, r.Tenant)
+	seq, err := b.store(ctx, names.RequestStream, func() *nats.Msg { return &nats.Msg{Subject: subject, Data: data} },
+		jetstream.WithMsgID(r.ID))
+	if err != nil {
+		if full := queueFull(err); full != nil {
+			err = full
+		}
+		return 0, fault.Errorf(fault.KindOf(err), "cannot queue request %q: %w", r.ID, err)
+	}
+	return seq, nil
+}
+
+// publishTimeout bounds PublishRequest when its caller does not.
+const publishTimeout = 5 * time.Second
+
+// store publishes until the stream confirms or refuses.
+func (b *Bus) store(ctx context.Context, stream string, msg func() *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
+	opts = append(opts, jetstream.WithExpectStream(stream), jetstream.WithRetryAttempts(0))
+	for attempt := 0; ; attempt++ {
+		try, cancel := context.WithTimeout(ctx, publishTry)
+		ack, err := b.js.PublishMsg(try, msg(), opts...)
+		cancel()
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		err = kinded(err)
+		// A stream that is absent has no one to answer: that is an answer.
+		absent := errors.Is(err, jetstream.ErrNoStreamResponse) && attempt >= 2
+		if absent || !fault.Is(err, fault.Transient) {
+			return 0, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, fault.As(endKind(ctx, err), err)
+		case <-time.After(backoff(attempt)):
+		}
+	}
+}
+
+// DeleteRequest removes a request from the stream by its sequence. A message
+// that is not there is no error.
+func (b *Bus) DeleteRequest(ctx context.Context, seq uint64) error {
+	stream, err := b.stream(ctx, names.RequestStream)
+	if err != nil {
+		return err
+	}
+	err = stream.DeleteMsg(ctx, seq)
+	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+		return fault.Errorf(fault.KindOf(kinded(err)), "cannot delete message %d of the request stream: %w", seq, err)
+	}
+	return nil
+}
+
+// stream returns the handle of a stream, looked up once.
+func (b *Bus) stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	b.mu.Lock()
+	s := b.streams[name]
+	b.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	s, err := b.js.Stream(ctx, name)
+	if err != nil {
+		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot open stream %q: %w", name, err)
+	}
+	b.mu.Lock()
+	b.streams[name] = s
+	b.mu.Unlock()
+	return s, nil
+}
+
+// isToken reports whether s is one token of a NATS subject and KV key.
+func isToken(s string) bool {
+	if s == "" || len(s) > 255 {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}

@@ -1,0 +1,98 @@
+package bus_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+func TestPublishRequest(t *testing.T) {
+	srv := natstest.Start(t)
+	b := connect(t, srv)
+	ctx := testContext(t)
+
+	first, err := b.PublishRequest(ctx, request("req_1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.PublishRequest(ctx, request("req_1"))
+	if err != nil || again != first {
+		t.Errorf("the same request again: sequence %d, %v; want %d", again, err, first)
+	}
+
+	bad := request("req.2")
+	if _, err := b.PublishRequest(ctx, bad); !fault.Is(err, fault.Invalid) {
+		t.Errorf("an id with a dot: %v, want Invalid", err)
+	}
+	huge := request("req_3")
+	huge.Body = []byte(`"` + strings.Repeat("x", bus.RequestMaxSize) + `"`)
+	if _, err := b.PublishRequest(ctx, huge); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a huge request: %v, want Invalid", err)
+	}
+
+	spec := bus.Streams()[0]
+	spec.MaxPerSubject = 2
+	spec.MaxMsgs = 3
+	if err := b.EnsureStream(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.PublishRequest(ctx, request("req_4")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.PublishRequest(ctx, request("req_5")); !errors.Is(err, bus.ErrTenantFull) || !fault.Is(err, fault.Quota) {
+		t.Errorf("third request of a tenant: %v, want %v", err, bus.ErrTenantFull)
+	}
+	other := request("req_6")
+	other.Tenant = "u"
+	if _, err := b.PublishRequest(ctx, other); err != nil {
+		t.Fatal(err)
+	}
+	other.ID, other.Tenant = "req_7", "v"
+	if _, err := b.PublishRequest(ctx, other); !errors.Is(err, bus.ErrQueueFull) {
+		t.Errorf("fourth request in all: %v, want %v", err, bus.ErrQueueFull)
+	}
+	if err := b.DeleteRequest(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DeleteRequest(ctx, first); err != nil {
+		t.Errorf("deleted twice: %v", err)
+	}
+	if _, err := b.PublishRequest(ctx, other); err != nil {
+		t.Errorf("room again: %v", err)
+	}
+
+	if err := b.JetStream().DeleteStream(ctx, names.RequestStream); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.PublishRequest(ctx, request("req_8")); !fault.Is(err, fault.Transient) {
+		t.Errorf("no stream: %v, want Transient", err)
+	}
+}
+
+func TestOneOutcomePerRequest(t *testing.T) {
+	b := connect(t, natstest.Start(t))
+	ctx := testContext(t)
+	ref := request("req_1").Ref()
+	if _, err := b.Outcome(ctx, ref); !fault.Is(err, fault.NotFound) {
+		t.Errorf("outcome before the end: %v, want NotFound", err)
+	}
+	o := bus.Outcome{Request: ref.ID, Session: ref.Session, Tenant: ref.Tenant, State: bus.Completed, Ended: time.Now().UTC()}
+	if err := b.PublishOutcome(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	late := o
+	late.State = bus.Failed
+	if err := b.PublishOutcome(ctx, late); !fault.Is(err, fault.Conflict) {
+		t.Errorf("second outcome: %v, want Conflict", err)
+	}
+	got, err := b.Outcome(ctx, ref)
+	if err != nil || got.State != bus.Completed {
+		t.Errorf("outcome = %+v, %v; want the first", got, err)
+	}
+}

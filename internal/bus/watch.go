@@ -1,0 +1,143 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// An EventKind says what a watch has seen.
+type EventKind int
+
+// The kinds of events.
+const (
+	Changed EventKind = iota // Key has Value now
+	Gone                     // Key was deleted or has expired
+	Synced                   // all that exists has been told; Key is empty. Again after each reconnect
+)
+
+// An Event is one change in a bucket.
+type Event[T any] struct {
+	Kind     EventKind
+	Key      string
+	Value    T
+	Revision uint64
+}
+
+// Watch tells handle of every key of the bucket that matches filter (">" for
+// all), then of Synced, then of each change, until ctx ends; it returns only
+// then. After a loss of the connection it looks at everything again, and
+// tells Gone for keys that vanished meanwhile. A value that is not a T is
+// skipped. handle is called from one goroutine; while it blocks, so does the watch.
+func Watch[T any](ctx context.Context, b *Bus, bucket, filter string, handle func(Event[T])) {
+	w := &watcher[T]{bus: b, bucket: bucket, filter: filter, handle: handle, known: map[string]uint64{}}
+	for attempt := 0; ctx.Err() == nil; {
+		again, err := w.run(ctx)
+		if again {
+			attempt = 0
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
+			b.log.Debug("cannot watch a bucket yet", "bucket", bucket, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(backoff(attempt)):
+		}
+		attempt++
+	}
+}
+
+type watcher[T any] struct {
+	bus    *Bus
+	bucket string
+	filter string
+	handle func(Event[T])
+	known  map[string]uint64 // what the handler believes to exist, with revisions
+}
+
+// run watches until the connection was restored (true) or something failed.
+func (w *watcher[T]) run(ctx context.Context) (bool, error) {
+	reconnected := w.bus.Reconnected()
+	kv, err := w.bus.bucket(ctx, w.bucket)
+	if err != nil {
+		return false, err
+	}
+	listing, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	// The context bounds the set-up alone: below, Stop ends the watch.
+	updates, err := kv.Watch(listing, w.filter)
+	if err != nil {
+		return false, kinded(err)
+	}
+	defer stop(updates)
+	seen := map[string]bool{}
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-reconnected:
+			return true, nil
+		case entry, ok := <-updates.Updates():
+			if !ok {
+				return false, nil
+			}
+			if entry == nil {
+				w.forget(seen)
+				seen = nil
+				w.handle(Event[T]{Kind: Synced})
+				continue
+			}
+			if seen != nil && entry.Operation() == jetstream.KeyValuePut {
+				seen[entry.Key()] = true
+			}
+			w.tell(entry)
+		}
+	}
+}
+
+// forget tells of the keys that were known and are not in a full listing.
+func (w *watcher[T]) forget(seen map[string]bool) {
+	if seen == nil {
+		return
+	}
+	for key := range w.known {
+		if !seen[key] {
+			delete(w.known, key)
+			w.handle(Event[T]{Kind: Gone, Key: key})
+		}
+	}
+}
+
+func (w *watcher[T]) tell(entry jetstream.KeyValueEntry) {
+	key := entry.Key()
+	if entry.Operation() != jetstream.KeyValuePut {
+		if _, ok := w.known[key]; ok {
+			delete(w.known, key)
+			w.handle(Event[T]{Kind: Gone, Key: key, Revision: entry.Revision()})
+		}
+		return
+	}
+	if rev, ok := w.known[key]; ok && rev == entry.Revision() {
+		return // told before the connection was lost
+	}
+	var value T
+	if err := json.Unmarshal(entry.Value(), &value); err != nil {
+		w.bus.log.Warn("cannot decode a key", "bucket", w.bucket, "key", key, "error", err)
+		return
+	}
+	w.known[key] = entry.Revision()
+	w.handle(Event[T]{Kind: Changed, Key: key, Value: value, Revision: entry.Revision()})
+}
+
+// stop ends a watch. Its sender may be blocked on a full channel, so the rest
+// is read and dropped until the channel closes.
+func stop(w jetstream.KeyWatcher) {
+	_ = w.Stop()
+	go func() {
+		for range w.Updates() {
+		}
+	}()
+}
