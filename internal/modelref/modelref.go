@@ -21,7 +21,10 @@ const (
 
 // A Ref names the source of a model.
 type Ref struct {
-	Scheme   Scheme
+	Scheme Scheme
+	// Endpoint of a hub that is not huggingface.co, as https://HOST; empty for
+	// the hub that the environment names, huggingface.co by default.
+	Endpoint string
 	Repo     string // Hub: "org/repo", or "repo" for the hub's oldest ones
 	Revision string // Hub: branch, tag or commit; empty means "main"
 	Bucket   string // S3
@@ -40,9 +43,18 @@ var (
 func Parse(s string) (Ref, error) {
 	ref, err := parse(s)
 	if err != nil {
-		return Ref{}, fmt.Errorf("cannot read model source %q: %w", s, err)
+		return Ref{}, fmt.Errorf("cannot read model source %q: %w", redact(s), err)
 	}
 	return ref, nil
+}
+
+// redact keeps what somebody typed before an @ of a URL out of messages.
+func redact(s string) string {
+	if u, err := url.Parse(s); err == nil && u.User != nil {
+		u.User = url.User("...")
+		return u.String()
+	}
+	return s
 }
 
 func parse(s string) (Ref, error) {
@@ -65,11 +77,18 @@ func parse(s string) (Ref, error) {
 	if u.User != nil {
 		return Ref{}, errors.New("it holds credentials: put them into a Secret")
 	}
+	if u.RawQuery != "" || u.Fragment != "" || u.ForceQuery || strings.Contains(s, "#") {
+		return Ref{}, errors.New("nothing may follow ? or #")
+	}
 	switch u.Scheme {
 	case "https", "http":
 		path := strings.Trim(u.Path, "/")
 		repo, rev, _ := strings.Cut(path, "/tree/")
-		return hub(repo, rev)
+		ref, err := hub(repo, rev)
+		if u.Host != "huggingface.co" && u.Host != "www.huggingface.co" {
+			ref.Endpoint = u.Scheme + "://" + u.Host
+		}
+		return ref, err
 	case "s3":
 		if !bucket.MatchString(u.Host) {
 			return Ref{}, fmt.Errorf("%q is not a bucket name", u.Host)
@@ -107,15 +126,21 @@ func (r Ref) Pinned() bool { return commit.MatchString(r.Revision) }
 func (r Ref) String() string {
 	switch r.Scheme {
 	case Hub:
+		if r.Endpoint != "" && r.Revision != "" {
+			return r.Endpoint + "/" + r.Repo + "/tree/" + r.Revision
+		}
+		if r.Endpoint != "" {
+			return r.Endpoint + "/" + r.Repo
+		}
 		if r.Revision == "" {
 			return "hf://" + r.Repo
 		}
 		return "hf://" + r.Repo + "@" + r.Revision
 	case S3:
-		return strings.TrimSuffix("s3://"+r.Bucket+"/"+r.Path, "/")
+		return strings.TrimSuffix((&url.URL{Scheme: "s3", Host: r.Bucket, Path: "/" + r.Path}).String(), "/")
 	}
 	if strings.HasPrefix(r.Path, "/") {
-		return "file://" + r.Path
+		return (&url.URL{Scheme: "file", Path: r.Path}).String()
 	}
 	return r.Path
 }

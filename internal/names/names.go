@@ -27,7 +27,10 @@ func Join(limit int, parts ...string) string {
 	if len(clean) > limit-len(suffix) {
 		clean = clean[:limit-len(suffix)]
 	}
-	return strings.TrimRight(clean, "-") + suffix
+	if clean = strings.TrimRight(clean, "-"); clean == "" {
+		clean = "x"
+	}
+	return clean + suffix
 }
 
 // Object is the name of a composed object: the owner's name and a suffix. The

@@ -1,0 +1,91 @@
+# Everything a contributor types. `make help` lists it.
+SHELL       := /bin/bash
+.DEFAULT_GOAL := help
+
+GO          ?= go
+BIN         := bin
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS     := -s -w -X main.version=$(VERSION)
+CLAIM       ?= examples/quickstart/dllama.yaml
+HUB_DIR     ?= examples/models
+DATA        ?= .koldun
+TESTFLAGS   ?= -race -timeout 20m
+SOURCES     := $(shell find apis cmd functions internal -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard apis/crds/*.yaml) go.mod go.sum
+
+##@ Use
+
+.PHONY: run
+run: $(BIN)/koldun ## Run the quickstart claim on this machine and ask it a question; ONCE=1 ends after the answer
+	$(BIN)/koldun up -f $(CLAIM) --hub-dir $(HUB_DIR) --data $(DATA) $(if $(ONCE),--once)
+
+.PHONY: build
+build: $(BIN)/koldun $(BIN)/koldun-function ## Build the binaries into bin/
+
+.PHONY: render
+render: $(BIN)/koldun ## Print what the functions compose from CLAIM
+	$(BIN)/koldun render -f $(CLAIM)
+
+##@ Develop
+
+.PHONY: test
+test: build arch ## Run all tests with the race detector
+	$(GO) test $(TESTFLAGS) ./...
+
+.PHONY: arch
+arch: ## Check the import law, transitively
+	$(GO) test -count=1 ./internal/archtest
+
+.PHONY: faults
+faults: build ## Kill and cut things for longer than make test does
+	KOLDUN_FAULTS=1 $(GO) test -timeout 30m -run 'Kill|Fault|Crash' ./internal/...
+
+.PHONY: bench
+bench: ## Run all benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \
+	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} $$pkg || exit 1; \
+	  done; done
+
+.PHONY: generate
+generate: $(BIN)/controller-gen ## Write deep copies and CRDs from the Go types
+	$(BIN)/controller-gen object paths=./apis/...
+	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds
+
+.PHONY: generate-check
+generate-check: generate ## Fail if generated files are not what is committed
+	@git diff --exit-code -- apis || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## Check style and the import law
+	$(BIN)/golangci-lint run ./...
+
+.PHONY: tidy-check
+tidy-check: ## Fail if go.mod is not tidy
+	$(GO) mod tidy -diff
+
+.PHONY: clean
+clean: ## Remove what was built, and the data of the quickstart
+	rm -rf $(BIN) $(DATA) _output
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-zA-Z_-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# The binaries are static: images hold nothing else.
+$(BIN)/koldun: $(SOURCES)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/koldun
+
+$(BIN)/koldun-function: $(SOURCES)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./functions
+
+# Tools are built once from modules of their own, so that what they depend on
+# never reaches us.
+$(BIN)/controller-gen: test/tools/controller-gen/go.mod
+	cd test/tools/controller-gen && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/$@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(BIN)/golangci-lint: test/tools/golangci-lint/go.mod
+	cd test/tools/golangci-lint && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// record composes the entry in the registry, and reports the artifact.
+func (p *plan) record() error {
+	p.status.Artifact = &v1.Artifact{
+		URL:           p.convertedURL(),
+		Bucket:        p.convertBucket(),
+		ModelFile:     p.converted.ModelFile,
+		TokenizerFile: p.converted.TokenizerFile,
+		Weights:       p.converted.Weights,
+		SizeBytes:     p.converted.SizeBytes,
+		Size:          human(p.converted.SizeBytes),
+		Shape:         p.converted.Shape,
+	}
+	r := &managed.ModelRecord{
+		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindModelRecord},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, "record")},
+		Spec: managed.ModelRecordSpec{ForProvider: managed.ModelRecordParameters{
+			Namespace:   p.m.Namespace,
+			Name:        p.m.Name,
+			ArtifactURL: p.convertedURL(),
+		}},
+	}
+	ready, message := outside.Ready(p.Call, resRecord)
+	if err := p.Desire(resRecord, r, ready); err != nil {
+		return err
+	}
+	if !ready {
+		p.False(v1.ConditionServing, reason.Registering, "The registry does not list the model yet: %s", message)
+		return nil
+	}
+	p.True(v1.ConditionServing, reason.Available, "%s, %s", p.convertedURL(), p.status.Artifact.Size)
+	return nil
+}
+
+// human prints bytes with binary prefixes, as df -h does.
+func human(n int64) string {
+	const unit = 1 << 10
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, i := float64(n)/unit, 0
+	for value >= unit && i < 4 {
+		value, i = value/unit, i+1
+	}
+	return fmt.Sprintf("%.1f %ciB", value, "KMGTP"[i])
+}

@@ -1,0 +1,80 @@
+// Package reason is the catalogue of reasons that Koldun's conditions give.
+//
+// A reason is stable: people and programs match on it. What it is about, and
+// how to mend it, stands in the condition's message and in docs/reasons.md.
+package reason
+
+// A Reason is a CamelCase word that says why a condition is as it is.
+type Reason string
+
+// Of several kinds.
+const (
+	// Available: the object does what it is for.
+	Available Reason = "Available"
+	// ConnectionPending: a bucket, stream or key-value bucket is not ready yet.
+	ConnectionPending Reason = "ConnectionPending"
+)
+
+// Of a Model.
+const (
+	// SourceInvalid: spec.sourceUrl does not name a source.
+	SourceInvalid Reason = "SourceInvalid"
+	// ResolvingRevision: the hub has not yet said which commit the revision stands for.
+	ResolvingRevision Reason = "ResolvingRevision"
+	// RevisionUnavailable: the hub refuses the repository or revision.
+	RevisionUnavailable Reason = "RevisionUnavailable"
+	// ModelUnsupported: the repository's config.json describes a model that cannot be converted.
+	ModelUnsupported Reason = "ModelUnsupported"
+	// Downloading: the fetch Job runs.
+	Downloading Reason = "Downloading"
+	// DownloadFailed: the fetch Job gave up.
+	DownloadFailed Reason = "DownloadFailed"
+	// Downloaded: the source files are whole.
+	Downloaded Reason = "Downloaded"
+	// DownloadNotNeeded: the converted files are there, so the source is not needed.
+	DownloadNotNeeded Reason = "DownloadNotNeeded"
+	// WaitingForDownload: conversion begins when the source files are whole.
+	WaitingForDownload Reason = "WaitingForDownload"
+	// Converting: the convert Job runs.
+	Converting Reason = "Converting"
+	// ConversionFailed: the convert Job gave up.
+	ConversionFailed Reason = "ConversionFailed"
+	// Converted: the converted files are whole.
+	Converted Reason = "Converted"
+	// Registering: the registry does not list the model yet.
+	Registering Reason = "Registering"
+)
+
+// Of a Dllama or Session.
+const (
+	// ModelNotFound: modelRef names a Model that does not exist.
+	ModelNotFound Reason = "ModelNotFound"
+	// ModelPending: the Model is not ready yet.
+	ModelPending Reason = "ModelPending"
+	// ModelFailed: the Model cannot become ready.
+	ModelFailed Reason = "ModelFailed"
+	// TopologyInvalid: the model cannot be spread over that many nodes.
+	TopologyInvalid Reason = "TopologyInvalid"
+	// RootStarting: no token has come out of the root yet.
+	RootStarting Reason = "RootStarting"
+	// DllamasStarting: not all Dllamas of the pool are ready.
+	DllamasStarting Reason = "DllamasStarting"
+	// Idle: the pool is empty and nothing asks for it.
+	Idle Reason = "Idle"
+)
+
+// Of an Ingress.
+const (
+	// GatewayStarting: no gateway or dispatcher is ready yet.
+	GatewayStarting Reason = "GatewayStarting"
+)
+
+// Final reports whether waiting cannot change the reason: somebody has to mend
+// something first.
+func Final(r string) bool {
+	switch Reason(r) {
+	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, ModelFailed, TopologyInvalid:
+		return true
+	}
+	return false
+}

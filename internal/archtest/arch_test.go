@@ -1,0 +1,145 @@
+// Package archtest holds the import law of the repository, transitively: what
+// depguard sees of one file, this sees of everything the file leads to.
+package archtest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gorizond/koldun/"
+
+// A rule says what the packages under from must never lead to, and why.
+type rule struct {
+	from []string // path prefixes below the module
+	// never is what they must not reach: path prefixes below the module, or
+	// whole import paths of others.
+	never map[string]string // path -> why
+	// only, when set, is all of ours that they may reach.
+	only []string
+	// std allows nothing but the standard library and what only names.
+	std bool
+}
+
+var (
+	vocabulary = []string{"internal/openai", "internal/modelref", "internal/fault", "internal/topology", "internal/names", "internal/progress"}
+	adapters   = []string{"internal/hub", "internal/objectstore", "internal/bus", "internal/engineapi", "internal/manifest", "internal/formats", "internal/embedded", "internal/httpserver", "internal/telemetry"}
+	// The registry is the typed view of the bus that the rest of the work level shares.
+	registry = []string{"internal/registry"}
+	kube     = map[string]string{
+		"k8s.io/":                "the runtime builds and is tested without a cluster",
+		"sigs.k8s.io/controller": "the runtime builds and is tested without a cluster",
+		"github.com/crossplane/": "the runtime knows no composition",
+	}
+)
+
+func rules() map[string]rule {
+	return map[string]rule{
+		"Vocabulary": {from: vocabulary, std: true, only: vocabulary},
+		"Adapters":   {from: adapters, never: kube, only: join(vocabulary, adapters)},
+		"Registry":   {from: registry, never: kube, only: join(vocabulary, adapters, registry)},
+		"Fetch":      {from: []string{"internal/fetch"}, never: kube, only: join(vocabulary, adapters, []string{"internal/fetch"})},
+		"Convert":    {from: []string{"internal/convert"}, never: kube, only: join(vocabulary, adapters, []string{"internal/convert"})},
+		"Dispatch":   {from: []string{"internal/dispatch"}, never: kube, only: join(vocabulary, adapters, []string{"internal/dispatch"})},
+		"Llama":      {from: []string{"internal/llama"}, never: kube, only: join(vocabulary, adapters, []string{"internal/llama"})},
+		"External":   {from: []string{"internal/external"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/external"})},
+		"Gateway":    {from: []string{"internal/gateway"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/gateway"})},
+		"Sidecar":    {from: []string{"internal/sidecar"}, never: kube, only: join(vocabulary, adapters, []string{"internal/sidecar"})},
+		"Local":      {from: []string{"internal/local"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/external", "internal/local"})},
+		"APIs":       {from: []string{"apis"}, only: []string{"apis"}},
+		"Functions": {from: []string{"functions"}, only: join(vocabulary, []string{"apis", "functions"}), never: map[string]string{
+			"github.com/nats-io/": "functions are pure: they open no connection",
+			"github.com/aws/":     "functions are pure: they open no connection",
+		}},
+	}
+}
+
+type pkg struct {
+	ImportPath string
+	Standard   bool
+	Deps       []string
+}
+
+func TestImportLaw(t *testing.T) {
+	pkgs := list(t)
+	for name, r := range rules() {
+		t.Run(name, func(t *testing.T) {
+			matched := false
+			for path, p := range pkgs {
+				ours, ok := strings.CutPrefix(path, module)
+				if !ok || !under(ours, r.from) || p.Standard {
+					continue
+				}
+				matched = true
+				check(t, ours, p, r, pkgs)
+			}
+			if !matched {
+				t.Errorf("no package under %v: was it renamed?", r.from)
+			}
+		})
+	}
+}
+
+func check(t *testing.T, ours string, p pkg, r rule, pkgs map[string]pkg) {
+	t.Helper()
+	for _, dep := range p.Deps {
+		own, isOwn := strings.CutPrefix(dep, module)
+		if isOwn && r.only != nil && !under(own, r.only) {
+			t.Errorf("%s leads to %s, which is above it or beside it", ours, own)
+		}
+		if !isOwn && r.std && !pkgs[dep].Standard {
+			t.Errorf("%s leads to %s: it may use the standard library only", ours, dep)
+		}
+		for banned, why := range r.never {
+			if strings.HasPrefix(dep, banned) {
+				t.Errorf("%s leads to %s: %s", ours, dep, why)
+			}
+		}
+	}
+}
+
+func under(path string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if path == p || strings.HasPrefix(path, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func join(lists ...[]string) []string {
+	var out []string
+	for _, l := range lists {
+		out = append(out, l...)
+	}
+	return out
+}
+
+func list(t *testing.T) map[string]pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Deps", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	pkgs := map[string]pkg{}
+	d := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs[p.ImportPath] = p
+	}
+}

@@ -1,0 +1,83 @@
+package names_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/names"
+)
+
+var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+
+func TestJoin(t *testing.T) {
+	long := strings.Repeat("a", 60)
+	cases := map[string]struct {
+		limit int
+		parts []string
+		want  string // empty: any label within the limit that ends in a hash
+	}{
+		"Plain":   {63, []string{"a", "root"}, "a-root"},
+		"Fits":    {60, []string{long}, long},
+		"TooLong": {52, []string{long, "root"}, ""},
+		"Dots":    {63, []string{"a.b"}, ""},
+		"Upper":   {63, []string{"A"}, ""},
+		"Nothing": {63, []string{"..."}, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := names.Join(c.limit, c.parts...)
+			if c.want != "" && got != c.want {
+				t.Errorf("Join(%d, %q) = %q, want %q", c.limit, c.parts, got, c.want)
+			}
+			if len(got) > c.limit || !label.MatchString(got) {
+				t.Errorf("Join(%d, %q) = %q, which is no label of at most %d bytes", c.limit, c.parts, got, c.limit)
+			}
+		})
+	}
+}
+
+func TestJoinNeverCollides(t *testing.T) {
+	long := strings.Repeat("x", 70)
+	seen := map[string][]string{}
+	for _, parts := range [][]string{{long + "1"}, {long + "2"}, {"a.b"}, {"a_b"}, {"A-b"}, {long, "1"}, {long + "-1", ""}} {
+		got := names.Join(52, parts...)
+		if other, ok := seen[got]; ok {
+			t.Errorf("Join gives %q for %q and for %q", got, parts, other)
+		}
+		seen[got] = parts
+	}
+}
+
+func FuzzJoin(f *testing.F) {
+	f.Add("name", "suffix")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if got := names.Object(a, b); len(got) > 52 || !label.MatchString(got) {
+			t.Errorf("Object(%q, %q) = %q, which is no label", a, b, got)
+		}
+	})
+}
+
+func TestSession(t *testing.T) {
+	if got, want := names.Session("default", "tiny", ""), "default_tiny"; got != want {
+		t.Errorf("Session = %q, want %q", got, want)
+	}
+	token := regexp.MustCompile(`^[a-z0-9_-]+$`)
+	for _, s := range []string{names.Session("a.b", "c d", "x*y>"), names.Session("", "", "")} {
+		if !token.MatchString(s) {
+			t.Errorf("Session gives %q, which is no subject token", s)
+		}
+	}
+	if names.Session("a", "b", "x") == names.Session("a", "b", "y") {
+		t.Error("two isolations share a session")
+	}
+}
+
+func TestEnv(t *testing.T) {
+	if got, want := names.PortEnv("engine-health"), "KOLDUN_PORT_ENGINE_HEALTH"; got != want {
+		t.Errorf("PortEnv = %q, want %q", got, want)
+	}
+	if got, want := names.DirEnv("model"), "KOLDUN_DIR_MODEL"; got != want {
+		t.Errorf("DirEnv = %q, want %q", got, want)
+	}
+}
