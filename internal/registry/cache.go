@@ -1,0 +1,77 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+// A Cache is a complete copy of a table in memory. It is empty until Synced,
+// follows every change from then on, and keeps what it knows while the
+// connection is lost. Its methods may be called from any goroutine and do not
+// block.
+type Cache[T any] struct {
+	table  *Table[T]
+	synced chan struct{}
+
+	mu       sync.RWMutex // guards the fields below
+	records  map[string]Record[T]
+	isSynced bool
+}
+
+// Cache is a cache of the table that somebody has to Run.
+func (t *Table[T]) Cache() *Cache[T] {
+	return &Cache[T]{table: t, synced: make(chan struct{}), records: map[string]Record[T]{}}
+}
+
+// Run follows the table until ctx ends. Call it once.
+func (c *Cache[T]) Run(ctx context.Context) {
+	bus.Watch(ctx, c.table.bus, c.table.bucket, ">", c.apply)
+}
+
+// Synced is closed once the cache is complete.
+func (c *Cache[T]) Synced() <-chan struct{} { return c.synced }
+
+// Get looks a record up.
+func (c *Cache[T]) Get(key string) (T, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	r, ok := c.records[key]
+	return r.Value, ok
+}
+
+// All returns the values in no particular order.
+func (c *Cache[T]) All() []T {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	out := make([]T, 0, len(c.records))
+	for _, r := range c.records {
+		out = append(out, r.Value)
+	}
+	return out
+}
+
+// apply takes one change. A record that cannot be used is as good as gone: of
+// a token, for one, the state before must not stay valid.
+func (c *Cache[T]) apply(e bus.Event[json.RawMessage]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e.Kind {
+	case bus.Synced:
+		if !c.isSynced {
+			c.isSynced = true
+			close(c.synced)
+		}
+	case bus.Gone:
+		delete(c.records, e.Key)
+	case bus.Changed:
+		r, err := c.table.decode(e.Key, e.Value, e.Revision)
+		if err != nil {
+			delete(c.records, e.Key)
+			return
+		}
+		c.records[e.Key] = r
+	}
+}

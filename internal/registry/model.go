@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// recordVersion is the schema of the records written here. Readers skip
+// records of a newer one.
+const recordVersion = 1
+
+// A Model is the record of a model whose files are whole.
+type Model struct {
+	Version   int                `json:"version"` // of the schema; 0 is 1
+	Namespace string             `json:"namespace"`
+	Name      string             `json:"name"`
+	Created   time.Time          `json:"created"` // when its manifest was written
+	Size      int64              `json:"size"`    // bytes of all files
+	Weights   topology.FloatType `json:"weights,omitempty"`
+	Shape     *topology.Shape    `json:"shape,omitempty"`
+	Manifest  string             `json:"manifest"`       // URL of the manifest
+	Digest    string             `json:"manifestSHA256"` // of the manifest, in hex
+	Files     []manifest.File    `json:"files,omitempty"`
+}
+
+// NewModel is the record of a model with the manifest m, which lies at url and
+// has the SHA-256 digest in hex.
+func NewModel(namespace, name, url, digest string, m manifest.Manifest) Model {
+	return Model{
+		Version: recordVersion, Namespace: namespace, Name: name, Created: m.Written, Size: m.Size(),
+		Weights: topology.FloatType(m.Weights), Shape: m.Shape, Manifest: url, Digest: digest, Files: m.Files,
+	}
+}
+
+// ID is how clients name the model: "namespace/name".
+func (m Model) ID() string { return m.Namespace + "/" + m.Name }
+
+// Key is the model's key in the table.
+func (m Model) Key() string { return names.ModelKey(m.Namespace, m.Name) }
+
+// objectName is what Kubernetes allows as the name of an object.
+var objectName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
+
+func (m Model) check(key string) error {
+	switch {
+	case m.Version > recordVersion:
+		return newer(m.Version)
+	case !objectName.MatchString(m.Namespace) || !objectName.MatchString(m.Name):
+		return fault.Errorf(fault.Invalid, "%q is not the name of a model", m.ID())
+	case m.Key() != key:
+		return fault.Errorf(fault.Invalid, "it describes model %q", m.ID())
+	}
+	return nil
+}
+
+func newer(version int) error {
+	return fault.Errorf(fault.Unsupported, "its version is %d, and only versions up to %d are known here", version, recordVersion)
+}
