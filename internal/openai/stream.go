@@ -1,38 +1,98 @@
 package openai
 
-// Stream makes the chunks of one streamed answer.
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+)
+
+// A Stream writes the chunks of one streamed answer as server-sent events. All
+// that the chunks have in common is encoded once. Its methods append an event
+// to b and return the result.
 type Stream struct {
-	ID      string
-	Model   string
-	Created int64 // unix seconds
+	head []byte // `data: {... "choices":[`
+	tail []byte // `]...}` and the end of the event
 }
 
-func (s Stream) chunk(choices ...ChunkChoice) Chunk {
-	if choices == nil {
-		choices = []ChunkChoice{}
+// NewStream begins an answer. With usage, every chunk has a usage field, null
+// until the last, as OpenAI does when stream_options.include_usage is set.
+func NewStream(id, model string, created int64, usage bool) *Stream {
+	s := &Stream{}
+	s.head = append(s.head, `data: {"id":`...)
+	s.head = appendString(s.head, id)
+	s.head = append(s.head, `,"object":"chat.completion.chunk","created":`...)
+	s.head = strconv.AppendInt(s.head, created, 10)
+	s.head = append(s.head, `,"model":`...)
+	s.head = appendString(s.head, model)
+	s.head = append(s.head, `,"choices":[`...)
+	s.tail = append(s.tail, ']')
+	if usage {
+		s.tail = append(s.tail, `,"usage":null`...)
 	}
-	return Chunk{ID: s.ID, Object: "chat.completion.chunk", Created: s.Created, Model: s.Model, Choices: choices}
+	s.tail = append(s.tail, "}\n\n"...)
+	return s
 }
 
 // Role is the first chunk: it names the speaker and has no text yet.
-func (s Stream) Role() Chunk {
-	var empty string
-	return s.chunk(ChunkChoice{Delta: Delta{Role: Assistant, Content: &empty}})
+func (s *Stream) Role(b []byte) []byte {
+	b = append(b, s.head...)
+	b = append(b, `{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}`...)
+	return append(b, s.tail...)
 }
 
-// Text adds text.
-func (s Stream) Text(text string) Chunk {
-	return s.chunk(ChunkChoice{Delta: Delta{Content: &text}})
+// Text adds text to the answer.
+func (s *Stream) Text(b []byte, text string) []byte {
+	b = append(b, s.head...)
+	b = append(b, `{"index":0,"delta":{"content":`...)
+	b = appendString(b, text)
+	b = append(b, `},"logprobs":null,"finish_reason":null}`...)
+	return append(b, s.tail...)
 }
 
-// Finish is the last chunk with a choice.
-func (s Stream) Finish(reason string) Chunk {
-	return s.chunk(ChunkChoice{FinishReason: &reason})
+// Finish is the last chunk of the answer.
+func (s *Stream) Finish(b []byte, reason string) []byte {
+	b = append(b, s.head...)
+	b = append(b, `{"index":0,"delta":{},"logprobs":null,"finish_reason":`...)
+	b = appendString(b, reason)
+	b = append(b, '}')
+	return append(b, s.tail...)
 }
 
-// Usage is the chunk after the last, for who asked for it.
-func (s Stream) Usage(u *Usage) Chunk {
-	c := s.chunk()
-	c.Usage = u
-	return c
+// Usage is the chunk after the last, for who asked for it. It has no choices.
+func (s *Stream) Usage(b []byte, u Usage) []byte {
+	b = append(b, s.head...)
+	b = append(b, `],"usage":{"prompt_tokens":`...)
+	b = strconv.AppendInt(b, int64(u.PromptTokens), 10)
+	b = append(b, `,"completion_tokens":`...)
+	b = strconv.AppendInt(b, int64(u.CompletionTokens), 10)
+	b = append(b, `,"total_tokens":`...)
+	b = strconv.AppendInt(b, int64(u.TotalTokens), 10)
+	return append(b, "}}\n\n"...)
+}
+
+// Done is the event that ends a complete answer.
+func (s *Stream) Done(b []byte) []byte { return append(b, "data: "+Done+"\n\n"...) }
+
+// appendString appends s as a JSON string.
+func appendString(b []byte, s string) []byte {
+	if isPlain(s) {
+		b = append(b, '"')
+		b = append(b, s...)
+		return append(b, '"')
+	}
+	quoted, err := Encode(s)
+	if err != nil { // a string can always be encoded
+		quoted, _ = json.Marshal(err.Error())
+	}
+	return append(b, quoted...)
+}
+
+// isPlain reports whether s stands for itself in JSON.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
 }
