@@ -3,6 +3,7 @@ package dllama
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -12,22 +13,41 @@ import (
 // The value of largest magnitude, which with its sign becomes -8, sets the
 // step d = pick / -8. Values are multiplied by 1/d, not divided, and the step
 // is stored rounded while the values are computed with the exact one. Byte i
-// holds value i in its low and value i+16 in its high nibble.
+// holds value i in its low and value i+16 in its high nibble. NaN becomes 0.
 func EncodeQ40(dst *[Q40Block]byte, src *[topology.Block]float32) {
 	pick := extreme(src)
 	d := pick / -8
+	binary.LittleEndian.PutUint16(dst[:], F16(d))
+	if !(d >= smallest || d <= -smallest) || math.IsInf(float64(d), 0) {
+		encodeOddQ40(dst, src, d)
+		return
+	}
+	inv := 1 / d
+	for i := range 16 {
+		// Products reach from -8 to 8, give or take one rounding, so that
+		// only the upper end needs a bound. The conversions of the products
+		// keep the compiler from fusing them into the additions.
+		lo := int32(float32(src[i]*inv) + 8.5)
+		hi := int32(float32(src[i+16]*inv) + 8.5)
+		dst[2+i] = byte(min(lo, 15) | min(hi, 15)<<4)
+	}
+}
+
+// smallest is the least step whose inverse is finite.
+const smallest = 0x1p-126
+
+// encodeOddQ40 encodes blocks whose step is zero, subnormal, infinite or NaN.
+func encodeOddQ40(dst *[Q40Block]byte, src *[topology.Block]float32, d float32) {
 	inv := float32(0)
 	if d != 0 {
 		inv = 1 / d
 	}
-	binary.LittleEndian.PutUint16(dst[:], F16(d))
 	for i := range 16 {
 		dst[2+i] = nibble(src[i], inv) | nibble(src[i+16], inv)<<4
 	}
 }
 
-// nibble is trunc(clamp(x*inv + 8.5, 0, 15)), and 0 for NaN. The conversion
-// keeps the compiler from fusing the two operations into one rounding.
+// nibble is trunc(clamp(x*inv + 8.5, 0, 15)), and 0 for NaN.
 func nibble(x, inv float32) byte {
 	t := float32(x*inv) + 8.5
 	if !(t > 0) {
@@ -41,24 +61,27 @@ func nibble(x, inv float32) byte {
 
 // extreme is the value of largest magnitude with its sign. The positive one
 // wins a tie of both signs, the last one a tie of zeros, and NaN over all.
+//
+// It compares bits: rotated left by one they order by magnitude and then by
+// sign, which is flipped to put positive values above negative ones.
 func extreme(src *[topology.Block]float32) float32 {
-	mx, mn := src[0], src[0]
-	for _, x := range src {
-		if x != x {
-			return float32(math.NaN())
-		}
-		if x >= mx {
-			mx = x
-		}
-		if x <= mn {
-			mn = x
-		}
+	var a, b uint32
+	for i := 0; i < topology.Block; i += 2 {
+		a = max(a, bits.RotateLeft32(math.Float32bits(src[i]), 1)^1)
+		b = max(b, bits.RotateLeft32(math.Float32bits(src[i+1]), 1)^1)
 	}
-	if -mn > mx {
-		return mn
+	a = max(a, b)
+	if a <= 1 {
+		return src[topology.Block-1]
 	}
-	return mx
+	if a > infinite {
+		return float32(math.NaN())
+	}
+	return math.Float32frombits(bits.RotateLeft32(a^1, -1))
 }
+
+// infinite is +Inf in the order of extreme; only NaN is above it.
+const infinite = 0x7f800000<<1 | 1
 
 // DecodeQ40 computes the 32 values of a block: (nibble - 8) * scale.
 func DecodeQ40(dst *[topology.Block]float32, src *[Q40Block]byte) {
