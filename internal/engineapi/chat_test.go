@@ -1,0 +1,255 @@
+package engineapi_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+func client(t *testing.T, url string) *engineapi.Client {
+	t.Helper()
+	c, err := engineapi.New(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func ask(text string) engineapi.Chat {
+	return engineapi.Chat{Messages: []openai.Message{{Role: openai.User, Content: text}}}
+}
+
+func collect(into *[]string) func(engineapi.Delta) error {
+	return func(d engineapi.Delta) error {
+		*into = append(*into, d.Text)
+		return nil
+	}
+}
+
+func ctx(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestChat(t *testing.T) {
+	e := enginetest.Start(t, nil)
+	c := client(t, e.URL)
+	seed := int64(-3)
+	hot := 0.5
+	cases := map[string]struct {
+		chat engineapi.Chat
+		want []string
+		res  engineapi.Result
+	}{
+		"Plain":     {ask("a b c"), []string{"a ", "b ", "c"}, engineapi.Result{FinishReason: "stop", Deltas: 3}},
+		"Unicode":   {ask("жук \u0000\n\"x\""), []string{"жук ", "\u0000\n\"x\""}, engineapi.Result{FinishReason: "stop", Deltas: 2}},
+		"MaxTokens": {engineapi.Chat{Messages: ask("a b c").Messages, MaxTokens: 2}, []string{"a ", "b "}, engineapi.Result{FinishReason: "length", Deltas: 2}},
+		"Options":   {engineapi.Chat{Messages: ask("a").Messages, Seed: &seed, Temperature: &hot, TopP: &hot}, []string{"a"}, engineapi.Result{FinishReason: "stop", Deltas: 1}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			res, err := c.Chat(ctx(t), tc.chat, collect(&got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.res, res); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if why := e.Aborted(); why != "" {
+		t.Errorf("the engine aborted: %s", why)
+	}
+}
+
+func TestChatSendsLargeRequestsWhole(t *testing.T) {
+	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply { return enginetest.Reply{Pieces: []string{"ok"}} })
+	big := strings.Repeat("слово ", 1<<19)
+	var got []string
+	if _, err := client(t, e.URL).Chat(ctx(t), ask(big), collect(&got)); err != nil {
+		t.Fatal(err)
+	}
+	if reqs := e.Requests(); len(reqs) != 1 || reqs[0].Last() != big {
+		t.Error("the engine did not get the message whole")
+	}
+}
+
+func TestChatFails(t *testing.T) {
+	reply := enginetest.Reply{}
+	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply { return reply })
+	c := client(t, e.URL)
+	var got []string
+
+	reply = enginetest.Reply{Pieces: []string{"a", "b", "c"}, BreakAfter: 2}
+	res, err := c.Chat(ctx(t), ask("x"), collect(&got))
+	if !fault.Is(err, fault.Transient) || !errors.Is(err, io.ErrUnexpectedEOF) || res.Deltas != 2 {
+		t.Errorf("a stream that breaks off: %+v, %v", res, err)
+	}
+
+	reply = enginetest.Reply{Status: 400, Code: openai.CodeContextLength}
+	_, err = c.Chat(ctx(t), ask("x"), collect(&got))
+	var refusal *openai.Error
+	if !errors.As(err, &refusal) || refusal.Code != openai.CodeContextLength || !fault.Is(err, fault.Invalid) {
+		t.Errorf("a refusal: %v", err)
+	}
+
+	gate := make(chan struct{})
+	reply = enginetest.Reply{Pieces: []string{"a"}, Gate: gate}
+	chat := ask("x")
+	chat.Timeouts.First = 20 * time.Millisecond
+	if _, err = c.Chat(ctx(t), chat, collect(&got)); !errors.Is(err, engineapi.ErrTimeout) {
+		t.Errorf("a silent engine: %v, want %v", err, engineapi.ErrTimeout)
+	}
+
+	boom := errors.New("boom")
+	reply = enginetest.Reply{Pieces: []string{"a"}, Repeat: true}
+	if _, err = c.Chat(ctx(t), ask("x"), func(engineapi.Delta) error { return boom }); !errors.Is(err, boom) {
+		t.Errorf("a receiver that gives up: %v", err)
+	}
+	if _, err = c.Chat(ctx(t), engineapi.Chat{}, nil); !fault.Is(err, fault.Invalid) {
+		t.Errorf("no messages: %v, want Invalid", err)
+	}
+	if why := e.Aborted(); why != "" {
+		t.Errorf("the engine aborted: %s", why)
+	}
+	e.Stop()
+	if _, err = c.Chat(ctx(t), ask("x"), collect(&got)); !errors.Is(err, engineapi.ErrLoading) {
+		t.Errorf("nobody listens: %v, want %v", err, engineapi.ErrLoading)
+	}
+}
+
+func TestCancelStopsTheEngine(t *testing.T) {
+	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{"a"}, Repeat: true, Every: time.Millisecond}
+	})
+	c := client(t, e.URL)
+	gone := errors.New("the client is gone")
+	running, cancel := context.WithCancelCause(ctx(t))
+	_, err := c.Chat(running, ask("x"), func(engineapi.Delta) error { cancel(gone); return nil })
+	if !errors.Is(err, gone) {
+		t.Errorf("cancelled: %v, want the cause", err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); e.Active(); {
+		if time.Now().After(deadline) {
+			t.Fatal("the engine still generates")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A request that is cancelled before it was sent must not leave a connection
+// without a request behind, however the moments fall.
+func TestCancelledRequestsDoNotAbortTheEngine(t *testing.T) {
+	e := enginetest.Start(t, nil)
+	c := client(t, e.URL)
+	for i := range 200 {
+		early, cancel := context.WithCancel(ctx(t))
+		switch i % 3 {
+		case 0:
+			cancel()
+		case 1:
+			go cancel()
+		case 2:
+			time.AfterFunc(time.Duration(i)*time.Microsecond, cancel)
+		}
+		_, _ = c.Chat(early, ask("a b c d"), func(engineapi.Delta) error { return nil })
+		cancel()
+	}
+	c.Close()
+	var got []string
+	if _, err := c.Chat(ctx(t), ask("still here"), collect(&got)); err != nil {
+		t.Fatal(err)
+	}
+	if why := e.Aborted(); why != "" {
+		t.Errorf("the engine aborted: %s", why)
+	}
+}
+
+func TestOneAtATime(t *testing.T) {
+	gate := make(chan struct{})
+	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{"a"}, Gate: gate}
+	})
+	c := client(t, e.URL)
+	done := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := c.Chat(ctx(t), ask("x"), func(engineapi.Delta) error { return nil })
+			done <- err
+		}()
+	}
+	for range 2 {
+		gate <- struct{}{}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The double must be as fragile as the original, or it would prove nothing.
+func TestTheDoubleAborts(t *testing.T) {
+	raw := func(text string) func(*enginetest.Engine) {
+		return func(e *enginetest.Engine) {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(e.URL, "http://"))
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			_, _ = io.WriteString(conn, text)
+			if text != "" {
+				_, _ = io.ReadAll(conn)
+			}
+		}
+	}
+	cases := map[string]func(*enginetest.Engine){
+		"BareConnect": raw(""),
+		"BadJSON":     raw("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 1\r\n\r\n{"),
+		"NullContent": raw("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 46\r\n\r\n" + `{"messages":[{"role":"user","content":null}]} `),
+		"StopString":  raw("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 14\r\n\r\n" + `{"stop":"abc"}`),
+		"Chunked": func(e *enginetest.Engine) {
+			resp, err := http.Post(e.URL+"/v1/chat/completions", "application/json", io.MultiReader(strings.NewReader("{}")))
+			if err == nil {
+				resp.Body.Close()
+			}
+		},
+	}
+	for name, provoke := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := enginetest.Start(t, nil)
+			provoke(e)
+			for deadline := time.Now().Add(10 * time.Second); e.Aborted() == ""; {
+				if time.Now().After(deadline) {
+					t.Fatal("the double survives")
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, url := range []string{"", "127.0.0.1:9990", "https://h:1", "http://", "http://h/path", "http://u:p@h:1", "http://h:1?x=y", ":"} {
+		if _, err := engineapi.New(url); !fault.Is(err, fault.Invalid) {
+			t.Errorf("New(%q): %v, want Invalid", url, err)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+// Package engineapi talks to one dllama-api process, upstream's or the
+// embedded engine.
+//
+// Upstream's server is fragile, and this client is made so that nothing it
+// does can bring it down: the server aborts when a connection closes without a
+// request, on JSON with types it does not expect, and on bodies whose length
+// it cannot read from a header spelt exactly "Content-Length". It serves one
+// connection at a time. So each request is written whole, on a connection of
+// its own, by code that sees every byte; net/http's transport can give up a
+// connection before it has sent anything.
+package engineapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// ErrLoading means that the engine does not accept connections: it binds its
+// port only when all weights are loaded.
+var ErrLoading = errors.New("the engine is loading or not running")
+
+const (
+	defaultConnect = 5 * time.Second
+	// farewell bounds how long a request that nobody wants any more waits for
+	// the answer to the harmless one that is sent in its place.
+	farewell = 2 * time.Second
+)
+
+// A Client talks to one engine. It sends one request at a time; its methods
+// may be called from any goroutine.
+type Client struct {
+	addr string // host:port
+
+	turn     chan struct{}  // holds one token: whose turn it is
+	leftover sync.WaitGroup // connections that end on their own
+}
+
+// New makes a client for "http://host:port". It does not connect.
+func New(rawURL string) (*Client, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fault.Errorf(fault.Invalid, "cannot use engine URL %q: %w", rawURL, err)
+	}
+	if u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || (u.Path != "" && u.Path != "/") {
+		return nil, fault.Errorf(fault.Invalid, "cannot use engine URL %q: it is not of the form http://host:port", u.Redacted())
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	return &Client{addr: net.JoinHostPort(u.Hostname(), port), turn: make(chan struct{}, 1)}, nil
+}
+
+// Close waits until no connection is left. It does not end running requests.
+func (c *Client) Close() { c.leftover.Wait() }
+
+// dial connects. A connection whose request is no longer wanted is not simply
+// closed, which would abort the server: it sends a harmless request first.
+func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, error) {
+	if timeout <= 0 {
+		timeout = defaultConnect
+	}
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	dialled := make(chan result, 1)
+	c.leftover.Add(1)
+	go func() {
+		defer c.leftover.Done()
+		// Not under ctx: a dial that is given up half way may still connect.
+		conn, err := net.DialTimeout("tcp", c.addr, timeout)
+		dialled <- result{conn, err}
+	}()
+	select {
+	case r := <-dialled:
+		if r.err != nil {
+			return nil, c.dialError(r.err)
+		}
+		if err := context.Cause(ctx); err != nil {
+			c.leave(r.conn)
+			return nil, err
+		}
+		return r.conn, nil
+	case <-ctx.Done():
+		c.leftover.Add(1)
+		go func() {
+			defer c.leftover.Done()
+			if r := <-dialled; r.err == nil {
+				c.leave(r.conn)
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// leave ends a connection on which nothing was sent yet.
+func (c *Client) leave(conn net.Conn) {
+	c.leftover.Add(1)
+	go func() {
+		defer c.leftover.Done()
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(farewell))
+		// Upstream answers OPTIONS of any path without touching the model.
+		_, err := fmt.Fprintf(conn, "OPTIONS /v1/models HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", c.addr)
+		if err != nil {
+			return
+		}
+		var buf [512]byte
+		for {
+			if _, err := conn.Read(buf[:]); err != nil {
+				return
+			}
+		}
+	}()
+}
+
+func (c *Client) dialError(err error) error {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fault.Errorf(fault.Transient, "cannot connect to the engine at %s: %w", c.addr, ErrLoading)
+	}
+	return fault.Errorf(fault.Transient, "cannot connect to the engine at %s: %w", c.addr, err)
+}

@@ -1,0 +1,335 @@
+// Package enginetest is a double of upstream's dllama-api with its quirks: it
+// aborts on a connection without a request, on malformed JSON and on types it
+// does not expect, reads a body's length only from a header spelt
+// "Content-Length", serves one connection at a time, and answers with a garbage
+// index, the object of a complete answer, empty finish reasons and a [DONE]
+// without a line end.
+package enginetest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A Request is what the engine was asked.
+type Request struct {
+	Messages []struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	} `json:"messages"`
+	Stream    bool   `json:"stream"`
+	MaxTokens int    `json:"max_tokens"`
+	Seed      uint64 `json:"seed"`
+}
+
+// Last is the content of the last message.
+func (r Request) Last() string {
+	if len(r.Messages) == 0 {
+		return ""
+	}
+	return r.Messages[len(r.Messages)-1].Content
+}
+
+// A Reply is how the engine answers.
+type Reply struct {
+	Pieces []string      // of text, one token each
+	Repeat bool          // the pieces again and again, until max_tokens or for ever
+	Every  time.Duration // pause before each piece
+	// Gate, if set, lets one piece pass for each value received.
+	Gate <-chan struct{}
+	// BreakAfter ends the connection without an end after so many pieces, if
+	// it is not 0; -1 ends it before the first.
+	BreakAfter int
+	// Status, if not 0, answers with an error in OpenAI's form instead, as the
+	// embedded engine does.
+	Status int
+	Code   string
+}
+
+// An Engine is a running double.
+type Engine struct {
+	URL string
+
+	addr  string
+	reply func(Request) Reply
+
+	mu       sync.Mutex
+	l        net.Listener
+	open     map[net.Conn]bool
+	done     chan struct{}
+	aborted  string
+	requests []Request
+	produced int
+	active   bool
+}
+
+// Start runs an engine on a free loopback port until the test ends. reply may
+// be nil: then the answer is the last message, word by word.
+func Start(t testing.TB, reply func(Request) Reply) *Engine {
+	t.Helper()
+	if reply == nil {
+		reply = Echo
+	}
+	e := &Engine{reply: reply, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	if err := e.Run(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Stop)
+	return e
+}
+
+// Echo answers with the last message, word by word.
+func Echo(r Request) Reply { return Reply{Pieces: strings.SplitAfter(r.Last(), " ")} }
+
+// Run starts the engine (again), on the same port.
+func (e *Engine) Run() error {
+	e.Stop()
+	l, err := net.Listen("tcp", e.addr)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.l, e.addr, e.URL = l, l.Addr().String(), "http://"+l.Addr().String()
+	e.aborted, e.done = "", make(chan struct{})
+	go e.serve(l, e.done)
+	return nil
+}
+
+// Stop kills the engine: connections are cut, the port is closed.
+func (e *Engine) Stop() {
+	e.mu.Lock()
+	l, done := e.l, e.done
+	e.l = nil
+	if l != nil {
+		_ = l.Close()
+		for c := range e.open {
+			_ = c.Close()
+		}
+	}
+	e.mu.Unlock()
+	if l != nil {
+		<-done
+	}
+}
+
+// Aborted is why the engine has aborted, or "".
+func (e *Engine) Aborted() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.aborted
+}
+
+// Requests are the chats that were asked for.
+func (e *Engine) Requests() []Request {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]Request(nil), e.requests...)
+}
+
+// Active reports whether a generation is going on.
+func (e *Engine) Active() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.active
+}
+
+// Produced counts the pieces that were generated in all.
+func (e *Engine) Produced() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.produced
+}
+
+func (e *Engine) serve(l net.Listener, done chan struct{}) {
+	defer close(done)
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		e.mu.Lock()
+		e.open[conn] = true
+		dead := e.l != l
+		e.mu.Unlock()
+		if !dead {
+			err = e.handle(conn)
+		}
+		e.mu.Lock()
+		delete(e.open, conn)
+		if err != nil && e.l == l { // an abort takes the whole process down
+			e.aborted = err.Error()
+			_ = l.Close()
+		}
+		e.mu.Unlock()
+		_ = conn.Close()
+	}
+}
+
+// handle serves one connection. An error means that upstream would abort.
+func (e *Engine) handle(conn net.Conn) error {
+	r := bufio.NewReaderSize(conn, 64<<10)
+	header, err := readHeader(r)
+	if err != nil {
+		return errors.New("error while reading headers from socket")
+	}
+	method, path, _ := strings.Cut(strings.SplitN(header, "\r\n", 2)[0], " ")
+	path, _, _ = strings.Cut(path, " ")
+	body, err := readBody(r, header)
+	if err != nil {
+		return err
+	}
+	switch {
+	case method == "OPTIONS":
+		fmt.Fprint(conn, "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n")
+		return nil
+	case method == "POST" && path == "/v1/chat/completions":
+		return e.chat(conn, body)
+	}
+	fmt.Fprint(conn, "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 9\r\n\r\nNot Found")
+	return nil
+}
+
+func readHeader(r *bufio.Reader) (string, error) {
+	var header strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return "", err
+		}
+		header.WriteString(line)
+		if line == "\r\n" {
+			return header.String(), nil
+		}
+	}
+}
+
+// readBody finds the length as upstream does, by the exact spelling.
+func readBody(r *bufio.Reader, header string) ([]byte, error) {
+	if strings.Contains(header, "Transfer-Encoding: chunked") {
+		return nil, errors.New("parse error: a chunked body is no JSON")
+	}
+	_, rest, ok := strings.Cut(header, "\r\nContent-Length: ")
+	if !ok {
+		body, _ := r.Peek(r.Buffered())
+		return body, nil
+	}
+	text, _, _ := strings.Cut(rest, "\r\n")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return nil, errors.New("error while reading the body from socket")
+	}
+	return body, nil
+}
+
+func (e *Engine) chat(conn net.Conn, body []byte) error {
+	var req Request
+	if len(body) > 0 {
+		// A field of another type than these aborts upstream.
+		strict := struct {
+			*Request
+			Stop        []string `json:"stop"`
+			Temperature float64  `json:"temperature"`
+		}{Request: &req}
+		if err := json.Unmarshal(body, &strict); err != nil {
+			return fmt.Errorf("json: %w", err)
+		}
+		if bytes.Contains(body, []byte(`:null`)) {
+			return errors.New("json: type_error 302: null")
+		}
+	}
+	e.mu.Lock()
+	e.requests = append(e.requests, req)
+	e.active = true
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		e.active = false
+		e.mu.Unlock()
+	}()
+	reply := e.reply(req)
+	if reply.Status != 0 {
+		text := fmt.Sprintf(`{"error":{"message":"refused","type":"invalid_request_error","param":null,"code":%q}}`, reply.Code)
+		fmt.Fprintf(conn, "HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", reply.Status, len(text), text)
+		return nil
+	}
+	e.stream(conn, req, reply)
+	return nil
+}
+
+// stream writes the pieces until one cannot be written.
+func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
+	if _, err := fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"); err != nil {
+		return
+	}
+	// The double sees a lost client while it waits, where upstream would see
+	// it at its next write.
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = conn.Read(make([]byte, 1))
+	}()
+	for n := 0; ; n++ {
+		if reply.BreakAfter != 0 && n == max(reply.BreakAfter, 0) {
+			return
+		}
+		if req.MaxTokens > 0 && n >= req.MaxTokens || len(reply.Pieces) == 0 || n >= len(reply.Pieces) && !reply.Repeat {
+			break
+		}
+		if !wait(reply, gone) {
+			return
+		}
+		text, _ := json.Marshal(reply.Pieces[n%len(reply.Pieces)])
+		event := fmt.Sprintf(`{"choices":[{"delta":{"content":%s,"role":"assistant"},"finish_reason":"","index":-496096352}],"created":1700000000,"id":"cmpl-c0","model":"Distributed Model","object":"chat.completion"}`, text)
+		if err := chunk(conn, "data: "+event+"\r\n\r\n"); err != nil {
+			return
+		}
+		e.mu.Lock()
+		e.produced++
+		e.mu.Unlock()
+	}
+	_ = chunk(conn, `data: {"choices":[{"finish_reason":"stop","index":0}],"created":1700000000,"id":"cmpl-c0","model":"Distributed Model","object":"chat.completion"}`+"\r\n\r\n")
+	_ = chunk(conn, "data: [DONE]")
+	_, _ = io.WriteString(conn, "0000\r\n\r\n")
+}
+
+// wait passes the time before a piece, and reports whether anybody wants it.
+func wait(reply Reply, gone <-chan struct{}) bool {
+	if reply.Gate != nil {
+		select {
+		case <-reply.Gate:
+		case <-gone:
+			return false
+		}
+	}
+	if reply.Every == 0 {
+		return true
+	}
+	timer := time.NewTimer(reply.Every)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-gone:
+		return false
+	}
+}
+
+func chunk(w io.Writer, text string) error {
+	_, err := fmt.Fprintf(w, "%x\r\n%s\r\n", len(text), text)
+	return err
+}

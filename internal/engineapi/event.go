@@ -1,0 +1,53 @@
+package engineapi
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// A piece is what one event of a stream says, mended.
+type piece struct {
+	text   string
+	finish string
+	usage  *openai.Usage
+}
+
+// decode reads an event. It asks for no more than it needs: upstream's index
+// may be garbage, its object is that of a complete answer, its finish reason
+// is "" until the end, and its last event has no delta.
+func decode(data []byte) (piece, error) {
+	var event struct {
+		Choices []struct {
+			Delta *struct {
+				Content *string `json:"content"`
+			} `json:"delta"`
+			FinishReason *string `json:"finish_reason"`
+		} `json:"choices"`
+		Usage *openai.Usage   `json:"usage"`
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(data, &event); err != nil {
+		return piece{}, errors.New("an event is not valid JSON")
+	}
+	if len(event.Error) > 0 && string(event.Error) != "null" {
+		e := &openai.Error{}
+		if err := json.Unmarshal(data, e); err != nil || e.Message == "" {
+			return piece{}, errors.New("the engine reports an error")
+		}
+		return piece{}, e
+	}
+	p := piece{usage: event.Usage}
+	if len(event.Choices) == 0 {
+		return p, nil
+	}
+	choice := event.Choices[0]
+	if choice.Delta != nil && choice.Delta.Content != nil {
+		p.text = *choice.Delta.Content
+	}
+	if choice.FinishReason != nil {
+		p.finish = *choice.FinishReason
+	}
+	return p, nil
+}
