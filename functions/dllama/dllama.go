@@ -176,7 +176,7 @@ func (p *plan) connections() (blocked bool, err error) {
 	ns, name := p.d.Namespace, p.d.Name
 	desired := map[string]any{
 		resBucket:  outside.Bucket(ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret()),
-		resRunners: outside.KeyValue(ns, names.Object(name, "runners"), names.RunnersBucket, p.busSecret(), outside.Markers),
+		resRunners: outside.KeyValue(ns, names.Object(name, "dllama", "runners"), names.RunnersBucket, p.busSecret(), outside.Markers),
 	}
 	for _, res := range []string{resBucket, resRunners} {
 		ready, message := outside.Ready(p.Call, res)
@@ -191,7 +191,6 @@ func (p *plan) connections() (blocked bool, err error) {
 	return blocked, nil
 }
 
-// The Secrets are named apart from those of a Model of the same name.
 func (p *plan) storeSecret() string { return names.Object(p.d.Name, "dllama", "s3") }
 func (p *plan) busSecret() string   { return names.Object(p.d.Name, "dllama", "nats") }
 

@@ -78,6 +78,8 @@ func (p *plan) run() error {
 	return nil
 }
 
+// name of a composed object. No component is the end of another one's of the
+// same kind, whoever composes it, so no two objects share a name.
 func (p *plan) name(component string) string { return names.Object(p.i.Name, component) }
 func (p *plan) busSecret() string            { return names.Object(p.i.Name, "ingress", "nats") }
 
@@ -95,11 +97,11 @@ func (p *plan) queue() (blocked bool, err error) {
 	desired := map[string]any{
 		"requests": outside.Requests(ns, p.name("requests")),
 		"outcomes": outside.Outcomes(ns, p.name("outcomes")),
-		"models":   outside.KeyValue(ns, p.name("models"), names.ModelsBucket, p.busSecret(), 0),
-		"tokens":   outside.KeyValue(ns, p.name("tokens"), names.TokensBucket, "", 0),
-		"demand":   outside.KeyValue(ns, p.name("demand"), names.DemandBucket, "", outside.Markers),
-		"runners":  outside.KeyValue(ns, p.name("runners"), names.RunnersBucket, "", outside.Markers),
-		"leases":   outside.KeyValue(ns, p.name("leases"), names.LeasesBucket, "", outside.Markers),
+		"models":   outside.KeyValue(ns, p.name("ingress-models"), names.ModelsBucket, p.busSecret(), 0),
+		"tokens":   outside.KeyValue(ns, p.name("ingress-tokens"), names.TokensBucket, "", 0),
+		"demand":   outside.KeyValue(ns, p.name("ingress-demand"), names.DemandBucket, "", outside.Markers),
+		"runners":  outside.KeyValue(ns, p.name("ingress-runners"), names.RunnersBucket, "", outside.Markers),
+		"leases":   outside.KeyValue(ns, p.name("ingress-leases"), names.LeasesBucket, "", outside.Markers),
 	}
 	for _, res := range order {
 		ready, message := outside.Ready(p.Call, res)

@@ -99,8 +99,8 @@ func weightsOf(c *v1.Conversion) string {
 func (p *plan) connections() (blocked bool, err error) {
 	ns, name := p.m.Namespace, p.m.Name
 	desired := map[string]any{
-		resProgress: outside.KeyValue(ns, names.Object(name, "progress"), names.ProgressBucket, p.busSecret(), 0),
-		resModels:   outside.KeyValue(ns, names.Object(name, "models"), names.ModelsBucket, "", 0),
+		resProgress: outside.KeyValue(ns, names.Object(name, "model", "progress"), names.ProgressBucket, p.busSecret(), 0),
+		resModels:   outside.KeyValue(ns, names.Object(name, "model", "models"), names.ModelsBucket, "", 0),
 	}
 	order := []string{resProgress, resModels}
 	for i, bucket := range p.buckets() {
@@ -109,7 +109,7 @@ func (p *plan) connections() (blocked bool, err error) {
 		if i == 0 {
 			secret = p.storeSecret()
 		}
-		desired[res] = outside.Bucket(ns, names.Object(name, "bucket", bucket), bucket, secret)
+		desired[res] = outside.Bucket(ns, names.Object(name, "bucket", names.Hash(8, bucket)), bucket, secret)
 		order = append(order, res)
 	}
 	for _, res := range order {
@@ -148,8 +148,8 @@ func (p *plan) convertBucket() string {
 	return p.sourceBucket()
 }
 
-func (p *plan) storeSecret() string { return names.Object(p.m.Name, "s3") }
-func (p *plan) busSecret() string   { return names.Object(p.m.Name, "nats") }
+func (p *plan) storeSecret() string { return names.Object(p.m.Name, "model", "s3") }
+func (p *plan) busSecret() string   { return names.Object(p.m.Name, "model", "nats") }
 
 // revision composes the HubRevision and judges the model by its config.json.
 func (p *plan) revision() (blocked bool, err error) {
