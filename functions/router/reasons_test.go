@@ -1,0 +1,234 @@
+package router_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"google.golang.org/protobuf/types/known/structpb"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/router"
+)
+
+// state is what a case observes: objects by the names of composed resources.
+type state map[string]string
+
+const (
+	commit = "0123456789012345678901234567890123456789"
+	ready  = "status: {conditions: [{type: Ready, status: 'True'}]}"
+
+	model   = "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: m, namespace: ns}\n"
+	dllama  = "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: ns}\n"
+	session = "apiVersion: koldun.gorizond.io/v1\nkind: Session\nmetadata: {name: s, namespace: ns}\n"
+	ingress = "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns}\nspec: {}\n"
+
+	tiny      = "spec: {sourceUrl: hf://org/tiny}\n"
+	artifact  = "artifact: {url: s3://koldun-models/converted/x, bucket: koldun-models, modelFile: a.m, tokenizerFile: a.t, weights: q40, sizeBytes: 1, size: 1 B}"
+	goodModel = "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {" + artifact + ", conditions: [{type: Serving, status: 'True', reason: Available}]}}"
+)
+
+// resolved is a Model whose connections are there and whose revision is known.
+func resolved(revision string, more state) state {
+	out := state{"progress": ready, "models": ready, "bucket-0": ready,
+		"revision": "metadata: {name: " + revision + "}\nstatus: {atProvider: {commit: '" + commit + "'}}"}
+	for k, v := range more {
+		out[k] = v
+	}
+	return out
+}
+
+// queue is an Ingress whose streams and buckets are there.
+func queue(more state) state {
+	out := state{}
+	for _, name := range []string{"requests", "outcomes", "models", "tokens", "demand", "runners", "leases"} {
+		out[name] = ready
+	}
+	for k, v := range more {
+		out[k] = v
+	}
+	return out
+}
+
+func TestEveryReasonIsProduced(t *testing.T) {
+	source, converted := "s3://koldun-models/source/org/tiny/"+commit, "s3://koldun-models/converted/org/tiny/"+commit+"/q40"
+	whole := func(name, url string) string {
+		return "metadata: {name: " + name + "}\nspec: {forProvider: {url: " + url + "}}\nstatus: {atProvider: {whole: true, weights: q40}, conditions: [{type: Ready, status: 'True'}]}"
+	}
+	gaveUp := func(name string) string {
+		return "metadata: {name: " + name + "}\nstatus: {conditions: [{type: Failed, status: 'True', message: disk full}]}"
+	}
+	names := namesOf(t)
+	modelWith := func(more state) state { return resolved(names["revision"], more) }
+	dependent := "spec: {modelRef: {name: m}}\n"
+	refs := map[string]string{"model": goodModel}
+	connected := state{"bucket": ready, "runners": ready}
+
+	cases := map[string]struct {
+		xr        string
+		observed  state
+		required  map[string]string // by key; "" means that nothing was found
+		condition string
+		status    string
+		reason    reason.Reason
+		says      string // part of the message
+	}{
+		"SourceInvalid":       {model + "spec: {sourceUrl: ftp://x/y}", nil, nil, "Serving", "False", reason.SourceInvalid, "spec.sourceUrl"},
+		"SourceIsNoHub":       {model + "spec: {sourceUrl: s3://bucket/x}", nil, nil, "Serving", "False", reason.SourceInvalid, "not a hub's repository"},
+		"ConnectionPending":   {model + tiny, nil, nil, "Serving", "False", reason.ConnectionPending, `"progress"`},
+		"ConnectionMessage":   {model + tiny, state{"progress": "status: {conditions: [{type: Synced, status: 'False', message: no route to host}]}"}, nil, "Serving", "False", reason.ConnectionPending, "no route to host"},
+		"ResolvingRevision":   {model + tiny, modelWith(state{"revision": "{}"}), nil, "Serving", "False", reason.ResolvingRevision, "hf://org/tiny"},
+		"RevisionUnavailable": {model + tiny, modelWith(state{"revision": "status: {conditions: [{type: Synced, status: 'False', message: the repository is gated}]}"}), nil, "Serving", "False", reason.RevisionUnavailable, "is gated"},
+		"ModelUnsupported":    {model + tiny, modelWith(state{"revision": "metadata: {name: " + names["revision"] + "}\nstatus: {atProvider: {commit: '" + commit + "', config: '{\"model_type\":\"gpt2\"}'}}"}), nil, "Serving", "False", reason.ModelUnsupported, "gpt2"},
+		"Downloading":         {model + tiny, modelWith(nil), nil, "Downloaded", "False", reason.Downloading, "runs"},
+		"WaitingForDownload":  {model + tiny, modelWith(nil), nil, "Converted", "False", reason.WaitingForDownload, ""},
+		"DownloadFailed":      {model + tiny, modelWith(state{"fetch": gaveUp(names["fetch"])}), nil, "Serving", "False", reason.DownloadFailed, "disk full"},
+		"Downloaded":          {model + tiny, modelWith(state{"source": whole(names["source"], source)}), nil, "Downloaded", "True", reason.Downloaded, source},
+		"Converting":          {model + tiny, modelWith(state{"source": whole(names["source"], source)}), nil, "Converted", "False", reason.Converting, "runs"},
+		"ConversionFailed":    {model + tiny, modelWith(state{"source": whole(names["source"], source), "convert": gaveUp(names["convert"])}), nil, "Converted", "False", reason.ConversionFailed, "disk full"},
+		"Converted":           {model + tiny, modelWith(state{"converted": whole(names["converted"], converted)}), nil, "Converted", "True", reason.Converted, converted},
+		"DownloadNotNeeded":   {model + tiny, modelWith(state{"converted": whole(names["converted"], converted)}), nil, "Downloaded", "True", reason.DownloadNotNeeded, ""},
+		"Registering":         {model + tiny, modelWith(state{"converted": whole(names["converted"], converted)}), nil, "Serving", "False", reason.Registering, ""},
+		"ModelAvailable":      {model + tiny, modelWith(state{"converted": whole(names["converted"], converted), "record": ready}), nil, "Serving", "True", reason.Available, ""},
+
+		"ModelNotFound":     {dllama + dependent, nil, map[string]string{"model": ""}, "Serving", "False", reason.ModelNotFound, `"m"`},
+		"ModelPending":      {dllama + dependent, nil, nil, "Serving", "False", reason.ModelPending, ""},
+		"ModelFailed":       {dllama + dependent, nil, map[string]string{"model": "status: {conditions: [{type: Serving, status: 'False', reason: DownloadFailed, message: no space}]}"}, "Serving", "False", reason.ModelFailed, "no space"},
+		"TopologyInvalid":   {dllama + "spec: {replicaPower: 1, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.TopologyInvalid, "spec.replicaPower"},
+		"ContextTooLong":    {dllama + "spec: {engine: {maxSeqLen: 64}, modelRef: {name: m}}\n", nil, map[string]string{"model": strings.Replace(goodModel, "size: 1 B", "size: 1 B, shape: {arch: llama, dim: 32, hiddenDim: 32, layers: 1, heads: 1, kvHeads: 1, headDim: 32, vocabSize: 32, seqLen: 32, weights: q40}", 1)}, "Serving", "False", reason.TopologyInvalid, "context of 64"},
+		"DllamaConnections": {dllama + dependent, nil, refs, "Serving", "False", reason.ConnectionPending, "is not ready"},
+		"RootStarting":      {dllama + dependent, connected, refs, "Serving", "False", reason.RootStarting, "a.m"},
+		"DllamaAvailable":   {dllama + dependent, state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}"}, refs, "Serving", "True", reason.Available, "ns/m is served on 1 node"},
+		"DllamaGateway":     {dllama + "spec: {expose: {}, modelRef: {name: m}}\n", state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}"}, refs, "Serving", "False", reason.GatewayStarting, "Ingress"},
+
+		"DllamasStarting":  {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", nil, nil, "Serving", "False", reason.DllamasStarting, `"s-0"`},
+		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", nil, nil, "Serving", "True", reason.Idle, ""},
+		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"dllama-0": "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"}, nil, "Serving", "True", reason.Available, "1 of 1"},
+
+		"IngressConnections": {ingress, nil, nil, "Serving", "False", reason.ConnectionPending, "is not ready"},
+		"GatewayStarting":    {ingress, queue(nil), nil, "Serving", "False", reason.GatewayStarting, "i-gateway"},
+		"DispatcherStarting": {ingress, queue(state{"gateway": "status: {readyReplicas: 1}"}), nil, "Serving", "False", reason.GatewayStarting, "i-dispatcher"},
+		"IngressAvailable":   {ingress, queue(state{"gateway": "status: {readyReplicas: 1}", "dispatcher": "status: {readyReplicas: 1}"}), nil, "Serving", "True", reason.Available, "http://i-gateway.ns.svc.cluster.local:8082/v1"},
+	}
+	produced := map[reason.Reason]bool{}
+	for name, c := range cases {
+		produced[c.reason] = true
+		t.Run(name, func(t *testing.T) {
+			rsp := run(t, c.xr, c.observed, c.required)
+			for _, cond := range rsp.GetConditions() {
+				if cond.GetType() != c.condition {
+					continue
+				}
+				if got := statusText(cond.GetStatus()); got != c.status || cond.GetReason() != string(c.reason) {
+					t.Errorf("%s is %s with reason %s (%s), want %s with %s", c.condition, got, cond.GetReason(), cond.GetMessage(), c.status, c.reason)
+				}
+				if !strings.Contains(cond.GetMessage(), c.says) {
+					t.Errorf("the message is %q, want it to say %q", cond.GetMessage(), c.says)
+				}
+				return
+			}
+			t.Errorf("there is no condition %s in %v, results %v", c.condition, rsp.GetConditions(), rsp.GetResults())
+		})
+	}
+	for _, r := range catalogue(t) {
+		if !produced[r] {
+			t.Errorf("no case produces reason %s", r)
+		}
+	}
+}
+
+// namesOf asks the function itself what it calls the Model's resources.
+func namesOf(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	add := func(observed state) {
+		for name, r := range run(t, model+tiny, observed, nil).GetDesired().GetResources() {
+			meta := r.GetResource().GetFields()["metadata"].GetStructValue()
+			out[name] = meta.GetFields()["name"].GetStringValue()
+		}
+	}
+	add(state{"progress": ready, "models": ready, "bucket-0": ready})
+	revision := "metadata: {name: " + out["revision"] + "}\nstatus: {atProvider: {commit: '" + commit + "'}}"
+	base := state{"progress": ready, "models": ready, "bucket-0": ready, "revision": revision}
+	add(base)
+	base["source"] = "metadata: {name: " + out["source"] + "}\nstatus: {atProvider: {whole: true}}"
+	add(base)
+	return out
+}
+
+func run(t *testing.T, xr string, observed state, required map[string]string) *fnv1.RunFunctionResponse {
+	t.Helper()
+	req := &fnv1.RunFunctionRequest{
+		Observed:          &fnv1.State{Composite: object(t, xr), Resources: map[string]*fnv1.Resource{}},
+		RequiredResources: map[string]*fnv1.Resources{},
+	}
+	for name, manifest := range observed {
+		req.Observed.Resources[name] = object(t, manifest)
+	}
+	for key, manifest := range required {
+		req.RequiredResources[key] = &fnv1.Resources{}
+		if manifest != "" {
+			req.RequiredResources[key].Items = []*fnv1.Resource{object(t, manifest)}
+		}
+	}
+	rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rsp
+}
+
+func object(t *testing.T, manifest string) *fnv1.Resource {
+	t.Helper()
+	var fields map[string]any
+	if err := yaml.Unmarshal([]byte(manifest), &fields); err != nil {
+		t.Fatalf("cannot read %q: %v", manifest, err)
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &structpb.Struct{}
+	if err := s.UnmarshalJSON(raw); err != nil {
+		t.Fatal(err)
+	}
+	return &fnv1.Resource{Resource: s}
+}
+
+func statusText(s fnv1.Status) string {
+	switch s {
+	case fnv1.Status_STATUS_CONDITION_TRUE:
+		return "True"
+	case fnv1.Status_STATUS_CONDITION_FALSE:
+		return "False"
+	}
+	return "Unknown"
+}
+
+// catalogue reads the constants of package reason.
+func catalogue(t *testing.T) []reason.Reason {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../reason/reason.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []reason.Reason
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok {
+			for _, name := range v.Names {
+				out = append(out, reason.Reason(name.Name))
+			}
+		}
+		return true
+	})
+	if len(out) < 10 {
+		t.Fatalf("only %d reasons found: was the file moved?", len(out))
+	}
+	return out
+}
