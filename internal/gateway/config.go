@@ -1,0 +1,82 @@
+package gateway
+
+import (
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// Config is all that a gateway can be told.
+type Config struct {
+	Bus          bus.Config
+	Listen       string // "host:port" of the API
+	HealthListen string // "host:port" of health and metrics; "" for none
+
+	Namespace      string // of models that are named without one; default "default"
+	AllowAnonymous bool   // also serve who shows no token, or one nobody knows
+
+	ResponseTimeout time.Duration // from the moment the engine starts; default 10 min
+	QueueTimeout    time.Duration // until the engine starts, cold start included; default 30 min
+	MaxBodyBytes    int64         // of a request; default 20 MiB
+	DemandTTL       time.Duration // how long a session stays in demand after its last request; default 2 min
+	Grace           time.Duration // for running answers at shutdown; default 25 s
+	Logger          *slog.Logger  // default slog.Default()
+
+	// listening, if set, is told the addresses once both ports are open.
+	listening func(api, health net.Addr)
+}
+
+// pace holds the rhythms of a gateway that nobody has to choose.
+type pace struct {
+	// quiet is how long the first byte of a stream is held back: until then an
+	// error can still be told by its HTTP status.
+	quiet time.Duration
+	// keepAlive is the time between comments on a stream without news; proxies
+	// tend to cut connections that are silent for 30 or 60 s.
+	keepAlive time.Duration
+	body      time.Duration // for a client to send its body
+	write     time.Duration // for a client to take one event
+	cancel    time.Duration // to find somebody who takes a cancellation
+}
+
+var usualPace = pace{
+	quiet:     time.Second,
+	keepAlive: 10 * time.Second,
+	body:      time.Minute,
+	write:     30 * time.Second,
+	cancel:    time.Minute,
+}
+
+func (c Config) withDefaults() (Config, error) {
+	orDefault(&c.Namespace, "default")
+	orDefault(&c.ResponseTimeout, 10*time.Minute)
+	orDefault(&c.QueueTimeout, 30*time.Minute)
+	orDefault(&c.MaxBodyBytes, 20<<20)
+	orDefault(&c.DemandTTL, 2*time.Minute)
+	orDefault(&c.Grace, 25*time.Second)
+	orDefault(&c.Logger, slog.Default())
+	for name, d := range map[string]time.Duration{
+		"response timeout": c.ResponseTimeout, "queue timeout": c.QueueTimeout, "grace": c.Grace,
+	} {
+		if d < 0 {
+			return c, fault.Errorf(fault.Invalid, "cannot use a %s of %v: it must not be negative", name, d)
+		}
+	}
+	if c.DemandTTL < time.Second {
+		return c, fault.Errorf(fault.Invalid, "cannot use a demand TTL of %v: it must be at least a second", c.DemandTTL)
+	}
+	if c.MaxBodyBytes < 0 {
+		return c, fault.Errorf(fault.Invalid, "cannot use a body limit of %d bytes", c.MaxBodyBytes)
+	}
+	return c, nil
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}

@@ -1,0 +1,144 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// A demandTable is where demand is announced.
+type demandTable interface {
+	PutTTL(ctx context.Context, key string, d registry.Demand, ttl time.Duration) (uint64, error)
+}
+
+// demand announces which sessions this gateway has requests in, by keys that
+// expire when it stops. However many requests a session has, it is written when
+// the first of them comes, then a few times per TTL, and once more when the
+// last has ended.
+type demand struct {
+	table demandTable
+	ttl   time.Duration
+	log   *slog.Logger
+	wake  chan struct{} // holds at most one token
+
+	mu       sync.Mutex // guards sessions
+	sessions map[string]*interest
+}
+
+type interest struct {
+	record  registry.Demand
+	holders int
+	ended   time.Time // when the last holder left
+	written time.Time // last success
+}
+
+const (
+	demandWrite = 2 * time.Second        // bound of one write
+	demandRetry = 500 * time.Millisecond // pause after a failed one
+)
+
+func newDemand(table demandTable, ttl time.Duration, log *slog.Logger) *demand {
+	return &demand{table: table, ttl: ttl, log: log, wake: make(chan struct{}, 1), sessions: map[string]*interest{}}
+}
+
+// hold keeps a session in demand until release is called, once. It does not
+// block.
+func (d *demand) hold(r registry.Demand) (release func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := d.sessions[r.Session]
+	if i == nil {
+		i = &interest{record: r}
+		d.sessions[r.Session] = i
+	}
+	i.holders++
+	d.wakeIf(i.due(time.Now(), d.ttl))
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		i.holders--
+		if i.holders == 0 {
+			i.ended = time.Now()
+			d.wakeIf(i.due(i.ended, d.ttl))
+		}
+	}
+}
+
+func (d *demand) wakeIf(due bool) {
+	if !due {
+		return
+	}
+	select {
+	case d.wake <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+func (i *interest) due(now time.Time, ttl time.Duration) bool {
+	age := now.Sub(i.written)
+	if i.holders > 0 {
+		return age >= ttl/3
+	}
+	return i.ended.After(i.written) && age >= ttl/6
+}
+
+// run writes until ctx ends.
+func (d *demand) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.wake:
+		case <-timer.C:
+		}
+		timer.Reset(d.announce(ctx))
+	}
+}
+
+// announce writes what is due and returns the pause until the next look.
+func (d *demand) announce(ctx context.Context) time.Duration {
+	pause := d.ttl / 6
+	for _, r := range d.collect(time.Now()) {
+		try, cancel := context.WithTimeout(ctx, demandWrite)
+		_, err := d.table.PutTTL(try, r.Session, r, d.ttl)
+		cancel()
+		if err != nil {
+			if ctx.Err() == nil {
+				d.log.Warn("cannot announce demand", "session", r.Session, "error", err)
+			}
+			pause = min(pause, demandRetry)
+			continue
+		}
+		d.wrote(r.Session, time.Now())
+	}
+	return pause
+}
+
+// collect returns the sessions that are due and forgets those without use.
+func (d *demand) collect(now time.Time) []registry.Demand {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var due []registry.Demand
+	for session, i := range d.sessions {
+		switch {
+		case i.due(now, d.ttl):
+			due = append(due, i.record)
+		case i.holders == 0 && now.Sub(i.written) >= d.ttl:
+			delete(d.sessions, session)
+		}
+	}
+	return due
+}
+
+func (d *demand) wrote(session string, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := d.sessions[session]; i != nil {
+		i.written = now
+	}
+}

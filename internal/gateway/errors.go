@@ -1,0 +1,220 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// A refusal is an error as the client sees it. Those made in this file are
+// all there are: whatever happens inside is logged, and told as one of them.
+type refusal struct {
+	openai.Error
+	retryAfter time.Duration // 0: no hint
+	final      bool          // trying the same again is of no use, whatever the status says
+}
+
+func errNoToken() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusUnauthorized, Type: openai.InvalidRequest, Code: openai.CodeInvalidKey,
+		Message: "No API token was given: send it as 'Authorization: Bearer TOKEN' or as 'X-Api-Key: TOKEN'.",
+	}}
+}
+
+func errBadToken() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusUnauthorized, Type: openai.InvalidRequest, Code: openai.CodeInvalidKey,
+		Message: "The API token is not known, disabled or expired.",
+	}}
+}
+
+func errNotAllowed(model string) *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusForbidden, Type: openai.Permission, Param: "model", Code: "model_not_allowed",
+		Message: "The API token may not use the model '" + model + "'.",
+	}}
+}
+
+func errNoModel(model string) *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusNotFound, Type: openai.InvalidRequest, Param: "model", Code: openai.CodeModelNotFound,
+		Message: "The model '" + model + "' does not exist. GET /v1/models lists the models there are.",
+	}}
+}
+
+func errNoEndpoint() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusNotFound, Type: openai.InvalidRequest, Code: "unknown_url",
+		Message: "There is nothing here. This server has POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id}.",
+	}}
+}
+
+func errMethod(allowed string) *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusMethodNotAllowed, Type: openai.InvalidRequest, Code: "method_not_allowed",
+		Message: "The method is not supported here. Allowed: " + allowed + ".",
+	}}
+}
+
+func errNotJSON() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusUnsupportedMediaType, Type: openai.InvalidRequest, Code: "unsupported_media_type",
+		Message: "The body must be JSON: send 'Content-Type: application/json'.",
+	}}
+}
+
+func errTooLarge(limit int64) *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusRequestEntityTooLarge, Type: openai.InvalidRequest, Code: "request_too_large",
+		Message: "The request is too large. The limit is " + strconv.FormatInt(limit, 10) + " bytes.",
+	}}
+}
+
+func errTooLargeToQueue() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusRequestEntityTooLarge, Type: openai.InvalidRequest, Code: "request_too_large",
+		Message: "The request is larger than the queue takes.",
+	}}
+}
+
+func errBodyBroken() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusBadRequest, Type: openai.InvalidRequest, Code: "incomplete_body",
+		Message: "The body broke off, or took too long to arrive.",
+	}}
+}
+
+func errInternal() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusInternalServerError, Type: openai.ServerError, Code: "internal_error",
+		Message: "Something went wrong in the server. The request id in x-request-id helps to find out what.",
+	}}
+}
+
+func errUnavailable() *refusal {
+	return &refusal{retryAfter: 5 * time.Second, Error: openai.Error{
+		Status: http.StatusServiceUnavailable, Type: openai.ServerError, Code: "queue_unavailable",
+		Message: "The queue cannot be reached at the moment. Try again later.",
+	}}
+}
+
+func errQueueFull() *refusal {
+	return &refusal{retryAfter: 30 * time.Second, Error: openai.Error{
+		Status: http.StatusServiceUnavailable, Type: openai.ServerError, Code: "queue_full",
+		Message: "The queue is full. Try again later.",
+	}}
+}
+
+func errTenantFull() *refusal {
+	return &refusal{retryAfter: 15 * time.Second, Error: openai.Error{
+		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
+		Message: "Too many of your requests are waiting. Try again when some of them have been answered.",
+	}}
+}
+
+func errTimeout() *refusal {
+	return &refusal{final: true, Error: openai.Error{
+		Status: http.StatusGatewayTimeout, Type: openai.ServerError, Code: "timeout",
+		Message: "The answer took longer than this server allows.",
+	}}
+}
+
+func errExpired() *refusal {
+	return &refusal{retryAfter: 30 * time.Second, Error: openai.Error{
+		Status: http.StatusServiceUnavailable, Type: openai.ServerError, Code: "expired",
+		Message: "No engine became free in time. Try again later.",
+	}}
+}
+
+func errCancelled() *refusal {
+	return &refusal{final: true, Error: openai.Error{
+		Status: http.StatusConflict, Type: openai.ServerError, Code: "cancelled",
+		Message: "The request was cancelled.",
+	}}
+}
+
+func errEngine() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusBadGateway, Type: openai.ServerError, Code: "engine_failed",
+		Message: "The engine failed while it worked on the request.",
+	}}
+}
+
+func errInterrupted() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusBadGateway, Type: openai.ServerError, Code: "interrupted",
+		Message: "The generation broke off. What came before is not complete.",
+	}}
+}
+
+func errShutdown() *refusal {
+	return &refusal{retryAfter: time.Second, Error: openai.Error{
+		Status: http.StatusServiceUnavailable, Type: openai.ServerError, Code: "shutting_down",
+		Message: "The server is shutting down. Try again.",
+	}}
+}
+
+// ofFailure tells a failure that the bus reports. Only messages about the
+// request itself are passed on: they are about the client's own input.
+func ofFailure(f *bus.Failure) *refusal {
+	if f == nil {
+		return errInternal()
+	}
+	switch f.Code {
+	case bus.CodeInvalidRequest, bus.CodeContextLength:
+		return &refusal{Error: *openai.BadRequest("messages", f.Code, f.Message)}
+	case bus.CodeExpired:
+		return errExpired()
+	case bus.CodeTimeout:
+		return errTimeout()
+	case bus.CodeCancelled:
+		return errCancelled()
+	case bus.CodeInterrupted:
+		return errInterrupted()
+	}
+	return errEngine()
+}
+
+// ofPublish tells why a request could not be stored.
+func ofPublish(err error) *refusal {
+	switch {
+	case errors.Is(err, bus.ErrTenantFull):
+		return errTenantFull()
+	case errors.Is(err, bus.ErrQueueFull):
+		return errQueueFull()
+	case fault.Is(err, fault.Invalid):
+		return errTooLargeToQueue()
+	}
+	return errUnavailable()
+}
+
+// refuse writes the error as the whole answer.
+func refuse(w http.ResponseWriter, e *refusal) {
+	h := w.Header()
+	if e.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(e.retryAfter.Seconds())))
+	}
+	if e.final {
+		h.Set("X-Should-Retry", "false") // OpenAI's clients retry 409 and 5xx by themselves, unless told
+	}
+	h.Set("Cache-Control", "no-store")
+	writeJSON(w, e.Status, &e.Error)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := openai.Encode(v)
+	if err != nil { // only our own types come here, and they can be encoded
+		status, b = http.StatusInternalServerError, []byte(`{}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(b)+1))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n'))
+}

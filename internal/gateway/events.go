@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// An eventWriter writes one answer as server-sent events, each of them flushed
+// at once. An error means that the client is gone or takes nothing.
+type eventWriter struct {
+	w        http.ResponseWriter
+	rc       *http.ResponseController
+	patience time.Duration // for the client to take one event
+	chunks   *openai.Stream
+
+	open bool // the status has been sent
+	role bool // the first chunk has been sent
+	buf  []byte
+}
+
+// text sends a piece of the answer.
+func (s *eventWriter) text(text string) error {
+	s.buf = s.chunks.Text(s.begin(), text)
+	return s.flush()
+}
+
+// end completes the answer.
+func (s *eventWriter) end(reason string, withUsage bool, u *openai.Usage) error {
+	s.buf = s.chunks.Finish(s.begin(), reason)
+	if withUsage {
+		s.buf = s.chunks.Usage(s.buf, *u)
+	}
+	s.buf = s.chunks.Done(s.buf)
+	return s.flush()
+}
+
+// begin is an empty buffer, or one with the first chunk if that is due.
+func (s *eventWriter) begin() []byte {
+	if s.role {
+		return s.buf[:0]
+	}
+	s.role = true
+	return s.chunks.Role(s.buf[:0])
+}
+
+// fail ends the answer with an error: by status if nothing was sent yet, else
+// as an event that no [DONE] follows.
+func (s *eventWriter) fail(e *refusal) {
+	if !s.open {
+		refuse(s.w, e)
+		return
+	}
+	b, err := openai.Encode(&e.Error)
+	if err != nil { // it can always be encoded
+		return
+	}
+	s.buf = openai.AppendEvent(s.buf[:0], b)
+	_ = s.flush()
+}
+
+// comment sends a comment, and the status if that is still due.
+func (s *eventWriter) comment(text string) error {
+	s.buf = openai.AppendComment(s.buf[:0], text)
+	return s.flush()
+}
+
+// commentIfOpen sends a comment unless the status is still held back.
+func (s *eventWriter) commentIfOpen(text string) error {
+	if !s.open {
+		return nil
+	}
+	return s.comment(text)
+}
+
+func (s *eventWriter) flush() error {
+	if !s.open {
+		s.open = true
+		h := s.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-cache, no-transform")
+		h.Set("X-Accel-Buffering", "no") // nginx would collect events
+		h.Set("X-Content-Type-Options", "nosniff")
+		s.w.WriteHeader(http.StatusOK)
+	}
+	// A client that takes nothing must not hold a runner. Writers that know no
+	// deadlines are those of tests.
+	_ = s.rc.SetWriteDeadline(time.Now().Add(s.patience))
+	if _, err := s.w.Write(s.buf); err != nil {
+		return err
+	}
+	return s.rc.Flush()
+}

@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+// A follower reads the frames of one request and takes the times.
+type follower struct {
+	frames  frames
+	metrics modelMetrics
+	begun   time.Time
+
+	ended   bool // the last frame came: nobody works on the request any more
+	started time.Time
+	first   time.Time // of the first text
+	pieces  int       // of text
+}
+
+// next blocks for the next frame. Errors are ctx's; bus.Frames may also end
+// without a last frame (io.EOF), which is a defect of somebody.
+func (f *follower) next(ctx context.Context) (bus.Frame, error) {
+	frame, err := f.frames.Next(ctx)
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			f.ended = true
+		}
+		return frame, err
+	}
+	switch frame.Kind {
+	case bus.FrameQueued:
+	case bus.FrameStarted:
+		if f.started.IsZero() {
+			f.started = time.Now()
+			f.metrics.queued.Observe(f.started.Sub(f.begun).Seconds())
+		}
+	case bus.FrameDelta:
+		if f.pieces++; f.pieces == 1 {
+			f.first = time.Now()
+			f.metrics.firstToken.Observe(f.first.Sub(f.begun).Seconds())
+		}
+	case bus.FrameEnd, bus.FrameError:
+		f.ended = true
+		f.count(frame.Usage)
+	}
+	return frame, nil
+}
+
+func (f *follower) count(u *bus.Usage) {
+	f.metrics.duration.Observe(time.Since(f.begun).Seconds())
+	if u == nil {
+		return
+	}
+	f.metrics.tokensIn.Add(float64(max(u.PromptTokens, 0)))
+	f.metrics.tokensOut.Add(float64(max(u.CompletionTokens, 0)))
+	if n := u.CompletionTokens - 1; n > 0 && !f.first.IsZero() {
+		f.metrics.perToken.Observe(time.Since(f.first).Seconds() / float64(n))
+	}
+}
+
+// queuedFor is the time until the engine started, 0 if it has not.
+func (f *follower) queuedFor() time.Duration {
+	if f.started.IsZero() {
+		return 0
+	}
+	return f.started.Sub(f.begun)
+}

@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// Gateway holds what the handlers share.
+type Gateway struct {
+	cfg     Config
+	pace    pace
+	bus     *bus.Bus
+	queue   queue
+	models  *registry.Cache[registry.Model]
+	tokens  *registry.Cache[registry.Token]
+	demand  *demand
+	metrics *metrics
+	errands *errands
+	log     *slog.Logger
+}
+
+func newGateway(b *bus.Bus, cfg Config, m *metrics, p pace) *Gateway {
+	return &Gateway{
+		cfg:     cfg,
+		pace:    p,
+		bus:     b,
+		queue:   busQueue{b},
+		models:  registry.Models(b).Cache(),
+		tokens:  registry.Tokens(b).Cache(),
+		demand:  newDemand(registry.Demands(b), cfg.DemandTTL, cfg.Logger),
+		metrics: m,
+		log:     cfg.Logger,
+		errands: newErrands(),
+	}
+}
+
+// errandsGrace is how long errands may go on once all requests have ended.
+const errandsGrace = 2 * time.Second
+
+// start runs what the handlers rely on until ctx ends; the channel is closed
+// when all of it has.
+func (g *Gateway) start(ctx context.Context) <-chan struct{} {
+	var running sync.WaitGroup
+	running.Go(func() { g.models.Run(ctx) })
+	running.Go(func() { g.tokens.Run(ctx) })
+	running.Go(func() { g.demand.run(ctx) })
+	done := make(chan struct{})
+	go func() {
+		running.Wait()
+		g.errands.close(errandsGrace)
+		close(done)
+	}()
+	return done
+}
+
+// synced blocks until models and tokens are known, or ctx ends.
+func (g *Gateway) synced(ctx context.Context) error {
+	for _, c := range []<-chan struct{}{g.models.Synced(), g.tokens.Synced()} {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (g *Gateway) connected() error {
+	if !g.bus.Connected() {
+		return errors.New("the connection is lost and being restored")
+	}
+	return nil
+}
+
+func (g *Gateway) complete() error {
+	if err := isClosed(g.models.Synced(), "models"); err != nil {
+		return err
+	}
+	return isClosed(g.tokens.Synced(), "tokens")
+}
+
+func isClosed(c <-chan struct{}, what string) error {
+	select {
+	case <-c:
+		return nil
+	default:
+		return errors.New("the " + what + " are not known yet")
+	}
+}

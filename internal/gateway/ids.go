@@ -1,0 +1,22 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
+	"time"
+)
+
+// crockford is the alphabet of https://www.crockford.com/base32.html.
+var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// newID is a word of 26 letters and digits that is unique for ever and sorts
+// by time: 48 bits of milliseconds, 80 random bits, as in a ULID.
+func newID(now time.Time) string {
+	var b [16]byte
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli())) //nolint:gosec // times before 1970 do not occur
+	copy(b[:6], ms[2:])
+	_, _ = rand.Read(b[6:]) // never fails since Go 1.24
+	return crockford.EncodeToString(b[:])
+}
