@@ -166,7 +166,7 @@ func (p *plan) seqLen() int32 {
 		return n
 	}
 	if s := p.artifact.Shape; s != nil && s.SeqLen < maxSeqLen {
-		return int32(s.SeqLen) //nolint:gosec // below maxSeqLen
+		return int32(s.SeqLen)
 	}
 	return maxSeqLen
 }

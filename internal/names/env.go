@@ -25,7 +25,7 @@ const (
 	EnvS3Endpoint  = "AWS_ENDPOINT_URL_S3"
 	EnvS3Region    = "AWS_REGION"
 	EnvS3AccessKey = "AWS_ACCESS_KEY_ID"
-	EnvS3SecretKey = "AWS_SECRET_ACCESS_KEY" //nolint:gosec // the name of a variable, not a secret
+	EnvS3SecretKey = "AWS_SECRET_ACCESS_KEY"
 	EnvS3Session   = "AWS_SESSION_TOKEN"
 
 	// The names of the Hugging Face tools.

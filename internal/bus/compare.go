@@ -1,0 +1,54 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// CompareStream tells whether a stream exists, and whether EnsureStream would
+// leave it as it is.
+func (b *Bus) CompareStream(ctx context.Context, spec StreamSpec) (exists, same bool, err error) {
+	return b.compare(ctx, spec.config())
+}
+
+// CompareKV tells whether a bucket exists, and whether EnsureKV would leave it
+// as it is.
+func (b *Bus) CompareKV(ctx context.Context, spec KVSpec) (exists, same bool, err error) {
+	return b.compare(ctx, spec.config())
+}
+
+func (b *Bus) compare(ctx context.Context, want jetstream.StreamConfig) (exists, same bool, err error) {
+	stream, err := b.js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return false, false, nil
+	}
+	if err != nil {
+		err = kinded(err)
+		return false, false, fault.Errorf(fault.KindOf(err), "cannot look up JetStream stream %q: %w", want.Name, err)
+	}
+	have := stream.CachedInfo().Config
+	return true, reflect.DeepEqual(have, replace(have, want)), nil
+}
+
+// DeleteStream removes a stream with all its messages. The error is NotFound
+// if there is none.
+func (b *Bus) DeleteStream(ctx context.Context, name string) error {
+	if err := kinded(b.js.DeleteStream(ctx, name)); err != nil {
+		return fault.Errorf(fault.KindOf(err), "cannot delete JetStream stream %q: %w", name, err)
+	}
+	return nil
+}
+
+// DeleteKV removes a bucket with all its keys. The error is NotFound if there
+// is none.
+func (b *Bus) DeleteKV(ctx context.Context, bucket string) error {
+	if err := kinded(b.js.DeleteKeyValue(ctx, bucket)); err != nil {
+		return fault.Errorf(fault.KindOf(err), "cannot delete key-value bucket %q: %w", bucket, err)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+// Package hubrevision observes a revision of a repository on a hub.
+package hubrevision
+
+import (
+	"context"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
+)
+
+// maxConfig is what is kept of a config.json, in bytes; real ones have a few
+// thousand.
+const maxConfig = 64 << 10
+
+// A Spec names the revision.
+type Spec struct {
+	Source   string `json:"source"`             // hf://ORG/REPO or https://HOST/ORG/REPO
+	Revision string `json:"revision,omitempty"` // empty: main
+	Token    string `json:"-"`                  // of the hub, for gated and private repositories
+	// Commit is what an earlier observation resolved the revision to. It is
+	// kept: a branch that moves does not move a model.
+	Commit string `json:"-"`
+}
+
+// A Status is what the hub says.
+type Status struct {
+	Commit    string `json:"commit,omitempty"`
+	Files     int    `json:"files,omitempty"`
+	SizeBytes int64  `json:"sizeBytes,omitempty"`
+	Config    string `json:"config,omitempty"`
+}
+
+// A File is one file of a commit.
+type File struct {
+	Path string
+	Size int64
+}
+
+// A Hub is what is needed of a hub's client.
+type Hub interface {
+	// Resolve says which commit a revision stands for.
+	Resolve(ctx context.Context, repo, revision string) (string, error)
+	// Files lists the files of a commit.
+	Files(ctx context.Context, repo, commit string) ([]File, error)
+	// Config reads the config.json of a commit, at most limit bytes. NotFound
+	// if there is none.
+	Config(ctx context.Context, repo, commit string, limit int64) ([]byte, error)
+}
+
+// Hubs gives the client of an endpoint, empty for the default one.
+type Hubs func(endpoint, token string) (Hub, error)
+
+// A Client observes revisions. There is nothing to create.
+type Client struct {
+	hubs Hubs
+}
+
+var _ external.Client[Spec, Status] = (*Client)(nil)
+
+// New is a Client.
+func New(hubs Hubs) *Client { return &Client{hubs: hubs} }
+
+// Observe resolves the revision, once, and describes the commit.
+func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	o := external.Observation[Status]{Exists: true, UpToDate: true}
+	ref, err := modelref.Parse(s.Source)
+	if err != nil {
+		return o, fault.As(fault.Invalid, err)
+	}
+	hub, err := c.hubs(ref.Endpoint, s.Token)
+	if err != nil {
+		return o, err
+	}
+	revision := s.Revision
+	if s.Commit != "" {
+		revision = s.Commit
+	}
+	if revision == "" {
+		revision = "main"
+	}
+	commit, err := hub.Resolve(ctx, ref.Repo, revision)
+	if err != nil {
+		return o, err
+	}
+	files, err := hub.Files(ctx, ref.Repo, commit)
+	if err != nil {
+		return o, err
+	}
+	config, err := hub.Config(ctx, ref.Repo, commit, maxConfig)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return o, err
+	}
+	o.Ready = true
+	o.Status = Status{Commit: commit, Files: len(files), Config: string(config)}
+	for _, f := range files {
+		o.Status.SizeBytes += f.Size
+	}
+	return o, nil
+}
+
+// Create has nothing to do.
+func (c *Client) Create(context.Context, Spec) error { return nil }
+
+// Update has nothing to do.
+func (c *Client) Update(context.Context, Spec) error { return nil }
+
+// Delete has nothing to do: the hub is not ours.
+func (c *Client) Delete(context.Context, Spec) error { return nil }

@@ -1,0 +1,183 @@
+// Package modelartifact observes the files of a model in the object store, and
+// how far the Job is that makes them.
+package modelartifact
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// maxManifest is far above any manifest: 16 MiB are some 100,000 files.
+const maxManifest = 16 << 20
+
+// A Spec names the files.
+type Spec struct {
+	URL         string `json:"url"` // s3://BUCKET/PREFIX
+	ProgressKey string `json:"progressKey,omitempty"`
+}
+
+// A Status is what was found of the files.
+type Status struct {
+	Whole          bool             `json:"whole,omitempty"`
+	ManifestSHA256 string           `json:"manifestSHA256,omitempty"`
+	SizeBytes      int64            `json:"sizeBytes,omitempty"`
+	ModelFile      string           `json:"modelFile,omitempty"`
+	TokenizerFile  string           `json:"tokenizerFile,omitempty"`
+	Weights        string           `json:"weights,omitempty"`
+	Shape          *topology.Shape  `json:"shape,omitempty"`
+	Progress       *progress.Report `json:"progress,omitempty"`
+}
+
+// A Stores opens the store of a URL.
+type Stores func(ctx context.Context, url string) (objectstore.Store, error)
+
+// A Reports reads the report of a Job by its key. NotFound if there is none.
+type Reports func(ctx context.Context, key string) (progress.Report, error)
+
+// A Client observes artifacts. Jobs make them; Create and Update do nothing.
+type Client struct {
+	open    Stores
+	reports Reports
+}
+
+var _ external.Client[Spec, Status] = (*Client)(nil)
+
+// New is a Client.
+func New(open Stores, reports Reports) *Client { return &Client{open: open, reports: reports} }
+
+// Observe reads the manifest, and checks that all its files are there with
+// their sizes. An artifact always exists; it is ready when it is whole.
+func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	o := external.Observation[Status]{Exists: true, UpToDate: true}
+	store, err := c.open(ctx, s.URL)
+	if err != nil {
+		return o, err
+	}
+	m, digest, err := Read(ctx, store)
+	if fault.Is(err, fault.NotFound) {
+		o.Message = "no manifest yet"
+		o.Status.Progress, err = c.progress(ctx, s.ProgressKey)
+		return o, err
+	}
+	if err != nil {
+		return o, err
+	}
+	if o.Message, err = missing(ctx, store, m); err != nil || o.Message != "" {
+		return o, err
+	}
+	o.Ready = true
+	o.Status = Status{
+		Whole: true, ManifestSHA256: digest, SizeBytes: m.Size(), Weights: m.Weights, Shape: m.Shape,
+	}
+	if m.Kind == manifest.Converted {
+		o.Status.ModelFile, o.Status.TokenizerFile = converted(m)
+	}
+	return o, nil
+}
+
+// Read reads the manifest of a store, and its SHA-256 in hex. NotFound if
+// there is none.
+func Read(ctx context.Context, store objectstore.Store) (manifest.Manifest, string, error) {
+	r, err := store.Open(ctx, names.Manifest, 0, -1)
+	if err != nil {
+		return manifest.Manifest{}, "", err
+	}
+	defer func() { _ = r.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(r, maxManifest))
+	if err != nil {
+		return manifest.Manifest{}, "", fmt.Errorf("cannot read manifest of %s: %w", store.URL(), err)
+	}
+	m, err := manifest.Decode(raw)
+	if err != nil {
+		return manifest.Manifest{}, "", fmt.Errorf("cannot use %s: %w", store.URL(), err)
+	}
+	sum := sha256.Sum256(raw)
+	return m, hex.EncodeToString(sum[:]), nil
+}
+
+// missing names the first file that is not there as the manifest has it.
+func missing(ctx context.Context, store objectstore.Store, m manifest.Manifest) (string, error) {
+	objects, err := store.List(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	sizes := make(map[string]int64, len(objects))
+	for _, o := range objects {
+		sizes[o.Name] = o.Size
+	}
+	for _, f := range m.Files {
+		size, ok := sizes[f.Path]
+		if !ok {
+			return fmt.Sprintf("file %q of the manifest is missing", f.Path), nil
+		}
+		if size != f.Size {
+			return fmt.Sprintf("file %q has %d bytes, and %d in the manifest", f.Path, size, f.Size), nil
+		}
+	}
+	return "", nil
+}
+
+// converted are the names of the .m and .t files.
+func converted(m manifest.Manifest) (model, tokenizer string) {
+	for _, f := range m.Files {
+		switch f.Path {
+		case names.ModelFile(m.Name, m.Weights):
+			model = f.Path
+		case names.TokenizerFile(m.Name):
+			tokenizer = f.Path
+		}
+	}
+	return model, tokenizer
+}
+
+func (c *Client) progress(ctx context.Context, key string) (*progress.Report, error) {
+	if key == "" {
+		return nil, nil
+	}
+	r, err := c.reports(ctx, key)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Create has nothing to do.
+func (c *Client) Create(context.Context, Spec) error { return nil }
+
+// Update has nothing to do.
+func (c *Client) Update(context.Context, Spec) error { return nil }
+
+// Delete removes the files, the manifest first: what is left is no model.
+func (c *Client) Delete(ctx context.Context, s Spec) error {
+	store, err := c.open(ctx, s.URL)
+	if err != nil {
+		return err
+	}
+	if err := store.Remove(ctx, names.Manifest); err != nil {
+		return err
+	}
+	objects, err := store.List(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if err := store.Remove(ctx, o.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
