@@ -1,0 +1,67 @@
+package llama
+
+import (
+	"fmt"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// A Config says what an Engine runs and with how much of the machine.
+type Config struct {
+	Model     string // path of the .m file
+	Tokenizer string // path of the .t file
+
+	Threads   int // that compute; 0 means 1
+	MaxSeqLen int // longest context in tokens; 0 means the model's, which it cannot exceed
+	// BufferFloatType is the type of activations between matrices: q80 for
+	// q40 weights, f32 for f32 weights. "" means that which fits.
+	BufferFloatType topology.FloatType
+	// ChatTemplate overrides what the tokenizer file says. "" leaves it.
+	ChatTemplate ChatTemplate
+}
+
+const (
+	maxThreads = 256
+	// batchSize is how many prompt tokens are evaluated at a time.
+	batchSize = 32
+)
+
+// validate reports the first field that cannot be. The error is Invalid.
+func (c Config) validate() error {
+	if c.Model == "" {
+		return fault.Errorf(fault.Invalid, "cannot open engine: no model file is named")
+	}
+	if c.Tokenizer == "" {
+		return fault.Errorf(fault.Invalid, "cannot open engine: no tokenizer file is named")
+	}
+	if c.Threads < 0 || c.Threads > maxThreads {
+		return fault.Errorf(fault.Invalid, "cannot open engine: the number of threads is %d, want 1 to %d", c.Threads, maxThreads)
+	}
+	if c.MaxSeqLen < 0 {
+		return fault.Errorf(fault.Invalid, "cannot open engine: the longest sequence is %d, want 0 (the model's) or more", c.MaxSeqLen)
+	}
+	return nil
+}
+
+func openTokenizer(path string) (*tokenizer.Tokenizer, error) {
+	t, err := readTokenizer(path)
+	if err != nil {
+		return nil, fault.As(fault.KindOf(err), fmt.Errorf("cannot open tokenizer %q: %w", path, err))
+	}
+	return t, nil
+}
+
+func readTokenizer(path string) (*tokenizer.Tokenizer, error) {
+	f, _, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	file, err := tokenizer.Read(f)
+	if err != nil {
+		return nil, err
+	}
+	return tokenizer.New(file)
+}

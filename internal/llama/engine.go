@@ -1,0 +1,119 @@
+package llama
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// ErrClosed is returned by Generate when the engine is or gets closed.
+var ErrClosed = fault.As(fault.Interrupted, errors.New("the engine is closed"))
+
+// An Engine answers with one model. It is safe for concurrent use and computes
+// one answer at a time: others wait.
+type Engine struct {
+	model     *model
+	tokenizer *tokenizer.Tokenizer
+	chat      chat
+	chatErr   error // why there is no chat
+	runner    *runner
+	threads   int
+
+	life      context.Context //nolint:containedctx // ends with Close
+	end       context.CancelFunc
+	closeOnce sync.Once
+	closeErr  error
+
+	turn chan struct{} // holds a token while an answer is computed
+
+	// For who has the turn.
+	history []int // the tokens whose keys and values the cache holds
+	sampler sampler
+}
+
+// Open maps the model, reads the tokenizer and starts the threads. It reads
+// little of the model, so that it is quick; weights come from the file when
+// they are first used. The file must not change until Close.
+//
+// The error names the file. It is NotFound, Corrupt (not a model, or not
+// whole), Unsupported (what the engine cannot run), Invalid (wrong
+// configuration) or Quota (no memory for the cache).
+func Open(c Config) (*Engine, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	tok, err := openTokenizer(c.Tokenizer)
+	if err != nil {
+		return nil, err
+	}
+	m, err := openModel(c.Model, c.BufferFloatType)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEngine(c, m, tok)
+	if err != nil {
+		_ = m.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func newEngine(c Config, m *model, tok *tokenizer.Tokenizer) (*Engine, error) {
+	if have := len(tok.File().Tokens); have > m.shape.VocabSize {
+		return nil, fault.Errorf(fault.Invalid, "cannot use tokenizer %q with model %q: it has %d tokens, the model %d", c.Tokenizer, c.Model, have, m.shape.VocabSize)
+	}
+	chat, chatErr := newChat(tok.File(), c.ChatTemplate)
+	if chatErr != nil && c.ChatTemplate != "" {
+		return nil, chatErr
+	}
+	seqLen := m.shape.SeqLen
+	if c.MaxSeqLen > 0 {
+		seqLen = min(seqLen, c.MaxSeqLen)
+	}
+	threads := max(c.Threads, 1)
+	r, err := newRunner(m, seqLen, threads, batchSize)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{model: m, tokenizer: tok, chat: chat, chatErr: chatErr, runner: r, threads: threads, turn: make(chan struct{}, 1)}
+	e.life, e.end = context.WithCancel(context.Background())
+	return e, nil
+}
+
+// Close stops a running answer, waits for it, and frees memory and threads.
+func (e *Engine) Close() error {
+	e.closeOnce.Do(func() {
+		e.end()
+		e.turn <- struct{}{} // for good: nobody may compute any more
+		e.closeErr = errors.Join(e.runner.close(), e.model.close())
+	})
+	return e.closeErr
+}
+
+// An Info is what there is to say about an open engine.
+type Info struct {
+	Shape       topology.Shape // of the model, as in the file
+	SeqLen      int            // longest context in tokens
+	Vocabulary  int            // tokens of the tokenizer
+	Template    ChatTemplate   // "" if conversations are not possible
+	Threads     int
+	WeightBytes int64 // mapped from the file
+	CacheBytes  int64 // of keys and values in a full context
+}
+
+// Info describes the engine.
+func (e *Engine) Info() Info {
+	return Info{
+		Shape: e.model.shape, SeqLen: e.runner.cache.seqLen, Vocabulary: len(e.tokenizer.File().Tokens),
+		Template: e.chat.template, Threads: e.threads,
+		WeightBytes: e.model.shape.WeightBytes(), CacheBytes: e.runner.cache.bytes(),
+	}
+}
+
+// ChatError says why the engine cannot hold conversations, nil if it can. The
+// error is Unsupported.
+func (e *Engine) ChatError() error { return e.chatErr }

@@ -1,0 +1,179 @@
+package llama
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/tokenizer"
+)
+
+// Generate computes one answer and blocks until it is complete. It waits for
+// its turn if another answer is being computed; a request that cannot be
+// answered fails at once.
+//
+// Emit is called from this goroutine: first with no tokens when the turn has
+// come, then whenever there is text. If it returns an error, or ctx ends, the
+// answer ends within one token with that error.
+//
+// A prompt that begins like the last one and its answer is evaluated from
+// where they part; the answer is the same as without that.
+func (e *Engine) Generate(ctx context.Context, r Request, emit func(Piece) error) (Result, error) {
+	if e.life.Err() != nil {
+		return Result{}, ErrClosed
+	}
+	tokens, begun, err := e.encode(r)
+	if err != nil {
+		return Result{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.life, func() { cancel(ErrClosed) })()
+	select {
+	case e.turn <- struct{}{}:
+	case <-ctx.Done():
+		return Result{PromptTokens: len(tokens)}, interrupted(ctx)
+	}
+	defer func() { <-e.turn }()
+
+	a := &answer{e: e, request: r, prompt: tokens, emit: emit, decoder: e.tokenizer.Decoder(), stops: e.stopper(r.Stop)}
+	err = a.compute(ctx, begun)
+	if ctx.Err() != nil {
+		err = interrupted(ctx)
+	}
+	return a.result, err
+}
+
+func interrupted(ctx context.Context) error {
+	return fmt.Errorf("cannot finish the answer: %w", context.Cause(ctx))
+}
+
+// stopper looks for the stop strings of a request, and for end tokens that the
+// model spells out.
+func (e *Engine) stopper(stops []string) stopper {
+	var s stopper
+	for _, stop := range stops {
+		if stop != "" {
+			s.stops = append(s.stops, stop)
+		}
+	}
+	f := e.tokenizer.File()
+	for _, id := range f.EOS {
+		s.stops = append(s.stops, f.Tokens[id].Text)
+	}
+	return s
+}
+
+// An answer is one that is being computed.
+type answer struct {
+	e       *Engine
+	request Request
+	prompt  []int
+	emit    func(Piece) error
+	decoder *tokenizer.Decoder
+	stops   stopper
+	result  Result
+}
+
+func (a *answer) compute(ctx context.Context, begun string) error {
+	began := time.Now()
+	a.result.PromptTokens = len(a.prompt)
+	if err := a.emit(Piece{Text: begun}); err != nil {
+		return err
+	}
+	if err := a.read(ctx); err != nil {
+		return err
+	}
+	first := time.Now()
+	a.result.PromptTime = first.Sub(began)
+	defer func() { a.result.AnswerTime = time.Since(first) }()
+	return a.write(ctx)
+}
+
+// read evaluates the prompt, as far as it is not in the cache. The last token
+// always is, because the scores after it are wanted.
+func (a *answer) read(ctx context.Context) error {
+	e := a.e
+	at := commonPrefix(e.history, a.prompt[:len(a.prompt)-1])
+	a.result.CachedTokens = at
+	e.history = e.history[:at]
+	for at < len(a.prompt) {
+		end := min(at+e.runner.batch, len(a.prompt))
+		if err := e.eval(ctx, a.prompt[at:end], end == len(a.prompt)); err != nil {
+			return err
+		}
+		at = end
+	}
+	return nil
+}
+
+// eval evaluates the tokens that follow the history.
+func (e *Engine) eval(ctx context.Context, tokens []int, wantScores bool) error {
+	if err := e.runner.eval(ctx, tokens, len(e.history), wantScores); err != nil {
+		return err
+	}
+	e.history = append(e.history, tokens...)
+	return nil
+}
+
+func commonPrefix(a, b []int) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// write chooses token after token.
+func (a *answer) write(ctx context.Context) error {
+	e := a.e
+	limit := e.runner.cache.seqLen - len(a.prompt)
+	if a.request.MaxTokens > 0 {
+		limit = min(limit, a.request.MaxTokens)
+	}
+	e.sampler.start(a.request.Sampling)
+	scores := e.runner.logits[:len(e.tokenizer.File().Tokens)]
+	var next [1]int
+	for {
+		next[0] = e.sampler.next(scores)
+		if s := scores[next[0]]; s != s {
+			return fault.Errorf(fault.Corrupt, "cannot choose a token: the model computes no numbers, its file may be damaged")
+		}
+		a.result.Tokens++
+		done, err := a.say(next[0], a.result.Tokens == limit)
+		if done || err != nil {
+			return err
+		}
+		if err := e.eval(ctx, next[:], true); err != nil {
+			return err
+		}
+	}
+}
+
+// say passes on the text that a token completes, and tells whether the answer
+// ends with it.
+func (a *answer) say(token int, last bool) (done bool, err error) {
+	ended := a.e.tokenizer.IsEOS(token)
+	text := a.decoder.Next(token)
+	if ended || last {
+		text += a.decoder.Flush()
+	}
+	out, stopped := a.stops.push(text)
+	switch {
+	case stopped:
+		a.result.Finish = FinishStop
+	case ended:
+		a.result.Finish = FinishStop
+		out += a.stops.flush()
+	case last:
+		a.result.Finish = FinishLength
+		out += a.stops.flush()
+	}
+	if out != "" {
+		err = a.emit(Piece{Text: out, Tokens: a.result.Tokens})
+	}
+	return a.result.Finish != "", err
+}

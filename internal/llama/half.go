@@ -1,0 +1,24 @@
+package llama
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/gorizond/koldun/internal/formats/dllama"
+)
+
+const (
+	halfExponent = 0x7c00 // the exponent bits of binary16, all set for inf and NaN
+	rebias       = 0x1p112
+)
+
+// q40Scale widens the scale of a block. Shifting a binary16 into the place of
+// a float32 leaves its exponent 112 too low, which one exact multiplication
+// mends, for subnormals too.
+func q40Scale(b *q40Block) float32 {
+	h := uint32(binary.LittleEndian.Uint16(b[:]))
+	if h&halfExponent == halfExponent {
+		return dllama.FromF16(uint16(h))
+	}
+	return math.Float32frombits(h<<16&0x80000000|h&0x7fff<<13) * rebias
+}

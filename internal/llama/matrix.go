@@ -1,0 +1,141 @@
+package llama
+
+import (
+	"unsafe"
+
+	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// vectors are the n inputs of a matrix, each of the same width: as float32,
+// and also packed if the matrix multiplies packed activations.
+type vectors struct {
+	n, width int
+	values   []float32 // n * width
+	packed   []packed  // n * width / 32, or nil
+}
+
+func (v *vectors) at(i int) []float32 { return v.values[i*v.width : (i+1)*v.width] }
+
+func (v *vectors) packedAt(i int) []packed {
+	w := v.width / block
+	return v.packed[i*w : (i+1)*w]
+}
+
+// pack prepares vector i for a matrix of q40 weights, if such there are.
+func (v *vectors) pack(i int) {
+	if v.packed != nil {
+		pack(v.packedAt(i), v.at(i))
+	}
+}
+
+// A matrix is the weights of a linear layer, rows outputs by columns inputs.
+// It is safe for concurrent use.
+type matrix interface {
+	rows() int
+	cols() int
+	// multiply computes the outputs lo..hi-1 of every vector in x: output r
+	// of vector i goes to out[i*stride+r]. Scratch has room for one row.
+	multiply(x *vectors, out []float32, stride, lo, hi int, scratch []float32)
+}
+
+// f32Matrix has float32 weights, row by row.
+type f32Matrix struct {
+	weights []float32
+	width   int
+}
+
+func (m *f32Matrix) rows() int { return len(m.weights) / m.width }
+func (m *f32Matrix) cols() int { return m.width }
+
+func (m *f32Matrix) multiply(x *vectors, out []float32, stride, lo, hi int, _ []float32) {
+	for r := lo; r < hi; r++ {
+		multiplyRow(m.weights[r*m.width:(r+1)*m.width], x, out[r:], stride)
+	}
+}
+
+func multiplyRow(row []float32, x *vectors, out []float32, stride int) {
+	i := 0
+	for ; i+2 <= x.n; i += 2 {
+		out[i*stride], out[(i+1)*stride] = dot2F32(row, x.at(i), x.at(i+1))
+	}
+	if i < x.n {
+		out[i*stride] = dotF32(row, x.at(i))
+	}
+}
+
+// q40Matrix has q40 weights and multiplies packed activations.
+type q40Matrix struct {
+	blocks []q40Block
+	width  int // columns
+}
+
+func (m *q40Matrix) rows() int { return len(m.blocks) / (m.width / block) }
+func (m *q40Matrix) cols() int { return m.width }
+
+func (m *q40Matrix) row(r int) []q40Block {
+	w := m.width / block
+	return m.blocks[r*w : (r+1)*w]
+}
+
+func (m *q40Matrix) multiply(x *vectors, out []float32, stride, lo, hi int, _ []float32) {
+	for r := lo; r < hi; r++ {
+		row := m.row(r)
+		o := out[r:]
+		i := 0
+		for ; i+4 <= x.n; i += 4 {
+			o[i*stride], o[(i+1)*stride], o[(i+2)*stride], o[(i+3)*stride] =
+				dot4Q40(row, x.packedAt(i), x.packedAt(i+1), x.packedAt(i+2), x.packedAt(i+3))
+		}
+		for ; i < x.n; i++ {
+			o[i*stride] = dotQ40(row, x.packedAt(i))
+		}
+	}
+}
+
+// wideQ40Matrix has q40 weights and multiplies float32 activations, which are
+// not rounded. It is slower, and exact: a yardstick for q40Matrix.
+type wideQ40Matrix struct{ q40Matrix }
+
+func (m *wideQ40Matrix) multiply(x *vectors, out []float32, stride, lo, hi int, scratch []float32) {
+	wide := scratch[:m.width]
+	for r := lo; r < hi; r++ {
+		for i, b := range m.row(r) {
+			dllama.DecodeQ40((*[block]float32)(wide[i*block:]), &b)
+		}
+		multiplyRow(wide, x, out[r:], stride)
+	}
+}
+
+// newMatrix uses the bytes of a tensor as they lie in the file, without
+// copying where the machine can read them there.
+func newMatrix(t dllama.Tensor, file []byte, roundActivations bool) matrix {
+	raw := t.Of(file)
+	if t.Type == topology.F32 {
+		return &f32Matrix{weights: floats(raw), width: t.Cols}
+	}
+	q := q40Matrix{blocks: unsafe.Slice((*q40Block)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/dllama.Q40Block), width: t.Cols}
+	if roundActivations {
+		return &q
+	}
+	return &wideQ40Matrix{q}
+}
+
+// littleEndian reports the order of bytes of this machine.
+func littleEndian() bool {
+	one := uint16(1)
+	return *(*byte)(unsafe.Pointer(&one)) == 1
+}
+
+// floats reads little-endian float32s in place if machine and alignment allow
+// it, and else copies them.
+func floats(raw []byte) []float32 {
+	n := len(raw) / 4
+	p := unsafe.Pointer(unsafe.SliceData(raw))
+	if littleEndian() && uintptr(p)%4 == 0 {
+		return unsafe.Slice((*float32)(p), n)
+	}
+	out := make([]float32, n)
+	dllama.Decode(topology.F32, out, raw)
+	return out
+}

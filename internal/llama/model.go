@@ -1,0 +1,196 @@
+package llama
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// A model is the weights of a .m file, used where they lie in the mapped file.
+// It does not change and is safe for concurrent use until close.
+type model struct {
+	header     dllama.Header
+	shape      topology.Shape
+	rounded    bool   // activations are rounded to q80
+	embedding  []byte // vocabulary * dim float32s
+	layers     []layer
+	finalNorm  []float32
+	classifier matrix
+	rope       rope
+	unmap      func() error
+}
+
+type layer struct {
+	query, key, value, output matrix
+	gate, down, up            matrix
+	queryNorm, keyNorm        []float32 // nil if the architecture has none
+	inputNorm, ffNorm         []float32
+}
+
+// openModel maps the file. Buffers is the type of activations between layers.
+func openModel(path string, buffers topology.FloatType) (*model, error) {
+	m, err := mapModel(path, buffers)
+	if err != nil {
+		return nil, fault.As(fault.KindOf(err), fmt.Errorf("cannot open model %q: %w", path, err))
+	}
+	return m, nil
+}
+
+func mapModel(path string, buffers topology.FloatType) (_ *model, err error) {
+	f, size, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // a mapping outlives its file
+	// Before it is mapped, because there is nothing to map in an empty file.
+	if _, err := dllama.Open(f, size); err != nil {
+		return nil, err
+	}
+	data, unmap, err := mapFile(f, size)
+	if err != nil {
+		return nil, err
+	}
+	file, err := dllama.Open(bytes.NewReader(data), size)
+	if err == nil {
+		buffers, err = runnable(file.Header, buffers)
+	}
+	if err != nil {
+		_ = unmap()
+		return nil, err
+	}
+	m := &model{
+		header: file.Header, shape: file.Header.Shape(), rounded: buffers == topology.Q80,
+		rope: newRope(file.Header), unmap: unmap,
+	}
+	if err := m.load(file, data); err != nil {
+		_ = unmap()
+		return nil, err
+	}
+	return m, nil
+}
+
+// openRegular opens a file that has a size.
+func openRegular(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return nil, 0, fault.Errorf(fault.NotFound, "there is no such file")
+	}
+	if os.IsPermission(err) {
+		return nil, 0, fault.As(fault.Denied, err)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fault.Errorf(fault.Invalid, "it is not a regular file")
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// runnable reports what the engine cannot compute, and finds the type of
+// buffers if it is "". The error is Unsupported.
+func runnable(h dllama.Header, buffers topology.FloatType) (topology.FloatType, error) {
+	if h.Arch != topology.Llama && h.Arch != topology.Qwen3 {
+		return "", fault.Errorf(fault.Unsupported, "the embedded engine runs llama and qwen3, not %s", h.Arch)
+	}
+	if h.Activation != dllama.SiLU {
+		return "", fault.Errorf(fault.Unsupported, "the embedded engine runs the hidden activation silu, not gelu")
+	}
+	if s := h.RopeScaling; s != nil && s.Factor != 1 && s.HighFreqFactor <= s.LowFreqFactor {
+		return "", fault.Errorf(fault.Unsupported, "rope scaling has high frequency factor %d, want more than the low one, %d", s.HighFreqFactor, s.LowFreqFactor)
+	}
+	want, err := topology.SyncFor(h.Weights)
+	if err != nil {
+		return "", err
+	}
+	if buffers == "" || buffers == want || h.Weights == topology.Q40 && buffers == wideBuffers {
+		return cmp.Or(buffers, want), nil
+	}
+	return "", fault.Errorf(fault.Unsupported, "weights of type %s need buffers of type %s, not %s: set the buffer float type to %s", h.Weights, want, buffers, want)
+}
+
+// wideBuffers leaves the activations of a q40 model as they are. Nothing
+// outside of this package can ask for it: it is a yardstick for tests.
+const wideBuffers = topology.FloatType("wide")
+
+func (m *model) load(file *dllama.File, data []byte) error {
+	m.layers = make([]layer, m.shape.Layers)
+	for _, t := range file.Tensors {
+		if t.Role == dllama.Embedding {
+			m.embedding = t.Of(data)
+			continue
+		}
+		if t.Role == dllama.Classifier {
+			m.classifier = newMatrix(t, data, m.rounded)
+			continue
+		}
+		if isNorm(t.Role) {
+			values, err := file.Read(t)
+			if err != nil {
+				return err
+			}
+			*m.norm(t) = values
+			continue
+		}
+		*m.layers[t.Layer].matrix(t.Role) = newMatrix(t, data, m.rounded)
+	}
+	return nil
+}
+
+func isNorm(r dllama.Role) bool {
+	switch r {
+	case dllama.QueryNorm, dllama.KeyNorm, dllama.InputNorm, dllama.FFNorm, dllama.FinalNorm:
+		return true
+	}
+	return false
+}
+
+func (m *model) norm(t dllama.Tensor) *[]float32 {
+	switch t.Role {
+	case dllama.QueryNorm:
+		return &m.layers[t.Layer].queryNorm
+	case dllama.KeyNorm:
+		return &m.layers[t.Layer].keyNorm
+	case dllama.InputNorm:
+		return &m.layers[t.Layer].inputNorm
+	case dllama.FFNorm:
+		return &m.layers[t.Layer].ffNorm
+	}
+	return &m.finalNorm
+}
+
+func (l *layer) matrix(r dllama.Role) *matrix {
+	switch r {
+	case dllama.Query:
+		return &l.query
+	case dllama.Key:
+		return &l.key
+	case dllama.Value:
+		return &l.value
+	case dllama.Output:
+		return &l.output
+	case dllama.Gate:
+		return &l.gate
+	case dllama.Down:
+		return &l.down
+	}
+	return &l.up
+}
+
+// embed writes the embedding of a token to dst.
+func (m *model) embed(token int, dst []float32) {
+	size := 4 * m.shape.Dim
+	dllama.Decode(topology.F32, dst, m.embedding[token*size:(token+1)*size])
+}
+
+func (m *model) close() error { return m.unmap() }

@@ -1,0 +1,188 @@
+package llama
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// A runner evaluates tokens: a model, its cache, the workers, and buffers for
+// a batch. It allocates nothing once it is made. Not safe for concurrent use.
+type runner struct {
+	model *model
+	cache *cache
+	pool  *pool
+	batch int // tokens at a time, at most
+
+	product   product
+	stage     tokenStage
+	attention attention
+
+	freeScores func() error
+
+	// The batch that is evaluated, and the layer it is in.
+	n, start   int // tokens, position of the first
+	layerIndex int
+	layer      *layer
+
+	x                 []float32 // batch * dim: the residual stream
+	normed            vectors   // dim wide
+	query, key, value []float32
+	mixed             vectors // query width wide: what attention found
+	gate              vectors // feed-forward width wide
+	up                []float32
+	out               []float32 // batch * dim: what a layer adds to x
+	last              vectors   // the last token, for the classifier
+	cos, sin          []float32 // batch * head dim / 2
+	logits            []float32
+}
+
+// newRunner makes a runner for batches of up to batch tokens. It starts the
+// workers; close ends them. The model stays the caller's.
+func newRunner(m *model, seqLen, threads, batch int) (*runner, error) {
+	c, err := newCache(m.shape, seqLen)
+	if err != nil {
+		return nil, err
+	}
+	scores, freeScores, err := newFloats(int64(threads) * int64(seqLen))
+	if err != nil {
+		_ = c.free()
+		return nil, err
+	}
+	s := m.shape
+	r := &runner{
+		model: m, cache: c, pool: newPool(threads), batch: batch,
+		x: make([]float32, batch*s.Dim), out: make([]float32, batch*s.Dim),
+		query: make([]float32, batch*s.QDim()), key: make([]float32, batch*s.KVDim()), value: make([]float32, batch*s.KVDim()),
+		up:  make([]float32, batch*s.HiddenDim),
+		cos: make([]float32, batch*s.HeadDim/2), sin: make([]float32, batch*s.HeadDim/2),
+		logits: make([]float32, s.VocabSize),
+		normed: newVectors(batch, s.Dim, m.rounded), mixed: newVectors(batch, s.QDim(), m.rounded),
+		gate: newVectors(batch, s.HiddenDim, m.rounded), last: newVectors(1, s.Dim, m.rounded),
+	}
+	r.stage.r, r.attention.r = r, r
+	widest := max(s.Dim, s.QDim(), s.HiddenDim)
+	for w := range threads {
+		r.product.scratch = append(r.product.scratch, make([]float32, widest))
+		r.attention.scores = append(r.attention.scores, scores[w*seqLen:(w+1)*seqLen])
+	}
+	r.freeScores = freeScores
+	return r, nil
+}
+
+func newVectors(n, width int, withPacked bool) vectors {
+	v := vectors{n: n, width: width, values: make([]float32, n*width)}
+	if withPacked {
+		v.packed = make([]packed, n*width/topology.Block)
+	}
+	return v
+}
+
+func (r *runner) close() error {
+	r.pool.close()
+	return errors.Join(r.cache.free(), r.freeScores())
+}
+
+// eval evaluates up to batch tokens at the positions from start on. All
+// positions before must have been evaluated. Afterwards the cache holds the
+// tokens, and logits what follows the last of them if wanted. If ctx ends,
+// eval returns its error within the time of one layer, and the cache holds
+// nothing of use from start on.
+func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits bool) error {
+	dim := r.model.shape.Dim
+	r.n, r.start = len(tokens), start
+	r.normed.n, r.mixed.n, r.gate.n = r.n, r.n, r.n
+	half := len(r.model.rope.freqs)
+	for i, token := range tokens {
+		r.model.embed(token, r.x[i*dim:(i+1)*dim])
+		r.model.rope.angles(start+i, r.cos[i*half:(i+1)*half], r.sin[i*half:(i+1)*half])
+	}
+	for l := range r.model.layers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r.layerIndex, r.layer = l, &r.model.layers[l]
+		r.evalLayer()
+	}
+	if !wantLogits {
+		return nil
+	}
+	rmsNorm(r.last.at(0), r.x[(r.n-1)*dim:r.n*dim], r.model.finalNorm, r.model.header.Epsilon())
+	r.last.pack(0)
+	r.multiply(&r.last, part{r.model.classifier, r.logits})
+	return nil
+}
+
+func (r *runner) evalLayer() {
+	l := r.layer
+	r.each((*runner).enterAttention)
+	r.multiply(&r.normed, part{l.query, r.query}, part{l.key, r.key}, part{l.value, r.value})
+	r.each((*runner).remember)
+	r.attend()
+	r.each((*runner).packMixed)
+	r.multiply(&r.mixed, part{l.output, r.out})
+	r.each((*runner).enterFeedForward)
+	r.multiply(&r.normed, part{l.gate, r.gate.values}, part{l.up, r.up})
+	r.each((*runner).activate)
+	r.multiply(&r.gate, part{l.down, r.out})
+	r.each((*runner).leave)
+}
+
+func (r *runner) enterAttention(i int) { r.norm(i, r.layer.inputNorm) }
+
+// norm prepares the residual stream of a token for the next matrices.
+func (r *runner) norm(i int, weight []float32) {
+	rmsNorm(r.normed.at(i), r.row(r.x, i), weight, r.model.header.Epsilon())
+	r.normed.pack(i)
+}
+
+func (r *runner) row(values []float32, i int) []float32 {
+	dim := r.model.shape.Dim
+	return values[i*dim : (i+1)*dim]
+}
+
+// remember turns a token's query and key to its position and stores key and
+// value.
+func (r *runner) remember(i int) {
+	s := r.model.shape
+	query, key := r.query[i*s.QDim():(i+1)*s.QDim()], r.key[i*s.KVDim():(i+1)*s.KVDim()]
+	r.turn(i, query, r.layer.queryNorm)
+	r.turn(i, key, r.layer.keyNorm)
+	r.cache.store(r.layerIndex, r.start+i, key, r.value[i*s.KVDim():(i+1)*s.KVDim()])
+}
+
+func (r *runner) turn(i int, heads, norm []float32) {
+	size := r.model.shape.HeadDim
+	half := len(r.model.rope.freqs)
+	cos, sin := r.cos[i*half:(i+1)*half], r.sin[i*half:(i+1)*half]
+	for h := 0; h < len(heads); h += size {
+		head := heads[h : h+size]
+		if norm != nil {
+			rmsNorm(head, head, norm, r.model.header.Epsilon())
+		}
+		r.model.rope.turn(head, cos, sin)
+	}
+}
+
+func (r *runner) packMixed(i int) { r.mixed.pack(i) }
+
+func (r *runner) enterFeedForward(i int) {
+	r.leave(i)
+	r.norm(i, r.layer.ffNorm)
+}
+
+func (r *runner) activate(i int) {
+	w := r.gate.width
+	gated(r.gate.at(i), r.up[i*w:(i+1)*w])
+	r.gate.pack(i)
+}
+
+// leave adds what a part of the layer found to the residual stream.
+func (r *runner) leave(i int) {
+	if r.model.rounded {
+		addRounded(r.row(r.x, i), r.row(r.out, i))
+		return
+	}
+	add(r.row(r.x, i), r.row(r.out, i))
+}
