@@ -1,0 +1,323 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	// maxRounds is how often one composition may ask for further requirements.
+	// Crossplane's limit is the same.
+	maxRounds = 5
+	// maxSettle is how often composites are composed without any news from
+	// outside. More are a circle of compositions that never agree.
+	maxSettle = 200
+
+	compositeLabel = "crossplane.io/composite"
+	roleAnnotation = "crossplane.io/composition-resource-name"
+)
+
+// compositeState is what an entry of a composite has besides.
+type compositeState struct {
+	requirements map[string]Requirement
+	ready        map[string]bool // as the Composer said
+	fatal        string          // the message of a Fatal result
+	conditions   map[string]Condition
+}
+
+// requires reports whether an object is among the requirements.
+func (c *compositeState) requires(k Key, namespace string, o Object) bool {
+	for _, r := range c.requirements {
+		if r.matches(k, namespace, o) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r Requirement) matches(k Key, namespace string, o Object) bool {
+	if r.Namespace != "" {
+		namespace = r.Namespace
+	}
+	if k.APIVersion != r.APIVersion || k.Kind != r.Kind || k.Namespace != namespace {
+		return false
+	}
+	if r.Name != "" {
+		return k.Name == r.Name
+	}
+	labels := o.labels()
+	for name, value := range r.MatchLabels {
+		if labels[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// composeAll composes until nothing is dirty.
+func (l *Local) composeAll() {
+	for range maxSettle {
+		if len(l.dirty) == 0 {
+			return
+		}
+		// Oldest first: parents before children, and the same way every time.
+		for _, key := range slices.Clone(l.order) {
+			if e := l.table[key]; l.dirty[key] && e != nil && !l.ending {
+				delete(l.dirty, key)
+				l.compose(e)
+			}
+		}
+	}
+	for key := range l.dirty {
+		l.trouble(key, fault.Errorf(fault.Internal, "cannot settle %s: its composition changes every time", key))
+	}
+	clear(l.dirty)
+}
+
+// compose composes one composite and brings about what it desires.
+func (l *Local) compose(e *entry) {
+	if e.removing {
+		return
+	}
+	composed, err := l.ask(e)
+	e.composite.fatal = ""
+	if err != nil {
+		composed = Composed{Results: []Result{{Severity: Fatal, Message: err.Error()}}}
+	}
+	for _, r := range composed.Results {
+		if r.Severity == Fatal && e.composite.fatal == "" {
+			e.composite.fatal = r.Message
+		}
+	}
+	var trouble error
+	if e.composite.fatal != "" {
+		trouble = errors.New(e.composite.fatal)
+	} else {
+		e.composite.ready = composed.Ready
+		trouble = l.bring(e, composed.Desired)
+	}
+	l.concludeComposite(e, composed, trouble)
+}
+
+// ask calls the Composer until it requires nothing more.
+func (l *Local) ask(e *entry) (Composed, error) {
+	observed := map[string]Object{}
+	for role, key := range e.children {
+		if child := l.table[key]; child != nil {
+			observed[role] = child.obj
+		}
+	}
+	requirements := e.composite.requirements
+	for range maxRounds {
+		composed, err := l.cfg.Composer.Compose(l.ctx, e.obj, observed, l.lookUp(e.key.Namespace, requirements))
+		if err != nil {
+			return Composed{}, fmt.Errorf("cannot compose %s: %w", e.key, err)
+		}
+		e.composite.requirements = composed.Requirements
+		if len(composed.Requirements) == 0 || reflect.DeepEqual(requirements, composed.Requirements) {
+			return composed, nil
+		}
+		requirements = composed.Requirements
+	}
+	return Composed{}, fault.Errorf(fault.Internal, "cannot compose %s: it requires something else every time", e.key)
+}
+
+func (l *Local) lookUp(namespace string, requirements map[string]Requirement) map[string][]Object {
+	found := make(map[string][]Object, len(requirements))
+	for name, r := range requirements {
+		found[name] = []Object{}
+		for _, key := range l.order {
+			if o := l.table[key].obj; r.matches(key, namespace, o) {
+				found[name] = append(found[name], o)
+			}
+		}
+	}
+	return found
+}
+
+// bring applies what is desired and removes what is not any more.
+func (l *Local) bring(e *entry, desired map[string]Object) error {
+	var errs []error
+	for _, role := range sortedKeys(desired) {
+		obj, err := adopt(desired[role], e.key, role)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if old, ok := e.children[role]; ok && old != obj.Key() {
+			l.remove(old) // another object has the role; when the old one is gone it is dirty again
+			continue
+		}
+		if err := l.apply(obj, e.key, role); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, role := range sortedKeys(e.children) {
+		if _, ok := desired[role]; !ok {
+			l.remove(e.children[role])
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// adopt gives a desired object what Crossplane gives to one.
+func adopt(desired Object, owner Key, role string) (Object, error) {
+	obj, err := normal(desired)
+	if err != nil {
+		return nil, fmt.Errorf("cannot have composed resource %q: %w", role, err)
+	}
+	delete(obj, "status")
+	meta, ok := fields(obj["metadata"])
+	if !ok {
+		meta = map[string]any{}
+		obj["metadata"] = meta
+	}
+	if text(meta, "name") == "" {
+		meta["name"] = names.Object(owner.Name, role)
+	}
+	if text(meta, "namespace") == "" {
+		meta["namespace"] = owner.Namespace
+	}
+	put(meta, "labels", compositeLabel, owner.Name)
+	put(meta, "annotations", roleAnnotation, role)
+	if k := obj.Key(); k.APIVersion == "" || k.Kind == "" {
+		return nil, fault.Errorf(fault.Invalid, "cannot have composed resource %q: apiVersion and kind are required", role)
+	}
+	return obj, nil
+}
+
+func put(meta map[string]any, field, key, value string) {
+	m, ok := fields(meta[field])
+	if !ok {
+		m = map[string]any{}
+		meta[field] = m
+	}
+	m[key] = value
+}
+
+// concludeComposite writes status and conditions.
+func (l *Local) concludeComposite(e *entry, composed Composed, trouble error) {
+	synced := Condition{Type: Synced, Status: True, Reason: "ReconcileSuccess"}
+	if trouble != nil {
+		synced = Condition{Type: Synced, Status: False, Reason: "ReconcileError", Message: trouble.Error()}
+	}
+	ready := l.readiness(e)
+	conditions := []Condition{ready, synced}
+	for _, c := range composed.Conditions {
+		if c.Type != Ready && c.Type != Synced {
+			conditions = append(conditions, c)
+		}
+	}
+	status, _ := fields(e.obj["status"])
+	next := map[string]any{}
+	if e.composite.fatal != "" {
+		maps.Copy(next, status) // a composition that failed says nothing of it
+	}
+	maps.Copy(next, composed.Status)
+	next["conditions"] = stamp(conditions, status["conditions"])
+	if l.setStatus(e, next) {
+		l.dirty[e.key] = true // the status is an input, too
+	}
+	e.blocked = ""
+	if trouble != nil {
+		e.blocked = trouble.Error()
+	}
+	l.tellConditions(e, conditions)
+	l.setReady(e, ready.Status == True, ready.Message)
+}
+
+// readiness is a composite's condition Ready, as Crossplane computes it.
+func (l *Local) readiness(e *entry) Condition {
+	if e.composite.fatal != "" {
+		return Condition{Type: Ready, Status: False, Reason: "Creating", Message: e.composite.fatal}
+	}
+	var unready []string
+	for _, role := range sortedKeys(e.children) {
+		if !l.childReady(e, role) {
+			unready = append(unready, role)
+		}
+	}
+	for role, ready := range e.composite.ready {
+		if _, ok := e.children[role]; !ok && !ready {
+			unready = append(unready, role)
+		}
+	}
+	if len(unready) > 0 {
+		slices.Sort(unready)
+		return Condition{Type: Ready, Status: False, Reason: "Creating", Message: "Unready resources: " + strings.Join(unready, ", ")}
+	}
+	return Condition{Type: Ready, Status: True, Reason: "Available"}
+}
+
+// childReady reports whether a composed resource is ready.
+func (l *Local) childReady(e *entry, role string) bool {
+	if ready, ok := e.composite.ready[role]; ok {
+		return ready
+	}
+	child := l.table[e.children[role]]
+	return child != nil && condition(child.obj, Ready).Status == True
+}
+
+// tellConditions tells of conditions with a new status or reason.
+func (l *Local) tellConditions(e *entry, conditions []Condition) {
+	before := e.composite.conditions
+	e.composite.conditions = map[string]Condition{}
+	for _, c := range conditions {
+		e.composite.conditions[c.Type] = c
+		old := before[c.Type]
+		if c.Type == Ready || c.Type == Synced && c.Status == True || c == old {
+			continue
+		}
+		l.tell(Event{Type: ConditionChanged, Object: e.key, Condition: c, Message: c.Message})
+	}
+}
+
+// stamp gives conditions the time of their last transition. A time alone does
+// not make a status different, because it stays when nothing else changes.
+func stamp(conditions []Condition, before any) []any {
+	list, _ := before.([]any)
+	old := map[string]map[string]any{}
+	for _, c := range list {
+		if m, ok := fields(c); ok {
+			old[text(m, "type")] = m
+		}
+	}
+	out := make([]any, 0, len(conditions))
+	for _, c := range conditions {
+		m := map[string]any{"type": c.Type, "status": c.Status, "reason": c.Reason}
+		if c.Message != "" {
+			m["message"] = c.Message
+		}
+		m["lastTransitionTime"] = time.Now().UTC().Format(time.RFC3339)
+		if was := old[c.Type]; was != nil && was["status"] == c.Status && was["lastTransitionTime"] != nil {
+			m["lastTransitionTime"] = was["lastTransitionTime"]
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// condition is the object's condition of a type, the zero Condition if there
+// is none.
+func condition(o Object, kind string) Condition {
+	var list []Condition
+	if err := o.Decode(&list, "status", "conditions"); err != nil {
+		return Condition{}
+	}
+	for _, c := range list {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return Condition{}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,155 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/pod"
+	"github.com/gorizond/koldun/internal/local/process"
+)
+
+// A Local runs claims on this machine.
+//
+// Its fields belong to the goroutine of Run, unless they say otherwise.
+type Local struct {
+	cfg     Config
+	ctx     context.Context // of Run
+	inbox   chan func()     // any goroutine sends, through post
+	closed  chan struct{}   // closed when the inbox is not read any more
+	machine *pod.Machine
+	ports   *pod.Ports
+	secrets *secrets // safe for concurrent use
+	runners sync.WaitGroup
+
+	table  map[Key]*entry
+	order  []Key        // of the table, oldest first
+	dirty  map[Key]bool // composites to compose
+	roots  []Key
+	ending bool
+	fatal  error // that ends Run
+
+	outcome outcome // safe for concurrent use
+}
+
+// New checks claims and takes them in. Nothing runs before Run.
+func New(cfg Config) (*Local, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	claims, err := checkClaims(cfg.Claims)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Claims = claims
+	return &Local{
+		cfg:     cfg,
+		inbox:   make(chan func(), 64),
+		closed:  make(chan struct{}),
+		ports:   pod.NewPorts(),
+		secrets: newSecrets(),
+		table:   map[Key]*entry{},
+		dirty:   map[Key]bool{},
+		outcome: newOutcome(),
+	}, nil
+}
+
+// Run runs the claims until ctx ends, then stops everything in order, and
+// returns nil when nothing is left. It returns an error, likewise with nothing
+// left, if the claims cannot be run at all on this machine, such as when a
+// Service's port is in use. To be called once.
+func (l *Local) Run(ctx context.Context) error {
+	tether, err := process.NewTether()
+	if err != nil {
+		return fmt.Errorf("cannot run locally: %w", err)
+	}
+	defer tether.Close()
+	l.machine = &pod.Machine{Tether: tether, Binary: l.cfg.Binary, Logs: l.cfg.Data.Path("logs"), Grace: l.cfg.Grace}
+
+	// What runs outlives ctx: it is stopped step by step.
+	running, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	l.ctx = running
+	for _, claim := range l.cfg.Claims {
+		l.roots = append(l.roots, claim.Key())
+		if err := l.apply(claim, Key{}, ""); err != nil {
+			l.fail(err)
+		}
+	}
+	l.loop(ctx)
+	l.shutdown()
+	cut()
+	l.drain()
+	l.outcome.end(l.fatal)
+	return l.fatal
+}
+
+// loop composes and takes messages until ctx ends or something fatal happens.
+func (l *Local) loop(ctx context.Context) {
+	for {
+		l.composeAll()
+		l.publish()
+		if l.fatal != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case f := <-l.inbox:
+			f()
+		}
+		l.takeWaiting()
+	}
+}
+
+// takeWaiting takes the messages that are there already, so that a burst of
+// them costs one composition.
+func (l *Local) takeWaiting() {
+	for range cap(l.inbox) {
+		select {
+		case f := <-l.inbox:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+// drain ends the inbox when nobody is left who could use it.
+func (l *Local) drain() {
+	close(l.closed)
+	l.runners.Wait()
+}
+
+// post hands f to the goroutine of Run. After its end f is dropped.
+func (l *Local) post(f func()) {
+	select {
+	case l.inbox <- f:
+	case <-l.closed:
+	}
+}
+
+// fail ends Run. The first error counts.
+func (l *Local) fail(err error) {
+	if l.fatal == nil {
+		l.fatal = err
+	}
+}
+
+// tell passes an event on.
+func (l *Local) tell(e Event) {
+	e.Time = time.Now()
+	if known := l.table[e.Object]; known != nil {
+		e.Owner, e.Role = known.owner, known.role
+	}
+	l.cfg.Observer.Observe(e)
+}
+
+// trouble reports something that will be tried again.
+func (l *Local) trouble(about Key, err error) {
+	l.cfg.Logger.Debug("trouble", "object", about.String(), "kind", fault.KindOf(err), "error", err)
+	l.tell(Event{Type: Trouble, Object: about, Message: err.Error()})
+}

@@ -1,0 +1,250 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorizond/koldun/internal/progress"
+)
+
+const (
+	// callLimit is how long one look at a managed resource may take.
+	callLimit = time.Minute
+	// relaxed is how many times less a ready one is looked at.
+	relaxed = 10
+
+	connectionRole = "connection"
+)
+
+// A managedUnit brings about one managed resource. A goroutine of its own looks
+// at it again and again, because outside things change without saying so.
+type managedUnit struct {
+	l *Local
+	e *entry
+
+	obj      atomic.Pointer[Object] // as it is to be
+	look     chan struct{}          // has room for one wish to look now
+	removing atomic.Bool            // delete the outside thing at the end
+
+	watching context.CancelFunc // ends the looking
+	living   context.CancelFunc // ends the deleting, too
+	over     bool
+	done     []func()
+	error    string // that has been told
+}
+
+func newManagedUnit(l *Local, e *entry) *managedUnit {
+	return &managedUnit{l: l, e: e, look: make(chan struct{}, 1)}
+}
+
+func (m *managedUnit) apply() {
+	obj := m.e.obj
+	m.obj.Store(&obj)
+	if m.watching != nil {
+		m.lookNow()
+		return
+	}
+	life, living := context.WithCancel(m.l.ctx)
+	watch, watching := context.WithCancel(life)
+	m.living, m.watching = living, watching
+	m.l.runners.Go(func() {
+		defer living()
+		m.watch(watch)
+		if m.removing.Load() && allows(*m.obj.Load(), "Delete") {
+			m.delete(life)
+		}
+		m.l.post(func() {
+			m.over = true
+			m.finish()
+		})
+	})
+}
+
+// lookNow asks for a look without waiting for the next turn.
+func (m *managedUnit) lookNow() {
+	select {
+	case m.look <- struct{}{}:
+	default: // it is asked for already
+	}
+}
+
+// lookAgain looks at all managed resources, because one of them may be what a
+// Job was for.
+func (l *Local) lookAgain() {
+	for _, key := range l.order {
+		if m, ok := l.table[key].unit.(*managedUnit); ok {
+			m.lookNow()
+		}
+	}
+}
+
+// watch looks until ctx ends.
+func (m *managedUnit) watch(ctx context.Context) {
+	wait := m.l.cfg.Poll
+	for {
+		obs, err := m.reconcile(ctx, *m.obj.Load())
+		if ctx.Err() != nil {
+			return
+		}
+		m.l.post(func() { m.report(obs, err) })
+		switch {
+		case err != nil:
+			wait = min(2*wait, relaxed*m.l.cfg.Poll)
+		case obs.Ready:
+			wait = relaxed * m.l.cfg.Poll
+		default:
+			wait = m.l.cfg.Poll
+		}
+		next := time.NewTimer(wait)
+		select {
+		case <-next.C:
+		case <-m.look:
+		case <-ctx.Done():
+		}
+		next.Stop()
+	}
+}
+
+// reconcile brings the thing to its spec, as far as its policies allow.
+func (m *managedUnit) reconcile(ctx context.Context, obj Object) (Observation, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	managed := m.l.cfg.Managed
+	obs, err := managed.Observe(ctx, obj)
+	if err != nil {
+		return obs, err
+	}
+	switch {
+	case !obs.Exists && allows(obj, "Create"):
+		err = managed.Create(ctx, obj)
+	case obs.Exists && !obs.UpToDate && allows(obj, "Update"):
+		err = managed.Update(ctx, obj)
+	default:
+		return obs, nil
+	}
+	if err != nil {
+		return obs, err
+	}
+	return managed.Observe(ctx, obj)
+}
+
+// allows reports whether the object's management policies allow an action.
+func allows(obj Object, action string) bool {
+	var policies []string
+	if err := obj.Decode(&policies, "spec", "managementPolicies"); err != nil {
+		return false
+	}
+	return len(policies) == 0 || slices.Contains(policies, "*") || slices.Contains(policies, action)
+}
+
+// delete removes the outside thing, and tries until it succeeds or ctx ends.
+func (m *managedUnit) delete(ctx context.Context) {
+	for wait := m.l.cfg.Poll; ctx.Err() == nil; wait = min(2*wait, relaxed*m.l.cfg.Poll) {
+		call, cancel := context.WithTimeout(ctx, callLimit)
+		err := m.l.cfg.Managed.Delete(call, *m.obj.Load())
+		cancel()
+		if err == nil {
+			return
+		}
+		m.l.post(func() { m.l.trouble(m.e.key, fmt.Errorf("cannot delete %s: %w", m.e.key, err)) })
+		retry := time.NewTimer(wait)
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+		}
+		retry.Stop()
+	}
+}
+
+// report writes the status and the connection Secret.
+func (m *managedUnit) report(obs Observation, err error) {
+	if m.e.removing {
+		return
+	}
+	if err == nil {
+		err = m.connect(obs.Connection)
+	}
+	old, _ := fields(m.e.obj["status"])
+	status := map[string]any{"atProvider": obs.Status}
+	ready := Condition{Type: Ready, Status: True, Reason: "Available"}
+	synced := Condition{Type: Synced, Status: True, Reason: "ReconcileSuccess"}
+	switch {
+	case err != nil:
+		status["atProvider"] = old["atProvider"]
+		ready = condition(m.e.obj, Ready)
+		if ready.Type == "" {
+			ready = Condition{Type: Ready, Status: False, Reason: "Creating"}
+		}
+		synced = Condition{Type: Synced, Status: False, Reason: "ReconcileError", Message: err.Error()}
+	case !obs.Exists:
+		ready = Condition{Type: Ready, Status: False, Reason: "Creating", Message: obs.Message}
+	case !obs.Ready:
+		ready = Condition{Type: Ready, Status: False, Reason: "Unavailable", Message: obs.Message}
+	}
+	if status["atProvider"] == nil {
+		delete(status, "atProvider")
+	}
+	status["conditions"] = stamp([]Condition{ready, synced}, old["conditions"])
+	m.l.setStatus(m.e, status)
+	m.l.setReady(m.e, ready.Status == True, ready.Message)
+	m.tellError(err)
+	m.tellProgress()
+}
+
+// connect keeps the connection Secret.
+func (m *managedUnit) connect(connection map[string][]byte) error {
+	name := text(m.e.obj, "spec", "writeConnectionSecretToRef", "name")
+	if name == "" || len(connection) == 0 {
+		return nil
+	}
+	secret, err := secretObject(Key{APIVersion: "v1", Kind: "Secret", Namespace: m.e.key.Namespace, Name: name}, connection)
+	if err != nil {
+		return err
+	}
+	return m.l.apply(secret, m.e.key, connectionRole)
+}
+
+// tellError tells of an error once.
+func (m *managedUnit) tellError(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != m.error && err != nil {
+		m.l.trouble(m.e.key, err)
+	}
+	m.error = text
+}
+
+func (m *managedUnit) tellProgress() {
+	var report progress.Report
+	if err := m.e.obj.Decode(&report, "status", "atProvider", "progress"); err != nil || report == m.e.progress {
+		return
+	}
+	m.e.progress = report
+	m.l.tell(Event{Type: ProgressMade, Object: m.e.key, Progress: report})
+}
+
+func (m *managedUnit) stop(g goodbye, done func()) {
+	m.done = append(m.done, done)
+	if g == removed {
+		m.removing.Store(true)
+		m.watching()
+		return
+	}
+	m.living()
+	m.finish()
+}
+
+func (m *managedUnit) finish() {
+	if !m.over {
+		return
+	}
+	for _, done := range m.done {
+		done()
+	}
+	m.done = nil
+}

@@ -1,0 +1,164 @@
+package local
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// A Root is one claim and what has become of it.
+type Root struct {
+	Object Object // with its status
+	Ready  bool
+	// Failed means that waiting cannot make it ready, for this Reason.
+	Failed  bool
+	Reason  string
+	Message string
+	// Endpoints are the open ports below it, oldest first.
+	Endpoints []Endpoint
+}
+
+// An outcome is what is known of the roots. Safe for concurrent use.
+type outcome struct {
+	mu    sync.Mutex
+	roots []Root
+	over  bool
+	err   error
+	news  chan struct{} // closed and replaced when there is something new
+}
+
+func newOutcome() outcome { return outcome{news: make(chan struct{})} }
+
+func (o *outcome) set(roots []Root) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.roots = roots
+	o.tell()
+}
+
+func (o *outcome) end(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over, o.err = true, err
+	o.tell()
+}
+
+func (o *outcome) tell() {
+	close(o.news)
+	o.news = make(chan struct{})
+}
+
+// Wait blocks until every claim is either ready or has failed, and returns them
+// in their order. It returns an error when ctx or Run ends before. What it
+// returns may change afterwards; Wait again. Safe for concurrent use.
+func (l *Local) Wait(ctx context.Context) ([]Root, error) {
+	for {
+		roots, news, err := l.outcome.look()
+		if roots != nil || err != nil {
+			return roots, err
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// look returns the roots if all are decided, else a channel to wait for.
+func (o *outcome) look() ([]Root, <-chan struct{}, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		if o.err == nil {
+			return nil, nil, fault.Errorf(fault.Interrupted, "cannot wait for claims: everything has been stopped")
+		}
+		return nil, nil, o.err
+	}
+	undecided := func(r Root) bool { return !r.Ready && !r.Failed }
+	if len(o.roots) == 0 || slices.ContainsFunc(o.roots, undecided) {
+		return nil, o.news, nil
+	}
+	return slices.Clone(o.roots), nil, nil
+}
+
+// publish makes known how the roots are.
+func (l *Local) publish() {
+	var roots []Root
+	for _, key := range l.roots {
+		switch classOf(key) {
+		case compositeClass, managedClass:
+			if e := l.table[key]; e != nil {
+				roots = append(roots, l.root(e))
+			}
+		}
+	}
+	l.outcome.set(roots)
+}
+
+func (l *Local) root(e *entry) Root {
+	r := Root{Object: e.obj, Ready: condition(e.obj, Ready).Status == True, Endpoints: l.endpoints(e)}
+	serving := condition(e.obj, Serving)
+	r.Reason, r.Message = serving.Reason, serving.Message
+	if r.Ready {
+		return r
+	}
+	if serving.Status == False && l.cfg.FinalReason(serving.Reason) {
+		r.Failed = true
+		return r
+	}
+	if blocked, by := l.blockedBelow(e); blocked != "" {
+		r.Failed, r.Reason, r.Message = true, "NotRunHere", by.String()+": "+blocked
+		if classOf(by) == compositeClass {
+			r.Reason = "ReconcileError"
+		}
+	}
+	return r
+}
+
+// blockedBelow finds something in the tree of e that keeps it from ever being
+// ready here.
+func (l *Local) blockedBelow(e *entry) (why string, by Key) {
+	if e.blocked != "" {
+		return e.blocked, e.key
+	}
+	for _, role := range sortedKeys(e.children) {
+		child := l.table[e.children[role]]
+		if child == nil || classOf(e.key) == compositeClass && l.childReady(e, role) {
+			continue
+		}
+		if why, by := l.blockedBelow(child); why != "" {
+			return why, by
+		}
+	}
+	return "", Key{}
+}
+
+// endpoints are the open ports in the tree of e.
+func (l *Local) endpoints(e *entry) []Endpoint {
+	var found []Endpoint
+	for _, key := range l.order {
+		s, ok := l.table[key].unit.(*service)
+		if !ok || !l.below(key, e.key) {
+			continue
+		}
+		for _, p := range s.spec.Ports {
+			if open := s.open[p.Port]; open != nil {
+				found = append(found, Endpoint{Service: key, Port: p.Port, Address: open.Address()})
+			}
+		}
+	}
+	return found
+}
+
+// below reports whether an object is in the tree of another.
+func (l *Local) below(key, root Key) bool {
+	for e := l.table[key]; e != nil; e = l.table[e.owner] {
+		if e.key == root {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,200 @@
+package pod
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// loopback is the address of every pod.
+const loopback = "127.0.0.1"
+
+// A Place is where and as what a pod runs.
+type Place struct {
+	Namespace string
+	Name      string
+	Dir       string // of the pod alone, removed with it
+	ClaimsDir string // of the namespace's volume claims, kept
+	Env       []string
+	// Lookup finds the data of a Secret or ConfigMap of the namespace.
+	Lookup func(kind, name string) (map[string][]byte, bool)
+}
+
+// A Plan is a pod with everything looked up and filled in.
+type Plan struct {
+	Place
+	Inits      []Process
+	Containers []Process
+	Folders    []string          // to be there before a process starts
+	Files      map[string][]byte // likewise; secret
+	Grace      time.Duration     // that the pod asks for, 0 if it does not
+	Ports      map[string]int    // by name
+
+	numbers map[int]string // names of ports by the number in the spec
+}
+
+// A Process is one container.
+type Process struct {
+	Name      string
+	Args      []string
+	Env       []string
+	Startup   *Check
+	Readiness *Check
+	Liveness  *Check
+}
+
+// A Check is a probe with its port known.
+type Check struct {
+	URL       string
+	Delay     time.Duration
+	Period    time.Duration
+	Timeout   time.Duration
+	Threshold int
+}
+
+// Port is the port of this machine that a Service's targetPort stands for.
+func (p *Plan) Port(target NameOrPort) (int, bool) {
+	name := target.Name
+	if name == "" {
+		var named bool
+		if name, named = p.numbers[target.Number]; !named {
+			return target.Number, target.Number > 0
+		}
+	}
+	port, ok := p.Ports[name]
+	return port, ok
+}
+
+// Runnable says why a pod cannot run here, if so: an Unsupported error that
+// names every container that is not ours.
+func Runnable(s Spec, ownImage string) error {
+	var reasons []string
+	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+		switch {
+		case c.Image != ownImage:
+			reasons = append(reasons, "container "+strconv.Quote(c.Name)+" has image "+strconv.Quote(c.Image))
+		case !ownCommand(c.Command):
+			reasons = append(reasons, "container "+strconv.Quote(c.Name)+" has command "+strconv.Quote(strings.Join(c.Command, " ")))
+		}
+	}
+	if len(s.Containers) == 0 {
+		reasons = append(reasons, "it has no containers")
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return fault.Errorf(fault.Unsupported, "%s; only koldun itself (image %q) runs here", strings.Join(reasons, ", "), ownImage)
+}
+
+func ownCommand(command []string) bool {
+	return len(command) == 0 || len(command) == 1 && (command[0] == "koldun" || command[0] == "/koldun")
+}
+
+// Resolve plans a pod. Ports are those of Ports.For. A NotFound error
+// names a Secret, ConfigMap or key of one that is not there yet.
+func Resolve(s Spec, at Place, ports map[string]int) (*Plan, error) {
+	p := &Plan{Place: at, Folders: []string{at.Dir}, Files: map[string][]byte{}, Ports: ports, numbers: map[int]string{}}
+	if s.TerminationGracePeriodSeconds != nil {
+		p.Grace = time.Duration(*s.TerminationGracePeriodSeconds) * time.Second
+	}
+	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+		for _, cp := range c.Ports {
+			if cp.Name != "" {
+				p.numbers[cp.ContainerPort] = cp.Name
+			}
+		}
+	}
+	given := map[string]string{}
+	for name, port := range ports {
+		given[names.PortEnv(name)] = strconv.Itoa(port)
+	}
+	dirs := map[string]string{}
+	for _, v := range s.Volumes {
+		dir, err := p.addVolume(v)
+		if err != nil {
+			return nil, err
+		}
+		dirs[v.Name] = dir
+	}
+	for _, c := range s.InitContainers {
+		proc, err := p.process(c, given, dirs)
+		if err != nil {
+			return nil, err
+		}
+		p.Inits = append(p.Inits, proc)
+	}
+	for _, c := range s.Containers {
+		proc, err := p.process(c, given, dirs)
+		if err != nil {
+			return nil, err
+		}
+		p.Containers = append(p.Containers, proc)
+	}
+	return p, nil
+}
+
+// process plans one container. Given are variables that win over its own.
+func (p *Plan) process(c Container, given, dirs map[string]string) (Process, error) {
+	given = maps.Clone(given)
+	for _, m := range c.VolumeMounts {
+		dir, ok := dirs[m.Name]
+		if !ok {
+			return Process{}, fault.Errorf(fault.Invalid, "container %q mounts volume %q, which the pod does not have", c.Name, m.Name)
+		}
+		if m.SubPath != "" {
+			if !filepath.IsLocal(m.SubPath) {
+				return Process{}, fault.Errorf(fault.Invalid, "container %q: subPath %q leads out of the volume", c.Name, m.SubPath)
+			}
+			dir = filepath.Join(dir, m.SubPath)
+			p.Folders = append(p.Folders, dir)
+		}
+		given[names.DirEnv(m.Name)] = dir
+	}
+	vars, err := p.environment(c, given)
+	if err != nil {
+		return Process{}, err
+	}
+	proc := Process{Name: c.Name, Env: slices.Clone(p.Env)}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		proc.Env = append(proc.Env, name+"="+vars[name])
+	}
+	for _, arg := range c.Args {
+		proc.Args = append(proc.Args, expand(arg, vars))
+	}
+	for _, probe := range []struct {
+		spec *Probe
+		into **Check
+	}{{c.StartupProbe, &proc.Startup}, {c.ReadinessProbe, &proc.Readiness}, {c.LivenessProbe, &proc.Liveness}} {
+		if *probe.into, err = p.check(c, probe.spec); err != nil {
+			return Process{}, err
+		}
+	}
+	return proc, nil
+}
+
+func (p *Plan) check(c Container, probe *Probe) (*Check, error) {
+	if probe == nil {
+		return nil, nil //nolint:nilnil // no probe, no check
+	}
+	if probe.HTTPGet == nil {
+		return nil, fault.Errorf(fault.Unsupported, "container %q has a probe that is not httpGet", c.Name)
+	}
+	port, ok := p.Port(probe.HTTPGet.Port)
+	if !ok {
+		return nil, fault.Errorf(fault.Invalid, "container %q has a probe of port %q, which the pod does not have", c.Name, probe.HTTPGet.Port.Name)
+	}
+	path := "/" + strings.TrimPrefix(probe.HTTPGet.Path, "/")
+	return &Check{
+		URL:       "http://" + loopback + ":" + strconv.Itoa(port) + path,
+		Delay:     time.Duration(max(0, probe.InitialDelaySeconds)) * time.Second,
+		Period:    probe.period(),
+		Timeout:   probe.timeout(),
+		Threshold: probe.threshold(),
+	}, nil
+}

@@ -1,0 +1,288 @@
+package pod
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/local/process"
+)
+
+// A process that ends is started again after firstWait, twice as long each
+// time, at most lastWait; one that has lived for steady begins afresh.
+const (
+	firstWait = 200 * time.Millisecond
+	lastWait  = 10 * time.Second
+	steady    = 30 * time.Second
+)
+
+// A Machine runs pods.
+type Machine struct {
+	Tether *process.Tether
+	Binary string        // what every container runs
+	Logs   string        // folder of logs, POD/CONTAINER.log
+	Grace  time.Duration // longest time to end
+}
+
+// A Watcher is told how a pod fares, from several goroutines at once.
+type Watcher interface {
+	Started(container string, pid int)
+	// Ended tells how a process ended, and when it is started again: 0 means
+	// that it is not.
+	Ended(container, how string, again time.Duration)
+	// Ready tells that readiness or the reason against it has changed.
+	Ready(ready bool, why string)
+}
+
+// A Result is how a pod that runs to completion ended.
+type Result struct {
+	OK        bool
+	Container string // that failed
+	Code      int    // its exit status; -1 for a signal or if it could not start
+	Message   string // for people
+}
+
+type run struct {
+	*Machine
+	plan  *Plan
+	watch Watcher
+	logs  map[string]*process.Log
+
+	mu    sync.Mutex
+	why   map[string]string // by container, why it is not ready
+	ready bool
+	told  string
+}
+
+// Keep runs a pod until ctx ends, and starts again whatever ends before. It
+// returns when all of its processes are gone and its folder is removed.
+func (m *Machine) Keep(ctx context.Context, p *Plan, w Watcher) {
+	r := m.newRun(p, w)
+	defer r.close()
+	wait := firstWait
+	for r.prepare() != nil || !r.initAll(ctx) {
+		if !pause(ctx, wait) {
+			return
+		}
+		wait = min(2*wait, lastWait)
+	}
+	var all sync.WaitGroup
+	for _, c := range p.Containers {
+		all.Go(func() { r.keep(ctx, c) })
+	}
+	all.Wait()
+}
+
+// Complete runs a pod once: its init containers one after the other, then its
+// containers together. The first that fails ends the others.
+func (m *Machine) Complete(ctx context.Context, p *Plan, w Watcher) Result {
+	r := m.newRun(p, w)
+	defer r.close()
+	if err := r.prepare(); err != nil {
+		return Result{Code: -1, Message: err.Error()}
+	}
+	for _, c := range p.Inits {
+		if res := r.complete(ctx, c); !res.OK {
+			return res
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan Result, len(p.Containers))
+	for _, c := range p.Containers {
+		go func() { results <- r.complete(ctx, c) }()
+	}
+	end := Result{OK: true}
+	for range p.Containers {
+		if res := <-results; !res.OK && end.OK {
+			end = res
+			cancel()
+		}
+	}
+	return end
+}
+
+func (m *Machine) newRun(p *Plan, w Watcher) *run {
+	r := &run{Machine: m, plan: p, watch: w, logs: map[string]*process.Log{}, why: map[string]string{}}
+	for _, c := range p.Containers {
+		r.why[c.Name] = "it has not started yet"
+	}
+	return r
+}
+
+// prepare makes folders, files and logs.
+func (r *run) prepare() (err error) {
+	defer func() {
+		if err != nil {
+			r.setAll(err.Error())
+		}
+	}()
+	for _, dir := range r.plan.Folders {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("cannot make folder: %w", err)
+		}
+	}
+	for path, data := range r.plan.Files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("cannot make folder: %w", err)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			return fmt.Errorf("cannot write file: %w", err)
+		}
+	}
+	for _, list := range [][]Process{r.plan.Inits, r.plan.Containers} {
+		for _, c := range list {
+			if r.logs[c.Name] != nil {
+				continue
+			}
+			log, err := process.OpenLog(filepath.Join(r.Logs, r.plan.Name, c.Name+".log"))
+			if err != nil {
+				return err
+			}
+			r.logs[c.Name] = log
+		}
+	}
+	return nil
+}
+
+func (r *run) close() {
+	for _, log := range r.logs {
+		log.Close()
+	}
+	_ = os.RemoveAll(r.plan.Dir)
+}
+
+// initAll runs the init containers. It is false if one has failed.
+func (r *run) initAll(ctx context.Context) bool {
+	for _, c := range r.plan.Inits {
+		if res := r.complete(ctx, c); !res.OK {
+			r.setAll(res.Message)
+			return false
+		}
+	}
+	return true
+}
+
+// complete runs a container once.
+func (r *run) complete(ctx context.Context, c Process) Result {
+	exit, err := r.once(ctx, c)
+	if err != nil {
+		exit.Code = -1
+	}
+	if err == nil && exit.OK() {
+		r.watch.Ended(c.Name, exit.String(), 0)
+		return Result{OK: true}
+	}
+	how := exit.String()
+	if err != nil {
+		how = err.Error()
+	}
+	r.watch.Ended(c.Name, how, 0)
+	return Result{Container: c.Name, Code: exit.Code, Message: fmt.Sprintf("container %q %s", c.Name, how)}
+}
+
+// keep runs a container again and again.
+func (r *run) keep(ctx context.Context, c Process) {
+	wait := firstWait
+	for {
+		began := time.Now()
+		exit, err := r.once(ctx, c)
+		if ctx.Err() != nil {
+			r.watch.Ended(c.Name, exit.String(), 0)
+			return
+		}
+		how := exit.String()
+		if err != nil {
+			how = err.Error()
+		}
+		if time.Since(began) >= steady {
+			wait = firstWait
+		}
+		r.set(c.Name, how)
+		r.watch.Ended(c.Name, how, wait)
+		if !pause(ctx, wait) {
+			return
+		}
+		wait = min(2*wait, lastWait)
+	}
+}
+
+// errUnhealthy is why a process was ended that its probes gave up.
+var errUnhealthy = errors.New("was ended because of its probe")
+
+// once runs a container's process with its probes.
+func (r *run) once(ctx context.Context, c Process) (process.Exit, error) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	probing, stopProbing := context.WithCancel(ctx)
+	var probes sync.WaitGroup
+	defer giveUp(nil)
+
+	grace := r.Grace
+	if r.plan.Grace > 0 {
+		grace = min(grace, r.plan.Grace)
+	}
+	exit, err := r.Tether.Run(ctx, process.Spec{
+		Path: r.Binary, Args: c.Args, Env: c.Env, Dir: r.plan.Dir, Grace: grace, Log: r.logs[c.Name],
+		Started: func(pid int) {
+			r.watch.Started(c.Name, pid)
+			probes.Go(func() { r.probe(probing, c, giveUp) })
+		},
+	})
+	stopProbing()
+	probes.Wait()
+	if cause := context.Cause(ctx); err == nil && errors.Is(cause, errUnhealthy) {
+		err = cause
+	}
+	return exit, err
+}
+
+// set notes why a container is not ready; "" means that it is.
+func (r *run) set(container, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.why[container] = why
+	r.tell()
+}
+
+func (r *run) setAll(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := range r.why {
+		r.why[c] = why
+	}
+	r.tell()
+}
+
+// tell tells the watcher, if there is news. The lock is held, so that news
+// come in order.
+func (r *run) tell() {
+	why := ""
+	for _, c := range r.plan.Containers {
+		if w := r.why[c.Name]; w != "" {
+			why = fmt.Sprintf("container %q %s", c.Name, w)
+			break
+		}
+	}
+	ready := why == ""
+	if ready == r.ready && why == r.told {
+		return
+	}
+	r.ready, r.told = ready, why
+	r.watch.Ready(r.ready, why)
+}
+
+// pause waits. It is false if ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

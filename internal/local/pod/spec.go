@@ -1,0 +1,172 @@
+// Package pod runs what a pod template describes as child processes.
+//
+// Only what the pods of Koldun use is known: containers that run our own
+// binary, environment, ports by name, HTTP probes, and volumes that are
+// folders. [Resolve] turns a Spec into a Plan, without effects; [Plan.Run]
+// carries the plan out.
+package pod
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Spec is the spec of a pod, as far as it matters on one machine.
+type Spec struct {
+	InitContainers                []Container `json:"initContainers"`
+	Containers                    []Container `json:"containers"`
+	Volumes                       []Volume    `json:"volumes"`
+	TerminationGracePeriodSeconds *int64      `json:"terminationGracePeriodSeconds"`
+}
+
+// A Container is one process.
+type Container struct {
+	Name           string          `json:"name"`
+	Image          string          `json:"image"`
+	Command        []string        `json:"command"`
+	Args           []string        `json:"args"`
+	Env            []EnvVar        `json:"env"`
+	EnvFrom        []EnvFromSource `json:"envFrom"`
+	Ports          []ContainerPort `json:"ports"`
+	VolumeMounts   []VolumeMount   `json:"volumeMounts"`
+	StartupProbe   *Probe          `json:"startupProbe"`
+	ReadinessProbe *Probe          `json:"readinessProbe"`
+	LivenessProbe  *Probe          `json:"livenessProbe"`
+}
+
+// An EnvVar is one variable.
+type EnvVar struct {
+	Name      string     `json:"name"`
+	Value     string     `json:"value"`
+	ValueFrom *ValueFrom `json:"valueFrom"`
+}
+
+// A ValueFrom says where a variable's value comes from.
+type ValueFrom struct {
+	SecretKeyRef    *KeyRef   `json:"secretKeyRef"`
+	ConfigMapKeyRef *KeyRef   `json:"configMapKeyRef"`
+	FieldRef        *FieldRef `json:"fieldRef"`
+	// ResourceFieldRef is a limit. Processes here have none, so the variable
+	// is not set.
+	ResourceFieldRef *struct{} `json:"resourceFieldRef"`
+}
+
+// A KeyRef is one key of a Secret or ConfigMap.
+type KeyRef struct {
+	Name     string `json:"name"`
+	Key      string `json:"key"`
+	Optional bool   `json:"optional"`
+}
+
+// A FieldRef is a field of the pod.
+type FieldRef struct {
+	FieldPath string `json:"fieldPath"`
+}
+
+// An EnvFromSource makes a variable of every key.
+type EnvFromSource struct {
+	Prefix       string     `json:"prefix"`
+	SecretRef    *ObjectRef `json:"secretRef"`
+	ConfigMapRef *ObjectRef `json:"configMapRef"`
+}
+
+// An ObjectRef names a Secret or ConfigMap.
+type ObjectRef struct {
+	Name     string `json:"name"`
+	Optional bool   `json:"optional"`
+}
+
+// A ContainerPort is a port that the container listens on.
+type ContainerPort struct {
+	Name          string `json:"name"`
+	ContainerPort int    `json:"containerPort"`
+}
+
+// A VolumeMount makes a volume visible. Where it is visible in a cluster does
+// not matter here: containers find it by names.DirEnv.
+type VolumeMount struct {
+	Name    string `json:"name"`
+	SubPath string `json:"subPath"`
+}
+
+// A Volume is a folder.
+type Volume struct {
+	Name                  string           `json:"name"`
+	EmptyDir              *struct{}        `json:"emptyDir"`
+	Secret                *SecretVolume    `json:"secret"`
+	ConfigMap             *ConfigMapVolume `json:"configMap"`
+	PersistentVolumeClaim *ClaimVolume     `json:"persistentVolumeClaim"`
+}
+
+// A SecretVolume has a file for every key of a Secret, or for its items.
+type SecretVolume struct {
+	SecretName string      `json:"secretName"`
+	Items      []KeyToPath `json:"items"`
+	Optional   bool        `json:"optional"`
+}
+
+// A ConfigMapVolume has a file for every key of a ConfigMap, or for its items.
+type ConfigMapVolume struct {
+	Name     string      `json:"name"`
+	Items    []KeyToPath `json:"items"`
+	Optional bool        `json:"optional"`
+}
+
+// A KeyToPath is a key and the file that it becomes.
+type KeyToPath struct {
+	Key  string `json:"key"`
+	Path string `json:"path"`
+}
+
+// A ClaimVolume is a folder that stays when the pod goes.
+type ClaimVolume struct {
+	ClaimName string `json:"claimName"`
+}
+
+// A Probe asks a container how it is.
+type Probe struct {
+	HTTPGet             *HTTPGet `json:"httpGet"`
+	InitialDelaySeconds int      `json:"initialDelaySeconds"`
+	PeriodSeconds       int      `json:"periodSeconds"`
+	TimeoutSeconds      int      `json:"timeoutSeconds"`
+	FailureThreshold    int      `json:"failureThreshold"`
+}
+
+// An HTTPGet is healthy when the status is 200 to 399.
+type HTTPGet struct {
+	Path string     `json:"path"`
+	Port NameOrPort `json:"port"`
+}
+
+// A NameOrPort is a port by name or number.
+type NameOrPort struct {
+	Name   string
+	Number int
+}
+
+// UnmarshalJSON reads a string or a number.
+func (p *NameOrPort) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		return json.Unmarshal(raw, &p.Name)
+	}
+	return json.Unmarshal(raw, &p.Number)
+}
+
+// The defaults of Kubernetes.
+
+func (p *Probe) period() time.Duration  { return seconds(p.PeriodSeconds, 10) }
+func (p *Probe) timeout() time.Duration { return seconds(p.TimeoutSeconds, 1) }
+
+func (p *Probe) threshold() int {
+	if p.FailureThreshold <= 0 {
+		return 3
+	}
+	return p.FailureThreshold
+}
+
+func seconds(n, otherwise int) time.Duration {
+	if n <= 0 {
+		n = otherwise
+	}
+	return time.Duration(n) * time.Second
+}

@@ -1,0 +1,75 @@
+package local
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gorizond/koldun/internal/local/pod"
+	"github.com/gorizond/koldun/internal/local/process"
+)
+
+// template is what a workload or Job says of its pods.
+type template struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec pod.Spec `json:"spec"`
+}
+
+// A podRun is a pod that runs.
+type podRun struct {
+	plan   *pod.Plan
+	cancel context.CancelFunc
+	ready  bool
+	why    string // it is not ready
+	hash   string // of the template it was made from
+}
+
+// plan looks up what a pod needs and takes ports for it. A NotFound error says
+// what is not there yet.
+func (l *Local) plan(owner Key, name string, spec pod.Spec) (*pod.Plan, error) {
+	ports, err := l.ports.For(slices.Concat(spec.InitContainers, spec.Containers))
+	if err != nil {
+		return nil, err
+	}
+	plan, err := pod.Resolve(spec, pod.Place{
+		Namespace: owner.Namespace,
+		Name:      name,
+		Dir:       l.cfg.Data.Path("run", owner.Namespace, owner.Kind, name),
+		ClaimsDir: l.cfg.Data.Path("volumes", owner.Namespace),
+		Env:       slices.Concat(process.Kept(), l.cfg.Env),
+		Lookup: func(kind, name string) (map[string][]byte, bool) {
+			return l.secrets.get(kind, owner.Namespace, name)
+		},
+	}, ports)
+	if err != nil {
+		l.ports.Give(ports)
+		return nil, err
+	}
+	return plan, nil
+}
+
+// A podWatcher tells what happens in a pod.
+type podWatcher struct {
+	l     *Local
+	owner Key
+	pod   string
+	ready func(ready bool, why string) // called by the goroutine of Run
+}
+
+func (w podWatcher) Started(container string, pid int) {
+	w.l.post(func() {
+		w.l.tell(Event{Type: ProcessStarted, Object: w.owner, Pod: w.pod, Container: container, PID: pid})
+	})
+}
+
+func (w podWatcher) Ended(container, how string, again time.Duration) {
+	w.l.post(func() {
+		w.l.tell(Event{Type: ProcessEnded, Object: w.owner, Pod: w.pod, Container: container, Message: how, RestartIn: again})
+	})
+}
+
+func (w podWatcher) Ready(ready bool, why string) {
+	w.l.post(func() { w.ready(ready, why) })
+}

@@ -1,0 +1,72 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// maxLog is the size at which a log is begun anew; the one before is kept.
+const maxLog = 8 << 20 // 8 MiB
+
+// A Log is a file of bounded size: PATH, and PATH.1 with what was before. A
+// write never fails, because no process should end for want of a log. It is
+// safe for concurrent use.
+type Log struct {
+	path string
+
+	mu   sync.Mutex
+	file *os.File // nil when it cannot be written
+	size int64
+}
+
+// OpenLog begins a log. One that is there becomes PATH.1.
+func OpenLog(path string) (*Log, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make log folder: %w", err)
+	}
+	l := &Log{path: path}
+	if err := l.begin(); err != nil {
+		return nil, fmt.Errorf("cannot make log: %w", err)
+	}
+	return l, nil
+}
+
+// Write appends p, or what of it can be written.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.size+int64(len(p)) > maxLog && l.size > 0 {
+		_ = l.begin()
+	}
+	if l.file != nil {
+		n, _ := l.file.Write(p)
+		l.size += int64(n)
+	}
+	return len(p), nil
+}
+
+// Close ends the log.
+func (l *Log) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		_ = l.file.Close()
+		l.file = nil
+	}
+}
+
+func (l *Log) begin() error {
+	if l.file != nil {
+		_ = l.file.Close()
+		l.file = nil
+	}
+	_ = os.Rename(l.path, l.path+".1")
+	f, err := os.OpenFile(l.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	l.file, l.size = f, 0
+	return nil
+}

@@ -1,0 +1,108 @@
+package process
+
+import (
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// An output carries one stream of a process to writers that never fail. The
+// pipe is ours and not os/exec's, because that would wait for whoever has
+// inherited it.
+type output struct {
+	reader, writer *os.File
+	copied         chan struct{}
+}
+
+func newOutput(log *Log, others ...io.Writer) (*output, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	if log != nil {
+		others = append(others, log)
+	}
+	o := &output{reader: r, writer: w, copied: make(chan struct{})}
+	go func() {
+		defer close(o.copied)
+		_, _ = io.Copy(io.MultiWriter(others...), r)
+	}()
+	return o, nil
+}
+
+// drain takes what is left once the process has ended.
+func (o *output) drain() {
+	_ = o.writer.Close()
+	_ = o.reader.SetReadDeadline(time.Now().Add(drainTime))
+	<-o.copied
+	_ = o.reader.Close()
+}
+
+const (
+	maxLine  = 4 << 10 // bytes of a line that are looked at
+	maxWords = 400     // bytes of a line that are told
+)
+
+// A tail remembers the last line of a stream that tells something.
+type tail struct {
+	mu      sync.Mutex
+	partial []byte
+	last    string
+	panic   string // the line before a stack trace says more than its end
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range p {
+		if c == '\n' {
+			t.end()
+			continue
+		}
+		if len(t.partial) < maxLine {
+			t.partial = append(t.partial, c)
+		}
+	}
+	return len(p), nil
+}
+
+func (t *tail) end() {
+	line := strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(string(t.partial), "?")))
+	t.partial = t.partial[:0]
+	switch {
+	case line == "":
+	case t.panic == "" && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")):
+		t.panic = line
+	default:
+		t.last = line
+	}
+}
+
+// printable drops what could play with a terminal.
+func printable(r rune) rune {
+	switch {
+	case r == '\t':
+		return ' '
+	case unicode.IsControl(r):
+		return -1
+	}
+	return r
+}
+
+// line is the last line so far, or the panic.
+func (t *tail) line() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end()
+	line := t.last
+	if t.panic != "" {
+		line = t.panic
+	}
+	if len(line) > maxWords {
+		line = strings.ToValidUTF8(line[:maxWords], "") + "..."
+	}
+	return line
+}

@@ -1,0 +1,80 @@
+package local
+
+import (
+	"encoding/base64"
+	"sync"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// secrets are the decoded data of Secrets and ConfigMaps. They are in memory
+// only. Safe for concurrent use.
+type secrets struct {
+	mu   sync.Mutex
+	data map[Key]map[string][]byte
+}
+
+func newSecrets() *secrets { return &secrets{data: map[Key]map[string][]byte{}} }
+
+func (s *secrets) get(kind, namespace, name string) (map[string][]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, ok := s.data[Key{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}]
+	return data, ok
+}
+
+func (s *secrets) set(k Key, data map[string][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.data[k] = data
+}
+
+func (s *secrets) remove(k Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.data, k)
+}
+
+// Secret is the data of a Secret, for a Managed that needs one. It is false if
+// there is none (yet). The data must not be changed. Safe for concurrent use.
+func (l *Local) Secret(namespace, name string) (map[string][]byte, bool) {
+	return l.secrets.get("Secret", namespace, name)
+}
+
+// secretData decodes what a Secret or ConfigMap holds.
+func secretData(o Object) (map[string][]byte, error) {
+	var fields struct {
+		Data       map[string]string `json:"data"`
+		StringData map[string]string `json:"stringData"`
+		BinaryData map[string]string `json:"binaryData"`
+	}
+	if err := o.Decode(&fields); err != nil {
+		return nil, fault.As(fault.Invalid, err)
+	}
+	plain, encoded := fields.StringData, fields.Data
+	if o.Key().Kind == "ConfigMap" {
+		plain, encoded = fields.Data, fields.BinaryData
+	}
+	out := map[string][]byte{}
+	for key, value := range encoded {
+		raw, err := base64.StdEncoding.DecodeString(value)
+		if err != nil {
+			return nil, fault.Errorf(fault.Invalid, "the value of key %q is not base64", key)
+		}
+		out[key] = raw
+	}
+	for key, value := range plain {
+		out[key] = []byte(value)
+	}
+	return out, nil
+}
+
+// secretObject is a Secret that holds a connection.
+func secretObject(k Key, data map[string][]byte) (Object, error) {
+	return normal(map[string]any{
+		"apiVersion": k.APIVersion,
+		"kind":       k.Kind,
+		"metadata":   map[string]any{"namespace": k.Namespace, "name": k.Name},
+		"data":       data, // encoding/json writes bytes as base64
+	})
+}

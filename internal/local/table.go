@@ -1,0 +1,231 @@
+package local
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// An entry is one object of the table and what hangs on it.
+type entry struct {
+	key      Key
+	obj      Object // spec as desired, and status; replaced, never changed
+	desired  Object // as it was asked for
+	owner    Key    // the zero Key for a root
+	role     string // its name among the owner's composed resources
+	unit     unit   // what makes it real; nil if nothing does
+	children map[string]Key
+	removing bool
+
+	composite compositeState
+
+	told     bool // whether its readiness has been told
+	ready    bool
+	blocked  string // why it can never be ready on this machine
+	progress any    // that has been told
+}
+
+// A unit makes one object real. Its methods are called by the goroutine of Run
+// and do not block.
+type unit interface {
+	// apply follows a new or changed object.
+	apply()
+	// stop ends what runs. It may be called again, with the same or a further
+	// reaching goodbye, and posts or calls every done once nothing runs.
+	stop(g goodbye, done func())
+}
+
+// A goodbye says why something is stopped.
+type goodbye int
+
+const (
+	ended   goodbye = iota // everything stops; outside things stay
+	removed                // the object is gone, and outside things with it
+)
+
+// apply takes an object in, as a new one or in place of the one with its key.
+func (l *Local) apply(desired Object, owner Key, role string) error {
+	key := desired.Key()
+	e := l.table[key]
+	switch {
+	case e == nil:
+		return l.add(desired, owner, role)
+	case e.owner != owner || e.role != role:
+		holder := "the claims file"
+		if e.owner != (Key{}) {
+			holder = e.owner.String()
+		}
+		return fault.Errorf(fault.Conflict, "cannot have %s: it belongs to %s", key, holder)
+	case e.removing:
+		return nil // its removal makes the owner dirty, and then it is new
+	case reflect.DeepEqual(e.desired, desired):
+		return nil
+	case classOf(key) == jobClass && !reflect.DeepEqual(e.desired["spec"], desired["spec"]):
+		return fault.Errorf(fault.Conflict, "cannot change %s: the spec of a Job does not change", key)
+	}
+	e.desired = desired
+	obj := desired.clone()
+	generation, _ := at(e.obj, "metadata", "generation")
+	n, _ := generation.(float64)
+	if !reflect.DeepEqual(e.obj["spec"], desired["spec"]) {
+		n++
+	}
+	obj["metadata"].(map[string]any)["generation"] = n
+	if status, ok := e.obj["status"]; ok {
+		obj["status"] = status
+	}
+	e.obj = obj
+	return l.follow(e)
+}
+
+func (l *Local) add(desired Object, owner Key, role string) error {
+	e := &entry{key: desired.Key(), desired: desired, owner: owner, role: role, children: map[string]Key{}}
+	e.obj = desired.clone()
+	delete(e.obj, "status")
+	meta, ok := fields(e.obj["metadata"])
+	if !ok {
+		return fault.Errorf(fault.Invalid, "cannot have %s: it has no metadata", e.key)
+	}
+	meta["generation"] = float64(1)
+	l.table[e.key] = e
+	l.order = append(l.order, e.key)
+	if o := l.table[owner]; o != nil {
+		o.children[role] = e.key
+	}
+	l.tell(Event{Type: Added, Object: e.key})
+	switch classOf(e.key) {
+	case managedClass:
+		e.unit = newManagedUnit(l, e)
+	case workloadClass:
+		e.unit = &workload{l: l, e: e, pods: map[string]*podRun{}}
+	case jobClass:
+		e.unit = &job{l: l, e: e}
+	case serviceClass:
+		e.unit = &service{l: l, e: e}
+	case foreignClass:
+		l.tell(Event{Type: NotRunHere, Object: e.key, Message: "koldun up does not run the kind " + e.key.Kind})
+	}
+	return l.follow(e)
+}
+
+// follow does what a new or changed object asks for.
+func (l *Local) follow(e *entry) error {
+	switch classOf(e.key) {
+	case compositeClass:
+		l.dirty[e.key] = true
+	case secretClass:
+		data, err := secretData(e.obj)
+		if err != nil {
+			return fmt.Errorf("cannot use %s: %w", e.key, err)
+		}
+		l.secrets.set(e.key, data)
+		l.wakeWaiting()
+	}
+	if e.unit != nil {
+		e.unit.apply()
+	}
+	l.changed(e)
+	return nil
+}
+
+// changed makes dirty whatever has e among its inputs.
+func (l *Local) changed(e *entry) {
+	if l.table[e.owner] != nil {
+		l.dirty[e.owner] = true
+	}
+	for key, other := range l.table {
+		if other.composite.requires(e.key, key.Namespace, e.obj) {
+			l.dirty[key] = true
+		}
+	}
+}
+
+// setStatus replaces the status of an object, and reports whether that changed
+// anything.
+func (l *Local) setStatus(e *entry, status map[string]any) bool {
+	s, err := normal(status)
+	if err != nil {
+		l.trouble(e.key, fmt.Errorf("cannot take status of %s: %w", e.key, err))
+		return false
+	}
+	if old, _ := fields(e.obj["status"]); len(old)+len(s) == 0 || reflect.DeepEqual(old, map[string]any(s)) {
+		return false
+	}
+	obj := make(Object, len(e.obj)+1)
+	for k, v := range e.obj {
+		obj[k] = v
+	}
+	obj["status"] = map[string]any(s)
+	e.obj = obj
+	l.changed(e)
+	return true
+}
+
+// setReady tells when readiness changes.
+func (l *Local) setReady(e *entry, ready bool, message string) {
+	if e.told && e.ready == ready || !e.told && !ready {
+		return
+	}
+	e.told, e.ready = true, ready
+	event := Event{Type: BecameUnready, Object: e.key, Message: message}
+	if ready {
+		event.Type = BecameReady
+	}
+	l.tell(event)
+}
+
+// remove takes an object and all that it owns away, what it owns first.
+func (l *Local) remove(key Key) {
+	e := l.table[key]
+	if e == nil || e.removing {
+		return
+	}
+	e.removing = true
+	for _, child := range sortedKeys(e.children) {
+		l.remove(e.children[child])
+	}
+	l.finishRemoval(e)
+}
+
+// finishRemoval goes on with a removal once nothing is owned any more.
+func (l *Local) finishRemoval(e *entry) {
+	if len(e.children) > 0 {
+		return
+	}
+	if e.unit == nil {
+		l.forget(e)
+		return
+	}
+	e.unit.stop(removed, func() { l.forget(e) })
+}
+
+func (l *Local) forget(e *entry) {
+	if l.table[e.key] != e {
+		return
+	}
+	l.tell(Event{Type: Removed, Object: e.key})
+	delete(l.table, e.key)
+	delete(l.dirty, e.key)
+	l.order = slices.DeleteFunc(l.order, func(k Key) bool { return k == e.key })
+	l.secrets.remove(e.key)
+	l.changed(e)
+	owner := l.table[e.owner]
+	if owner == nil {
+		return
+	}
+	delete(owner.children, e.role)
+	if owner.removing {
+		l.finishRemoval(owner)
+	}
+}
+
+// wakeWaiting lets units try again that wait for a Secret.
+func (l *Local) wakeWaiting() {
+	for _, key := range l.order {
+		if w, ok := l.table[key].unit.(interface{ wake() }); ok {
+			w.wake()
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/pod"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A workload keeps the pods of a Deployment or StatefulSet running. A pod whose
+// template has changed is stopped, and then there is room for the new one.
+type workload struct {
+	l    *Local
+	e    *entry
+	spec workloadSpec
+	hash string // of the template
+	pods map[string]*podRun
+
+	waiting string // why no pod can start now
+	stopped bool
+	done    []func()
+}
+
+type workloadSpec struct {
+	Replicas             *int     `json:"replicas"`
+	Template             template `json:"template"`
+	VolumeClaimTemplates []struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	} `json:"volumeClaimTemplates"`
+}
+
+func (w *workload) apply() {
+	w.spec = workloadSpec{}
+	w.e.blocked, w.waiting = "", ""
+	if err := w.e.obj.Decode(&w.spec, "spec"); err != nil {
+		w.block(fault.As(fault.Invalid, err))
+		return
+	}
+	spec, _ := at(w.e.obj, "spec", "template", "spec")
+	raw, _ := json.Marshal(spec) // it was decoded before
+	w.hash = names.Hash(10, string(raw))
+	if err := pod.Runnable(w.spec.Template.Spec, w.l.cfg.OwnImage); err != nil {
+		w.block(err)
+		return
+	}
+	w.sync()
+}
+
+// block gives up: nothing but another template can help.
+func (w *workload) block(err error) {
+	if w.e.blocked != err.Error() {
+		w.e.blocked = err.Error()
+		w.l.tell(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
+	}
+	w.sync()
+}
+
+// wake tries again what waited for a Secret.
+func (w *workload) wake() {
+	if w.waiting != "" {
+		w.sync()
+	}
+}
+
+// want are the names of the pods that should run.
+func (w *workload) want() map[string]bool {
+	want := map[string]bool{}
+	if w.stopped || w.l.ending || w.e.blocked != "" {
+		return want
+	}
+	for i := range w.replicas() {
+		want[w.e.key.Name+"-"+strconv.Itoa(i)] = true
+	}
+	return want
+}
+
+func (w *workload) replicas() int {
+	if w.spec.Replicas == nil {
+		return 1
+	}
+	return *w.spec.Replicas
+}
+
+// sync stops and starts pods. It is called again when a pod has ended.
+func (w *workload) sync() {
+	want := w.want()
+	for name, p := range w.pods {
+		if !want[name] || p.hash != w.hash {
+			p.cancel()
+		}
+	}
+	w.waiting = ""
+	for _, name := range sortedKeys(want) {
+		if w.pods[name] == nil && w.e.blocked == "" {
+			w.start(name)
+		}
+	}
+	w.report()
+	if w.stopped && len(w.pods) == 0 {
+		for _, done := range w.done {
+			done()
+		}
+		w.done = nil
+	}
+}
+
+func (w *workload) start(name string) {
+	spec := w.spec.Template.Spec
+	spec.Volumes = append([]pod.Volume(nil), spec.Volumes...)
+	for _, claim := range w.spec.VolumeClaimTemplates {
+		spec.Volumes = append(spec.Volumes, pod.Volume{
+			Name:                  claim.Metadata.Name,
+			PersistentVolumeClaim: &pod.ClaimVolume{ClaimName: claim.Metadata.Name + "-" + name},
+		})
+	}
+	plan, err := w.l.plan(w.e.key, name, spec)
+	if err != nil {
+		w.waiting = err.Error()
+		if !fault.Is(err, fault.NotFound) {
+			w.e.blocked = err.Error()
+			w.l.tell(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
+		}
+		return
+	}
+	ctx, cancel := context.WithCancel(w.l.ctx)
+	p := &podRun{plan: plan, cancel: cancel, hash: w.hash, why: "it has not started yet"}
+	w.pods[name] = p
+	watch := podWatcher{l: w.l, owner: w.e.key, pod: name, ready: func(ready bool, why string) {
+		p.ready, p.why = ready, why
+		w.report()
+	}}
+	w.l.runners.Go(func() {
+		defer cancel()
+		w.l.machine.Keep(ctx, plan, watch)
+		w.l.post(func() {
+			w.l.ports.Give(plan.Ports)
+			delete(w.pods, name)
+			w.sync()
+		})
+	})
+}
+
+// report writes the status.
+func (w *workload) report() {
+	ready, why := 0, w.waiting
+	for _, name := range sortedKeys(w.pods) {
+		p := w.pods[name]
+		switch {
+		case p.ready:
+			ready++
+		case why == "":
+			why = fmt.Sprintf("pod %q: %s", name, p.why)
+		}
+	}
+	if w.e.blocked != "" {
+		why = w.e.blocked
+	}
+	available := Condition{Type: "Available", Status: True, Reason: "MinimumReplicasAvailable"}
+	all := ready >= w.replicas() && w.e.blocked == ""
+	if !all {
+		available = Condition{Type: "Available", Status: False, Reason: "MinimumReplicasUnavailable", Message: why}
+	}
+	status, _ := fields(w.e.obj["status"])
+	generation, _ := at(w.e.obj, "metadata", "generation")
+	w.l.setStatus(w.e, map[string]any{
+		"observedGeneration": generation,
+		"replicas":           len(w.pods),
+		"updatedReplicas":    len(w.pods),
+		"readyReplicas":      ready,
+		"availableReplicas":  ready,
+		"conditions":         stamp([]Condition{available}, status["conditions"]),
+	})
+	w.l.setReady(w.e, all, fmt.Sprintf("%d/%d", ready, w.replicas())+suffix(why))
+	w.l.refreshServices(w.e.key.Namespace)
+}
+
+func suffix(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ", " + why
+}
+
+func (w *workload) stop(_ goodbye, done func()) {
+	w.stopped = true
+	w.done = append(w.done, done)
+	w.sync()
+}
