@@ -1,0 +1,76 @@
+package s3
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend/posix"
+)
+
+// A layout is how the gateway keeps its data in one folder: buckets in "data",
+// and what the file system cannot hold as extended attributes in "meta".
+type layout struct {
+	data, meta string // absolute
+	sidecar    bool   // keep metadata in files
+	noTmpFile  bool   // make temporary files with names
+}
+
+// prepare makes the folders and finds out what the file system can do. A
+// folder that was begun with metadata in files stays so.
+func prepare(dir string) (layout, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return layout{}, err
+	}
+	l := layout{data: filepath.Join(abs, "data"), meta: filepath.Join(abs, "meta")}
+	if err := os.MkdirAll(l.data, 0o700); err != nil {
+		return layout{}, folderError(l.data, err)
+	}
+	_, err = os.Stat(l.meta)
+	l.sidecar = err == nil || !hasXattrs(l.data)
+	if l.sidecar {
+		if err := os.MkdirAll(l.meta, 0o700); err != nil {
+			return layout{}, folderError(l.meta, err)
+		}
+	}
+	l.noTmpFile = !hasTmpFiles(l.data)
+	return l, nil
+}
+
+// backend opens the folders. It changes the working directory of the process.
+func (l layout) backend() (*posix.Posix, error) {
+	opts := posix.PosixOpts{ForceNoTmpFile: l.noTmpFile, ForceNoObjLockFile: true}
+	opts.SetNewDirPerm(0o700)
+	opts.SetNewFilePerm(0o600)
+	if !l.sidecar {
+		return posix.New(l.data, meta.XattrMeta{}, opts)
+	}
+	store, err := meta.NewSideCar(l.meta)
+	if err != nil {
+		return nil, err
+	}
+	// posix.New prints the sidecar's folder when it is told of it here; it
+	// needs to know it only to refuse one inside the data folder.
+	return posix.New(l.data, store, opts)
+}
+
+func folderError(dir string, err error) error {
+	kind := fault.Denied
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		kind = fault.Quota
+	}
+	return fault.Errorf(kind, "cannot make folder %q: %w", dir, err)
+}
+
+// probeName is a name in the data folder that can be no bucket.
+func probeName(dir string) string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return filepath.Join(dir, ".probe-"+hex.EncodeToString(b[:]))
+}

@@ -1,0 +1,39 @@
+package objectstore
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"syscall"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// dirKind is the fault kind of an error of the file system; "" if the error
+// has one already, or none fits.
+func dirKind(err error) fault.Kind {
+	switch {
+	case err == nil, fault.KindOf(err) != fault.Internal:
+		return ""
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.NotFound
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fault.Denied
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return fault.Quota
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist):
+		return fault.Conflict // a file stands where a folder must be, or the other way round
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENAMETOOLONG), escapes(err):
+		return fault.Invalid
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EIO), errors.Is(err, syscall.ESTALE):
+		return fault.Transient
+	}
+	return ""
+}
+
+// escapes reports whether os.Root refused a path because a link leads out of
+// the root. The package os has no exported error for it.
+func escapes(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && p.Err.Error() == "path escapes from parent"
+}

@@ -1,0 +1,57 @@
+package objectstore
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+)
+
+// sealDir holds one seal for each file that an Upload wrote.
+const sealDir = WorkDir + "/seals"
+
+// A seal ties a token to the very file that an Upload finished: a file that
+// was changed or replaced since has another inode or modification time.
+type seal struct {
+	Name     string `json:"name"`
+	Token    string `json:"token"`
+	Size     int64  `json:"size"`
+	Modified int64  `json:"modified"` // nanoseconds since 1970
+	Inode    uint64 `json:"inode"`
+}
+
+func sealName(name string) string { return path.Join(sealDir, workName(name)) }
+
+func sealOf(name, token string, info fs.FileInfo) seal {
+	s := seal{Name: name, Token: token, Size: info.Size(), Modified: info.ModTime().UnixNano()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.Inode = uint64(st.Ino)
+	}
+	return s
+}
+
+// readSeal is the token of the file, or "" if it has no seal that fits.
+func readSeal(root *os.Root, name string, info fs.FileInfo) string {
+	body, err := root.ReadFile(sealName(name))
+	var s seal
+	if err != nil || json.Unmarshal(body, &s) != nil || s != sealOf(name, s.Token, info) {
+		return ""
+	}
+	return s.Token
+}
+
+func writeSeal(root *os.Root, name, token string, info fs.FileInfo) error {
+	body, err := json.Marshal(sealOf(name, token, info))
+	if err != nil {
+		return err
+	}
+	if err := root.MkdirAll(sealDir, 0o755); err != nil {
+		return err
+	}
+	tmp := sealName(name) + ".new"
+	if err := writeSync(root, tmp, body); err != nil {
+		return err
+	}
+	return root.Rename(tmp, sealName(name))
+}

@@ -1,0 +1,115 @@
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// codeKinds are the S3 error codes whose HTTP status alone would mislead
+// (Amazon S3 API Reference, "Error responses"; the Minio ones are MinIO's).
+var codeKinds = map[string]fault.Kind{
+	"NoSuchKey":                      fault.NotFound,
+	"NoSuchBucket":                   fault.NotFound,
+	"NotFound":                       fault.NotFound,
+	"NoSuchUpload":                   fault.Conflict,
+	"OperationAborted":               fault.Conflict,
+	"ConditionalRequestConflict":     fault.Conflict,
+	"QuotaExceeded":                  fault.Quota,
+	"InsufficientStorage":            fault.Quota,
+	"NoSpaceLeftOnDevice":            fault.Quota,
+	"XMinioStorageFull":              fault.Quota,
+	"XMinioAdminBucketQuotaExceeded": fault.Quota,
+	"EntityTooLarge":                 fault.Invalid,
+	"BadDigest":                      fault.Transient,
+	"IncompleteBody":                 fault.Transient,
+	"XAmzContentSHA256Mismatch":      fault.Transient,
+	"XAmzContentChecksumMismatch":    fault.Transient,
+	"RequestTimeout":                 fault.Transient,
+	"SlowDown":                       fault.Transient,
+	"ThrottlingException":            fault.Transient,
+	"RequestLimitExceeded":           fault.Transient,
+	"InternalError":                  fault.Transient,
+	"PermanentRedirect":              fault.Invalid,
+	"AuthorizationHeaderMalformed":   fault.Invalid, // the region is wrong
+	"MethodNotAllowed":               fault.Denied,  // read-only gateways answer so
+}
+
+// S3Error gives an error of the AWS SDK its fault kind and a short text. It
+// leaves nil and errors that have a kind as they are.
+func S3Error(err error) error {
+	if err == nil || fault.KindOf(err) != fault.Internal {
+		return err
+	}
+	status := 0
+	var resp *awshttp.ResponseError
+	if errors.As(err, &resp) {
+		status = resp.HTTPStatusCode()
+	}
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		kind, known := codeKinds[api.ErrorCode()]
+		if !known {
+			kind = statusKind(status)
+		}
+		return fault.Errorf(kind, "%w", &apiError{code: api.ErrorCode(), message: api.ErrorMessage(), status: status, err: err})
+	}
+	if status != 0 {
+		return fault.As(statusKind(status), err)
+	}
+	var netErr net.Error
+	switch {
+	case errors.As(err, &netErr), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, context.DeadlineExceeded):
+		return fault.As(fault.Transient, err)
+	}
+	var signing interface{ ProviderName() string }
+	if errors.As(err, &signing) {
+		return fault.As(fault.Denied, err)
+	}
+	return err
+}
+
+func statusKind(status int) fault.Kind {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusMethodNotAllowed:
+		return fault.Denied
+	case status == http.StatusNotFound:
+		return fault.NotFound
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
+		return fault.Conflict
+	case status == http.StatusInsufficientStorage:
+		return fault.Quota
+	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
+		return fault.Transient
+	case status >= 500:
+		return fault.Transient
+	case status >= 300:
+		return fault.Invalid
+	}
+	return fault.Internal
+}
+
+// apiError shortens the SDK's text, which repeats operation and request ids.
+type apiError struct {
+	code, message string
+	status        int
+	err           error
+}
+
+func (e *apiError) Error() string {
+	switch {
+	case e.message == "" || e.message == e.code:
+		return fmt.Sprintf("the S3 service answers %s (HTTP %d)", e.code, e.status)
+	default:
+		return fmt.Sprintf("the S3 service answers %s (HTTP %d): %s", e.code, e.status, e.message)
+	}
+}
+
+func (e *apiError) Unwrap() error { return e.err }
