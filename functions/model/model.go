@@ -173,8 +173,8 @@ func (p *plan) revision() (blocked bool, err error) {
 	if !known {
 		_, message := outside.Ready(p.Call, resRevision)
 		why := reason.ResolvingRevision
-		if message != "" && synced(seen) == metav1.ConditionFalse {
-			why = reason.RevisionUnavailable
+		if refusal := seen.Status.AtProvider.Refusal; refusal != "" {
+			why, message = reason.RevisionUnavailable, refusal
 		}
 		p.False(v1.ConditionServing, why, "Revision %q of %s is not resolved: %s", rev.Spec.ForProvider.Revision, source, message)
 		return true, nil
@@ -187,16 +187,6 @@ func (p *plan) revision() (blocked bool, err error) {
 		}
 	}
 	return false, nil
-}
-
-// synced is the status of a managed resource's Synced condition.
-func synced(r managed.HubRevision) metav1.ConditionStatus {
-	for _, c := range r.Status.Conditions {
-		if c.Type == "Synced" {
-			return metav1.ConditionStatus(c.Status)
-		}
-	}
-	return metav1.ConditionUnknown
 }
 
 // sourceURL and convertedURL are content-addressed: another commit or type of

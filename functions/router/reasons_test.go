@@ -84,7 +84,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"ConnectionPending":   {model + tiny, nil, nil, "Serving", "False", reason.ConnectionPending, `"progress"`},
 		"ConnectionMessage":   {model + tiny, state{"progress": "status: {conditions: [{type: Synced, status: 'False', message: no route to host}]}"}, nil, "Serving", "False", reason.ConnectionPending, "no route to host"},
 		"ResolvingRevision":   {model + tiny, modelWith(state{"revision": "{}"}), nil, "Serving", "False", reason.ResolvingRevision, "hf://org/tiny"},
-		"RevisionUnavailable": {model + tiny, modelWith(state{"revision": "status: {conditions: [{type: Synced, status: 'False', message: the repository is gated}]}"}), nil, "Serving", "False", reason.RevisionUnavailable, "is gated"},
+		"RevisionUnavailable": {model + tiny, modelWith(state{"revision": "status: {atProvider: {refusal: the repository is gated}}"}), nil, "Serving", "False", reason.RevisionUnavailable, "is gated"},
 		"ModelUnsupported":    {model + tiny, modelWith(state{"revision": "metadata: {name: " + names["revision"] + "}\nstatus: {atProvider: {commit: '" + commit + "', config: '{\"model_type\":\"gpt2\"}'}}"}), nil, "Serving", "False", reason.ModelUnsupported, "gpt2"},
 		"Downloading":         {model + tiny, modelWith(nil), nil, "Downloaded", "False", reason.Downloading, "runs"},
 		"WaitingForDownload":  {model + tiny, modelWith(nil), nil, "Converted", "False", reason.WaitingForDownload, ""},

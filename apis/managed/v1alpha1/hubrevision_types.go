@@ -29,6 +29,11 @@ type HubRevisionObservation struct {
 	// +optional
 	Commit string `json:"commit,omitempty"`
 
+	// Why the hub refuses the revision, when trying again cannot help: there is no such repository or revision, or the token does not
+	// suffice.
+	// +optional
+	Refusal string `json:"refusal,omitempty"`
+
 	// Files of the commit.
 	// +optional
 	Files int32 `json:"files,omitempty"`

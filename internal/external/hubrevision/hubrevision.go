@@ -25,7 +25,9 @@ type Spec struct {
 
 // A Status is what the hub says.
 type Status struct {
-	Commit    string `json:"commit,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	// Refusal is why the hub refuses the revision, when trying again cannot help.
+	Refusal   string `json:"refusal,omitempty"`
 	Files     int    `json:"files,omitempty"`
 	SizeBytes int64  `json:"sizeBytes,omitempty"`
 	Config    string `json:"config,omitempty"`
@@ -79,24 +81,33 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if revision == "" {
 		revision = "main"
 	}
-	commit, err := hub.Resolve(ctx, ref.Repo, revision)
-	if err != nil {
-		return o, err
+	o.Status, err = describe(ctx, hub, ref.Repo, revision)
+	if fault.Final(err) {
+		o.Status, o.Message = Status{Refusal: err.Error()}, err.Error()
+		return o, nil
 	}
-	files, err := hub.Files(ctx, ref.Repo, commit)
+	o.Ready = err == nil
+	return o, err
+}
+
+func describe(ctx context.Context, hub Hub, repo, revision string) (Status, error) {
+	commit, err := hub.Resolve(ctx, repo, revision)
 	if err != nil {
-		return o, err
+		return Status{}, err
 	}
-	config, err := hub.Config(ctx, ref.Repo, commit, maxConfig)
+	files, err := hub.Files(ctx, repo, commit)
+	if err != nil {
+		return Status{}, err
+	}
+	config, err := hub.Config(ctx, repo, commit, maxConfig)
 	if err != nil && !fault.Is(err, fault.NotFound) {
-		return o, err
+		return Status{}, err
 	}
-	o.Ready = true
-	o.Status = Status{Commit: commit, Files: len(files), Config: string(config)}
+	s := Status{Commit: commit, Files: len(files), Config: string(config)}
 	for _, f := range files {
-		o.Status.SizeBytes += f.Size
+		s.SizeBytes += f.Size
 	}
-	return o, nil
+	return s, nil
 }
 
 // Create has nothing to do.
