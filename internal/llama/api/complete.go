@@ -1,0 +1,100 @@
+package api
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorizond/koldun/internal/llama"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// A reply sends an answer to the client in one of its forms.
+type reply interface {
+	// piece passes on a part of the answer. The first comes when the engine
+	// begins.
+	piece(p llama.Piece) error
+	// finish ends a complete answer.
+	finish(r llama.Result) error
+	// fail ends an answer that did not come, or broke off.
+	fail(e *openai.Error)
+}
+
+func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
+	chat, bad := h.readChat(w, r)
+	if bad != nil {
+		h.o.Metrics.refused()
+		writeError(w, bad)
+		return
+	}
+	select {
+	case h.admit <- struct{}{}:
+		defer func() { <-h.admit }()
+	default:
+		h.o.Metrics.overloaded()
+		writeError(w, unavailable("too many requests wait for the engine"))
+		return
+	}
+	id, began := "chatcmpl-"+rand.Text(), time.Now()
+	out := h.reply(w, chat, id, began)
+	h.o.Metrics.inFlight.Inc()
+	defer h.o.Metrics.inFlight.Dec()
+
+	result, err := h.engine.Generate(r.Context(), h.request(chat), out.piece)
+	if err == nil {
+		err = out.finish(result)
+	}
+	outcome := string(result.Finish)
+	switch {
+	case err == nil:
+	case gone(r.Context(), err):
+		outcome = outcomeCancelled
+	default:
+		e := asError(err)
+		outcome = outcomeFailed
+		if e.Status < http.StatusInternalServerError {
+			outcome = outcomeRefused
+		}
+		out.fail(e)
+	}
+	h.o.Metrics.done(outcome, result, time.Since(began))
+	log := h.o.Logger.With("id", id, "outcome", outcome, "promptTokens", result.PromptTokens, "cachedTokens", result.CachedTokens,
+		"tokens", result.Tokens, "promptTime", result.PromptTime, "answerTime", result.AnswerTime, "duration", time.Since(began))
+	if outcome == outcomeFailed {
+		log.Error("cannot answer", "error", err)
+		return
+	}
+	log.Info("answered")
+}
+
+func (h *Handler) reply(w http.ResponseWriter, chat openai.ChatRequest, id string, began time.Time) reply {
+	if chat.Stream {
+		return &stream{
+			w: w, control: http.NewResponseController(w), id: id, model: h.o.Model, created: began.Unix(), wantUsage: chat.UsageChunk,
+			chunks: openai.NewStream(id, h.o.Model, began.Unix(), chat.UsageChunk),
+		}
+	}
+	return &whole{w: w, id: id, model: h.o.Model, created: began.Unix()}
+}
+
+// whole is a reply in one piece.
+type whole struct {
+	w         http.ResponseWriter
+	id, model string
+	created   int64
+	text      strings.Builder
+}
+
+func (o *whole) piece(p llama.Piece) error {
+	o.text.WriteString(p.Text)
+	return nil
+}
+
+func (o *whole) finish(r llama.Result) error {
+	usage := openai.NewUsage(r.PromptTokens, r.Tokens)
+	writeJSON(o.w, http.StatusOK, encode(openai.NewCompletion(o.id, o.model, o.created, o.text.String(), string(r.Finish), usage)))
+	return nil
+}
+
+func (o *whole) fail(e *openai.Error) { writeError(o.w, e) }

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/llama"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// encode writes a value whose fields can always be encoded.
+func encode(v any) []byte {
+	b, err := openai.Encode(v)
+	if err != nil {
+		panic("api: " + err.Error())
+	}
+	return b
+}
+
+// writeJSON sends a whole answer. The length is stated, because clients of
+// dllama-api rely on it.
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+func writeError(w http.ResponseWriter, e *openai.Error) {
+	if e.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	writeJSON(w, e.Status, encode(e))
+}
+
+func notFound(w http.ResponseWriter, r *http.Request) {
+	writeError(w, &openai.Error{
+		Status: http.StatusNotFound, Type: openai.InvalidRequest,
+		Message: "there is no " + r.Method + " " + r.URL.Path + " here: see POST /v1/chat/completions and GET /v1/models",
+	})
+}
+
+func onlyMethod(method string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", method+", OPTIONS")
+		writeError(w, &openai.Error{
+			Status: http.StatusMethodNotAllowed, Type: openai.InvalidRequest,
+			Message: "the method must be " + method + ", not " + r.Method,
+		})
+	}
+}
+
+// asError says in OpenAI's words why an answer did not come.
+func asError(err error) *openai.Error {
+	var tooLong *llama.TooLongError
+	if errors.As(err, &tooLong) {
+		return openai.BadRequest("messages", openai.CodeContextLength, tooLong.Error())
+	}
+	if errors.Is(err, llama.ErrClosed) || errors.Is(err, httpserver.ErrShutdown) {
+		return unavailable("the server is shutting down")
+	}
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.Unsupported:
+		return openai.BadRequest("messages", openai.CodeInvalidValue, err.Error())
+	}
+	return &openai.Error{Status: http.StatusInternalServerError, Type: openai.ServerError, Message: err.Error()}
+}
+
+func unavailable(message string) *openai.Error {
+	return &openai.Error{Status: http.StatusServiceUnavailable, Type: openai.ServerError, Message: message}
+}
+
+// errClient means that the client can no longer be reached.
+var errClient = fault.As(fault.Interrupted, errors.New("the client is gone"))
+
+// gone reports whether err is the client's doing.
+func gone(ctx context.Context, err error) bool {
+	return errors.Is(err, errClient) || errors.Is(context.Cause(ctx), context.Canceled)
+}

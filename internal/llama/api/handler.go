@@ -1,0 +1,113 @@
+// Package api serves the embedded engine over HTTP, with the API of
+// distributed-llama's dllama-api: POST /v1/chat/completions and GET
+// /v1/models. Field names and shapes are the same; where that server differs
+// from the OpenAI API or aborts, this one does what OpenAI documents.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/llama"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// An Engine answers requests. It is safe for concurrent use and computes one
+// answer at a time; others wait in Generate.
+type Engine interface {
+	// Generate is that of llama.Engine.
+	Generate(ctx context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error)
+}
+
+// Options adjust a Handler.
+type Options struct {
+	Model   string    // id under which the engine answers
+	Created time.Time // of the model; zero is 1970, as dllama-api says
+	// Sampling is for requests that do not say otherwise. The first request
+	// without a seed gets this seed, every further one another, so that a
+	// server with a fixed seed repeats itself when it starts again.
+	Sampling llama.Sampling
+	Waiting  int          // requests that may wait for their turn; 0 means 16
+	Logger   *slog.Logger // nil means slog.Default(); never sees prompts or answers
+	Metrics  *Metrics     // nil means none that anybody reads
+}
+
+const defaultWaiting = 16
+
+// A Handler serves the API.
+type Handler struct {
+	engine  Engine
+	o       Options
+	models  []byte        // answer to GET /v1/models
+	admit   chan struct{} // holds a token for each request that is answered or waits
+	mux     *http.ServeMux
+	seeding sync.Mutex
+	seeds   uint64 // how many requests had no seed
+}
+
+// New makes a Handler. The engine stays the caller's.
+func New(e Engine, o Options) *Handler {
+	if o.Waiting <= 0 {
+		o.Waiting = defaultWaiting
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
+	created := int64(0)
+	if !o.Created.IsZero() {
+		created = o.Created.Unix()
+	}
+	h := &Handler{engine: e, o: o, admit: make(chan struct{}, 1+o.Waiting), mux: http.NewServeMux()}
+	h.models = encode(openai.ModelList{
+		Object: "list",
+		Data:   []openai.Model{{ID: o.Model, Object: "model", Created: created, OwnedBy: "user"}},
+	})
+	h.mux.HandleFunc("POST /v1/chat/completions", h.complete)
+	h.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, h.models) })
+	h.mux.HandleFunc("/v1/chat/completions", onlyMethod("POST"))
+	h.mux.HandleFunc("/v1/models", onlyMethod("GET"))
+	h.mux.HandleFunc("/", notFound)
+	return h
+}
+
+// ServeHTTP lets every origin in, as dllama-api does: there are no credentials
+// here that a foreign page could use.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
+		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// seed is the seed of a request that has none.
+func (h *Handler) seed() uint64 {
+	h.seeding.Lock()
+	defer h.seeding.Unlock()
+	n := h.seeds
+	h.seeds++
+	if n == 0 {
+		return h.o.Sampling.Seed
+	}
+	return mix(h.o.Sampling.Seed + n*golden)
+}
+
+const golden = 0x9E3779B97F4A7C15
+
+// mix makes neighbours independent (the finalizer of SplitMix64). The states
+// of the sampler's own generator would not do: two of them in a row give the
+// same numbers, shifted by one.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}

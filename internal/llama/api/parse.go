@@ -1,0 +1,90 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/gorizond/koldun/internal/llama"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+const (
+	maxBody     = 16 << 20 // bytes; far above the longest context in text
+	readTimeout = time.Minute
+)
+
+// readChat reads a request. The error is what to tell the client.
+func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatRequest, *openai.Error) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Now().Add(readTimeout))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	_ = c.SetReadDeadline(time.Time{}) // or the connection would seem broken later
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return openai.ChatRequest{}, &openai.Error{
+			Status: http.StatusRequestEntityTooLarge, Type: openai.InvalidRequest, Message: "the body has more than 16 MiB",
+		}
+	}
+	if err != nil {
+		return openai.ChatRequest{}, openai.BadRequest("", openai.CodeInvalidJSON, "the body cannot be read to its end")
+	}
+	chat, err := openai.ParseChat(h.complement(body))
+	if err == nil {
+		return chat, nil
+	}
+	var e *openai.Error
+	if errors.As(err, &e) {
+		return openai.ChatRequest{}, e
+	}
+	return openai.ChatRequest{}, openai.BadRequest("", openai.CodeInvalidJSON, err.Error())
+}
+
+// complement takes what dllama-api allows and OpenAI does not to OpenAI's
+// form: no model, and a token limit of 0 or less for no limit. Whatever else
+// is wrong stays for the parser to tell.
+func (h *Handler) complement(body []byte) []byte {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(body, &m) != nil || m == nil {
+		return body
+	}
+	changed := false
+	var model string
+	if raw, ok := m["model"]; !ok || json.Unmarshal(raw, &model) == nil && model == "" {
+		m["model"] = encode(h.o.Model)
+		changed = true
+	}
+	for _, field := range []string{"max_tokens", "max_completion_tokens"} {
+		var n float64
+		if raw, ok := m[field]; ok && json.Unmarshal(raw, &n) == nil && n <= 0 {
+			delete(m, field)
+			changed = true
+		}
+	}
+	if !changed {
+		return body
+	}
+	return encode(m)
+}
+
+// request turns a chat into what the engine is asked.
+func (h *Handler) request(c openai.ChatRequest) llama.Request {
+	r := llama.Request{MaxTokens: c.MaxTokens, Sampling: h.o.Sampling, Stop: c.Stop}
+	for _, m := range c.Messages {
+		r.Messages = append(r.Messages, llama.Message{Role: string(m.Role), Content: m.Content})
+	}
+	if c.Temperature != nil {
+		r.Sampling.Temperature = float32(*c.Temperature)
+	}
+	if c.TopP != nil {
+		r.Sampling.TopP = float32(*c.TopP)
+	}
+	if c.Seed != nil {
+		r.Sampling.Seed = uint64(*c.Seed)
+		return r
+	}
+	r.Sampling.Seed = h.seed()
+	return r
+}

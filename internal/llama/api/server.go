@@ -1,0 +1,53 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+
+	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/llama"
+)
+
+// A server is what Run runs.
+type server struct {
+	Config
+	metrics  *Metrics
+	health   net.Addr
+	notReady atomic.Pointer[error] // why; points to nil once it is
+}
+
+func (s *server) run(ctx context.Context) (err error) {
+	engine, err := llama.Open(s.Engine)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	if err := engine.ChatError(); err != nil {
+		return err
+	}
+	s.logModel(engine.Info())
+	l, err := httpserver.Listen(ctx, s.address())
+	if err != nil {
+		return err
+	}
+	h := New(engine, Options{
+		Model: s.modelID(), Created: modified(s.Engine.Model), Sampling: s.Sampling, Waiting: s.Waiting,
+		Logger: s.Logger, Metrics: s.metrics,
+	})
+	ready, draining := error(nil), httpserver.ErrShutdown
+	s.notReady.Store(&ready)
+	defer context.AfterFunc(ctx, func() { s.notReady.Store(&draining) })()
+	if s.Ready != nil {
+		s.Ready(l.Addr(), s.health)
+	}
+	return httpserver.Serve(ctx, l, h, httpserver.Options{Name: "api", Grace: s.Grace, Logger: s.Logger})
+}
+
+func (s *server) logModel(i llama.Info) {
+	s.Logger.Info("model is open",
+		"model", s.modelID(), "arch", string(i.Shape.Arch), "weights", string(i.Shape.Weights), "layers", i.Shape.Layers, "dim", i.Shape.Dim,
+		"context", i.SeqLen, "vocabulary", i.Vocabulary, "template", string(i.Template), "threads", i.Threads,
+		"weightBytes", i.WeightBytes, "cacheBytes", i.CacheBytes)
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gorizond/koldun/internal/llama"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// writeTimeout is how long the engine waits for a client that does not read:
+// nobody else is answered meanwhile.
+const writeTimeout = 30 * time.Second
+
+// stream is a reply in server-sent events.
+type stream struct {
+	w         http.ResponseWriter
+	control   *http.ResponseController
+	id, model string
+	created   int64
+	wantUsage bool // in a chunk of its own
+	chunks    *openai.Stream
+	buf       []byte
+	begun     bool
+}
+
+func (s *stream) piece(p llama.Piece) error {
+	s.buf = s.buf[:0]
+	if !s.begun {
+		s.begin()
+		s.buf = s.chunks.Role(s.buf)
+	}
+	if p.Text != "" {
+		s.buf = s.chunks.Text(s.buf, p.Text)
+	}
+	return s.send()
+}
+
+func (s *stream) begin() {
+	s.begun = true
+	head := s.w.Header()
+	head.Set("Content-Type", "text/event-stream; charset=utf-8")
+	head.Set("Cache-Control", "no-cache")
+	head.Set("X-Accel-Buffering", "no") // nginx would hold the stream back
+	s.w.WriteHeader(http.StatusOK)
+}
+
+// finish ends the stream. Usage always stands somewhere: in a chunk of its own
+// for who asked for that, else in the last chunk, where clients that do not
+// know it do not trip over it.
+func (s *stream) finish(r llama.Result) error {
+	usage := openai.NewUsage(r.PromptTokens, r.Tokens)
+	reason := string(r.Finish)
+	if s.wantUsage {
+		s.buf = s.chunks.Usage(s.chunks.Finish(s.buf[:0], reason), *usage)
+	} else {
+		s.buf = openai.AppendEvent(s.buf[:0], encode(openai.Chunk{
+			ID: s.id, Object: "chat.completion.chunk", Created: s.created, Model: s.model, Usage: usage,
+			Choices: []openai.ChunkChoice{{FinishReason: &reason}},
+		}))
+	}
+	s.buf = s.chunks.Done(s.buf)
+	return s.send()
+}
+
+// fail tells the client: with a status, or, if that was sent before, with an
+// event, after which no [DONE] comes.
+func (s *stream) fail(e *openai.Error) {
+	if !s.begun {
+		writeError(s.w, e)
+		return
+	}
+	s.buf = openai.AppendEvent(s.buf[:0], encode(e))
+	_ = s.send()
+}
+
+func (s *stream) send() error {
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := s.w.Write(s.buf); err != nil {
+		return errClient
+	}
+	if err := s.control.Flush(); err != nil {
+		return errClient
+	}
+	return nil
+}
