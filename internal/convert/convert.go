@@ -1,0 +1,152 @@
+// Package convert turns models as Hugging Face keeps them (safetensors,
+// config.json, tokenizer files) into the .m and .t files of distributed-llama,
+// with the bytes its own converter writes.
+//
+// It reads ranges and writes parts, so that its memory does not grow with the
+// model; it uses all cores; it continues where an earlier process stopped; and
+// it writes a manifest last, so that a folder either holds a whole model or
+// none.
+package convert
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// Version names the bytes that a conversion writes. It changes when the same
+// input would give other bytes.
+const Version = "koldun-convert/1"
+
+// A Part says which of the two files to write.
+type Part string
+
+// The parts.
+const (
+	Both      Part = ""
+	Model     Part = "model"
+	Tokenizer Part = "tokenizer"
+)
+
+// Config describes one conversion. From, To, Name and Weights are required,
+// Weights not for the tokenizer alone.
+type Config struct {
+	From, To objectstore.Store
+	Name     string // goes into the file names
+	Weights  topology.FloatType
+	Only     Part
+	Workers  int           // goroutines that compute; 0 is one per core
+	Progress progress.Func // may be nil
+	Log      *slog.Logger  // may be nil
+
+	// PartSize is the size of uploaded parts in bytes. 0 chooses it.
+	PartSize int64
+}
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+func (c *Config) complete() error {
+	if c.From == nil || c.To == nil {
+		return fault.Errorf(fault.Invalid, "a source and a target are needed")
+	}
+	if !validName.MatchString(c.Name) {
+		return fault.Errorf(fault.Invalid, "name %q goes into file names: want letters, digits, dots, dashes and underscores, at most 128", c.Name)
+	}
+	switch c.Only {
+	case Both, Model, Tokenizer:
+	default:
+		return fault.Errorf(fault.Invalid, "only %q can be converted alone, not %q", []Part{Model, Tokenizer}, c.Only)
+	}
+	if c.Only != Tokenizer || c.Weights != "" {
+		if _, err := topology.ParseFloatType(string(c.Weights)); err != nil {
+			return err
+		}
+	}
+	if c.Workers <= 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// Run converts a model and returns the manifest it wrote, or the one that was
+// there already for the same input. It blocks until done. After an error no
+// manifest is there that names files this call has touched; calling again
+// continues, except after errors that cannot pass.
+func Run(ctx context.Context, cfg Config) (manifest.Manifest, error) {
+	if err := cfg.complete(); err != nil {
+		return manifest.Manifest{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot convert model: %w", err))
+	}
+	r := newReporter(cfg.Progress)
+	m, err := run(ctx, cfg, r)
+	if err != nil {
+		err = fmt.Errorf("cannot convert model %q from %s: %w", cfg.Name, cfg.From.URL(), err)
+		r.failed(err)
+		return manifest.Manifest{}, err
+	}
+	r.done(m.Size())
+	return m, nil
+}
+
+func run(ctx context.Context, cfg Config, r *reporter) (manifest.Manifest, error) {
+	src, err := openSource(ctx, cfg.From)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	dst, err := openTarget(ctx, cfg, src)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	if m, ok := dst.present(); ok {
+		cfg.Log.Info("model is already converted", "name", cfg.Name, "target", cfg.To.URL())
+		return m, nil
+	}
+	var tok []byte
+	if cfg.Only != Model {
+		if tok, err = src.tokenizer(ctx, cfg.Log); err != nil {
+			return manifest.Manifest{}, err
+		}
+	}
+	out := manifest.Manifest{
+		Kind: manifest.Converted, Origin: src.origin, Name: cfg.Name, Weights: string(cfg.Weights), Converter: Version,
+		Files: dst.kept(),
+	}
+	if len(out.Files) > 0 {
+		out.Weights, out.Shape = dst.old.Weights, dst.old.Shape
+	}
+	r.expect(int64(len(tok)))
+	if cfg.Only != Tokenizer {
+		plan, err := planModel(ctx, cfg, src)
+		if err != nil {
+			return manifest.Manifest{}, err
+		}
+		r.expect(plan.size)
+		f, err := writeModel(ctx, cfg, plan, dst, src.digest, r)
+		if err != nil {
+			return manifest.Manifest{}, err
+		}
+		shape := plan.header.Shape()
+		out.Shape = &shape
+		out.Files = append(out.Files, f)
+	}
+	if tok != nil {
+		f, err := dst.putTokenizer(ctx, tok)
+		if err != nil {
+			return manifest.Manifest{}, err
+		}
+		out.Files = append(out.Files, f)
+	}
+	out.Written = time.Now().UTC().Truncate(time.Second)
+	return dst.seal(ctx, out)
+}

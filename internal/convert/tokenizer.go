@@ -1,0 +1,37 @@
+package convert
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/gorizond/koldun/internal/formats/tokenizer"
+)
+
+// tokenizer converts the tokenizer files into the bytes of a .t file.
+func (s *source) tokenizer(ctx context.Context, log *slog.Logger) ([]byte, error) {
+	var in tokenizer.Files
+	for _, f := range []struct {
+		name  string
+		limit int64
+		into  *[]byte
+	}{
+		{"config.json", maxConfig, &in.Config},
+		{"tokenizer_config.json", maxSmall, &in.TokenizerConfig},
+		{"tokenizer.json", maxTokenizer, &in.TokenizerJSON},
+		{"tokenizer.model", maxTokenizer, &in.SentencePiece},
+		{"chat_template.jinja", maxSmall, &in.ChatTemplate},
+	} {
+		var err error
+		if *f.into, err = s.optional(ctx, f.name, f.limit); err != nil {
+			return nil, err
+		}
+	}
+	f, err := tokenizer.FromHuggingFace(in)
+	if err != nil {
+		return nil, err
+	}
+	if f.ChatTemplate == "" {
+		log.Warn("tokenizer has no chat template", "source", s.store.URL())
+	}
+	return f.Encode()
+}
