@@ -35,6 +35,7 @@ type Assignment struct {
 	Request Request `json:"request"`
 	Attempt int     `json:"attempt"` // counts from 1
 	Epoch   uint64  `json:"epoch"`   // fencing epoch of the leader; a runner refuses an older one than it has seen
+	Seq     uint64  `json:"seq"`     // counts what this leader says to this runner, Sync included; late ones are refused
 }
 
 // An AssignmentReply accepts or refuses an Assignment.
@@ -42,6 +43,8 @@ type AssignmentReply struct {
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason,omitempty"` // why not: one of the Refused constants
 	Epoch    uint64 `json:"epoch,omitempty"`  // RefusedStale: the newest epoch the runner has seen
+	Instance string `json:"instance"`         // of the runner
+	Version  uint64 `json:"version"`          // of the runner's record, this reply's effect included
 }
 
 // Why a runner refuses an assignment.
@@ -57,6 +60,7 @@ const (
 // with its Runner record, and from then on refuses leaders of an older epoch.
 type Sync struct {
 	Epoch uint64 `json:"epoch"`
+	Seq   uint64 `json:"seq"` // see Assignment
 }
 
 // A SyncReply tells a leader what a runner holds.
@@ -205,6 +209,10 @@ type Held struct {
 	Text    bool      `json:"text,omitempty"` // text was sent, so it cannot be tried elsewhere
 }
 
+// MaxEnds is how many ends a runner keeps for a leader to come; with so many it
+// takes no more work.
+const MaxEnds = 32
+
 // A Runner is a runner's own record in names.RunnersBucket, refreshed well
 // within its TTL and at each change.
 type Runner struct {
@@ -215,7 +223,11 @@ type Runner struct {
 	Requests []string    `json:"requests,omitempty"` // ids it holds
 	Held     []Held      `json:"held,omitempty"`     // the attempts at them
 	Affinity string      `json:"affinity,omitempty"` // conversation in its prompt cache
-	// Last is the end of its latest attempt, until the leader has acknowledged
-	// it: a new leader learns from it what it missed.
-	Last *AttemptEnd `json:"last,omitempty"`
+	// Ends are the ends of attempts that no leader has acknowledged yet: a new
+	// leader learns from them what it missed. Oldest first, at most MaxEnds.
+	Ends []AttemptEnd `json:"ends,omitempty"`
+	// Instance is another word in each process that bears the name, and
+	// Version grows with each change of an instance's record, heartbeats excluded.
+	Instance string `json:"instance"`
+	Version  uint64 `json:"version"`
 }

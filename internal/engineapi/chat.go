@@ -16,7 +16,10 @@ type Chat struct {
 	Temperature *float64         // nil: the engine's default
 	TopP        *float64
 	Seed        *int64 // nil: the generator goes on where it is
-	Timeouts    Timeouts
+	// Stop is a hint: upstream takes it and does nothing, so callers look for
+	// the sequences themselves.
+	Stop     []string
+	Timeouts Timeouts
 }
 
 // Timeouts bound the phases of a generation; 0 means no bound, except Connect
@@ -50,6 +53,7 @@ type wireRequest struct {
 	Seed        *uint64       `json:"seed,omitempty"`
 	Temperature *float64      `json:"temperature,omitempty"`
 	TopP        *float64      `json:"top_p,omitempty"`
+	Stop        []string      `json:"stop,omitempty"`
 }
 
 type wireMessage struct {
@@ -87,7 +91,7 @@ func encode(chat Chat) ([]byte, error) {
 		// Upstream takes an empty chat and generates until the context is full.
 		return nil, fault.Errorf(fault.Invalid, "cannot ask the engine: there are no messages")
 	}
-	w := wireRequest{Stream: true, MaxTokens: max(chat.MaxTokens, 0), Temperature: chat.Temperature, TopP: chat.TopP}
+	w := wireRequest{Stream: true, MaxTokens: max(chat.MaxTokens, 0), Temperature: chat.Temperature, TopP: chat.TopP, Stop: chat.Stop}
 	for _, m := range chat.Messages {
 		w.Messages = append(w.Messages, wireMessage{Role: string(m.Role), Content: m.Content})
 	}

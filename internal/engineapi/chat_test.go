@@ -156,6 +156,21 @@ func TestCancelStopsTheEngine(t *testing.T) {
 	}
 }
 
+func TestAlive(t *testing.T) {
+	e := enginetest.Start(t, nil)
+	c := client(t, e.URL)
+	if err := c.Alive(ctx(t)); err != nil {
+		t.Error(err)
+	}
+	if why := e.Aborted(); why != "" {
+		t.Errorf("the engine aborted: %s", why)
+	}
+	e.Stop()
+	if err := c.Alive(ctx(t)); !errors.Is(err, engineapi.ErrLoading) {
+		t.Errorf("nobody listens: %v, want %v", err, engineapi.ErrLoading)
+	}
+}
+
 // A request that is cancelled before it was sent must not leave a connection
 // without a request behind, however the moments fall.
 func TestCancelledRequestsDoNotAbortTheEngine(t *testing.T) {

@@ -13,7 +13,7 @@ package engineapi
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"sync"
@@ -109,9 +109,7 @@ func (c *Client) leave(conn net.Conn) {
 		defer c.leftover.Done()
 		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(farewell))
-		// Upstream answers OPTIONS of any path without touching the model.
-		_, err := fmt.Fprintf(conn, "OPTIONS /v1/models HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", c.addr)
-		if err != nil {
+		if _, err := io.WriteString(conn, c.harmless()); err != nil {
 			return
 		}
 		var buf [512]byte

@@ -1,0 +1,70 @@
+package sidecar
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// announceTimeout bounds one try to write the record.
+const announceTimeout = 2 * time.Second
+
+// announce keeps the runner's record fresh: at each change, and three times
+// within its TTL whatever the engine does. One goroutine writes, so that
+// records never overtake each other.
+func (r *runner) announce(ctx context.Context) {
+	beat := time.NewTicker(r.cfg.TTL / 3)
+	defer beat.Stop()
+	for {
+		if r.write(ctx) != nil && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(r.cfg.TTL / 10):
+				continue
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.changed:
+		case <-beat.C:
+		}
+	}
+}
+
+func (r *runner) write(ctx context.Context) error {
+	r.mu.Lock()
+	rec := r.record()
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, announceTimeout)
+	defer cancel()
+	_, err := r.cfg.Bus.PutTTL(ctx, names.RunnersBucket, r.key(), rec, r.cfg.TTL)
+	if err != nil {
+		r.cfg.Logger.Debug("cannot announce the runner", "error", err)
+	}
+	return err
+}
+
+// withdraw removes the record at the end, unless another process has taken the
+// name over. While it holds ends that nobody has acknowledged it stays until
+// its TTL, for a leader to come.
+func (r *runner) withdraw() {
+	ctx, cancel := context.WithTimeout(context.Background(), announceTimeout)
+	defer cancel()
+	if r.hasEnds() {
+		_ = r.write(ctx)
+		return
+	}
+	rec, rev, err := bus.Get[bus.Runner](ctx, r.cfg.Bus, names.RunnersBucket, r.key())
+	if err != nil || rec.Instance != r.instance {
+		return
+	}
+	if err := r.cfg.Bus.Delete(ctx, names.RunnersBucket, r.key(), rev); err != nil {
+		r.cfg.Logger.Warn("cannot withdraw the runner; its record will expire", "error", err)
+	}
+}
+
+func (r *runner) key() string { return names.RunnerKey(r.cfg.Session, r.cfg.Runner) }

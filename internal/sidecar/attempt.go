@@ -1,0 +1,224 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// Why an attempt is ended from outside.
+var (
+	errCancelled  = errors.New("the request was cancelled")
+	errHandedBack = errors.New("the runner is draining")
+	errTimeout    = errors.New("the request took longer than it may")
+	// errStopped ends a generation at a stop sequence; it is no fault.
+	errStopped = errors.New("a stop sequence came")
+)
+
+// An attempt is one try at a request.
+type attempt struct {
+	r          *runner
+	assignment bus.Assignment
+	cancel     context.CancelCauseFunc
+	started    time.Time
+	frames     *frameLog
+
+	// Guarded by r.mu:
+	first     time.Time // when text was sent first
+	givenBack bool      // somebody else will do it: no text may be sent any more
+}
+
+// held is called with r.mu held.
+func (a *attempt) held() bus.Held {
+	return bus.Held{
+		Request: a.assignment.Request.Ref(),
+		Epoch:   a.assignment.Epoch,
+		Attempt: a.assignment.Attempt,
+		Started: a.started,
+		Text:    !a.first.IsZero(),
+	}
+}
+
+// begin is called with mu held, by a runner that is idle.
+func (r *runner) begin(as bus.Assignment) {
+	ctx, cancel := context.WithCancelCause(r.work)
+	a := &attempt{r: r, assignment: as, cancel: cancel, started: time.Now()}
+	a.frames = newFrameLog(r.cfg.Bus, r.cfg.Logger, as)
+	r.current = a
+	r.idle = make(chan struct{})
+	r.touch()
+	go func() { // ends with the attempt; drain waits for it
+		defer cancel(nil)
+		a.run(ctx)
+	}()
+}
+
+func (a *attempt) run(ctx context.Context) {
+	log := a.r.cfg.Logger.With("request", a.assignment.Request.ID, "attempt", a.assignment.Attempt)
+	log.Debug("attempt starts", "epoch", a.assignment.Epoch)
+	a.frames.add(bus.Frame{Kind: bus.FrameStarted})
+	end := bus.AttemptEnd{
+		Request: a.assignment.Request.ID,
+		Epoch:   a.assignment.Epoch,
+		Attempt: a.assignment.Attempt,
+		Runner:  a.r.cfg.Runner,
+		Started: a.started,
+	}
+	healthy := true
+	reason, usage, err := a.generate(ctx)
+	end.Usage = usage
+	if err == nil {
+		end.FinishReason = reason
+		a.frames.add(bus.Frame{Kind: bus.FrameEnd, FinishReason: reason, Usage: &usage})
+	} else {
+		end.Error, healthy = a.failure(err)
+		log.Warn("attempt failed", "code", end.Error.Code, "error", err)
+	}
+	end.Ended = time.Now()
+	a.r.finish(a, end, healthy)
+	log.Debug("attempt ended", "tokens", usage.CompletionTokens, "ms", end.Ended.Sub(a.started).Milliseconds())
+}
+
+// generate drives the engine and returns why and with what usage it ended.
+func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
+	req := a.assignment.Request
+	chat, err := openai.ParseChat(req.Body)
+	if err != nil {
+		return "", bus.Usage{}, err
+	}
+	if req.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, req.Timeout, errTimeout)
+		defer cancel()
+	}
+	stops := newStopper(chat.Stop)
+	last := a.started
+	res, err := a.r.cfg.Engine.Chat(ctx, a.chat(chat), func(d engineapi.Delta) error {
+		now := time.Now()
+		a.r.metrics.token(last, now, last.Equal(a.started))
+		last = now
+		text, stopped := stops.push(d.Text)
+		a.send(text)
+		if stopped {
+			return errStopped
+		}
+		return nil
+	})
+	usage := countUsage(chat, res)
+	if errors.Is(err, errStopped) && !a.isGivenBack() {
+		return openai.FinishStop, usage, nil
+	}
+	if err != nil {
+		return "", usage, err
+	}
+	a.send(stops.rest())
+	if a.isGivenBack() {
+		return "", usage, errHandedBack
+	}
+	return res.FinishReason, usage, nil
+}
+
+func (a *attempt) chat(c openai.ChatRequest) engineapi.Chat {
+	t := a.r.cfg.Timeouts
+	return engineapi.Chat{
+		Messages:    c.Messages,
+		MaxTokens:   c.MaxTokens,
+		Temperature: c.Temperature,
+		TopP:        c.TopP,
+		Seed:        c.Seed,
+		Stop:        c.Stop,
+		Timeouts:    engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between},
+	}
+}
+
+// send streams a piece of text. Before the first one the leader is told, on
+// the same connection, that this attempt is the one to end it.
+func (a *attempt) send(text string) {
+	if text == "" {
+		return
+	}
+	a.r.mu.Lock()
+	if a.givenBack {
+		a.r.mu.Unlock()
+		return
+	}
+	isFirst := a.first.IsZero()
+	if isFirst {
+		a.first = time.Now()
+		a.r.touch()
+	}
+	a.r.mu.Unlock()
+	if isFirst {
+		mark := bus.Mark{
+			Request: a.assignment.Request.ID, Epoch: a.assignment.Epoch,
+			Attempt: a.assignment.Attempt, Runner: a.r.cfg.Runner,
+		}
+		if err := a.r.cfg.Bus.Send(names.MarkSubject(a.r.cfg.Session), mark); err != nil {
+			a.r.cfg.Logger.Warn("cannot tell of a first token", "request", mark.Request, "error", err)
+		}
+	}
+	a.frames.add(bus.Frame{Kind: bus.FrameDelta, Text: text})
+}
+
+func (a *attempt) isGivenBack() bool {
+	a.r.mu.Lock()
+	defer a.r.mu.Unlock()
+	return a.givenBack
+}
+
+// failure says what to tell of an error, and whether the engine is still to be
+// trusted after it.
+func (a *attempt) failure(err error) (f *bus.Failure, healthy bool) {
+	var refused *openai.Error
+	switch {
+	case errors.Is(err, errCancelled):
+		return &bus.Failure{Code: bus.CodeCancelled, Message: "the request was cancelled"}, true
+	case errors.Is(err, errHandedBack), errors.Is(err, errStopped):
+		return &bus.Failure{Code: bus.CodeHandedBack, Message: "runner " + a.r.cfg.Runner + " is shutting down"}, true
+	case errors.Is(err, errTimeout):
+		msg := fmt.Sprintf("the answer took longer than %s", a.assignment.Request.Timeout)
+		return &bus.Failure{Code: bus.CodeTimeout, Message: msg}, true
+	case errors.Is(err, engineapi.ErrTimeout):
+		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine was silent for too long"}, false
+	case errors.Is(err, engineapi.ErrLoading):
+		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine is not running"}, false
+	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
+		return &bus.Failure{Code: bus.CodeContextLength, Message: refused.Message}, true
+	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
+		return &bus.Failure{Code: bus.CodeInvalidRequest, Message: refused.Message}, true
+	case fault.Is(err, fault.Invalid):
+		return &bus.Failure{Code: bus.CodeInvalidRequest, Message: err.Error()}, true
+	}
+	// Texts of other errors are about sockets, not about what was asked.
+	return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine broke off: " + err.Error()}, false
+}
+
+// finish makes the runner free again.
+func (r *runner) finish(a *attempt, end bus.AttemptEnd, healthy bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	end.FirstToken = a.first
+	r.ends = append(r.ends, end)
+	if len(r.ends) == 1 {
+		r.reported = make(chan struct{})
+	}
+	r.current = nil
+	r.remember(a)
+	r.affinity = a.assignment.Request.Affinity
+	if !healthy {
+		r.ready = false
+		r.affinity = ""
+		poke(r.suspect)
+	}
+	r.metrics.attempt(end)
+	r.touch()
+	poke(r.toReport)
+	close(r.idle)
+}

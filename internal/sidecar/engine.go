@@ -1,0 +1,98 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+const (
+	proveMin   = 200 * time.Millisecond // pause between tries to get a token
+	proveMax   = 5 * time.Second
+	aliveEvery = 10 * time.Second
+)
+
+// watchEngine makes the runner ready once the engine has generated, and takes
+// that back when the engine is gone or an attempt has failed, until it has
+// generated again.
+func (r *runner) watchEngine(ctx context.Context) {
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	for ctx.Err() == nil {
+		if !r.isReady() {
+			r.prove(ctx)
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.suspect:
+		case <-alive.C:
+			r.checkAlive(ctx)
+		}
+	}
+}
+
+// prove asks for a token until one comes.
+func (r *runner) prove(ctx context.Context) {
+	for pause := proveMin; ctx.Err() == nil; pause = min(2*pause, proveMax) {
+		err := r.warmUp(ctx)
+		if err == nil {
+			r.setReady(true)
+			r.cfg.Logger.Info("the engine generates")
+			return
+		}
+		if !errors.Is(err, engineapi.ErrLoading) && ctx.Err() == nil {
+			r.cfg.Logger.Warn("the engine does not generate yet", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// warmUp has one token generated: the whole ring takes part in it. An answer
+// without text is also proof, because a token may be half a character or the
+// end of the turn.
+func (r *runner) warmUp(ctx context.Context) error {
+	t := r.cfg.Timeouts
+	_, err := r.cfg.Engine.Chat(ctx, engineapi.Chat{
+		Messages:  []openai.Message{{Role: openai.User, Content: "Hi"}},
+		MaxTokens: 1,
+		Timeouts:  engineapi.Timeouts{Connect: t.Connect, First: t.Between, Between: t.Between},
+	}, func(engineapi.Delta) error { return nil })
+	return err
+}
+
+// checkAlive notices an engine that ended while nobody asked it anything.
+func (r *runner) checkAlive(ctx context.Context) {
+	r.mu.Lock()
+	busy := r.current != nil
+	r.mu.Unlock()
+	if busy {
+		return
+	}
+	if err := r.cfg.Engine.Alive(ctx); err != nil && ctx.Err() == nil {
+		r.cfg.Logger.Warn("the engine does not answer", "error", err)
+		r.setReady(false)
+	}
+}
+
+func (r *runner) isReady() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ready
+}
+
+func (r *runner) setReady(ready bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ready == ready {
+		return
+	}
+	r.ready = ready
+	r.affinity = "" // the warm-up took the place in the prompt cache
+	r.touch()
+}

@@ -1,0 +1,91 @@
+package sidecar
+
+import (
+	"log/slog"
+	"sync"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+const (
+	maxLogBytes = 4 << 20 // of text kept per attempt
+	maxResend   = 1024    // frames sent again at once; whoever needs more asks again
+	maxPast     = 16      // attempts whose frames are kept after their end
+)
+
+// A frameLog numbers, publishes and keeps the frames of one attempt, so that
+// what is lost on the way can be sent again.
+type frameLog struct {
+	bus *bus.Bus
+	log *slog.Logger
+	as  bus.Assignment
+
+	mu     sync.Mutex
+	first  int // Seq of frames[0]
+	frames []bus.Frame
+	bytes  int
+}
+
+func newFrameLog(b *bus.Bus, log *slog.Logger, as bus.Assignment) *frameLog {
+	return &frameLog{bus: b, log: log, as: as}
+}
+
+// add publishes a frame. The lock keeps it in order with frames sent again.
+func (l *frameLog) add(f bus.Frame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f.Request, f.Epoch, f.Attempt = l.as.Request.ID, l.as.Epoch, l.as.Attempt
+	f.Seq = l.first + len(l.frames)
+	l.frames = append(l.frames, f)
+	l.bytes += len(f.Text)
+	for l.bytes > maxLogBytes {
+		l.bytes -= len(l.frames[0].Text)
+		l.frames = l.frames[1:]
+		l.first++
+	}
+	l.publish(f)
+}
+
+// resend publishes the frames from a place on.
+func (l *frameLog) resend(from bus.Resume) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seq := from.Seq
+	if from.Epoch != l.as.Epoch || from.Attempt != l.as.Attempt {
+		seq = 0
+	}
+	i := seq - l.first
+	if i < 0 {
+		return // too long ago
+	}
+	for n := 0; i < len(l.frames) && n < maxResend; i, n = i+1, n+1 {
+		l.publish(l.frames[i])
+	}
+}
+
+func (l *frameLog) publish(f bus.Frame) {
+	if err := l.bus.PublishFrame(f); err != nil {
+		// It is kept, and asked for again by whoever misses it.
+		l.log.Debug("cannot publish a frame", "request", f.Request, "seq", f.Seq, "error", err)
+	}
+}
+
+func (l *frameLog) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bytes
+}
+
+// remember keeps the frames of an attempt that has ended. It is called with mu
+// held.
+func (r *runner) remember(a *attempt) {
+	r.past = append(r.past, a)
+	total := 0
+	for i := len(r.past) - 1; i >= 0; i-- {
+		total += r.past[i].frames.size()
+		if len(r.past)-i > maxPast || total > 2*maxLogBytes {
+			r.past = append([]*attempt(nil), r.past[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/httpserver"
+)
+
+// metrics of one runner. Names follow OpenTelemetry's semantic conventions for
+// generative AI servers where there is one.
+type metrics struct {
+	registry *prometheus.Registry
+	state    *prometheus.GaugeVec
+	attempts *prometheus.CounterVec
+	tokens   *prometheus.CounterVec
+	first    prometheus.Histogram
+	between  prometheus.Histogram
+	duration prometheus.Histogram
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		state: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "koldun_runner_state", Help: "1 for the state the runner is in.",
+		}, []string{"state"}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "koldun_runner_attempts_total", Help: "Attempts that ended, by how.",
+		}, []string{"result"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gen_ai_client_token_usage_total", Help: "Tokens by direction.",
+		}, []string{"gen_ai_token_type"}),
+		first: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "gen_ai_server_time_to_first_token_seconds", Help: "From the start of an attempt to its first token.",
+			Buckets: []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 30, 60, 120, 300, 900},
+		}),
+		between: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "gen_ai_server_time_per_output_token_seconds", Help: "From one token to the next.",
+			Buckets: []float64{.001, .01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 10, 30},
+		}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "gen_ai_server_request_duration_seconds", Help: "How long attempts take.",
+			Buckets: []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300, 900, 3600},
+		}),
+	}
+	m.registry.MustRegister(m.state, m.attempts, m.tokens, m.first, m.between, m.duration,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.setState(bus.RunnerStarting)
+	return m
+}
+
+func (m *metrics) setState(now bus.RunnerState) {
+	for _, s := range []bus.RunnerState{bus.RunnerStarting, bus.RunnerIdle, bus.RunnerBusy, bus.RunnerDraining} {
+		value := 0.0
+		if s == now {
+			value = 1
+		}
+		m.state.WithLabelValues(string(s)).Set(value)
+	}
+}
+
+func (m *metrics) token(last, now time.Time, isFirst bool) {
+	if isFirst {
+		m.first.Observe(now.Sub(last).Seconds())
+		return
+	}
+	m.between.Observe(now.Sub(last).Seconds())
+}
+
+func (m *metrics) attempt(end bus.AttemptEnd) {
+	result := "completed"
+	if end.Error != nil {
+		result = end.Error.Code
+	}
+	m.attempts.WithLabelValues(result).Inc()
+	m.tokens.WithLabelValues("input").Add(float64(end.Usage.PromptTokens))
+	m.tokens.WithLabelValues("output").Add(float64(end.Usage.CompletionTokens))
+	m.duration.Observe(end.Ended.Sub(end.Started).Seconds())
+}
+
+// health serves /healthz, /readyz (the engine generates and NATS is there) and
+// /metrics.
+func (r *runner) health() http.Handler {
+	return httpserver.Health(r.metrics.registry,
+		httpserver.Check{Name: "nats", Probe: func(context.Context) error {
+			if !r.cfg.Bus.Connected() {
+				return errors.New("not connected")
+			}
+			return nil
+		}},
+		httpserver.Check{Name: "engine", Probe: func(context.Context) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			switch {
+			case r.draining:
+				return errors.New("draining")
+			case !r.ready && r.current == nil:
+				return errors.New("no token has come out of the engine yet")
+			}
+			return nil
+		}},
+	)
+}

@@ -1,0 +1,115 @@
+package sidecar
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+// A runner is the state of a sidecar. Everything below mu is guarded by it; no
+// lock is held while anything blocks.
+type runner struct {
+	cfg      Config
+	instance string
+	work     context.Context // of attempts and reports: ends when draining is over
+	metrics  *metrics
+	changed  chan struct{} // cap 1: the record is to be written
+	toReport chan struct{} // cap 1: there are ends to report
+	suspect  chan struct{} // cap 1: the engine has to prove itself again
+
+	mu       sync.Mutex
+	version  uint64
+	ready    bool // a real token came out of the engine
+	draining bool
+	fence    fence
+	current  *attempt
+	past     []*attempt // whose frames can be sent again, oldest first
+	affinity string
+	ends     []bus.AttemptEnd // not acknowledged yet, oldest first
+	idle     chan struct{}    // closed while current is nil
+	reported chan struct{}    // closed while ends is empty
+}
+
+func newRunner(cfg Config) *runner {
+	r := &runner{
+		cfg:      cfg,
+		instance: rand.Text(),
+		metrics:  newMetrics(),
+		changed:  make(chan struct{}, 1),
+		toReport: make(chan struct{}, 1),
+		suspect:  make(chan struct{}, 1),
+		idle:     make(chan struct{}),
+		reported: make(chan struct{}),
+	}
+	close(r.idle)
+	close(r.reported)
+	return r
+}
+
+// A fence lets the newest leader pass, and its messages in their order only.
+type fence struct {
+	epoch  uint64
+	seq    uint64
+	synced bool // the leader of epoch knows what this runner holds
+}
+
+// pass reports whether a message is newer than all before.
+func (f *fence) pass(epoch, seq uint64) bool {
+	if epoch < f.epoch || epoch == f.epoch && seq <= f.seq {
+		return false
+	}
+	if epoch > f.epoch {
+		f.synced = false
+	}
+	f.epoch, f.seq = epoch, seq
+	return true
+}
+
+// state is called with mu held.
+func (r *runner) state() bus.RunnerState {
+	switch {
+	case r.draining:
+		return bus.RunnerDraining
+	case r.current != nil:
+		return bus.RunnerBusy
+	case !r.ready:
+		return bus.RunnerStarting
+	}
+	return bus.RunnerIdle
+}
+
+// record is called with mu held.
+func (r *runner) record() bus.Runner {
+	rec := bus.Runner{
+		Name:     r.cfg.Runner,
+		Session:  r.cfg.Session,
+		Model:    r.cfg.Model,
+		State:    r.state(),
+		Affinity: r.affinity,
+		Ends:     append([]bus.AttemptEnd(nil), r.ends...),
+		Instance: r.instance,
+		Version:  r.version,
+	}
+	if a := r.current; a != nil {
+		rec.Requests = []string{a.assignment.Request.ID}
+		rec.Held = []bus.Held{a.held()}
+	}
+	return rec
+}
+
+// touch is called with mu held, after each change of what the record says.
+func (r *runner) touch() {
+	r.version++
+	r.metrics.setState(r.state())
+	poke(r.changed)
+}
+
+// poke wakes whoever waits on a channel of capacity 1.
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,110 @@
+package sidecar
+
+import (
+	"sync"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// subscribe listens to the dispatcher and to those who follow requests. The
+// returned function ends it and may be called more than once.
+func (r *runner) subscribe() (func(), error) {
+	var stops []func()
+	stopAll := sync.OnceFunc(func() {
+		for _, stop := range stops {
+			stop()
+		}
+	})
+	add := func(stop func(), err error) error {
+		if err != nil {
+			stopAll()
+			return err
+		}
+		stops = append(stops, stop)
+		return nil
+	}
+	b, session, name := r.cfg.Bus, r.cfg.Session, r.cfg.Runner
+	if err := add(bus.Serve(b, names.SyncSubject(session, name), r.onSync)); err != nil {
+		return nil, err
+	}
+	if err := add(bus.Serve(b, names.AssignSubject(session, name), r.onAssign)); err != nil {
+		return nil, err
+	}
+	if err := add(bus.Serve(b, names.CancelSubject(session, "*"), r.onCancel)); err != nil {
+		return nil, err
+	}
+	if err := add(bus.Listen(b, names.ResumeSubject(session, "*"), r.onResume)); err != nil {
+		return nil, err
+	}
+	return stopAll, nil
+}
+
+// onSync answers a leader that wants to know where things stand.
+func (r *runner) onSync(_ string, s bus.Sync) (bus.SyncReply, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fence.pass(s.Epoch, s.Seq) {
+		r.fence.synced = true
+	}
+	return bus.SyncReply{Runner: r.record(), Epoch: r.fence.epoch}, true
+}
+
+// onAssign accepts or refuses an attempt. The runner is busy from here on.
+func (r *runner) onAssign(_ string, as bus.Assignment) (bus.AssignmentReply, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reason := r.refusal(as)
+	if reason == "" {
+		r.begin(as)
+	}
+	return bus.AssignmentReply{
+		Accepted: reason == "", Reason: reason, Epoch: r.fence.epoch,
+		Instance: r.instance, Version: r.version,
+	}, true
+}
+
+// refusal is called with mu held.
+func (r *runner) refusal(as bus.Assignment) string {
+	switch {
+	case !r.fence.pass(as.Epoch, as.Seq):
+		return bus.RefusedStale
+	case !r.fence.synced:
+		return bus.RefusedUnsynced
+	case r.draining:
+		return bus.RefusedDraining
+	case r.current != nil, len(r.ends) >= bus.MaxEnds:
+		return bus.RefusedBusy
+	case !r.ready:
+		return bus.RefusedNotReady
+	}
+	return ""
+}
+
+// onCancel drops a request that this runner holds, and says so.
+func (r *runner) onCancel(subject string, _ bus.CancelOrder) (bus.Ack, bool) {
+	r.mu.Lock()
+	a := r.current
+	r.mu.Unlock()
+	if a == nil || subject != names.CancelSubject(r.cfg.Session, a.assignment.Request.ID) {
+		return bus.Ack{}, false
+	}
+	a.cancel(errCancelled)
+	return bus.Ack{OK: true}, true
+}
+
+// onResume sends the frames of a request again that this runner works on, or
+// has worked on lately.
+func (r *runner) onResume(subject string, from bus.Resume) {
+	r.mu.Lock()
+	var found *attempt
+	for _, a := range append(r.past[:len(r.past):len(r.past)], r.current) {
+		if a != nil && subject == names.ResumeSubject(r.cfg.Session, a.assignment.Request.ID) {
+			found = a
+		}
+	}
+	r.mu.Unlock()
+	if found != nil {
+		found.frames.resend(from)
+	}
+}

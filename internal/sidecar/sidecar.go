@@ -1,0 +1,145 @@
+// Package sidecar runs beside one engine and is the only one to talk to it. It
+// announces a runner on the bus, takes one request at a time from the
+// dispatcher, streams what the engine generates as numbered frames, and tells
+// how each attempt ended until somebody has taken note.
+package sidecar
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver"
+)
+
+// An Engine generates text, one request at a time; *engineapi.Client is one.
+type Engine interface {
+	// Chat blocks until the generation ends, and ends it soon when ctx does.
+	Chat(ctx context.Context, chat engineapi.Chat, onText func(engineapi.Delta) error) (engineapi.Result, error)
+	// Alive tells, without making the engine compute, whether it answers.
+	Alive(ctx context.Context) error
+}
+
+// Config describes a runner.
+type Config struct {
+	Bus     *bus.Bus // belongs to the caller, who closes it after Run
+	Engine  Engine
+	Session string // names.Session
+	Runner  string // unique in the session at any one time; one subject token
+	Model   string // "namespace/name"
+	Listen  string // "host:port" of health and metrics; "" for none
+
+	Timeouts Timeouts
+	// TTL is how long the runner's record outlives its last heartbeat, in whole
+	// seconds: after it, others take the runner for dead. Default 9 s.
+	TTL time.Duration
+	// Grace is how long a generation that has begun to send text may go on
+	// once Run's context has ended. Default 25 s.
+	Grace  time.Duration
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Timeouts bound the phases of an attempt. The whole of it is bounded by the
+// request's own Timeout.
+type Timeouts struct {
+	Connect time.Duration // default 5 s
+	First   time.Duration // to the first token, the prompt is read then; default 30 min
+	Between time.Duration // from one token to the next; default 10 min
+}
+
+const (
+	defaultTTL     = 9 * time.Second
+	defaultGrace   = 25 * time.Second
+	defaultConnect = 5 * time.Second
+	defaultFirst   = 30 * time.Minute
+	defaultBetween = 10 * time.Minute
+	// reportGrace is how long Run waits at its end for the dispatcher to take
+	// note of what it has not heard yet.
+	reportGrace = 5 * time.Second
+)
+
+func (c *Config) setDefaults() error {
+	if c.Bus == nil || c.Engine == nil {
+		return fault.Errorf(fault.Internal, "cannot run a sidecar without bus and engine")
+	}
+	if c.Session == "" || c.Runner == "" {
+		return fault.Errorf(fault.Invalid, "cannot run a sidecar without session and runner name")
+	}
+	setDefault(&c.Timeouts.Connect, defaultConnect)
+	setDefault(&c.Timeouts.First, defaultFirst)
+	setDefault(&c.Timeouts.Between, defaultBetween)
+	setDefault(&c.TTL, defaultTTL)
+	setDefault(&c.Grace, defaultGrace)
+	if c.TTL < time.Second {
+		return fault.Errorf(fault.Invalid, "cannot run a sidecar with a TTL of %s: the least is 1s", c.TTL)
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Logger = c.Logger.With("session", c.Session, "runner", c.Runner)
+	return nil
+}
+
+func setDefault(d *time.Duration, to time.Duration) {
+	if *d <= 0 {
+		*d = to
+	}
+}
+
+// Run serves until ctx ends. It then takes no more work, hands back what has
+// not sent text yet, lets the rest finish for Config.Grace, reports it, and
+// removes the runner's record. It returns nil after such an end, and otherwise
+// why it could not begin.
+func Run(ctx context.Context, cfg Config) error {
+	if err := cfg.setDefaults(); err != nil {
+		return err
+	}
+	var listener net.Listener
+	if cfg.Listen != "" {
+		l, err := httpserver.Listen(ctx, cfg.Listen)
+		if err != nil {
+			return fmt.Errorf("cannot serve health of runner %q: %w", cfg.Runner, err)
+		}
+		listener = l
+	}
+	r := newRunner(cfg)
+
+	// What must outlive ctx, to drain, runs under work.
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
+	r.work = work
+	unsubscribe, err := r.subscribe()
+	if err != nil {
+		if listener != nil {
+			_ = listener.Close()
+		}
+		return err
+	}
+	defer unsubscribe()
+
+	var g errgroup.Group
+	if listener != nil {
+		g.Go(func() error {
+			return httpserver.Serve(work, listener, r.health(), httpserver.Options{Name: "health", Grace: time.Second, Logger: cfg.Logger})
+		})
+	}
+	g.Go(func() error { r.announce(work); return nil })
+	g.Go(func() error { r.report(work); return nil })
+	g.Go(func() error { r.watchEngine(ctx); return nil })
+	<-ctx.Done()
+	cfg.Logger.Info("draining")
+	r.drain()
+	unsubscribe()
+	stopWork()
+	err = g.Wait()
+	r.withdraw()
+	cfg.Logger.Info("stopped")
+	return err
+}
