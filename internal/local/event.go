@@ -30,7 +30,7 @@ const (
 	ConditionChanged EventType = "ConditionChanged" // of a composite: Condition
 	ProgressMade     EventType = "ProgressMade"     // of a managed resource: Progress
 	ProcessStarted   EventType = "ProcessStarted"   // Pod, Container, PID
-	ProcessEnded     EventType = "ProcessEnded"     // Pod, Container, PID, Message, and RestartIn if there is another try
+	ProcessEnded     EventType = "ProcessEnded"     // Pod, Container, Message, and RestartIn if there is another try
 	JobEnded         EventType = "JobEnded"         // Message; Failed says how
 	Listening        EventType = "Listening"        // a Service's port is open: Endpoint
 	NotRunHere       EventType = "NotRunHere"       // Message says why
