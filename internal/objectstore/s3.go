@@ -18,6 +18,10 @@ import (
 // it with the object at the moment the upload completes.
 const tokenMetadata = "koldun-token"
 
+// noToken is the token of objects written in one step. It is written out
+// because some gateways keep the metadata of the object that was there before.
+const noToken = "-"
+
 // s3Store keeps objects in a bucket below a key prefix.
 type s3Store struct {
 	client *s3.Client
@@ -74,7 +78,7 @@ func (s *s3Store) stat(ctx context.Context, name string) (Object, error) {
 		Size:     aws.ToInt64(out.ContentLength),
 		ETag:     aws.ToString(out.ETag),
 		Modified: aws.ToTime(out.LastModified),
-		Token:    out.Metadata[tokenMetadata],
+		Token:    tokenOf(out.Metadata),
 	}, nil
 }
 
@@ -190,7 +194,12 @@ func (s *s3Store) Put(ctx context.Context, name string, body []byte) error {
 }
 
 func (s *s3Store) put(ctx context.Context, name string, body []byte) error {
-	_, err := s.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: s.key(name), Body: bytes.NewReader(body)})
+	_, err := s.client.PutObject(ctx, &s3.PutObjectInput{
+		Bucket:   &s.bucket,
+		Key:      s.key(name),
+		Body:     bytes.NewReader(body),
+		Metadata: map[string]string{tokenMetadata: noToken},
+	})
 	return err
 }
 
@@ -223,4 +232,12 @@ func (s *s3Store) errorf(ctx context.Context, verb, name string, err error) erro
 func hasCode(err error, code string) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorCode() == code
+}
+
+func tokenOf(metadata map[string]string) string {
+	token := metadata[tokenMetadata]
+	if token == noToken {
+		return ""
+	}
+	return token
 }

@@ -35,6 +35,7 @@ const (
 	maxParts       = 10_000
 	startTimeout   = 30 * time.Second
 	portAttempts   = 5
+	stopGrace      = time.Second // for requests at work
 )
 
 // Config says where the gateway listens and keeps its data.
@@ -47,10 +48,10 @@ type Config struct {
 
 // A Server is a running gateway. Its methods may be called from any goroutine.
 type Server struct {
-	endpoint string
-	cancel   context.CancelFunc
-	done     chan struct{}
-	err      error // set before done is closed
+	addr   string
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // set before done is closed
 }
 
 // Start runs a gateway until ctx ends or Close is called. It blocks until
@@ -109,6 +110,9 @@ func run(ctx context.Context, cfg Config, l layout, addr string) (*Server, error
 	if err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if !running.CompareAndSwap(false, true) {
 		return nil, errRunning
 	}
@@ -119,7 +123,7 @@ func run(ctx context.Context, cfg Config, l layout, addr string) (*Server, error
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Server{endpoint: "http://" + addr, cancel: cancel, done: make(chan struct{})}
+	s := &Server{addr: addr, cancel: cancel, done: make(chan struct{})}
 	ready := make(chan struct{})
 	var once sync.Once
 	go func() {
@@ -148,6 +152,7 @@ func run(ctx context.Context, cfg Config, l layout, addr string) (*Server, error
 	defer timeout.Stop()
 	select {
 	case <-ready:
+		go s.cut(ctx)
 		return s, nil
 	case <-timeout.C:
 		err = fault.Errorf(fault.Transient, "it does not listen after %s", startTimeout)
@@ -166,7 +171,7 @@ func run(ctx context.Context, cfg Config, l layout, addr string) (*Server, error
 
 // Endpoint is where clients connect: "http://host:port". Buckets are addressed
 // by path.
-func (s *Server) Endpoint() string { return s.endpoint }
+func (s *Server) Endpoint() string { return "http://" + s.addr }
 
 // Close stops the gateway and waits for it. It may be called more than once.
 func (s *Server) Close() error {
@@ -183,6 +188,22 @@ func (s *Server) Wait() error {
 
 // Done is closed when the gateway has stopped.
 func (s *Server) Done() <-chan struct{} { return s.done }
+
+// cut lets requests at work end when the gateway is told to stop, and then
+// whatever else holds it up.
+func (s *Server) cut(ctx context.Context) {
+	<-ctx.Done()
+	ticker := time.NewTicker(stopGrace)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-ticker.C:
+			cutConns(s.addr)
+		}
+	}
+}
 
 func splitListen(listen string) (host, port string, err error) {
 	if listen == "" {
