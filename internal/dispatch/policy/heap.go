@@ -1,0 +1,63 @@
+package policy
+
+import "container/heap"
+
+// An entry is a job in the queue.
+type entry struct {
+	job    Job
+	tenant *tenant
+	parked bool // lets others pass until wake
+	// places in the heaps, -1 when not there
+	inTenant, inParked, inDeadlines int
+}
+
+// A slot tells a heap where an item keeps its place.
+type slot[T any] func(item T) *int
+
+// An index is a heap whose items know their places, so that any can be taken out.
+type index[T any] struct {
+	items []T
+	less  func(a, b T) bool
+	slot  slot[T]
+}
+
+func (x *index[T]) Len() int           { return len(x.items) }
+func (x *index[T]) Less(i, j int) bool { return x.less(x.items[i], x.items[j]) }
+func (x *index[T]) Swap(i, j int) {
+	x.items[i], x.items[j] = x.items[j], x.items[i]
+	*x.slot(x.items[i]), *x.slot(x.items[j]) = i, j
+}
+
+// Push and Pop are for container/heap alone.
+func (x *index[T]) Push(v any) {
+	item := v.(T) //nolint:forcetypeassert // only add calls it
+	*x.slot(item) = len(x.items)
+	x.items = append(x.items, item)
+}
+
+func (x *index[T]) Pop() any {
+	var zero T
+	last := len(x.items) - 1
+	item := x.items[last]
+	x.items[last] = zero
+	x.items = x.items[:last]
+	*x.slot(item) = -1
+	return item
+}
+
+func (x *index[T]) add(item T) { heap.Push(x, item) }
+func (x *index[T]) fix(item T) { heap.Fix(x, *x.slot(item)) }
+
+func (x *index[T]) remove(item T) {
+	if i := *x.slot(item); i >= 0 {
+		heap.Remove(x, i)
+	}
+}
+
+func (x *index[T]) top() (T, bool) {
+	if len(x.items) == 0 {
+		var zero T
+		return zero, false
+	}
+	return x.items[0], true
+}

@@ -1,0 +1,45 @@
+// Package policy decides which request goes next, and to which runner. It is
+// pure: it knows neither clock nor network, and gives the same answers to the
+// same questions.
+//
+// The rules, in order:
+//
+//   - Between tenants, the one that was served the fewest tokens goes first. One
+//     that comes back after a pause starts level with the others, so
+//     nobody can save up a right to be served, and every tenant gets its turn.
+//   - Within a tenant, the earliest deadline goes first, then the earliest
+//     arrival. Each job has a deadline, so none waits for ever behind newer ones.
+//   - A job goes to the runner whose prompt cache holds its conversation. If
+//     that one is busy, the job lets others pass for a short while, and then goes
+//     anywhere: to the runner whose cache is worth the least.
+//   - A job that a runner failed goes to another one, if there is one.
+package policy
+
+import "time"
+
+// A Job is a request that waits.
+type Job struct {
+	ID       string
+	Tenant   string
+	Affinity string    // conversation; "" for none
+	Order    uint64    // of arrival
+	Since    time.Time // waiting since
+	Deadline time.Time // gone after it; never zero
+	Cost     int       // expected tokens, at least 1
+	Avoid    []string  // runners that have failed it
+}
+
+// A Runner is a runner that can be given work, now or when it has finished.
+type Runner struct {
+	Name     string
+	Affinity string // conversation in its prompt cache; "" for none
+	Idle     bool
+}
+
+// before orders the jobs of one tenant.
+func before(a, b *entry) bool {
+	if !a.job.Deadline.Equal(b.job.Deadline) {
+		return a.job.Deadline.Before(b.job.Deadline)
+	}
+	return a.job.Order < b.job.Order
+}

@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"slices"
+	"time"
+)
+
+// A Queue holds the jobs and runners of one session. It belongs to one goroutine.
+type Queue struct {
+	patience time.Duration
+	entries  map[string]*entry
+	tenants  map[string]*tenant
+	turns    index[*tenant] // with eligible jobs, fewest tokens first
+	parked   index[*entry]  // jobs that let others pass, first to wake first
+	waiting  map[string][]*entry
+	deadline index[*entry]
+	pool     *pool
+	floor    float64 // tokens of the tenant that was served last
+}
+
+// New makes an empty queue. patience is how long a job waits for a better
+// runner than there is idle.
+func New(patience time.Duration) *Queue {
+	q := &Queue{
+		patience: patience,
+		entries:  map[string]*entry{},
+		tenants:  map[string]*tenant{},
+		waiting:  map[string][]*entry{},
+		pool:     newPool(),
+	}
+	q.turns = index[*tenant]{less: fewerServed, slot: func(t *tenant) *int { return &t.place }}
+	q.parked = index[*entry]{
+		less: func(a, b *entry) bool { return a.job.Since.Before(b.job.Since) },
+		slot: func(e *entry) *int { return &e.inParked },
+	}
+	q.deadline = index[*entry]{less: before, slot: func(e *entry) *int { return &e.inDeadlines }}
+	return q
+}
+
+// Len is the number of jobs.
+func (q *Queue) Len() int { return len(q.entries) }
+
+// Runners is the number of runners.
+func (q *Queue) Runners() int { return len(q.pool.runners) }
+
+// Add queues a job; one of the same id takes the place of the older.
+func (q *Queue) Add(j Job) {
+	q.Remove(j.ID)
+	j.Cost = max(j.Cost, 1)
+	e := &entry{job: j, tenant: q.tenant(j.Tenant), inTenant: -1, inParked: -1, inDeadlines: -1}
+	q.entries[j.ID] = e
+	q.deadline.add(e)
+	q.enter(e)
+}
+
+// Remove takes a job out, and reports whether it was there.
+func (q *Queue) Remove(id string) bool {
+	e := q.entries[id]
+	if e == nil {
+		return false
+	}
+	delete(q.entries, id)
+	q.deadline.remove(e)
+	if e.parked {
+		q.unpark(e)
+		return true
+	}
+	q.leave(e)
+	return true
+}
+
+// SetRunner adds a runner or changes it.
+func (q *Queue) SetRunner(r Runner) {
+	q.pool.set(r)
+	if !r.Idle {
+		return
+	}
+	q.wakeOne("")
+	if r.Affinity != "" {
+		q.wakeOne(r.Affinity)
+	}
+}
+
+// RemoveRunner forgets a runner.
+func (q *Queue) RemoveRunner(name string) { q.pool.remove(name) }
+
+// Next takes out the job that goes next, and its runner, which counts as busy
+// from now on. ok is false if nothing can go now.
+func (q *Queue) Next(now time.Time) (j Job, runner string, ok bool) {
+	q.wake(now)
+	for q.pool.idle() > 0 {
+		t, found := q.turns.top()
+		if !found {
+			return Job{}, "", false
+		}
+		e := t.jobs.items[0]
+		m := q.choose(e.job, now)
+		if m == nil {
+			q.park(e)
+			continue
+		}
+		q.Remove(e.job.ID)
+		q.floor = max(q.floor, t.served)
+		q.charge(t, e.job.Cost)
+		busy := m.Runner
+		busy.Idle = false
+		busy.Affinity = e.job.Affinity
+		q.pool.set(busy)
+		return e.job, m.Name, true
+	}
+	return Job{}, "", false
+}
+
+// choose finds an idle runner for a job, or nil if the job should rather wait.
+func (q *Queue) choose(j Job, now time.Time) *member {
+	m, busy := q.pool.holder(j)
+	if m != nil {
+		return m
+	}
+	patient := now.Before(j.Since.Add(q.patience))
+	if busy && patient {
+		return nil
+	}
+	if m := q.pool.any(j); m != nil {
+		return m
+	}
+	// Only runners that failed it are idle.
+	if patient && q.pool.others(j) {
+		return nil
+	}
+	j.Avoid = nil
+	return q.pool.any(j)
+}
+
+// Settle corrects what a tenant was charged for a job once it is known.
+func (q *Queue) Settle(tenant string, expected, actual int) {
+	if t := q.tenants[tenant]; t != nil {
+		q.charge(t, actual-max(expected, 1))
+	}
+}
+
+// Expired takes out the jobs whose deadline is not after now.
+func (q *Queue) Expired(now time.Time) []Job {
+	var out []Job
+	for {
+		e, ok := q.deadline.top()
+		if !ok || e.job.Deadline.After(now) {
+			return out
+		}
+		q.Remove(e.job.ID)
+		out = append(out, e.job)
+	}
+}
+
+// Wake is when to ask again although nothing has changed: a job's patience or
+// its deadline ends. It is zero if there is no such time.
+func (q *Queue) Wake() time.Time {
+	var at time.Time
+	if e, ok := q.deadline.top(); ok {
+		at = e.job.Deadline
+	}
+	if e, ok := q.parked.top(); ok {
+		if wake := e.job.Since.Add(q.patience); at.IsZero() || wake.Before(at) {
+			at = wake
+		}
+	}
+	return at
+}
+
+// Positions calls f for each job, in order of arrival, with the number of jobs
+// that arrived before it: what people expect of a queue, and an estimate.
+func (q *Queue) Positions(f func(id string, ahead int)) {
+	all := make([]*entry, 0, len(q.entries))
+	for _, e := range q.entries {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *entry) int {
+		if a.job.Order < b.job.Order {
+			return -1
+		}
+		return 1
+	})
+	for i, e := range all {
+		f(e.job.ID, i)
+	}
+}
