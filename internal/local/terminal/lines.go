@@ -1,0 +1,161 @@
+package terminal
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gorizond/koldun/internal/local"
+	"github.com/gorizond/koldun/internal/progress"
+)
+
+// plainEvery is how often progress is told where bars cannot be drawn.
+const plainEvery = 10 * time.Second
+
+// lines takes note of an event and says which lines it is worth.
+func (t *Terminal) lines(e local.Event) []string {
+	if e.Type == local.Stopping {
+		return t.line(e, t.note, dim, "stopping")
+	}
+	o := t.object(e)
+	switch e.Type {
+	case local.Added:
+		if e.Owner == (local.Key{}) && e.Object.Group() == local.CompositeGroup {
+			return t.line(e, t.note, cyan, t.name(o))
+		}
+	case local.Removed:
+		t.forget(e.Object)
+	case local.BecameReady:
+		o.ready, o.message = true, e.Message
+		return t.becameReady(e, o)
+	case local.BecameUnready:
+		o.ready, o.message = false, e.Message
+		if o.workload() {
+			return t.line(e, t.bad, yellow, t.name(o)+" is not ready: "+e.Message)
+		}
+	case local.ConditionChanged:
+		return t.condition(e, o)
+	case local.ProgressMade:
+		return t.progress(e, o)
+	case local.ProcessStarted:
+		id := e.Pod + "/" + e.Container
+		if o.starts[id]++; o.starts[id] > 1 && o.workload() {
+			return t.line(e, t.ok, green, "restarted "+id)
+		}
+	case local.ProcessEnded:
+		if e.RestartIn > 0 {
+			return t.line(e, t.bad, red, fmt.Sprintf("%s/%s %s; again in %s", e.Pod, e.Container, e.Message, span(e.RestartIn)))
+		}
+	case local.JobEnded:
+		if e.Failed {
+			return t.line(e, t.bad, red, t.name(o)+": "+e.Message)
+		}
+		return t.line(e, t.ok, green, t.name(o)+" "+e.Message+t.took(e, o))
+	case local.Listening:
+		o.address = "http://" + e.Endpoint.Address
+		return t.line(e, t.ok, green, t.name(o)+" listens on "+o.address)
+	case local.NotRunHere:
+		o.notRun = true
+		return t.line(e, t.note, dim, t.name(o)+" is not run here: "+e.Message)
+	case local.Trouble:
+		return t.line(e, t.bad, yellow, t.name(o)+": "+e.Message)
+	}
+	return nil
+}
+
+// line is one line: when, how bad, what.
+func (t *Terminal) line(e local.Event, mark, color, text string) []string {
+	when := fmt.Sprintf("%7s", span(e.Time.Sub(t.began)))
+	return []string{t.paint(dim, when) + " " + t.paint(color, mark) + " " + text}
+}
+
+func (t *Terminal) becameReady(e local.Event, o *object) []string {
+	switch {
+	case o.owner == (local.Key{}):
+		lines := t.line(e, t.ok, green, t.paint(bold, t.name(o)+" is ready")+t.took(e, o))
+		return append(lines, t.tree(o)...)
+	case o.workload():
+		return t.line(e, t.ok, green, t.name(o)+" is ready "+t.paint(dim, e.Message)+t.took(e, o))
+	}
+	return nil
+}
+
+// condition tells of a new reason; another message alone is not news.
+func (t *Terminal) condition(e local.Event, o *object) []string {
+	c := e.Condition
+	old := o.conditions[c.Type]
+	o.conditions[c.Type] = c
+	if old.Status == c.Status && old.Reason == c.Reason {
+		return nil
+	}
+	text := t.name(o) + " " + t.paint(cyan, c.Reason)
+	if c.Message != "" {
+		text += ": " + c.Message
+	}
+	switch {
+	case c.Type == local.Synced:
+		return t.line(e, t.bad, red, text)
+	case c.Status == local.True:
+		return t.line(e, t.ok, green, text)
+	case c.Type == local.Serving:
+		return t.line(e, t.note, dim, text)
+	}
+	return nil // a stage that is not done yet; Serving says so, too
+}
+
+func (t *Terminal) progress(e local.Event, o *object) []string {
+	p := e.Progress
+	told, at := o.progress, o.progressAt
+	o.progress = p
+	switch p.Phase {
+	case progress.Done:
+		t.screen.drop(o.key)
+		if told.Phase == "" || p.Stage == "" {
+			return nil // it was done before
+		}
+		return t.line(e, t.ok, green, p.Stage+" "+size(p.Bytes))
+	case progress.Failed:
+		t.screen.drop(o.key)
+		return t.line(e, t.bad, red, p.Stage+": "+p.Message)
+	case progress.Running:
+	default:
+		return nil
+	}
+	if t.screen.live {
+		t.screen.set(o.key, func(columns int) string { return t.picture(p, columns) })
+		return nil
+	}
+	if e.Time.Sub(at) < plainEvery {
+		return nil
+	}
+	o.progressAt = e.Time
+	return t.line(e, t.note, dim, p.Stage+" "+amount(p))
+}
+
+// picture is a bar with all that fits beside it.
+func (t *Terminal) picture(p progress.Report, columns int) string {
+	width := 30
+	if columns > 0 {
+		width = min(30, max(5, columns/4))
+	}
+	return fmt.Sprintf("%9s %s %s  %s", p.Stage, t.bar(p.Percent(), width), amount(p), t.paint(dim, p.Item))
+}
+
+// amount is how much is done, how fast, and how long it may take.
+func amount(p progress.Report) string {
+	text := size(p.Bytes)
+	if p.Total > 0 {
+		text = fmt.Sprintf("%3d%%  %s of %s", p.Percent(), size(p.Bytes), size(p.Total))
+	}
+	if p.BytesPerSecond > 0 {
+		text += "  " + size(p.BytesPerSecond) + "/s"
+		if left := p.Total - p.Bytes; left > 0 {
+			text += "  " + span(time.Duration(left/p.BytesPerSecond)*time.Second) + " left"
+		}
+	}
+	return text
+}
+
+// took is how long an object has been here.
+func (t *Terminal) took(e local.Event, o *object) string {
+	return t.paint(dim, " after "+span(e.Time.Sub(o.added)))
+}
