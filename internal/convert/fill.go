@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/formats/safetensors"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -107,6 +108,9 @@ func (f *filler) chunk(body io.Reader, t placed, elem int64, dst []byte) error {
 	raw, values := f.raw[:n*width], f.values[:n]
 	if _, err := io.ReadFull(body, raw); err != nil {
 		return err
+	}
+	if t.Type == topology.Q40 && t.from.DType == safetensors.BF16 && dllama.EncodeQ40BF16(dst, raw) {
+		return nil
 	}
 	if !widen(values, raw, t.from.DType) {
 		return notFinite(t, elem, values)

@@ -1,0 +1,123 @@
+package convert_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// writeLargeModel writes a bf16 Llama of about 111 million parameters, a file
+// of 222 MB, and returns the number of parameters.
+func writeLargeModel(tb testing.TB, dir string) int64 {
+	tb.Helper()
+	const dim, hidden, layers, heads, vocab = 1024, 2816, 6, 16, 16000
+	config := map[string]any{
+		"model_type": "llama", "hidden_act": "silu", "hidden_size": dim, "intermediate_size": hidden, "num_hidden_layers": layers,
+		"num_attention_heads": heads, "num_key_value_heads": heads, "vocab_size": vocab, "max_position_embeddings": 2048,
+		"rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+	}
+	header := map[string]any{}
+	var offset, params int64
+	add := func(name string, shape ...int64) {
+		n := int64(1)
+		for _, d := range shape {
+			n *= d
+		}
+		header[name] = map[string]any{"dtype": "BF16", "shape": shape, "data_offsets": []int64{offset, offset + 2*n}}
+		offset += 2 * n
+		params += n
+	}
+	add("model.embed_tokens.weight", vocab, dim)
+	for l := range layers {
+		p := fmt.Sprintf("model.layers.%d.", l)
+		for _, x := range []string{"q_proj", "k_proj", "v_proj", "o_proj"} {
+			add(p+"self_attn."+x+".weight", dim, dim)
+		}
+		add(p+"mlp.gate_proj.weight", hidden, dim)
+		add(p+"mlp.up_proj.weight", hidden, dim)
+		add(p+"mlp.down_proj.weight", dim, hidden)
+		add(p+"input_layernorm.weight", dim)
+		add(p+"post_attention_layernorm.weight", dim)
+	}
+	add("model.norm.weight", dim)
+	add("lm_head.weight", vocab, dim)
+
+	raw, err := json.Marshal(config)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "config.json"), raw, 0o600)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	h, err := json.Marshal(header)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "model.safetensors"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	rng := rand.New(rand.NewPCG(1, 1))
+	block := make([]byte, 1<<20)
+	for i := 0; i < len(block); i += 2 {
+		binary.LittleEndian.PutUint16(block[i:], uint16(math.Float32bits(float32(rng.NormFloat64()*0.02))>>16))
+	}
+	_, err = f.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h...))
+	for left := offset; err == nil && left > 0; left -= int64(len(block)) {
+		_, err = f.Write(block[:min(int64(len(block)), left)])
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return params
+}
+
+// BenchmarkConvert converts a bf16 model from folder to folder. It reports
+// parameters per second of time and per second of CPU, all threads and the
+// kernel's work included.
+func BenchmarkConvert(b *testing.B) {
+	dir := b.TempDir()
+	params := writeLargeModel(b, dir)
+	from, err := objectstore.OpenDir(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, weights := range []topology.FloatType{topology.Q40, topology.Q80, topology.F16, topology.F32} {
+		b.Run(string(weights), func(b *testing.B) {
+			b.ReportAllocs()
+			begin := cpu(b)
+			for b.Loop() {
+				to, err := objectstore.OpenDir(b.TempDir())
+				if err != nil {
+					b.Fatal(err)
+				}
+				run(b, convert.Config{From: from, To: to, Name: "m", Weights: weights, Only: convert.Model})
+			}
+			n := float64(b.N) * float64(params) / 1e6
+			b.ReportMetric(n/b.Elapsed().Seconds(), "Mparams/s")
+			b.ReportMetric(n/(cpu(b)-begin).Seconds(), "Mparams/cpu-s")
+		})
+	}
+}
+
+// cpu is the time that all threads of the process have spent.
+func cpu(tb testing.TB) time.Duration {
+	tb.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
