@@ -28,7 +28,9 @@ const (
 // compositeState is what an entry of a composite has besides.
 type compositeState struct {
 	requirements map[string]Requirement
+	desired      []string        // names of the composed resources
 	ready        map[string]bool // as the Composer said
+	warned       string          // what was warned of
 	fatal        string          // the message of a Fatal result
 	conditions   map[string]Condition
 }
@@ -92,19 +94,32 @@ func (l *Local) compose(e *entry) {
 	if err != nil {
 		composed = Composed{Results: []Result{{Severity: Fatal, Message: err.Error()}}}
 	}
-	for _, r := range composed.Results {
-		if r.Severity == Fatal && e.composite.fatal == "" {
-			e.composite.fatal = r.Message
-		}
-	}
+	l.weigh(e, composed.Results)
 	var trouble error
 	if e.composite.fatal != "" {
 		trouble = errors.New(e.composite.fatal)
 	} else {
-		e.composite.ready = composed.Ready
+		e.composite.desired, e.composite.ready = sortedKeys(composed.Desired), composed.Ready
 		trouble = l.bring(e, composed.Desired)
 	}
 	l.concludeComposite(e, composed, trouble)
+}
+
+// weigh tells of warnings, once, and notes what is fatal.
+func (l *Local) weigh(e *entry, results []Result) {
+	warned := ""
+	for _, r := range results {
+		switch {
+		case r.Severity == Warning:
+			warned += r.Message + " "
+		case r.Severity == Fatal && e.composite.fatal == "":
+			e.composite.fatal = r.Message
+		}
+	}
+	if warned != "" && warned != e.composite.warned {
+		l.trouble(e.key, errors.New(strings.TrimSpace(warned)))
+	}
+	e.composite.warned = warned
 }
 
 // ask calls the Composer until it requires nothing more.
@@ -240,18 +255,12 @@ func (l *Local) readiness(e *entry) Condition {
 		return Condition{Type: Ready, Status: False, Reason: "Creating", Message: e.composite.fatal}
 	}
 	var unready []string
-	for _, role := range sortedKeys(e.children) {
+	for _, role := range e.composite.desired {
 		if !l.childReady(e, role) {
 			unready = append(unready, role)
 		}
 	}
-	for role, ready := range e.composite.ready {
-		if _, ok := e.children[role]; !ok && !ready {
-			unready = append(unready, role)
-		}
-	}
 	if len(unready) > 0 {
-		slices.Sort(unready)
 		return Condition{Type: Ready, Status: False, Reason: "Creating", Message: "Unready resources: " + strings.Join(unready, ", ")}
 	}
 	return Condition{Type: Ready, Status: True, Reason: "Available"}

@@ -39,8 +39,9 @@ type Config struct {
 
 	// Grace is how long a process may take to end, at most. Default 10 s.
 	Grace time.Duration
-	// Poll is how often a managed resource is looked at that is not ready; a
-	// ready one is looked at ten times less. Default 500 ms.
+	// Poll is how often a managed resource is looked at that is not ready and
+	// changes; others are looked at less, and all of them whenever a Job begins
+	// or ends. Default 500 ms.
 	Poll time.Duration
 
 	Logger *slog.Logger // default: slog.Default()

@@ -18,7 +18,7 @@ const (
 	lastRetry  = 15 * time.Second
 )
 
-// A job runs the pod of a Job to its end.
+// A job runs the pod of a Job to its end: one pod, completed once.
 type job struct {
 	l    *Local
 	e    *entry
@@ -120,6 +120,7 @@ func (j *job) start() {
 	j.cancel, j.running = cancel, true
 	began := time.Now()
 	j.report(began, jobState{active: 1})
+	j.l.lookAgain()
 	j.l.runners.Go(func() {
 		defer cancel()
 		end := j.run(ctx, plan, began)

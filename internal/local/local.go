@@ -90,11 +90,13 @@ func (l *Local) Run(ctx context.Context) error {
 // loop composes and takes messages until ctx ends or something fatal happens.
 func (l *Local) loop(ctx context.Context) {
 	for {
-		l.composeAll()
-		l.publish()
+		if l.fatal == nil {
+			l.composeAll()
+		}
 		if l.fatal != nil {
 			return
 		}
+		l.publish()
 		select {
 		case <-ctx.Done():
 			return

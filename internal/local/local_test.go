@@ -219,6 +219,83 @@ func TestRecomposeOnChange(t *testing.T) {
 	}
 }
 
+func TestFailingInitContainerIsTold(t *testing.T) {
+	d := deployment("d", 1, container("main", "sleep"))
+	spec, _ := at(d, "spec", "template", "spec")
+	spec.(map[string]any)["initContainers"] = []any{container("init", "exit", "12", "no such model")}
+	w := run(t, compose(d))
+	w.awaitNth(2, "the init container ends twice", func(e Event) bool {
+		return e.Type == ProcessEnded && e.Container == "init" && e.RestartIn > 0 && strings.Contains(e.Message, "no such model")
+	})
+	want := `pod "d-0": container "main" waits: container "init" exited with status 12: no such model`
+	if got := condition(w.object(d.Key()), "Available").Message; got != want {
+		t.Errorf("message %s\nwant    %s", got, want)
+	}
+	if n := len(w.told(func(e Event) bool { return e.Type == ProcessStarted && e.Container == "main" })); n != 0 {
+		t.Error("the container has started")
+	}
+}
+
+func TestWarningsAreToldOnce(t *testing.T) {
+	d := deployment("d", 1, server())
+	w := run(t, composerFunc(func(xr Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
+		c, err := compose(d)(xr, observed, nil)
+		c.Results = []Result{{Severity: Warning, Message: "careful"}, {Severity: Normal, Message: "fine"}}
+		return c, err
+	}))
+	w.settle()
+	if told := w.told(of(Trouble, xr("a").Key())); len(told) != 1 || told[0].Message != "careful" {
+		t.Errorf("told %+v", told)
+	}
+}
+
+func TestOnlySecretsAreDecidedAtOnce(t *testing.T) {
+	secret := must(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s"}})
+	w := run(t, compose(), func(c *Config) { c.Claims = []Object{secret} })
+	if roots, err := w.Wait(t.Context()); err != nil || len(roots) != 0 {
+		t.Errorf("roots %v, %v", roots, err)
+	}
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.Wait(t.Context()); !fault.Is(err, fault.Interrupted) {
+		t.Errorf("Wait after the end: %v", err)
+	}
+}
+
+func TestOpenDataClearsWhatIsLeft(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	for i := range 3 {
+		d, err := OpenData(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"run/p/secret", "logs/p/c.log", "volumes/v/kept"} {
+			_, err := os.Stat(d.Path(path))
+			if stays := i > 0 && strings.HasPrefix(path, "volumes"); (err == nil) != stays {
+				t.Errorf("start %d: %s: %v", i, path, err)
+			}
+			if err := os.MkdirAll(filepath.Dir(d.Path(path)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			touch(d.Path(path), "")
+		}
+		if _, err := os.Stat(d.Path("logs.previous", "p", "c.log")); (err == nil) != (i > 0) {
+			t.Errorf("start %d: the logs of the run before: %v", i, err)
+		}
+		_, err = OpenData(dir)
+		if want := fmt.Sprintf("cannot use data folder %q: process %d uses it; stop it, or choose another data folder", dir, os.Getpid()); err == nil || err.Error() != want || !fault.Is(err, fault.Conflict) {
+			t.Errorf("second owner: %v", err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := OpenData("/proc/none"); err == nil || !strings.HasPrefix(err.Error(), "cannot make data folder: ") {
+		t.Errorf("error = %v", err)
+	}
+}
+
 func TestTemplateChangeReplacesPod(t *testing.T) {
 	// One composition after the other, each with other arguments.
 	var generation atomic.Int32
@@ -381,6 +458,11 @@ func TestManagedIsUpdatedAndFailuresAreTold(t *testing.T) {
 	}
 	things.set(func() { things.fails, things.unready = nil, nil })
 	w.settle()
+	things.set(func() {
+		if got := text(things.seen, "status", "atProvider", "value"); got != "1" {
+			t.Errorf("Observe is given the status value %q", got)
+		}
+	})
 	value.Store("2")
 	w.look(func() { w.dirty[xr("a").Key()] = true })
 	eventually(t, "it is updated", func() bool { return cmp.Equal(things.did(), []string{"create s", "update s"}) })

@@ -4,7 +4,8 @@ import "context"
 
 // A Managed brings about the outside things that objects of ManagedGroup
 // describe. Calls may block until ctx ends, and come from several goroutines,
-// but never two at once for the same object.
+// but never two at once for the same object. Objects have the status that the
+// Observation before has brought.
 type Managed interface {
 	// Observe looks and changes nothing.
 	Observe(ctx context.Context, obj Object) (Observation, error)

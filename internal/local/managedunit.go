@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,8 +14,12 @@ import (
 const (
 	// callLimit is how long one look at a managed resource may take.
 	callLimit = time.Minute
-	// relaxed is how many times less a ready one is looked at.
-	relaxed = 10
+	// relaxed is how many times less a ready one is looked at: somebody else's
+	// server may be behind it.
+	relaxed = 60
+	// patient is how many times less one is looked at, at least, that cannot be
+	// seen or does not change.
+	patient = 10
 
 	connectionRole = "connection"
 )
@@ -25,7 +30,7 @@ type managedUnit struct {
 	l *Local
 	e *entry
 
-	obj      atomic.Pointer[Object] // as it is to be
+	obj      atomic.Pointer[Object] // with the status that is known
 	look     chan struct{}          // has room for one wish to look now
 	removing atomic.Bool            // delete the outside thing at the end
 
@@ -83,7 +88,9 @@ func (l *Local) lookAgain() {
 
 // watch looks until ctx ends.
 func (m *managedUnit) watch(ctx context.Context) {
-	wait := m.l.cfg.Poll
+	poll := m.l.cfg.Poll
+	wait := poll
+	var last Observation
 	for {
 		obs, err := m.reconcile(ctx, *m.obj.Load())
 		if ctx.Err() != nil {
@@ -91,17 +98,19 @@ func (m *managedUnit) watch(ctx context.Context) {
 		}
 		m.l.post(func() { m.report(obs, err) })
 		switch {
-		case err != nil:
-			wait = min(2*wait, relaxed*m.l.cfg.Poll)
-		case obs.Ready:
-			wait = relaxed * m.l.cfg.Poll
+		case err == nil && obs.Ready:
+			wait = relaxed * poll
+		case err != nil, reflect.DeepEqual(obs, last):
+			wait = min(2*wait, patient*poll)
 		default:
-			wait = m.l.cfg.Poll
+			wait = poll
 		}
+		last = obs
 		next := time.NewTimer(wait)
 		select {
 		case <-next.C:
 		case <-m.look:
+			wait = poll
 		case <-ctx.Done():
 		}
 		next.Stop()
@@ -142,7 +151,7 @@ func allows(obj Object, action string) bool {
 
 // delete removes the outside thing, and tries until it succeeds or ctx ends.
 func (m *managedUnit) delete(ctx context.Context) {
-	for wait := m.l.cfg.Poll; ctx.Err() == nil; wait = min(2*wait, relaxed*m.l.cfg.Poll) {
+	for wait := m.l.cfg.Poll; ctx.Err() == nil; wait = min(2*wait, patient*m.l.cfg.Poll) {
 		call, cancel := context.WithTimeout(ctx, callLimit)
 		err := m.l.cfg.Managed.Delete(call, *m.obj.Load())
 		cancel()
@@ -189,6 +198,8 @@ func (m *managedUnit) report(obs Observation, err error) {
 	}
 	status["conditions"] = stamp([]Condition{ready, synced}, old["conditions"])
 	m.l.setStatus(m.e, status)
+	obj := m.e.obj
+	m.obj.Store(&obj)
 	m.l.setReady(m.e, ready.Status == True, ready.Message)
 	m.tellError(err)
 	m.tellProgress()

@@ -24,6 +24,7 @@ type Root struct {
 type outcome struct {
 	mu    sync.Mutex
 	roots []Root
+	known bool // that the roots are looked at
 	over  bool
 	err   error
 	news  chan struct{} // closed and replaced when there is something new
@@ -34,7 +35,7 @@ func newOutcome() outcome { return outcome{news: make(chan struct{})} }
 func (o *outcome) set(roots []Root) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.roots = roots
+	o.roots, o.known = roots, true
 	o.tell()
 }
 
@@ -50,13 +51,13 @@ func (o *outcome) tell() {
 	o.news = make(chan struct{})
 }
 
-// Wait blocks until every claim is either ready or has failed, and returns them
-// in their order. It returns an error when ctx or Run ends before. What it
+// Wait blocks until every composite and managed resource of the claims is either
+// ready or has failed, and returns them in their order. It returns an error when ctx or Run ends before. What it
 // returns may change afterwards; Wait again. Safe for concurrent use.
 func (l *Local) Wait(ctx context.Context) ([]Root, error) {
 	for {
 		roots, news, err := l.outcome.look()
-		if roots != nil || err != nil {
+		if news == nil {
 			return roots, err
 		}
 		select {
@@ -78,7 +79,7 @@ func (o *outcome) look() ([]Root, <-chan struct{}, error) {
 		return nil, nil, o.err
 	}
 	undecided := func(r Root) bool { return !r.Ready && !r.Failed }
-	if len(o.roots) == 0 || slices.ContainsFunc(o.roots, undecided) {
+	if !o.known || slices.ContainsFunc(o.roots, undecided) {
 		return nil, o.news, nil
 	}
 	return slices.Clone(o.roots), nil, nil
@@ -126,7 +127,7 @@ func (l *Local) blockedBelow(e *entry) (why string, by Key) {
 	}
 	for _, role := range sortedKeys(e.children) {
 		child := l.table[e.children[role]]
-		if child == nil || classOf(e.key) == compositeClass && l.childReady(e, role) {
+		if child == nil || child.removing || classOf(e.key) == compositeClass && l.childReady(e, role) {
 			continue
 		}
 		if why, by := l.blockedBelow(child); why != "" {

@@ -21,9 +21,19 @@ type template struct {
 type podRun struct {
 	plan   *pod.Plan
 	cancel context.CancelFunc
-	ready  bool
-	why    string // it is not ready
 	hash   string // of the template it was made from
+
+	ready    bool
+	why      string // it is not ready
+	stopping bool
+}
+
+// serves reports whether requests may be sent to the pod.
+func (p *podRun) serves() bool { return p.ready && !p.stopping }
+
+func (p *podRun) stop() {
+	p.stopping = true
+	p.cancel()
 }
 
 // plan looks up what a pod needs and takes ports for it. A NotFound error says

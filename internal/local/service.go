@@ -110,7 +110,7 @@ func (s *service) backends(target pod.NameOrPort) []string {
 	for _, w := range s.workloads() {
 		for _, name := range sortedKeys(w.pods) {
 			p := w.pods[name]
-			if port, ok := p.plan.Port(target); ok && p.ready {
+			if port, ok := p.plan.Port(target); ok && p.serves() {
 				addrs = append(addrs, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 			}
 		}

@@ -92,7 +92,7 @@ func (w *workload) sync() {
 	want := w.want()
 	for name, p := range w.pods {
 		if !want[name] || p.hash != w.hash {
-			p.cancel()
+			p.stop()
 		}
 	}
 	w.waiting = ""
@@ -148,11 +148,14 @@ func (w *workload) start(name string) {
 
 // report writes the status.
 func (w *workload) report() {
-	ready, why := 0, w.waiting
+	ready, updated, why := 0, 0, w.waiting
 	for _, name := range sortedKeys(w.pods) {
 		p := w.pods[name]
+		if p.hash == w.hash {
+			updated++
+		}
 		switch {
-		case p.ready:
+		case p.serves():
 			ready++
 		case why == "":
 			why = fmt.Sprintf("pod %q: %s", name, p.why)
@@ -171,7 +174,7 @@ func (w *workload) report() {
 	w.l.setStatus(w.e, map[string]any{
 		"observedGeneration": generation,
 		"replicas":           len(w.pods),
-		"updatedReplicas":    len(w.pods),
+		"updatedReplicas":    updated,
 		"readyReplicas":      ready,
 		"availableReplicas":  ready,
 		"conditions":         stamp([]Condition{available}, status["conditions"]),

@@ -55,11 +55,13 @@ type fakeManaged struct {
 	calls   []string
 	unready map[string]bool
 	fails   error
+	seen    Object // last, as given to Observe
 }
 
 func (f *fakeManaged) Observe(_ context.Context, o Object) (Observation, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.seen = o
 	if f.fails != nil {
 		return Observation{}, f.fails
 	}

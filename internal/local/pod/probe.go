@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -124,6 +125,7 @@ func get(ctx context.Context, client *http.Client, c *Check) error {
 	}
 	defer rsp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(rsp.Body, 200))
+	body = bytes.TrimSpace(body)
 	if rsp.StatusCode < 200 || rsp.StatusCode >= 400 {
 		return fmt.Errorf("GET %s: %s: %s", c.URL, rsp.Status, body)
 	}

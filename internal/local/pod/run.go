@@ -32,7 +32,7 @@ type Machine struct {
 type Watcher interface {
 	Started(container string, pid int)
 	// Ended tells how a process ended, and when it is started again: 0 means
-	// that it is not.
+	// that it is not. Without a container's name, the pod could not begin.
 	Ended(container, how string, again time.Duration)
 	// Ready tells that readiness or the reason against it has changed.
 	Ready(ready bool, why string)
@@ -63,12 +63,10 @@ type run struct {
 func (m *Machine) Keep(ctx context.Context, p *Plan, w Watcher) {
 	r := m.newRun(p, w)
 	defer r.close()
-	wait := firstWait
-	for r.prepare() != nil || !r.initAll(ctx) {
+	for wait := firstWait; !r.begin(ctx, wait); wait = min(2*wait, lastWait) {
 		if !pause(ctx, wait) {
 			return
 		}
-		wait = min(2*wait, lastWait)
 	}
 	var all sync.WaitGroup
 	for _, c := range p.Containers {
@@ -86,7 +84,7 @@ func (m *Machine) Complete(ctx context.Context, p *Plan, w Watcher) Result {
 		return Result{Code: -1, Message: err.Error()}
 	}
 	for _, c := range p.Inits {
-		if res := r.complete(ctx, c); !res.OK {
+		if res := r.complete(ctx, c, 0); !res.OK {
 			return res
 		}
 	}
@@ -94,7 +92,7 @@ func (m *Machine) Complete(ctx context.Context, p *Plan, w Watcher) Result {
 	defer cancel()
 	results := make(chan Result, len(p.Containers))
 	for _, c := range p.Containers {
-		go func() { results <- r.complete(ctx, c) }()
+		go func() { results <- r.complete(ctx, c, 0) }()
 	}
 	end := Result{OK: true}
 	for range p.Containers {
@@ -115,12 +113,7 @@ func (m *Machine) newRun(p *Plan, w Watcher) *run {
 }
 
 // prepare makes folders, files and logs.
-func (r *run) prepare() (err error) {
-	defer func() {
-		if err != nil {
-			r.setAll(err.Error())
-		}
-	}()
+func (r *run) prepare() error {
 	for _, dir := range r.plan.Folders {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("cannot make folder: %w", err)
@@ -156,19 +149,25 @@ func (r *run) close() {
 	_ = os.RemoveAll(r.plan.Dir)
 }
 
-// initAll runs the init containers. It is false if one has failed.
-func (r *run) initAll(ctx context.Context) bool {
+// begin does what comes before the containers. It is false if that has failed
+// and is to be done again.
+func (r *run) begin(ctx context.Context, again time.Duration) bool {
+	if err := r.prepare(); err != nil {
+		r.setAll(err.Error())
+		r.watch.Ended("", err.Error(), again)
+		return false
+	}
 	for _, c := range r.plan.Inits {
-		if res := r.complete(ctx, c); !res.OK {
-			r.setAll(res.Message)
+		if res := r.complete(ctx, c, again); !res.OK {
+			r.setAll("waits: " + res.Message)
 			return false
 		}
 	}
 	return true
 }
 
-// complete runs a container once.
-func (r *run) complete(ctx context.Context, c Process) Result {
+// complete runs a container once. Again is when it is run again if it fails.
+func (r *run) complete(ctx context.Context, c Process, again time.Duration) Result {
 	exit, err := r.once(ctx, c)
 	if err != nil {
 		exit.Code = -1
@@ -181,7 +180,10 @@ func (r *run) complete(ctx context.Context, c Process) Result {
 	if err != nil {
 		how = err.Error()
 	}
-	r.watch.Ended(c.Name, how, 0)
+	if ctx.Err() != nil {
+		again = 0
+	}
+	r.watch.Ended(c.Name, how, again)
 	return Result{Container: c.Name, Code: exit.Code, Message: fmt.Sprintf("container %q %s", c.Name, how)}
 }
 

@@ -37,13 +37,13 @@ func (t *Terminal) lines(e local.Event) []string {
 	case local.ProgressMade:
 		return t.progress(e, o)
 	case local.ProcessStarted:
-		id := e.Pod + "/" + e.Container
+		id := process(e)
 		if o.starts[id]++; o.starts[id] > 1 && o.workload() {
 			return t.line(e, t.ok, green, "restarted "+id)
 		}
 	case local.ProcessEnded:
 		if e.RestartIn > 0 {
-			return t.line(e, t.bad, red, fmt.Sprintf("%s/%s %s; again in %s", e.Pod, e.Container, e.Message, span(e.RestartIn)))
+			return t.line(e, t.bad, red, fmt.Sprintf("%s %s; again in %s", process(e), e.Message, span(e.RestartIn)))
 		}
 	case local.JobEnded:
 		if e.Failed {
@@ -60,6 +60,14 @@ func (t *Terminal) lines(e local.Event) []string {
 		return t.line(e, t.bad, yellow, t.name(o)+": "+e.Message)
 	}
 	return nil
+}
+
+// process names a container, or a pod that could not begin.
+func process(e local.Event) string {
+	if e.Container == "" {
+		return e.Pod
+	}
+	return e.Pod + "/" + e.Container
 }
 
 // line is one line: when, how bad, what.
