@@ -52,6 +52,16 @@ func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) 
 // answer, or none if ok is false. It must not block for long. Messages that
 // cannot be decoded are dropped. stop ends it without waiting.
 func Serve[Q, A any](b *Bus, subject string, handle func(subject string, q Q) (answer A, ok bool)) (stop func(), err error) {
+	return ServeLater(b, subject, func(subject string, q Q, reply func(A)) {
+		if answer, ok := handle(subject, q); ok {
+			reply(answer)
+		}
+	})
+}
+
+// ServeLater is Serve for answers that take their time: handle may call reply
+// once, from any goroutine, or never.
+func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q Q, reply func(A))) (stop func(), err error) {
 	sub, err := b.nc.Subscribe(subject, func(m *nats.Msg) {
 		var q Q
 		if len(m.Data) > 0 {
@@ -60,13 +70,14 @@ func Serve[Q, A any](b *Bus, subject string, handle func(subject string, q Q) (a
 				return
 			}
 		}
-		answer, ok := handle(m.Subject, q)
-		if !ok || m.Reply == "" {
-			return
-		}
-		if err := b.Send(m.Reply, answer); err != nil {
-			b.log.Warn("cannot answer a message", "subject", m.Subject, "error", err)
-		}
+		handle(m.Subject, q, func(answer A) {
+			if m.Reply == "" {
+				return
+			}
+			if err := b.Send(m.Reply, answer); err != nil {
+				b.log.Warn("cannot answer a message", "subject", m.Subject, "error", err)
+			}
+		})
 	})
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot subscribe to %q: %w", subject, err)
@@ -76,8 +87,5 @@ func Serve[Q, A any](b *Bus, subject string, handle func(subject string, q Q) (a
 
 // Listen is Serve for messages that want no answer.
 func Listen[Q any](b *Bus, subject string, handle func(subject string, q Q)) (stop func(), err error) {
-	return Serve(b, subject, func(subject string, q Q) (struct{}, bool) {
-		handle(subject, q)
-		return struct{}{}, false
-	})
+	return ServeLater(b, subject, func(subject string, q Q, _ func(struct{})) { handle(subject, q) })
 }

@@ -132,10 +132,11 @@ func (q *Queue) choose(j Job, now time.Time) *member {
 	return q.pool.any(j)
 }
 
-// Settle corrects what a tenant was charged for a job once it is known.
-func (q *Queue) Settle(tenant string, expected, actual int) {
+// Charge books tokens on a tenant, beyond the expected cost that Next books;
+// a negative number gives some back.
+func (q *Queue) Charge(tenant string, tokens int) {
 	if t := q.tenants[tenant]; t != nil {
-		q.charge(t, actual-max(expected, 1))
+		q.charge(t, tokens)
 	}
 }
 

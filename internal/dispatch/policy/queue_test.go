@@ -182,7 +182,7 @@ func TestFairnessCountsTokens(t *testing.T) {
 			t.Fatal("nothing goes")
 		}
 		tokens[j.Tenant] += cost[j.Tenant]
-		q.Settle(j.Tenant, j.Cost, cost[j.Tenant])
+		q.Charge(j.Tenant, cost[j.Tenant]-j.Cost)
 		add(j.Tenant)
 	}
 	if diff := tokens["large"] - tokens["small"]; diff < -2000 || diff > 2000 {

@@ -1,0 +1,89 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// assignTry is how long a runner may take to accept or refuse.
+const assignTry = 2 * time.Second
+
+// assign offers a job to a runner.
+func (l *leader) assign(j *job, p *peer) {
+	name := p.rec.Name
+	if j.epoch != l.epoch {
+		j.epoch, j.attempt = l.epoch, 0
+	}
+	j.attempt++
+	j.phase, j.runner, j.instance, j.started, j.text = assigning, name, p.rec.Instance, time.Time{}, false
+	j.version, j.charged = p.rec.Version+1, true
+	p.job = j.req.ID
+	p.seq++
+	as := bus.Assignment{Request: j.req, Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq}
+	var reply bus.AssignmentReply
+	l.do(func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, assignTry)
+		defer cancel()
+		reply, err = bus.Call[bus.AssignmentReply](ctx, l.cfg.Bus, names.AssignSubject(l.name, name), as)
+		return err
+	}, func(err error) {
+		if j.phase != assigning || j.epoch != as.Epoch || j.attempt != as.Attempt {
+			return // the runner was heard or lost meanwhile
+		}
+		l.onReply(j, p, reply, err)
+	})
+}
+
+// onReply hears whether a runner has accepted.
+func (l *leader) onReply(j *job, p *peer, reply bus.AssignmentReply, err error) {
+	now := time.Now()
+	switch {
+	case err == nil && reply.Accepted:
+		j.phase, j.version, j.started = running, reply.Version, now
+		j.tries++
+		l.m.metrics.wait.Observe(now.Sub(j.req.Created).Seconds())
+		if j.cancelled {
+			l.tellCancel(j.req.ID, j.req.Tenant, "cancelled")
+		}
+		return
+	case err == nil:
+		l.log.Debug("a runner refused", "request", j.req.ID, "runner", p.rec.Name, "reason", reply.Reason)
+		p.blocked = now.Add(refusePast)
+		switch reply.Reason {
+		case bus.RefusedStale:
+			l.challenged(reply.Epoch)
+			p.synced = false
+		case bus.RefusedUnsynced:
+			p.synced = false
+		}
+	case fault.Is(err, fault.NotFound): // nobody was there to take it
+		l.log.Debug("a runner is not there", "request", j.req.ID, "runner", p.rec.Name)
+		p.blocked, p.synced = now.Add(syncPause), false
+	default:
+		// It may have it. It is asked, and until it has answered or is gone the
+		// job goes nowhere else.
+		l.log.Warn("a runner did not answer", "request", j.req.ID, "runner", p.rec.Name, "error", err)
+		j.phase = uncertain
+		p.synced = false
+		l.offer(p)
+		if !p.syncing {
+			l.sync(p.rec.Name, p)
+		}
+		return
+	}
+	p.job = ""
+	l.offer(p)
+	l.requeue(j)
+}
+
+// tellCancel makes whoever holds a request drop it.
+func (l *leader) tellCancel(request, tenant, reason string) {
+	order := bus.CancelOrder{Tenant: tenant, Reason: reason}
+	if err := l.cfg.Bus.Send(names.CancelSubject(l.name, request), order); err != nil {
+		l.log.Warn("cannot cancel an attempt", "request", request, "error", err)
+	}
+}

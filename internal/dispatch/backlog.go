@@ -1,0 +1,158 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// freshFor is how long after its creation a request that was just stored
+// cannot have ended before: well within the stream's window of deduplication.
+const freshFor = time.Minute
+
+// onEntry hears of a message in the request stream.
+func (l *leader) onEntry(e bus.Entry) {
+	r := e.Request
+	if r.ID == "" || l.jobs[r.ID] != nil || l.ended.has(r.ID) {
+		l.discard(e.Seq) // not a request, or stored twice
+		return
+	}
+	now := time.Now()
+	j := &job{req: r, seq: e.Seq, deadline: r.Deadline, cost: estimate(r)}
+	if latest := r.Created.Add(l.cfg.MaxWait); j.deadline.IsZero() || latest.Before(j.deadline) {
+		j.deadline = latest
+	}
+	l.jobs[r.ID] = j
+	if l.replayed && now.Sub(r.Created).Abs() < freshFor {
+		l.admit(j)
+		return
+	}
+	l.check(j)
+}
+
+// check looks whether a request has ended under an earlier leader, which could
+// only not delete it any more.
+func (l *leader) check(j *job) {
+	j.phase = checking
+	if o, ok := l.orphans[j.req.ID]; ok { // it has not ended: a runner holds it
+		delete(l.orphans, j.req.ID)
+		if p := l.peers[o.runner]; p != nil {
+			l.adopt(o.runner, p, o.held)
+			return
+		}
+	}
+	l.do(func(ctx context.Context) error {
+		for {
+			_, err := l.cfg.Bus.Outcome(ctx, j.req.Ref())
+			if err == nil || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) || ctx.Err() != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(tickEvery):
+			}
+		}
+	}, func(err error) {
+		if j.phase != checking {
+			return
+		}
+		if fault.Is(err, fault.NotFound) {
+			l.admit(j)
+			return
+		}
+		l.forget(j)
+	})
+}
+
+// admit makes a request wait for a runner.
+func (l *leader) admit(j *job) {
+	if l.early.has(j.req.ID) {
+		j.cancelled = true
+	}
+	l.enqueue(j)
+	l.schedule(time.Now())
+	if j.phase == queued {
+		l.tellPlace(j, l.queue.Len()-1)
+	}
+}
+
+// onReplayed hears that all requests that were in the stream have been read.
+func (l *leader) onReplayed() {
+	l.replayed = true
+	for id, o := range l.orphans {
+		l.log.Info("stopping an attempt of a request that has ended", "request", id, "runner", o.runner)
+		l.tellCancel(id, o.held.Request.Tenant, "ended")
+	}
+	clear(l.orphans)
+	l.log.Debug("backlog replayed", "requests", len(l.jobs), "ms", time.Since(l.began).Milliseconds())
+}
+
+// enqueue puts a job into the queue, or ends it if that makes no sense any more.
+func (l *leader) enqueue(j *job) {
+	now := time.Now()
+	switch {
+	case j.cancelled:
+		l.finish(j, bus.Cancelled, cancelledFailure(), nil)
+	case !now.Before(j.deadline):
+		l.finish(j, bus.Expired, expiredFailure(), nil)
+	default:
+		j.phase = queued
+		l.queue.Add(j.waiting(now))
+	}
+}
+
+// requeue puts back a job that was offered to a runner and not accepted.
+func (l *leader) requeue(j *job) {
+	l.settle(j, 0)
+	l.enqueue(j)
+}
+
+// settle books what an attempt has cost its tenant instead of what was expected.
+func (l *leader) settle(j *job, tokens int) {
+	expected := 0
+	if j.charged {
+		expected = j.cost
+	}
+	j.charged = false
+	if tokens != expected {
+		l.queue.Charge(j.req.Tenant, tokens-expected)
+	}
+}
+
+// expire ends the jobs whose deadline has passed in the queue.
+func (l *leader) expire(now time.Time) {
+	for _, w := range l.queue.Expired(now) {
+		l.finish(l.jobs[w.ID], bus.Expired, expiredFailure(), nil)
+	}
+}
+
+// discard deletes a message that is no request to end.
+func (l *leader) discard(seq uint64) {
+	l.do(func(ctx context.Context) error { return l.deleteMessage(ctx, seq) }, nil)
+}
+
+// deleteMessage deletes a message, trying until it is gone or the lead ends.
+func (l *leader) deleteMessage(ctx context.Context, seq uint64) error {
+	for {
+		err := l.cfg.Bus.DeleteRequest(ctx, seq)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		l.log.Debug("cannot delete a message yet", "sequence", seq, "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(tickEvery):
+		}
+	}
+}
+
+func cancelledFailure() *bus.Failure {
+	return &bus.Failure{Code: bus.CodeCancelled, Message: "the request was cancelled"}
+}
+
+func expiredFailure() *bus.Failure {
+	return &bus.Failure{Code: bus.CodeExpired, Message: "no runner was free before the deadline"}
+}

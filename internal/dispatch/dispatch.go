@@ -1,0 +1,106 @@
+// Package dispatch gives each accepted request to exactly one runner, sees it
+// to its end, and records that end. Several dispatchers may run: each session
+// is led by one of them, and another takes over within seconds.
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver"
+)
+
+// Config describes a dispatcher.
+type Config struct {
+	Bus      *bus.Bus // belongs to the caller, who closes it after Run
+	Identity string   // of this process, for those who look at leases
+	Listen   string   // "host:port" of health and metrics; "" for none
+
+	// MaxAttempts is how often a request is tried before its first token.
+	// Default 3.
+	MaxAttempts int
+	// LeaseTTL is how long a session stays without a leader when one is
+	// killed, in whole seconds. Default 3 s.
+	LeaseTTL time.Duration
+	// AffinityWait is how long a request waits for the runner that knows its
+	// conversation, or for another than those that failed it. Default 3 s.
+	AffinityWait time.Duration
+	// MaxWait ends requests that carry no deadline. Default 23 h, an hour
+	// before the request stream would drop them.
+	MaxWait time.Duration
+	// IdleAfter is how long a session without requests and runners is still
+	// led. Default 1 min.
+	IdleAfter time.Duration
+	Logger    *slog.Logger // nil: slog.Default()
+}
+
+const (
+	defaultAttempts     = 3
+	defaultLease        = 3 * time.Second
+	defaultAffinityWait = 3 * time.Second
+	defaultMaxWait      = bus.RequestMaxAge - time.Hour
+	defaultIdleAfter    = time.Minute
+)
+
+func (c *Config) setDefaults() error {
+	if c.Bus == nil {
+		return fault.Errorf(fault.Internal, "cannot dispatch without a bus")
+	}
+	if c.Identity == "" {
+		return fault.Errorf(fault.Invalid, "cannot dispatch without an identity")
+	}
+	if c.MaxAttempts <= 0 {
+		c.MaxAttempts = defaultAttempts
+	}
+	setDefault(&c.LeaseTTL, defaultLease)
+	setDefault(&c.AffinityWait, defaultAffinityWait)
+	setDefault(&c.MaxWait, defaultMaxWait)
+	setDefault(&c.IdleAfter, defaultIdleAfter)
+	if c.LeaseTTL < time.Second {
+		return fault.Errorf(fault.Invalid, "cannot dispatch with leases of %s: the least is 1s", c.LeaseTTL)
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Logger = c.Logger.With("dispatcher", c.Identity)
+	return nil
+}
+
+func setDefault(d *time.Duration, to time.Duration) {
+	if *d <= 0 {
+		*d = to
+	}
+}
+
+// Run leads every session that has requests or runners and no other leader,
+// until ctx ends; it then gives its sessions up, so that others can go on at
+// once. It returns nil after such an end, and otherwise why it could not begin.
+func Run(ctx context.Context, cfg Config) error {
+	if err := cfg.setDefaults(); err != nil {
+		return err
+	}
+	var listener net.Listener
+	if cfg.Listen != "" {
+		l, err := httpserver.Listen(ctx, cfg.Listen)
+		if err != nil {
+			return fmt.Errorf("cannot serve health of the dispatcher: %w", err)
+		}
+		listener = l
+	}
+	m := newManager(cfg)
+	var g errgroup.Group
+	if listener != nil {
+		g.Go(func() error {
+			return httpserver.Serve(ctx, listener, m.health(), httpserver.Options{Name: "health", Grace: time.Second, Logger: cfg.Logger})
+		})
+	}
+	g.Go(func() error { m.run(ctx); return nil })
+	return g.Wait()
+}

@@ -1,0 +1,188 @@
+package dispatch
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+// onMark hears that an attempt has sent text.
+func (l *leader) onMark(m bus.Mark) {
+	if j := l.jobs[m.Request]; j != nil && j.is(m.Epoch, m.Attempt) {
+		j.text = true
+	}
+}
+
+// onEnd hears how an attempt ended. reply may be nil; it is given only when
+// what follows from the end cannot get lost any more.
+func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
+	if reply == nil {
+		reply = func(bus.Ack) {}
+	}
+	j := l.jobs[e.Request]
+	switch {
+	case j == nil:
+		// It has ended, or has not been read yet.
+		reply(bus.Ack{OK: l.replayed, Reason: "unknown"})
+	case j.phase == ending:
+		j.acks = append(j.acks, reply)
+	case j.is(e.Epoch, e.Attempt):
+		l.release(j, e)
+		l.attemptEnded(j, e, reply)
+	case j.phase == queued || j.phase == checking:
+		l.strangeEnd(j, e, reply)
+	default:
+		reply(bus.Ack{OK: true, Reason: "another attempt is at hand"})
+	}
+}
+
+// release notes that a runner is free again.
+func (l *leader) release(j *job, e bus.AttemptEnd) {
+	p := l.peers[j.runner]
+	if p == nil || p.job != j.req.ID {
+		return
+	}
+	p.job = ""
+	// It says so itself with its next record; this is only sooner.
+	switch {
+	case e.Error == nil, e.Error.Code == bus.CodeCancelled:
+		if p.rec.State == bus.RunnerBusy {
+			p.rec.State = bus.RunnerIdle
+		}
+		p.rec.Affinity = j.req.Affinity
+	case e.Error.Code == bus.CodeHandedBack:
+		p.rec.State = bus.RunnerDraining
+	case e.Error.Code == bus.CodeEngineFailed:
+		p.rec.State = bus.RunnerStarting
+	}
+	l.offer(p)
+}
+
+// attemptEnded decides what follows from the end of the attempt at hand.
+func (l *leader) attemptEnded(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
+	if j.phase != running {
+		j.tries++ // it was accepted, or it could not have ended
+	}
+	j.text = j.text || !e.FirstToken.IsZero()
+	j.started = e.Started
+	if e.Error == nil {
+		l.learnPace(e.Ended.Sub(e.Started))
+		j.acks = append(j.acks, reply)
+		l.finish(j, bus.Completed, nil, &e)
+		return
+	}
+	switch e.Error.Code {
+	case bus.CodeCancelled:
+		j.acks = append(j.acks, reply)
+		l.finish(j, bus.Cancelled, e.Error, &e)
+	case bus.CodeTimeout, bus.CodeInvalidRequest, bus.CodeContextLength:
+		j.acks = append(j.acks, reply)
+		l.finish(j, bus.Failed, e.Error, &e)
+	case bus.CodeHandedBack:
+		if !j.text && j.tries > 0 {
+			j.tries-- // no fault of the request
+		}
+		l.broken(j, e.Error.Message, &e)
+		l.ackRetry(j, reply)
+	default:
+		l.broken(j, e.Error.Message, &e)
+		l.ackRetry(j, reply)
+	}
+}
+
+// ackRetry acknowledges an end that was no end of the request, or leaves that
+// to the outcome.
+func (l *leader) ackRetry(j *job, reply func(bus.Ack)) {
+	if j.phase == ending {
+		j.acks = append(j.acks, reply)
+		return
+	}
+	reply(bus.Ack{OK: true})
+}
+
+// strangeEnd judges an attempt that this leader does not follow: one of an
+// earlier leader, whose runner could not be asked.
+func (l *leader) strangeEnd(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
+	if e.FirstToken.IsZero() && e.Error != nil {
+		reply(bus.Ack{OK: true, Reason: "tried again"})
+		return
+	}
+	j.acks = append(j.acks, reply)
+	j.tries++
+	j.text, j.started = true, e.Started
+	if e.Error == nil {
+		l.finish(j, bus.Completed, nil, &e)
+		return
+	}
+	if e.Error.Code == bus.CodeCancelled {
+		l.finish(j, bus.Cancelled, e.Error, &e)
+		return
+	}
+	l.finish(j, bus.Failed, interrupted(e.Error.Message), &e)
+}
+
+// lost ends the attempt at hand of a job whose runner will not tell.
+func (l *leader) lost(j *job, why string) {
+	if j.phase != running { // it may never have had it
+		j.tries++
+	}
+	l.broken(j, why, nil)
+}
+
+// broken follows an attempt that failed: it is tried elsewhere if the client
+// has seen nothing of it yet.
+func (l *leader) broken(j *job, why string, e *bus.AttemptEnd) {
+	j.reasons = append(j.reasons, why)
+	j.avoid = append(j.avoid, j.runner)
+	switch {
+	case j.cancelled && !j.text:
+		l.finish(j, bus.Cancelled, cancelledFailure(), e)
+	case j.text:
+		l.finish(j, bus.Failed, interrupted(why), e)
+	case j.tries >= l.cfg.MaxAttempts:
+		l.finish(j, bus.Failed, &bus.Failure{Code: bus.CodeEngineFailed, Message: strings.Join(j.reasons, "; ")}, e)
+	default:
+		l.log.Info("trying again elsewhere", "request", j.req.ID, "tries", j.tries, "reason", why)
+		l.m.metrics.retries.Inc()
+		l.requeue(j)
+		if j.phase == queued {
+			l.tellPlace(j, l.queue.Len()-1)
+		}
+	}
+}
+
+func interrupted(why string) *bus.Failure {
+	return &bus.Failure{Code: bus.CodeInterrupted, Message: "the generation broke off: " + why}
+}
+
+// onCancel drops a request.
+func (l *leader) onCancel(id string, c bus.CancelOrder, reply func(bus.Ack)) {
+	j := l.jobs[id]
+	if j == nil {
+		if !l.ended.has(id) {
+			l.early.add(id, time.Now())
+		}
+		reply(bus.Ack{OK: true, Reason: "unknown"})
+		return
+	}
+	if c.Tenant != "" && c.Tenant != j.req.Tenant {
+		reply(bus.Ack{Reason: "not yours"})
+		return
+	}
+	j.cancelled = true
+	if j.phase == queued {
+		l.finish(j, bus.Cancelled, cancelledFailure(), nil)
+	}
+	// A runner that has it hears the same message.
+	reply(bus.Ack{OK: true})
+}
+
+// learnPace averages how long attempts take.
+func (l *leader) learnPace(d time.Duration) {
+	if l.pace == 0 {
+		l.pace = d
+		return
+	}
+	l.pace += (d - l.pace) / 8
+}

@@ -1,0 +1,98 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// finish ends a job: its outcome is stored, then the client is told if it was
+// not yet, then the message is deleted. If this process ends on the way, the
+// next leader goes on.
+func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.AttemptEnd) {
+	if j.phase == ending {
+		return
+	}
+	l.queue.Remove(j.req.ID)
+	j.phase = ending
+	o := bus.Outcome{
+		Request:  j.req.ID,
+		Session:  l.name,
+		Tenant:   j.req.Tenant,
+		Model:    j.req.Model,
+		State:    state,
+		Attempts: j.tries,
+		Created:  j.req.Created,
+		Started:  j.started,
+		Ended:    time.Now(),
+		Error:    failure,
+	}
+	if e != nil {
+		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended, e.Usage
+	}
+	l.settle(j, o.Usage.PromptTokens+o.Usage.CompletionTokens)
+	l.do(func(ctx context.Context) error {
+		err := l.cfg.Bus.PublishOutcome(ctx, o)
+		for fault.Is(err, fault.Transient) || fault.Is(err, fault.Quota) {
+			// Without a record the request has not ended: never give up.
+			l.log.Warn("cannot record an outcome yet", "request", o.Request, "error", err)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Second):
+			}
+			err = l.cfg.Bus.PublishOutcome(ctx, o)
+		}
+		return err
+	}, func(err error) { l.recorded(j, o, err) })
+}
+
+// recorded goes on when the outcome is stored, by this leader or another.
+func (l *leader) recorded(j *job, o bus.Outcome, err error) {
+	switch {
+	case fault.Is(err, fault.Conflict):
+		// It has another outcome, and that one counts. Whoever follows the
+		// request finds it.
+		l.log.Warn("the request had ended already", "request", o.Request)
+	case err != nil:
+		// The message stays, so the next leader tries again.
+		l.log.Error("cannot record an outcome", "request", o.Request, "error", err)
+		return
+	default:
+		l.m.metrics.ended(o)
+		l.log.Info("request ended", "request", o.Request, "state", o.State, "attempts", o.Attempts,
+			"queueMs", msBetween(o.Created, o.Started), "ms", msBetween(o.Created, o.Ended), "tokens", o.Usage.CompletionTokens)
+		l.tellEnd(j, o)
+	}
+	for _, ack := range j.acks {
+		ack(bus.Ack{OK: true})
+	}
+	l.forget(j)
+}
+
+// tellEnd tells the client of an end that no runner has told it.
+func (l *leader) tellEnd(j *job, o bus.Outcome) {
+	if o.State == bus.Completed {
+		return
+	}
+	f := bus.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: bus.FrameError, Error: o.Error}
+	if err := l.cfg.Bus.PublishFrame(f); err != nil {
+		l.log.Warn("cannot tell of an end", "request", o.Request, "error", err)
+	}
+}
+
+// forget deletes a request that has an outcome.
+func (l *leader) forget(j *job) {
+	delete(l.jobs, j.req.ID)
+	l.ended.add(j.req.ID, time.Now())
+	l.discard(j.seq)
+}
+
+func msBetween(from, to time.Time) int64 {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return to.Sub(from).Milliseconds()
+}

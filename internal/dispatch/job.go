@@ -1,0 +1,78 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/dispatch/policy"
+)
+
+// A phase is where a job stands. Each phase but queued has somebody whose
+// answer moves it on.
+type phase int
+
+const (
+	checking  phase = iota // does it have an outcome already? the outcome stream answers
+	queued                 // in the queue
+	assigning              // offered to a runner, which answers
+	uncertain              // offered, and no answer came: the runner is asked what it holds
+	running                // a runner has it
+	ending                 // its outcome is being stored
+)
+
+// A job is a request that has not ended, as its leader sees it.
+type job struct {
+	req      bus.Request
+	seq      uint64 // in the request stream
+	phase    phase
+	deadline time.Time
+	cost     int  // tokens that its tenant is charged for an attempt
+	charged  bool // until it is known
+
+	// The attempt at hand, or the latest.
+	epoch    uint64
+	attempt  int
+	runner   string
+	instance string // of the runner
+	version  uint64 // of the runner's record that first holds it
+	started  time.Time
+	text     bool // it has sent text
+
+	tries     int      // attempts that were accepted
+	reasons   []string // why they failed
+	avoid     []string // runners that failed it
+	cancelled bool
+	noticed   time.Time       // when the client was last told its place
+	place     int             // what it was told
+	acks      []func(bus.Ack) // to give when the outcome is stored
+}
+
+// held reports whether a runner has or may have the attempt at hand.
+func (j *job) held() bool {
+	return j.phase == assigning || j.phase == uncertain || j.phase == running
+}
+
+// is reports whether the attempt at hand is the one named.
+func (j *job) is(epoch uint64, attempt int) bool {
+	return j.held() && j.epoch == epoch && j.attempt == attempt
+}
+
+func (j *job) waiting(now time.Time) policy.Job {
+	return policy.Job{
+		ID:       j.req.ID,
+		Tenant:   j.req.Tenant,
+		Affinity: j.req.Affinity,
+		Order:    j.seq,
+		Since:    now,
+		Deadline: j.deadline,
+		Cost:     j.cost,
+		Avoid:    j.avoid,
+	}
+}
+
+// expectedAnswer is how many tokens an answer is taken to have before it is known.
+const expectedAnswer = 256
+
+// estimate is the cost of a request in tokens: a token per four bytes of its
+// body, and an answer.
+func estimate(r bus.Request) int { return len(r.Body)/4 + expectedAnswer }

@@ -1,0 +1,300 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/dispatch/policy"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	tickEvery = 250 * time.Millisecond
+	// replayPatience is how long a new leader waits for the runners it knows
+	// of to say what they hold, before it gives work to those that did.
+	replayPatience = 2 * time.Second
+	inboxSize      = 1024
+	maxParallel    = 64 // calls to the streams at once
+	maxRemembered  = 4096
+)
+
+// A leader leads one session for one tenure. All its state belongs to the
+// goroutine of run; everything else sends it functions to call.
+type leader struct {
+	*session
+	cfg     Config
+	log     *slog.Logger
+	tenure  *tenure
+	epoch   uint64
+	ctx     context.Context
+	inbox   chan func()
+	helpers sync.WaitGroup
+	slots   chan struct{} // one for each parallel call
+
+	queue    *policy.Queue
+	jobs     map[string]*job
+	peers    map[string]*peer
+	orphans  map[string]orphan // what runners hold of requests not read yet
+	early    *memory           // cancelled before they were read
+	ended    *memory           // requests that ended under this leader
+	began    time.Time
+	replayed bool // the backlog has been read
+	busyAt   time.Time
+	pace     time.Duration // how long an attempt takes, on average
+	census   census        // what it has added to the gauges
+	// noticedAt is when those who wait were last told their places.
+	noticedAt time.Time
+	// challenge is the epoch to lead by from the next renewal on, when a
+	// runner has seen a newer one than ours.
+	challenge uint64
+	err       error // set: the lead ends
+}
+
+// lead leads until ctx ends, the lease is lost or there is nothing to lead. It
+// returns why.
+func lead(ctx context.Context, s *session, t *tenure) error {
+	ctx, cancel := context.WithCancel(ctx)
+	now := time.Now()
+	l := &leader{
+		session: s,
+		cfg:     s.m.cfg,
+		log:     s.m.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch),
+		tenure:  t,
+		epoch:   t.lease.Epoch,
+		ctx:     ctx,
+		inbox:   make(chan func(), inboxSize),
+		slots:   make(chan struct{}, maxParallel),
+		queue:   policy.New(s.m.cfg.AffinityWait),
+		jobs:    map[string]*job{},
+		peers:   map[string]*peer{},
+		orphans: map[string]orphan{},
+		early:   newMemory(maxRemembered),
+		ended:   newMemory(maxRemembered),
+		began:   now,
+		busyAt:  now,
+	}
+	unsubscribe, err := l.subscribe()
+	if err != nil {
+		cancel()
+		t.release()
+		return err
+	}
+	l.helpers.Go(func() {
+		l.cfg.Bus.Backlog(ctx, s.name,
+			func(e bus.Entry) { l.post(func() { l.onEntry(e) }) },
+			func() { l.post(l.onReplayed) })
+	})
+	err = l.run()
+	unsubscribe()
+	cancel()
+	l.helpers.Wait()
+	l.report(true)
+	if !fault.Is(err, fault.Conflict) {
+		t.release()
+	}
+	return err
+}
+
+// subscribe hears the runners and those who cancel.
+func (l *leader) subscribe() (func(), error) {
+	var stops []func()
+	stopAll := func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+	b := l.cfg.Bus
+	for _, subscribe := range []func() (func(), error){
+		func() (func(), error) {
+			return bus.ServeLater(b, names.EndSubject(l.name), func(_ string, e bus.AttemptEnd, reply func(bus.Ack)) {
+				l.post(func() { l.onEnd(e, reply) })
+			})
+		},
+		func() (func(), error) {
+			return bus.Listen(b, names.MarkSubject(l.name), func(_ string, mark bus.Mark) {
+				l.post(func() { l.onMark(mark) })
+			})
+		},
+		func() (func(), error) {
+			prefix := len(names.CancelSubject(l.name, ""))
+			return bus.ServeLater(b, names.CancelSubject(l.name, "*"), func(subject string, c bus.CancelOrder, reply func(bus.Ack)) {
+				l.post(func() { l.onCancel(subject[prefix:], c, reply) })
+			})
+		},
+	} {
+		stop, err := subscribe()
+		if err != nil {
+			stopAll()
+			return nil, err
+		}
+		stops = append(stops, stop)
+	}
+	return stopAll, nil
+}
+
+// post has f called by the leader's goroutine, soon, unless the lead ends.
+func (l *leader) post(f func()) {
+	select {
+	case l.inbox <- f:
+	case <-l.ctx.Done():
+	}
+}
+
+// do calls work in a goroutine of its own, one of maxParallel, and then done
+// in the leader's.
+func (l *leader) do(work func(ctx context.Context) error, done func(err error)) {
+	l.helpers.Go(func() {
+		select {
+		case l.slots <- struct{}{}:
+			defer func() { <-l.slots }()
+		case <-l.ctx.Done():
+			return
+		}
+		err := work(l.ctx)
+		if done != nil && l.ctx.Err() == nil {
+			l.post(func() { done(err) })
+		}
+	})
+}
+
+func (l *leader) run() error {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	wake := time.NewTimer(0)
+	defer wake.Stop()
+	renew := time.NewTicker(l.cfg.LeaseTTL / 3)
+	defer renew.Stop()
+	renewed := make(chan renewal, 1)
+	renewing := false
+	startRenewal := func() {
+		if renewing {
+			return
+		}
+		renewing = true
+		renew := l.tenure.renew(l.ctx, l.challenge)
+		l.helpers.Go(func() { renewed <- renew() })
+	}
+	l.changes(true, l.onRunner)
+	for l.err == nil {
+		select {
+		case <-l.ctx.Done():
+			return l.ctx.Err()
+		case f := <-l.inbox:
+			f()
+			l.drainInbox()
+		case <-l.news:
+			l.changes(false, l.onRunner)
+		case <-tick.C:
+			l.onTick(time.Now())
+		case <-wake.C:
+		case <-renew.C:
+			startRenewal()
+		case r := <-renewed:
+			renewing = false
+			if fault.Is(r.err, fault.Conflict) {
+				return fmt.Errorf("the lease was taken: %w", r.err)
+			}
+			l.tenure.apply(r)
+			l.setEpoch(l.tenure.lease.Epoch)
+		}
+		now := time.Now()
+		if !now.Before(l.tenure.until) {
+			return fault.Errorf(fault.Transient, "the lease could not be renewed in time")
+		}
+		if l.challenge > l.epoch {
+			startRenewal()
+		}
+		l.expire(now)
+		l.schedule(now)
+		if at := l.queue.Wake(); !at.IsZero() {
+			wake.Reset(max(time.Until(at), time.Millisecond))
+		}
+	}
+	return l.err
+}
+
+// drainInbox handles what else has come before looking at the queue again.
+func (l *leader) drainInbox() {
+	for range inboxSize {
+		select {
+		case f := <-l.inbox:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+// open reports whether work may be given out: a leader first learns what the
+// runners hold, or it might give the same request out twice.
+func (l *leader) open(now time.Time) bool {
+	if !l.replayed {
+		return false
+	}
+	if now.Sub(l.began) > replayPatience {
+		return true
+	}
+	for _, p := range l.peers {
+		if !p.synced {
+			return false
+		}
+	}
+	return true
+}
+
+// schedule gives out all the work that can be.
+func (l *leader) schedule(now time.Time) {
+	if l.queue.Len() == 0 || !l.cfg.Bus.Connected() || !l.open(now) {
+		return
+	}
+	for {
+		next, runner, ok := l.queue.Next(now)
+		if !ok {
+			return
+		}
+		l.assign(l.jobs[next.ID], l.peers[runner])
+	}
+}
+
+// onTick does what is due from time to time.
+func (l *leader) onTick(now time.Time) {
+	for name, p := range l.peers {
+		if now.Before(p.blocked) {
+			continue
+		}
+		if !p.synced && !p.syncing {
+			l.sync(name, p)
+			continue
+		}
+		l.offer(p)
+	}
+	l.early.forget(now.Add(-time.Minute))
+	l.notice(now)
+	l.report(false)
+	if len(l.jobs) > 0 || len(l.peers) > 0 || l.hasRunners() || !l.replayed {
+		l.busyAt = now
+		l.m.settle(l.session)
+	}
+	if now.Sub(l.busyAt) >= l.cfg.IdleAfter {
+		l.err = errIdle
+	}
+}
+
+// offer tells the queue how a runner stands.
+func (l *leader) offer(p *peer) {
+	affinity := ""
+	if j := l.jobs[p.job]; j != nil {
+		affinity = j.req.Affinity
+	}
+	r, ok := p.usable(time.Now(), affinity)
+	if !ok {
+		l.queue.RemoveRunner(p.rec.Name)
+		return
+	}
+	l.queue.SetRunner(r)
+}

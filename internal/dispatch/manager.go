@@ -1,0 +1,163 @@
+package dispatch
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A manager finds the sessions that need a leader and keeps what the buckets
+// say of them.
+type manager struct {
+	cfg      Config
+	instance string // tells processes of the same identity apart
+	metrics  *metrics
+	running  sync.WaitGroup // session loops
+
+	mu       sync.Mutex
+	ctx      context.Context // of session loops, set by run
+	sessions map[string]*session
+	leases   map[string]seenLease
+	synced   map[string]bool // buckets whose content is known
+}
+
+func newManager(cfg Config) *manager {
+	return &manager{
+		cfg:      cfg,
+		instance: rand.Text(),
+		metrics:  newMetrics(),
+		sessions: map[string]*session{},
+		leases:   map[string]seenLease{},
+		synced:   map[string]bool{},
+	}
+}
+
+func (m *manager) run(ctx context.Context) {
+	m.mu.Lock()
+	m.ctx = ctx
+	m.mu.Unlock()
+	var watches sync.WaitGroup
+	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
+	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
+	watches.Go(func() { m.cfg.Bus.Sessions(ctx, func(name string) { m.session(name) }) })
+	watches.Wait()
+	m.running.Wait()
+}
+
+// session returns a session and sees to it that somebody here tries to lead it.
+func (m *manager) session(name string) *session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[name]
+	if s == nil {
+		s = newSession(m, name)
+		m.sessions[name] = s
+	}
+	s.wanted = true
+	if !s.running && m.ctx != nil && m.ctx.Err() == nil {
+		s.running = true
+		m.running.Go(func() { s.loop(m.ctx) })
+	}
+	return s
+}
+
+// settle notes that all that was heard of a session so far is in its leader's
+// hands.
+func (m *manager) settle(s *session) {
+	m.mu.Lock()
+	s.wanted = false
+	m.mu.Unlock()
+}
+
+// retire ends a session's loop, unless it is wanted again. It reports whether
+// it has ended.
+func (m *manager) retire(s *session) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.wanted {
+		s.wanted = false
+		return false
+	}
+	s.running = false
+	delete(m.sessions, s.name)
+	return true
+}
+
+func (m *manager) onRunner(e bus.Event[bus.Runner]) {
+	if e.Kind == bus.Synced {
+		m.setSynced(names.RunnersBucket)
+		return
+	}
+	name, runner, ok := strings.Cut(e.Key, ".")
+	if !ok {
+		return
+	}
+	if e.Kind == bus.Gone {
+		m.mu.Lock()
+		s := m.sessions[name]
+		m.mu.Unlock()
+		if s != nil {
+			s.runnerGone(runner)
+		}
+		return
+	}
+	m.session(name).runnerChanged(runner, e.Value)
+}
+
+func (m *manager) onLease(e bus.Event[lease]) {
+	if e.Kind == bus.Synced {
+		m.setSynced(names.LeasesBucket)
+		return
+	}
+	m.mu.Lock()
+	if e.Kind == bus.Gone {
+		delete(m.leases, e.Key)
+	} else {
+		m.leases[e.Key] = seenLease{lease: e.Value, revision: e.Revision, at: time.Now()}
+	}
+	s := m.sessions[e.Key]
+	m.mu.Unlock()
+	if s != nil {
+		poke(s.leaseNews)
+	}
+}
+
+func (m *manager) setSynced(bucket string) {
+	m.mu.Lock()
+	m.synced[bucket] = true
+	sessions := make([]*session, 0, len(m.sessions))
+	for _, s := range m.sessions {
+		sessions = append(sessions, s)
+	}
+	m.mu.Unlock()
+	for _, s := range sessions {
+		poke(s.leaseNews)
+	}
+}
+
+// isSynced reports whether all buckets have been read once.
+func (m *manager) isSynced() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.synced[names.RunnersBucket] && m.synced[names.LeasesBucket]
+}
+
+func (m *manager) seenLease(session string) (seenLease, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l, ok := m.leases[session]
+	return l, ok
+}
+
+// poke wakes whoever waits on a channel of capacity 1.
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

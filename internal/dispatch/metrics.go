@@ -1,0 +1,114 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/httpserver"
+)
+
+// metrics of one dispatcher, over all sessions it leads: labels are bounded.
+type metrics struct {
+	registry *prometheus.Registry
+	leading  prometheus.Gauge
+	queued   prometheus.Gauge
+	running  prometheus.Gauge
+	runners  *prometheus.GaugeVec
+	outcomes *prometheus.CounterVec
+	tokens   *prometheus.CounterVec
+	retries  prometheus.Counter
+	wait     prometheus.Histogram
+	duration prometheus.Histogram
+}
+
+func newMetrics() *metrics {
+	seconds := []float64{.005, .01, .05, .1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 1800, 3600}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		leading:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "koldun_dispatcher_sessions", Help: "Sessions led."}),
+		queued:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "koldun_dispatcher_queued", Help: "Requests that wait for a runner."}),
+		running:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "koldun_dispatcher_running", Help: "Requests that a runner has."}),
+		runners: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "koldun_dispatcher_runners", Help: "Runners of the sessions led, by state.",
+		}, []string{"state"}),
+		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "koldun_requests_total", Help: "Requests that ended, by how.",
+		}, []string{"state"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gen_ai_client_token_usage_total", Help: "Tokens of requests that ended, by direction.",
+		}, []string{"gen_ai_token_type"}),
+		retries: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "koldun_dispatcher_retries_total", Help: "Attempts that failed before their first token and were tried elsewhere.",
+		}),
+		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "koldun_queue_wait_seconds", Help: "From a request's creation until a runner has accepted it.", Buckets: seconds,
+		}),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "koldun_request_duration_seconds", Help: "From a request's creation to its end.", Buckets: seconds,
+		}),
+	}
+	m.registry.MustRegister(m.leading, m.queued, m.running, m.runners, m.outcomes, m.tokens, m.retries, m.wait, m.duration,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func (m *metrics) ended(o bus.Outcome) {
+	m.outcomes.WithLabelValues(string(o.State)).Inc()
+	m.tokens.WithLabelValues("input").Add(float64(o.Usage.PromptTokens))
+	m.tokens.WithLabelValues("output").Add(float64(o.Usage.CompletionTokens))
+	m.duration.Observe(o.Ended.Sub(o.Created).Seconds())
+}
+
+// A census is what a leader has added to the gauges.
+type census struct {
+	queued, running int
+	runners         map[bus.RunnerState]int
+}
+
+// report brings the gauges, which all leaders share, to what this one has now,
+// or takes its part out of them.
+func (l *leader) report(leaving bool) {
+	now := census{runners: map[bus.RunnerState]int{}}
+	if !leaving {
+		now.queued = l.queue.Len()
+		for _, j := range l.jobs {
+			if j.held() {
+				now.running++
+			}
+		}
+		for _, p := range l.peers {
+			now.runners[p.rec.State]++
+		}
+	}
+	m := l.m.metrics
+	m.queued.Add(float64(now.queued - l.census.queued))
+	m.running.Add(float64(now.running - l.census.running))
+	for _, s := range []bus.RunnerState{bus.RunnerStarting, bus.RunnerIdle, bus.RunnerBusy, bus.RunnerDraining} {
+		m.runners.WithLabelValues(string(s)).Add(float64(now.runners[s] - l.census.runners[s]))
+	}
+	l.census = now
+}
+
+// health serves /healthz, /readyz (NATS is there and its buckets are read) and
+// /metrics.
+func (m *manager) health() http.Handler {
+	return httpserver.Health(m.metrics.registry,
+		httpserver.Check{Name: "nats", Probe: func(context.Context) error {
+			if !m.cfg.Bus.Connected() {
+				return errors.New("not connected")
+			}
+			return nil
+		}},
+		httpserver.Check{Name: "state", Probe: func(context.Context) error {
+			if !m.isSynced() {
+				return errors.New("leases and runners are not read yet")
+			}
+			return nil
+		}},
+	)
+}

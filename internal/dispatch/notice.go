@@ -1,0 +1,47 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+const (
+	noticeEvery  = 2 * time.Second  // at most so often, and only if its place has changed
+	noticeAtMost = 10 * time.Second // at least so often
+)
+
+// notice tells those who wait their place in the queue.
+func (l *leader) notice(now time.Time) {
+	if l.queue.Len() == 0 || now.Sub(l.noticedAt) < noticeEvery {
+		return
+	}
+	l.noticedAt = now
+	l.queue.Positions(func(id string, ahead int) {
+		j := l.jobs[id]
+		if j.place != ahead || now.Sub(j.noticed) >= noticeAtMost {
+			l.tellPlace(j, ahead)
+		}
+	})
+}
+
+// tellPlace tells one client its place and how long it may take.
+func (l *leader) tellPlace(j *job, ahead int) {
+	j.place, j.noticed = ahead, time.Now()
+	f := bus.Frame{
+		Request: j.req.ID, Epoch: l.epoch, Attempt: j.attempt, Seq: -1,
+		Kind: bus.FrameQueued, Position: ahead, Wait: l.expectedWait(ahead),
+	}
+	if err := l.cfg.Bus.PublishFrame(f); err != nil {
+		l.log.Debug("cannot tell a place", "request", j.req.ID, "error", err)
+	}
+}
+
+// expectedWait is 0 while there is nothing to go by.
+func (l *leader) expectedWait(ahead int) time.Duration {
+	runners := l.queue.Runners()
+	if runners == 0 {
+		return 0
+	}
+	return l.pace * time.Duration(ahead/runners+1)
+}

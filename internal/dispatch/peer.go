@@ -1,0 +1,41 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/dispatch/policy"
+)
+
+// A peer is a runner as the leader sees it.
+type peer struct {
+	rec     bus.Runner
+	synced  bool      // it has told this leader, in this epoch, what it holds
+	syncing bool      // it is being asked
+	seq     uint64    // counts what the leader has said to it
+	job     string    // id of the request that it has or may have
+	blocked time.Time // no work is offered before
+}
+
+// usable says how policy sees the peer; ok is false if it can get no work.
+func (p *peer) usable(now time.Time, jobAffinity string) (r policy.Runner, ok bool) {
+	if !p.synced || p.rec.State != bus.RunnerIdle && p.rec.State != bus.RunnerBusy {
+		return policy.Runner{}, false
+	}
+	r = policy.Runner{Name: p.rec.Name, Affinity: p.rec.Affinity}
+	if p.job != "" {
+		r.Affinity = jobAffinity
+	}
+	r.Idle = p.rec.State == bus.RunnerIdle && p.job == "" && !now.Before(p.blocked)
+	return r, true
+}
+
+// holds finds an attempt in what the peer says it holds.
+func holds(rec bus.Runner, j *job) (bus.Held, bool) {
+	for _, h := range rec.Held {
+		if h.Request.ID == j.req.ID && h.Epoch == j.epoch && h.Attempt == j.attempt {
+			return h, true
+		}
+	}
+	return bus.Held{}, false
+}

@@ -1,0 +1,200 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	syncTry    = time.Second            // one question to a runner
+	syncPause  = 300 * time.Millisecond // until it is asked again
+	refusePast = 200 * time.Millisecond // until a runner that refused is offered work again
+)
+
+// An orphan is an attempt that a runner holds of a request that the leader has
+// not read yet.
+type orphan struct {
+	runner string
+	held   bus.Held
+}
+
+// onRunner hears that a runner's record has changed or is gone.
+func (l *leader) onRunner(name string, rec bus.Runner, gone bool) {
+	p := l.peers[name]
+	if gone {
+		if p != nil {
+			l.lostPeer(name, p, "its runner vanished")
+		}
+		return
+	}
+	rec.Name = name // the key is what tells runners apart
+	if p != nil && p.rec.Instance != rec.Instance {
+		l.lostPeer(name, p, "its runner was restarted")
+		p = nil
+	}
+	if p == nil {
+		p = &peer{rec: rec}
+		l.peers[name] = p
+		l.sync(name, p)
+		return
+	}
+	if rec.Version < p.rec.Version {
+		return // overtaken by what the runner has said itself
+	}
+	l.update(p, rec)
+}
+
+// sync asks a runner what it holds. From its answer on it obeys this leader only.
+func (l *leader) sync(name string, p *peer) {
+	p.syncing = true
+	p.seq++
+	question := bus.Sync{Epoch: l.epoch, Seq: p.seq}
+	var answer bus.SyncReply
+	l.do(func(ctx context.Context) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, syncTry)
+		defer cancel()
+		answer, err = bus.Call[bus.SyncReply](ctx, l.cfg.Bus, names.SyncSubject(l.name, name), question)
+		return err
+	}, func(err error) {
+		if l.peers[name] != p {
+			return
+		}
+		p.syncing = false
+		switch {
+		case err != nil:
+			l.log.Debug("a runner does not answer", "runner", name, "error", err)
+			p.blocked = time.Now().Add(syncPause)
+		case answer.Epoch > question.Epoch:
+			l.challenged(answer.Epoch)
+			p.blocked = time.Now().Add(syncPause)
+		case question.Epoch == l.epoch:
+			l.synced(name, p, answer.Runner)
+		}
+	})
+}
+
+// synced takes over what a runner holds.
+func (l *leader) synced(name string, p *peer, rec bus.Runner) {
+	rec.Name = name
+	if rec.Instance != p.rec.Instance {
+		l.lostPeer(name, p, "its runner was restarted")
+		p = &peer{rec: rec}
+		l.peers[name] = p
+	}
+	p.synced = true
+	p.job = ""
+	for _, h := range rec.Held {
+		l.adopt(name, p, h)
+	}
+	l.update(p, rec) // hears its ends
+	for _, j := range l.jobs {
+		if j.runner != name || j.instance != rec.Instance || p.job == j.req.ID {
+			continue
+		}
+		switch {
+		case j.phase == uncertain: // it never got it
+			l.requeue(j)
+		case j.phase == running && rec.Version >= j.version:
+			l.lost(j, "its runner dropped it")
+		}
+	}
+}
+
+// adopt makes an attempt that a runner holds the one at hand.
+func (l *leader) adopt(name string, p *peer, h bus.Held) {
+	j := l.jobs[h.Request.ID]
+	if j == nil {
+		if !l.replayed {
+			l.orphans[h.Request.ID] = orphan{name, h}
+			return
+		}
+		// The request has ended without its runner knowing.
+		l.log.Info("stopping an attempt of a request that has ended", "request", h.Request.ID, "runner", name)
+		l.tellCancel(h.Request.ID, h.Request.Tenant, "ended")
+		return
+	}
+	switch j.phase {
+	case checking, queued:
+		l.queue.Remove(j.req.ID)
+		j.tries++
+	case uncertain, running, assigning:
+		if !j.is(h.Epoch, h.Attempt) {
+			return // another attempt is at hand; frames of this one are dropped
+		}
+		if j.phase != running {
+			j.tries++
+		}
+	case ending:
+		return
+	}
+	j.phase = running
+	j.epoch, j.attempt, j.runner, j.instance = h.Epoch, h.Attempt, name, p.rec.Instance
+	j.version, j.started, j.text = p.rec.Version, h.Started, j.text || h.Text
+	p.job = j.req.ID
+	if j.cancelled {
+		l.tellCancel(j.req.ID, j.req.Tenant, "cancelled")
+	}
+}
+
+// update takes over a newer record of a runner.
+func (l *leader) update(p *peer, rec bus.Runner) {
+	p.rec = rec
+	for _, e := range rec.Ends {
+		l.onEnd(e, nil)
+	}
+	j := l.jobs[p.job]
+	if j != nil && j.phase == running && j.runner == rec.Name {
+		h, ok := holds(rec, j)
+		switch {
+		case ok:
+			j.text = j.text || h.Text
+		case rec.Version >= j.version:
+			p.job = ""
+			l.lost(j, "its runner dropped it")
+		}
+	}
+	l.offer(p)
+}
+
+// lostPeer forgets a runner and what it held.
+func (l *leader) lostPeer(name string, p *peer, why string) {
+	l.log.Info("a runner is gone", "runner", name, "reason", why)
+	delete(l.peers, name)
+	l.queue.RemoveRunner(name)
+	for _, e := range p.rec.Ends {
+		l.onEnd(e, nil)
+	}
+	for id, o := range l.orphans {
+		if o.runner == name {
+			delete(l.orphans, id)
+		}
+	}
+	for _, j := range l.jobs {
+		if j.held() && j.runner == name && j.instance == p.rec.Instance {
+			l.lost(j, why)
+		}
+	}
+}
+
+// challenged hears that a runner obeys a newer leader than this one. If it is
+// so, the lease is lost and its renewal fails; if the lease is still ours, the
+// epochs were lost with the bucket, and ours has to become the newest.
+func (l *leader) challenged(epoch uint64) {
+	l.challenge = max(l.challenge, epoch+1)
+}
+
+// setEpoch begins a new epoch within the tenure: all runners are asked again.
+func (l *leader) setEpoch(epoch uint64) {
+	if epoch == l.epoch {
+		return
+	}
+	l.log.Warn("leading by a newer epoch", "new", epoch)
+	l.epoch = epoch
+	for _, p := range l.peers {
+		p.synced, p.seq = false, 0
+		l.queue.RemoveRunner(p.rec.Name)
+	}
+}

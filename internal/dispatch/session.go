@@ -1,0 +1,146 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// errIdle ends the lead of a session that has neither requests nor runners.
+var errIdle = errors.New("nothing to lead")
+
+// A session is what this process knows of a session, leader or not.
+type session struct {
+	m         *manager
+	name      string
+	leaseNews chan struct{} // cap 1: the lease has changed
+	news      chan struct{} // cap 1: runners have changed
+
+	// Guarded by m.mu:
+	running bool // loop runs
+	wanted  bool // something was heard of it since the loop looked last
+
+	mu      sync.Mutex
+	runners map[string]bus.Runner
+	dirty   map[string]bool // runners that changed since the leader looked
+}
+
+func newSession(m *manager, name string) *session {
+	return &session{
+		m: m, name: name,
+		leaseNews: make(chan struct{}, 1),
+		news:      make(chan struct{}, 1),
+		runners:   map[string]bus.Runner{},
+		dirty:     map[string]bool{},
+	}
+}
+
+func (s *session) runnerChanged(name string, r bus.Runner) {
+	s.mu.Lock()
+	s.runners[name] = r
+	s.dirty[name] = true
+	s.mu.Unlock()
+	poke(s.news)
+}
+
+func (s *session) runnerGone(name string) {
+	s.mu.Lock()
+	delete(s.runners, name)
+	s.dirty[name] = true
+	s.mu.Unlock()
+	poke(s.news)
+}
+
+// changes calls f for each runner that changed since the last call, or for all
+// there are. gone means that it has no record any more.
+func (s *session) changes(all bool, f func(name string, r bus.Runner, gone bool)) {
+	s.mu.Lock()
+	type change struct {
+		r  bus.Runner
+		ok bool
+	}
+	found := map[string]change{}
+	for name := range s.dirty {
+		r, ok := s.runners[name]
+		found[name] = change{r, ok}
+	}
+	if all {
+		for name, r := range s.runners {
+			found[name] = change{r, true}
+		}
+	}
+	clear(s.dirty)
+	s.mu.Unlock()
+	for name, c := range found {
+		f(name, c.r, !c.ok)
+	}
+}
+
+func (s *session) hasRunners() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.runners) > 0
+}
+
+// loop leads the session, or waits to, until it is idle or ctx ends.
+func (s *session) loop(ctx context.Context) {
+	log := s.m.cfg.Logger.With("session", s.name)
+	for {
+		t := s.standBy(ctx)
+		if t == nil {
+			return
+		}
+		log.Info("leading", "epoch", t.lease.Epoch)
+		s.m.metrics.leading.Inc()
+		err := lead(ctx, s, t)
+		s.m.metrics.leading.Dec()
+		log.Info("no longer leading", "epoch", t.lease.Epoch, "reason", err)
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, errIdle) && s.m.retire(s) {
+			return
+		}
+	}
+}
+
+// standBy blocks until this process holds the session's lease; it returns nil
+// when ctx ends.
+func (s *session) standBy(ctx context.Context) *tenure {
+	pause := time.Duration(0)
+	for {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-s.leaseNews:
+		case <-timer.C:
+		}
+		timer.Stop()
+		pause = s.m.cfg.LeaseTTL
+		if !s.m.isSynced() {
+			continue
+		}
+		var old *seenLease
+		if seen, ok := s.m.seenLease(s.name); ok {
+			if left := time.Until(seen.at.Add(s.m.cfg.LeaseTTL)); left > 0 {
+				pause = left
+				continue
+			}
+			old = &seen
+		}
+		t, err := s.m.acquire(ctx, s.name, old)
+		if err == nil {
+			return t
+		}
+		pause = s.m.cfg.LeaseTTL / 10
+		if !fault.Is(err, fault.Conflict) && ctx.Err() == nil {
+			s.m.cfg.Logger.Debug("cannot acquire a lease yet", "session", s.name, "error", err)
+		}
+	}
+}

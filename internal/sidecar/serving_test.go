@@ -1,0 +1,227 @@
+package sidecar_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+func TestServes(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, nil)
+	w.sidecar("r1", e)
+
+	c := w.send(chat("req_1", "one two three"))
+	c.want("one two three")
+	last := c.seen[len(c.seen)-1]
+	if last.FinishReason != "stop" || last.Usage == nil || last.Usage.CompletionTokens != 3 || last.Usage.PromptTokens == 0 {
+		t.Errorf("end = %+v", last)
+	}
+	w.send(chat("req_2", "one two three", `,"max_tokens":2`)).want("one two ")
+	w.send(chat("req_3", "one two three four", `,"stop":["o th","never"]`)).want("one tw")
+	c = w.send(chat("req_4", "x", `,"messages":[]`))
+	c.wantError(bus.Failed, bus.CodeInvalidRequest)
+	w.empty()
+	w.runner("r1", idle)
+	if why := e.Aborted(); why != "" {
+		t.Errorf("the engine aborted: %s", why)
+	}
+}
+
+func TestManyRequestsOverSeveralRunners(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	for i := range 3 {
+		w.sidecar(fmt.Sprintf("r%d", i), enginetest.Start(t, nil))
+	}
+	var clients []*client
+	for i := range 100 {
+		r := chat(fmt.Sprintf("req_%d", i), fmt.Sprintf("answer number %d", i))
+		r.Tenant = fmt.Sprintf("t%d", i%5)
+		r.Affinity = fmt.Sprintf("c%d", i%7)
+		clients = append(clients, w.send(r))
+	}
+	for i, c := range clients {
+		c.want(fmt.Sprintf("answer number %d", i))
+	}
+	w.empty()
+}
+
+func TestWaitsForARunner(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	c := w.send(chat("req_1", "hello"))
+	if f := c.until(bus.FrameQueued); f.Position != 0 {
+		t.Errorf("position = %d, want 0", f.Position)
+	}
+	w.sidecar("r1", enginetest.Start(t, nil))
+	c.want("hello")
+}
+
+func TestDuplicatesRunOnce(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, nil)
+	w.sidecar("r1", e)
+	r := chat("req_1", "once")
+	c := w.send(r)
+	if _, err := w.bus.PublishRequest(w.ctx(), r); err != nil {
+		t.Fatal(err)
+	}
+	c.want("once")
+	w.empty()
+	if n := asked(e, "once"); n != 1 {
+		t.Errorf("the engine was asked %d times", n)
+	}
+}
+
+func TestCancelQueued(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	c := w.send(chat("req_1", "hello"))
+	c.until(bus.FrameQueued)
+	if err := w.bus.Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	c.wantError(bus.Cancelled, bus.CodeCancelled)
+	w.empty()
+}
+
+func TestCancelRunning(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{"a "}, Repeat: r.Last() == "forever", Every: time.Millisecond}
+	})
+	w.sidecar("r1", e)
+	c := w.send(chat("req_1", "forever"))
+	c.until(bus.FrameDelta)
+	if err := w.bus.Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	c.wantError(bus.Cancelled, bus.CodeCancelled)
+	w.eventually("the engine to stop", func() bool { return !e.Active() })
+	w.send(chat("req_2", "once")).want("a ")
+	w.empty()
+}
+
+func TestDeadline(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	r := chat("req_1", "hello")
+	r.Deadline = time.Now().Add(300 * time.Millisecond)
+	w.send(r).wantError(bus.Expired, bus.CodeExpired)
+	late := chat("req_2", "hello")
+	late.Deadline = time.Now().Add(-time.Second)
+	w.send(late).wantError(bus.Expired, bus.CodeExpired)
+	w.empty()
+}
+
+func TestTimeout(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{"a "}, Repeat: r.Last() == "forever", Every: time.Millisecond}
+	})
+	w.sidecar("r1", e)
+	r := chat("req_1", "forever")
+	r.Timeout = 200 * time.Millisecond
+	w.send(r).wantError(bus.Failed, bus.CodeTimeout)
+	w.eventually("the engine to stop", func() bool { return !e.Active() })
+}
+
+func TestEngineRefuses(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	w.sidecar("r1", enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		if r.Last() == "long" {
+			return enginetest.Reply{Status: 400, Code: openai.CodeContextLength}
+		}
+		return enginetest.Echo(r)
+	}))
+	c := w.send(chat("req_1", "long"))
+	c.wantError(bus.Failed, bus.CodeContextLength)
+	if o := c.outcome(); o.Attempts != 1 {
+		t.Errorf("attempts = %d, want 1: another runner would refuse it too", o.Attempts)
+	}
+	w.send(chat("req_2", "short")).want("short")
+}
+
+func TestEngineBreaksBeforeTheFirstToken(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	broken := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		if r.Last() == "hello" {
+			return enginetest.Reply{BreakAfter: -1, Pieces: []string{"x"}}
+		}
+		return enginetest.Echo(r)
+	})
+	w.sidecar("r1", broken)
+	c := w.send(chat("req_1", "hello"))
+	w.eventually("a first attempt", func() bool { return asked(broken, "hello") > 0 })
+	w.sidecar("r2", enginetest.Start(t, nil))
+	c.want("hello")
+	if o := c.outcome(); o.Attempts < 2 {
+		t.Errorf("attempts = %d, want at least 2", o.Attempts)
+	}
+}
+
+func TestPoisonEnds(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		if r.Last() == "poison" {
+			return enginetest.Reply{BreakAfter: -1, Pieces: []string{"x"}}
+		}
+		return enginetest.Echo(r)
+	})
+	w.sidecar("r1", e)
+	c := w.send(chat("req_1", "poison"))
+	c.wantError(bus.Failed, bus.CodeEngineFailed)
+	if n := asked(e, "poison"); n != 3 {
+		t.Errorf("attempts = %d, want 3", n)
+	}
+	w.send(chat("req_2", "wholesome")).want("wholesome")
+}
+
+func TestEngineBreaksAfterTheFirstToken(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		reply := enginetest.Echo(r)
+		if r.Last() == "a b c d" {
+			reply.BreakAfter = 2
+		}
+		return reply
+	})
+	w.sidecar("r1", e)
+	c := w.send(chat("req_1", "a b c d"))
+	c.wantError(bus.Failed, bus.CodeInterrupted)
+	if text, _ := c.finish(); text != "a b " {
+		t.Errorf("text = %q, want what came before", text)
+	}
+	if n := asked(e, "a b c d"); n != 1 {
+		t.Errorf("the engine was asked %d times, want once", n)
+	}
+	w.send(chat("req_2", "fine again")).want("fine again")
+}
+
+func TestEngineRestarts(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, nil)
+	e.Stop()
+	w.sidecar("r1", e)
+	c := w.send(chat("req_1", "hello"))
+	c.until(bus.FrameQueued)
+	w.runner("r1", func(r bus.Runner) bool { return r.State == bus.RunnerStarting })
+	if err := e.Run(); err != nil {
+		t.Fatal(err)
+	}
+	c.want("hello")
+}
