@@ -30,7 +30,6 @@ type compositeState struct {
 	requirements map[string]Requirement
 	desired      []string        // names of the composed resources
 	ready        map[string]bool // as the Composer said
-	warned       string          // what was warned of
 	fatal        string          // the message of a Fatal result
 	conditions   map[string]Condition
 }
@@ -107,19 +106,16 @@ func (l *Local) compose(e *entry) {
 
 // weigh tells of warnings, once, and notes what is fatal.
 func (l *Local) weigh(e *entry, results []Result) {
-	warned := ""
+	var warnings []error
 	for _, r := range results {
 		switch {
 		case r.Severity == Warning:
-			warned += r.Message + " "
+			warnings = append(warnings, errors.New(r.Message))
 		case r.Severity == Fatal && e.composite.fatal == "":
 			e.composite.fatal = r.Message
 		}
 	}
-	if warned != "" && warned != e.composite.warned {
-		l.trouble(e.key, errors.New(strings.TrimSpace(warned)))
-	}
-	e.composite.warned = warned
+	l.troubled(e, errors.Join(warnings...))
 }
 
 // ask calls the Composer until it requires nothing more.

@@ -83,11 +83,11 @@ func (j *job) apply() {
 	if j.running || j.over {
 		return // the spec of a Job does not change
 	}
-	if err := j.e.obj.Decode(&j.spec, "spec"); err != nil {
-		j.block(fault.As(fault.Invalid, err))
-		return
+	err := fault.As(fault.Invalid, j.e.obj.Decode(&j.spec, "spec"))
+	if err == nil {
+		err = pod.Runnable(j.spec.Template.Spec, j.l.cfg.OwnImage)
 	}
-	if err := pod.Runnable(j.spec.Template.Spec, j.l.cfg.OwnImage); err != nil {
+	if err != nil {
 		j.block(err)
 		return
 	}
@@ -108,8 +108,8 @@ func (j *job) block(err error) {
 
 func (j *job) start() {
 	plan, err := j.l.plan(j.e.key, j.e.key.Name, j.spec.Template.Spec)
-	j.waiting = fault.Is(err, fault.NotFound)
-	if j.waiting {
+	if j.waiting = fault.Is(err, fault.NotFound); j.waiting {
+		j.l.troubled(j.e, err)
 		return
 	}
 	if err != nil {

@@ -150,6 +150,19 @@ func (l *Local) tell(e Event) {
 	l.cfg.Observer.Observe(e)
 }
 
+// troubled reports what is wrong with an object now, if anything, unless it has
+// been reported last time.
+func (l *Local) troubled(e *entry, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if err != nil && text != e.trouble {
+		l.trouble(e.key, err)
+	}
+	e.trouble = text
+}
+
 // trouble reports something that will be tried again.
 func (l *Local) trouble(about Key, err error) {
 	l.cfg.Logger.Debug("trouble", "object", about.String(), "kind", fault.KindOf(err), "error", err)

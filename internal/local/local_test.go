@@ -786,6 +786,7 @@ func TestPodWaitsForSecret(t *testing.T) {
 	eventually(t, "the reason is told", func() bool {
 		return condition(w.object(d.Key()), "Available").Message == `there is no Secret "conn" yet`
 	})
+	w.await("trouble", of(Trouble, d.Key()))
 	things.set(func() { things.fails = nil })
 	if r := w.settle(); !r.Ready {
 		t.Errorf("root = %+v", r)

@@ -38,7 +38,6 @@ type managedUnit struct {
 	living   context.CancelFunc // ends the deleting, too
 	over     bool
 	done     []func()
-	error    string // that has been told
 }
 
 func newManagedUnit(l *Local, e *entry) *managedUnit {
@@ -177,12 +176,18 @@ func (m *managedUnit) report(obs Observation, err error) {
 		err = m.connect(obs.Connection)
 	}
 	old, _ := fields(m.e.obj["status"])
-	status := map[string]any{"atProvider": obs.Status}
+	status := map[string]any{}
+	if len(obs.Status) > 0 {
+		status["atProvider"] = obs.Status
+	}
 	ready := Condition{Type: Ready, Status: True, Reason: "Available"}
 	synced := Condition{Type: Synced, Status: True, Reason: "ReconcileSuccess"}
 	switch {
 	case err != nil:
-		status["atProvider"] = old["atProvider"]
+		delete(status, "atProvider")
+		if last, ok := old["atProvider"]; ok {
+			status["atProvider"] = last
+		}
 		ready = condition(m.e.obj, Ready)
 		if ready.Type == "" {
 			ready = Condition{Type: Ready, Status: False, Reason: "Creating"}
@@ -193,15 +198,12 @@ func (m *managedUnit) report(obs Observation, err error) {
 	case !obs.Ready:
 		ready = Condition{Type: Ready, Status: False, Reason: "Unavailable", Message: obs.Message}
 	}
-	if status["atProvider"] == nil {
-		delete(status, "atProvider")
-	}
 	status["conditions"] = stamp([]Condition{ready, synced}, old["conditions"])
 	m.l.setStatus(m.e, status)
 	obj := m.e.obj
 	m.obj.Store(&obj)
 	m.l.setReady(m.e, ready.Status == True, ready.Message)
-	m.tellError(err)
+	m.l.troubled(m.e, err)
 	m.tellProgress()
 }
 
@@ -218,18 +220,6 @@ func (m *managedUnit) connect(connection map[string][]byte) error {
 	return m.l.apply(secret, m.e.key, connectionRole)
 }
 
-// tellError tells of an error once.
-func (m *managedUnit) tellError(err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	if text != m.error && err != nil {
-		m.l.trouble(m.e.key, err)
-	}
-	m.error = text
-}
-
 func (m *managedUnit) tellProgress() {
 	var report progress.Report
 	if err := m.e.obj.Decode(&report, "status", "atProvider", "progress"); err != nil || report == m.e.progress {
@@ -244,9 +234,9 @@ func (m *managedUnit) stop(g goodbye, done func()) {
 	if g == removed {
 		m.removing.Store(true)
 		m.watching()
-		return
+	} else {
+		m.living()
 	}
-	m.living()
 	m.finish()
 }
 

@@ -31,6 +31,14 @@ type podRun struct {
 // serves reports whether requests may be sent to the pod.
 func (p *podRun) serves() bool { return p.ready && !p.stopping }
 
+// reason says why it does not serve.
+func (p *podRun) reason() string {
+	if p.stopping {
+		return "it is being stopped"
+	}
+	return p.why
+}
+
 func (p *podRun) stop() {
 	p.stopping = true
 	p.cancel()

@@ -24,6 +24,7 @@ type entry struct {
 	told     bool // whether its readiness has been told
 	ready    bool
 	blocked  string // why it can never be ready on this machine
+	trouble  string // that has been told last
 	progress any    // that has been told
 }
 

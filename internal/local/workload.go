@@ -38,27 +38,23 @@ type workloadSpec struct {
 func (w *workload) apply() {
 	w.spec = workloadSpec{}
 	w.e.blocked, w.waiting = "", ""
-	if err := w.e.obj.Decode(&w.spec, "spec"); err != nil {
-		w.block(fault.As(fault.Invalid, err))
-		return
+	err := fault.As(fault.Invalid, w.e.obj.Decode(&w.spec, "spec"))
+	if err == nil {
+		err = pod.Runnable(w.spec.Template.Spec, w.l.cfg.OwnImage)
+	}
+	if err != nil {
+		w.refuse(err)
 	}
 	spec, _ := at(w.e.obj, "spec", "template", "spec")
-	raw, _ := json.Marshal(spec) // it was decoded before
+	raw, _ := json.Marshal(spec) // it was JSON before
 	w.hash = names.Hash(10, string(raw))
-	if err := pod.Runnable(w.spec.Template.Spec, w.l.cfg.OwnImage); err != nil {
-		w.block(err)
-		return
-	}
 	w.sync()
 }
 
-// block gives up: nothing but another template can help.
-func (w *workload) block(err error) {
-	if w.e.blocked != err.Error() {
-		w.e.blocked = err.Error()
-		w.l.tell(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
-	}
-	w.sync()
+// refuse gives up: nothing but another template can help.
+func (w *workload) refuse(err error) {
+	w.e.blocked = err.Error()
+	w.l.tell(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
 }
 
 // wake tries again what waited for a Secret.
@@ -120,12 +116,14 @@ func (w *workload) start(name string) {
 		})
 	}
 	plan, err := w.l.plan(w.e.key, name, spec)
-	if err != nil {
+	if fault.Is(err, fault.NotFound) {
 		w.waiting = err.Error()
-		if !fault.Is(err, fault.NotFound) {
-			w.e.blocked = err.Error()
-			w.l.tell(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
-		}
+		w.l.troubled(w.e, err)
+		return
+	}
+	w.l.troubled(w.e, nil)
+	if err != nil {
+		w.refuse(err)
 		return
 	}
 	ctx, cancel := context.WithCancel(w.l.ctx)
@@ -158,7 +156,7 @@ func (w *workload) report() {
 		case p.serves():
 			ready++
 		case why == "":
-			why = fmt.Sprintf("pod %q: %s", name, p.why)
+			why = fmt.Sprintf("pod %q: %s", name, p.reason())
 		}
 	}
 	if w.e.blocked != "" {
