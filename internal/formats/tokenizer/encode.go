@@ -48,13 +48,19 @@ func (t *Tokenizer) File() File { return t.file }
 // IsEOS reports whether a token ends an answer.
 func (t *Tokenizer) IsEOS(id int) bool { return t.eos[id] }
 
+// maxText bounds what Encode takes, in bytes.
+const maxText = 1 << 28
+
 // Encode returns the tokens of text. Special tokens written in the text are
 // taken as such. With bos, the result begins with the BOS token.
 //
 // It fails, as Invalid, if some byte of the text is in no token. The cost is
 // O(n log n) in the length of the text.
 func (t *Tokenizer) Encode(text string, bos bool) ([]int, error) {
-	var m merger
+	if len(text) > maxText {
+		return nil, fault.Errorf(fault.Invalid, "cannot encode text: it has %d bytes, want at most %d", len(text), maxText)
+	}
+	m := merger{symbols: make([]symbol, 0, len(text)+1)}
 	if bos {
 		first := t.file.Tokens[t.file.BOS].Text
 		text = first + text
@@ -62,7 +68,7 @@ func (t *Tokenizer) Encode(text string, bos bool) ([]int, error) {
 	}
 	start, at := 0, 0
 	if bos {
-		at = m.symbols[0].end
+		at = int(m.symbols[0].end)
 		start = at
 	}
 	for at < len(text) {

@@ -13,9 +13,9 @@ type merger struct {
 
 // A symbol is a token and the bytes text[start:end] it stands for.
 type symbol struct {
-	id         int
-	start, end int
-	prev, next int // -1 at the ends
+	id         int32
+	start, end int32
+	prev, next int32 // -1 at the ends
 	gone       bool
 }
 
@@ -23,22 +23,23 @@ type symbol struct {
 // valid while both still span the same bytes.
 type join struct {
 	score      float32
-	id         int
-	left       int
-	start, end int
+	id         int32
+	left       int32
+	start, end int32
 }
 
 func (m *merger) add(id, start, end int) {
-	n := len(m.symbols)
+	n := int32(len(m.symbols)) //nolint:gosec // at most maxText
 	if n > 0 {
 		m.symbols[n-1].next = n
 	}
-	m.symbols = append(m.symbols, symbol{id: id, start: start, end: end, prev: n - 1, next: -1})
+	m.symbols = append(m.symbols, symbol{id: int32(id), start: int32(start), end: int32(end), prev: n - 1, next: -1}) //nolint:gosec // as above
 }
 
 func (m *merger) merge(t *Tokenizer, text string) []int {
+	m.heap = make([]join, 0, len(m.symbols))
 	for i := range m.symbols {
-		m.consider(t, text, i)
+		m.consider(t, text, int32(i)) //nolint:gosec // at most maxText
 	}
 	for len(m.heap) > 0 {
 		j := m.pop()
@@ -60,7 +61,7 @@ func (m *merger) merge(t *Tokenizer, text string) []int {
 	ids := make([]int, 0, len(m.symbols))
 	for _, s := range m.symbols {
 		if !s.gone {
-			ids = append(ids, s.id)
+			ids = append(ids, int(s.id))
 		}
 	}
 	return ids
@@ -68,17 +69,17 @@ func (m *merger) merge(t *Tokenizer, text string) []int {
 
 // consider adds the join of symbol i and the one after it, if they form a
 // token.
-func (m *merger) consider(t *Tokenizer, text string, i int) {
+func (m *merger) consider(t *Tokenizer, text string, i int32) {
 	left := m.symbols[i]
 	if left.next < 0 {
 		return
 	}
 	end := m.symbols[left.next].end
-	if end-left.start > t.longest {
+	if int(end-left.start) > t.longest {
 		return
 	}
 	if id, ok := t.ordinal[text[left.start:end]]; ok {
-		m.push(join{score: t.file.Tokens[id].Score, id: id, left: i, start: left.start, end: end})
+		m.push(join{score: t.file.Tokens[id].Score, id: int32(id), left: i, start: left.start, end: end}) //nolint:gosec // at most maxVocab
 	}
 }
 
