@@ -39,6 +39,7 @@ type pace struct {
 	keepAlive time.Duration
 	body      time.Duration // for a client to send its body
 	write     time.Duration // for a client to take one event
+	publish   time.Duration // to store a request; a NATS server may restart meanwhile
 	cancel    time.Duration // to find somebody who takes a cancellation
 }
 
@@ -47,6 +48,7 @@ var usualPace = pace{
 	keepAlive: 10 * time.Second,
 	body:      time.Minute,
 	write:     30 * time.Second,
+	publish:   5 * time.Second,
 	cancel:    time.Minute,
 }
 

@@ -61,7 +61,7 @@ func (g *Gateway) serveChat(w http.ResponseWriter, r *http.Request, chat openai.
 		return
 	}
 	defer frames.Close()
-	if err := g.queue.Publish(ctx, request); err != nil {
+	if err := g.publish(ctx, request); err != nil {
 		g.log.Warn("cannot queue a request", "request", request.ID, "error", err)
 		refused := ofPublish(err)
 		if refused.Code == errUnavailable().Code { // it may have been stored all the same
@@ -83,6 +83,12 @@ func (g *Gateway) serveChat(w http.ResponseWriter, r *http.Request, chat openai.
 	if !follow.ended {
 		g.cancelLate(ref, c.outcome)
 	}
+}
+
+func (g *Gateway) publish(ctx context.Context, request bus.Request) error {
+	ctx, cancel := context.WithTimeout(ctx, g.pace.publish)
+	defer cancel()
+	return g.queue.Publish(ctx, request)
 }
 
 const backstop = 30 * time.Second

@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+func TestTokens(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.AllowAnonymous = false })
+	w.putModel("default", "other")
+	eventually(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/default/other"); return ok })
+	startRunner(t, w.bus, tinySession, says("hi"))
+	w.putToken(registry.Token{SHA256: digest("good")})
+	w.putToken(registry.Token{SHA256: digest("disabled"), Disabled: true})
+	w.putToken(registry.Token{SHA256: digest("expired"), Expires: time.Now().Add(-time.Second)})
+	w.putToken(registry.Token{SHA256: digest("narrow"), Models: []string{"default/tiny"}})
+
+	cases := map[string]struct {
+		header []string
+		status int
+	}{
+		"None":        {nil, 401},
+		"Bearer":      {[]string{"Authorization", "Bearer good"}, 200},
+		"LowerCase":   {[]string{"Authorization", "bearer  good "}, 200},
+		"APIKey":      {[]string{"X-Api-Key", "good"}, 200},
+		"Basic":       {[]string{"Authorization", "Basic good"}, 401},
+		"Bare":        {[]string{"Authorization", "good"}, 401},
+		"EmptyBearer": {[]string{"Authorization", "Bearer "}, 401},
+		"Unknown":     {[]string{"Authorization", "Bearer bad"}, 401},
+		"PassTheHash": {[]string{"Authorization", "Bearer " + digest("good")}, 401},
+		"Disabled":    {[]string{"Authorization", "Bearer disabled"}, 401},
+		"Expired":     {[]string{"Authorization", "Bearer expired"}, 401},
+		"Narrow":      {[]string{"Authorization", "Bearer narrow"}, 200},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, try := range []struct{ method, path, body string }{
+				{"GET", "/v1/models", ""}, {"GET", "/v1/models/tiny", ""}, {"POST", "/v1/chat/completions", chatBody("")},
+			} {
+				r, body := w.do(try.method, try.path, try.body, c.header...)
+				if r.StatusCode != c.status {
+					t.Errorf("%s: status %d, want %d: %s", try.path, r.StatusCode, c.status, body)
+				}
+				if c.status != 401 {
+					continue
+				}
+				if e := decodeError(t, body); e.Code != openai.CodeInvalidKey || r.Header.Get("WWW-Authenticate") == "" {
+					t.Errorf("%s: got %+v, %v", try.path, e, r.Header)
+				}
+			}
+		})
+	}
+
+	t.Run("AllowList", func(t *testing.T) {
+		if _, body := w.do("GET", "/v1/models", "", "X-Api-Key", "narrow"); strings.Contains(body, "other") {
+			t.Errorf("the list shows models that the token may not use: %s", body)
+		}
+		for _, model := range []string{"other", "nope"} { // there, and not there
+			r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "tiny", model, 1), "X-Api-Key", "narrow")
+			if e := decodeError(t, body); r.StatusCode != 403 || e.Code != "model_not_allowed" {
+				t.Errorf("%s: %d %+v", model, r.StatusCode, e)
+			}
+		}
+	})
+
+	t.Run("DisabledWhileInUse", func(t *testing.T) {
+		begun := time.Now()
+		if _, err := registry.Tokens(w.bus).Put(t.Context(), registry.Token{SHA256: digest("good")}.Key(),
+			registry.Token{SHA256: digest("good"), Disabled: true}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the token is refused", func() bool {
+			r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "good")
+			return r.StatusCode == 401
+		})
+		t.Logf("refused after %v", time.Since(begun))
+	})
+
+	t.Run("DeletedWhileInUse", func(t *testing.T) {
+		if err := registry.Tokens(w.bus).Delete(t.Context(), registry.Token{SHA256: digest("narrow")}.Key(), 0); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the token is refused", func() bool {
+			r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "narrow")
+			return r.StatusCode == 401
+		})
+	})
+}
+
+func TestTenants(t *testing.T) {
+	w := newWorld(t, nil) // anonymous is allowed
+	w.putToken(registry.Token{SHA256: digest("good")})
+	w.putToken(registry.Token{SHA256: digest("disabled"), Disabled: true})
+	r := startRunner(t, w.bus, tinySession, says("hi"))
+	cases := map[string]struct{ token, tenant string }{
+		"Anonymous": {"", "anonymous"},
+		"AnyKey":    {"sk-whatever", "anonymous"},
+		"Known":     {"good", digest("good")[:16]},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			response, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", c.token)
+			if response.StatusCode != 200 {
+				t.Fatalf("%d %s", response.StatusCode, body)
+			}
+			for _, q := range r.seen() {
+				if q.ID == response.Header.Get("X-Request-Id") && q.Tenant != c.tenant {
+					t.Errorf("tenant = %q, want %q", q.Tenant, c.tenant)
+				}
+			}
+		})
+	}
+	if r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "disabled"); r.StatusCode != 401 {
+		t.Errorf("a disabled token passes as anonymous: %d", r.StatusCode)
+	}
+}

@@ -1,0 +1,162 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// quickPace makes what would take seconds take a moment.
+var quickPace = pace{
+	quiet: 50 * time.Millisecond, keepAlive: 20 * time.Millisecond,
+	body: 10 * time.Second, write: 10 * time.Second, publish: 5 * time.Second, cancel: 10 * time.Second,
+}
+
+var tinySession = names.Session("default", "tiny", "")
+
+// A world is a NATS server, a gateway over real HTTP, and a model "default/tiny".
+type world struct {
+	t       *testing.T
+	nats    *natstest.Server
+	bus     *bus.Bus // of the test, not of the gateway
+	gateway *Gateway
+	url     string
+}
+
+func newWorld(t *testing.T, change func(*Config, *pace)) *world {
+	t.Helper()
+	w := &world{t: t, nats: natstest.Start(t)}
+	w.bus = w.connect()
+	if err := w.bus.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.putModel("default", "tiny")
+
+	cfg, p := Config{AllowAnonymous: true, Logger: slog.New(slog.DiscardHandler)}, quickPace
+	if change != nil {
+		change(&cfg, &p)
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.gateway = newGateway(w.connect(), cfg, newMetrics(), p)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := w.gateway.start(ctx)
+	if err := w.gateway.synced(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(w.gateway.Handler())
+	w.url = server.URL
+	t.Cleanup(func() {
+		server.Close()
+		cancel()
+		<-done
+	})
+	return w
+}
+
+func (w *world) connect() *bus.Bus {
+	w.t.Helper()
+	b, err := bus.Connect(w.t.Context(), bus.Config{URL: w.nats.URL(), User: natstest.User, Password: natstest.Password, Name: w.t.Name()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(b.Close)
+	return b
+}
+
+var modelTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func (w *world) putModel(namespace, name string) {
+	w.t.Helper()
+	m := registry.NewModel(namespace, name, "s3://b/koldun-manifest.json", strings.Repeat("0", 64), manifest.Manifest{Written: modelTime})
+	if _, err := registry.Models(w.bus).Put(w.t.Context(), m.Key(), m); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func digest(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// putToken writes the record and waits until the gateway knows it.
+func (w *world) putToken(t registry.Token) {
+	w.t.Helper()
+	if _, err := registry.Tokens(w.bus).Put(w.t.Context(), t.Key(), t); err != nil {
+		w.t.Fatal(err)
+	}
+	eventually(w.t, "the gateway knows the token", func() bool {
+		got, ok := w.gateway.tokens.Get(t.Key())
+		return ok && got.Disabled == t.Disabled
+	})
+}
+
+// eventually polls until ok is true.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-deadline:
+			t.Fatalf("did not happen: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// do sends a request and returns status, headers and body.
+func (w *world) do(method, path, body string, header ...string) (*http.Response, string) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	b, err := io.ReadAll(response.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return response, string(b)
+}
+
+// chatBody is a request for tiny with more fields.
+func chatBody(more string) string {
+	return `{"model":"tiny","messages":[{"role":"user","content":"hello"}]` + more + `}`
+}
+
+func decodeError(t *testing.T, body string) openai.Error {
+	t.Helper()
+	var e openai.Error
+	if err := e.UnmarshalJSON([]byte(body)); err != nil || e.Message == "" {
+		t.Fatalf("%q is no error of OpenAI's shape: %v", body, err)
+	}
+	return e
+}

@@ -1,0 +1,397 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// open sends a chat that streams, and returns once the status is there.
+func (w *world) open(ctx context.Context, body string) *http.Response {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, "POST", w.url+"/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { response.Body.Close() })
+	return response
+}
+
+const streaming = `,"stream":true`
+
+// TestStreamFlushesEachEvent lets the runner go on only when the client has
+// what came before: a gateway that buffers would never end.
+func TestStreamFlushesEachEvent(t *testing.T) {
+	w := newWorld(t, func(_ *Config, p *pace) { p.quiet, p.keepAlive = time.Hour, time.Hour })
+	goOn := make(chan bool)
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		s.started()
+		for _, text := range []string{"a", "b", "c"} {
+			s.text(text)
+			<-goOn
+		}
+		s.end("length", 1, 3)
+	})
+	response := w.open(t.Context(), chatBody(streaming))
+	want := map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no",
+	}
+	for k, v := range want {
+		if got := response.Header.Get(k); got != v {
+			t.Errorf("%s = %q, want %q", k, got, v)
+		}
+	}
+	if response.Header.Get("X-Koldun-Queue-Ms") == "" || !strings.HasPrefix(response.Header.Get("X-Request-Id"), "req_") {
+		t.Errorf("header = %v", response.Header)
+	}
+	d := openai.NewDecoder(response.Body, 1<<16)
+	var text, finish string
+	for {
+		e, err := d.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(e.Data) == openai.Done {
+			break
+		}
+		var c openai.Chunk
+		if err := json.Unmarshal(e.Data, &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Usage != nil {
+			t.Error("usage without being asked")
+		}
+		if content := c.Choices[0].Delta.Content; content != nil && *content != "" {
+			text += *content
+			goOn <- true
+		}
+		if f := c.Choices[0].FinishReason; f != nil {
+			finish = *f
+		}
+	}
+	if text != "abc" || finish != "length" {
+		t.Errorf("text %q, finish %q", text, finish)
+	}
+	if _, err := d.Next(); err != io.EOF {
+		t.Errorf("after [DONE]: %v", err)
+	}
+}
+
+func TestStreamShowsTheQueue(t *testing.T) {
+	w := newWorld(t, nil)
+	goOn := make(chan bool)
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		s.queued(3, 90*time.Second)
+		<-goOn
+		s.queued(1, 0)
+		<-goOn
+		s.started()
+		<-goOn
+		s.text("x")
+		s.end("stop", 1, 1)
+	})
+	response := w.open(t.Context(), chatBody(streaming))
+	d := openai.NewDecoder(response.Body, 1<<16)
+	awaited := []string{"queued position=3 wait=90s", "queued position=1", "started"}
+	again := 0
+	d.Comment = func(text string) {
+		if len(awaited) > 0 && text == awaited[0] {
+			if again++; again == 2 { // once as news, once as keep-alive
+				awaited, again = awaited[1:], 0
+				goOn <- true
+			}
+		}
+	}
+	var events []string
+	for {
+		e, err := d.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, string(e.Data))
+	}
+	if len(awaited) > 0 || len(events) != 4 || events[3] != openai.Done {
+		t.Errorf("missed %q, got events %q", awaited, events)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	cases := map[string]struct {
+		fail        func(*speaker)
+		status      int
+		code, param string
+		message     string
+		header      string
+	}{
+		"Context": {
+			func(s *speaker) {
+				s.fail(bus.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
+			},
+			400, "context_length_exceeded", "messages", "The context holds 128 tokens, and the messages have 200.", "",
+		},
+		"Engine":    {func(s *speaker) { s.fail(bus.CodeEngineFailed, "dial 10.0.0.7: refused") }, 502, "engine_failed", "", errEngine().Message, ""},
+		"Unknown":   {func(s *speaker) { s.fail("strange", "secret") }, 502, "engine_failed", "", errEngine().Message, ""},
+		"Nothing":   {func(s *speaker) { s.send(bus.Frame{Kind: bus.FrameError, Seq: -1}) }, 500, "internal_error", "", errInternal().Message, ""},
+		"Expired":   {func(s *speaker) { s.fail(bus.CodeExpired, "x") }, 503, "expired", "", errExpired().Message, "Retry-After"},
+		"Timeout":   {func(s *speaker) { s.fail(bus.CodeTimeout, "x") }, 504, "timeout", "", errTimeout().Message, "X-Should-Retry"},
+		"Cancelled": {func(s *speaker) { s.fail(bus.CodeCancelled, "x") }, 409, "cancelled", "", errCancelled().Message, "X-Should-Retry"},
+	}
+	w := newWorld(t, func(_ *Config, p *pace) { p.quiet, p.keepAlive = time.Hour, time.Hour })
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		s.started()
+		cases[s.chat.Messages[0].Content].fail(s)
+	})
+	for name, c := range cases {
+		for how, more := range map[string]string{"Whole": "", "Stream": streaming} {
+			t.Run(name+how, func(t *testing.T) {
+				r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(more), "hello", name, 1))
+				e := decodeError(t, body)
+				if r.StatusCode != c.status || e.Code != c.code || e.Param != c.param || e.Message != c.message {
+					t.Errorf("got %d %+v, want %d %q %q %q", r.StatusCode, e, c.status, c.code, c.param, c.message)
+				}
+				if c.header != "" && r.Header.Get(c.header) == "" {
+					t.Errorf("no header %s", c.header)
+				}
+			})
+		}
+	}
+}
+
+// TestFailureInAStream: once the status is out, an error is the last event.
+func TestFailureInAStream(t *testing.T) {
+	w := newWorld(t, nil)
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		s.started()
+		s.text("first")
+		s.fail(bus.CodeInterrupted, "secret")
+	})
+	r, body := w.do("POST", "/v1/chat/completions", chatBody(streaming))
+	if r.StatusCode != 200 || strings.Contains(body, openai.Done) || strings.Contains(body, `"finish_reason":"`) || strings.Contains(body, "secret") {
+		t.Errorf("got %d %s", r.StatusCode, body)
+	}
+	events := strings.Split(strings.TrimSpace(body), "\n\n")
+	last := strings.TrimPrefix(events[len(events)-1], "data: ")
+	if e := decodeError(t, last); e.Code != "interrupted" {
+		t.Errorf("last event = %s", last)
+	}
+}
+
+// TestOneGenerationOnly: a second attempt never mixes with what was shown.
+func TestOneGenerationOnly(t *testing.T) {
+	w := newWorld(t, nil)
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		second := *s
+		second.attempt = 2
+		if s.chat.Messages[0].Content == "early" {
+			s.started() // broke before its first text: the second counts
+			second.started()
+			second.text("second")
+			s.text("late") // fenced
+			second.end("stop", 1, 1)
+			return
+		}
+		s.started()
+		s.text("first")
+		second.started()
+		second.text("second")
+		second.end("stop", 1, 1)
+	})
+	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", "early", 1))
+	if r.StatusCode != 200 || !strings.Contains(body, `"content":"second"`) {
+		t.Errorf("got %d %s", r.StatusCode, body)
+	}
+	r, body = w.do("POST", "/v1/chat/completions", chatBody(""))
+	if e := decodeError(t, body); r.StatusCode != 502 || e.Code != "interrupted" {
+		t.Errorf("got %d %s", r.StatusCode, body)
+	}
+}
+
+func TestIgnoredParameters(t *testing.T) {
+	w := newWorld(t, nil)
+	startRunner(t, w.bus, tinySession, says("x"))
+	r, _ := w.do("POST", "/v1/chat/completions", chatBody(`,"frequency_penalty":1,"top_k":5,"b\r\nad":1,"logit_bias":{},"`+strings.Repeat("x", 50)+`":1`))
+	if got := r.Header.Get("X-Koldun-Ignored"); r.StatusCode != 200 || got != "frequency_penalty, top_k" {
+		t.Errorf("%d, X-Koldun-Ignored = %q", r.StatusCode, got)
+	}
+	r, _ = w.do("POST", "/v1/chat/completions", chatBody(""))
+	if got, there := r.Header["X-Koldun-Ignored"]; there {
+		t.Errorf("X-Koldun-Ignored = %q", got)
+	}
+}
+
+func TestQueueLimits(t *testing.T) {
+	w := newWorld(t, nil)
+	limit := func(most, perTenant int64) {
+		t.Helper()
+		if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{
+			Name: names.RequestStream, Subjects: []string{names.RequestSubjects}, DiscardNew: true, MaxMsgs: most, MaxPerSubject: perTenant,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A request of the same tenant that nobody takes.
+	if _, err := w.bus.PublishRequest(t.Context(), bus.Request{ID: "waiting", Session: tinySession, Tenant: "anonymous"}); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		most, perTenant int64
+		status          int
+		code            string
+	}{
+		"Tenant": {0, 1, 429, "rate_limit_exceeded"},
+		"All":    {1, 0, 503, "queue_full"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			limit(c.most, c.perTenant)
+			r, body := w.do("POST", "/v1/chat/completions", chatBody(streaming))
+			if e := decodeError(t, body); r.StatusCode != c.status || e.Code != c.code || r.Header.Get("Retry-After") == "" {
+				t.Errorf("got %d %s", r.StatusCode, body)
+			}
+		})
+	}
+}
+
+func TestQueueGone(t *testing.T) {
+	w := newWorld(t, func(_ *Config, p *pace) { p.publish, p.cancel = 50*time.Millisecond, 10*time.Millisecond })
+	w.nats.Stop()
+	r, body := w.do("POST", "/v1/chat/completions", chatBody(""))
+	if e := decodeError(t, body); r.StatusCode != 503 || e.Code != "queue_unavailable" || r.Header.Get("Retry-After") == "" {
+		t.Errorf("got %d %s", r.StatusCode, body)
+	}
+	// The list of models needs no connection.
+	if r, _ := w.do("GET", "/v1/models", ""); r.StatusCode != 200 {
+		t.Errorf("status %d", r.StatusCode)
+	}
+}
+
+func TestTooLargeForTheQueue(t *testing.T) {
+	w := newWorld(t, nil)
+	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", strings.Repeat("x", 10<<20), 1))
+	if e := decodeError(t, body); r.StatusCode != 413 || e.Code != "request_too_large" {
+		t.Errorf("got %d %s", r.StatusCode, body)
+	}
+}
+
+func TestDemandFollowsRequests(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.DemandTTL = time.Second })
+	cache := registry.Demands(w.bus).Cache()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan bool)
+	go func() { cache.Run(ctx); close(done) }()
+	defer func() { cancel(); <-done }()
+
+	// No runner: the request waits, and demand stays beyond its TTL.
+	leave, gone := context.WithCancel(t.Context())
+	response := w.open(leave, chatBody(streaming))
+	scanner := bufio.NewScanner(response.Body)
+	begun := time.Now()
+	want := registry.Demand{Version: 1, Session: tinySession, Namespace: "default", Model: "tiny"}
+	for scanner.Scan() && time.Since(begun) < 2500*time.Millisecond {
+		got, ok := cache.Get(tinySession)
+		if d := cmp.Diff(want, got); time.Since(begun) > time.Second && (!ok || d != "") {
+			t.Fatalf("no demand after %v: %s", time.Since(begun), d)
+		}
+	}
+	gone()
+	eventually(t, "the demand ends", func() bool { _, ok := cache.Get(tinySession); return !ok })
+}
+
+// TestSlowClient does not read: the runner must not wait for it.
+func TestSlowClient(t *testing.T) {
+	w := newWorld(t, func(_ *Config, p *pace) { p.write = 100 * time.Millisecond })
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+		s.started()
+		text := strings.Repeat("x", 32<<10)
+		for ctx.Err() == nil {
+			s.text(text)
+			_ = s.bus.Flush()
+		}
+	})
+	w.open(t.Context(), chatBody(streaming))
+	eventually(t, "the request is cancelled", func() bool {
+		seen := runner.seen()
+		if len(seen) == 0 {
+			return false
+		}
+		_, ok := runner.cancellation(seen[0].ID)
+		return ok
+	})
+}
+
+// TestClientLeavesWhileQueued: nobody works on it yet, and it is dropped.
+func TestClientLeavesWhileQueued(t *testing.T) {
+	w := newWorld(t, nil)
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+		s.queued(1, 0)
+		<-ctx.Done()
+	})
+	for how, more := range map[string]string{"Whole": "", "Stream": streaming} {
+		t.Run(how, func(t *testing.T) {
+			before := len(runner.seen())
+			ctx, cancel := context.WithCancel(t.Context())
+			r, err := http.NewRequestWithContext(ctx, "POST", w.url+"/v1/chat/completions", strings.NewReader(chatBody(more)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			done := make(chan bool)
+			go func() {
+				defer close(done)
+				if response, err := http.DefaultClient.Do(r); err == nil {
+					_, _ = io.Copy(io.Discard, response.Body)
+					response.Body.Close()
+				}
+			}()
+			eventually(t, "the request is queued", func() bool { return len(runner.seen()) > before })
+			cancel()
+			<-done
+			id := runner.seen()[before].ID
+			eventually(t, "it is cancelled", func() bool { _, ok := runner.cancellation(id); return ok })
+		})
+	}
+}
+
+func TestConversation(t *testing.T) {
+	user := func(s string) openai.Message { return openai.Message{Role: openai.User, Content: s} }
+	bot := func(s string) openai.Message { return openai.Message{Role: openai.Assistant, Content: s} }
+	first := conversation("a", "", []openai.Message{user("hi")})
+	cases := map[string]struct {
+		tenant, explicit string
+		messages         []openai.Message
+		same             bool
+	}{
+		"Same":        {"a", "", []openai.Message{user("hi")}, true},
+		"NextTurn":    {"a", "", []openai.Message{user("hi"), bot("hello"), user("more")}, true},
+		"OtherTenant": {"b", "", []openai.Message{user("hi")}, false},
+		"OtherStart":  {"a", "", []openai.Message{user("ho")}, false},
+		"Explicit":    {"a", "hi", []openai.Message{user("hi")}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := conversation(c.tenant, c.explicit, c.messages) == first; got != c.same {
+				t.Errorf("same = %t, want %t", got, c.same)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// A testRunner is dispatcher and runner of one session in one: it takes every
+// request from the real stream and lets the script answer it with real frames.
+type testRunner struct {
+	bus     *bus.Bus
+	session string
+	script  func(context.Context, *speaker)
+
+	mu        sync.Mutex
+	requests  []bus.Request
+	running   map[string]context.CancelFunc
+	cancelled map[string]string // reasons by request
+}
+
+func startRunner(t *testing.T, b *bus.Bus, session string, script func(context.Context, *speaker)) *testRunner {
+	t.Helper()
+	r := &testRunner{bus: b, session: session, script: script, running: map[string]context.CancelFunc{}, cancelled: map[string]string{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	stop, err := bus.Serve(b, names.CancelSubject(session, "*"), r.cancel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks sync.WaitGroup
+	tasks.Go(func() {
+		b.Backlog(ctx, session, func(e bus.Entry) {
+			own, cancel := context.WithCancel(ctx)
+			r.mu.Lock()
+			r.requests = append(r.requests, e.Request)
+			r.running[e.Request.ID] = cancel
+			r.mu.Unlock()
+			tasks.Go(func() {
+				defer cancel()
+				r.work(own, e)
+			})
+		}, func() {})
+	})
+	t.Cleanup(func() {
+		stop()
+		cancel()
+		tasks.Wait()
+	})
+	return r
+}
+
+func (r *testRunner) work(ctx context.Context, e bus.Entry) {
+	var chat openai.ChatRequest
+	if err := chat.UnmarshalJSON(e.Request.Body); err != nil {
+		panic("the gateway queued what cannot be read: " + err.Error())
+	}
+	r.script(ctx, &speaker{bus: r.bus, request: e.Request, chat: chat, attempt: 1})
+	end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer stop()
+	_ = r.bus.DeleteRequest(end, e.Seq)
+}
+
+func (r *testRunner) cancel(subject string, o bus.CancelOrder) (bus.Ack, bool) {
+	id := subject[strings.LastIndexByte(subject, '.')+1:]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancelled[id] = o.Reason
+	if stop := r.running[id]; stop != nil {
+		stop()
+	}
+	return bus.Ack{OK: true}, true
+}
+
+func (r *testRunner) seen() []bus.Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]bus.Request(nil), r.requests...)
+}
+
+func (r *testRunner) cancellation(id string) (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reason, ok := r.cancelled[id]
+	return reason, ok
+}
+
+// A speaker sends the frames of one request.
+type speaker struct {
+	bus     *bus.Bus
+	request bus.Request
+	chat    openai.ChatRequest
+	attempt int
+	seq     int
+}
+
+func (s *speaker) send(f bus.Frame) {
+	f.Request, f.Epoch, f.Attempt = s.request.ID, 1, s.attempt
+	if f.Seq == 0 {
+		f.Seq = s.seq
+		s.seq++
+	}
+	_ = s.bus.PublishFrame(f)
+}
+
+func (s *speaker) queued(position int, wait time.Duration) {
+	s.send(bus.Frame{Kind: bus.FrameQueued, Seq: -1, Position: position, Wait: wait})
+}
+func (s *speaker) started()         { s.send(bus.Frame{Kind: bus.FrameStarted}) }
+func (s *speaker) text(text string) { s.send(bus.Frame{Kind: bus.FrameDelta, Text: text}) }
+func (s *speaker) end(reason string, in, out int) {
+	s.send(bus.Frame{Kind: bus.FrameEnd, FinishReason: reason, Usage: &bus.Usage{PromptTokens: in, CompletionTokens: out}})
+}
+
+func (s *speaker) fail(code, message string) {
+	s.send(bus.Frame{Kind: bus.FrameError, Seq: -1, Error: &bus.Failure{Code: code, Message: message}})
+}
+
+// says is a script that gives the same answer to all.
+func says(texts ...string) func(context.Context, *speaker) {
+	return func(_ context.Context, s *speaker) {
+		s.started()
+		for _, text := range texts {
+			s.text(text)
+		}
+		s.end("stop", 5, len(texts))
+	}
+}
