@@ -1,0 +1,135 @@
+// Package hub reads repositories of a Hugging Face hub, or of any server that
+// speaks its protocol.
+//
+// Facts of the protocol: a revision resolves to a commit; files have a size and
+// either the SHA-256 of their content (large files, kept in LFS) or the object
+// id that git gives them; bytes of large files come from other hosts, to which
+// the hub redirects (Hugging Face, "Hub API Endpoints"; huggingface_hub client).
+package hub
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// DefaultEndpoint is the public hub.
+const DefaultEndpoint = "https://huggingface.co"
+
+// Waiting times. The hub counts requests in windows of five minutes ("Hub Rate
+// limits"), so waiting for the next one must be possible.
+const (
+	defaultAttempts = 8
+	defaultMaxWait  = 10 * time.Minute
+	backoffFirst    = 500 * time.Millisecond
+	backoffMost     = 30 * time.Second
+	dialTimeout     = 15 * time.Second
+	headerTimeout   = 60 * time.Second
+	maxRedirects    = 8
+)
+
+// Config says how to reach a hub. The zero value is the public hub without a
+// token.
+type Config struct {
+	Endpoint string        // http(s)://host[:port][/path]; empty: DefaultEndpoint
+	Token    string        // sent to the endpoint's host only
+	Attempts int           // tries of one request, default 8
+	MaxWait  time.Duration // the longest that the hub may make a request wait, default 10 minutes
+	Log      *slog.Logger  // of retries; nil: none
+
+	HTTP  *http.Client                                     // nil: a client of its own
+	Now   func() time.Time                                 // nil: time.Now
+	Sleep func(ctx context.Context, d time.Duration) error // nil: waits, and returns ctx's error if it ends first
+	Rand  func() float64                                   // 0 to 1, nil: math/rand
+}
+
+// A Client reads one hub. It is safe for concurrent use. Errors of its calls:
+// Denied (no or wrong token, licence not accepted), NotFound, Transient (after
+// all attempts), Corrupt (an answer that cannot be), Invalid, Interrupted.
+type Client struct {
+	cfg   Config
+	base  *url.URL
+	http  *http.Client
+	gates gates
+	cache locations
+}
+
+// New makes a client. It asks no server.
+func New(cfg Config) (*Client, error) {
+	if cfg.Endpoint == "" {
+		cfg.Endpoint = DefaultEndpoint
+	}
+	base, err := url.Parse(strings.TrimRight(cfg.Endpoint, "/"))
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, fault.Errorf(fault.Invalid, "cannot use hub endpoint %q: write https://HOST", cfg.Endpoint)
+	}
+	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, fault.Errorf(fault.Invalid, "cannot use the hub endpoint at %q: it must hold neither credentials nor a query", base.Host)
+	}
+	if strings.ContainsAny(cfg.Token, "\r\n") {
+		return nil, fault.Errorf(fault.Invalid, "cannot use the hub token: it holds a line break")
+	}
+	if cfg.Attempts <= 0 {
+		cfg.Attempts = defaultAttempts
+	}
+	if cfg.MaxWait <= 0 {
+		cfg.MaxWait = defaultMaxWait
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Sleep == nil {
+		cfg.Sleep = sleep
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Float64
+	}
+	c := &Client{cfg: cfg, base: base, gates: gates{until: map[string]time.Time{}}, cache: locations{urls: map[string]*url.URL{}}}
+	client := http.Client{Transport: newTransport()}
+	if cfg.HTTP != nil {
+		client = *cfg.HTTP
+	}
+	// Redirects are followed here, where it is known who may see the token.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &client
+	return c, nil
+}
+
+// Endpoint is the hub's address.
+func (c *Client) Endpoint() string { return c.base.String() }
+
+// newTransport speaks HTTP/1.1 only: ranges in flight shall use connections of
+// their own, so that one that stalls can be dropped alone.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		MaxIdleConnsPerHost:   64,
+		IdleConnTimeout:       60 * time.Second,
+		TLSHandshakeTimeout:   dialTimeout,
+		ResponseHeaderTimeout: headerTimeout,
+		DisableCompression:    true, // ranges count bytes of the file
+		ReadBufferSize:        128 << 10,
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
