@@ -35,11 +35,21 @@ func Compose(c *compose.Call) error {
 	if err := c.Composite(&d); err != nil {
 		return err
 	}
-	p := &plan{Call: c, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}, Nodes: 1 << d.Spec.ReplicaPower}}
+	p := &plan{Call: c, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}, Nodes: nodes(d.Spec.Runtime)}}
 	if err := p.run(); err != nil {
 		return err
 	}
 	return c.SetStatus(v1.APIVersion, v1.KindDllama, p.status)
+}
+
+func nodes(r v1.Runtime) int32 {
+	if r.Nodes != nil {
+		return *r.Nodes
+	}
+	if r.ReplicaPower != nil {
+		return 1 << *r.ReplicaPower
+	}
+	return 1
 }
 
 // A plan is one composition of one Dllama.
@@ -139,7 +149,7 @@ func serving(conditions []metav1.Condition) metav1.Condition {
 
 // preflight refuses what cannot run before anything is started.
 func (p *plan) preflight() (blocked bool) {
-	if p.d.Spec.ReplicaPower > 0 {
+	if p.status.Nodes > 1 {
 		p.False(v1.ConditionServing, reason.TopologyInvalid, "spec.replicaPower: the embedded engine runs on 1 node, not on %d: use 0", p.status.Nodes)
 		return true
 	}

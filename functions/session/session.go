@@ -22,13 +22,17 @@ func Compose(c *compose.Call) error {
 	if ref.Namespace == "" {
 		ref.Namespace = s.Namespace
 	}
+	size := int32(1)
+	if n := s.Spec.Scaling.MinDllamas; n != nil {
+		size = *n
+	}
 	status := v1.SessionStatus{
 		Status:  v1.Status{ObservedGeneration: s.Generation},
 		Model:   ref.Namespace + "/" + ref.Name,
-		Dllamas: s.Spec.Scaling.MinDllamas,
+		Dllamas: size,
 	}
 	blocking := ""
-	for n := range s.Spec.Scaling.MinDllamas {
+	for n := range size {
 		res := fmt.Sprintf("dllama-%d", n)
 		var seen v1.Dllama
 		ready := false
@@ -53,7 +57,7 @@ func Compose(c *compose.Call) error {
 		}
 	}
 	switch {
-	case s.Spec.Scaling.MinDllamas == 0:
+	case size == 0:
 		c.True(v1.ConditionServing, reason.Idle, "The pool is empty: spec.scaling.minDllamas is 0")
 	case blocking != "":
 		c.False(v1.ConditionServing, reason.DllamasStarting, "%s", blocking)
@@ -68,11 +72,8 @@ func member(s v1.Session, ref v1.ModelReference, n int32) *v1.Dllama {
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindDllama},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: names.Object(s.Name, fmt.Sprint(n))},
 		Spec: v1.DllamaSpec{
-			ModelRef:     &ref,
-			ReplicaPower: s.Spec.ReplicaPower,
-			RootImage:    s.Spec.RootImage,
-			WorkerImage:  s.Spec.WorkerImage,
-			Engine:       s.Spec.Engine,
+			ModelRef: &ref,
+			Runtime:  s.Spec.Runtime,
 		},
 	}
 }

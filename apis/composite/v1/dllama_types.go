@@ -2,13 +2,15 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A Dllama serves one model on 2^n nodes. With an inline model and an expose block it is all that is needed for an OpenAI-compatible endpoint.
+// A Dllama serves one model on one or more nodes. With an inline model and an expose block it is all that is needed for an
+// OpenAI-compatible endpoint.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=dll,categories=koldun
 // +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.status.model`
 // +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes`
+// +kubebuilder:printcolumn:name="ReadyWorkers",type=integer,JSONPath=`.status.readyWorkers`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Serving")].reason`
 type Dllama struct {
@@ -22,6 +24,7 @@ type Dllama struct {
 // DllamaSpec describes a Dllama.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.model) != has(self.modelRef)",message="give either model (inline) or modelRef (a Model that exists), not both"
+// +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower))",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
 type DllamaSpec struct {
 	// A Model that exists.
 	// +optional
@@ -31,44 +34,15 @@ type DllamaSpec struct {
 	// +optional
 	Model *ModelSpec `json:"model,omitempty"`
 
-	// Power p of the number of nodes: 2^p nodes in all, the root among them. 0 is a single node.
-	// +optional
-	// +kubebuilder:default=0
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=10
-	ReplicaPower int32 `json:"replicaPower,omitempty"`
+	Runtime `json:",inline"`
 
-	// Image of the root pod's engine. Defaults to the package's image, which holds the embedded engine.
+	// NATS servers that requests come from.
 	// +optional
-	RootImage string `json:"rootImage,omitempty"`
-
-	// Image of the worker pods' engine. Defaults to rootImage.
-	// +optional
-	WorkerImage string `json:"workerImage,omitempty"`
-
-	// How the engine runs.
-	// +optional
-	// +kubebuilder:default={}
-	Engine Engine `json:"engine,omitempty"`
+	NATS *NATSConnection `json:"nats,omitempty"`
 
 	// Makes the model reachable over HTTP, through an Ingress of this Dllama's own.
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
-}
-
-// Engine says how the inference engine runs.
-type Engine struct {
-	// Compute threads of each node.
-	// +optional
-	// +kubebuilder:default=1
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=512
-	Threads int32 `json:"threads,omitempty"`
-
-	// Longest context in tokens; memory for all of it is taken at the start. Defaults to the model's own, at most 4096.
-	// +optional
-	// +kubebuilder:validation:Minimum=32
-	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
 }
 
 // Expose makes a Dllama reachable.
@@ -114,6 +88,14 @@ type DllamaStatus struct {
 	// Memory that the plan gives to the root, in bytes.
 	// +optional
 	RootMemoryBytes int64 `json:"rootMemoryBytes,omitempty"`
+
+	// Memory that the plan gives to each worker, in bytes.
+	// +optional
+	WorkerMemoryBytes int64 `json:"workerMemoryBytes,omitempty"`
+
+	// Longest context in tokens.
+	// +optional
+	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
 }
 
 // DllamaList is a list of Dllamas.

@@ -1,8 +1,11 @@
-// Package v1 holds the kinds that people claim: Model, Dllama, Session, Ingress.
+// Package v1 holds the kinds that people claim: Model, Dllama, Root, Worker, Session, Ingress.
 //
 // They are composites: Crossplane (or koldun up) hands each to the composition
 // functions, which answer with the objects that make it real. CRDs, XRDs and
 // deep copies are generated from these types by make generate.
+//
+// Rules that span fields are CEL, because Crossplane drops defaults and the
+// other combinators from the top of a spec.
 //
 // +kubebuilder:object:generate=true
 // +groupName=koldun.gorizond.io
@@ -25,6 +28,8 @@ var GroupVersion = schema.GroupVersion{Group: Group, Version: Version} //nolint:
 const (
 	KindModel   = "Model"
 	KindDllama  = "Dllama"
+	KindRoot    = "Root"
+	KindWorker  = "Worker"
 	KindSession = "Session"
 	KindIngress = "Ingress"
 )

@@ -1,6 +1,10 @@
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // An Ingress is an OpenAI-compatible endpoint for the models of a namespace: gateway, durable queue and dispatcher.
 //
@@ -8,6 +12,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=king,categories=koldun
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
+// +kubebuilder:printcolumn:name="Host",type=string,JSONPath=`.spec.route.host`,priority=1
+// +kubebuilder:printcolumn:name="Sessions",type=integer,JSONPath=`.status.sessions`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Serving")].reason`
 type Ingress struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -19,7 +25,7 @@ type Ingress struct {
 
 // IngressSpec describes an Ingress.
 type IngressSpec struct {
-	// Gateway and dispatcher.
+	// Gateway and dispatcher, and the pools that demand makes.
 	// +optional
 	// +kubebuilder:default={}
 	Backend Backend `json:"backend,omitempty"`
@@ -34,15 +40,77 @@ type IngressSpec struct {
 	Route *Route `json:"route,omitempty"`
 }
 
-// Backend describes gateway and dispatcher.
+// Backend describes gateway and dispatcher, and the pools that demand makes.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower) && self.replicaPower > 0)",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
+// +kubebuilder:validation:XValidation:rule="!(has(self.hashSecret) && has(self.hashSecretRef))",message="give either hashSecret or hashSecretRef, not both",fieldPath=".hashSecret"
 type Backend struct {
 	// Image of gateway and dispatcher. Defaults to the package's image.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
+
+	// Image of the dispatcher. Defaults to image.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	DispatcherImage string `json:"dispatcherImage,omitempty"`
+
+	Runtime `json:",inline"`
+
+	// Pods of the gateway.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	Replicas int32 `json:"replicas,omitempty"`
+
+	// CPU and memory of each pod of gateway and dispatcher.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// Where gateway and dispatcher may run. Where the models may run is in scheduling.
+	// +optional
+	BackendScheduling *Scheduling `json:"backendScheduling,omitempty"`
+
+	// Who makes pools of Dllamas: OnDemand makes a Session for each model that is asked for; Static makes none, for Sessions and Dllamas
+	// that are made by others.
+	// +optional
+	// +kubebuilder:default=OnDemand
+	// +kubebuilder:validation:Enum=OnDemand;Static
+	Sessions string `json:"sessions,omitempty"`
+
+	// What a pool is shared by: all requests for a model, those of one API token, or those of one conversation.
+	// +optional
+	// +kubebuilder:default=model
+	// +kubebuilder:validation:Enum=model;token;conversation
+	Isolation string `json:"isolation,omitempty"`
+
+	// Most pools that isolation may keep apart at the same time. Requests beyond share the pool of their model.
+	// +optional
+	// +kubebuilder:default=8
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	MaxSessions int32 `json:"maxSessions,omitempty"`
+
+	// Size of each pool.
+	// +optional
+	SessionScaling *Scaling `json:"sessionScaling,omitempty"`
 
 	// Answers requests without an API token. Only for machines and networks where every caller may ask.
 	// +optional
 	AllowAnonymous bool `json:"allowAnonymous,omitempty"`
+
+	// Refuses requests with parameters that the engine cannot honour, instead of naming them in the header x-koldun-ignored.
+	// +optional
+	StrictParameters bool `json:"strictParameters,omitempty"`
+
+	// Limits of each API token. Limits in a token's own Secret come first.
+	// +optional
+	Limits *Limits `json:"limits,omitempty"`
+
+	// The durable queue.
+	// +optional
+	Queue *BackendQueue `json:"queue,omitempty"`
 
 	// Longest time for one answer, from the moment the engine starts on it; waiting and cold start do not count.
 	// +optional
@@ -53,6 +121,140 @@ type Backend struct {
 	// +optional
 	// +kubebuilder:default="1h"
 	QueueTimeout *metav1.Duration `json:"queueTimeout,omitempty"`
+
+	// Time after the last request for which a pool is kept.
+	// +optional
+	// +kubebuilder:default="10m"
+	ConversationTTL *metav1.Duration `json:"conversationTTL,omitempty"`
+
+	// Key of the HMAC by which conversations are told apart, plain or as base64:KEY. It is moved to a Secret; hashSecretRef keeps it out of
+	// the claim as well.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	HashSecret string `json:"hashSecret,omitempty"`
+
+	// Key of the HMAC by which conversations are told apart.
+	// +optional
+	HashSecretRef *SecretKeyReference `json:"hashSecretRef,omitempty"`
+
+	// NATS servers of the queue.
+	// +optional
+	NATS *IngressNATS `json:"nats,omitempty"`
+
+	// Further arguments of the gateway.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	ExtraArgs []string `json:"extraArgs,omitempty"`
+
+	// No effect: the dispatcher always serves its metrics.
+	// +optional
+	// +kubebuilder:validation:MaxLength=261
+	DispatcherMetricsListen string `json:"dispatcherMetricsListen,omitempty"`
+}
+
+// Limits of each API token. 0 is no limit.
+type Limits struct {
+	// Requests per minute.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RequestsPerMinute int32 `json:"requestsPerMinute,omitempty"`
+
+	// Tokens of prompts and answers per minute.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TokensPerMinute int64 `json:"tokensPerMinute,omitempty"`
+
+	// Requests that wait or are at work at the same time.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
+}
+
+// BackendQueue describes the durable queue.
+type BackendQueue struct {
+	// Size of all requests that wait; beyond it requests get 503.
+	// +optional
+	// +kubebuilder:default="1Gi"
+	MaxBytes *resource.Quantity `json:"maxBytes,omitempty"`
+
+	// Requests of one pool that wait; beyond it requests get 429. 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxPerSession int32 `json:"maxPerSession,omitempty"`
+
+	// Requests of one API token that wait; beyond it requests get 429. 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxPerTenant int32 `json:"maxPerTenant,omitempty"`
+
+	// Servers of a NATS cluster that keep a copy of the queue.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Enum=1;3;5
+	Replicas int32 `json:"replicas,omitempty"`
+
+	// How often a request is tried on another runner before its first token.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16
+	MaxAttempts int32 `json:"maxAttempts,omitempty"`
+
+	// No effect: the states of runners live in a bucket.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	StateStream string `json:"stateStream,omitempty"`
+}
+
+// IngressNATS says where the NATS servers are.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.url) && has(self.providerConfigRef))",message="give either url or providerConfigRef, not both",fieldPath=".url"
+type IngressNATS struct {
+	// URL of the servers: nats://[USER:PASSWORD@]HOST:PORT, several separated by commas. A password in it is moved to a Secret.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	URL string `json:"url,omitempty"`
+
+	// Secret with user and password, or a credentials file under the key "creds".
+	// +optional
+	CredentialsSecret *SecretReference `json:"credentialsSecret,omitempty"`
+
+	// Connection that is described elsewhere.
+	// +optional
+	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
+
+	// No effect: there is no bucket of conversations.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	KVBucket string `json:"kvBucket,omitempty"`
+
+	// No effect: the bucket of models is koldun_models.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	ModelsBucket string `json:"modelsBucket,omitempty"`
+
+	// No effect: the bucket of tokens is koldun_tokens.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	TokensBucket string `json:"tokensBucket,omitempty"`
+
+	// No effect: keys of models begin with model/.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	ModelPrefix string `json:"modelPrefix,omitempty"`
+
+	// No effect: keys of tokens begin with token/.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	TokenPrefix string `json:"tokenPrefix,omitempty"`
+
+	// No effect: there is no bucket of conversations.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	TTLPrefix string `json:"ttlPrefix,omitempty"`
 }
 
 // IngressService describes the Service in front of the gateway.
@@ -69,9 +271,14 @@ type IngressService struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
+
+	// Annotations of the Service.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Route describes a networking.k8s.io Ingress.
+// Route describes the way from outside: a networking.k8s.io Ingress, or with a gateway an HTTPRoute.
 type Route struct {
 	// Host name.
 	// +kubebuilder:validation:MinLength=1
@@ -82,11 +289,69 @@ type Route struct {
 	// +optional
 	// +kubebuilder:default="/"
 	// +kubebuilder:validation:Pattern=`^/.*$`
+	// +kubebuilder:validation:MaxLength=1024
 	Path string `json:"path,omitempty"`
+
+	// How the path is matched: Prefix, Exact or ImplementationSpecific.
+	// +optional
+	// +kubebuilder:default=Prefix
+	// +kubebuilder:validation:Enum=Prefix;Exact;ImplementationSpecific;prefix;exact
+	PathType string `json:"pathType,omitempty"`
 
 	// Ingress class.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	IngressClassName string `json:"ingressClassName,omitempty"`
+
+	// Annotations of the Ingress or HTTPRoute.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// Secrets with certificates, by host. With a gateway, TLS ends there.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	TLS []RouteTLS `json:"tls,omitempty"`
+
+	// Gateways of the Gateway API that the route attaches to. They make the route an HTTPRoute.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=atomic
+	Gateways []GatewayReference `json:"gateways,omitempty"`
+}
+
+// RouteTLS names a certificate.
+type RouteTLS struct {
+	// Secret with tls.crt and tls.key.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	SecretName string `json:"secretName,omitempty"`
+
+	// Hosts of the certificate. Defaults to the route's host.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=atomic
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+// GatewayReference names a Gateway.
+type GatewayReference struct {
+	// Name of the Gateway.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Namespace of the Gateway. Defaults to the Ingress's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// Listener of the Gateway. Defaults to all that accept the host.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	SectionName string `json:"sectionName,omitempty"`
 }
 
 // IngressStatus is what an Ingress reports.
@@ -100,6 +365,18 @@ type IngressStatus struct {
 	// Service in front of the gateway.
 	// +optional
 	BackendServiceName string `json:"backendServiceName,omitempty"`
+
+	// Ingress or HTTPRoute of the way from outside.
+	// +optional
+	IngressName string `json:"ingressName,omitempty"`
+
+	// Pools that demand has made.
+	// +optional
+	Sessions int32 `json:"sessions"`
+
+	// API tokens that are valid.
+	// +optional
+	Tokens int32 `json:"tokens,omitempty"`
 }
 
 // IngressList is a list of Ingresses.

@@ -1,6 +1,8 @@
 package v1
 
 import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
@@ -13,8 +15,10 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Namespaced,shortName=mdl,categories=koldun
 // +kubebuilder:printcolumn:name="Weights",type=string,JSONPath=`.status.artifact.weights`
-// +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.status.artifact.size`
+// +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.status.conversionSizeHuman`
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Commit",type=string,JSONPath=`.status.commit`,priority=1
+// +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.status.outputPVCName`,priority=1
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Serving")].reason`
 type Model struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -25,11 +29,15 @@ type Model struct {
 }
 
 // ModelSpec describes a Model.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.sourceUrl) || (has(self.preConverted) && self.preConverted)",message="sourceUrl is required, unless preConverted is true",reason=FieldValueRequired,fieldPath=".sourceUrl"
+// +kubebuilder:validation:XValidation:rule="!has(self.preConverted) || !self.preConverted || has(self.preConvertedPVCName)",message="preConverted needs preConvertedPVCName, the claim that holds the files",reason=FieldValueRequired,fieldPath=".preConvertedPVCName"
 type ModelSpec struct {
 	// Repository to download: https://huggingface.co/ORG/REPO, optionally with /tree/REVISION, or hf://ORG/REPO@REVISION.
+	// +optional
 	// +kubebuilder:validation:MinLength=6
 	// +kubebuilder:validation:MaxLength=512
-	SourceURL string `json:"sourceUrl"`
+	SourceURL string `json:"sourceUrl,omitempty"`
 
 	// Branch, tag or commit of the repository. It is resolved once to a commit, and only that commit is downloaded. Defaults to the
 	// revision in sourceUrl, else to main.
@@ -37,9 +45,32 @@ type ModelSpec struct {
 	// +kubebuilder:validation:MaxLength=128
 	Revision string `json:"revision,omitempty"`
 
+	// Where the source files go: s3://BUCKET/PREFIX, or a prefix in objectStorage.bucketForSource. Below it are folders by commit.
+	// Defaults to a prefix made of the repository's name, which Models of the same source share.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	LocalPath string `json:"localPath,omitempty"`
+
 	// Where the files are kept. Without it they go to the bucket koldun-models of the default object store.
 	// +optional
 	ObjectStorage *ObjectStorage `json:"objectStorage,omitempty"`
+
+	// Object store, as it was named before objectStorage.
+	// +optional
+	CacheSpec *CacheSpec `json:"cacheSpec,omitempty"`
+
+	// Arguments of the engine. --model and --tokenizer name the files, --buffer-float-type, --max-seq-len and --nthreads are the defaults
+	// of the Dllamas that serve the Model.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	LaunchOptions []string `json:"launchOptions,omitempty"`
+
+	// Power p of the number of nodes, 2^p, that Dllamas of this Model have when they name none.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10
+	ReplicaPower *int32 `json:"replicaPower,omitempty"`
 
 	// How to download.
 	// +optional
@@ -48,10 +79,63 @@ type ModelSpec struct {
 	// How to convert. Without it the weights are converted to q40.
 	// +optional
 	Conversion *Conversion `json:"conversion,omitempty"`
+
+	// A volume with the converted files. Without it there is none, and roots fetch the files themselves.
+	// +optional
+	PV *Volume `json:"pv,omitempty"`
+
+	// Whether the converted files are in a volume already: nothing is downloaded or converted.
+	// +optional
+	PreConverted bool `json:"preConverted,omitempty"`
+
+	// PersistentVolumeClaim with the files of a preConverted Model.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PreConvertedPVCName string `json:"preConvertedPVCName,omitempty"`
+
+	// Size of the files of a preConverted Model, in bytes.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	PreConvertedSizeBytes int64 `json:"preConvertedSizeBytes,omitempty"`
+
+	// Size of the files of a preConverted Model, for people. Computed from preConvertedSizeBytes when it is not given.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	PreConvertedSizeHuman string `json:"preConvertedSizeHuman,omitempty"`
+
+	// Where the Jobs may run.
+	// +optional
+	Scheduling *Scheduling `json:"scheduling,omitempty"`
+
+	// No effect: nothing is installed from a package index.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	PipProxy string `json:"pipProxy,omitempty"`
 }
 
-// ObjectStorage names the buckets of a Model.
+// ObjectStorage names an object store and the buckets of a Model in it.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.endpoint) && has(self.providerConfigRef))",message="give either endpoint or providerConfigRef, not both",fieldPath=".endpoint"
 type ObjectStorage struct {
+	// Endpoint of the S3 API: http[s]://HOST[:PORT]. Without it, the default object store is used.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^https?://[^/?#@ ]+/?$`
+	// +kubebuilder:validation:MaxLength=512
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// Region of the buckets.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Region string `json:"region,omitempty"`
+
+	// Secret with the access key: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey, in any case of letters.
+	// +optional
+	SecretRef *SecretReference `json:"secretRef,omitempty"`
+
+	// Object store that is described elsewhere.
+	// +optional
+	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
+
 	// Bucket for the files as the hub has them.
 	// +optional
 	// +kubebuilder:validation:MinLength=3
@@ -63,6 +147,11 @@ type ObjectStorage struct {
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
 	BucketForConvert string `json:"bucketForConvert,omitempty"`
+
+	// Whether missing buckets are made. Existing ones are left as they are either way.
+	// +optional
+	// +kubebuilder:default=true
+	ManageBuckets *bool `json:"manageBuckets,omitempty"`
 }
 
 // Download says how a Model is downloaded.
@@ -77,25 +166,190 @@ type Download struct {
 	// Only files that match one of these glob patterns. Without it, all files that conversion can use.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
 	Include []string `json:"include,omitempty"`
 
 	// No files that match one of these glob patterns.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
 	Exclude []string `json:"exclude,omitempty"`
 
 	// Secret with the key "token", for gated and private repositories.
 	// +optional
 	HuggingFaceTokenSecretRef *SecretReference `json:"huggingFaceTokenSecretRef,omitempty"`
+
+	// Memory of the Job, request and limit. It needs concurrency times 16 MiB, and 64 MiB besides.
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
+
+	// Largest part of a file that is held in memory, in MiB.
+	// +optional
+	// +kubebuilder:validation:Minimum=5
+	// +kubebuilder:validation:Maximum=5120
+	ChunkMaxMiB int32 `json:"chunkMaxMiB,omitempty"`
+
+	// No effect: the package's image downloads.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// No effect: the package's image downloads.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Command []string `json:"command,omitempty"`
+
+	// No effect: the package's image downloads.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Args []string `json:"args,omitempty"`
 }
 
 // Conversion says how a Model is converted.
 type Conversion struct {
-	// Type of the matrix weights: q40 (4.5 bits a weight) or f32.
+	// Type of the matrix weights: q40 (4.5 bits a weight) or f32. Defaults to q40.
 	// +optional
-	// +kubebuilder:default=q40
 	// +kubebuilder:validation:Enum=q40;f32
 	WeightsFloatType string `json:"weightsFloatType,omitempty"`
+
+	// Type of the matrix weights, in place of weightsFloatType.
+	// +optional
+	// +kubebuilder:validation:Enum=q40;f32
+	ConvertWeights string `json:"convertWeights,omitempty"`
+
+	// Where the converted files go: s3://BUCKET/PREFIX, or a prefix in objectStorage.bucketForConvert. Below it are folders by commit and
+	// type of weights. Defaults to localPath.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	OutputPath string `json:"outputPath,omitempty"`
+
+	// Memory of the Job, request and limit. 256 MiB are enough for any model.
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
+
+	// No effect: the package's image converts.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
+	// No effect: the package's image converts.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Command []string `json:"command,omitempty"`
+
+	// No effect: the package's image converts.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Args []string `json:"args,omitempty"`
+
+	// No effect: nothing is mounted.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	RcloneImage string `json:"rcloneImage,omitempty"`
+
+	// No effect: no tools are needed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	ToolsImage string `json:"toolsImage,omitempty"`
+
+	// No effect: the package's image converts, bit for bit as the converter of distributed-llama does.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	ConverterVersion string `json:"converterVersion,omitempty"`
+
+	// No effect: the package's image converts.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	WriterURL string `json:"writerURL,omitempty"`
+
+	// No effect: the package's image converts.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	WriterConfigMap string `json:"writerConfigMap,omitempty"`
+
+	// No effect: nothing is installed at run time.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=256
+	Dependencies map[string]string `json:"dependencies,omitempty"`
+}
+
+// Volume describes a volume with the converted files of a Model. A claim that Crossplane keeps as a cluster-scoped composite gets a static
+// volume of the CSI driver over the object store; a namespaced composite gets a claim of a storage class, which a Job fills.
+type Volume struct {
+	// Storage class that binds the static volume and its claim.
+	// +optional
+	// +kubebuilder:default=csi-s3
+	// +kubebuilder:validation:MaxLength=253
+	StorageClassName string `json:"storageClassName,omitempty"`
+
+	// Capacity of the volume.
+	// +optional
+	// +kubebuilder:default="10Gi"
+	Capacity *resource.Quantity `json:"capacity,omitempty"`
+
+	// Access modes of the volume.
+	// +optional
+	// +kubebuilder:default={ReadWriteMany}
+	// +kubebuilder:validation:MaxItems=4
+	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
+
+	// What happens to the volume when its claim goes.
+	// +optional
+	// +kubebuilder:default=Retain
+	// +kubebuilder:validation:Enum=Retain;Delete
+	ReclaimPolicy corev1.PersistentVolumeReclaimPolicy `json:"reclaimPolicy,omitempty"`
+
+	// CSI driver of the static volume.
+	// +optional
+	// +kubebuilder:default=ru.yandex.s3.csi
+	// +kubebuilder:validation:MaxLength=63
+	CSIDriver string `json:"csiDriver,omitempty"`
+
+	// Volume attribute "mounter" of the static volume.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	CSIMounter string `json:"csiMounter,omitempty"`
+
+	// Volume attribute "options" of the static volume.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	CSIOptions string `json:"csiOptions,omitempty"`
+
+	// Further volume attributes of the static volume.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	VolumeAttributes map[string]string `json:"volumeAttributes,omitempty"`
+
+	// Secret that the CSI driver mounts with.
+	// +optional
+	// +kubebuilder:default=csi-s3-secret
+	// +kubebuilder:validation:MaxLength=253
+	CSISecretName string `json:"csiSecretName,omitempty"`
+
+	// Namespace of the Secret that the CSI driver mounts with.
+	// +optional
+	// +kubebuilder:default=kube-system
+	// +kubebuilder:validation:MaxLength=63
+	CSISecretNamespace string `json:"csiSecretNamespace,omitempty"`
+
+	// Storage class of the claim. Empty binds the static volume; a claim that a Job fills uses the cluster's default class then.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PVCStorageClassName string `json:"pvcStorageClassName,omitempty"`
+
+	// Capacity of the claim. Defaults to capacity.
+	// +optional
+	PVCCapacity *resource.Quantity `json:"pvcCapacity,omitempty"`
+
+	// Access modes of the claim.
+	// +optional
+	// +kubebuilder:default={ReadWriteMany}
+	// +kubebuilder:validation:MaxItems=4
+	PVCAccessModes []corev1.PersistentVolumeAccessMode `json:"pvcAccessModes,omitempty"`
 }
 
 // ModelStatus is what a Model reports.
@@ -109,15 +363,73 @@ type ModelStatus struct {
 	// The converted files, once they are whole.
 	// +optional
 	Artifact *Artifact `json:"artifact,omitempty"`
+
+	// How far the running Job is, in percent: "fetch 42%".
+	// +optional
+	Progress string `json:"progress,omitempty"`
+
+	// Size of the source files, in bytes.
+	// +optional
+	ArtifactSizeBytes int64 `json:"artifactSizeBytes,omitempty"`
+
+	// Job that downloads.
+	// +optional
+	DownloadJobName string `json:"downloadJobName,omitempty"`
+
+	// State of the download: Pending, Running, Succeeded, Failed or NotRequested.
+	// +optional
+	DownloadJobState string `json:"downloadJobState,omitempty"`
+
+	// Job that converts.
+	// +optional
+	ConversionJobName string `json:"conversionJobName,omitempty"`
+
+	// State of the conversion: Pending, Running, Succeeded, Failed or NotRequested.
+	// +optional
+	ConversionJobState string `json:"conversionJobState,omitempty"`
+
+	// Size of the converted files, in bytes, as their manifest says.
+	// +optional
+	ConversionSizeBytes int64 `json:"conversionSizeBytes,omitempty"`
+
+	// Size of the converted files, for people.
+	// +optional
+	ConversionSizeHuman string `json:"conversionSizeHuman,omitempty"`
+
+	// State of sizing: Succeeded once the size is known.
+	// +optional
+	ConversionSizeJobState string `json:"conversionSizeJobState,omitempty"`
+
+	// Never set: sizes come from the manifest, without a Job.
+	// +optional
+	ConversionSizeJobName string `json:"conversionSizeJobName,omitempty"`
+
+	// Generation of the spec that the size belongs to.
+	// +optional
+	ConversionSizeGeneration int64 `json:"conversionSizeGeneration,omitempty"`
+
+	// Value of the annotation koldun.gorizond.io/force-size-rerun that was last acted upon.
+	// +optional
+	ConversionSizeForceToken string `json:"conversionSizeForceToken,omitempty"`
+
+	// PersistentVolumeClaim with the converted files, if there is one.
+	// +optional
+	OutputPVCName string `json:"outputPVCName,omitempty"`
 }
 
 // An Artifact is the converted files of a model.
 type Artifact struct {
-	// Folder of the files in the object store, s3://BUCKET/PREFIX.
-	URL string `json:"url"`
+	// Folder of the files in the object store, s3://BUCKET/PREFIX. Empty if they are in a volume only.
+	// +optional
+	URL string `json:"url,omitempty"`
 
 	// Bucket of the folder.
-	Bucket string `json:"bucket"`
+	// +optional
+	Bucket string `json:"bucket,omitempty"`
+
+	// Connection to the object store. Without it, the default one.
+	// +optional
+	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 
 	// File name of the weights.
 	ModelFile string `json:"modelFile"`
@@ -133,6 +445,10 @@ type Artifact struct {
 
 	// Size of all files for people.
 	Size string `json:"size"`
+
+	// SHA-256 of the manifest.
+	// +optional
+	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 
 	// Model header: the numbers that preflight and the memory plan use.
 	// +optional

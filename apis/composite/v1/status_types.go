@@ -24,41 +24,8 @@ const (
 	ConditionDownloaded = "Downloaded"
 	// ConditionConverted says whether a model's converted files are in the object store, whole.
 	ConditionConverted = "Converted"
+	// ConditionSized says whether the size of a model's files is known.
+	ConditionSized = "Sized"
+	// ConditionLegacyFields lists the fields that are accepted and have no effect. It is absent when there are none.
+	ConditionLegacyFields = "LegacyFields"
 )
-
-// ModelReference names a Model.
-type ModelReference struct {
-	// Kind of the referent.
-	// +optional
-	// +kubebuilder:default=Model
-	// +kubebuilder:validation:Enum=Model;model
-	Kind string `json:"kind,omitempty"`
-
-	// API group of the referent.
-	// +optional
-	// +kubebuilder:validation:Enum="";koldun.gorizond.io
-	APIGroup string `json:"apiGroup,omitempty"`
-
-	// Name of the Model.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	Name string `json:"name"`
-
-	// Namespace of the Model. Defaults to the namespace of the object that refers.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Namespace string `json:"namespace,omitempty"`
-}
-
-// SecretReference names a Secret.
-type SecretReference struct {
-	// Name of the Secret.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
-
-	// Namespace of the Secret. Must be the object's own namespace when given.
-	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Namespace string `json:"namespace,omitempty"`
-}

@@ -27,4 +27,11 @@ const (
 	KindHubRevision   = "HubRevision"
 	KindModelArtifact = "ModelArtifact"
 	KindModelRecord   = "ModelRecord"
+	KindPool          = "Pool"
+	KindDemand        = "Demand"
+	KindToken         = "Token"
+	KindTokenSet      = "TokenSet"
+
+	KindProviderConfig        = "ProviderConfig"
+	KindClusterProviderConfig = "ClusterProviderConfig"
 )

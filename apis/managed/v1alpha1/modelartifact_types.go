@@ -16,6 +16,11 @@ type ModelArtifactParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ProgressKey string `json:"progressKey,omitempty"`
+
+	// Every change of this value has sizes and digests of all files verified again.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Verify string `json:"verify,omitempty"`
 }
 
 // ModelArtifactObservation is what was found of the files.
@@ -47,6 +52,10 @@ type ModelArtifactObservation struct {
 	// The model's header, once converted.
 	// +optional
 	Shape *ModelShape `json:"shape,omitempty"`
+
+	// Value of verify for which the files were last verified.
+	// +optional
+	Verified string `json:"verified,omitempty"`
 
 	// How far the Job is that makes the files.
 	// +optional

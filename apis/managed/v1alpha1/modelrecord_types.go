@@ -17,9 +17,21 @@ type ModelRecordParameters struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// Folder of the converted files: s3://BUCKET/PREFIX. The entry is made from its manifest.
+	// Folder of the converted files: s3://BUCKET/PREFIX. The entry is made from its manifest. Without it, the files are in a volume, and
+	// the entry is made from sizeBytes and weights.
+	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	ArtifactURL string `json:"artifactUrl"`
+	ArtifactURL string `json:"artifactUrl,omitempty"`
+
+	// Size of all files in bytes, of a model that is in a volume only.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+
+	// Type of the matrix weights, of a model that is in a volume only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Weights string `json:"weights,omitempty"`
 }
 
 // ModelRecordObservation is what was found of the entry.

@@ -1,0 +1,157 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Runtime says on what and where the nodes of a model run.
+type Runtime struct {
+	// Power p of the number of nodes: 2^p nodes in all, the root among them, so 2^p - 1 workers. 0 is a single node. Defaults to the
+	// Model's replicaPower.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10
+	ReplicaPower *int32 `json:"replicaPower,omitempty"`
+
+	// Number of nodes, exactly, the root among them: any number into which the model divides. In place of replicaPower.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1024
+	Nodes *int32 `json:"nodes,omitempty"`
+
+	// Image of the root pod's engine, with dllama-api on PATH. Defaults to the package's image, which holds the embedded engine.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	RootImage string `json:"rootImage,omitempty"`
+
+	// Image of the worker pods' engine, with dllama on PATH. Defaults to rootImage.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	WorkerImage string `json:"workerImage,omitempty"`
+
+	// When images are pulled.
+	// +optional
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// How the engine runs.
+	// +optional
+	// +kubebuilder:default={}
+	Engine Engine `json:"engine,omitempty"`
+
+	// How the root gets the model's files: fetch reads them from the object store into an empty volume before the engine starts; pvc and
+	// csi mount the volume that the Model offers.
+	// +optional
+	// +kubebuilder:validation:Enum=fetch;pvc;csi
+	Delivery string `json:"delivery,omitempty"`
+
+	// CPU, memory and devices such as GPUs of the root. Memory defaults to the plan that is made from the model's header.
+	// +optional
+	RootResources *corev1.ResourceRequirements `json:"rootResources,omitempty"`
+
+	// CPU, memory and devices such as GPUs of each worker. Memory defaults to the plan that is made from the model's header.
+	// +optional
+	WorkerResources *corev1.ResourceRequirements `json:"workerResources,omitempty"`
+
+	// Memory of the root beyond the plan.
+	// +optional
+	RootMemory *RootMemory `json:"rootMemory,omitempty"`
+
+	// Where the pods may run.
+	// +optional
+	Scheduling *Scheduling `json:"scheduling,omitempty"`
+}
+
+// RootMemory widens the memory plan of the root.
+type RootMemory struct {
+	// Factor on the plan of the root, at least 1. It never makes the plan smaller.
+	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=number
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=16
+	OverheadMaxRatio float64 `json:"overheadMaxRatio,omitempty"`
+}
+
+// Engine says how the inference engine runs.
+type Engine struct {
+	// Engine: embedded is Koldun's own, on one node; distributed-llama needs images that have it. Defaults to distributed-llama when an
+	// image is named, else to embedded.
+	// +optional
+	// +kubebuilder:validation:Enum=embedded;distributed-llama
+	Type string `json:"type,omitempty"`
+
+	// Compute threads of each node.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=512
+	Threads int32 `json:"threads,omitempty"`
+
+	// Longest context in tokens; memory for all of it is taken at the start. Defaults to the model's own, at most 4096.
+	// +optional
+	// +kubebuilder:validation:Minimum=32
+	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
+
+	// Type of the values that nodes exchange: q80 for q40 weights, f32 for f32. Follows from the weights when it is not given.
+	// +optional
+	// +kubebuilder:validation:Enum=q80;f32
+	BufferFloatType string `json:"bufferFloatType,omitempty"`
+
+	// Whether sockets are polled without pause, which is faster on cores of one's own and much slower under a CPU limit. Defaults to true
+	// if whole CPUs are requested for both root and workers and limited to the same, else to false.
+	// +optional
+	NetTurbo *bool `json:"netTurbo,omitempty"`
+
+	// Index of the GPU that distributed-llama computes on, for images that were built with Vulkan.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=63
+	GPUIndex *int32 `json:"gpuIndex,omitempty"`
+
+	// Further arguments of distributed-llama on every node, as pairs of option and value.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	ExtraArgs []string `json:"extraArgs,omitempty"`
+}
+
+// Scheduling says where pods may run and as whom.
+type Scheduling struct {
+	// Labels that a node must have.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// Taints that are tolerated.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// Affinity to nodes and pods.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+
+	// How pods spread over failure domains. Without labelSelector, the pods of the same component are meant.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+
+	// Secrets of the namespace with credentials of image registries.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// ServiceAccount of the pods. Its token is never mounted.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// Priority class of the pods.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+}

@@ -1,0 +1,122 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A Worker is workers of a topology alone, for a root that is anywhere. Workers need no files: the root sends them their share.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=wrk,categories=koldun
+// +kubebuilder:printcolumn:name="Replicas",type=integer,JSONPath=`.status.replicas`
+// +kubebuilder:printcolumn:name="ReadyWorkers",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Serving")].reason`
+type Worker struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   WorkerSpec   `json:"spec"`
+	Status WorkerStatus `json:"status,omitempty"`
+}
+
+// WorkerSpec describes a Worker.
+type WorkerSpec struct {
+	// Number of worker pods.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1023
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// Image of the engine, with dllama on PATH.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+
+	// When images are pulled.
+	// +optional
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// Further arguments of the engine.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Args []string `json:"args,omitempty"`
+
+	// Root of this namespace that the workers belong to. Only its pods, and the other workers, may connect to them. Without it every pod
+	// of the namespace may, and what rootCIDRs names.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	RootRef string `json:"rootRef,omitempty"`
+
+	// Networks that roots outside of the cluster connect from.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:items:Pattern=`^[0-9a-fA-F.:]+/[0-9]{1,3}$`
+	// +listType=atomic
+	RootCIDRs []string `json:"rootCIDRs,omitempty"`
+
+	// Compute threads of each worker.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=512
+	NThreads int32 `json:"nThreads,omitempty"`
+
+	// CPU, memory and devices of each worker.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// Where the pods may run.
+	// +optional
+	Scheduling *Scheduling `json:"scheduling,omitempty"`
+
+	// No effect: workers need no files.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ModelRef string `json:"modelRef,omitempty"`
+
+	// No effect: the pods of a StatefulSet number themselves.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Slot int32 `json:"slot,omitempty"`
+
+	// No effect: workers need no files.
+	// +optional
+	CacheSpec *CacheSpec `json:"cacheSpec,omitempty"`
+
+	// No effect: workers speak to their root alone.
+	// +optional
+	NATS *NATSConnection `json:"nats,omitempty"`
+}
+
+// WorkerStatus is what a Worker reports.
+type WorkerStatus struct {
+	Status `json:",inline"`
+
+	// Worker pods that are wanted.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// Worker pods that listen or work.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// Addresses of the workers, as a root is given them.
+	// +optional
+	// +listType=atomic
+	Addresses []string `json:"addresses,omitempty"`
+}
+
+// WorkerList is a list of Workers.
+//
+// +kubebuilder:object:root=true
+type WorkerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Worker `json:"items"`
+}

@@ -1,0 +1,135 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PoolParameters name a pool of runners and how large it may be.
+type PoolParameters struct {
+	// Key of the pool in the queue.
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,200}$`
+	Session string `json:"session"`
+
+	// Members that are always there.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=64
+	MinMembers int32 `json:"minMembers,omitempty"`
+
+	// Most members.
+	// +optional
+	// +kubebuilder:default=64
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=64
+	MaxMembers int32 `json:"maxMembers,omitempty"`
+
+	// Waiting requests per member from which on one more is wanted.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	ScaleUpBacklog int32 `json:"scaleUpBacklog,omitempty"`
+
+	// Seconds without work after which a member above minMembers is drained.
+	// +optional
+	// +kubebuilder:default=300
+	// +kubebuilder:validation:Minimum=1
+	ScaleDownIdleSeconds int32 `json:"scaleDownIdleSeconds,omitempty"`
+}
+
+// A PoolPhase is one step of the life of a member.
+type PoolPhase string
+
+// The phases, in order.
+const (
+	PoolActive   PoolPhase = "Active"   // it takes requests
+	PoolDraining PoolPhase = "Draining" // it finishes what it has and takes no more
+	PoolDrained  PoolPhase = "Drained"  // it has nothing left and can go
+)
+
+// A PoolMember is one member of a pool.
+type PoolMember struct {
+	// Name of the member, unique in the pool for ever: a counter that begins with 0.
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]{1,10}$`
+	Name string `json:"name"`
+
+	// Phase: Active, Draining or Drained.
+	// +kubebuilder:validation:Enum=Active;Draining;Drained
+	Phase PoolPhase `json:"phase"`
+}
+
+// PoolObservation is what was found of a pool. Members and reasons are written at once, numbers at most every 30 seconds.
+type PoolObservation struct {
+	// Members that the pool should have.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=128
+	Members []PoolMember `json:"members,omitempty"`
+
+	// Requests that wait.
+	// +optional
+	Backlog int32 `json:"backlog,omitempty"`
+
+	// Requests that are at work.
+	// +optional
+	InFlight int32 `json:"inFlight,omitempty"`
+
+	// Age of the oldest request that waits, in seconds.
+	// +optional
+	OldestAgeSeconds int32 `json:"oldestAgeSeconds,omitempty"`
+
+	// Runners that are ready and have nothing to do.
+	// +optional
+	IdleRunners int32 `json:"idleRunners,omitempty"`
+
+	// Runners that answer a request now.
+	// +optional
+	BusyRunners int32 `json:"busyRunners,omitempty"`
+
+	// When the pool last had work.
+	// +optional
+	LastActivity *metav1.Time `json:"lastActivity,omitempty"`
+}
+
+// A Pool says which members a pool of runners should have, from what waits for it. It is only observed.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Members",type=string,JSONPath=`.status.atProvider.members[*].name`
+// +kubebuilder:printcolumn:name="Backlog",type=integer,JSONPath=`.status.atProvider.backlog`
+type Pool struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   PoolSpec   `json:"spec"`
+	Status PoolStatus `json:"status,omitempty"`
+}
+
+// PoolSpec is the desired state of a Pool.
+type PoolSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider PoolParameters `json:"forProvider"`
+}
+
+// PoolStatus is the observed state of a Pool.
+type PoolStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider PoolObservation `json:"atProvider,omitempty"`
+}
+
+// PoolList is a list of Pools.
+//
+// +kubebuilder:object:root=true
+type PoolList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Pool `json:"items"`
+}

@@ -1,0 +1,156 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ProviderConfigSpec describes connections to the outside. What is absent is not available.
+type ProviderConfigSpec struct {
+	// NATS servers with JetStream.
+	// +optional
+	NATS *NATSConfig `json:"nats,omitempty"`
+
+	// Object store.
+	// +optional
+	S3 *S3Config `json:"s3,omitempty"`
+
+	// Hub that models are downloaded from. Without it, https://huggingface.co.
+	// +optional
+	Hub *HubConfig `json:"hub,omitempty"`
+}
+
+// NATSConfig describes a connection to NATS.
+type NATSConfig struct {
+	// URL of the servers, without credentials: nats://HOST:PORT, several separated by commas. Without it, the Secret's key "url".
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	URL string `json:"url,omitempty"`
+
+	// Secret with the keys user and password, or token, or creds (a credentials file), also as NATS_USER and so on; ca.crt, tls.crt and
+	// tls.key for TLS.
+	// +optional
+	SecretRef *CredentialsReference `json:"secretRef,omitempty"`
+}
+
+// S3Config describes a connection to an object store.
+type S3Config struct {
+	// Endpoint of the S3 API: http[s]://HOST[:PORT]. Without it, that of AWS.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// Region of the buckets.
+	// +optional
+	// +kubebuilder:default=us-east-1
+	// +kubebuilder:validation:MaxLength=64
+	Region string `json:"region,omitempty"`
+
+	// Secret with the access key: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey, in any case of letters, and
+	// ca.crt for TLS. Without it, the identity of the pod.
+	// +optional
+	SecretRef *CredentialsReference `json:"secretRef,omitempty"`
+}
+
+// HubConfig describes a hub.
+type HubConfig struct {
+	// Endpoint: https://HOST.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// Secret with the key token.
+	// +optional
+	SecretRef *CredentialsReference `json:"secretRef,omitempty"`
+}
+
+// CredentialsReference names a Secret with credentials.
+type CredentialsReference struct {
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Namespace of the Secret. A ProviderConfig reads its own namespace only.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// ProviderConfigStatus is what a ProviderConfig reports.
+type ProviderConfigStatus struct {
+	xpv2.ProviderConfigStatus `json:",inline"`
+}
+
+// A ProviderConfig describes connections for the managed resources of its namespace.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,providerconfig,koldun}
+// +kubebuilder:printcolumn:name="NATS",type=string,JSONPath=`.spec.nats.url`
+// +kubebuilder:printcolumn:name="S3",type=string,JSONPath=`.spec.s3.endpoint`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type ProviderConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ProviderConfigSpec   `json:"spec"`
+	Status ProviderConfigStatus `json:"status,omitempty"`
+}
+
+// ProviderConfigList is a list of ProviderConfigs.
+//
+// +kubebuilder:object:root=true
+type ProviderConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ProviderConfig `json:"items"`
+}
+
+// A ClusterProviderConfig describes connections for managed resources of all namespaces. The one named default is used by those that name
+// none.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,categories={crossplane,providerconfig,koldun}
+// +kubebuilder:printcolumn:name="NATS",type=string,JSONPath=`.spec.nats.url`
+// +kubebuilder:printcolumn:name="S3",type=string,JSONPath=`.spec.s3.endpoint`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type ClusterProviderConfig struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ProviderConfigSpec   `json:"spec"`
+	Status ProviderConfigStatus `json:"status,omitempty"`
+}
+
+// ClusterProviderConfigList is a list of ClusterProviderConfigs.
+//
+// +kubebuilder:object:root=true
+type ClusterProviderConfigList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ClusterProviderConfig `json:"items"`
+}
+
+// A ProviderConfigUsage records that a managed resource uses a ProviderConfig.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,providerconfig,koldun}
+// +kubebuilder:printcolumn:name="Config",type=string,JSONPath=`.providerConfigRef.name`
+// +kubebuilder:printcolumn:name="Resource",type=string,JSONPath=`.resourceRef.name`
+type ProviderConfigUsage struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	xpv2.TypedProviderConfigUsage `json:",inline"`
+}
+
+// ProviderConfigUsageList is a list of ProviderConfigUsages.
+//
+// +kubebuilder:object:root=true
+type ProviderConfigUsageList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ProviderConfigUsage `json:"items"`
+}

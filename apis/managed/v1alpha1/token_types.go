@@ -1,0 +1,107 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TokenParameters describe an API token.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.sha256) != has(self.secretRef)",message="give either sha256 or secretRef, not both"
+type TokenParameters struct {
+	// SHA-256 of the token, in lower-case hex.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{64}$`
+	SHA256 string `json:"sha256,omitempty"`
+
+	// Secret of this namespace with the key "token" (the token) or "hash" (its SHA-256).
+	// +optional
+	SecretRef *xpv2.LocalSecretReference `json:"secretRef,omitempty"`
+
+	// Namespace of the token in the registry. Defaults to the namespace of the resource.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// Whether the token is refused.
+	// +optional
+	Disabled bool `json:"disabled,omitempty"`
+
+	// When the token ends.
+	// +optional
+	Expires *metav1.Time `json:"expires,omitempty"`
+
+	// Models that may be asked for, NAMESPACE/NAME. Without it, all.
+	// +optional
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=127
+	Models []string `json:"models,omitempty"`
+
+	// Requests per minute; 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RequestsPerMinute int32 `json:"requestsPerMinute,omitempty"`
+
+	// Tokens of prompts and answers per minute; 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TokensPerMinute int64 `json:"tokensPerMinute,omitempty"`
+
+	// Requests that wait or are at work at the same time; 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
+
+	// What else is known of the token.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// TokenObservation is what was found of an API token.
+type TokenObservation struct {
+	// Key of the entry in the bucket koldun_tokens.
+	// +optional
+	Key string `json:"key,omitempty"`
+}
+
+// A Token is one API token in the registry.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Disabled",type=boolean,JSONPath=`.spec.forProvider.disabled`
+type Token struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   TokenSpec   `json:"spec"`
+	Status TokenStatus `json:"status,omitempty"`
+}
+
+// TokenSpec is the desired state of a Token.
+type TokenSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider TokenParameters `json:"forProvider"`
+}
+
+// TokenStatus is the observed state of a Token.
+type TokenStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider TokenObservation `json:"atProvider,omitempty"`
+}
+
+// TokenList is a list of Tokens.
+//
+// +kubebuilder:object:root=true
+type TokenList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Token `json:"items"`
+}

@@ -1,0 +1,82 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TokenSetParameters say which Secrets hold API tokens.
+type TokenSetParameters struct {
+	// Namespace of the tokens in the registry. Secrets are read from the namespace of the resource.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// A RejectedToken is a Secret that holds no usable token.
+type RejectedToken struct {
+	// Name of the Secret.
+	Secret string `json:"secret"`
+
+	// What is wrong with it.
+	Reason string `json:"reason"`
+}
+
+// TokenSetObservation is what was mirrored.
+type TokenSetObservation struct {
+	// Tokens that are valid.
+	// +optional
+	Tokens int32 `json:"tokens,omitempty"`
+
+	// Tokens that are disabled.
+	// +optional
+	Disabled int32 `json:"disabled,omitempty"`
+
+	// Secrets that hold no usable token.
+	// +optional
+	// +listType=map
+	// +listMapKey=secret
+	// +kubebuilder:validation:MaxItems=32
+	Rejected []RejectedToken `json:"rejected,omitempty"`
+}
+
+// A TokenSet mirrors the Secrets of its namespace that are labelled koldun.gorizond.io/token into the registry of API tokens.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Tokens",type=integer,JSONPath=`.status.atProvider.tokens`
+type TokenSet struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   TokenSetSpec   `json:"spec"`
+	Status TokenSetStatus `json:"status,omitempty"`
+}
+
+// TokenSetSpec is the desired state of a TokenSet.
+type TokenSetSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider TokenSetParameters `json:"forProvider"`
+}
+
+// TokenSetStatus is the observed state of a TokenSet.
+type TokenSetStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider TokenSetObservation `json:"atProvider,omitempty"`
+}
+
+// TokenSetList is a list of TokenSets.
+//
+// +kubebuilder:object:root=true
+type TokenSetList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []TokenSet `json:"items"`
+}
