@@ -1,13 +1,6 @@
 package convert_test
 
 import (
-	"encoding/binary"
-	"encoding/json"
-	"fmt"
-	"math"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -17,79 +10,13 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// writeLargeModel writes a bf16 Llama of about 111 million parameters, a file
-// of 222 MB, and returns the number of parameters.
-func writeLargeModel(tb testing.TB, dir string) int64 {
-	tb.Helper()
-	const dim, hidden, layers, heads, vocab = 1024, 2816, 6, 16, 16000
-	config := map[string]any{
-		"model_type": "llama", "hidden_act": "silu", "hidden_size": dim, "intermediate_size": hidden, "num_hidden_layers": layers,
-		"num_attention_heads": heads, "num_key_value_heads": heads, "vocab_size": vocab, "max_position_embeddings": 2048,
-		"rms_norm_eps": 1e-5, "rope_theta": 10000.0,
-	}
-	header := map[string]any{}
-	var offset, params int64
-	add := func(name string, shape ...int64) {
-		n := int64(1)
-		for _, d := range shape {
-			n *= d
-		}
-		header[name] = map[string]any{"dtype": "BF16", "shape": shape, "data_offsets": []int64{offset, offset + 2*n}}
-		offset += 2 * n
-		params += n
-	}
-	add("model.embed_tokens.weight", vocab, dim)
-	for l := range layers {
-		p := fmt.Sprintf("model.layers.%d.", l)
-		for _, x := range []string{"q_proj", "k_proj", "v_proj", "o_proj"} {
-			add(p+"self_attn."+x+".weight", dim, dim)
-		}
-		add(p+"mlp.gate_proj.weight", hidden, dim)
-		add(p+"mlp.up_proj.weight", hidden, dim)
-		add(p+"mlp.down_proj.weight", dim, hidden)
-		add(p+"input_layernorm.weight", dim)
-		add(p+"post_attention_layernorm.weight", dim)
-	}
-	add("model.norm.weight", dim)
-	add("lm_head.weight", vocab, dim)
-
-	raw, err := json.Marshal(config)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "config.json"), raw, 0o600)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	h, err := json.Marshal(header)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	f, err := os.Create(filepath.Join(dir, "model.safetensors"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	rng := rand.New(rand.NewPCG(1, 1))
-	block := make([]byte, 1<<20)
-	for i := 0; i < len(block); i += 2 {
-		binary.LittleEndian.PutUint16(block[i:], uint16(math.Float32bits(float32(rng.NormFloat64()*0.02))>>16))
-	}
-	_, err = f.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h...))
-	for left := offset; err == nil && left > 0; left -= int64(len(block)) {
-		_, err = f.Write(block[:min(int64(len(block)), left)])
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return params
-}
-
 // BenchmarkConvert converts a bf16 model from folder to folder. It reports
 // parameters per second of time and per second of CPU, all threads and the
 // kernel's work included.
 func BenchmarkConvert(b *testing.B) {
 	dir := b.TempDir()
-	params := writeLargeModel(b, dir)
+	// About 111 million parameters, a file of 222 MB.
+	params := writeLargeModel(b, dir, largeModel{dim: 1024, hidden: 2816, layers: 6, heads: 16, vocab: 16000})
 	from, err := objectstore.OpenDir(dir)
 	if err != nil {
 		b.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // saveEvery is the number of parts between two saved states of a digest. A
 // process that continues on S3 computes at most so many parts again without
 // writing them.
-const saveEvery = 16
+const saveEvery = 8
 
 // A digest is the SHA-256 over the parts of a file in order, which can
 // continue in another process: its state after the last part of the unbroken

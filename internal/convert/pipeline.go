@@ -15,8 +15,8 @@ import (
 
 // Memory of the pipeline in bytes, besides the small buffers of each worker.
 const (
-	partMemory = 80 << 20 // of all parts at work
-	headMemory = 64 << 20 // of all heads being reordered
+	partMemory = 64 << 20 // of all parts at work
+	headMemory = 24 << 20 // of all heads being reordered
 	sliceSize  = 2 << 20  // of what one worker computes at once
 	uploaders  = 4
 )
