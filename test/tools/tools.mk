@@ -1,0 +1,38 @@
+# Foreign programs of the test cluster. Each is built once, from the exact
+# version in a module of its own, and kept in $(BIN).
+TOOLS := test/tools
+
+CLUSTER_BINARIES := $(addprefix $(BIN)/,etcd kube-apiserver kube-controller-manager crossplane)
+
+# version_of,<folder>,<module>: the version that a tool module requires.
+version_of = $(shell awk '$$1 == "$(2)" {print $$2} $$1 == "require" && $$2 == "$(2)" {print $$3}' $(TOOLS)/$(1)/go.mod)
+
+# build_tool,<folder>,<package>,<linker flags>
+define build_tool
+cd $(TOOLS)/$(1) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(3)' -o $(CURDIR)/$@ $(2)
+endef
+
+$(BIN)/etcd: $(TOOLS)/etcd/go.mod
+	$(call build_tool,etcd,go.etcd.io/etcd/server/v3)
+
+# Without its version Kubernetes calls itself a placeholder, which clients
+# compare with theirs.
+KUBERNETES_LDFLAGS = $(addprefix -X k8s.io/component-base/version.,gitVersion=$(call version_of,kubernetes,k8s.io/kubernetes) gitMajor=1 \
+	gitMinor=$(word 2,$(subst ., ,$(call version_of,kubernetes,k8s.io/kubernetes))))
+
+$(BIN)/kube-apiserver $(BIN)/kube-controller-manager: $(BIN)/kube-%: $(TOOLS)/kubernetes/go.mod
+	$(call build_tool,kubernetes,k8s.io/kubernetes/cmd/kube-$*,$(KUBERNETES_LDFLAGS))
+
+# The RBAC manager has no flag for the address of its metrics, and would take
+# port 8080 of all addresses. What the Helm chart and the image add to the
+# binary lies in $(BIN)/crossplane.d.
+CROSSPLANE_LDFLAGS = -X github.com/crossplane/crossplane-runtime/v2/pkg/version.version=$(call version_of,crossplane,github.com/crossplane/crossplane/v2) \
+	-X sigs.k8s.io/controller-runtime/pkg/metrics/server.DefaultBindAddress=127.0.0.1:0
+
+$(BIN)/crossplane: $(TOOLS)/crossplane/go.mod
+	rm -rf $@.d && mkdir -p $@.d
+	cd $(TOOLS)/crossplane && $(GO) mod download github.com/crossplane/crossplane/v2
+	module=$$(cd $(TOOLS)/crossplane && $(GO) list -m -f '{{.Dir}}' github.com/crossplane/crossplane/v2) && \
+	  cp -r $$module/cluster/charts/crossplane $@.d/chart && \
+	  cp -r $$module/cluster/crds $$module/cluster/webhookconfigurations $@.d/ && chmod -R u+w $@.d
+	$(call build_tool,crossplane,github.com/crossplane/crossplane/v2/cmd/crossplane,$(CROSSPLANE_LDFLAGS))
