@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/openai"
@@ -33,7 +32,6 @@ func (g *Gateway) collect(ctx context.Context, w http.ResponseWriter, f *followe
 				return "too-long"
 			}
 		case bus.FrameEnd:
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.pace.write))
 			w.Header().Set("X-Koldun-Queue-Ms", strconv.FormatInt(f.queuedFor().Milliseconds(), 10))
 			writeJSON(w, http.StatusOK, openai.NewCompletion(completionID(c), c.model, c.begun.Unix(),
 				text.String(), finishReason(frame), usage(frame)))

@@ -206,11 +206,15 @@ func refuse(w http.ResponseWriter, e *refusal) {
 	writeJSON(w, e.Status, &e.Error)
 }
 
+// writePatience is how long a client may take for an answer in one piece.
+const writePatience = time.Minute
+
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := openai.Encode(v)
 	if err != nil { // only our own types come here, and they can be encoded
 		status, b = http.StatusInternalServerError, []byte(`{}`)
 	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(b)+1))

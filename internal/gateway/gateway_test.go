@@ -30,14 +30,14 @@ var tinySession = names.Session("default", "tiny", "")
 
 // A world is a NATS server, a gateway over real HTTP, and a model "default/tiny".
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	nats    *natstest.Server
 	bus     *bus.Bus // of the test, not of the gateway
 	gateway *Gateway
 	url     string
 }
 
-func newWorld(t *testing.T, change func(*Config, *pace)) *world {
+func newWorld(t testing.TB, change func(*Config, *pace)) *world {
 	t.Helper()
 	w := &world{t: t, nats: natstest.Start(t)}
 	w.bus = w.connect()
@@ -108,7 +108,7 @@ func (w *world) putToken(t registry.Token) {
 }
 
 // eventually polls until ok is true.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -152,7 +152,7 @@ func chatBody(more string) string {
 	return `{"model":"tiny","messages":[{"role":"user","content":"hello"}]` + more + `}`
 }
 
-func decodeError(t *testing.T, body string) openai.Error {
+func decodeError(t testing.TB, body string) openai.Error {
 	t.Helper()
 	var e openai.Error
 	if err := e.UnmarshalJSON([]byte(body)); err != nil || e.Message == "" {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ func (g *Gateway) handleChat(w http.ResponseWriter, r *http.Request) {
 // serveChat queues a request and shows what becomes of it.
 func (g *Gateway) serveChat(w http.ResponseWriter, r *http.Request, chat openai.ChatRequest, request bus.Request) {
 	c, ref := callOf(r), request.Ref()
+	defer func() { g.metrics.outcome(c.model, c.outcome) }()
 	defer g.demand.hold(registry.Demand{
 		Version: 1, Session: request.Session, Namespace: namespaceOf(c.model), Model: nameOf(c.model),
 	})()
@@ -57,6 +59,7 @@ func (g *Gateway) serveChat(w http.ResponseWriter, r *http.Request, chat openai.
 	frames, err := g.queue.Follow(ref)
 	if err != nil {
 		g.log.Warn("cannot follow a request", "request", request.ID, "error", err)
+		c.outcome = errUnavailable().Code
 		refuse(w, errUnavailable())
 		return
 	}
@@ -71,7 +74,9 @@ func (g *Gateway) serveChat(w http.ResponseWriter, r *http.Request, chat openai.
 		refuse(w, refused)
 		return
 	}
-	g.metrics.overhead.Observe(time.Since(c.begun).Seconds())
+	admission := time.Since(c.begun)
+	g.metrics.admission.Observe(admission.Seconds())
+	w.Header().Set("X-Koldun-Overhead-Ms", strconv.FormatFloat(admission.Seconds()*1000, 'f', 2, 64))
 
 	follow := &follower{frames: frames, metrics: g.metrics.of(c.model), begun: c.begun}
 	if chat.Stream {
@@ -79,7 +84,6 @@ func (g *Gateway) serveChat(w http.ResponseWriter, r *http.Request, chat openai.
 	} else {
 		c.outcome = g.collect(ctx, w, follow, c)
 	}
-	g.metrics.outcome(c.model, c.outcome)
 	if !follow.ended {
 		g.cancelLate(ref, c.outcome)
 	}
@@ -112,12 +116,7 @@ func (g *Gateway) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 	if !isJSON(r) {
 		return openai.ChatRequest{}, errNotJSON()
 	}
-	// The deadline must be gone before the answer begins: it would end the
-	// watch for a client that leaves, and the request with it.
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(g.pace.body))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.cfg.MaxBodyBytes))
-	_ = rc.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -125,6 +124,10 @@ func (g *Gateway) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 	case err != nil:
 		return openai.ChatRequest{}, errBodyBroken()
 	}
+	// The deadline for the body must not outlast it: it would end the watch
+	// for a client that leaves, and the request with it. It stays if the body
+	// is not whole, because the server reads on before it answers.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	chat, err := openai.ParseChat(body)
 	if err != nil {
 		var invalid *openai.Error

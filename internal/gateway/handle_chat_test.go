@@ -58,7 +58,7 @@ func TestStreamFlushesEachEvent(t *testing.T) {
 			t.Errorf("%s = %q, want %q", k, got, v)
 		}
 	}
-	if response.Header.Get("X-Koldun-Queue-Ms") == "" || !strings.HasPrefix(response.Header.Get("X-Request-Id"), "req_") {
+	if response.Header.Get("X-Koldun-Queue-Ms") == "" || response.Header.Get("X-Koldun-Overhead-Ms") == "" || !strings.HasPrefix(response.Header.Get("X-Request-Id"), "req_") {
 		t.Errorf("header = %v", response.Header)
 	}
 	d := openai.NewDecoder(response.Body, 1<<16)
@@ -287,7 +287,12 @@ func TestQueueGone(t *testing.T) {
 
 func TestTooLargeForTheQueue(t *testing.T) {
 	w := newWorld(t, nil)
-	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", strings.Repeat("x", 10<<20), 1))
+	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{
+		Name: names.RequestStream, Subjects: []string{names.RequestSubjects}, DiscardNew: true, MaxMsgSize: 10_000,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", strings.Repeat("x", 10_000), 1))
 	if e := decodeError(t, body); r.StatusCode != 413 || e.Code != "request_too_large" {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}

@@ -13,7 +13,7 @@ import (
 type metrics struct {
 	registry  *prometheus.Registry
 	inFlight  prometheus.Gauge
-	overhead  prometheus.Histogram
+	admission prometheus.Histogram
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	outcomes  *prometheus.CounterVec
@@ -50,7 +50,7 @@ func newMetrics() *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "koldun_gateway_requests_in_flight", Help: "HTTP requests that are being answered.",
 		}),
-		overhead: prometheus.NewHistogram(prometheus.HistogramOpts{
+		admission: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "koldun_gateway_admission_seconds", Help: "Time from the first byte of a chat request until it is stored.", Buckets: short,
 		}),
 		requests:  counter("koldun_gateway_requests_total", "HTTP requests answered.", "endpoint", "status"),
@@ -64,7 +64,7 @@ func newMetrics() *metrics {
 		duration:   histogram("gen_ai_server_request_duration_seconds", "Time from a chat request until its end.", long, "gen_ai_response_model"),
 		tokens:     counter("koldun_gateway_tokens_total", "Tokens read and written.", "model", "type"),
 	}
-	m.registry.MustRegister(m.inFlight, m.overhead, m.requests, m.durations, m.outcomes, m.queued,
+	m.registry.MustRegister(m.inFlight, m.admission, m.requests, m.durations, m.outcomes, m.queued,
 		m.firstToken, m.perToken, m.duration, m.tokens,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -28,14 +28,18 @@ func callOf(r *http.Request) *call {
 	return &call{begun: time.Now(), endpoint: "other"}
 }
 
-// identified gives each request an id and tells it to the client.
+// identified gives each request an id and tells it to the client, and bounds
+// the time for its body.
 func (g *Gateway) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		now := time.Now()
 		c := &call{id: newID(now), begun: now, endpoint: "other"}
 		w.Header().Set("X-Request-Id", requestID(c.id))
-		// A stream before on this connection has left its deadline behind.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		// For the whole body, also one that nobody wants to read. Writing has
+		// a deadline per write; forget the last of the request before.
+		rc := http.NewResponseController(w)
+		_ = rc.SetReadDeadline(now.Add(g.pace.body))
+		_ = rc.SetWriteDeadline(time.Time{})
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
 	})
 }

@@ -25,7 +25,7 @@ type testRunner struct {
 	cancelled map[string]string // reasons by request
 }
 
-func startRunner(t *testing.T, b *bus.Bus, session string, script func(context.Context, *speaker)) *testRunner {
+func startRunner(t testing.TB, b *bus.Bus, session string, script func(context.Context, *speaker)) *testRunner {
 	t.Helper()
 	r := &testRunner{bus: b, session: session, script: script, running: map[string]context.CancelFunc{}, cancelled: map[string]string{}}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+// A memoryQueue answers requests without a bus, to measure the gateway alone.
+type memoryQueue struct{ frames func() frames }
+
+func (q memoryQueue) Follow(bus.Ref) (frames, error)                { return q.frames(), nil }
+func (q memoryQueue) Publish(context.Context, bus.Request) error    { return nil }
+func (q memoryQueue) Cancel(context.Context, bus.Ref, string) error { return nil }
+
+// A recital gives a number of pieces of text, then the end.
+type recital struct{ left int }
+
+func (r *recital) Close() {}
+func (r *recital) Next(context.Context) (bus.Frame, error) {
+	r.left--
+	if r.left < 0 {
+		return bus.Frame{Kind: bus.FrameEnd, FinishReason: "stop", Usage: &bus.Usage{PromptTokens: 1, CompletionTokens: 1}}, nil
+	}
+	return bus.Frame{Kind: bus.FrameDelta, Text: " hello"}, nil
+}
+
+// A silence gives nothing until its context ends.
+type silence struct{ first bool }
+
+func (s *silence) Close() {}
+func (s *silence) Next(ctx context.Context) (bus.Frame, error) {
+	if !s.first {
+		s.first = true
+		return bus.Frame{Kind: bus.FrameDelta, Text: " hello"}, nil
+	}
+	<-ctx.Done()
+	return bus.Frame{}, ctx.Err()
+}
+
+// benchWorld is a gateway that knows its models, with a queue in memory.
+func benchWorld(b *testing.B, f func() frames) *world {
+	b.Helper()
+	w := newWorld(b, func(_ *Config, p *pace) { *p = usualPace })
+	w.gateway.queue = memoryQueue{f}
+	return w
+}
+
+func post(b *testing.B, url, body string) *http.Response {
+	b.Helper()
+	r, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	if err != nil || r.StatusCode != 200 {
+		b.Fatal(err, r)
+	}
+	return r
+}
+
+// BenchmarkChat is a whole answer without a bus, client included.
+func BenchmarkChat(b *testing.B) {
+	w := benchWorld(b, func() frames { return &recital{left: 1} })
+	b.ReportAllocs()
+	for b.Loop() {
+		r := post(b, w.url, chatBody(""))
+		_, _ = io.Copy(io.Discard, r.Body)
+		r.Body.Close()
+	}
+}
+
+// BenchmarkChatOverNATS is the same with a real queue, without fsync.
+func BenchmarkChatOverNATS(b *testing.B) {
+	w := newWorld(b, func(_ *Config, p *pace) { *p = usualPace })
+	startRunner(b, w.bus, tinySession, says("hello"))
+	b.ReportAllocs()
+	for b.Loop() {
+		r := post(b, w.url, chatBody(""))
+		_, _ = io.Copy(io.Discard, r.Body)
+		r.Body.Close()
+	}
+}
+
+// BenchmarkStreamedChunk is one event of a stream without a bus, client included.
+func BenchmarkStreamedChunk(b *testing.B) {
+	w := benchWorld(b, func() frames { return &recital{left: b.N} })
+	b.ReportAllocs()
+	b.ResetTimer()
+	r := post(b, w.url, chatBody(streaming))
+	_, _ = io.Copy(io.Discard, r.Body)
+	r.Body.Close()
+}
+
+// BenchmarkOpenStream reports the memory of an open stream, the client's and
+// the server's side of its connection together.
+func BenchmarkOpenStream(b *testing.B) {
+	const streams = 2000
+	w := benchWorld(b, func() frames { return &silence{} })
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
+	for range b.N {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		open := make([]*http.Response, streams)
+		for i := range open {
+			r, err := client.Post(w.url+"/v1/chat/completions", "application/json", strings.NewReader(chatBody(streaming)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			open[i] = r
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		used := after.HeapInuse + after.StackInuse - before.HeapInuse - before.StackInuse
+		b.ReportMetric(float64(used)/streams/1024, "KiB/stream")
+		for _, r := range open {
+			r.Body.Close()
+		}
+	}
+}
