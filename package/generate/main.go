@@ -1,0 +1,64 @@
+// Command generate writes what follows from the Go types: the XRDs and
+// Compositions of both configuration packages, and the list of reasons.
+//
+// Run it from the root of the repository, after the CRDs are generated.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if err := run("."); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes all generated files below root.
+func run(root string) error {
+	files, err := generate(root)
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a folder of the repository
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil { //nolint:gosec // a file of the repository
+			return err
+		}
+	}
+	return nil
+}
+
+// generate returns all generated files by their paths below root.
+func generate(root string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	crds, err := readCRDs(filepath.Join(root, "apis", "crds"))
+	if err != nil {
+		return nil, err
+	}
+	for _, crd := range crds {
+		for _, f := range flavours() {
+			xrd, err := marshal(f.definition(crd))
+			if err != nil {
+				return nil, err
+			}
+			composition, err := marshal(f.composition(crd))
+			if err != nil {
+				return nil, err
+			}
+			folder := filepath.Join("package", f.folder, crd.Spec.Names.Plural)
+			files[filepath.Join(folder, "definition.yaml")] = xrd
+			files[filepath.Join(folder, "composition.yaml")] = composition
+		}
+	}
+	if files["docs/reasons.md"], err = reasons(filepath.Join(root, "functions", "reason", "reason.go")); err != nil {
+		return nil, err
+	}
+	return files, nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/xcrd"
+	xpextv1 "github.com/crossplane/crossplane/apis/v2/apiextensions/v1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	"sigs.k8s.io/yaml"
+)
+
+const root = "../.."
+
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	files, err := generate(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Errorf("cannot read %s: %v; run make generate", name, err)
+			continue
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s is not what make generate writes (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestDefinitionsBecomeValidCRDs does with the XRDs what Crossplane and the API
+// server do, and looks for what got lost on the way.
+func TestDefinitionsBecomeValidCRDs(t *testing.T) {
+	crds, err := readCRDs(filepath.Join(root, "apis", "crds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range flavours() {
+		for _, crd := range crds {
+			t.Run(f.folder+"/"+crd.Spec.Names.Kind, func(t *testing.T) {
+				raw, err := yaml.Marshal(f.definition(*crd.DeepCopy()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var xrd xpextv1.CompositeResourceDefinition
+				if err := yaml.UnmarshalStrict(raw, &xrd); err != nil {
+					t.Fatal(err)
+				}
+				derived, err := xcrd.ForCompositeResource(&xrd)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(t, derived, crd)
+				if !f.claims {
+					return
+				}
+				claim, err := xcrd.ForCompositeResourceClaim(&xrd)
+				if err != nil {
+					t.Fatal(err)
+				}
+				check(t, claim, crd)
+			})
+		}
+	}
+}
+
+func check(t *testing.T, derived *extv1.CustomResourceDefinition, source extv1.CustomResourceDefinition) {
+	t.Helper()
+	derived.OwnerReferences, derived.Status.StoredVersions = nil, []string{"v1"}
+	extv1.SetDefaults_CustomResourceDefinition(derived)
+	extv1.SetDefaults_CustomResourceDefinitionSpec(&derived.Spec)
+	var internal apiextensions.CustomResourceDefinition
+	if err := extv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(derived, &internal, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range validation.ValidateCustomResourceDefinition(t.Context(), &internal) {
+		t.Errorf("the API server would refuse the CRD: %v", err)
+	}
+	want, got := source.Spec.Versions[0], derived.Spec.Versions[0]
+	wantSpec, gotSpec := want.Schema.OpenAPIV3Schema.Properties["spec"], got.Schema.OpenAPIV3Schema.Properties["spec"]
+	for name, p := range wantSpec.Properties {
+		if diff := cmp.Diff(asJSON(t, p), asJSON(t, gotSpec.Properties[name])); diff != "" {
+			t.Errorf("spec.%s changed on the way (-want +got):\n%s", name, diff)
+		}
+	}
+	if diff := cmp.Diff(wantSpec.XValidations, gotSpec.XValidations); diff != "" {
+		t.Errorf("rules of spec changed on the way (-want +got):\n%s", diff)
+	}
+	for _, r := range wantSpec.Required {
+		if !slices.Contains(gotSpec.Required, r) {
+			t.Errorf("spec.%s is no longer required", r)
+		}
+	}
+	// What Crossplane would drop must not be there in the first place.
+	if wantSpec.Default != nil || wantSpec.AnyOf != nil || wantSpec.AllOf != nil || wantSpec.Not != nil || wantSpec.MinProperties != nil {
+		t.Error("spec has a default, anyOf, allOf, not or minProperties, which Crossplane drops")
+	}
+	for _, c := range got.AdditionalPrinterColumns {
+		if n := strings.Count(columns(got), "|"+strings.ToLower(c.Name)+"|"); n != 1 {
+			t.Errorf("column %q is there %d times", c.Name, n)
+		}
+	}
+}
+
+func columns(v extv1.CustomResourceDefinitionVersion) string {
+	out := "|"
+	for _, c := range v.AdditionalPrinterColumns {
+		out += "|" + strings.ToLower(c.Name) + "|"
+	}
+	return out
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
