@@ -36,6 +36,7 @@ const (
 	NotRunHere       EventType = "NotRunHere"       // Message says why
 	Trouble          EventType = "Trouble"          // something went wrong and is tried again: Message
 	Stopping         EventType = "Stopping"         // everything is being stopped; no Object
+	Stopped          EventType = "Stopped"          // nothing runs any more; no Object
 )
 
 // An Event is something that happened.

@@ -15,6 +15,7 @@ func (l *Local) shutdown() {
 			(<-l.inbox)()
 		}
 	}
+	l.tell(Event{Type: Stopped})
 }
 
 func (l *Local) waves() [3][]unit {

@@ -166,7 +166,7 @@ func (l *Local) setStatus(e *entry, status map[string]any) bool {
 
 // setReady tells when readiness changes.
 func (l *Local) setReady(e *entry, ready bool, message string) {
-	if e.told && e.ready == ready || !e.told && !ready {
+	if e.told && e.ready == ready || !e.told && !ready || l.ending {
 		return
 	}
 	e.told, e.ready = true, ready

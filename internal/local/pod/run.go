@@ -204,8 +204,8 @@ func (r *run) keep(ctx context.Context, c Process) {
 		if time.Since(began) >= steady {
 			wait = firstWait
 		}
-		r.set(c.Name, how)
 		r.watch.Ended(c.Name, how, wait)
+		r.set(c.Name, how)
 		if !pause(ctx, wait) {
 			return
 		}

@@ -53,10 +53,10 @@ func (e Exit) OK() bool { return e.Code == 0 }
 
 // String is for people: "exited with status 12: cannot find model".
 func (e Exit) String() string {
-	s := "exited with status " + strconv.Itoa(e.Code)
 	if e.Signal != 0 {
-		s = "was ended by signal " + e.Signal.String()
+		return "was ended by signal " + e.Signal.String() // unforeseen: its last words are of something else
 	}
+	s := "exited with status " + strconv.Itoa(e.Code)
 	if e.Words == "" || e.OK() {
 		return s
 	}

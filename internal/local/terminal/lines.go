@@ -8,13 +8,19 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
+// soon is how long one event may take to follow from another.
+const soon = time.Second
+
 // plainEvery is how often progress is told where bars cannot be drawn.
 const plainEvery = 10 * time.Second
 
 // lines takes note of an event and says which lines it is worth.
 func (t *Terminal) lines(e local.Event) []string {
-	if e.Type == local.Stopping {
+	switch e.Type {
+	case local.Stopping:
 		return t.line(e, t.note, dim, "stopping")
+	case local.Stopped:
+		return t.line(e, t.ok, green, "stopped; nothing is left running")
 	}
 	o := t.object(e)
 	switch e.Type {
@@ -25,11 +31,11 @@ func (t *Terminal) lines(e local.Event) []string {
 	case local.Removed:
 		t.forget(e.Object)
 	case local.BecameReady:
-		o.ready, o.message = true, e.Message
+		o.message = e.Message
 		return t.becameReady(e, o)
 	case local.BecameUnready:
-		o.ready, o.message = false, e.Message
-		if o.workload() {
+		o.message = e.Message
+		if o.workload() && e.Time.Sub(o.endedAt) > soon { // else it has been told why
 			return t.line(e, t.bad, yellow, t.name(o)+" is not ready: "+e.Message)
 		}
 	case local.ConditionChanged:
@@ -43,6 +49,7 @@ func (t *Terminal) lines(e local.Event) []string {
 		}
 	case local.ProcessEnded:
 		if e.RestartIn > 0 {
+			o.endedAt = e.Time
 			return t.line(e, t.bad, red, fmt.Sprintf("%s %s; again in %s", process(e), e.Message, span(e.RestartIn)))
 		}
 	case local.JobEnded:
@@ -76,9 +83,14 @@ func (t *Terminal) line(e local.Event, mark, color, text string) []string {
 	return []string{t.paint(dim, when) + " " + t.paint(color, mark) + " " + text}
 }
 
+// becameReady tells of the first time in full.
 func (t *Terminal) becameReady(e local.Event, o *object) []string {
-	switch {
-	case o.owner == (local.Key{}):
+	again := o.wasReady
+	o.wasReady = true
+	switch root := o.owner == (local.Key{}); {
+	case again && (root || o.workload()):
+		return t.line(e, t.ok, green, t.name(o)+" is ready again")
+	case root:
 		lines := t.line(e, t.ok, green, t.paint(bold, t.name(o)+" is ready")+t.took(e, o))
 		return append(lines, t.tree(o)...)
 	case o.workload():
@@ -87,12 +99,13 @@ func (t *Terminal) becameReady(e local.Event, o *object) []string {
 	return nil
 }
 
-// condition tells of a new reason; another message alone is not news.
+// condition tells of a stage that is done, and of a new reason for Serving;
+// another message alone is not news.
 func (t *Terminal) condition(e local.Event, o *object) []string {
 	c := e.Condition
 	old := o.conditions[c.Type]
 	o.conditions[c.Type] = c
-	if old.Status == c.Status && old.Reason == c.Reason {
+	if old.Status == c.Status && (old.Reason == c.Reason || c.Type != local.Serving) {
 		return nil
 	}
 	text := t.name(o) + " " + t.paint(cyan, c.Reason)

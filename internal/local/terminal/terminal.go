@@ -65,12 +65,13 @@ type object struct {
 	key, owner local.Key
 	role       string
 	added      time.Time
-	ready      bool
+	wasReady   bool
 	message    string                     // how far, "1/1"
 	address    string                     // of a Service
 	notRun     bool                       // here
 	conditions map[string]local.Condition // that were told
 	starts     map[string]int             // of processes, by POD/CONTAINER
+	endedAt    time.Time                  // of its last process that was not asked to
 	progress   progress.Report            // that was told
 	progressAt time.Time
 }

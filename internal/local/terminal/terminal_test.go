@@ -52,7 +52,9 @@ func story() []local.Event {
 		{Type: local.BecameReady, Object: gateway, Message: "1/1"},
 		{Type: local.ConditionChanged, Object: dllama, Condition: serving(local.True, "Available", "")},
 		{Type: local.BecameReady, Object: dllama},
+		{Type: local.BecameReady, Object: dllama},
 		{Type: local.Stopping},
+		{Type: local.Stopped},
 	}
 	for i := range events {
 		events[i].Time = start.Add(time.Duration(i) * 100 * time.Millisecond)
@@ -82,7 +84,9 @@ func TestPlain(t *testing.T) {
              |- gateway     Deployment tiny-gateway  1/1
              |- service     Service tiny-gateway  http://127.0.0.1:8082
              ` + "`" + `- route       Ingress tiny  not run here
-   2.2s - stopping
+   2.2s + Dllama tiny is ready again
+   2.3s - stopping
+   2.4s + stopped; nothing is left running
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
