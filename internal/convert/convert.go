@@ -66,10 +66,10 @@ func (c *Config) complete() error {
 	default:
 		return fault.Errorf(fault.Invalid, "only %q can be converted alone, not %q", []Part{Model, Tokenizer}, c.Only)
 	}
-	if c.Only != Tokenizer || c.Weights != "" {
-		if _, err := topology.ParseFloatType(string(c.Weights)); err != nil {
-			return err
-		}
+	if c.Only == Tokenizer {
+		c.Weights = "" // fits beside a model of any type
+	} else if _, err := topology.ParseFloatType(string(c.Weights)); err != nil {
+		return err
 	}
 	if c.Workers <= 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
@@ -122,7 +122,7 @@ func run(ctx context.Context, cfg Config, r *reporter) (manifest.Manifest, error
 		Kind: manifest.Converted, Origin: src.origin, Name: cfg.Name, Weights: string(cfg.Weights), Converter: Version,
 		Files: dst.kept(),
 	}
-	if len(out.Files) > 0 {
+	if cfg.Only == Tokenizer && len(out.Files) > 0 { // beside the model that is there
 		out.Weights, out.Shape = dst.old.Weights, dst.old.Shape
 	}
 	r.expect(int64(len(tok)))

@@ -147,6 +147,30 @@ func TestModelAndTokenizerApart(t *testing.T) {
 	}
 }
 
+func TestTokenizerThenModel(t *testing.T) {
+	from, to := loadStore(t, tiny), newMemStore()
+	cfg := convert.Config{From: from, To: to, Name: "tiny", Weights: topology.F32, Only: convert.Tokenizer}
+	if m := run(t, cfg); len(m.Files) != 1 || m.Weights != "" || m.Shape != nil {
+		t.Errorf("manifest is %+v, want only the tokenizer", m)
+	}
+	cfg.Only, cfg.Weights = convert.Model, topology.Q40
+	if m := run(t, cfg); len(m.Files) != 2 || m.Weights != "q40" || m.Shape == nil || m.Shape.Weights != topology.Q40 {
+		t.Errorf("manifest is %+v, want both files and the model's shape", m)
+	}
+}
+
+func TestIntoTheSameFolder(t *testing.T) {
+	both := loadStore(t, tiny)
+	cfg := convert.Config{From: both, To: both, Name: "tiny", Weights: topology.Q40}
+	m := run(t, cfg)
+	checkFile(t, both, m, names.ModelFile("tiny", "q40"))
+	writes := both.count("write")
+	again := run(t, cfg)
+	if both.count("write") != writes || !again.Origin.Equal(m.Origin) {
+		t.Error("the second run did not find the first one's files")
+	}
+}
+
 func TestOtherInputReplaces(t *testing.T) {
 	from, to := loadStore(t, "testdata/in/llama_bf16_2shards"), newMemStore()
 	cfg := convert.Config{From: from, To: to, Name: "m", Weights: topology.Q40, Only: convert.Model}
@@ -180,7 +204,7 @@ func TestSourceManifest(t *testing.T) {
 	sum := sha256.Sum256(raw)
 	want := m.Origin
 	want.Digest = hex.EncodeToString(sum[:])
-	if got.Origin != want {
+	if !got.Origin.Equal(want) {
 		t.Errorf("origin is %+v, want %+v", got.Origin, want)
 	}
 

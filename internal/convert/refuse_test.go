@@ -155,7 +155,7 @@ func TestFailureAfterOld(t *testing.T) {
 		t.Fatalf("the target holds %v", got)
 	}
 	raw, err := manifest.Decode(to.get(names.Manifest))
-	if err != nil || raw.Origin != old.Origin {
+	if err != nil || !raw.Origin.Equal(old.Origin) {
 		t.Errorf("the old manifest is gone: %+v, %v", raw, err)
 	}
 	checkFile(t, to, raw, names.ModelFile("m", "q40"))

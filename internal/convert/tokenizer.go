@@ -33,5 +33,8 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) ([]byte, error
 	if f.ChatTemplate == "" {
 		log.Warn("tokenizer has no chat template", "source", s.store.URL())
 	}
+	if f.BOS < 256 {
+		log.Warn("tokenizer has few tokens before bos, so distributed-llama encodes text byte by byte", "bos", f.BOS)
+	}
 	return f.Encode()
 }

@@ -58,6 +58,9 @@ func fromTokenizerJSON(raw, config []byte) (File, error) {
 
 // inOrder lists the tokens by id, which must be 0 to n-1.
 func inOrder(ids map[string]int) ([]Token, error) {
+	if len(ids) == 0 {
+		return nil, fault.Errorf(fault.Invalid, "tokenizer.json: there are no tokens")
+	}
 	tokens := make([]Token, len(ids))
 	holder := make([]string, len(ids))
 	for text, id := range ids {
