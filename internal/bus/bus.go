@@ -36,6 +36,9 @@ func (b *Bus) Close() {
 // Connected reports whether the connection stands at this moment.
 func (b *Bus) Connected() bool { return b.nc.IsConnected() }
 
+// Closed reports whether Close was called: nothing will restore the connection.
+func (b *Bus) Closed() bool { return b.nc.IsClosed() }
+
 // Flush blocks until the server has seen all that was published before, or
 // flushTimeout passed.
 func (b *Bus) Flush() error { return b.nc.FlushTimeout(flushTimeout) }

@@ -43,6 +43,16 @@ func (l *leader) check(j *job) {
 			return
 		}
 	}
+	ends := l.unread[j.req.ID]
+	delete(l.unread, j.req.ID)
+	for _, e := range ends {
+		if j.phase == checking {
+			l.strangeEnd(j, e, func(bus.Ack) {})
+		}
+	}
+	if j.phase != checking {
+		return
+	}
 	l.do(func(ctx context.Context) error {
 		for {
 			_, err := l.cfg.Bus.Outcome(ctx, j.req.Ref())
@@ -86,6 +96,7 @@ func (l *leader) onReplayed() {
 		l.tellCancel(id, o.held.Request.Tenant, "ended")
 	}
 	clear(l.orphans)
+	clear(l.unread)
 	l.log.Debug("backlog replayed", "requests", len(l.jobs), "ms", time.Since(l.began).Milliseconds())
 }
 

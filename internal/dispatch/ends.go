@@ -22,9 +22,11 @@ func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
 	}
 	j := l.jobs[e.Request]
 	switch {
+	case j == nil && l.replayed: // it has ended
+		reply(bus.Ack{OK: true, Reason: "unknown"})
 	case j == nil:
-		// It has ended, or has not been read yet.
-		reply(bus.Ack{OK: l.replayed, Reason: "unknown"})
+		l.unread[e.Request] = append(l.unread[e.Request], e)
+		reply(bus.Ack{Reason: "not read yet"})
 	case j.phase == ending:
 		j.acks = append(j.acks, reply)
 	case j.is(e.Epoch, e.Attempt):

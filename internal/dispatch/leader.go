@@ -39,9 +39,10 @@ type leader struct {
 	queue    *policy.Queue
 	jobs     map[string]*job
 	peers    map[string]*peer
-	orphans  map[string]orphan // what runners hold of requests not read yet
-	early    *memory           // cancelled before they were read
-	ended    *memory           // requests that ended under this leader
+	orphans  map[string]orphan           // what runners hold of requests not read yet
+	unread   map[string][]bus.AttemptEnd // ends of requests not read yet
+	early    *memory                     // cancelled before they were read
+	ended    *memory                     // requests that ended under this leader
 	began    time.Time
 	replayed bool // the backlog has been read
 	busyAt   time.Time
@@ -73,6 +74,7 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 		jobs:    map[string]*job{},
 		peers:   map[string]*peer{},
 		orphans: map[string]orphan{},
+		unread:  map[string][]bus.AttemptEnd{},
 		early:   newMemory(maxRemembered),
 		ended:   newMemory(maxRemembered),
 		began:   now,

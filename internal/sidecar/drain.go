@@ -33,6 +33,9 @@ func (r *runner) drain() {
 	reported := r.reported
 	pending := len(r.ends)
 	r.mu.Unlock()
+	if r.cfg.Bus.Closed() {
+		return
+	}
 	timer := time.NewTimer(reportGrace)
 	defer timer.Stop()
 	select {

@@ -162,12 +162,13 @@ func TestEngineBreaksBeforeTheFirstToken(t *testing.T) {
 		return enginetest.Echo(r)
 	})
 	w.sidecar("r1", broken)
-	c := w.send(chat("req_1", "hello"))
-	w.eventually("a first attempt", func() bool { return asked(broken, "hello") > 0 })
+	w.send(chat("req_0", "warm")).want("warm") // r1 is known to the dispatcher
 	w.sidecar("r2", enginetest.Start(t, nil))
+	w.runner("r2", idle)
+	c := w.send(chat("req_1", "hello")) // r1 has been idle for longer
 	c.want("hello")
-	if o := c.outcome(); o.Attempts < 2 {
-		t.Errorf("attempts = %d, want at least 2", o.Attempts)
+	if o := c.outcome(); o.Attempts != 2 {
+		t.Errorf("attempts = %d, want 2", o.Attempts)
 	}
 }
 

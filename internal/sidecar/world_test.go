@@ -38,8 +38,10 @@ type world struct {
 	bus  *bus.Bus // of the client
 }
 
+// newWorld lets its test run beside others: most of their time is waiting.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	t.Parallel()
 	w := &world{t: t, nats: natstest.Start(t)}
 	w.bus = w.connect("client")
 	if err := w.bus.Ensure(w.ctx()); err != nil {
@@ -133,7 +135,7 @@ func (w *world) sidecar(runner string, e *enginetest.Engine) *process {
 	return w.start(runner, func(ctx context.Context, b *bus.Bus) error {
 		return sidecar.Run(ctx, sidecar.Config{
 			Bus: b, Engine: client, Session: session, Runner: runner, Model: "ns/model",
-			TTL: 3 * time.Second, Grace: patience, Logger: w.logger(runner),
+			TTL: 3 * time.Second, Grace: 3 * time.Second, Logger: w.logger(runner),
 		})
 	})
 }

@@ -12,7 +12,8 @@
 //   - A job goes to the runner whose prompt cache holds its conversation. If
 //     that one is busy, the job lets others pass for a short while, and then goes
 //     anywhere: to the runner whose cache is worth the least.
-//   - A job that a runner failed goes to another one, if there is one.
+//   - A job that a runner failed goes to another one, or after a while to the
+//     same again.
 package policy
 
 import "time"

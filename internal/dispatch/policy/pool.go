@@ -102,14 +102,3 @@ func (p *pool) any(j Job) *member {
 	}
 	return nil
 }
-
-// others reports whether there is a runner, idle or not, that is not one to avoid.
-func (p *pool) others(j Job) bool {
-	avoided := 0
-	for i, name := range j.Avoid {
-		if p.runners[name] != nil && !slices.Contains(j.Avoid[:i], name) {
-			avoided++
-		}
-	}
-	return len(p.runners) > avoided
-}

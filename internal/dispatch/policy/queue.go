@@ -124,8 +124,7 @@ func (q *Queue) choose(j Job, now time.Time) *member {
 	if m := q.pool.any(j); m != nil {
 		return m
 	}
-	// Only runners that failed it are idle.
-	if patient && q.pool.others(j) {
+	if patient { // only runners that failed it are idle: give them time, too
 		return nil
 	}
 	j.Avoid = nil

@@ -134,7 +134,8 @@ func TestNext(t *testing.T) {
 			j.Avoid = []string{"r1", "r1"}
 			q.Add(j)
 			idle(q, "r1")
-		}, 0, []string{"a>r1"}},
+			serve(q, start)
+		}, patience, []string{"a>r1"}},
 		"Removed": {func(q *policy.Queue) {
 			fill(q, "a t", "b t chat")
 			q.SetRunner(policy.Runner{Name: "r1", Affinity: "chat"})

@@ -1,0 +1,303 @@
+package sidecar_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A gated engine lets one piece of text pass for each value sent to the gate.
+// Requests other than "slow" are echoed.
+func gated(t *testing.T, pieces ...string) (*enginetest.Engine, chan struct{}) {
+	gate := make(chan struct{})
+	return enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		if r.Last() != "slow" {
+			return enginetest.Echo(r)
+		}
+		return enginetest.Reply{Pieces: pieces, Gate: gate}
+	}), gate
+}
+
+func TestLeaderIsKilled(t *testing.T) {
+	w := newWorld(t)
+	d1 := w.dispatcher("d1")
+	e, gate := gated(t, "a ", "b ", "c")
+	w.sidecar("r1", e)
+	running := w.send(chat("req_1", "slow"))
+	running.until(bus.FrameStarted)
+	gate <- struct{}{}
+	running.until(bus.FrameDelta)
+	queued := w.send(chat("req_2", "second"))
+	queued.until(bus.FrameQueued)
+
+	w.dispatcher("d2")
+	d1.kill()
+	killed := time.Now()
+	late := w.send(chat("req_3", "third")) // nobody leads now
+	gate <- struct{}{}
+	gate <- struct{}{}
+	running.want("a b c")
+	queued.want("second")
+	t.Logf("served again %v after the leader was killed", time.Since(killed).Round(time.Millisecond))
+	late.want("third")
+	w.empty()
+	for _, text := range []string{"slow", "second", "third"} {
+		if n := asked(e, text); n != 1 {
+			t.Errorf("%q was asked %d times", text, n)
+		}
+	}
+	w.runner("r1", idle)
+}
+
+func TestLeaderStops(t *testing.T) {
+	w := newWorld(t)
+	d1 := w.dispatcher("d1")
+	e := enginetest.Start(t, nil)
+	w.sidecar("r1", e)
+	w.send(chat("req_1", "first")).want("first")
+	w.dispatcher("d2")
+	d1.stop(t)
+	stopped := time.Now()
+	w.send(chat("req_2", "second")).want("second")
+	t.Logf("served again %v after the leader had stopped", time.Since(stopped).Round(time.Millisecond))
+	w.empty()
+}
+
+// The end of a request while nobody leads is told to the next leader.
+func TestEndWithoutALeader(t *testing.T) {
+	w := newWorld(t)
+	d1 := w.dispatcher("d1")
+	e, gate := gated(t, "a")
+	w.sidecar("r1", e)
+	c := w.send(chat("req_1", "slow"))
+	c.until(bus.FrameStarted)
+	d1.kill()
+	gate <- struct{}{}
+	if text, last := c.finish(); text != "a" || last.Kind != bus.FrameEnd {
+		t.Errorf("without a leader: %q, %+v", text, last)
+	}
+	w.runner("r1", func(r bus.Runner) bool { return len(r.Ends) == 1 })
+	w.dispatcher("d2")
+	if o := c.outcome(); o.State != bus.Completed {
+		t.Errorf("outcome = %+v", o)
+	}
+	w.empty()
+	w.runner("r1", idle)
+	if n := asked(e, "slow"); n != 1 {
+		t.Errorf("asked %d times, want once", n)
+	}
+}
+
+func TestSidecarIsKilledBeforeTheFirstToken(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e, _ := gated(t, "never")
+	s := w.sidecar("r1", e)
+	c := w.send(chat("req_1", "slow"))
+	c.until(bus.FrameStarted)
+	s.kill()
+	w.sidecar("r2", enginetest.Start(t, nil))
+	c.want("slow")
+	if o := c.outcome(); o.Attempts != 2 {
+		t.Errorf("attempts = %d, want 2", o.Attempts)
+	}
+	w.empty()
+}
+
+func TestSidecarIsKilledAfterTheFirstToken(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e, gate := gated(t, "a", "b")
+	s := w.sidecar("r1", e)
+	c := w.send(chat("req_1", "slow"))
+	c.until(bus.FrameStarted)
+	gate <- struct{}{}
+	c.until(bus.FrameDelta)
+	s.kill()
+	other := enginetest.Start(t, nil)
+	w.sidecar("r2", other)
+	c.wantError(bus.Failed, bus.CodeInterrupted)
+	if n := asked(other, "slow"); n != 0 {
+		t.Error("a generation that had sent text was started again")
+	}
+	w.send(chat("req_2", "next")).want("next")
+	w.empty()
+}
+
+// A sidecar that comes back under its name has forgotten what it held.
+func TestSidecarRestarts(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e, _ := gated(t, "never")
+	s := w.sidecar("r1", e)
+	c := w.send(chat("req_1", "slow"))
+	c.until(bus.FrameStarted)
+	s.kill()
+	w.sidecar("r1", enginetest.Start(t, nil))
+	c.want("slow")
+	w.empty()
+}
+
+func TestDrainHandsBack(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e, _ := gated(t, "never")
+	s := w.sidecar("r1", e)
+	c := w.send(chat("req_1", "slow"))
+	c.until(bus.FrameStarted)
+	w.sidecar("r2", enginetest.Start(t, nil))
+	s.stop(t)
+	c.want("slow")
+	if o := c.outcome(); o.Attempts != 1 {
+		t.Errorf("attempts = %d, want 1: handing back is no failure", o.Attempts)
+	}
+	w.eventually("the record of r1 to go", func() bool {
+		_, _, err := bus.Get[bus.Runner](w.ctx(), w.bus, names.RunnersBucket, names.RunnerKey(session, "r1"))
+		return err != nil
+	})
+}
+
+func TestDrainFinishes(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e, gate := gated(t, "a", "b")
+	s := w.sidecar("r1", e)
+	c := w.send(chat("req_1", "slow"))
+	c.until(bus.FrameStarted)
+	gate <- struct{}{}
+	c.until(bus.FrameDelta)
+	s.cancel()
+	w.runner("r1", func(r bus.Runner) bool { return r.State == bus.RunnerDraining })
+	other := w.send(chat("req_2", "other"))
+	other.until(bus.FrameQueued)
+	gate <- struct{}{}
+	c.want("ab")
+	s.wait(t)
+	w.sidecar("r2", enginetest.Start(t, nil))
+	other.want("other")
+}
+
+func TestNATSRestarts(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	w.dispatcher("d2")
+	e, gate := gated(t, strings.Split("a,b,c,d,e,f", ",")...)
+	w.sidecar("r1", e)
+	running := w.send(chat("req_1", "slow"))
+	running.until(bus.FrameStarted)
+	gate <- struct{}{}
+	running.until(bus.FrameDelta)
+	queued := w.send(chat("req_2", "second"))
+	queued.until(bus.FrameQueued)
+	w.nats.Stop()
+	for range 3 {
+		gate <- struct{}{}
+	}
+	w.nats.Restart()
+	for range 2 {
+		gate <- struct{}{}
+	}
+	running.want("abcdef")
+	queued.want("second")
+	w.empty()
+	if n := asked(e, "slow"); n != 1 {
+		t.Errorf("asked %d times, want once", n)
+	}
+	w.runner("r1", idle)
+}
+
+// A client that missed frames gets them again; one whose runner is gone is told.
+func TestFollowsLate(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e, gate := gated(t, "a", "b", "c")
+	w.sidecar("r1", e)
+	first := w.send(chat("req_1", "slow"))
+	first.until(bus.FrameStarted)
+	gate <- struct{}{}
+	first.until(bus.FrameDelta)
+	second := w.follow(first.req)
+	gate <- struct{}{}
+	second.until(bus.FrameDelta)
+	gate <- struct{}{}
+	first.want("abc")
+	second.want("abc")
+}
+
+// A request whose outcome was stored by a leader that could not delete it any
+// more does not run again.
+func TestOutcomeStoredButNotDeleted(t *testing.T) {
+	w := newWorld(t)
+	e := enginetest.Start(t, nil)
+	w.sidecar("r1", e)
+	r := chat("req_1", "hello")
+	c := w.send(r)
+	o := bus.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: bus.Completed, Created: r.Created, Ended: time.Now()}
+	if err := w.bus.PublishOutcome(w.ctx(), o); err != nil {
+		t.Fatal(err)
+	}
+	w.dispatcher("d1")
+	w.empty()
+	if n := asked(e, "hello"); n != 0 {
+		t.Errorf("asked %d times, want never", n)
+	}
+	_ = c
+}
+
+// A runner obeys the newest leader only.
+func TestOldLeadersAreRefused(t *testing.T) {
+	w := newWorld(t)
+	w.sidecar("r1", enginetest.Start(t, nil))
+	w.runner("r1", idle)
+	assign := func(epoch, seq uint64) bus.AssignmentReply {
+		reply, err := bus.Call[bus.AssignmentReply](w.ctx(), w.bus, names.AssignSubject(session, "r1"),
+			bus.Assignment{Request: chat(fmt.Sprintf("req_%d_%d", epoch, seq), "x"), Attempt: 1, Epoch: epoch, Seq: seq})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	sync := func(epoch, seq uint64) uint64 {
+		reply, err := bus.Call[bus.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), bus.Sync{Epoch: epoch, Seq: seq})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply.Epoch
+	}
+	if r := assign(5, 1); r.Accepted || r.Reason != bus.RefusedUnsynced {
+		t.Errorf("a leader that has not asked: %+v", r)
+	}
+	if got := sync(5, 2); got != 5 {
+		t.Errorf("epoch = %d, want 5", got)
+	}
+	if got := sync(4, 9); got != 5 {
+		t.Errorf("epoch after an old leader = %d, want 5", got)
+	}
+	if r := assign(4, 10); r.Accepted || r.Reason != bus.RefusedStale || r.Epoch != 5 {
+		t.Errorf("an old leader: %+v", r)
+	}
+	if r := assign(5, 2); r.Accepted || r.Reason != bus.RefusedStale {
+		t.Errorf("a late message: %+v", r)
+	}
+	if r := assign(5, 3); !r.Accepted {
+		t.Errorf("the leader: %+v", r)
+	}
+}
+
+// Runners that have seen a newer epoch than any lease has (its bucket was
+// lost) are won back.
+func TestEpochsAreWonBack(t *testing.T) {
+	w := newWorld(t)
+	w.sidecar("r1", enginetest.Start(t, nil))
+	w.runner("r1", idle)
+	if _, err := bus.Call[bus.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), bus.Sync{Epoch: 1 << 40, Seq: 1}); err != nil {
+		t.Fatal(err)
+	}
+	w.dispatcher("d1")
+	w.send(chat("req_1", "hello")).want("hello")
+}
