@@ -86,7 +86,7 @@ func (c *Config) complete() error {
 // continues, except after errors that cannot pass.
 func Run(ctx context.Context, cfg Config) (manifest.Manifest, error) {
 	if err := cfg.complete(); err != nil {
-		return manifest.Manifest{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot convert model: %w", err))
+		return manifest.Manifest{}, fmt.Errorf("cannot convert model: %w", err)
 	}
 	r := newReporter(cfg.Progress)
 	m, err := run(ctx, cfg, r)
@@ -112,11 +112,9 @@ func run(ctx context.Context, cfg Config, r *reporter) (manifest.Manifest, error
 		cfg.Log.Info("model is already converted", "name", cfg.Name, "target", cfg.To.URL())
 		return m, nil
 	}
-	var tok []byte
-	if cfg.Only != Model {
-		if tok, err = src.tokenizer(ctx, cfg.Log); err != nil {
-			return manifest.Manifest{}, err
-		}
+	w, err := prepare(ctx, cfg, src)
+	if err != nil {
+		return manifest.Manifest{}, err
 	}
 	out := manifest.Manifest{
 		Kind: manifest.Converted, Origin: src.origin, Name: cfg.Name, Weights: string(cfg.Weights), Converter: Version,
@@ -125,28 +123,62 @@ func run(ctx context.Context, cfg Config, r *reporter) (manifest.Manifest, error
 	if cfg.Only == Tokenizer && len(out.Files) > 0 { // beside the model that is there
 		out.Weights, out.Shape = dst.old.Weights, dst.old.Shape
 	}
-	r.expect(int64(len(tok)))
-	if cfg.Only != Tokenizer {
-		plan, err := planModel(ctx, cfg, src)
-		if err != nil {
-			return manifest.Manifest{}, err
-		}
-		r.expect(plan.size)
-		f, err := writeModel(ctx, cfg, plan, dst, src.digest, r)
-		if err != nil {
-			return manifest.Manifest{}, err
-		}
-		shape := plan.header.Shape()
-		out.Shape = &shape
-		out.Files = append(out.Files, f)
-	}
-	if tok != nil {
-		f, err := dst.putTokenizer(ctx, tok)
-		if err != nil {
-			return manifest.Manifest{}, err
-		}
-		out.Files = append(out.Files, f)
+	if err := w.write(ctx, cfg, src, dst, r, &out); err != nil {
+		return manifest.Manifest{}, err
 	}
 	out.Written = time.Now().UTC().Truncate(time.Second)
 	return dst.seal(ctx, out)
+}
+
+// work is what a conversion has to write.
+type work struct {
+	model     *plan  // nil: not wanted
+	tokenizer []byte // nil: not wanted
+}
+
+// prepare reads everything but the weights, so that what can be refused is
+// refused before anything is written.
+func prepare(ctx context.Context, cfg Config, src *source) (work, error) {
+	var w work
+	var err error
+	if cfg.Only != Tokenizer {
+		if w.model, err = planModel(ctx, cfg, src); err != nil {
+			return work{}, err
+		}
+	}
+	if cfg.Only == Model {
+		return w, nil
+	}
+	tok, err := src.tokenizer(ctx, cfg.Log)
+	if err != nil {
+		return work{}, err
+	}
+	if w.model != nil && len(tok.Tokens) > w.model.header.VocabSize {
+		cfg.Log.Warn("tokenizer has more tokens than the model", "tokens", len(tok.Tokens), "vocabulary", w.model.header.VocabSize)
+	}
+	w.tokenizer, err = tok.Encode()
+	return w, err
+}
+
+// write writes the files and adds them to the manifest.
+func (w work) write(ctx context.Context, cfg Config, src *source, dst *target, r *reporter, out *manifest.Manifest) error {
+	r.expect(int64(len(w.tokenizer)))
+	if w.model != nil {
+		r.expect(w.model.size)
+		f, err := writeModel(ctx, cfg, w.model, dst, src.digest, r)
+		if err != nil {
+			return err
+		}
+		shape := w.model.header.Shape()
+		out.Shape = &shape
+		out.Files = append(out.Files, f)
+	}
+	if w.tokenizer != nil {
+		f, err := dst.putTokenizer(ctx, w.tokenizer)
+		if err != nil {
+			return err
+		}
+		out.Files = append(out.Files, f)
+	}
+	return nil
 }

@@ -52,7 +52,7 @@ func (f *filler) fill(ctx context.Context, dst []byte, off int64) error {
 		n := min(int64(len(dst)), t.End()-off)
 		err := retry(ctx, func() error { return f.tensor(ctx, t, dst[:n], off-t.Offset) })
 		if err != nil {
-			return fault.As(fault.KindOf(err), fmt.Errorf("tensor %q in file %q: %w", t.from.Name, t.from.file, err))
+			return fmt.Errorf("tensor %q in file %q: %w", t.from.Name, t.from.file, err)
 		}
 		dst, off = dst[n:], off+n
 	}

@@ -44,7 +44,7 @@ func planModel(ctx context.Context, cfg Config, src *source) (*plan, error) {
 	}
 	h, err := dllama.FromConfig(config, cfg.Weights)
 	if err != nil {
-		return nil, fault.As(fault.KindOf(err), fmt.Errorf("cannot use config.json: %w", err))
+		return nil, fmt.Errorf("cannot use config.json: %w", err)
 	}
 	prefix, err := h.Encode()
 	if err != nil {

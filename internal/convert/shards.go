@@ -17,7 +17,7 @@ import (
 // Bounds of the headers of all files together.
 const (
 	maxShards      = 4096
-	maxHeaderBytes = 1 << 26
+	maxHeaderBytes = 1 << 25
 	headerReaders  = 8
 	indexFile      = "model.safetensors.index.json"
 )
@@ -106,7 +106,7 @@ func (s *source) headers(ctx context.Context, files []string) ([][]safetensors.T
 		g.Go(func() error {
 			tensors, err := s.header(ctx, file, budget)
 			if err != nil {
-				return fault.As(fault.KindOf(err), fmt.Errorf("file %q: %w", file, err))
+				return fmt.Errorf("file %q: %w", file, err)
 			}
 			headers[i] = tensors
 			return nil

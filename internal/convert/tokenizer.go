@@ -7,8 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 )
 
-// tokenizer converts the tokenizer files into the bytes of a .t file.
-func (s *source) tokenizer(ctx context.Context, log *slog.Logger) ([]byte, error) {
+// tokenizer converts the tokenizer files. It tells of what will not work well.
+func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.File, error) {
 	var in tokenizer.Files
 	for _, f := range []struct {
 		name  string
@@ -23,12 +23,12 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) ([]byte, error
 	} {
 		var err error
 		if *f.into, err = s.optional(ctx, f.name, f.limit); err != nil {
-			return nil, err
+			return tokenizer.File{}, err
 		}
 	}
 	f, err := tokenizer.FromHuggingFace(in)
 	if err != nil {
-		return nil, err
+		return tokenizer.File{}, err
 	}
 	if f.ChatTemplate == "" {
 		log.Warn("tokenizer has no chat template", "source", s.store.URL())
@@ -36,5 +36,5 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) ([]byte, error
 	if f.BOS < 256 {
 		log.Warn("tokenizer has few tokens before bos, so distributed-llama encodes text byte by byte", "bos", f.BOS)
 	}
-	return f.Encode()
+	return f, nil
 }

@@ -40,7 +40,7 @@ func FromConfig(config []byte, weights FloatType) (Shape, error) {
 	}
 	c.Shape.Weights = weights
 	if err := c.Shape.Validate(); err != nil {
-		return Shape{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot use config.json: %w", err))
+		return Shape{}, fmt.Errorf("cannot use config.json: %w", err)
 	}
 	return c.Shape, nil
 }
@@ -82,7 +82,7 @@ type rawConfig struct {
 func ParseConfig(config []byte) (Config, error) {
 	c, err := parseConfig(config)
 	if err != nil {
-		return Config{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot use config.json: %w", err))
+		return Config{}, fmt.Errorf("cannot use config.json: %w", err)
 	}
 	return c, nil
 }

@@ -52,7 +52,7 @@ func (s Shape) Preflight(r Request) (Plan, error) {
 		return Plan{}, err
 	}
 	if err := s.CheckNodes(r.Nodes, sync); err != nil {
-		return Plan{}, fault.As(fault.KindOf(err), fmt.Errorf("%w; it can be spread onto %s", err, list(s.Nodes(sync))))
+		return Plan{}, fmt.Errorf("%w; it can be spread onto %s", err, list(s.Nodes(sync)))
 	}
 	seq := r.SeqLen
 	if seq == 0 {

@@ -2,6 +2,7 @@ package dllama
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -11,7 +12,7 @@ import (
 // Optional numbers that are 0 (or nil) are left out.
 func (h Header) Encode() ([]byte, error) {
 	if err := h.Validate(); err != nil {
-		return nil, fault.As(fault.KindOf(err), prefixed("cannot write model header", err))
+		return nil, fmt.Errorf("cannot write model header: %w", err)
 	}
 	pairs := h.pairs()
 	b := make([]byte, 0, 8+8*len(pairs))

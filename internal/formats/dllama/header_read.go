@@ -23,12 +23,10 @@ const (
 func ReadHeader(r io.Reader) (Header, error) {
 	h, err := readHeader(r)
 	if err != nil {
-		return Header{}, fault.As(fault.KindOf(err), prefixed("cannot read model header", err))
+		return Header{}, fmt.Errorf("cannot read model header: %w", err)
 	}
 	return h, nil
 }
-
-func prefixed(prefix string, err error) error { return fmt.Errorf("%s: %w", prefix, err) }
 
 func readHeader(r io.Reader) (Header, error) {
 	var start [8]byte

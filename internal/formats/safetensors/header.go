@@ -24,7 +24,7 @@ import (
 // 100 MB; the largest published ones have about 1.
 const (
 	Prefix    = 8       // bytes before the header
-	MaxHeader = 1 << 25 // bytes
+	MaxHeader = 1 << 24 // bytes
 	maxDims   = 8
 )
 

@@ -35,14 +35,14 @@ func FromHuggingFace(in Files) (File, error) {
 	}
 	f, err := vocabulary(tc.Class, in)
 	if err != nil {
-		return File{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot convert tokenizer: %w", err))
+		return File{}, fmt.Errorf("cannot convert tokenizer: %w", err)
 	}
 	if f.ChatTemplate, err = tc.template(in.ChatTemplate); err != nil {
-		return File{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot convert tokenizer: tokenizer_config.json: %w", err))
+		return File{}, fmt.Errorf("cannot convert tokenizer: tokenizer_config.json: %w", err)
 	}
 	f.AddBOS = truthy(tc.AddBOS, true)
 	if err := f.Validate(); err != nil {
-		return File{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot convert tokenizer: %w", err))
+		return File{}, fmt.Errorf("cannot convert tokenizer: %w", err)
 	}
 	return f, nil
 }

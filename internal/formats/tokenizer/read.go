@@ -26,7 +26,7 @@ func Read(r io.Reader) (File, error) {
 		}
 	}
 	if err != nil {
-		return File{}, fault.As(fault.KindOf(err), fmt.Errorf("cannot read tokenizer: %w", err))
+		return File{}, fmt.Errorf("cannot read tokenizer: %w", err)
 	}
 	return f, nil
 }
