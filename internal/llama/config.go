@@ -20,6 +20,8 @@ type Config struct {
 	BufferFloatType topology.FloatType
 	// ChatTemplate overrides what the tokenizer file says. "" leaves it.
 	ChatTemplate ChatTemplate
+
+	unrounded bool // see wideBuffers
 }
 
 const (
@@ -39,10 +41,22 @@ func (c Config) validate() error {
 	if c.Threads < 0 || c.Threads > maxThreads {
 		return fault.Errorf(fault.Invalid, "cannot open engine: the number of threads is %d, want 1 to %d", c.Threads, maxThreads)
 	}
+	if c.BufferFloatType != "" {
+		if _, err := topology.ParseFloatType(string(c.BufferFloatType)); err != nil {
+			return fault.As(fault.Invalid, fmt.Errorf("cannot open engine: buffers: %w", err))
+		}
+	}
 	if c.MaxSeqLen < 0 {
 		return fault.Errorf(fault.Invalid, "cannot open engine: the longest sequence is %d, want 0 (the model's) or more", c.MaxSeqLen)
 	}
 	return nil
+}
+
+func (c Config) buffers() topology.FloatType {
+	if c.unrounded {
+		return wideBuffers
+	}
+	return c.BufferFloatType
 }
 
 func openTokenizer(path string) (*tokenizer.Tokenizer, error) {

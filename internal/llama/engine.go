@@ -50,7 +50,7 @@ func Open(c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := openModel(c.Model, c.BufferFloatType)
+	m, err := openModel(c.Model, c.buffers())
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,12 @@ package llama
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/gorizond/koldun/internal/formats/dllama"
 )
 
 const (
 	halfExponent = 0x7c00 // the exponent bits of binary16, all set for inf and NaN
+	exponent     = 0x7f800000
+	sign         = 0x80000000
 	rebias       = 0x1p112
 )
 
@@ -17,8 +17,9 @@ const (
 // mends, for subnormals too.
 func q40Scale(b *q40Block) float32 {
 	h := uint32(binary.LittleEndian.Uint16(b[:]))
+	wide := h<<16&sign | h&0x7fff<<13
 	if h&halfExponent == halfExponent {
-		return dllama.FromF16(uint16(h))
+		wide |= exponent
 	}
-	return math.Float32frombits(h<<16&0x80000000|h&0x7fff<<13) * rebias
+	return math.Float32frombits(wide) * rebias
 }

@@ -1,41 +1,17 @@
 package llama
 
 import (
-	"math/rand/v2"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/topology"
 )
-
-func randoms(rng *rand.Rand, n int) []float32 {
-	out := make([]float32, n)
-	for i := range out {
-		out[i] = float32(rng.NormFloat64())
-	}
-	return out
-}
-
-func q40Row(values []float32) []q40Block {
-	row := make([]q40Block, len(values)/block)
-	for i := range row {
-		dllama.EncodeQ40(&row[i], (*[block]float32)(values[i*block:]))
-	}
-	return row
-}
-
-func packedRow(values []float32) []packed {
-	row := make([]packed, len(values)/block)
-	pack(row, values)
-	return row
-}
 
 const benchWidth = 2048
 
 var sink float32
 
 func BenchmarkDotQ40(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := newRand()
 	w, x := q40Row(randoms(rng, benchWidth)), packedRow(randoms(rng, benchWidth))
 	b.SetBytes(topology.Q40.Bytes(benchWidth))
 	b.ReportAllocs()
@@ -45,7 +21,7 @@ func BenchmarkDotQ40(b *testing.B) {
 }
 
 func BenchmarkDot4Q40(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := newRand()
 	w, x := q40Row(randoms(rng, benchWidth)), packedRow(randoms(rng, benchWidth))
 	b.SetBytes(4 * topology.Q40.Bytes(benchWidth))
 	b.ReportAllocs()
@@ -55,7 +31,7 @@ func BenchmarkDot4Q40(b *testing.B) {
 }
 
 func BenchmarkDotF32(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := newRand()
 	w, x := randoms(rng, benchWidth), randoms(rng, benchWidth)
 	b.SetBytes(4 * benchWidth)
 	b.ReportAllocs()
@@ -65,7 +41,7 @@ func BenchmarkDotF32(b *testing.B) {
 }
 
 func BenchmarkDot2F32(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := newRand()
 	w, x := randoms(rng, benchWidth), randoms(rng, benchWidth)
 	b.SetBytes(2 * 4 * benchWidth)
 	b.ReportAllocs()

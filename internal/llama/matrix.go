@@ -33,10 +33,9 @@ func (v *vectors) pack(i int) {
 // It is safe for concurrent use.
 type matrix interface {
 	rows() int
-	cols() int
 	// multiply computes the outputs lo..hi-1 of every vector in x: output r
-	// of vector i goes to out[i*stride+r]. Scratch has room for one row.
-	multiply(x *vectors, out []float32, stride, lo, hi int, scratch []float32)
+	// of vector i goes to out[i*stride+r].
+	multiply(x *vectors, out []float32, stride, lo, hi int)
 }
 
 // f32Matrix has float32 weights, row by row.
@@ -46,9 +45,8 @@ type f32Matrix struct {
 }
 
 func (m *f32Matrix) rows() int { return len(m.weights) / m.width }
-func (m *f32Matrix) cols() int { return m.width }
 
-func (m *f32Matrix) multiply(x *vectors, out []float32, stride, lo, hi int, _ []float32) {
+func (m *f32Matrix) multiply(x *vectors, out []float32, stride, lo, hi int) {
 	for r := lo; r < hi; r++ {
 		multiplyRow(m.weights[r*m.width:(r+1)*m.width], x, out[r:], stride)
 	}
@@ -71,14 +69,13 @@ type q40Matrix struct {
 }
 
 func (m *q40Matrix) rows() int { return len(m.blocks) / (m.width / block) }
-func (m *q40Matrix) cols() int { return m.width }
 
 func (m *q40Matrix) row(r int) []q40Block {
 	w := m.width / block
 	return m.blocks[r*w : (r+1)*w]
 }
 
-func (m *q40Matrix) multiply(x *vectors, out []float32, stride, lo, hi int, _ []float32) {
+func (m *q40Matrix) multiply(x *vectors, out []float32, stride, lo, hi int) {
 	for r := lo; r < hi; r++ {
 		row := m.row(r)
 		o := out[r:]
@@ -93,32 +90,20 @@ func (m *q40Matrix) multiply(x *vectors, out []float32, stride, lo, hi int, _ []
 	}
 }
 
-// wideQ40Matrix has q40 weights and multiplies float32 activations, which are
-// not rounded. It is slower, and exact: a yardstick for q40Matrix.
-type wideQ40Matrix struct{ q40Matrix }
-
-func (m *wideQ40Matrix) multiply(x *vectors, out []float32, stride, lo, hi int, scratch []float32) {
-	wide := scratch[:m.width]
-	for r := lo; r < hi; r++ {
-		for i, b := range m.row(r) {
-			dllama.DecodeQ40((*[block]float32)(wide[i*block:]), &b)
-		}
-		multiplyRow(wide, x, out[r:], stride)
-	}
-}
-
 // newMatrix uses the bytes of a tensor as they lie in the file, without
-// copying where the machine can read them there.
-func newMatrix(t dllama.Tensor, file []byte, roundActivations bool) matrix {
+// copying where the machine can read them there. For activations that are not
+// rounded, q40 weights are widened.
+func newMatrix(t dllama.Tensor, file []byte, rounded bool) matrix {
 	raw := t.Of(file)
-	if t.Type == topology.F32 {
+	switch {
+	case t.Type == topology.F32:
 		return &f32Matrix{weights: floats(raw), width: t.Cols}
+	case rounded:
+		return &q40Matrix{blocks: unsafe.Slice((*q40Block)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/dllama.Q40Block), width: t.Cols}
 	}
-	q := q40Matrix{blocks: unsafe.Slice((*q40Block)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/dllama.Q40Block), width: t.Cols}
-	if roundActivations {
-		return &q
-	}
-	return &wideQ40Matrix{q}
+	wide := make([]float32, t.Elements())
+	dllama.Decode(t.Type, wide, raw)
+	return &f32Matrix{weights: wide, width: t.Cols}
 }
 
 // littleEndian reports the order of bytes of this machine.

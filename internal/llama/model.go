@@ -119,8 +119,8 @@ func runnable(h dllama.Header, buffers topology.FloatType) (topology.FloatType, 
 	return "", fault.Errorf(fault.Unsupported, "weights of type %s need buffers of type %s, not %s: set the buffer float type to %s", h.Weights, want, buffers, want)
 }
 
-// wideBuffers leaves the activations of a q40 model as they are. Nothing
-// outside of this package can ask for it: it is a yardstick for tests.
+// wideBuffers leaves the activations of a q40 model as they are. It is exact,
+// slow and large: a yardstick for tests, which nothing else asks for.
 const wideBuffers = topology.FloatType("wide")
 
 func (m *model) load(file *dllama.File, data []byte) error {

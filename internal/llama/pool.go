@@ -50,7 +50,8 @@ func (p *pool) size() int { return len(p.wake) + 1 }
 // do runs t on n units and returns when all are done. Fewer units than grain
 // are not worth another worker. It allocates nothing.
 func (p *pool) do(t task, n, grain int) {
-	workers := min(p.size(), n/max(grain, 1))
+	grain = max(grain, 1)
+	workers := min(p.size(), n/grain)
 	if workers <= 1 {
 		t.run(0, 0, n)
 		return

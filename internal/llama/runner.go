@@ -62,9 +62,7 @@ func newRunner(m *model, seqLen, threads, batch int) (*runner, error) {
 		gate: newVectors(batch, s.HiddenDim, m.rounded), last: newVectors(1, s.Dim, m.rounded),
 	}
 	r.stage.r, r.attention.r = r, r
-	widest := max(s.Dim, s.QDim(), s.HiddenDim)
 	for w := range threads {
-		r.product.scratch = append(r.product.scratch, make([]float32, widest))
 		r.attention.scores = append(r.attention.scores, scores[w*seqLen:(w+1)*seqLen])
 	}
 	r.freeScores = freeScores

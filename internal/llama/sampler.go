@@ -1,9 +1,6 @@
 package llama
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Sampling says how the next token is chosen from the model's scores.
 type Sampling struct {
@@ -110,7 +107,13 @@ func (s *sampler) pickTop(probabilities []float32, coin float32) int {
 		return best(probabilities)
 	}
 	slices.SortFunc(s.sorted, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.probability, a.probability), cmp.Compare(a.token, b.token))
+		switch {
+		case a.probability > b.probability:
+			return -1
+		case a.probability < b.probability:
+			return 1
+		}
+		return a.token - b.token
 	})
 	var sum float32
 	kept := s.sorted

@@ -2,9 +2,9 @@ package llama
 
 import "strings"
 
-// A stopper lets text through until one of its stop strings appears, wherever
-// the borders between tokens are. Text that may be the beginning of a stop
-// string is held back.
+// A stopper lets text through until one of its stop strings is complete,
+// wherever the borders between tokens are. Text that may be the beginning of a
+// stop string is held back.
 type stopper struct {
 	stops []string // none of them empty
 	held  string
@@ -14,7 +14,7 @@ type stopper struct {
 // Once a stop string is complete, stopped is true and the rest is dropped.
 func (s *stopper) push(text string) (out string, stopped bool) {
 	s.held += text
-	if at := s.find(); at >= 0 {
+	if at, found := s.find(); found {
 		out, s.held = s.held[:at], ""
 		return out, true
 	}
@@ -31,15 +31,20 @@ func (s *stopper) flush() string {
 	return out
 }
 
-// find is the place of the first stop string, or -1.
-func (s *stopper) find() int {
-	first := -1
+// find is the place of the stop string that is complete first, and of those
+// the longest: as if the text had come byte by byte.
+func (s *stopper) find() (at int, found bool) {
+	end := 0
 	for _, stop := range s.stops {
-		if at := strings.Index(s.held, stop); at >= 0 && (first < 0 || at < first) {
-			first = at
+		i := strings.Index(s.held, stop)
+		if i < 0 {
+			continue
+		}
+		if e := i + len(stop); !found || e < end || e == end && i < at {
+			at, end, found = i, e, true
 		}
 	}
-	return first
+	return at, found
 }
 
 // openEnd is the length of the longest end of the held text with which a stop

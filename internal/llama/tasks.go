@@ -8,9 +8,8 @@ const work = 1 << 15
 // A product multiplies the same vectors with up to three matrices, whose rows
 // are shared out as if they were one.
 type product struct {
-	x       *vectors
-	parts   [3]part
-	scratch [][]float32 // one row per worker
+	x     *vectors
+	parts [3]part
 }
 
 // A part is one matrix, or none, and where its outputs go.
@@ -19,14 +18,14 @@ type part struct {
 	out []float32
 }
 
-func (p *product) run(worker, lo, hi int) {
+func (p *product) run(_, lo, hi int) {
 	for _, part := range p.parts {
 		if part.m == nil || hi <= 0 {
 			return
 		}
 		rows := part.m.rows()
 		if lo < rows {
-			part.m.multiply(p.x, part.out, rows, lo, min(hi, rows), p.scratch[worker])
+			part.m.multiply(p.x, part.out, rows, lo, min(hi, rows))
 		}
 		lo, hi = max(lo-rows, 0), hi-rows
 	}

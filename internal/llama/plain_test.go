@@ -1,0 +1,272 @@
+package llama
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// plainModel computes a model as its papers define it: in float64, all
+// positions at once, no cache, no blocks, no threads.
+type plainModel struct {
+	t    testing.TB
+	file *dllama.File
+	s    topology.Shape
+}
+
+func readPlain(t testing.TB, path string) plainModel {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := dllama.Open(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plainModel{t, f, f.Header.Shape()}
+}
+
+// tensor reads a matrix as rows.
+func (m plainModel) tensor(role dllama.Role, layer int) [][]float64 {
+	x, ok := m.file.Find(role, layer, -1)
+	if !ok {
+		m.t.Fatalf("there is no tensor %d in layer %d", role, layer)
+	}
+	values, err := m.file.Read(x)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	rows := make([][]float64, x.Rows)
+	for r := range rows {
+		for _, v := range values[r*x.Cols : (r+1)*x.Cols] {
+			rows[r] = append(rows[r], float64(v))
+		}
+	}
+	return rows
+}
+
+func times(w [][]float64, x []float64) []float64 {
+	out := make([]float64, len(w))
+	for r, row := range w {
+		for i, v := range row {
+			out[r] += v * x[i]
+		}
+	}
+	return out
+}
+
+func (m plainModel) normed(x, w []float64) []float64 {
+	var mean float64
+	for _, v := range x {
+		mean += v * v / float64(len(x))
+	}
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = v / math.Sqrt(mean+float64(m.file.Header.Epsilon())) * w[i]
+	}
+	return out
+}
+
+// positioned norms and turns every head.
+func (m plainModel) positioned(x []float64, norm [][]float64, position int) []float64 {
+	var out []float64
+	size := m.s.HeadDim
+	for h := 0; h < len(x); h += size {
+		head := x[h : h+size]
+		if norm != nil {
+			head = m.normed(head, norm[0])
+		}
+		turned := make([]float64, size)
+		for j := range size / 2 {
+			a, b := 2*j, 2*j+1
+			if m.file.Header.Rope() == dllama.RopeHalves {
+				a, b = j, j+size/2
+			}
+			angle := float64(position) * m.frequency(j)
+			turned[a] = head[a]*math.Cos(angle) - head[b]*math.Sin(angle)
+			turned[b] = head[a]*math.Sin(angle) + head[b]*math.Cos(angle)
+		}
+		out = append(out, turned...)
+	}
+	return out
+}
+
+func (m plainModel) frequency(j int) float64 {
+	f := math.Pow(float64(m.file.Header.Theta()), -float64(2*j)/float64(m.s.HeadDim))
+	s := m.file.Header.RopeScaling
+	if s == nil {
+		return f
+	}
+	wave := 2 * math.Pi / f
+	low, high, original := float64(s.LowFreqFactor), float64(s.HighFreqFactor), float64(s.OriginalSeqLen)
+	smooth := min(max((original/wave-low)/(high-low), 0), 1)
+	return (1-smooth)*f/float64(s.Factor) + smooth*f
+}
+
+// logits computes the scores after the last token.
+func (m plainModel) logits(tokens []int) []float64 {
+	embedding := m.tensor(dllama.Embedding, -1)
+	xs := make([][]float64, len(tokens))
+	for i, token := range tokens {
+		xs[i] = append([]float64(nil), embedding[token]...)
+	}
+	for l := range m.s.Layers {
+		m.layer(l, xs)
+	}
+	return times(m.tensor(dllama.Classifier, -1), m.normed(xs[len(xs)-1], m.tensor(dllama.FinalNorm, -1)[0]))
+}
+
+func (m plainModel) layer(l int, xs [][]float64) {
+	var queryNorm, keyNorm [][]float64
+	if m.s.QKNorm() {
+		queryNorm, keyNorm = m.tensor(dllama.QueryNorm, l), m.tensor(dllama.KeyNorm, l)
+	}
+	wq, wk, wv, wo := m.tensor(dllama.Query, l), m.tensor(dllama.Key, l), m.tensor(dllama.Value, l), m.tensor(dllama.Output, l)
+	gate, down, up := m.tensor(dllama.Gate, l), m.tensor(dllama.Down, l), m.tensor(dllama.Up, l)
+	inputNorm, ffNorm := m.tensor(dllama.InputNorm, l)[0], m.tensor(dllama.FFNorm, l)[0]
+	var keys, values [][]float64
+	size := m.s.HeadDim
+	for i, x := range xs {
+		y := m.normed(x, inputNorm)
+		query := m.positioned(times(wq, y), queryNorm, i)
+		keys = append(keys, m.positioned(times(wk, y), keyNorm, i))
+		values = append(values, times(wv, y))
+		mixed := make([]float64, m.s.QDim())
+		for h := range m.s.Heads {
+			g := h / (m.s.Heads / m.s.KVHeads)
+			weights := make([]float64, i+1)
+			var sum float64
+			for t := range weights {
+				var dot float64
+				for j := range size {
+					dot += query[h*size+j] * keys[t][g*size+j]
+				}
+				weights[t] = math.Exp(dot / math.Sqrt(float64(size)))
+				sum += weights[t]
+			}
+			for t, w := range weights {
+				for j := range size {
+					mixed[h*size+j] += w / sum * values[t][g*size+j]
+				}
+			}
+		}
+		for j, v := range times(wo, mixed) {
+			x[j] += v
+		}
+		y = m.normed(x, ffNorm)
+		inner := times(gate, y)
+		for j, v := range times(up, y) {
+			inner[j] = inner[j] / (1 + math.Exp(-inner[j])) * v
+		}
+		for j, v := range times(down, inner) {
+			x[j] += v
+		}
+	}
+}
+
+// withHeader writes the model again with another header of the same shape.
+func withHeader(t testing.TB, path string, change func(*dllama.Header)) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := dllama.ReadHeader(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := raw[h.Size:]
+	h.Size = 0
+	change(&h)
+	head, err := h.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir() + "/changed.m"
+	if err := os.WriteFile(out, append(head, weights...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestAgainstPlainModel(t *testing.T) {
+	nothing := func(*dllama.Header) {}
+	cases := map[string]struct {
+		folder           string
+		weights, buffers topology.FloatType
+		change           func(*dllama.Header)
+		tolerance        float64 // of logits, relative to the largest
+	}{
+		"LlamaF32":     {"llama_bf16_2shards", topology.F32, topology.F32, nothing, 1e-5},
+		"LlamaQ40":     {"llama_bf16_2shards", topology.Q40, topology.Q80, nothing, .03},
+		"LlamaQ40Wide": {"llama_bf16_2shards", topology.Q40, wideBuffers, nothing, 1e-5},
+		"Qwen3F32":     {"qwen3_bf16_tied_headdim", topology.F32, topology.F32, nothing, 1e-5},
+		"Qwen3Q40":     {"qwen3_bf16_tied_headdim", topology.Q40, topology.Q80, nothing, .03},
+		"Qwen3Q40Wide": {"qwen3_bf16_tied_headdim", topology.Q40, wideBuffers, nothing, 1e-5},
+		"Llama31Scaling": {"llama_bf16_2shards", topology.F32, topology.F32, func(h *dllama.Header) {
+			h.RopeType, h.RopeScaling = dllama.RopeLlama3, &dllama.RopeScaling{Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalSeqLen: 64}
+		}, 1e-5},
+		"OtherEpsilonTheta": {"llama_bf16_2shards", topology.F32, topology.F32, func(h *dllama.Header) { h.NormEpsilon, h.RopeTheta = 6, 500000 }, 1e-5},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			path, _ := convertModel(t, "../convert/testdata/in/"+c.folder, c.weights, convert.Model)
+			path = withHeader(t, path, c.change)
+			rng := newRand()
+			tokens := make([]int, 45) // more than a batch
+			plain := readPlain(t, path)
+			for i := range tokens {
+				tokens[i] = rng.IntN(plain.s.VocabSize)
+			}
+			r := newTestRunner(t, path, c.buffers, 2)
+			evalAll(t, r, tokens, batchSize)
+			want := plain.logits(tokens)
+			var worst, largest float64
+			for i, w := range want {
+				worst = max(worst, math.Abs(w-float64(r.logits[i])))
+				largest = max(largest, math.Abs(w))
+			}
+			if !(worst <= c.tolerance*largest) {
+				t.Errorf("logits differ by %g of %g", worst, largest)
+			}
+			t.Logf("logits differ by %g of %g", worst, largest)
+		})
+	}
+}
+
+func newTestRunner(t testing.TB, path string, buffers topology.FloatType, threads int) *runner {
+	t.Helper()
+	m, err := openModel(path, buffers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRunner(m, m.shape.SeqLen, threads, batchSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+		if err := m.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// evalAll evaluates tokens from the beginning, so many at a time.
+func evalAll(t testing.TB, r *runner, tokens []int, batch int) {
+	t.Helper()
+	for at := 0; at < len(tokens); at += batch {
+		if err := r.eval(context.Background(), tokens[at:min(at+batch, len(tokens))], at, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package llama
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+func TestReferencePrompts(t *testing.T) {
+	e := open(t, tinyConfig(t, topology.Q40))
+	bos := e.tokenizer.File().Tokens[e.tokenizer.File().BOS].Text
+	for _, p := range readReference(t) {
+		text, begun := e.chat.prompt(p.Messages)
+		if d := cmp.Diff(p.Text, bos+text); d != "" || begun != "" {
+			t.Errorf("prompt differs (and begins with %q): %s", begun, d)
+		}
+		tokens, _, err := e.encode(Request{Messages: p.Messages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(p.Tokens, tokens); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestReferenceAnswers(t *testing.T) {
+	cases := map[string]struct {
+		weights, buffers topology.FloatType
+		unrounded        bool
+		answer           func(referencePrompt) referenceAnswer
+		wantEqual        int     // answers, at least
+		tolerance        float64 // of logits
+	}{
+		"F32":            {topology.F32, topology.F32, false, func(p referencePrompt) referenceAnswer { return p.F32 }, 12, 1e-4},
+		"Q40":            {topology.Q40, topology.Q80, false, func(p referencePrompt) referenceAnswer { return p.Q40 }, 11, .5},
+		"Q40NotRounding": {topology.Q40, "", true, func(p referencePrompt) referenceAnswer { return p.Q40 }, 12, 1e-4},
+	}
+	prompts := readReference(t)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			cfg := tinyConfig(t, c.weights)
+			cfg.BufferFloatType, cfg.unrounded = c.buffers, c.unrounded
+			e := open(t, cfg)
+			equal := 0
+			for _, p := range prompts {
+				want := c.answer(p)
+				text, result := ask(t, e, Request{Messages: p.Messages})
+				// What ended the answer was never fed back to the model.
+				tokens := append(slices.Clone(e.history[len(p.Tokens):]), e.tokenizer.File().EOS[0])
+				if result.Finish != FinishStop || result.PromptTokens != len(p.Tokens) || result.Tokens != len(tokens) {
+					t.Errorf("result is %+v with %d tokens", result, len(tokens))
+				}
+				if text == want.Text && slices.Equal(tokens, want.Tokens) {
+					equal++
+				} else {
+					t.Logf("answer is %q, want %q", text, want.Text)
+				}
+				if want.Logits != nil {
+					checkLogits(t, e, p.Tokens, want.Logits, c.tolerance)
+				}
+			}
+			if equal < c.wantEqual {
+				t.Errorf("%d of %d answers are as in the reference, want %d", equal, len(prompts), c.wantEqual)
+			}
+		})
+	}
+}
+
+// checkLogits evaluates a prompt from the beginning.
+func checkLogits(t *testing.T, e *Engine, prompt []int, want []float64, tolerance float64) {
+	t.Helper()
+	e.history = e.history[:0]
+	for chunk := range slices.Chunk(prompt, e.runner.batch) {
+		if err := e.eval(context.Background(), chunk, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	worst := 0.0
+	for i, w := range want {
+		worst = max(worst, math.Abs(w-float64(e.runner.logits[i])))
+	}
+	if !(worst <= tolerance) {
+		t.Errorf("logits differ from the reference by %g, want at most %g", worst, tolerance)
+	}
+}

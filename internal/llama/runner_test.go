@@ -1,0 +1,95 @@
+package llama
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// TestBatches wants the same bits however tokens are evaluated: one by one, in
+// batches of any size, on any number of threads.
+func TestBatches(t *testing.T) {
+	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
+		t.Run(name, func(t *testing.T) {
+			path, _ := convertModel(t, tiny, weights, convert.Model)
+			rng := newRand()
+			tokens := make([]int, 50)
+			for i := range tokens {
+				tokens[i] = rng.IntN(1024)
+			}
+			single := newTestRunner(t, path, "", 1)
+			evalAll(t, single, tokens, 1)
+			for _, c := range []struct{ threads, batch int }{{1, 32}, {2, 7}, {3, 32}, {16, 31}} {
+				r := newTestRunner(t, path, "", c.threads)
+				evalAll(t, r, tokens, c.batch)
+				if !slices.Equal(r.logits, single.logits) {
+					t.Errorf("%d threads, batches of %d: logits differ", c.threads, c.batch)
+				}
+				if !slices.Equal(r.cache.keys, single.cache.keys) || !slices.Equal(r.cache.values, single.cache.values) {
+					t.Errorf("%d threads, batches of %d: cache differs", c.threads, c.batch)
+				}
+			}
+		})
+	}
+}
+
+func TestEvalStopsWithContext(t *testing.T) {
+	path, _ := convertModel(t, tiny, topology.Q40, convert.Model)
+	r := newTestRunner(t, path, "", 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.eval(ctx, []int{1}, 0, true); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// TestEvalAllocatesNothing because garbage would cost more than the work.
+func TestEvalAllocatesNothing(t *testing.T) {
+	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
+		t.Run(name, func(t *testing.T) {
+			path, _ := convertModel(t, tiny, weights, convert.Model)
+			r := newTestRunner(t, path, "", 2)
+			ctx, token, position := context.Background(), []int{7}, 0
+			n := testing.AllocsPerRun(50, func() {
+				if err := r.eval(ctx, token, position, true); err != nil {
+					t.Fatal(err)
+				}
+				position++
+			})
+			if n != 0 {
+				t.Errorf("evaluating a token makes %g allocations", n)
+			}
+		})
+	}
+}
+
+// A tally counts how often each unit was done.
+type tally struct{ units []int }
+
+func (c *tally) run(_, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		c.units[i]++
+	}
+}
+
+func TestPoolDoesEachUnitOnce(t *testing.T) {
+	for _, size := range []int{1, 2, 3, 8} {
+		p := newPool(size)
+		for _, n := range []int{0, 1, 2, 3, 7, 64, 1000} {
+			for _, grain := range []int{0, 1, 3, 100} {
+				c := &tally{units: make([]int, n)}
+				p.do(c, n, grain)
+				for i, done := range c.units {
+					if done != 1 {
+						t.Fatalf("%d workers, %d units, grain %d: unit %d was done %d times", size, n, grain, i, done)
+					}
+				}
+			}
+		}
+		p.close()
+	}
+}

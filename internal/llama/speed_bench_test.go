@@ -1,0 +1,145 @@
+package llama
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// benchHeader is a model of 96 million weights: 73 MB in q40, of which 12 are
+// the embedding, and 396 MB in f32.
+var benchHeader = dllama.Header{
+	Arch: topology.Llama, Activation: dllama.SiLU, Dim: 1024, HiddenDim: 2816, Layers: 8, Heads: 16, KVHeads: 8, SeqLen: 1024, VocabSize: 3072,
+}
+
+// writeBench writes the model with random weights.
+func writeBench(b *testing.B, weights topology.FloatType) string {
+	b.Helper()
+	h := benchHeader
+	h.Weights = weights
+	head, err := h.Encode()
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "bench.m")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	_, _ = w.Write(head)
+	rng := newRand()
+	for _, t := range h.Tensors() {
+		raw := make([]byte, t.Type.Bytes(int64(t.Cols)))
+		values := make([]float32, t.Cols)
+		for range t.Rows {
+			for i := range values {
+				values[i] = float32(rng.Float64()-.5) / 32
+			}
+			dllama.Encode(t.Type, raw, values)
+			_, _ = w.Write(raw)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+func benchRunner(b *testing.B, path string, threads int) *runner {
+	b.Helper()
+	r := newTestRunner(b, path, "", threads)
+	for i := range r.model.layers { // norms of 1, or all would vanish
+		for _, norm := range [][]float32{r.model.layers[i].inputNorm, r.model.layers[i].ffNorm} {
+			for j := range norm {
+				norm[j] = 1
+			}
+		}
+	}
+	return r
+}
+
+// BenchmarkEval evaluates a prompt of 128 tokens in batches, then tokens one
+// by one after it.
+func BenchmarkEval(b *testing.B) {
+	for _, weights := range []topology.FloatType{topology.Q40, topology.F32} {
+		path := writeBench(b, weights)
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("prompt/%s/threads=%d", weights, threads), func(b *testing.B) {
+				r := benchRunner(b, path, threads)
+				benchPrompt(b, r)
+			})
+			b.Run(fmt.Sprintf("token/%s/threads=%d", weights, threads), func(b *testing.B) {
+				r := benchRunner(b, path, threads)
+				evalAll(b, r, make([]int, 128), batchSize)
+				b.SetBytes(topologyBytes(r))
+				b.ReportAllocs()
+				token, n := []int{1}, 0
+				for b.Loop() {
+					if err := r.eval(context.Background(), token, 128+n%512, true); err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")
+			})
+		}
+	}
+}
+
+func benchPrompt(b *testing.B, r *runner) {
+	tokens := make([]int, 128)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		for at := 0; at < len(tokens); at += batchSize {
+			if err := r.eval(context.Background(), tokens[at:at+batchSize], at, false); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n += len(tokens)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")
+}
+
+// topologyBytes is how much of the weights one token reads.
+func topologyBytes(r *runner) int64 {
+	s := r.model.shape
+	return s.WeightBytes() - topology.F32.Bytes(int64(s.VocabSize)*int64(s.Dim))
+}
+
+// BenchmarkSampler chooses from a vocabulary of the size of Llama 3's.
+func BenchmarkSampler(b *testing.B) {
+	const vocabulary = 128256
+	all := randoms(newRand(), vocabulary)
+	var s sampler
+	s.start(Sampling{Temperature: .8, TopP: .9, Seed: 1})
+	work := make([]float32, vocabulary)
+	b.SetBytes(4 * vocabulary)
+	b.ReportAllocs()
+	for b.Loop() {
+		copy(work, all)
+		s.next(work)
+	}
+}
+
+// BenchmarkPack rounds activations.
+func BenchmarkPack(b *testing.B) {
+	src := randoms(newRand(), benchWidth)
+	dst := make([]packed, benchWidth/block)
+	b.SetBytes(4 * benchWidth)
+	b.ReportAllocs()
+	for b.Loop() {
+		pack(dst, src)
+	}
+	sink = dst[0].scale
+}
