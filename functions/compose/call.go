@@ -7,12 +7,11 @@
 package compose
 
 import (
-	"encoding/json"
 	"fmt"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/crossplane/function-sdk-go/response"
-	"google.golang.org/protobuf/types/known/structpb"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/functions/reason"
 )
@@ -42,12 +41,32 @@ func New(cfg Config, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse
 	return &Call{Config: cfg, req: req, rsp: rsp}
 }
 
-// Composite decodes the observed composite.
-func (c *Call) Composite(into any) error {
-	if err := decode(c.req.GetObserved().GetComposite().GetResource(), into); err != nil {
+// Composite decodes the observed composite. One that Crossplane made of a
+// claim gets the claim's name and namespace, so that what is composed is the
+// same either way.
+func (c *Call) Composite(into metav1.Object) error {
+	s := c.req.GetObserved().GetComposite().GetResource()
+	if err := decode(s, into); err != nil {
 		return fmt.Errorf("cannot decode composite resource: %w", err)
 	}
+	if into.GetNamespace() != "" {
+		return nil
+	}
+	claim := s.GetFields()["spec"].GetStructValue().GetFields()["claimRef"].GetStructValue().GetFields()
+	namespace, name := claim["namespace"].GetStringValue(), claim["name"].GetStringValue()
+	if namespace == "" || name == "" {
+		return fmt.Errorf("composite resource %q belongs to no namespace: create the claim in its place", into.GetName())
+	}
+	into.SetNamespace(namespace)
+	into.SetName(name)
 	return nil
+}
+
+// ClusterScoped reports whether the composite has no namespace, and so may
+// compose what has none.
+func (c *Call) ClusterScoped() bool {
+	meta := c.req.GetObserved().GetComposite().GetResource().GetFields()["metadata"].GetStructValue()
+	return meta.GetFields()["namespace"].GetStringValue() == ""
 }
 
 // Observed decodes the composed resource of that name. It is false if there is
@@ -61,6 +80,12 @@ func (c *Call) Observed(name string, into any) bool {
 func (c *Call) Exists(name string) bool {
 	_, ok := c.req.GetObserved().GetResources()[name]
 	return ok
+}
+
+// Condition is what the composed resource of that name says of itself. It is
+// zero if the resource or the condition does not exist.
+func (c *Call) Condition(name, condition string) metav1.Condition {
+	return conditionOf(c.req.GetObserved().GetResources()[name].GetResource(), condition)
 }
 
 // A Readiness says whether a desired resource is ready.
@@ -86,14 +111,9 @@ func (c *Call) Desire(name string, obj any, ready Readiness) error {
 	return nil
 }
 
-// SetStatus sets the composite's status.
-func (c *Call) SetStatus(apiVersion, kind string, status any) error {
-	fields, err := tree(status)
-	if err != nil {
-		return fmt.Errorf("cannot encode status: %w", err)
-	}
-	delete(fields, "conditions")
-	s, err := structpb.NewStruct(map[string]any{"apiVersion": apiVersion, "kind": kind, "status": fields})
+// SetStatus sets the composite's status, given as a pointer.
+func (c *Call) SetStatus(status any) error {
+	s, err := encodeStatus(c.req.GetObserved().GetComposite().GetResource(), status)
 	if err != nil {
 		return fmt.Errorf("cannot encode status: %w", err)
 	}
@@ -109,71 +129,4 @@ func (c *Call) True(condition string, r reason.Reason, format string, args ...an
 // False sets a condition to false on the composite and its claim.
 func (c *Call) False(condition string, r reason.Reason, format string, args ...any) {
 	response.ConditionFalse(c.rsp, condition, string(r)).WithMessage(fmt.Sprintf(format, args...)).TargetCompositeAndClaim()
-}
-
-// Require asks for an object that is not composed here, by name. The object is
-// decoded if it is known already. known is false as long as nobody has looked.
-func (c *Call) Require(key, apiVersion, kind, namespace, name string, into any) (found, known bool) {
-	if c.rsp.GetRequirements() == nil {
-		c.rsp.Requirements = &fnv1.Requirements{Resources: map[string]*fnv1.ResourceSelector{}}
-	}
-	c.rsp.Requirements.Resources[key] = &fnv1.ResourceSelector{
-		ApiVersion: apiVersion,
-		Kind:       kind,
-		Match:      &fnv1.ResourceSelector_MatchName{MatchName: name},
-		Namespace:  &namespace,
-	}
-	items, known := c.req.GetRequiredResources()[key]
-	if !known || len(items.GetItems()) == 0 {
-		return false, known
-	}
-	return decode(items.GetItems()[0].GetResource(), into) == nil, true
-}
-
-func decode(s *structpb.Struct, into any) error {
-	raw, err := json.Marshal(s.AsMap())
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, into)
-}
-
-// encode drops what a desired object does not have: status and creation time.
-func encode(obj any) (*structpb.Struct, error) {
-	fields, err := tree(obj)
-	if err != nil {
-		return nil, err
-	}
-	prune(fields)
-	delete(fields, "status")
-	return structpb.NewStruct(fields)
-}
-
-// prune removes the null creation timestamps that Go's Kubernetes types write.
-func prune(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		if t, ok := v["creationTimestamp"]; ok && t == nil {
-			delete(v, "creationTimestamp")
-		}
-		for _, child := range v {
-			prune(child)
-		}
-	case []any:
-		for _, child := range v {
-			prune(child)
-		}
-	}
-}
-
-func tree(v any) (map[string]any, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, err
-	}
-	return fields, nil
 }

@@ -39,7 +39,7 @@ func Compose(c *compose.Call) error {
 	if err := p.run(); err != nil {
 		return err
 	}
-	return c.SetStatus(v1.APIVersion, v1.KindDllama, p.status)
+	return c.SetStatus(&p.status)
 }
 
 func nodes(r v1.Runtime) int32 {

@@ -42,7 +42,7 @@ func Compose(c *compose.Call) error {
 	if err := p.run(); err != nil {
 		return err
 	}
-	return c.SetStatus(v1.APIVersion, v1.KindIngress, p.status)
+	return c.SetStatus(&p.status)
 }
 
 // A plan is one composition of one Ingress.

@@ -45,7 +45,7 @@ func Compose(c *compose.Call) error {
 	if err := p.run(); err != nil {
 		return err
 	}
-	return c.SetStatus(v1.APIVersion, v1.KindModel, p.status)
+	return c.SetStatus(&p.status)
 }
 
 // A plan is one composition of one Model.

@@ -13,11 +13,19 @@ const (
 	Available Reason = "Available"
 	// ConnectionPending: a bucket, stream or key-value bucket is not ready yet.
 	ConnectionPending Reason = "ConnectionPending"
+	// ConnectionAmbiguous: several Ingresses of the namespace name different NATS servers, and the object names none.
+	ConnectionAmbiguous Reason = "ConnectionAmbiguous"
+	// ConnectionInvalid: a URL, or a reference to a Secret, cannot be used.
+	ConnectionInvalid Reason = "ConnectionInvalid"
+	// FieldsIgnored: fields are given that are accepted and have no effect.
+	FieldsIgnored Reason = "FieldsIgnored"
+	// FieldsUsed: fields without effect, which were given before, no longer are.
+	FieldsUsed Reason = "FieldsUsed"
 )
 
 // Of a Model.
 const (
-	// SourceInvalid: spec.sourceUrl does not name a source.
+	// SourceInvalid: the field spec.sourceUrl, spec.localPath or spec.conversion.outputPath cannot be used.
 	SourceInvalid Reason = "SourceInvalid"
 	// ResolvingRevision: the hub has not yet said which commit the revision stands for.
 	ResolvingRevision Reason = "ResolvingRevision"
@@ -43,11 +51,23 @@ const (
 	Converted Reason = "Converted"
 	// Registering: the registry does not list the model yet.
 	Registering Reason = "Registering"
+	// PreConverted: the files are in a volume already, so nothing is downloaded or converted.
+	PreConverted Reason = "PreConverted"
+	// FillingVolume: a Job copies the converted files into the volume.
+	FillingVolume Reason = "FillingVolume"
+	// VolumeFailed: the Job that copies the converted files into the volume gave up.
+	VolumeFailed Reason = "VolumeFailed"
+	// Verifying: the stored files are verified again.
+	Verifying Reason = "Verifying"
+	// SizeKnown: the size of the converted files is known.
+	SizeKnown Reason = "SizeKnown"
+	// SizeUnknown: the size of the converted files is not known yet.
+	SizeUnknown Reason = "SizeUnknown"
 )
 
-// Of a Dllama or Session.
+// Of a Dllama, Root, Worker or Session.
 const (
-	// ModelNotFound: modelRef names a Model that does not exist.
+	// ModelNotFound: the field spec.modelRef names a Model that does not exist.
 	ModelNotFound Reason = "ModelNotFound"
 	// ModelPending: the Model is not ready yet.
 	ModelPending Reason = "ModelPending"
@@ -55,6 +75,12 @@ const (
 	ModelFailed Reason = "ModelFailed"
 	// TopologyInvalid: the model cannot be spread over that many nodes.
 	TopologyInvalid Reason = "TopologyInvalid"
+	// DeliveryImpossible: the root cannot get the model's files in the way that is asked for.
+	DeliveryImpossible Reason = "DeliveryImpossible"
+	// WorkersStarting: not all workers listen yet.
+	WorkersStarting Reason = "WorkersStarting"
+	// WorkersNotFound: no Worker has the labels of spec.workerSelector.
+	WorkersNotFound Reason = "WorkersNotFound"
 	// RootStarting: no token has come out of the root yet.
 	RootStarting Reason = "RootStarting"
 	// DllamasStarting: not all Dllamas of the pool are ready.
@@ -73,7 +99,8 @@ const (
 // something first.
 func Final(r string) bool {
 	switch Reason(r) {
-	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, ModelFailed, TopologyInvalid:
+	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, ModelFailed, TopologyInvalid,
+		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid:
 		return true
 	}
 	return false

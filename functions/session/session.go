@@ -64,7 +64,7 @@ func Compose(c *compose.Call) error {
 	default:
 		c.True(v1.ConditionServing, reason.Available, "%d of %d Dllamas serve %s", status.ReadyDllamas, status.Dllamas, status.Model)
 	}
-	return c.SetStatus(v1.APIVersion, v1.KindSession, status)
+	return c.SetStatus(&status)
 }
 
 func member(s v1.Session, ref v1.ModelReference, n int32) *v1.Dllama {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
+const protocolTCP = corev1.ProtocolTCP
+
 // finalExits are the exit statuses of internal/fault that no retry can mend.
 var finalExits = []int32{10, 11, 12, 13, 14, 15} //nolint:gochecknoglobals // a constant in all but syntax
 

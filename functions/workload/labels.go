@@ -13,3 +13,8 @@ func Labels(component, kind, owner string) map[string]string {
 		"app.kubernetes.io/component":  component,
 	}
 }
+
+// Owner is the label that all components of one owner share.
+func Owner(kind, owner string) map[string]string {
+	return map[string]string{"koldun.gorizond.io/" + kind: names.Join(names.MaxLabel, owner)}
+}

@@ -1,43 +1,28 @@
-// Package workload builds the pods of Koldun's own binary, all alike: not
-// root, read-only root file system, no capabilities, no service account token.
+// Package workload builds the pods of Koldun's own binary, and of the engines
+// that it supervises, all alike: not root, read-only root file system, no
+// capabilities, no service account token.
 package workload
 
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/gorizond/koldun/internal/names"
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 )
 
 // User is the user and group id of every container: "nonroot" of the images
 // that are built from nothing.
 const User = 65532
 
-// A Container runs our binary with one command.
-type Container struct {
-	Name  string
-	Image string
-	// Args of the binary. They reach ports and folders as $(KOLDUN_PORT_X)
-	// and $(KOLDUN_DIR_X), see names.PortEnv and names.DirEnv.
-	Args []string
-	// Env are plain variables.
-	Env map[string]string
-	// Secrets whose keys all become variables.
-	Secrets []string
-	// SecretEnv are variables from one key of a Secret, which may be missing.
-	SecretEnv map[string]corev1.SecretKeySelector
-	// ProbePort names the port on which /readyz and /healthz answer.
-	ProbePort string
-}
-
 // A Pod is containers that share ports and volumes.
 type Pod struct {
-	Labels      map[string]string
+	// Labels by which the pod is selected. They never change.
+	Labels map[string]string
+	// Marks are labels besides.
+	Marks       map[string]string
 	Annotations map[string]string
 	Init        []Container
 	Containers  []Container
@@ -45,10 +30,23 @@ type Pod struct {
 	Ports map[string]int32
 	// Volumes are empty folders by name, mounted in every container.
 	Volumes map[string]string
+	// Claims are the PersistentVolumeClaims behind volumes that are not
+	// empty, by the name of the volume.
+	Claims map[string]Claim
+	// PullPolicy of all images; empty is the cluster's choice.
+	PullPolicy corev1.PullPolicy
+	// Scheduling says where the pod may run; nil is anywhere.
+	Scheduling *v1.Scheduling
 	// GraceSeconds that the pod may take to finish what it has.
 	GraceSeconds int64
 	// Once is for Jobs: containers are not restarted.
 	Once bool
+}
+
+// A Claim is a PersistentVolumeClaim that is mounted.
+type Claim struct {
+	Name     string
+	ReadOnly bool
 }
 
 // Template is the pod as a template.
@@ -64,12 +62,10 @@ func (p Pod) Template() corev1.PodTemplateSpec {
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		TerminationGracePeriodSeconds: ptr(p.GraceSeconds),
+		Volumes:                       p.volumes(),
 	}
 	if p.Once {
 		spec.RestartPolicy = corev1.RestartPolicyNever
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Volumes)) {
-		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	}
 	for _, c := range p.Init {
 		spec.InitContainers = append(spec.InitContainers, p.container(c))
@@ -81,45 +77,30 @@ func (p Pod) Template() corev1.PodTemplateSpec {
 		}
 		spec.Containers = append(spec.Containers, built)
 	}
+	schedule(&spec, p.Scheduling, p.Labels)
 	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: p.Labels, Annotations: p.Annotations},
+		ObjectMeta: metav1.ObjectMeta{Labels: p.labels(), Annotations: p.Annotations},
 		Spec:       spec,
 	}
 }
 
-func (p Pod) container(c Container) corev1.Container {
-	out := corev1.Container{
-		Name:  c.Name,
-		Image: c.Image,
-		Args:  c.Args,
-		Env:   []corev1.EnvVar{fieldEnv("POD_NAME", "metadata.name"), fieldEnv("POD_NAMESPACE", "metadata.namespace")},
-		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr(false),
-			ReadOnlyRootFilesystem:   ptr(true),
-			RunAsNonRoot:             ptr(true),
-			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-			SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-		},
+func (p Pod) labels() map[string]string {
+	if len(p.Marks) == 0 {
+		return p.Labels
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Ports)) {
-		out.Env = append(out.Env, corev1.EnvVar{Name: names.PortEnv(name), Value: strconv.Itoa(int(p.Ports[name]))})
-	}
+	out := maps.Clone(p.Labels)
+	maps.Copy(out, p.Marks)
+	return out
+}
+
+func (p Pod) volumes() []corev1.Volume {
+	var out []corev1.Volume
 	for _, name := range slices.Sorted(maps.Keys(p.Volumes)) {
-		out.Env = append(out.Env, corev1.EnvVar{Name: names.DirEnv(name), Value: p.Volumes[name]})
-		out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: p.Volumes[name]})
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		out.Env = append(out.Env, corev1.EnvVar{Name: name, Value: c.Env[name]})
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
-		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: ptr(c.SecretEnv[name])}})
-	}
-	for _, name := range c.Secrets {
-		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
-	}
-	if c.ProbePort != "" {
-		out.ReadinessProbe = probe("/readyz", c.ProbePort, 2, 3)
-		out.LivenessProbe = probe("/healthz", c.ProbePort, 10, 6)
+		v := corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+		if c, ok := p.Claims[name]; ok {
+			v.VolumeSource = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name, ReadOnly: c.ReadOnly}}
+		}
+		out = append(out, v)
 	}
 	return out
 }
@@ -132,18 +113,24 @@ func (p Pod) ports() []corev1.ContainerPort {
 	return out
 }
 
-func probe(path, port string, period, failures int32) *corev1.Probe {
-	return &corev1.Probe{
-		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString(port), Scheme: corev1.URISchemeHTTP}},
-		PeriodSeconds:    period,
-		TimeoutSeconds:   5,
-		SuccessThreshold: 1,
-		FailureThreshold: failures,
+// schedule applies what people say of where pods may run. Constraints without
+// a selector mean the pods with the labels.
+func schedule(spec *corev1.PodSpec, s *v1.Scheduling, labels map[string]string) {
+	if s == nil {
+		return
 	}
-}
-
-func fieldEnv(name, path string) corev1.EnvVar {
-	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+	spec.NodeSelector = s.NodeSelector
+	spec.Tolerations = s.Tolerations
+	spec.Affinity = s.Affinity
+	spec.ImagePullSecrets = s.ImagePullSecrets
+	spec.ServiceAccountName = s.ServiceAccountName
+	spec.PriorityClassName = s.PriorityClassName
+	for _, c := range s.TopologySpreadConstraints {
+		if c.LabelSelector == nil {
+			c.LabelSelector = &metav1.LabelSelector{MatchLabels: labels}
+		}
+		spec.TopologySpreadConstraints = append(spec.TopologySpreadConstraints, c)
+	}
 }
 
 func ptr[T any](v T) *T { return &v }

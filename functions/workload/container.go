@@ -1,0 +1,93 @@
+package workload
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A Container runs our binary with one command.
+type Container struct {
+	Name  string
+	Image string
+	// Command in place of the image's own: the binary.
+	Command []string
+	// Args of the binary. They reach ports and folders as $(KOLDUN_PORT_X)
+	// and $(KOLDUN_DIR_X), see names.PortEnv and names.DirEnv.
+	Args []string
+	// Env are plain variables.
+	Env map[string]string
+	// Secrets whose keys all become variables.
+	Secrets []string
+	// SecretEnv are variables from one key of a Secret, which may be missing.
+	SecretEnv map[string]corev1.SecretKeySelector
+	// ProbePort names the port on which /readyz and /healthz answer. It is
+	// never a port of an engine: one connection to that ends it.
+	ProbePort string
+	// Resources that the container asks for.
+	Resources corev1.ResourceRequirements
+	// Folders are the volumes that are mounted; nil is all of the pod.
+	Folders []string
+}
+
+func (p Pod) container(c Container) corev1.Container {
+	out := corev1.Container{
+		Name:            c.Name,
+		Image:           c.Image,
+		ImagePullPolicy: p.PullPolicy,
+		Command:         c.Command,
+		Args:            c.Args,
+		Env:             []corev1.EnvVar{fieldEnv("POD_NAME", "metadata.name"), fieldEnv("POD_NAMESPACE", "metadata.namespace")},
+		Resources:       c.Resources,
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptr(false),
+			ReadOnlyRootFilesystem:   ptr(true),
+			RunAsNonRoot:             ptr(true),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Ports)) {
+		out.Env = append(out.Env, corev1.EnvVar{Name: names.PortEnv(name), Value: strconv.Itoa(int(p.Ports[name]))})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Volumes)) {
+		if c.Folders != nil && !slices.Contains(c.Folders, name) {
+			continue
+		}
+		out.Env = append(out.Env, corev1.EnvVar{Name: names.DirEnv(name), Value: p.Volumes[name]})
+		out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: p.Volumes[name], ReadOnly: p.Claims[name].ReadOnly})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		out.Env = append(out.Env, corev1.EnvVar{Name: name, Value: c.Env[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
+		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: ptr(c.SecretEnv[name])}})
+	}
+	for _, name := range c.Secrets {
+		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
+	}
+	if c.ProbePort != "" {
+		out.ReadinessProbe = probe("/readyz", c.ProbePort, 2, 3)
+		out.LivenessProbe = probe("/healthz", c.ProbePort, 10, 6)
+	}
+	return out
+}
+
+func probe(path, port string, period, failures int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString(port), Scheme: corev1.URISchemeHTTP}},
+		PeriodSeconds:    period,
+		TimeoutSeconds:   5,
+		SuccessThreshold: 1,
+		FailureThreshold: failures,
+	}
+}
+
+func fieldEnv(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
+}
