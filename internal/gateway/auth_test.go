@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestTokens(t *testing.T) {
 		}
 		for _, model := range []string{"other", "nope"} { // there, and not there
 			r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "tiny", model, 1), "X-Api-Key", "narrow")
-			if e := decodeError(t, body); r.StatusCode != 403 || e.Code != "model_not_allowed" {
+			if e := decodeError(t, body); r.StatusCode != http.StatusForbidden || e.Code != "model_not_allowed" {
 				t.Errorf("%s: %d %+v", model, r.StatusCode, e)
 			}
 		}
@@ -75,7 +76,7 @@ func TestTokens(t *testing.T) {
 		}
 		eventually(t, "the token is refused", func() bool {
 			r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "good")
-			return r.StatusCode == 401
+			return r.StatusCode == http.StatusUnauthorized
 		})
 		t.Logf("refused after %v", time.Since(begun))
 	})
@@ -86,7 +87,7 @@ func TestTokens(t *testing.T) {
 		}
 		eventually(t, "the token is refused", func() bool {
 			r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "narrow")
-			return r.StatusCode == 401
+			return r.StatusCode == http.StatusUnauthorized
 		})
 	})
 }
@@ -104,7 +105,7 @@ func TestTenants(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			response, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", c.token)
-			if response.StatusCode != 200 {
+			if response.StatusCode != http.StatusOK {
 				t.Fatalf("%d %s", response.StatusCode, body)
 			}
 			for _, q := range r.seen() {
@@ -114,7 +115,7 @@ func TestTenants(t *testing.T) {
 			}
 		})
 	}
-	if r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "disabled"); r.StatusCode != 401 {
+	if r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "disabled"); r.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a disabled token passes as anonymous: %d", r.StatusCode)
 	}
 }

@@ -54,7 +54,7 @@ func benchWorld(b *testing.B, f func() frames) *world {
 func post(b *testing.B, url, body string) *http.Response {
 	b.Helper()
 	r, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
-	if err != nil || r.StatusCode != 200 {
+	if err != nil || r.StatusCode != http.StatusOK {
 		b.Fatal(err, r)
 	}
 	return r
@@ -67,7 +67,7 @@ func BenchmarkChat(b *testing.B) {
 	for b.Loop() {
 		r := post(b, w.url, chatBody(""))
 		_, _ = io.Copy(io.Discard, r.Body)
-		r.Body.Close()
+		_ = r.Body.Close()
 	}
 }
 
@@ -79,7 +79,7 @@ func BenchmarkChatOverNATS(b *testing.B) {
 	for b.Loop() {
 		r := post(b, w.url, chatBody(""))
 		_, _ = io.Copy(io.Discard, r.Body)
-		r.Body.Close()
+		_ = r.Body.Close()
 	}
 }
 
@@ -90,7 +90,7 @@ func BenchmarkStreamedChunk(b *testing.B) {
 	b.ResetTimer()
 	r := post(b, w.url, chatBody(streaming))
 	_, _ = io.Copy(io.Discard, r.Body)
-	r.Body.Close()
+	_ = r.Body.Close()
 }
 
 // BenchmarkOpenStream reports the memory of an open stream, the client's and
@@ -116,7 +116,7 @@ func BenchmarkOpenStream(b *testing.B) {
 		used := after.HeapInuse + after.StackInuse - before.HeapInuse - before.StackInuse
 		b.ReportMetric(float64(used)/streams/1024, "KiB/stream")
 		for _, r := range open {
-			r.Body.Close()
+			_ = r.Body.Close()
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (g *Gateway) collect(ctx context.Context, w http.ResponseWriter, f *followe
 				return "too-long"
 			}
 		case bus.FrameEnd:
-			w.Header().Set("X-Koldun-Queue-Ms", strconv.FormatInt(f.queuedFor().Milliseconds(), 10))
+			w.Header().Set(headerQueue, strconv.FormatInt(f.queuedFor().Milliseconds(), 10))
 			writeJSON(w, http.StatusOK, openai.NewCompletion(completionID(c), c.model, c.begun.Unix(),
 				text.String(), finishReason(frame), usage(frame)))
 			return string(bus.Completed)

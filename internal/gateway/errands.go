@@ -13,19 +13,15 @@ const maxErrands = 4096
 // errands are small tasks that outlive the request they come from, such as
 // telling that its client has left.
 type errands struct {
-	ctx  context.Context // of all errands
-	stop context.CancelFunc
-
-	mu     sync.Mutex // guards the fields below
-	closed bool
-	count  int
-	idle   chan struct{} // closed by the last errand after close
+	mu      sync.Mutex // guards the fields below
+	closed  bool
+	next    int
+	running map[int]context.CancelFunc
+	idle    chan struct{} // closed when closed, and nothing runs
 }
 
 func newErrands() *errands {
-	e := &errands{idle: make(chan struct{})}
-	e.ctx, e.stop = context.WithCancel(context.Background())
-	return e
+	return &errands{running: map[int]context.CancelFunc{}, idle: make(chan struct{})}
 }
 
 // run starts a task that gets at most the given time, and reports whether it
@@ -33,24 +29,26 @@ func newErrands() *errands {
 func (e *errands) run(timeout time.Duration, task func(context.Context)) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || e.count >= maxErrands {
+	if e.closed || len(e.running) >= maxErrands {
 		return false
 	}
-	e.count++
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	e.next++
+	id := e.next
+	e.running[id] = cancel
 	go func() {
-		defer e.finished()
-		ctx, cancel := context.WithTimeout(e.ctx, timeout)
-		defer cancel()
+		defer e.finish(id)
 		task(ctx)
 	}()
 	return true
 }
 
-func (e *errands) finished() {
+func (e *errands) finish(id int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.count--
-	if e.closed && e.count == 0 {
+	e.running[id]()
+	delete(e.running, id)
+	if e.closed && len(e.running) == 0 {
 		close(e.idle)
 	}
 }
@@ -60,7 +58,7 @@ func (e *errands) finished() {
 func (e *errands) close(grace time.Duration) {
 	e.mu.Lock()
 	e.closed = true
-	if e.count == 0 {
+	if len(e.running) == 0 {
 		close(e.idle)
 	}
 	e.mu.Unlock()
@@ -68,6 +66,10 @@ func (e *errands) close(grace time.Duration) {
 	case <-e.idle:
 	case <-time.After(grace):
 	}
-	e.stop()
+	e.mu.Lock()
+	for _, cancel := range e.running {
+		cancel()
+	}
+	e.mu.Unlock()
 	<-e.idle
 }

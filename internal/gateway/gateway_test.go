@@ -37,12 +37,12 @@ type world struct {
 	url     string
 }
 
-func newWorld(t testing.TB, change func(*Config, *pace)) *world {
-	t.Helper()
-	w := &world{t: t, nats: natstest.Start(t)}
+func newWorld(tb testing.TB, change func(*Config, *pace)) *world {
+	tb.Helper()
+	w := &world{t: tb, nats: natstest.Start(tb)}
 	w.bus = w.connect()
-	if err := w.bus.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := w.bus.Ensure(tb.Context()); err != nil {
+		tb.Fatal(err)
 	}
 	w.putModel("default", "tiny")
 
@@ -52,17 +52,17 @@ func newWorld(t testing.TB, change func(*Config, *pace)) *world {
 	}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	w.gateway = newGateway(w.connect(), cfg, newMetrics(), p)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := w.gateway.start(ctx)
-	if err := w.gateway.synced(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := w.gateway.synced(tb.Context()); err != nil {
+		tb.Fatal(err)
 	}
 	server := httptest.NewServer(w.gateway.Handler())
 	w.url = server.URL
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		server.Close()
 		cancel()
 		<-done
@@ -108,15 +108,15 @@ func (w *world) putToken(t registry.Token) {
 }
 
 // eventually polls until ok is true.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
+func eventually(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
 	deadline := time.After(20 * time.Second)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
 		select {
 		case <-deadline:
-			t.Fatalf("did not happen: %s", what)
+			tb.Fatalf("did not happen: %s", what)
 		case <-tick.C:
 		}
 	}
@@ -139,7 +139,7 @@ func (w *world) do(method, path, body string, header ...string) (*http.Response,
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	b, err := io.ReadAll(response.Body)
 	if err != nil {
 		w.t.Fatal(err)
@@ -152,11 +152,11 @@ func chatBody(more string) string {
 	return `{"model":"tiny","messages":[{"role":"user","content":"hello"}]` + more + `}`
 }
 
-func decodeError(t testing.TB, body string) openai.Error {
-	t.Helper()
+func decodeError(tb testing.TB, body string) openai.Error {
+	tb.Helper()
 	var e openai.Error
 	if err := e.UnmarshalJSON([]byte(body)); err != nil || e.Message == "" {
-		t.Fatalf("%q is no error of OpenAI's shape: %v", body, err)
+		tb.Fatalf("%q is no error of OpenAI's shape: %v", body, err)
 	}
 	return e
 }

@@ -18,6 +18,17 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
+// Our own headers.
+const (
+	headerIgnored      = "X-Koldun-Ignored"      // parameters without effect
+	headerQueue        = "X-Koldun-Queue-Ms"     // until the engine started
+	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
+	headerConversation = "X-Koldun-Conversation" // of the client: turns with the same value belong together
+)
+
+// disconnected is the outcome of a request whose client did not wait.
+const disconnected = "disconnected"
+
 // handleChat is POST /v1/chat/completions.
 func (g *Gateway) handleChat(w http.ResponseWriter, r *http.Request) {
 	chat, refused := g.readChat(w, r)
@@ -39,7 +50,7 @@ func (g *Gateway) handleChat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if ignored := ignoredHeader(chat.Ignored()); ignored != "" {
-		w.Header().Set("X-Koldun-Ignored", ignored)
+		w.Header().Set(headerIgnored, ignored)
 	}
 	g.serveChat(w, r, chat, request)
 }
@@ -76,7 +87,7 @@ func (g *Gateway) serveChat(w http.ResponseWriter, r *http.Request, chat openai.
 	}
 	admission := time.Since(c.begun)
 	g.metrics.admission.Observe(admission.Seconds())
-	w.Header().Set("X-Koldun-Overhead-Ms", strconv.FormatFloat(admission.Seconds()*1000, 'f', 2, 64))
+	w.Header().Set(headerOverhead, strconv.FormatFloat(admission.Seconds()*1000, 'f', 2, 64))
 
 	follow := &follower{frames: frames, metrics: g.metrics.of(c.model), begun: c.begun}
 	if chat.Stream {
@@ -150,7 +161,7 @@ func isJSON(r *http.Request) bool {
 func (g *Gateway) request(r *http.Request, chat openai.ChatRequest, model registry.Model) (bus.Request, error) {
 	c := callOf(r)
 	chat.Model = model.ID()
-	affinity := conversation(c.tenant, r.Header.Get("X-Koldun-Conversation"), chat.Messages)
+	affinity := conversation(c.tenant, r.Header.Get(headerConversation), chat.Messages)
 	body, err := json.Marshal(chat)
 	if err != nil {
 		return bus.Request{}, err
@@ -218,7 +229,7 @@ func ofContext(ctx context.Context) (outcome string, told *refusal) {
 	case errors.Is(cause, httpserver.ErrShutdown):
 		return "shutdown", errShutdown()
 	case cause != nil:
-		return "disconnected", nil // nobody is there to be told
+		return disconnected, nil // nobody is there to be told
 	}
 	return "internal", errInternal()
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -21,7 +22,7 @@ import (
 // open sends a chat that streams, and returns once the status is there.
 func (w *world) open(ctx context.Context, body string) *http.Response {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, "POST", w.url+"/v1/chat/completions", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func (w *world) open(ctx context.Context, body string) *http.Response {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { response.Body.Close() })
+	w.t.Cleanup(func() { _ = response.Body.Close() })
 	return response
 }
 
@@ -89,7 +90,7 @@ func TestStreamFlushesEachEvent(t *testing.T) {
 	if text != "abc" || finish != "length" {
 		t.Errorf("text %q, finish %q", text, finish)
 	}
-	if _, err := d.Next(); err != io.EOF {
+	if _, err := d.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("after [DONE]: %v", err)
 	}
 }
@@ -122,7 +123,7 @@ func TestStreamShowsTheQueue(t *testing.T) {
 	var events []string
 	for {
 		e, err := d.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -186,7 +187,7 @@ func TestFailureInAStream(t *testing.T) {
 		s.fail(bus.CodeInterrupted, "secret")
 	})
 	r, body := w.do("POST", "/v1/chat/completions", chatBody(streaming))
-	if r.StatusCode != 200 || strings.Contains(body, openai.Done) || strings.Contains(body, `"finish_reason":"`) || strings.Contains(body, "secret") {
+	if r.StatusCode != http.StatusOK || strings.Contains(body, openai.Done) || strings.Contains(body, `"finish_reason":"`) || strings.Contains(body, "secret") {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}
 	events := strings.Split(strings.TrimSpace(body), "\n\n")
@@ -217,11 +218,11 @@ func TestOneGenerationOnly(t *testing.T) {
 		second.end("stop", 1, 1)
 	})
 	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", "early", 1))
-	if r.StatusCode != 200 || !strings.Contains(body, `"content":"second"`) {
+	if r.StatusCode != http.StatusOK || !strings.Contains(body, `"content":"second"`) {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}
 	r, body = w.do("POST", "/v1/chat/completions", chatBody(""))
-	if e := decodeError(t, body); r.StatusCode != 502 || e.Code != "interrupted" {
+	if e := decodeError(t, body); r.StatusCode != http.StatusBadGateway || e.Code != "interrupted" {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}
 }
@@ -230,7 +231,7 @@ func TestIgnoredParameters(t *testing.T) {
 	w := newWorld(t, nil)
 	startRunner(t, w.bus, tinySession, says("x"))
 	r, _ := w.do("POST", "/v1/chat/completions", chatBody(`,"frequency_penalty":1,"top_k":5,"b\r\nad":1,"logit_bias":{},"`+strings.Repeat("x", 50)+`":1`))
-	if got := r.Header.Get("X-Koldun-Ignored"); r.StatusCode != 200 || got != "frequency_penalty, top_k" {
+	if got := r.Header.Get("X-Koldun-Ignored"); r.StatusCode != http.StatusOK || got != "frequency_penalty, top_k" {
 		t.Errorf("%d, X-Koldun-Ignored = %q", r.StatusCode, got)
 	}
 	r, _ = w.do("POST", "/v1/chat/completions", chatBody(""))
@@ -276,11 +277,11 @@ func TestQueueGone(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *pace) { p.publish, p.cancel = 50*time.Millisecond, 10*time.Millisecond })
 	w.nats.Stop()
 	r, body := w.do("POST", "/v1/chat/completions", chatBody(""))
-	if e := decodeError(t, body); r.StatusCode != 503 || e.Code != "queue_unavailable" || r.Header.Get("Retry-After") == "" {
+	if e := decodeError(t, body); r.StatusCode != http.StatusServiceUnavailable || e.Code != "queue_unavailable" || r.Header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}
 	// The list of models needs no connection.
-	if r, _ := w.do("GET", "/v1/models", ""); r.StatusCode != 200 {
+	if r, _ := w.do("GET", "/v1/models", ""); r.StatusCode != http.StatusOK {
 		t.Errorf("status %d", r.StatusCode)
 	}
 }
@@ -293,7 +294,7 @@ func TestTooLargeForTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", strings.Repeat("x", 10_000), 1))
-	if e := decodeError(t, body); r.StatusCode != 413 || e.Code != "request_too_large" {
+	if e := decodeError(t, body); r.StatusCode != http.StatusRequestEntityTooLarge || e.Code != "request_too_large" {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}
 }
@@ -355,7 +356,7 @@ func TestClientLeavesWhileQueued(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			before := len(runner.seen())
 			ctx, cancel := context.WithCancel(t.Context())
-			r, err := http.NewRequestWithContext(ctx, "POST", w.url+"/v1/chat/completions", strings.NewReader(chatBody(more)))
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/chat/completions", strings.NewReader(chatBody(more)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +366,7 @@ func TestClientLeavesWhileQueued(t *testing.T) {
 				defer close(done)
 				if response, err := http.DefaultClient.Do(r); err == nil {
 					_, _ = io.Copy(io.Discard, response.Body)
-					response.Body.Close()
+					_ = response.Body.Close()
 				}
 			}()
 			eventually(t, "the request is queued", func() bool { return len(runner.seen()) > before })

@@ -75,15 +75,15 @@ func TestModels(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			r, body := w.do("GET", c.path, "")
-			if r.StatusCode != 200 || strings.TrimSpace(body) != c.want {
+			if r.StatusCode != http.StatusOK || strings.TrimSpace(body) != c.want {
 				t.Errorf("got %d %s\nwant %s", r.StatusCode, body, c.want)
 			}
 		})
 	}
-	if r, _ := w.do("GET", "/v1/models/tiny", ""); r.StatusCode != 404 {
+	if r, _ := w.do("GET", "/v1/models/tiny", ""); r.StatusCode != http.StatusNotFound {
 		t.Errorf("a bare name of another namespace: %d", r.StatusCode)
 	}
-	if r, body := w.do("HEAD", "/v1/models", ""); r.StatusCode != 200 || body != "" {
+	if r, body := w.do("HEAD", "/v1/models", ""); r.StatusCode != http.StatusOK || body != "" {
 		t.Errorf("HEAD: %d %q", r.StatusCode, body)
 	}
 }

@@ -15,7 +15,7 @@ var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPaddi
 func newID(now time.Time) string {
 	var b [16]byte
 	var ms [8]byte
-	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli())) //nolint:gosec // times before 1970 do not occur
+	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
 	copy(b[:6], ms[2:])
 	_, _ = rand.Read(b[6:]) // never fails since Go 1.24
 	return crockford.EncodeToString(b[:])

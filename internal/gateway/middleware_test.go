@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,7 +21,7 @@ func chain(log io.Writer, h http.HandlerFunc) http.Handler {
 func TestPanicBeforeTheAnswer(t *testing.T) {
 	var log bytes.Buffer
 	w := httptest.NewRecorder()
-	chain(&log, func(http.ResponseWriter, *http.Request) { panic("secret") }).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	chain(&log, func(http.ResponseWriter, *http.Request) { panic("secret") }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if e := decodeError(t, w.Body.String()); w.Code != 500 || e.Code != "internal_error" || strings.Contains(w.Body.String(), "secret") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
@@ -40,7 +41,7 @@ func TestPanicWithinTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Body.Close()
+	defer func() { _ = r.Body.Close() }()
 	if b, err := io.ReadAll(r.Body); err == nil {
 		t.Errorf("the cut answer %q looks whole", b)
 	}
@@ -69,12 +70,12 @@ func TestErrands(t *testing.T) {
 	}
 	<-ran
 	e.run(time.Millisecond, func(ctx context.Context) { <-ctx.Done(); ended <- context.Cause(ctx) })
-	if err := <-ended; err != context.DeadlineExceeded {
+	if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("err = %v", err)
 	}
 	e.run(time.Hour, func(ctx context.Context) { <-ctx.Done(); ended <- context.Cause(ctx) })
 	e.close(time.Millisecond)
-	if err := <-ended; err != context.Canceled {
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
 	if e.run(time.Hour, func(context.Context) {}) {

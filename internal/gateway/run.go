@@ -24,7 +24,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	defer api.Close()
+	defer func() { _ = api.Close() }()
 	p := newProcess(cfg)
 	group, ctx := errgroup.WithContext(ctx)
 	// Health outlives the API, to say that it is going down.

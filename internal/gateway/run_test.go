@@ -44,7 +44,7 @@ func runGateway(t *testing.T, cfg Config) (api, health string, stop func() error
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func get(t *testing.T, url string) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	b, _ := io.ReadAll(response.Body)
 	return response.StatusCode, string(b)
 }
@@ -147,7 +147,7 @@ func TestRunRefusesBadConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	defer func() { _ = taken.Close() }()
 	good := bus.Config{URL: "nats://127.0.0.1:1"}
 	cases := map[string]struct {
 		cfg  Config

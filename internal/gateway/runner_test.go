@@ -25,13 +25,13 @@ type testRunner struct {
 	cancelled map[string]string // reasons by request
 }
 
-func startRunner(t testing.TB, b *bus.Bus, session string, script func(context.Context, *speaker)) *testRunner {
-	t.Helper()
+func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.Context, *speaker)) *testRunner {
+	tb.Helper()
 	r := &testRunner{bus: b, session: session, script: script, running: map[string]context.CancelFunc{}, cancelled: map[string]string{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	stop, err := bus.Serve(b, names.CancelSubject(session, "*"), r.cancel)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var tasks sync.WaitGroup
 	tasks.Go(func() {
@@ -47,7 +47,7 @@ func startRunner(t testing.TB, b *bus.Bus, session string, script func(context.C
 			})
 		}, func() {})
 	})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		stop()
 		cancel()
 		tasks.Wait()

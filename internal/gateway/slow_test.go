@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,8 +21,8 @@ func TestBodyThatNeverComes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Close()
-			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
+			defer func() { _ = c.Close() }()
+			_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
 			r := bufio.NewReader(c)
 			response, err := http.ReadResponse(r, nil)
 			if err != nil {
@@ -32,7 +33,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 			}
 			_, _ = io.Copy(io.Discard, response.Body)
 			_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
-			if _, err := r.ReadByte(); err != io.EOF {
+			if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
 				t.Errorf("the connection is kept: %v", err)
 			}
 		})
@@ -46,7 +47,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	ids := map[string]bool{}
 	for range 3 {
 		r, body := w.do("POST", "/v1/chat/completions", chatBody(streaming))
-		if r.StatusCode != 200 || !strings.Contains(body, "[DONE]") {
+		if r.StatusCode != http.StatusOK || !strings.Contains(body, "[DONE]") {
 			t.Fatalf("%d %s", r.StatusCode, body)
 		}
 		ids[r.Header.Get("X-Request-Id")] = true

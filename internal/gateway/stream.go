@@ -12,56 +12,95 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
+// A show is one streamed answer.
+type show struct {
+	follow *follower
+	events *eventWriter
+	usage  bool   // the client wants to know
+	status string // what a keep-alive tells
+}
+
 // stream shows the answer as it comes. It returns the outcome.
 //
 // The status is held back until there is text, or until pace.quiet has
 // passed: an error up to then is told by its status, which every client
 // understands; one after it becomes the last event, without [DONE].
 func (g *Gateway) stream(ctx context.Context, w http.ResponseWriter, f *follower, chat openai.ChatRequest, c *call) string {
-	s := &eventWriter{
-		w: w, rc: http.NewResponseController(w), patience: g.pace.write,
-		chunks: openai.NewStream(completionID(c), c.model, c.begun.Unix(), chat.UsageChunk),
+	s := &show{
+		follow: f, usage: chat.UsageChunk, status: "waiting",
+		events: &eventWriter{
+			w: w, rc: http.NewResponseController(w), patience: g.pace.write,
+			chunks: openai.NewStream(completionID(c), c.model, c.begun.Unix(), chat.UsageChunk),
+		},
 	}
-	status := "waiting"
-	beat := newHeart(ctx, g.pace.quiet)
-	defer func() { beat.stop() }()
+	for pause := g.pace.quiet; ; pause = g.pace.keepAlive {
+		if outcome := s.during(ctx, pause); outcome != "" {
+			return outcome
+		}
+		if s.events.comment(s.status) != nil {
+			return disconnected
+		}
+	}
+}
+
+// during shows what comes within the pause. It returns the outcome, or "" if
+// the answer goes on. One context spans many frames, because most of them come
+// much faster than a sign of life is due.
+func (s *show) during(ctx context.Context, pause time.Duration) string {
+	beat, cancel := context.WithTimeout(ctx, pause)
+	defer cancel()
 	for {
-		frame, err := f.next(beat.ctx)
-		if err != nil {
-			if !beat.due(ctx, err) {
-				return g.giveUpStream(ctx, s)
-			}
-			if err := s.comment(status); err != nil {
-				return "disconnected"
-			}
-			beat.restart(ctx, g.pace.keepAlive)
-			continue
+		frame, err := s.follow.next(beat)
+		switch {
+		case err == nil:
+		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+			return ""
+		default:
+			return s.giveUp(ctx)
 		}
-		switch frame.Kind {
-		case bus.FrameQueued:
-			status = queuedStatus(frame)
-			err = s.commentIfOpen(status)
-		case bus.FrameStarted:
-			status = "started"
-			w.Header().Set("X-Koldun-Queue-Ms", strconv.FormatInt(f.queuedFor().Milliseconds(), 10))
-			err = s.commentIfOpen(status)
-		case bus.FrameDelta:
-			status = "generating"
-			err = s.text(frame.Text)
-		case bus.FrameEnd:
-			if err := s.end(finishReason(frame), chat.UsageChunk, usage(frame)); err != nil {
-				return "disconnected"
-			}
-			return string(bus.Completed)
-		case bus.FrameError:
-			told := ofFailure(frame.Error)
-			s.fail(told)
-			return told.Code
-		}
-		if err != nil {
-			return "disconnected"
+		if outcome := s.show(frame); outcome != "" {
+			return outcome
 		}
 	}
+}
+
+// show shows one frame. It returns the outcome, or "" if the answer goes on.
+func (s *show) show(frame bus.Frame) string {
+	var err error
+	switch frame.Kind {
+	case bus.FrameQueued:
+		s.status = queuedStatus(frame)
+		err = s.events.commentIfOpen(s.status)
+	case bus.FrameStarted:
+		s.status = "started"
+		s.events.w.Header().Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
+		err = s.events.commentIfOpen(s.status)
+	case bus.FrameDelta:
+		s.status = "generating"
+		err = s.events.text(frame.Text)
+	case bus.FrameEnd:
+		if s.events.end(finishReason(frame), s.usage, usage(frame)) == nil {
+			return string(bus.Completed)
+		}
+		return disconnected
+	case bus.FrameError:
+		told := ofFailure(frame.Error)
+		s.events.fail(told)
+		return told.Code
+	}
+	if err != nil {
+		return disconnected
+	}
+	return ""
+}
+
+// giveUp ends a stream because ctx ended.
+func (s *show) giveUp(ctx context.Context) string {
+	outcome, told := ofContext(ctx)
+	if told != nil {
+		s.events.fail(told)
+	}
+	return outcome
 }
 
 func queuedStatus(f bus.Frame) string {
@@ -70,37 +109,4 @@ func queuedStatus(f bus.Frame) string {
 		s += fmt.Sprintf(" wait=%ds", int(f.Wait.Round(time.Second).Seconds()))
 	}
 	return s
-}
-
-// A heart says when a sign of life is due. It is a context, because that is
-// what ends the wait for a frame, and lasts over many frames, because most of
-// them come much faster.
-type heart struct {
-	ctx  context.Context
-	stop context.CancelFunc
-}
-
-func newHeart(ctx context.Context, pause time.Duration) *heart {
-	h := &heart{}
-	h.ctx, h.stop = context.WithTimeout(ctx, pause)
-	return h
-}
-
-// due reports whether err says that the pause is over, and ctx is not.
-func (h *heart) due(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && h.ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
-}
-
-func (h *heart) restart(ctx context.Context, pause time.Duration) {
-	h.stop()
-	h.ctx, h.stop = context.WithTimeout(ctx, pause)
-}
-
-// giveUpStream ends a stream because ctx ended.
-func (g *Gateway) giveUpStream(ctx context.Context, s *eventWriter) string {
-	outcome, told := ofContext(ctx)
-	if told != nil {
-		s.fail(told)
-	}
-	return outcome
 }

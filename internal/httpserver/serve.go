@@ -95,7 +95,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 	case <-ctx.Done():
 	}
 	stop(s, grace, endRequests, logger)
-	<-broken
+	if err := <-broken; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("cannot serve on %q: %w", l.Addr(), err)
+	}
 	logger.Info("stopped")
 	return nil
 }

@@ -49,7 +49,7 @@ func TestServeLetsRequestsFinish(t *testing.T) {
 			body <- err.Error()
 			return
 		}
-		defer r.Body.Close()
+		defer func() { _ = r.Body.Close() }()
 		b, _ := io.ReadAll(r.Body)
 		body <- string(b)
 	}()
@@ -75,7 +75,7 @@ func TestServeEndsRequestsAfterTheGrace(t *testing.T) {
 	}), Options{Grace: time.Millisecond})
 	go func() {
 		if r, err := http.Get(url); err == nil {
-			r.Body.Close()
+			_ = r.Body.Close()
 		}
 	}()
 	<-entered
@@ -96,7 +96,7 @@ func TestServeCutsHandlersThatHang(t *testing.T) {
 	defer close(leave)
 	go func() {
 		if r, err := http.Get(url); err == nil {
-			r.Body.Close()
+			_ = r.Body.Close()
 		}
 	}()
 	<-entered
@@ -110,7 +110,7 @@ func TestServeReportsABrokenListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	_ = l.Close()
 	if err := Serve(t.Context(), l, http.NotFoundHandler(), Options{}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("err = %v, want net.ErrClosed", err)
 	}
@@ -121,7 +121,7 @@ func TestListenNamesThePortInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	_, err = Listen(t.Context(), l.Addr().String())
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), l.Addr().String()) {
 		t.Errorf("err = %v", err)

@@ -82,16 +82,15 @@ func (f *fields) text(field string) (s string, ok bool) {
 	return s, true
 }
 
-func (f *fields) boolean(field string) (b, ok bool) {
+// boolean reads a boolean; none is false.
+func (f *fields) boolean(field string) bool {
+	var b bool
 	raw := f.take(field)
-	if raw == nil {
-		return false, false
-	}
-	if json.Unmarshal(raw, &b) != nil {
+	if raw != nil && json.Unmarshal(raw, &b) != nil {
 		f.wrongType(field, "a boolean", raw)
-		return false, false
+		return false
 	}
-	return b, true
+	return b
 }
 
 // number reads a number in [lo, hi].

@@ -80,7 +80,7 @@ func parseModel(f *fields, r *ChatRequest) {
 }
 
 func parseStream(f *fields, r *ChatRequest) {
-	r.Stream, _ = f.boolean("stream")
+	r.Stream = f.boolean("stream")
 	raw := f.take("stream_options")
 	if raw == nil {
 		return
@@ -90,8 +90,8 @@ func parseStream(f *fields, r *ChatRequest) {
 		return
 	}
 	o := newFields("stream_options", raw)
-	r.UsageChunk, _ = o.boolean("include_usage")
-	_, _ = o.boolean("include_obfuscation")
+	r.UsageChunk = o.boolean("include_usage")
+	o.boolean("include_obfuscation")
 	f.adopt(o)
 }
 

@@ -114,7 +114,7 @@ func FuzzAppendEvent(f *testing.F) {
 		}
 		d := NewDecoder(bytes.NewReader(AppendEvent(nil, data)), len(data))
 		got, err := readAll(d)
-		if err != io.EOF || len(got) != 1 || got[0].Data != string(data) || got[0].Cut {
+		if !errors.Is(err, io.EOF) || len(got) != 1 || got[0].Data != string(data) || got[0].Cut {
 			t.Fatalf("got %+v, %v", got, err)
 		}
 	})

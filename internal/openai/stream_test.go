@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestStream(t *testing.T) {
 				}
 			}
 		}
-		if _, err := d.Next(); err != io.EOF {
+		if _, err := d.Next(); !errors.Is(err, io.EOF) {
 			t.Errorf("after the end: %v", err)
 		}
 		if want := strings.ToValidUTF8(strings.Join(texts, ""), "\ufffd\ufffd"); got.String() != want {

@@ -29,7 +29,7 @@ func refuseUnsupported(f *fields) {
 	if n, ok := f.integer("n", 1, 128); ok && n != 1 {
 		f.fail("n", CodeUnsupportedValue, "%s must be 1: several choices per request are not supported here")
 	}
-	if on, _ := f.boolean("logprobs"); on {
+	if f.boolean("logprobs") {
 		f.fail("logprobs", CodeUnsupported, "%s is not supported here")
 	}
 	if n, _ := f.integer("top_logprobs", 0, 20); n > 0 {
