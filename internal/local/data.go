@@ -34,7 +34,7 @@ func OpenData(dir string) (*Data, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot find data folder: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // the folder is the user's choice
 		return nil, fault.As(diskFault(err), fmt.Errorf("cannot make data folder: %w", err))
 	}
 	lock, err := takeLock(filepath.Join(dir, "lock"))
@@ -43,7 +43,7 @@ func OpenData(dir string) (*Data, error) {
 	}
 	d := &Data{dir: dir, lock: lock}
 	if err := d.clean(); err != nil {
-		d.Close()
+		_ = d.Close()
 		return nil, fault.As(diskFault(err), fmt.Errorf("cannot clean data folder %q: %w", dir, err))
 	}
 	return d, nil
@@ -81,7 +81,7 @@ func (d *Data) clean() error {
 // takeLock locks a file until it is closed or the process ends. The process id
 // in it is for the message only.
 func takeLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // likewise
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func takeLock(path string) (*os.File, error) {
 	if err == nil {
 		return f, nil
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		pid, _ := io.ReadAll(io.LimitReader(f, 20))
 		return nil, fault.Errorf(fault.Conflict, "process %s uses it; stop it, or choose another data folder",

@@ -81,7 +81,7 @@ func childServe(args []string) int {
 			http.Error(w, "waiting for the file", http.StatusServiceUnavailable)
 		}
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, os.Getpid()) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, os.Getpid()) })
 	l, err := net.Listen("tcp", "127.0.0.1:"+args[0])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -113,7 +113,7 @@ func childGrandchild(args []string) int {
 	if err != nil {
 		panic(err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	touch(args[0], fmt.Sprintf("%d %d", os.Getpid(), p.Pid))
 	select {}
 }
@@ -128,7 +128,7 @@ func childUp(args []string) int {
 	l, err := New(Config{
 		Claims:   []Object{xr("a")},
 		Data:     data,
-		Composer: composerFunc(compose(deployment("a", 1, container("main", "grandchild", args[1])))),
+		Composer: compose(deployment("a", 1, container("main", "grandchild", args[1]))),
 		Managed:  &fakeManaged{},
 		Binary:   os.Args[0],
 		OwnImage: ownImage,

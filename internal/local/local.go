@@ -16,7 +16,7 @@ import (
 // Its fields belong to the goroutine of Run, unless they say otherwise.
 type Local struct {
 	cfg     Config
-	ctx     context.Context // of Run
+	ctx     context.Context //nolint:containedctx // of Run; what units start outlives the call that starts it
 	inbox   chan func()     // any goroutine sends, through post
 	closed  chan struct{}   // closed when the inbox is not read any more
 	machine *pod.Machine

@@ -604,7 +604,7 @@ func TestPortInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	defer func() { _ = taken.Close() }()
 	port := taken.Addr().(*net.TCPAddr).Port
 	d := deployment("web", 1, container("main", "sleep"))
 	w := run(t, compose(d, serviceOf("web", port)))
@@ -654,7 +654,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer parent.Process.Kill()
+	defer func() { _ = parent.Process.Kill() }()
 	pids := awaitPIDs(t, told)
 
 	var stderr bytes.Buffer
@@ -800,7 +800,7 @@ func ask(t *testing.T, addr string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rsp.Body.Close()
+	defer func() { _ = rsp.Body.Close() }()
 	body, err := io.ReadAll(rsp.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,8 @@ type fakeManaged struct {
 	things  map[string]string // by name: spec.value
 	calls   []string
 	unready map[string]bool
-	fails   error
+	fails   error  // of Observe
+	keeps   error  // of Delete
 	seen    Object // last, as given to Observe
 }
 
@@ -92,6 +93,9 @@ func (f *fakeManaged) put(verb string, o Object) error {
 func (f *fakeManaged) Delete(_ context.Context, o Object) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.keeps != nil {
+		return f.keeps
+	}
 	delete(f.things, o.Key().Name)
 	f.calls = append(f.calls, "delete "+o.Key().Name)
 	return nil
@@ -159,7 +163,7 @@ func run(t *testing.T, c Composer, change ...func(*Config)) *world {
 	w.cancel = cancel
 	go func() { w.ended <- w.Run(ctx) }()
 	t.Cleanup(func() {
-		w.stop()
+		_ = w.stop() // a test that cares has asked before
 		_ = data.Close()
 	})
 	return w

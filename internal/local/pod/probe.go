@@ -123,7 +123,7 @@ func get(ctx context.Context, client *http.Client, c *Check) error {
 	if err != nil {
 		return err
 	}
-	defer rsp.Body.Close()
+	defer func() { _ = rsp.Body.Close() }()
 	body, _ := io.ReadAll(io.LimitReader(rsp.Body, 200))
 	body = bytes.TrimSpace(body)
 	if rsp.StatusCode < 200 || rsp.StatusCode >= 400 {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -81,8 +82,8 @@ func (t *Tether) Run(ctx context.Context, s Spec) (Exit, error) {
 		return Exit{}, fmt.Errorf("cannot start %q: %w", s.Path, err)
 	}
 
-	cmd := exec.Command(s.Path, s.Args...) //nolint:gosec,noctx // the caller's choice; ctx is heeded below, for the group
-	cmd.Env = append(s.Env[:len(s.Env):len(s.Env)], ParentFD+"=3")
+	cmd := exec.Command(s.Path, s.Args...) //nolint:noctx // ctx is heeded below, for the whole group
+	cmd.Env = slices.Concat(s.Env, []string{ParentFD + "=3"})
 	cmd.Dir = s.Dir
 	cmd.Stdout, cmd.Stderr = out.writer, errs.writer
 	cmd.ExtraFiles = []*os.File{t.reader}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	ExitWithParent()
 	switch mode {
 	case "talk":
-		fmt.Println("out")
+		say("out")
 		fmt.Fprint(os.Stderr, "first\n\n\x1b[31mlast\x1b[0m")
 		os.Exit(7)
 	case "panic":
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	case "polite":
 		signals := make(chan os.Signal, 1)
 		signal.Notify(signals, syscall.SIGTERM)
-		fmt.Println("ready")
+		say("ready")
 		<-signals
 		os.Exit(0)
 	case "leaver": // ends, but what it has started holds on to its output
@@ -39,12 +39,14 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println(p.Pid)
+		say(p.Pid)
 		os.Exit(0)
 	case "hang":
 		select {}
 	}
 }
+
+func say(word any) { _, _ = fmt.Fprintln(os.Stdout, word) }
 
 func child(t *testing.T, mode string) (Spec, string) {
 	t.Helper()

@@ -95,12 +95,12 @@ func (p *Proxy) Serve(ctx context.Context) {
 
 // pass carries one connection to its end.
 func (p *Proxy) pass(ctx context.Context, client net.Conn) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	backend := p.dial(ctx)
 	if backend == nil {
 		return
 	}
-	defer backend.Close()
+	defer func() { _ = backend.Close() }()
 	cut := context.AfterFunc(ctx, func() {
 		_ = client.Close()
 		_ = backend.Close()

@@ -1,0 +1,69 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFrontStopsBeforeBack(t *testing.T) {
+	dir := t.TempDir()
+	front := deployment("web", 1, server())
+	back := deployment("back", 1, container("main", "sleep"))
+	stuck := jobOf("stuck", nil, container("main", "stubborn", filepath.Join(dir, "deaf")))
+	w := run(t, composerFunc(func(xr Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
+		c, err := compose(back, front, stuck, serviceOf("web", 80))(xr, observed, nil)
+		c.Ready["job-stuck"] = true
+		return c, err
+	}), func(c *Config) {
+		c.Ports = map[string]int{"web:80": 0}
+		c.Grace = 100 * time.Millisecond
+	})
+	w.settle()
+	eventually(t, "the job is deaf", func() bool { _, err := os.Stat(filepath.Join(dir, "deaf")); return err == nil })
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, e := range w.told(func(e Event) bool { return e.Type == ProcessEnded || e.Type == Stopping || e.Type == Stopped }) {
+		order = append(order, string(e.Type)+" "+e.Object.Name)
+	}
+	if len(order) != 5 {
+		t.Fatalf("order %v", order)
+	}
+	slices.Sort(order[2:4]) // those two stop together
+	want := []string{"Stopping ", "ProcessEnded web", "ProcessEnded back", "ProcessEnded stuck", "Stopped "}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRemovedJobIsEnded(t *testing.T) {
+	j := jobOf("j", nil, container("main", "sleep"))
+	started := false // used by the goroutine of Run only
+	w := run(t, composerFunc(func(_ Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
+		if started {
+			return Composed{}, nil
+		}
+		return Composed{Desired: map[string]Object{"j": j}, Ready: map[string]bool{"j": false}}, nil
+	}))
+	pid := w.await("start", of(ProcessStarted, j.Key())).PID
+	w.look(func() {
+		started = true
+		w.dirty[xr("a").Key()] = true
+	})
+	w.await("removal", of(Removed, j.Key()))
+	if alive(pid) {
+		t.Error("the process is still there")
+	}
+	if told := w.told(of(JobEnded, j.Key())); len(told) != 0 {
+		t.Errorf("a removed Job is told to have ended: %+v", told)
+	}
+	if r := w.settle(); !r.Ready {
+		t.Errorf("root = %+v", r)
+	}
+}
