@@ -124,7 +124,7 @@ func (g *Gateway) cancelLate(ref bus.Ref, reason string) {
 
 // readChat reads and validates the body.
 func (g *Gateway) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatRequest, *refusal) {
-	if !isJSON(r) {
+	if !mayBeJSON(r) {
 		return openai.ChatRequest{}, errNotJSON()
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.cfg.MaxBodyBytes))
@@ -150,11 +150,16 @@ func (g *Gateway) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 	return chat, nil
 }
 
-// isJSON demands the content type of JSON: a web page of a stranger can make a
-// browser send others to a gateway on this machine without asking.
-func isJSON(r *http.Request) bool {
+// mayBeJSON reports whether the body may be taken for JSON. Without a word
+// about it (curl -d says it is a form) it is, except from a browser on a page
+// of somebody else: such a page can send anything but declared JSON to a
+// gateway on its visitor's machine without being asked.
+func mayBeJSON(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
+	if err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json")) {
+		return true
+	}
+	return new(http.CrossOriginProtection).Check(r) == nil
 }
 
 // request is the envelope in which a chat is queued.

@@ -227,6 +227,16 @@ func TestOneGenerationOnly(t *testing.T) {
 	}
 }
 
+// TestCurl sends what curl -d does.
+func TestCurl(t *testing.T) {
+	w := newWorld(t, nil)
+	startRunner(t, w.bus, tinySession, says("x"))
+	r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "Content-Type", "application/x-www-form-urlencoded")
+	if r.StatusCode != http.StatusOK || !strings.HasSuffix(body, "}\n") {
+		t.Errorf("got %d %s", r.StatusCode, body)
+	}
+}
+
 func TestIgnoredParameters(t *testing.T) {
 	w := newWorld(t, nil)
 	startRunner(t, w.bus, tinySession, says("x"))
