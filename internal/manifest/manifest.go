@@ -5,6 +5,8 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
+	"slices"
 	"sort"
 	"time"
 
@@ -43,8 +45,18 @@ type Manifest struct {
 type Origin struct {
 	Source string `json:"source"`           // as modelref prints it, without the revision
 	Commit string `json:"commit,omitempty"` // the hub's commit, 40 hex digits
-	// Digest is the SHA-256 of the manifest that a conversion read.
+	// Digest is the SHA-256 of the manifest that a conversion read, or of the
+	// listing of a source that has no manifest.
 	Digest string `json:"digest,omitempty"`
+	// Include and Exclude are the patterns that chose the files of a fetch.
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
+}
+
+// Equal reports whether two origins name the same bytes.
+func (o Origin) Equal(p Origin) bool {
+	return o.Source == p.Source && o.Commit == p.Commit && o.Digest == p.Digest &&
+		slices.Equal(o.Include, p.Include) && slices.Equal(o.Exclude, p.Exclude)
 }
 
 // A File is one listed file.
@@ -77,6 +89,7 @@ func (m Manifest) File(path string) (File, bool) {
 // Encode sorts the files and writes the manifest as indented JSON.
 func Encode(m Manifest) ([]byte, error) {
 	m.Version = Version
+	m.Files = slices.Clone(m.Files)
 	sort.Slice(m.Files, func(i, j int) bool { return m.Files[i].Path < m.Files[j].Path })
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -98,10 +111,19 @@ func Decode(b []byte) (Manifest, error) {
 	}
 	seen := map[string]bool{}
 	for _, f := range m.Files {
-		if f.Path == "" || f.Size < 0 || len(f.SHA256) != 64 || seen[f.Path] {
+		if !fs.ValidPath(f.Path) || f.Path == "." || f.Size < 0 || !isSHA256(f.SHA256) || seen[f.Path] {
 			return Manifest{}, fault.Errorf(fault.Corrupt, "cannot read manifest: entry of file %q is not valid or stands twice", f.Path)
 		}
 		seen[f.Path] = true
 	}
 	return m, nil
+}
+
+func isSHA256(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(s) == 64
 }

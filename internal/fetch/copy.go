@@ -1,0 +1,110 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+// CopyConfig says what to copy from one store to another.
+type CopyConfig struct {
+	From, To objectstore.Store
+	Options
+}
+
+// Copy copies a model and returns the manifest it wrote, or the one it found if
+// the target already has these very files. Each file is checked against the
+// source's manifest, whose words the target's repeats except for the ETags. A
+// source without a manifest, such as a folder made by hand, is taken as it is:
+// its files are chosen by the patterns, and their digests become known on the
+// way. Errors are those of Run.
+func Copy(ctx context.Context, cfg CopyConfig) (manifest.Manifest, error) {
+	if cfg.From == nil {
+		return manifest.Manifest{}, fault.Errorf(fault.Invalid, "cannot copy: no source is given")
+	}
+	m, err := runCopy(ctx, cfg)
+	if err != nil {
+		return manifest.Manifest{}, fmt.Errorf("cannot copy %s: %w", cfg.From.URL(), err)
+	}
+	return m, nil
+}
+
+func runCopy(ctx context.Context, cfg CopyConfig) (_ manifest.Manifest, err error) {
+	j, err := newJob(cfg.To, cfg.Options)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	defer func() { j.meter.end(err) }()
+	source, _, err := manifest.Load(ctx, cfg.From)
+	if fault.Is(err, fault.NotFound) {
+		return copyPlain(ctx, cfg, j)
+	}
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	j.base, j.origin = source, source.Origin
+	files := source.Files
+	if len(cfg.Include)+len(cfg.Exclude) > 0 {
+		j.origin.Include, j.origin.Exclude = cfg.Include, cfg.Exclude
+		files = nil
+		for _, f := range source.Files {
+			if j.choose.match(f.Path) {
+				files = append(files, f)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return manifest.Manifest{}, fault.Errorf(fault.NotFound, "none of its %d files is chosen by the patterns", len(source.Files))
+	}
+	return j.run(ctx, func(context.Context) ([]item, error) {
+		var items []item
+		for _, f := range files {
+			items = append(items, item{
+				path: f.Path, size: f.Size, sha256: f.SHA256, token: "sha256:" + f.SHA256,
+				open: opener(cfg.From, f.Path),
+			})
+		}
+		return items, nil
+	})
+}
+
+// copyPlain copies a source that has no manifest. Its listing stands for its
+// content: a file that changes its size, ETag or time is another one.
+func copyPlain(ctx context.Context, cfg CopyConfig, j *job) (manifest.Manifest, error) {
+	list, err := cfg.From.List(ctx, "")
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	h := sha256.New()
+	var items []item
+	for _, o := range list {
+		if o.Name == names.Manifest || !j.choose.match(o.Name) {
+			continue
+		}
+		id := fmt.Sprintf("%q %d %q %d", o.Name, o.Size, o.ETag, o.Modified.UnixNano())
+		_, _ = fmt.Fprintln(h, id)
+		sum := sha256.Sum256([]byte(id))
+		items = append(items, item{path: o.Name, size: o.Size, token: "listed:" + hex.EncodeToString(sum[:]), open: opener(cfg.From, o.Name)})
+	}
+	if len(items) == 0 {
+		return manifest.Manifest{}, fault.Errorf(fault.NotFound, "it has neither a manifest nor files that the patterns choose")
+	}
+	j.origin = manifest.Origin{
+		Source: cfg.From.URL(), Digest: hex.EncodeToString(h.Sum(nil)),
+		Include: cfg.Include, Exclude: cfg.Exclude,
+	}
+	return j.run(ctx, func(context.Context) ([]item, error) { return items, nil })
+}
+
+func opener(from objectstore.Store, name string) func(context.Context, int64, int64) (io.ReadCloser, error) {
+	return func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+		return from.Open(ctx, name, offset, length)
+	}
+}

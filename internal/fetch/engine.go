@@ -1,0 +1,191 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"golang.org/x/sync/errgroup"
+)
+
+// Defaults of the options. Their product bounds the memory for parts: 64 MiB.
+const (
+	defaultConcurrency = 8
+	defaultPartSize    = 8 << 20
+	defaultStall       = 30 * time.Second
+)
+
+// filesAtOnce bounds how many files are under way: enough to fill the pauses
+// between files, few enough that files become whole one after the other.
+const filesAtOnce = 4
+
+// fileAttempts is how often a file is begun anew, when its bytes were wrong or
+// another writer came in between.
+const fileAttempts = 3
+
+// An engine brings items to a store.
+type engine struct {
+	to       objectstore.Store
+	buffers  *buffers
+	partSize int64
+	stall    time.Duration
+	meter    *meter
+	log      *slog.Logger
+	sleep    func(ctx context.Context, d time.Duration) error
+}
+
+// run brings all items and describes them. The first error stops the rest.
+func (e *engine) run(ctx context.Context, items []item) ([]manifest.File, error) {
+	listed, err := e.to.List(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]objectstore.Object{}
+	for _, o := range listed {
+		there[o.Name] = o
+	}
+	files := make([]manifest.File, len(items))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(filesAtOnce)
+	for i, it := range items {
+		g.Go(func() error {
+			o, ok := there[it.path]
+			f, err := e.file(ctx, it, ok && o.Size == it.size)
+			if err != nil {
+				return fmt.Errorf("cannot fetch file %q: %w", it.path, err)
+			}
+			files[i] = f
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// file brings one item. mayBeThere tells that the target has a file of its name
+// and size.
+func (e *engine) file(ctx context.Context, it item, mayBeThere bool) (manifest.File, error) {
+	it.seen = e.meter.begin(it.path)
+	for n := 1; ; n++ {
+		if mayBeThere {
+			f, ok, err := e.finished(ctx, it)
+			if ok || err != nil {
+				return f, err
+			}
+		}
+		f, err := e.bring(ctx, it)
+		again := fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Conflict)
+		if !again || n == fileAttempts || ctx.Err() != nil {
+			return f, err
+		}
+		e.log.WarnContext(ctx, "beginning the file anew", "file", it.path, "error", err)
+		it.seen.reset()
+		if err := e.sleep(ctx, backoff(n)); err != nil {
+			return manifest.File{}, err
+		}
+		mayBeThere = true // another writer may have finished it
+	}
+}
+
+func (e *engine) bring(ctx context.Context, it item) (manifest.File, error) {
+	if it.size <= e.partSize {
+		return e.bringSmall(ctx, it)
+	}
+	return e.bringLarge(ctx, it)
+}
+
+// finished reports whether the target has the very bytes. A copy that does not
+// carry the item's token is read and hashed, but only if that is known to cost
+// less than bringing it again.
+func (e *engine) finished(ctx context.Context, it item) (manifest.File, bool, error) {
+	o, err := e.to.Stat(ctx, it.path)
+	if fault.Is(err, fault.NotFound) {
+		return manifest.File{}, false, nil
+	}
+	if err != nil || o.Size != it.size {
+		return manifest.File{}, false, err
+	}
+	f := manifest.File{Path: it.path, Size: it.size, SHA256: it.sha256, ETag: o.ETag}
+	if o.Token == it.token && it.sha256 != "" {
+		it.seen.add(it.size)
+		return f, true, nil
+	}
+	cheap := it.size <= e.partSize || o.ETag == "" // a file of a local folder
+	if o.Token != it.token && (!cheap || (it.sha256 == "" && it.git == "")) {
+		return manifest.File{}, false, nil
+	}
+	d := newDigest(it)
+	err = e.retry(ctx, "reading a file of the target", func() error {
+		d = newDigest(it)
+		r, err := e.to.Open(ctx, it.path, 0, -1)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = r.Close() }()
+		return d.read(r, it)
+	})
+	switch {
+	case fault.Is(err, fault.Corrupt), fault.Is(err, fault.NotFound):
+		e.log.InfoContext(ctx, "a file of the target is not the one wanted", "file", it.path, "error", err)
+		return manifest.File{}, false, nil
+	case err != nil:
+		return manifest.File{}, false, err
+	}
+	it.seen.add(it.size)
+	f.SHA256 = d.sum()
+	return f, true, nil
+}
+
+// bringSmall brings a file that fits into one buffer.
+func (e *engine) bringSmall(ctx context.Context, it item) (manifest.File, error) {
+	buf, err := e.buffers.get(ctx, it.size)
+	if err != nil {
+		return manifest.File{}, err
+	}
+	defer e.buffers.put(buf)
+	if err := e.read(ctx, it, 0, buf); err != nil {
+		return manifest.File{}, err
+	}
+	d := newDigest(it)
+	d.add(buf)
+	if err := d.check(it); err != nil {
+		return manifest.File{}, err
+	}
+	if err := e.retry(ctx, "writing a file", func() error { return e.to.Put(ctx, it.path, buf) }); err != nil {
+		return manifest.File{}, err
+	}
+	f := manifest.File{Path: it.path, Size: it.size, SHA256: d.sum()}
+	o, err := e.to.Stat(ctx, it.path)
+	if err != nil {
+		return manifest.File{}, err
+	}
+	if o.Size != it.size {
+		return manifest.File{}, fault.Errorf(fault.Conflict, "somebody else writes it too: it has %d bytes now", o.Size)
+	}
+	f.ETag = o.ETag
+	return f, nil
+}
+
+// dropTimeout bounds the clean-up after an error.
+const dropTimeout = 30 * time.Second
+
+// dropIfFinal drops an upload that no later run could finish. Others are left
+// to be continued.
+func (e *engine) dropIfFinal(ctx context.Context, u objectstore.Upload, err error) {
+	switch fault.KindOf(err) {
+	case fault.Corrupt, fault.NotFound, fault.Quota, fault.Invalid, fault.Unsupported:
+	default:
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+	defer cancel()
+	if abortErr := u.Abort(ctx); abortErr != nil {
+		e.log.WarnContext(ctx, "an unfinished upload stays behind", "error", abortErr)
+	}
+}

@@ -1,0 +1,64 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"math"
+	"sort"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+// An item is one file to bring to the target.
+type item struct {
+	path string
+	size int64
+	// What its bytes must hash to, lower-case hex. Both may be empty: then its
+	// digest becomes known by bringing it.
+	sha256 string
+	git    string // the id that git gives the content
+	// token names the content: parts of it and whole copies of it in the target
+	// are known by their token.
+	token string
+	seen  *tally // counts its bytes
+	open  func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
+}
+
+// partSizeFor grows the part size for files that would need too many parts.
+func partSizeFor(size, partSize int64) int64 {
+	const maxParts, unit = 10_000, 1 << 20
+	need := (size + maxParts - 1) / maxParts
+	if need <= partSize {
+		return partSize
+	}
+	return (need + unit - 1) / unit * unit
+}
+
+// total is the sum of the sizes in bytes.
+func total(items []item) (int64, error) {
+	var n int64
+	for _, it := range items {
+		if it.size < 0 || n > math.MaxInt64-it.size {
+			return 0, fault.Errorf(fault.Corrupt, "cannot fetch file %q: its size is said to be %d", it.path, it.size)
+		}
+		n += it.size
+	}
+	return n, nil
+}
+
+// small files come first: they say what the large ones are.
+func sortItems(items []item) {
+	const small = 1 << 20
+	sort.Slice(items, func(i, j int) bool {
+		a, b := items[i], items[j]
+		if (a.size < small) != (b.size < small) {
+			return a.size < small
+		}
+		return a.path < b.path
+	})
+}
+
+func (it item) options(partSize int64) objectstore.UploadOptions {
+	return objectstore.UploadOptions{Size: it.size, PartSize: partSizeFor(it.size, partSize), Token: it.token}
+}

@@ -1,0 +1,171 @@
+package fetch
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+// A job makes one target hold what one origin has.
+type job struct {
+	o      Options
+	to     objectstore.Store
+	choose patterns
+	log    *slog.Logger
+	origin manifest.Origin
+	base   manifest.Manifest // what the new manifest says beside origin and files
+	meter  *meter
+}
+
+func newJob(to objectstore.Store, o Options) (*job, error) {
+	if to == nil {
+		return nil, fault.Errorf(fault.Invalid, "no target is given")
+	}
+	choose, err := newPatterns(o.Include, o.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = defaultConcurrency
+	}
+	if o.PartSize == 0 {
+		o.PartSize = defaultPartSize
+	}
+	const least, most = 5 << 20, 1 << 30
+	if o.PartSize < least || o.PartSize > most {
+		return nil, fault.Errorf(fault.Invalid, "the part size %d is not between 5 MiB and 1 GiB", o.PartSize)
+	}
+	if o.Stall <= 0 {
+		o.Stall = defaultStall
+	}
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &job{o: o, to: to, choose: choose, log: log, base: manifest.Manifest{Kind: manifest.Source}, meter: startMeter(o.Progress)}, nil
+}
+
+// run does the job. plan lists the files; it is asked only if the target is not
+// already whole.
+func (j *job) run(ctx context.Context, plan func(context.Context) ([]item, error)) (manifest.Manifest, error) {
+	old, found, err := j.existing(ctx)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	if found && old.Kind == j.base.Kind && old.Origin.Equal(j.origin) {
+		whole, err := j.whole(ctx, old)
+		if err != nil {
+			return manifest.Manifest{}, err
+		}
+		if whole {
+			j.meter.total.Store(old.Size())
+			return old, nil
+		}
+	}
+	items, err := plan(ctx)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	sum, err := total(items)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	j.meter.total.Store(sum)
+	return j.bring(ctx, items, old, found)
+}
+
+// existing reads the target's manifest, if it has one.
+func (j *job) existing(ctx context.Context) (manifest.Manifest, bool, error) {
+	m, _, err := manifest.Load(ctx, j.to)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return manifest.Manifest{}, false, nil
+	case fault.Is(err, fault.Corrupt):
+		j.log.WarnContext(ctx, "the target's manifest is not readable and is replaced", "error", err)
+		return manifest.Manifest{}, false, nil
+	}
+	return m, err == nil, err
+}
+
+// whole reports whether the target has all files of its manifest: by ETag where
+// there is one, by token or digest in a folder.
+func (j *job) whole(ctx context.Context, m manifest.Manifest) (bool, error) {
+	list, err := j.to.List(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	there := map[string]objectstore.Object{}
+	for _, o := range list {
+		there[o.Name] = o
+	}
+	e := j.engine(startMeter(nil))
+	for _, f := range m.Files {
+		o, ok := there[f.Path]
+		if !ok || o.Size != f.Size || o.ETag != f.ETag {
+			return false, nil
+		}
+		if f.ETag != "" {
+			continue
+		}
+		it := item{path: f.Path, size: f.Size, sha256: f.SHA256, token: "sha256:" + f.SHA256, seen: e.meter.begin(f.Path)}
+		_, ok, err := e.finished(ctx, it)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (j *job) engine(m *meter) *engine {
+	return &engine{
+		to: j.to, buffers: newBuffers(j.o.PartSize, j.o.Concurrency), partSize: j.o.PartSize,
+		stall: j.o.Stall, meter: m, log: j.log, sleep: sleep,
+	}
+}
+
+// bring fills the target. A folder with a manifest is whole: so the old manifest
+// goes before the first file changes, and with it the files that the new one
+// does not name.
+func (j *job) bring(ctx context.Context, items []item, old manifest.Manifest, found bool) (manifest.Manifest, error) {
+	if err := j.clear(ctx, items, old, found); err != nil {
+		return manifest.Manifest{}, err
+	}
+	sortItems(items)
+	files, err := j.engine(j.meter).run(ctx, items)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	done := j.base
+	done.Version = manifest.Version
+	done.Origin, done.Files, done.Written = j.origin, files, time.Now().UTC().Truncate(time.Second)
+	if err := manifest.Save(ctx, j.to, done); err != nil {
+		return manifest.Manifest{}, err
+	}
+	return done, nil
+}
+
+func (j *job) clear(ctx context.Context, items []item, old manifest.Manifest, found bool) error {
+	wanted := map[string]bool{}
+	for _, it := range items {
+		wanted[it.path] = true
+	}
+	if found {
+		if err := j.to.Remove(ctx, names.Manifest); err != nil {
+			return err
+		}
+	}
+	for _, f := range old.Files {
+		if wanted[f.Path] {
+			continue
+		}
+		if err := j.to.Remove(ctx, f.Path); err != nil {
+			return err
+		}
+	}
+	return j.to.AbortUploads(ctx, func(name string) bool { return wanted[name] })
+}

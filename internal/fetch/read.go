@@ -1,0 +1,84 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// read fills buf with the item's bytes from offset. A connection that breaks or
+// stalls is replaced by one that goes on where it ended; only tries that bring
+// nothing count.
+func (e *engine) read(ctx context.Context, it item, offset int64, buf []byte) error {
+	done, refused := 0, 0
+	for n := 1; ; n++ {
+		got, err := e.readSome(ctx, it, offset+int64(done), buf[done:])
+		done += got
+		if done == len(buf) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if got > 0 {
+			n, refused = 1, 0
+		}
+		if errors.Is(err, errNotOpened) {
+			refused++
+		}
+		if !fault.Is(err, fault.Transient) || n == attempts || refused == refusals {
+			return err
+		}
+		e.log.WarnContext(ctx, "connection replaced", "file", it.path, "offset", offset+int64(done), "error", err)
+		if err := e.sleep(ctx, backoff(n)); err != nil {
+			return err
+		}
+	}
+}
+
+// refusals is how often in a row the source may fail to begin an answer: its
+// client has tried for a while each time.
+const refusals = 2
+
+// notOpened marks an error from before the first byte.
+type notOpened struct{ error }
+
+var errNotOpened = errors.New("not opened")
+
+func (n *notOpened) Unwrap() error        { return n.error }
+func (n *notOpened) Is(target error) bool { return target == errNotOpened }
+
+// readSome reads from one connection, as much as it gives.
+func (e *engine) readSome(ctx context.Context, it item, offset int64, buf []byte) (int, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r, err := it.open(ctx, offset, int64(len(buf)))
+	if fault.Is(err, fault.Transient) {
+		return 0, &notOpened{err}
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = r.Close() }()
+	w := watch(r, e.stall, cancel)
+	defer w.stop()
+	done := 0
+	for done < len(buf) {
+		n, err := w.Read(buf[done:])
+		done += n
+		it.seen.add(int64(n))
+		if err == nil {
+			continue
+		}
+		if errors.Is(context.Cause(ctx), errStalled) {
+			return done, errStalled
+		}
+		if errors.Is(err, io.EOF) {
+			err = fault.As(fault.Transient, io.ErrUnexpectedEOF)
+		}
+		return done, err
+	}
+	return done, nil
+}
