@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -174,13 +175,26 @@ func redact(urls string) (string, error) {
 	var shown []string
 	for s := range strings.SplitSeq(urls, ",") {
 		u, err := url.Parse(strings.TrimSpace(s))
-		if err != nil || u.Host == "" {
+		if err != nil || !isHost(u) {
 			// The text of err would repeat the URL, and a password in it.
 			return "", fault.Errorf(fault.Invalid, "cannot connect to NATS: URL %d is not of the form nats://host:port", len(shown)+1)
 		}
 		shown = append(shown, u.Scheme+"://"+u.Host)
 	}
 	return strings.Join(shown, ","), nil
+}
+
+// isHost reports whether a URL names a host and a port that is a number, or none.
+func isHost(u *url.URL) bool {
+	host := u.Hostname()
+	if host == "" {
+		return false
+	}
+	if u.Port() != "" {
+		_, err := strconv.ParseUint(u.Port(), 10, 16)
+		return err == nil && u.Host == net.JoinHostPort(host, u.Port())
+	}
+	return u.Host == host || u.Host == "["+host+"]"
 }
 
 // backoff is the pause after failed attempt n (from 0), with jitter, so that

@@ -46,7 +46,9 @@ func kinded(err error) error {
 	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrMsgNotFound),
 		errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrStreamNotFound):
 		return fault.As(fault.NotFound, err)
-	case errors.Is(err, jetstream.ErrInvalidKey), errors.Is(err, jetstream.ErrInvalidSubject):
+	case errors.Is(err, jetstream.ErrInvalidKey), errors.Is(err, jetstream.ErrInvalidSubject),
+		errors.Is(err, jetstream.ErrInvalidStreamName), errors.Is(err, jetstream.ErrStreamNameRequired),
+		errors.Is(err, jetstream.ErrInvalidBucketName), errors.Is(err, nats.ErrBadSubject):
 		return fault.As(fault.Invalid, err)
 	case errors.As(err, &api):
 		return fault.As(apiKind(api), err)

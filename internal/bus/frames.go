@@ -40,7 +40,8 @@ type Frames struct {
 	dropped     int       // frames that the buffer could not hold, as last seen
 	nextAsk     time.Time // no resume is sent before
 	behind      bool      // frames are known to be missing
-	endedAt     time.Time // when a terminal record was first seen
+	endedAt     time.Time // when a terminal record was first seen, or a frame after that
+	completed   bool      // that record says so, so that all frames exist
 	ending      Frame     // what that record says
 }
 
@@ -114,7 +115,7 @@ func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
 	out, verdict := f.order.take(frame)
 	switch verdict {
 	case deliver:
-		f.behind = f.lostSome()
+		f.behind = f.behind || f.lostSome()
 		if !f.endedAt.IsZero() { // its frames are still coming: be patient
 			f.endedAt = time.Now()
 			f.nextAsk = f.endedAt.Add(resumePause)
@@ -156,30 +157,31 @@ func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 	if err := f.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume()); err != nil {
 		f.bus.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
 	}
-	if f.endedAt.IsZero() {
-		f.lookForEnd(ctx, now)
-		// One round is enough unless frames are known to be missing: then the
-		// next message that comes shows the gap again.
-		f.behind = false
+	// One round is enough: if frames are still missing, the next that comes
+	// shows it again.
+	f.behind = false
+	if f.endedAt.IsZero() && !f.lookForEnd(ctx, now) {
 		return Frame{}, false
 	}
-	if now.Sub(f.endedAt) < lostAfter {
-		return Frame{}, false
+	if f.completed && now.Sub(f.endedAt) < lostAfter {
+		return Frame{}, false // its last frames may still come
 	}
 	f.order.ended = true
 	return f.ending, true
 }
 
-func (f *Frames) lookForEnd(ctx context.Context, now time.Time) {
+// lookForEnd looks for a terminal record, and reports whether there is one.
+func (f *Frames) lookForEnd(ctx context.Context, now time.Time) bool {
 	ctx, cancel := context.WithTimeout(ctx, cancelTry)
 	defer cancel()
 	o, err := f.bus.Outcome(ctx, f.ref)
 	if err != nil {
-		return
+		return false
 	}
-	f.endedAt = now
+	f.endedAt, f.completed = now, o.State == Completed
 	f.ending = Frame{Request: f.ref.ID, Epoch: f.order.epoch, Attempt: f.order.attempt, Seq: -1, Kind: FrameError, Error: o.Error}
 	if o.Error == nil {
 		f.ending.Error = &Failure{Code: CodeInterrupted, Message: "the answer was generated but lost on its way"}
 	}
+	return true
 }

@@ -3,6 +3,7 @@ package natstest
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/embedded/nats"
@@ -28,18 +29,13 @@ func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, dir: t.TempDir(), listen: "127.0.0.1:0"}
 	s.Restart()
-	s.listen = s.URL()[len("nats://"):]
+	s.listen = strings.TrimPrefix(s.srv.ClientURL(), "nats://")
 	t.Cleanup(func() { s.Stop() })
 	return s
 }
 
 // URL is where clients connect. It stays the same over restarts.
-func (s *Server) URL() string {
-	if s.srv == nil {
-		return "nats://" + s.listen
-	}
-	return s.srv.ClientURL()
-}
+func (s *Server) URL() string { return "nats://" + s.listen }
 
 // Stop stops the server and waits until it is gone.
 func (s *Server) Stop() {

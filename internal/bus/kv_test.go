@@ -1,0 +1,149 @@
+package bus_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+func TestKeys(t *testing.T) {
+	b := connect(t, natstest.Start(t))
+	ctx := testContext(t)
+	const bucket, key = names.LeasesBucket, "s"
+
+	if _, _, err := bus.Get[string](ctx, b, bucket, key); !fault.Is(err, fault.NotFound) {
+		t.Errorf("no key: %v, want NotFound", err)
+	}
+	if _, _, err := bus.Get[string](ctx, b, "nothing", key); !fault.Is(err, fault.NotFound) {
+		t.Errorf("no bucket: %v, want NotFound", err)
+	}
+	rev, err := b.Create(ctx, bucket, key, "a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Create(ctx, bucket, key, "b", 0); !fault.Is(err, fault.Conflict) {
+		t.Errorf("created twice: %v, want Conflict", err)
+	}
+	next, err := b.Update(ctx, bucket, key, "b", rev, time.Minute)
+	if err != nil || next <= rev {
+		t.Fatalf("Update = %d, %v; want more than %d", next, err, rev)
+	}
+	if _, err := b.Update(ctx, bucket, key, "c", rev, 0); !fault.Is(err, fault.Conflict) {
+		t.Errorf("updated from an old revision: %v, want Conflict", err)
+	}
+	if err := b.Delete(ctx, bucket, key, rev); !fault.Is(err, fault.Conflict) {
+		t.Errorf("deleted an old revision: %v, want Conflict", err)
+	}
+	if got, rev, err := bus.Get[string](ctx, b, bucket, key); err != nil || got != "b" || rev != next {
+		t.Errorf("Get = %q, %d, %v; want b, %d", got, rev, err, next)
+	}
+	if _, _, err := bus.Get[int](ctx, b, bucket, key); !fault.Is(err, fault.Corrupt) {
+		t.Errorf("another type: %v, want Corrupt", err)
+	}
+	if err := b.Delete(ctx, bucket, key, next); err != nil {
+		t.Error(err)
+	}
+	again, err := b.Create(ctx, bucket, key, "d", time.Minute)
+	if err != nil || again <= next {
+		t.Errorf("created after the deletion: revision %d, %v; want more than %d", again, err, next)
+	}
+	if _, err := b.Put(ctx, bucket, "a b", 1); !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Transient) {
+		t.Errorf("a key that is none: %v", err)
+	}
+}
+
+// A recorder keeps what a watch tells.
+type recorder struct {
+	events chan string
+}
+
+func watch(ctx context.Context, b *bus.Bus, bucket string) recorder {
+	r := recorder{events: make(chan string, 100)}
+	go bus.Watch(ctx, b, bucket, ">", func(e bus.Event[int]) {
+		switch e.Kind {
+		case bus.Changed:
+			r.events <- fmt.Sprintf("%s=%d", e.Key, e.Value)
+		case bus.Gone:
+			r.events <- e.Key + " gone"
+		case bus.Synced:
+			r.events <- "synced"
+		}
+	})
+	return r
+}
+
+func (r recorder) want(t *testing.T, want ...string) {
+	t.Helper()
+	var got []string
+	for range want {
+		select {
+		case e := <-r.events:
+			got = append(got, e)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	srv := natstest.Start(t)
+	b := connect(t, srv)
+	ctx := testContext(t)
+	const bucket = names.RunnersBucket
+	put := func(key string, v any) {
+		t.Helper()
+		if _, err := b.Put(ctx, bucket, key, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a", 1)
+	put("foreign", "no number")
+	r := watch(ctx, b, bucket)
+	r.want(t, "a=1", "synced")
+	put("a", 2)
+	put("b", 3)
+	if err := b.Delete(ctx, bucket, "a", 0); err != nil {
+		t.Fatal(err)
+	}
+	r.want(t, "a=2", "b=3", "a gone")
+	if _, err := b.PutTTL(ctx, bucket, "short", 4, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	r.want(t, "short=4", "short gone") // expires
+
+	// While the watch cannot hear, one key goes and one comes.
+	put("c", 5)
+	r.want(t, "c=5")
+	srv.Stop()
+	srv.Restart()
+	other := connect(t, srv)
+	if err := other.Delete(ctx, bucket, "c", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Put(ctx, bucket, "d", 6); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for len(seen) < 3 {
+		select {
+		case e := <-r.events:
+			seen[e] = true
+		case <-time.After(30 * time.Second):
+			t.Fatalf("after a restart: %v", seen)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"synced": true, "c gone": true, "d=6": true}, seen); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,63 @@
+package bus_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+func TestBacklog(t *testing.T) {
+	srv := natstest.Start(t)
+	b := connect(t, srv)
+	ctx := testContext(t)
+	publish := func(id, session string) {
+		t.Helper()
+		r := request(id)
+		r.Session = session
+		if _, err := b.PublishRequest(ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish("req_1", "s")
+	publish("req_2", "other")
+	if err := b.Conn().PublishMsg(&nats.Msg{Subject: names.RequestSubject("s", "t"), Data: []byte("no request")}); err != nil {
+		t.Fatal(err)
+	}
+	publish("req_3", "s")
+
+	events := make(chan string, 100)
+	go b.Backlog(ctx, "s", func(e bus.Entry) { events <- fmt.Sprintf("%d:%s", e.Seq, e.Request.ID) }, func() { events <- "replayed" })
+	sessions := make(chan string, 100)
+	go b.Sessions(ctx, func(s string) { sessions <- s })
+	want := func(c chan string, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			select {
+			case got := <-c:
+				if got != w {
+					t.Errorf("got %q, want %q", got, w)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatalf("waited in vain for %q", w)
+			}
+		}
+	}
+	want(events, "1:req_1", "3:", "4:req_3", "replayed")
+	want(sessions, "s", "other", "s", "s")
+	publish("req_4", "s")
+	want(events, "5:req_4")
+	srv.Restart()
+	publish("req_5", "s")
+	want(events, "6:req_5")
+	want(sessions, "s", "s")
+
+	none := make(chan string, 1)
+	go b.Backlog(ctx, "empty", func(e bus.Entry) { none <- e.Request.ID }, func() { none <- "replayed" })
+	want(none, "replayed")
+}
