@@ -1,0 +1,72 @@
+package api_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/llama"
+	"github.com/gorizond/koldun/internal/llama/api"
+)
+
+// An engineFunc is an engine made of one function.
+type engineFunc func(ctx context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error)
+
+func (f engineFunc) Generate(ctx context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error) {
+	return f(ctx, r, emit)
+}
+
+// says answers with pieces.
+func says(finish llama.Finish, pieces ...string) engineFunc {
+	return func(_ context.Context, _ llama.Request, emit func(llama.Piece) error) (llama.Result, error) {
+		if err := emit(llama.Piece{}); err != nil {
+			return llama.Result{}, err
+		}
+		for i, text := range pieces {
+			if err := emit(llama.Piece{Text: text, Tokens: i + 1}); err != nil {
+				return llama.Result{}, err
+			}
+		}
+		return llama.Result{Finish: finish, PromptTokens: 5, CachedTokens: 2, Tokens: len(pieces) + 1, PromptTime: 1, AnswerTime: 1}, nil
+	}
+}
+
+func serve(t testing.TB, e api.Engine, o api.Options) *httptest.Server {
+	t.Helper()
+	o.Logger = slog.New(slog.DiscardHandler)
+	if o.Model == "" {
+		o.Model = "tiny.m"
+	}
+	s := httptest.NewServer(api.New(e, o))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// post sends a chat request and reads the whole answer.
+func post(t testing.TB, url, body string) (*http.Response, string) {
+	t.Helper()
+	resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, read(t, resp)
+}
+
+func read(t testing.TB, resp *http.Response) string {
+	t.Helper()
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+const hello = `{"messages":[{"role":"user","content":"Hello"}]}`
+
+// with adds fields to the request.
+func with(fields string) string { return strings.TrimSuffix(hello, "}") + "," + fields + "}" }
