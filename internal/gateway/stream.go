@@ -105,8 +105,8 @@ func (s *show) giveUp(ctx context.Context) string {
 
 func queuedStatus(f bus.Frame) string {
 	s := fmt.Sprintf("queued position=%d", f.Position)
-	if f.Wait > 0 {
-		s += fmt.Sprintf(" wait=%ds", int(f.Wait.Round(time.Second).Seconds()))
+	if wait := f.Wait.Round(time.Second); wait > 0 {
+		s += fmt.Sprintf(" wait=%ds", int(wait.Seconds()))
 	}
 	return s
 }
