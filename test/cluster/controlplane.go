@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// controllers of kube-controller-manager that run: those that give objects
+// their life and their end. Nothing schedules and nothing runs pods.
+var controllers = []string{ //nolint:gochecknoglobals // a constant in all but syntax
+	"clusterrole-aggregation-controller",
+	"deployment-controller",
+	"disruption-controller",
+	"garbage-collector-controller",
+	"job-controller",
+	"namespace-controller",
+	"replicaset-controller",
+	"serviceaccount-controller",
+	"statefulset-controller",
+}
+
+// startControlPlane starts etcd, kube-apiserver and kube-controller-manager,
+// and returns when requests are answered.
+func (c *Cluster) startControlPlane(ctx context.Context) error {
+	free, err := ports(2)
+	if err != nil {
+		return err
+	}
+	etcdURL, apiPort := "http://"+loopback(free[0]), free[1]
+	token := rand.Text()
+	ca, err := c.writeCredentials(token)
+	if err != nil {
+		return fmt.Errorf("cannot write credentials of the control plane: %w", err)
+	}
+	c.config = &rest.Config{
+		Host:            "https://" + loopback(apiPort),
+		BearerToken:     token,
+		TLSClientConfig: rest.TLSClientConfig{CAData: ca.pem},
+		QPS:             -1, // tests need no mercy
+		WarningHandler:  rest.NoWarnings{},
+	}
+	kubeconfig := c.dir.in("admin.kubeconfig")
+	if err := writeKubeconfig(kubeconfig, c.config, token); err != nil {
+		return err
+	}
+
+	if err := c.start(etcd, etcd,
+		"--data-dir="+c.dir.in("etcd"),
+		"--listen-client-urls="+etcdURL, "--advertise-client-urls="+etcdURL,
+		"--listen-peer-urls=http://127.0.0.1:0",
+		"--unsafe-no-fsync", "--log-level=warn",
+	); err != nil {
+		return err
+	}
+	if err := c.start(apiServer, apiServer, append(c.apiServerKeys(),
+		"--etcd-servers="+etcdURL,
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", apiPort),
+		"--endpoint-reconciler-type=none", // loopback cannot be an endpoint
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-cluster-ip-range=10.96.0.0/16",
+		"--authorization-mode=RBAC",
+		"--allow-privileged",
+		"--enable-priority-and-fairness=false", // one user, and faster to start
+		"--profiling=false",
+	)...); err != nil {
+		return err
+	}
+	if err := c.awaitHTTP(ctx, apiServer, c.config.Host+"/readyz"); err != nil {
+		return err
+	}
+	return c.start(controllerManager, controllerManager,
+		"--kubeconfig="+kubeconfig,
+		"--service-account-private-key-file="+c.dir.in("keys", "sa.key"),
+		"--controllers="+strings.Join(controllers, ","),
+		"--leader-elect=false", "--secure-port=0", "--profiling=false",
+		"--kube-api-qps=1000", "--kube-api-burst=1000",
+		"--concurrent-gc-syncs=5",
+	)
+}
+
+// writeCredentials writes the API server's certificate, the key of service
+// account tokens, and the administrator's token.
+func (c *Cluster) writeCredentials(token string) (*authority, error) {
+	ca, err := newAuthority("cluster")
+	if err != nil {
+		return nil, err
+	}
+	cert, key, err := ca.server("kubernetes.default.svc")
+	if err != nil {
+		return nil, err
+	}
+	sa, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	saKey, err := keyBlock(sa)
+	if err != nil {
+		return nil, err
+	}
+	saDER, err := x509.MarshalPKIXPublicKey(sa.Public())
+	if err != nil {
+		return nil, err
+	}
+	return ca, writeFiles(c.dir.in("keys"), map[string][]byte{
+		tlsCert:      cert,
+		tlsKey:       key,
+		"sa.key":     saKey,
+		"sa.pub":     pemBlock("PUBLIC KEY", saDER),
+		"tokens.csv": []byte(token + ",admin,admin,system:masters\n"),
+	})
+}
+
+func (c *Cluster) apiServerKeys() []string {
+	return []string{
+		"--tls-cert-file=" + c.dir.in("keys", tlsCert),
+		"--tls-private-key-file=" + c.dir.in("keys", tlsKey),
+		"--service-account-signing-key-file=" + c.dir.in("keys", "sa.key"),
+		"--service-account-key-file=" + c.dir.in("keys", "sa.pub"),
+		"--token-auth-file=" + c.dir.in("keys", "tokens.csv"),
+	}
+}
+
+// start a program of the cluster under a name of its own.
+func (c *Cluster) start(name, program string, args ...string) error {
+	return c.add(name, program, os.Environ(), args...).Start()
+}
+
+// add a program that stops with the cluster.
+func (c *Cluster) add(name, program string, env []string, args ...string) *Process {
+	path := program
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.bin, program)
+	}
+	p := &Process{name: name, path: path, args: args, env: env, log: c.dir.in("logs", name+".log")}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.processes = append(c.processes, p)
+	return p
+}
+
+// awaitHTTP waits until url answers 200, all programs still run and ctx lasts.
+func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
+	transport, err := rest.TransportFor(c.config)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: transport, Timeout: 5 * time.Second}
+	return c.await(ctx, name, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		rsp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		defer rsp.Body.Close() //nolint:errcheck // nothing is read from it
+		if rsp.StatusCode != http.StatusOK {
+			return fmt.Errorf("it answers %s", rsp.Status)
+		}
+		return nil
+	})
+}
+
+// await polls until ready returns nil, as long as all programs run.
+func (c *Cluster) await(ctx context.Context, what string, ready func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := poll(ctx, func(ctx context.Context) error {
+		if ended := c.ended(); ended != nil {
+			cancel(ended)
+		}
+		return ready(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot start %s: %w", what, err)
+	}
+	return nil
+}
+
+// ended is the end of a program that should run.
+func (c *Cluster) ended() error {
+	for _, p := range c.programs() {
+		if err := p.err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) programs() []*Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]*Process(nil), c.processes...)
+}

@@ -1,0 +1,171 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// SystemNamespace is where Crossplane believes to run.
+const SystemNamespace = "crossplane-system"
+
+// Names of the Secrets in which Crossplane keeps its certificates.
+const (
+	secretRootCA = "crossplane-root-ca"
+	secretServer = "crossplane-tls-server"
+	secretClient = "crossplane-tls-client"
+)
+
+// webhookService is the name by which the API server reaches core's webhooks.
+const webhookService = "crossplane-webhooks"
+
+// startCrossplane does what Crossplane's Helm chart and its Deployments do,
+// and returns when core watches.
+func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error {
+	free, err := ports(3)
+	if err != nil {
+		return err
+	}
+	webhookPort, metricsPort, healthPort := free[0], free[1], free[2]
+	if err := c.applyChart(ctx); err != nil {
+		return err
+	}
+	core, err := c.serviceAccountEnv(ctx, "crossplane")
+	if err != nil {
+		return err
+	}
+	rbac, err := c.serviceAccountEnv(ctx, "rbac-manager")
+	if err != nil {
+		return err
+	}
+	files := filepath.Join(c.bin, crossplane+".d")
+	core = append(core,
+		"WEBHOOK_SERVICE_NAME="+webhookService, "WEBHOOK_SERVICE_NAMESPACE="+SystemNamespace,
+		"WEBHOOK_SERVICE_PORT="+strconv.Itoa(webhookPort),
+		"TLS_CA_SECRET_NAME="+secretRootCA, "TLS_SERVER_SECRET_NAME="+secretServer, "TLS_CLIENT_SECRET_NAME="+secretClient,
+		"TLS_SERVER_CERTS_DIR="+c.dir.in(secretServer), "TLS_CLIENT_CERTS_DIR="+c.dir.in(secretClient),
+		"CRDS_PATH="+filepath.Join(files, "crds"), "WEBHOOK_CONFIGS_PATH="+filepath.Join(files, "webhookconfigurations"),
+	)
+	if err := c.initCrossplane(ctx, core); err != nil {
+		return err
+	}
+	for _, name := range []string{secretServer, secretClient} {
+		if err := c.mountSecret(ctx, name); err != nil {
+			return err
+		}
+	}
+	c.metrics = "http://" + loopback(metricsPort) + "/metrics"
+	c.core = c.add("crossplane", crossplane, core, append([]string{
+		"core", "start",
+		"--package-runtime=Function=External;Provider=External",
+		"--xpkg-cache-dir=" + c.dir.in("xpkg"), "--xfn-cache-dir=" + c.dir.in("xfn"),
+		"--webhook-port=" + strconv.Itoa(webhookPort),
+		"--metrics-port=" + strconv.Itoa(metricsPort),
+		"--health-probe-port=" + strconv.Itoa(healthPort),
+	}, append(debugArgs(), coreArgs...)...)...)
+	c.rbac = c.add("crossplane-rbac-manager", crossplane, rbac, append([]string{
+		"rbac", "start", "--provider-clusterrole=crossplane:allowed-provider-permissions",
+	}, debugArgs()...)...)
+	if err := errors.Join(os.Mkdir(c.dir.in("xpkg"), 0o700), os.Mkdir(c.dir.in("xfn"), 0o700), c.core.Start(), c.rbac.Start()); err != nil {
+		return err
+	}
+	return c.awaitHTTP(ctx, crossplane, "http://"+loopback(healthPort)+"/readyz")
+}
+
+// debugArgs make Crossplane log every reconcile.
+func debugArgs() []string {
+	if os.Getenv("KOLDUN_CLUSTER_DEBUG") == "1" {
+		return []string{"--debug"}
+	}
+	return nil
+}
+
+// applyChart applies what the Helm chart holds besides Deployments, and waits
+// until the ClusterRoles have their aggregated rules.
+func (c *Cluster) applyChart(ctx context.Context) error {
+	manifests, err := renderChart(filepath.Join(c.bin, crossplane+".d", "chart"), SystemNamespace)
+	if err != nil {
+		return err
+	}
+	// The API server must find core on loopback, which no endpoint may be.
+	service := fmt.Sprintf("{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: %s}, spec: {type: ExternalName, externalName: localhost}}",
+		webhookService, SystemNamespace)
+	namespace := "{apiVersion: v1, kind: Namespace, metadata: {name: " + SystemNamespace + "}}"
+	if err := c.ApplyIn(ctx, SystemNamespace, append([]string{namespace, service}, manifests...)...); err != nil {
+		return err
+	}
+	return c.await(ctx, crossplane, func(ctx context.Context) error {
+		var role rbacv1.ClusterRole
+		if err := c.client.Get(ctx, client.ObjectKey{Name: "crossplane"}, &role); err != nil {
+			return err
+		}
+		if len(role.Rules) == 0 {
+			return fmt.Errorf("ClusterRole %q has no rules yet", role.Name)
+		}
+		return nil
+	})
+}
+
+// serviceAccountEnv is the environment of a program that is that service
+// account of Crossplane's namespace, and nobody else.
+func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string, error) {
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name}}
+	seconds := int64(validity.Seconds())
+	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	if err := c.client.SubResource("token").Create(ctx, sa, token); err != nil {
+		return nil, fmt.Errorf("cannot get token of service account %q: %w", name, err)
+	}
+	path := c.dir.in(name + ".kubeconfig")
+	if err := writeKubeconfig(path, c.config, token.Status.Token); err != nil {
+		return nil, err
+	}
+	return []string{
+		"KUBECONFIG=" + path,
+		"POD_NAMESPACE=" + SystemNamespace,
+		"POD_SERVICE_ACCOUNT=" + name,
+		"HOME=" + c.dir.path,
+		"PATH=" + os.Getenv("PATH"),
+	}, nil
+}
+
+// initCrossplane runs the init container of Crossplane's core until it
+// succeeds, as a kubelet would: it ends with an error if the API server does
+// not serve its new CRDs at once.
+func (c *Cluster) initCrossplane(ctx context.Context, env []string) error {
+	p := &Process{
+		name: "crossplane-init",
+		path: filepath.Join(c.bin, crossplane),
+		args: []string{"core", "init", "--activation=*"}, // the chart's default
+		env:  env,
+		log:  c.dir.in("logs", "crossplane-init.log"),
+	}
+	defer p.Kill()
+	return c.await(ctx, p.name, func(ctx context.Context) error {
+		if err := p.Start(); err != nil {
+			return err
+		}
+		return p.wait(ctx)
+	})
+}
+
+// mountSecret writes a Secret into the folder of its name, as a kubelet would
+// mount it.
+func (c *Cluster) mountSecret(ctx context.Context, name string) error {
+	var s corev1.Secret
+	if err := c.client.Get(ctx, client.ObjectKey{Namespace: SystemNamespace, Name: name}, &s); err != nil {
+		return fmt.Errorf("cannot get Secret %q: %w", name, err)
+	}
+	if err := writeFiles(c.dir.in(name), s.Data); err != nil {
+		return fmt.Errorf("cannot write Secret %q: %w", name, err)
+	}
+	return nil
+}

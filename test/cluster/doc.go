@@ -1,0 +1,12 @@
+// Package cluster runs a real control plane for tests: etcd, kube-apiserver,
+// kube-controller-manager, and Crossplane's core and RBAC manager, as ordinary
+// processes on loopback, without root. There is no node: package simulate
+// stands in for the kubelet and for a provider.
+//
+// The programs are built by `make cluster-binaries`. Tests that find them
+// missing skip, or fail if KOLDUN_REQUIRE_CLUSTER is 1.
+//
+// Crossplane has the rights of its Helm chart and of the manifests that the
+// test gives, and no others. Functions and providers have the runtime
+// "External": the test serves them, see [Cluster.ServeFunction].
+package cluster

@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const folderPattern = "koldun-cluster-"
+
+// A folder holds the data and logs of one cluster. It is locked while its
+// cluster lives.
+type folder struct {
+	path string
+	lock *os.File
+}
+
+// newFolder makes a folder, and removes those of clusters whose test was
+// killed.
+func newFolder() (*folder, error) {
+	stale, err := filepath.Glob(filepath.Join(os.TempDir(), folderPattern+"*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range stale {
+		if lock, err := lockFolder(path); err == nil {
+			(&folder{path: path, lock: lock}).remove()
+		}
+	}
+	for {
+		path, err := os.MkdirTemp("", folderPattern)
+		if err != nil {
+			return nil, fmt.Errorf("cannot make folder of cluster: %w", err)
+		}
+		// Another test may take it for a stale one before it is locked.
+		lock, err := lockFolder(path)
+		if err != nil {
+			continue
+		}
+		if _, err := os.Stat(path); err == nil {
+			return &folder{path: path, lock: lock}, nil
+		}
+		_ = lock.Close()
+	}
+}
+
+func lockFolder(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *folder) in(elem ...string) string {
+	return filepath.Join(append([]string{f.path}, elem...)...)
+}
+
+func (f *folder) remove() {
+	_ = os.RemoveAll(f.path)
+	_ = f.lock.Close()
+}

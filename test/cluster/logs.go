@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	logLines   = 40 // of each program that a failed test prints
+	eventLines = 60 // of the cluster that a failed test prints
+)
+
+// watch prints what the programs logged and which events there were since now,
+// if the test fails.
+func (c *Cluster) watch(t testing.TB) {
+	t.Helper()
+	since, begin := c.logSizes(), time.Now()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s\n%s", c.logs(since), c.events(begin))
+		}
+	})
+}
+
+// logSizes are the sizes of the logs in bytes, by path.
+func (c *Cluster) logSizes() map[string]int64 {
+	sizes := map[string]int64{}
+	for _, path := range c.logFiles() {
+		if info, err := os.Stat(path); err == nil {
+			sizes[path] = info.Size()
+		}
+	}
+	return sizes
+}
+
+func (c *Cluster) logFiles() []string {
+	files, _ := filepath.Glob(c.dir.in("logs", "*.log")) // the pattern is good
+	return files
+}
+
+// logs are the last lines of each log, leaving out the first so many bytes.
+func (c *Cluster) logs(from map[string]int64) string {
+	var b strings.Builder
+	for _, path := range c.logFiles() {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		lines := bytes.Split(bytes.TrimSpace(raw[min(from[path], int64(len(raw))):]), []byte("\n"))
+		lines = slices.DeleteFunc(lines, chatter)
+		if len(lines) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "== %s\n%s\n", filepath.Base(path), bytes.Join(lines[max(0, len(lines)-logLines):], []byte("\n")))
+	}
+	return b.String()
+}
+
+// chatter is what Kubernetes logs when all is well: lines such as
+// "I0131 12:00:00 ..." and "W0131 12:00:00 ...".
+func chatter(line []byte) bool {
+	return len(line) == 0 || len(line) > 5 && line[5] == ' ' && (line[0] == 'I' || line[0] == 'W')
+}
+
+// events of all namespaces since then, oldest first.
+func (c *Cluster) events(since time.Time) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var list corev1.EventList
+	if err := c.client.List(ctx, &list); err != nil {
+		return fmt.Sprintf("cannot list events: %v", err)
+	}
+	recent := slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return happened(e).Before(since.Add(-time.Second)) })
+	slices.SortFunc(recent, func(a, b corev1.Event) int { return happened(a).Compare(happened(b)) })
+	var b strings.Builder
+	b.WriteString("== events\n")
+	for _, e := range recent[max(0, len(recent)-eventLines):] {
+		o := e.InvolvedObject
+		fmt.Fprintf(&b, "%s %s %s/%s %s/%s: %s\n", happened(e).Format(time.TimeOnly), e.Type, o.Namespace, o.Kind, o.Name, e.Reason, e.Message)
+	}
+	return b.String()
+}
+
+func happened(e corev1.Event) time.Time {
+	if !e.EventTime.IsZero() {
+		return e.EventTime.Time
+	}
+	if !e.LastTimestamp.IsZero() {
+		return e.LastTimestamp.Time
+	}
+	return e.CreationTimestamp.Time
+}

@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Namespace makes a namespace of its own for a test. It begins to be deleted
+// when the test ends.
+func (c *Cluster) Namespace(t testing.TB) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := c.client.Create(t.Context(), ns); err != nil {
+		t.Fatalf("cannot create namespace: %v", err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := c.client.Delete(ctx, ns); err != nil {
+			t.Logf("cannot delete namespace %q: %v", ns.Name, err)
+		}
+	})
+	return ns.Name
+}

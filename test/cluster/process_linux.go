@@ -1,0 +1,9 @@
+package cluster
+
+import "syscall"
+
+// dieWithParent makes the kernel kill the child when the thread that started
+// it ends, and so when the test is killed.
+func dieWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}

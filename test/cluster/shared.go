@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A Shared cluster is started by the first test of a binary that asks for it,
+// and stops with the binary:
+//
+//	var shared cluster.Shared
+//
+//	func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
+//
+//	func TestSomething(t *testing.T) { c := shared.Cluster(t) ... }
+type Shared struct {
+	Options Options
+
+	once    sync.Once
+	cluster *Cluster
+	err     error
+}
+
+// Main runs the tests, stops the cluster, and returns the exit status.
+func (s *Shared) Main(m *testing.M) int {
+	status := m.Run()
+	if s.cluster != nil {
+		s.cluster.Stop()
+		s.cluster.dir.remove()
+	}
+	return status
+}
+
+// Cluster returns the running cluster. It skips the test if the programs are
+// not built, and fails it if the cluster cannot start.
+func (s *Shared) Cluster(t testing.TB) *Cluster {
+	t.Helper()
+	// Not the context of this test: others will use the cluster.
+	s.once.Do(func() {
+		begin := time.Now()
+		s.cluster, s.err = start(context.Background(), s.Options)
+		t.Logf("cluster started in %s", time.Since(begin).Round(100*time.Millisecond))
+	})
+	if s.err != nil {
+		refuse(t, s.err)
+	}
+	s.cluster.watch(t)
+	return s.cluster
+}

@@ -1,0 +1,165 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// An Observation is what a provider sees of an outside thing.
+type Observation struct {
+	// Unready is why the thing is not ready; empty if it is.
+	Unready string
+	// AtProvider replaces status.atProvider, if it is not nil. It is encoded as
+	// JSON.
+	AtProvider any
+	// Connection is written to the Secret that the resource names.
+	Connection map[string]string
+}
+
+// A Provider makes the managed resources of a group ready: one write of one
+// resource at a time. The CRDs must exist before it starts.
+type Provider struct {
+	// Group of the resources, such as koldun.m.gorizond.io.
+	Group string
+
+	// Observe is asked what is to be seen of a resource, again and again. Nil
+	// makes all of them ready, with nothing observed.
+	Observe func(*unstructured.Unstructured) Observation
+
+	// Pace is the pause after each write.
+	Pace time.Duration
+}
+
+// Run until ctx ends.
+func (p Provider) Run(ctx context.Context, cfg *rest.Config) error {
+	client, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return fmt.Errorf("cannot make client of the provider: %w", err)
+	}
+	resources, err := p.resources(cfg)
+	if err != nil {
+		return err
+	}
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	queue := workqueue.NewTypedDelayingQueue[item]()
+	listers := map[schema.GroupVersionResource]cache.GenericLister{}
+	for _, r := range resources {
+		informer := factory.ForResource(r)
+		listers[r] = informer.Lister()
+		add := func(obj any) {
+			if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
+				queue.Add(item{resource: r, key: key})
+			}
+		}
+		handler := cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}
+		if _, err := informer.Informer().AddEventHandler(handler); err != nil {
+			return fmt.Errorf("cannot watch %s: %w", r.Resource, err)
+		}
+	}
+	stop := context.AfterFunc(ctx, queue.ShutDown)
+	defer stop()
+	factory.Start(ctx.Done())
+	defer factory.Shutdown()
+	factory.WaitForCacheSync(ctx.Done())
+	for {
+		i, closing := queue.Get()
+		if closing {
+			return nil
+		}
+		obj, err := listers[i.resource].Get(i.key)
+		if err == nil {
+			if err := p.step(ctx, client, i.resource, obj.(*unstructured.Unstructured).DeepCopy()); err != nil {
+				queue.AddAfter(i, again)
+			}
+		}
+		queue.Done(i)
+	}
+}
+
+// An item names one managed resource.
+type item struct {
+	resource schema.GroupVersionResource
+	key      string // namespace/name
+}
+
+// resources that the group serves and that have a status.
+func (p Provider) resources(cfg *rest.Config) ([]schema.GroupVersionResource, error) {
+	d, err := discovery.NewDiscoveryClientForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make discovery client: %w", err)
+	}
+	lists, err := d.ServerPreferredResources()
+	if err != nil && len(lists) == 0 {
+		return nil, fmt.Errorf("cannot discover group %q: %w", p.Group, err)
+	}
+	var out []schema.GroupVersionResource
+	for _, l := range lists {
+		gv, err := schema.ParseGroupVersion(l.GroupVersion)
+		if err != nil || gv.Group != p.Group {
+			continue
+		}
+		for _, r := range l.APIResources {
+			if !strings.Contains(r.Name, "/") && !strings.Contains(r.Kind, "ProviderConfig") {
+				out = append(out, gv.WithResource(r.Name))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("cannot stand in for a provider: group %q is not served", p.Group)
+	}
+	return out, nil
+}
+
+// step does the next write that the resource needs. It returns an error if the
+// resource is to be looked at again without having changed.
+func (p Provider) step(ctx context.Context, client dynamic.Interface, r schema.GroupVersionResource, obj *unstructured.Unstructured) error {
+	api := client.Resource(r).Namespace(obj.GetNamespace())
+	before := obj.DeepCopy()
+	if prepare(obj) {
+		_, err := api.Update(ctx, obj, metav1.UpdateOptions{})
+		return p.wrote(ctx, err)
+	}
+	if obj.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	seen := Observation{}
+	if p.Observe != nil {
+		seen = p.Observe(before)
+	}
+	if err := connect(ctx, client, obj, seen.Connection); err != nil {
+		return err
+	}
+	if err := settle(obj, seen); err != nil {
+		return err
+	}
+	if equality.Semantic.DeepEqual(before.Object["status"], obj.Object["status"]) {
+		if p.Observe == nil {
+			return nil
+		}
+		return errAgain
+	}
+	_, err := api.UpdateStatus(ctx, obj, metav1.UpdateOptions{})
+	return p.wrote(ctx, err)
+}
+
+func (p Provider) wrote(ctx context.Context, err error) error {
+	pause(ctx, p.Pace)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // what changed it made it queue again
+	}
+	return err
+}
