@@ -185,8 +185,8 @@ func (p *plan) seqLen() int32 {
 func (p *plan) connections() (blocked bool, err error) {
 	ns, name := p.d.Namespace, p.d.Name
 	desired := map[string]any{
-		resBucket:  outside.Bucket(ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret()),
-		resRunners: outside.KeyValue(ns, names.Object(name, "dllama", "runners"), names.RunnersBucket, p.busSecret(), outside.Markers),
+		resBucket:  outside.Bucket(nil, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret()),
+		resRunners: outside.KeyValue(nil, ns, names.Object(name, "dllama", "runners"), names.RunnersBucket, p.busSecret(), outside.Markers),
 	}
 	for _, res := range []string{resBucket, resRunners} {
 		ready, message := outside.Ready(p.Call, res)

@@ -95,13 +95,13 @@ func (p *plan) queue() (blocked bool, err error) {
 	ns := p.i.Namespace
 	order := []string{"requests", "outcomes", "models", "tokens", "demand", "runners", "leases"}
 	desired := map[string]any{
-		"requests": outside.Requests(ns, p.name("requests")),
-		"outcomes": outside.Outcomes(ns, p.name("outcomes")),
-		"models":   outside.KeyValue(ns, p.name("ingress-models"), names.ModelsBucket, p.busSecret(), 0),
-		"tokens":   outside.KeyValue(ns, p.name("ingress-tokens"), names.TokensBucket, "", 0),
-		"demand":   outside.KeyValue(ns, p.name("ingress-demand"), names.DemandBucket, "", outside.Markers),
-		"runners":  outside.KeyValue(ns, p.name("ingress-runners"), names.RunnersBucket, "", outside.Markers),
-		"leases":   outside.KeyValue(ns, p.name("ingress-leases"), names.LeasesBucket, "", outside.Markers),
+		"requests": outside.Requests(nil, ns, p.name("requests"), 1<<30, 1),
+		"outcomes": outside.Outcomes(nil, ns, p.name("outcomes"), 1),
+		"models":   outside.KeyValue(nil, ns, p.name("ingress-models"), names.ModelsBucket, p.busSecret(), 0),
+		"tokens":   outside.KeyValue(nil, ns, p.name("ingress-tokens"), names.TokensBucket, "", 0),
+		"demand":   outside.KeyValue(nil, ns, p.name("ingress-demand"), names.DemandBucket, "", outside.Markers),
+		"runners":  outside.KeyValue(nil, ns, p.name("ingress-runners"), names.RunnersBucket, "", outside.Markers),
+		"leases":   outside.KeyValue(nil, ns, p.name("ingress-leases"), names.LeasesBucket, "", outside.Markers),
 	}
 	for _, res := range order {
 		ready, message := outside.Ready(p.Call, res)

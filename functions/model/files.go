@@ -1,24 +1,16 @@
 package model
 
 import (
-	"strconv"
-	"strings"
-
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/outside"
 	"github.com/gorizond/koldun/functions/reason"
-	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
-
-// retries of a Job whose failures may pass: network, hub, store.
-const retries = 10
 
 // files composes both artifacts and the Job that makes what is missing. A
 // finished Job leaves the desired state when its artifact is whole.
@@ -29,21 +21,61 @@ func (p *plan) files() (blocked bool, err error) {
 	if p.converted, err = p.artifact(resConverted, p.convertedURL(), "convert"); err != nil {
 		return false, err
 	}
+	p.status.ArtifactSizeBytes = p.source.SizeBytes
+	for _, res := range []string{resSource, resConverted} {
+		if p.looked(res) {
+			continue
+		}
+		p.False(v1.ConditionServing, reason.ConnectionPending, "Composed resource %q is not ready: it has not been observed yet", res)
+		return true, nil
+	}
 	switch {
 	case p.converted.Whole:
-		p.downloaded(reason.DownloadNotNeeded, "The converted files are whole")
+		p.status.DownloadJobState, p.status.ConversionJobState = jobNotRequested, jobSucceeded
+		p.True(v1.ConditionDownloaded, reason.DownloadNotNeeded, "The converted files are whole")
 		p.True(v1.ConditionConverted, reason.Converted, "%s is whole", p.convertedURL())
+		p.sized()
 		return false, nil
 	case !p.source.Whole:
+		p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
 		p.False(v1.ConditionConverted, reason.WaitingForDownload, "The source files are not whole yet")
-		return true, p.stage(resFetch, p.fetchJob(), p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
+		job, err := p.fetchJob()
+		if err != nil {
+			return true, err
+		}
+		p.status.DownloadJobName = job.Name
+		p.status.DownloadJobState, err = p.stage(resFetch, job, p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
+		return true, err
 	}
-	p.downloaded(reason.Downloaded, p.sourceURL()+" is whole")
-	return true, p.stage(resConvert, p.convertJob(), p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
+	p.status.DownloadJobState = jobSucceeded
+	p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
+	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.sourceURL())
+	job, err := p.convertJob()
+	if err != nil {
+		return true, err
+	}
+	p.status.ConversionJobName = job.Name
+	p.status.ConversionJobState, err = p.stage(resConvert, job, p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
+	return true, err
 }
 
-func (p *plan) downloaded(why reason.Reason, message string) {
-	p.True(v1.ConditionDownloaded, why, "%s", message)
+// sized says what the manifest says of the size, and whether it was verified
+// again when that was asked for.
+func (p *plan) sized() {
+	if asked := p.verify(); asked != p.converted.Verified {
+		p.False(v1.ConditionSized, reason.Verifying, "Sizes and digests are verified again, as annotation %s asks", v1.AnnotationVerify)
+		return
+	}
+	p.True(v1.ConditionSized, reason.SizeKnown, "%s", human(p.converted.SizeBytes))
+}
+
+// verify is the value for which the files are to be verified.
+func (p *plan) verify() string {
+	v := p.m.Annotations[v1.AnnotationVerify]
+	if len(v) > 253 {
+		return names.Hash(64, v)
+	}
+	return v
 }
 
 // artifact composes the files of one stage and returns what was found of them.
@@ -53,9 +85,12 @@ func (p *plan) artifact(res, url, stage string) (managed.ModelArtifactObservatio
 		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindModelArtifact},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name},
 		Spec: managed.ModelArtifactSpec{
-			ManagedResourceSpec: xpv2.ManagedResourceSpec{ManagementPolicies: xpv2.ManagementPolicies{xpv2.ManagementActionObserve}},
+			ManagedResourceSpec: outside.Managed(p.via, xpv2.ManagementActionObserve),
 			ForProvider:         managed.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)},
 		},
+	}
+	if res == resConverted {
+		a.Spec.ForProvider.Verify = p.verify()
 	}
 	var seen managed.ModelArtifact
 	var found managed.ModelArtifactObservation
@@ -67,6 +102,17 @@ func (p *plan) artifact(res, url, stage string) (managed.ModelArtifactObservatio
 	return found, p.Desire(res, a, ready)
 }
 
+// looked reports whether somebody has looked for the files: no Job is started
+// before, or one would run for files that are there. What an earlier
+// composition started goes on.
+func (p *plan) looked(res string) bool {
+	var seen managed.ModelArtifact
+	if p.Exists(resFetch) || p.Exists(resConvert) {
+		return true
+	}
+	return p.Observed(res, &seen) && len(seen.Status.Conditions) > 0
+}
+
 func (p *plan) convertedWhole() bool {
 	var seen managed.ModelArtifact
 	return p.Observed(resConverted, &seen) && seen.Status.AtProvider.Whole && seen.Spec.ForProvider.URL == p.convertedURL()
@@ -74,90 +120,4 @@ func (p *plan) convertedWhole() bool {
 
 func (p *plan) progressKey(url, stage string) string {
 	return names.ProgressKey(p.m.Namespace, names.Hash(16, url), stage)
-}
-
-// stage composes a Job and says in the conditions how it goes.
-func (p *plan) stage(res string, job *batchv1.Job, at *managed.Progress, condition string, running, failed reason.Reason) error {
-	if err := p.Desire(res, job, compose.NotReady); err != nil {
-		return err
-	}
-	var seen batchv1.Job
-	if p.Observed(res, &seen) && seen.Name == job.Name {
-		if message, gaveUp := failure(seen); gaveUp {
-			p.False(condition, failed, "Job %q gave up: %s", job.Name, message)
-			p.False(v1.ConditionServing, failed, "Job %q gave up: %s", job.Name, message)
-			return nil
-		}
-	}
-	message := "Job " + strconv.Quote(job.Name) + " runs"
-	if at != nil && at.Phase == "Failed" {
-		message += ", and tries again after: " + at.Message
-	}
-	p.False(condition, running, "%s", message)
-	p.False(v1.ConditionServing, running, "%s", message)
-	return nil
-}
-
-// failure is what a Job that gave up says of itself.
-func failure(j batchv1.Job) (message string, gaveUp bool) {
-	for _, c := range j.Status.Conditions {
-		if (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget) && c.Status == corev1.ConditionTrue {
-			return c.Message, true
-		}
-	}
-	return "", false
-}
-
-func (p *plan) fetchJob() *batchv1.Job {
-	ref := p.ref
-	ref.Revision = p.commit
-	args := []string{"fetch", "--from=" + ref.String(), "--to=" + p.sourceURL(), "--progress-key=" + p.progressKey(p.sourceURL(), "fetch")}
-	secrets := map[string]corev1.SecretKeySelector{}
-	if d := p.m.Spec.Download; d != nil {
-		if d.Concurrency > 0 {
-			args = append(args, "--concurrency="+strconv.Itoa(int(d.Concurrency)))
-		}
-		for _, pattern := range d.Include {
-			args = append(args, "--include="+pattern)
-		}
-		for _, pattern := range d.Exclude {
-			args = append(args, "--exclude="+pattern)
-		}
-	}
-	if t := p.tokenSecret(); t != nil {
-		secrets[names.EnvHFToken] = corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
-	}
-	return p.job("fetch", args, secrets)
-}
-
-func (p *plan) convertJob() *batchv1.Job {
-	return p.job("convert", []string{
-		"convert", "--from=" + p.sourceURL(), "--to=" + p.convertedURL(),
-		"--weights=" + p.weights, "--name=" + p.artifactName(),
-		"--progress-key=" + p.progressKey(p.convertedURL(), "convert"),
-	}, nil)
-}
-
-// job names itself by a hash of its pod template, which no Job can change.
-func (p *plan) job(stage string, args []string, secrets map[string]corev1.SecretKeySelector) *batchv1.Job {
-	pod := workload.Pod{
-		Labels: workload.Labels(stage, "model", p.m.Name),
-		Containers: []workload.Container{{
-			Name:      stage,
-			Image:     p.Image,
-			Args:      args,
-			Secrets:   []string{p.storeSecret(), p.busSecret()},
-			SecretEnv: secrets,
-		}},
-		GraceSeconds: 30,
-	}
-	hash := names.Hash(8, append([]string{p.Image, strconv.Itoa(len(secrets))}, args...)...)
-	return workload.Job(p.m.Namespace, names.Object(p.m.Name, stage, hash), retries, pod)
-}
-
-func (p *plan) tokenSecret() *xpv2.LocalSecretReference {
-	if d := p.m.Spec.Download; d != nil && d.HuggingFaceTokenSecretRef != nil {
-		return &xpv2.LocalSecretReference{Name: strings.TrimSpace(d.HuggingFaceTokenSecretRef.Name)}
-	}
-	return nil
 }

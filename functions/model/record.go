@@ -13,25 +13,13 @@ import (
 )
 
 // record composes the entry in the registry, and reports the artifact.
-func (p *plan) record() error {
-	p.status.Artifact = &v1.Artifact{
-		URL:           p.convertedURL(),
-		Bucket:        p.convertBucket(),
-		ModelFile:     p.converted.ModelFile,
-		TokenizerFile: p.converted.TokenizerFile,
-		Weights:       p.converted.Weights,
-		SizeBytes:     p.converted.SizeBytes,
-		Size:          human(p.converted.SizeBytes),
-		Shape:         p.converted.Shape,
-	}
+func (p *plan) record(params managed.ModelRecordParameters) error {
+	p.report()
+	params.Namespace, params.Name = p.m.Namespace, p.m.Name
 	r := &managed.ModelRecord{
 		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindModelRecord},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, "record")},
-		Spec: managed.ModelRecordSpec{ForProvider: managed.ModelRecordParameters{
-			Namespace:   p.m.Namespace,
-			Name:        p.m.Name,
-			ArtifactURL: p.convertedURL(),
-		}},
+		Spec:       managed.ModelRecordSpec{ManagedResourceSpec: outside.Managed(p.via), ForProvider: params},
 	}
 	ready, message := outside.Ready(p.Call, resRecord)
 	if err := p.Desire(resRecord, r, ready); err != nil {
@@ -41,8 +29,33 @@ func (p *plan) record() error {
 		p.False(v1.ConditionServing, reason.Registering, "The registry does not list the model yet: %s", message)
 		return nil
 	}
-	p.True(v1.ConditionServing, reason.Available, "%s, %s", p.convertedURL(), p.status.Artifact.Size)
+	where := p.status.Artifact.URL
+	if where == "" {
+		where = "PersistentVolumeClaim " + p.status.OutputPVCName
+	}
+	p.True(v1.ConditionServing, reason.Available, "%s, %s", where, p.status.Artifact.Size)
 	return nil
+}
+
+// report says in the status what there is.
+func (p *plan) report() {
+	if p.status.Artifact == nil {
+		p.status.Artifact = &v1.Artifact{
+			URL:               p.convertedURL(),
+			Bucket:            p.places.converted.bucket,
+			ProviderConfigRef: p.via,
+			ModelFile:         p.converted.ModelFile,
+			TokenizerFile:     p.converted.TokenizerFile,
+			Weights:           p.converted.Weights,
+			SizeBytes:         p.converted.SizeBytes,
+			Size:              human(p.converted.SizeBytes),
+			ManifestSHA256:    p.converted.ManifestSHA256,
+			Shape:             p.converted.Shape,
+		}
+	}
+	p.status.ConversionSizeBytes, p.status.ConversionSizeHuman = p.status.Artifact.SizeBytes, p.status.Artifact.Size
+	p.status.ConversionSizeJobState, p.status.ConversionSizeGeneration = jobSucceeded, p.m.Generation
+	p.status.ConversionSizeForceToken = p.converted.Verified
 }
 
 // human prints bytes with binary prefixes, as df -h does.

@@ -49,6 +49,18 @@ const (
 	ConversionFailed Reason = "ConversionFailed"
 	// Converted: the converted files are whole.
 	Converted Reason = "Converted"
+	// InputRefused: a Job ended because what it was given is wrong, or of a kind that it cannot handle.
+	InputRefused Reason = "InputRefused"
+	// CredentialsRefused: a Job ended because the hub or the object store refuses its credentials.
+	CredentialsRefused Reason = "CredentialsRefused"
+	// SourceNotFound: a Job ended because a repository, file or bucket does not exist.
+	SourceNotFound Reason = "SourceNotFound"
+	// StorageFull: a Job ended because the object store or a volume is full.
+	StorageFull Reason = "StorageFull"
+	// DataCorrupt: a Job ended because bytes do not match their size, digest or format.
+	DataCorrupt Reason = "DataCorrupt"
+	// StorageConflict: a Job ended because something else is where its files belong.
+	StorageConflict Reason = "StorageConflict"
 	// Registering: the registry does not list the model yet.
 	Registering Reason = "Registering"
 	// PreConverted: the files are in a volume already, so nothing is downloaded or converted.
@@ -99,7 +111,8 @@ const (
 // something first.
 func Final(r string) bool {
 	switch Reason(r) {
-	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, ModelFailed, TopologyInvalid,
+	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, InputRefused,
+		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
 		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid:
 		return true
 	}

@@ -22,6 +22,7 @@ type state map[string]string
 
 const (
 	commit = "0123456789012345678901234567890123456789"
+	looked = "status: {conditions: [{type: Synced, status: 'True'}]}" // for files, in vain
 	ready  = "status: {conditions: [{type: Ready, status: 'True'}]}"
 
 	model   = "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: m, namespace: ns}\n"
@@ -37,7 +38,8 @@ const (
 // resolved is a Model whose connections are there and whose revision is known.
 func resolved(revision string, more state) state {
 	out := state{"progress": ready, "models": ready, "bucket-0": ready,
-		"revision": "metadata: {name: " + revision + "}\nstatus: {atProvider: {commit: '" + commit + "'}}"}
+		"revision": "metadata: {name: " + revision + "}\nstatus: {atProvider: {commit: '" + commit + "'}}",
+		"source":   looked, "converted": looked}
 	for k, v := range more {
 		out[k] = v
 	}
@@ -86,6 +88,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"ResolvingRevision":   {model + tiny, modelWith(state{"revision": "{}"}), nil, "Serving", "False", reason.ResolvingRevision, "hf://org/tiny"},
 		"RevisionUnavailable": {model + tiny, modelWith(state{"revision": "status: {atProvider: {refusal: the repository is gated}}"}), nil, "Serving", "False", reason.RevisionUnavailable, "is gated"},
 		"ModelUnsupported":    {model + tiny, modelWith(state{"revision": "metadata: {name: " + names["revision"] + "}\nstatus: {atProvider: {commit: '" + commit + "', config: '{\"model_type\":\"gpt2\"}'}}"}), nil, "Serving", "False", reason.ModelUnsupported, "gpt2"},
+		"NotLookedYet":        {model + tiny, modelWith(state{"source": "{}"}), nil, "Serving", "False", reason.ConnectionPending, `"source"`},
 		"Downloading":         {model + tiny, modelWith(nil), nil, "Downloaded", "False", reason.Downloading, "runs"},
 		"WaitingForDownload":  {model + tiny, modelWith(nil), nil, "Converted", "False", reason.WaitingForDownload, ""},
 		"DownloadFailed":      {model + tiny, modelWith(state{"fetch": gaveUp(names["fetch"])}), nil, "Serving", "False", reason.DownloadFailed, "disk full"},
@@ -156,6 +159,8 @@ func namesOf(t *testing.T) map[string]string {
 	add(state{"progress": ready, "models": ready, "bucket-0": ready})
 	revision := "metadata: {name: " + out["revision"] + "}\nstatus: {atProvider: {commit: '" + commit + "'}}"
 	base := state{"progress": ready, "models": ready, "bucket-0": ready, "revision": revision}
+	add(base)
+	base["source"], base["converted"] = looked, looked
 	add(base)
 	base["source"] = "metadata: {name: " + out["source"] + "}\nstatus: {atProvider: {whole: true}}"
 	add(base)

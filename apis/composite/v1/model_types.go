@@ -59,6 +59,10 @@ type ModelSpec struct {
 	// +optional
 	CacheSpec *CacheSpec `json:"cacheSpec,omitempty"`
 
+	// NATS servers of the registry.
+	// +optional
+	NATS *NATSConnection `json:"nats,omitempty"`
+
 	// Arguments of the engine. --model and --tokenizer name the files, --buffer-float-type, --max-seq-len and --nthreads are the defaults
 	// of the Dllamas that serve the Model.
 	// +optional

@@ -652,6 +652,11 @@ func (in *ModelSpec) DeepCopyInto(out *ModelSpec) {
 		*out = new(CacheSpec)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.NATS != nil {
+		in, out := &in.NATS, &out.NATS
+		*out = new(NATSConnection)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.LaunchOptions != nil {
 		in, out := &in.LaunchOptions, &out.LaunchOptions
 		*out = make([]string, len(*in))

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ProviderConfigSpec describes connections to the outside. What is absent is not available.
+// ProviderConfigSpec describes connections to the outside. What is absent is taken from the ClusterProviderConfig named default.
 type ProviderConfigSpec struct {
 	// NATS servers with JetStream.
 	// +optional

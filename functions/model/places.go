@@ -1,0 +1,113 @@
+package model
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// DefaultBucket keeps the files of Models that name no bucket.
+const DefaultBucket = "koldun-models"
+
+// A place is a bucket and a prefix in it; an empty prefix is one made of the
+// repository's name.
+type place struct{ bucket, prefix string }
+
+// places are where the source files and the converted ones go.
+type places struct{ source, converted place }
+
+// storeOf is the object store that a Model names, in the new way or the old.
+func storeOf(s v1.ModelSpec) v1.ObjectStorage {
+	var out v1.ObjectStorage
+	if s.ObjectStorage != nil {
+		out = *s.ObjectStorage
+	}
+	c := s.CacheSpec
+	if c == nil {
+		return out
+	}
+	if out.Endpoint == "" && out.ProviderConfigRef == nil {
+		out.Endpoint = c.Endpoint
+	}
+	if out.SecretRef == nil && out.ProviderConfigRef == nil {
+		out.SecretRef = c.SecretRef
+	}
+	out.BucketForSource = defaultTo(out.BucketForSource, c.Bucket)
+	return out
+}
+
+func placesOf(s v1.ModelSpec, store v1.ObjectStorage) (out places, problem string) {
+	out.source.bucket = defaultTo(store.BucketForSource, DefaultBucket)
+	if out.source, problem = out.source.at("spec.localPath", s.LocalPath); problem != "" {
+		return out, problem
+	}
+	out.converted = place{bucket: defaultTo(store.BucketForConvert, out.source.bucket)}
+	if c := s.Conversion; c != nil && c.OutputPath != "" {
+		out.converted, problem = out.converted.at("spec.conversion.outputPath", c.OutputPath)
+		return out, problem
+	}
+	if out.source.prefix != "" {
+		out.converted.prefix = path.Join(out.source.prefix, "converted")
+		out.source.prefix = path.Join(out.source.prefix, "source")
+	}
+	return out, ""
+}
+
+// at is the place that s3://BUCKET/PREFIX or PREFIX names. An own bucket wins.
+func (p place) at(field, s string) (place, string) {
+	if s == "" {
+		return p, ""
+	}
+	prefix := s
+	if strings.Contains(s, "://") {
+		ref, err := modelref.Parse(s)
+		if err != nil {
+			return p, fmt.Sprintf("%s: %v", field, err)
+		}
+		if ref.Scheme != modelref.S3 {
+			return p, fmt.Sprintf("%s: %q is not s3://BUCKET/PREFIX", field, s)
+		}
+		p.bucket, prefix = ref.Bucket, ref.Path
+	}
+	// Cleaned as an absolute path, it cannot lead out of the bucket.
+	p.prefix = strings.TrimPrefix(path.Clean("/"+prefix), "/")
+	if strings.ContainsAny(p.prefix, " \t\r\n?#%\\") {
+		return p, fmt.Sprintf("%s: %q holds characters that no prefix may have", field, s)
+	}
+	return p, ""
+}
+
+// sourceURL and convertedURL are content-addressed: another commit, other
+// files or another type of weights is another folder, and nothing else is.
+func (p *plan) sourceURL() string {
+	prefix := defaultTo(p.places.source.prefix, path.Join("source", p.ref.Repo))
+	folder := p.commit
+	if d := p.m.Spec.Download; d != nil && len(d.Include)+len(d.Exclude) > 0 {
+		folder += "-" + names.Hash(8, append(append([]string{"include"}, d.Include...), append([]string{"exclude"}, d.Exclude...)...)...)
+	}
+	return "s3://" + path.Join(p.places.source.bucket, prefix, folder)
+}
+
+func (p *plan) convertedURL() string {
+	prefix := defaultTo(p.places.converted.prefix, path.Join("converted", p.ref.Repo))
+	return "s3://" + path.Join(p.places.converted.bucket, prefix, p.commit, p.weights)
+}
+
+// buckets lists the distinct buckets of the Model.
+func (p *plan) buckets() []string {
+	out := []string{p.places.source.bucket}
+	if b := p.places.converted.bucket; b != out[0] {
+		out = append(out, b)
+	}
+	return out
+}
+
+// artifactName is the name in the file names: the repository's, so that Models
+// of the same source share files.
+func (p *plan) artifactName() string {
+	return names.Join(48, strings.ReplaceAll(strings.ReplaceAll(path.Base(p.ref.Repo), ".", "-"), "_", "-"))
+}

@@ -1,0 +1,52 @@
+package model
+
+import (
+	"strings"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// preConverted serves files that are in a volume already. Nothing is known of
+// them but what the claim says.
+func (p *plan) preConverted() error {
+	s := p.m.Spec
+	p.status.DownloadJobState, p.status.ConversionJobState = jobNotRequested, jobNotRequested
+	p.status.OutputPVCName = s.PreConvertedPVCName
+	for _, c := range []string{v1.ConditionDownloaded, v1.ConditionConverted} {
+		p.True(c, reason.PreConverted, "The files are in PersistentVolumeClaim %q", s.PreConvertedPVCName)
+	}
+	if s.PreConvertedSizeBytes > 0 {
+		p.True(v1.ConditionSized, reason.SizeKnown, "%s", p.preConvertedSize())
+	} else {
+		p.False(v1.ConditionSized, reason.SizeUnknown, "spec.preConvertedSizeBytes is not given")
+	}
+	model, tokenizer := workload.Option(s.LaunchOptions, "--model"), workload.Option(s.LaunchOptions, "--tokenizer")
+	p.status.Artifact = &v1.Artifact{
+		ModelFile:     inVolume(model, names.ModelFile(p.m.Name, p.weights)),
+		TokenizerFile: inVolume(tokenizer, names.TokenizerFile(p.m.Name)),
+		Weights:       p.weights,
+		SizeBytes:     s.PreConvertedSizeBytes,
+		Size:          p.preConvertedSize(),
+	}
+	if blocked, err := p.connect(); err != nil || blocked {
+		return err
+	}
+	if blocked, err := p.await([]string{resModels}, map[string]any{resModels: p.registry()}); err != nil || blocked {
+		return err
+	}
+	return p.record(managed.ModelRecordParameters{SizeBytes: s.PreConvertedSizeBytes, Weights: p.weights})
+}
+
+func (p *plan) preConvertedSize() string {
+	return defaultTo(p.m.Spec.PreConvertedSizeHuman, human(p.m.Spec.PreConvertedSizeBytes))
+}
+
+// inVolume is a path below the folder at which the volume is mounted.
+func inVolume(path, otherwise string) string {
+	path = strings.TrimPrefix(path, "/model/")
+	return defaultTo(path, otherwise)
+}

@@ -1,0 +1,155 @@
+package model
+
+import (
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// volume composes the volume with the converted files, when one is wanted. A
+// composite without a namespace gets a static volume of the CSI driver; one
+// with a namespace must not compose such a thing, and gets a claim that a Job
+// fills.
+func (p *plan) volume() (blocked bool, err error) {
+	pv := p.m.Spec.PV
+	if pv == nil {
+		return false, nil
+	}
+	claim := p.claim(pv)
+	if p.ClusterScoped() {
+		volume := p.static(pv, claim.Name)
+		claim.Spec.VolumeName = volume.Name
+		claim.Spec.StorageClassName = &volume.Spec.StorageClassName
+		p.status.OutputPVCName = claim.Name
+		if err := p.Desire(resVolume, volume, compose.Ready); err != nil {
+			return false, err
+		}
+		return false, p.Desire(resClaim, claim, compose.Ready)
+	}
+	if err := p.Desire(resClaim, claim, compose.Ready); err != nil {
+		return false, err
+	}
+	return p.fill(claim.Name)
+}
+
+// fill composes the Job that copies the files. It stays: the claim alone does
+// not tell whether it is full.
+func (p *plan) fill(claim string) (blocked bool, err error) {
+	const folder = "files"
+	job, err := p.job("fill", workload.Container{
+		Args:      []string{"fetch", "--from=" + p.convertedURL(), "--to=$(" + names.DirEnv(folder) + ")"},
+		Secrets:   []string{p.storeSecret()},
+		Resources: memoryOf(nil),
+	}, map[string]workload.Claim{folder: {Name: claim}})
+	if err != nil {
+		return false, err
+	}
+	var seen batchv1.Job
+	known := p.Observed(resFill, &seen) && seen.Name == job.Name
+	done := known && seen.Status.Succeeded > 0
+	if err := p.Desire(resFill, job, compose.Readiness(done)); err != nil {
+		return false, err
+	}
+	if done {
+		p.status.OutputPVCName = claim
+		return false, nil
+	}
+	if message, gaveUp := failure(seen); known && gaveUp {
+		p.False(v1.ConditionServing, reason.VolumeFailed, "Job %q gave up: %s", job.Name, message)
+		return true, nil
+	}
+	p.False(v1.ConditionServing, reason.FillingVolume, "Job %q copies the files into PersistentVolumeClaim %q", job.Name, claim)
+	return true, nil
+}
+
+// claim is named after what is in it and what it is made of, because neither
+// can be changed.
+func (p *plan) claim(pv *v1.Volume) *corev1.PersistentVolumeClaim {
+	size, modes := quantity(pv.Capacity), modesOf(pv.PVCAccessModes)
+	if pv.PVCCapacity != nil {
+		size = *pv.PVCCapacity
+	}
+	name := names.Object(p.m.Name, "files", names.Hash(8, p.convertedURL(), pv.PVCStorageClassName, size.String(), modeNames(modes)))
+	out := &corev1.PersistentVolumeClaim{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name, Labels: workload.Labels("files", "model", p.m.Name)},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: modes,
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: size}},
+		},
+	}
+	if pv.PVCStorageClassName != "" {
+		out.Spec.StorageClassName = &pv.PVCStorageClassName
+	}
+	return out
+}
+
+// static is a volume over the folder in the object store. Its name holds a
+// hash of the namespace, because volumes have none.
+func (p *plan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume {
+	attributes := map[string]string{}
+	for k, v := range pv.VolumeAttributes {
+		attributes[k] = v
+	}
+	if pv.CSIMounter != "" {
+		attributes["mounter"] = pv.CSIMounter
+	}
+	if pv.CSIOptions != "" {
+		attributes["options"] = pv.CSIOptions
+	}
+	secret := &corev1.SecretReference{Name: defaultTo(pv.CSISecretName, "csi-s3-secret"), Namespace: defaultTo(pv.CSISecretNamespace, "kube-system")}
+	reclaim := pv.ReclaimPolicy
+	if reclaim == "" {
+		reclaim = corev1.PersistentVolumeReclaimRetain
+	}
+	return &corev1.PersistentVolume{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolume"},
+		ObjectMeta: metav1.ObjectMeta{Name: names.Object(claim, names.Hash(8, p.m.Namespace, claim)), Labels: workload.Labels("files", "model", p.m.Name)},
+		Spec: corev1.PersistentVolumeSpec{
+			AccessModes:                   modesOf(pv.AccessModes),
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: quantity(pv.Capacity)},
+			PersistentVolumeReclaimPolicy: reclaim,
+			StorageClassName:              defaultTo(pv.StorageClassName, "csi-s3"),
+			ClaimRef:                      &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: p.m.Namespace, Name: claim},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
+				Driver:                     defaultTo(pv.CSIDriver, "ru.yandex.s3.csi"),
+				VolumeHandle:               strings.TrimPrefix(p.convertedURL(), "s3://"),
+				VolumeAttributes:           attributes,
+				ControllerPublishSecretRef: secret,
+				NodePublishSecretRef:       secret,
+				NodeStageSecretRef:         secret,
+			}},
+		},
+	}
+}
+
+func quantity(q *resource.Quantity) resource.Quantity {
+	if q == nil {
+		return resource.MustParse("10Gi")
+	}
+	return *q
+}
+
+func modesOf(m []corev1.PersistentVolumeAccessMode) []corev1.PersistentVolumeAccessMode {
+	if len(m) == 0 {
+		return []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
+	}
+	return m
+}
+
+func modeNames(m []corev1.PersistentVolumeAccessMode) string {
+	out := ""
+	for _, mode := range m {
+		out += string(mode) + ","
+	}
+	return out
+}
