@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,9 +73,14 @@ func isChosen(name string) bool {
 // impatient is a hub client that does not wait, so that tests end soon.
 func impatient(t testing.TB, endpoint string) *hub.Client {
 	t.Helper()
+	var slept atomic.Int64
 	c, err := hub.New(hub.Config{
 		Endpoint: endpoint, Attempts: 3,
-		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Now: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			slept.Add(int64(d))
+			return ctx.Err()
+		},
 		HTTP: &http.Client{Transport: &http.Transport{
 			DialContext: (&net.Dialer{}).DialContext, ResponseHeaderTimeout: 2 * time.Second, MaxIdleConnsPerHost: 16,
 		}},
@@ -275,4 +281,13 @@ func (u *spyUpload) WritePart(ctx context.Context, number int, body []byte) erro
 		u.spy.wrote(u.name, number)
 	}
 	return err
+}
+
+func withToken(t testing.TB, endpoint, token string) *hub.Client {
+	t.Helper()
+	c, err := hub.New(hub.Config{Endpoint: endpoint, Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -37,6 +37,9 @@ func (c *Client) answerError(resp *http.Response) error {
 	}
 	text := fmt.Sprintf("%s answers HTTP %d%s", host, status, hubMessage(resp))
 	switch {
+	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && host != c.base.Host:
+		// The hub decides who may read; its storage refuses addresses that are too old.
+		return fault.Errorf(fault.Transient, "%s: the storage refuses an address that the hub gave", text)
 	case status == http.StatusUnauthorized:
 		return fault.Errorf(fault.Denied, "%s: the hub wants another token%s", text, c.tokenHint())
 	case status == http.StatusForbidden:

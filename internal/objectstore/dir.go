@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/gorizond/koldun/internal/fault"
 )
@@ -57,6 +58,9 @@ func (d *dirStore) open(create bool) (*os.Root, error) {
 		root, err = os.OpenRoot(d.path)
 	}
 	if err != nil {
+		if info, statErr := os.Stat(d.path); statErr == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: d.path, Err: syscall.ENOTDIR} // OpenRoot has no error for it
+		}
 		return nil, err
 	}
 	d.root = root

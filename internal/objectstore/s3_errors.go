@@ -39,7 +39,11 @@ var codeKinds = map[string]fault.Kind{
 	"InternalError":                  fault.Transient,
 	"PermanentRedirect":              fault.Invalid,
 	"AuthorizationHeaderMalformed":   fault.Invalid, // the region is wrong
-	"MethodNotAllowed":               fault.Denied,  // read-only gateways answer so
+	"ExpiredToken":                   fault.Denied,
+	"InvalidToken":                   fault.Denied,
+	"TokenRefreshRequired":           fault.Denied,
+	"XAdminUserNotFound":             fault.Denied, // versitygw, for an unknown access key
+	"MethodNotAllowed":               fault.Denied, // read-only gateways answer so
 }
 
 // S3Error gives an error of the AWS SDK its fault kind and a short text. It
