@@ -77,10 +77,10 @@ help: ## Show this help
 
 # The binaries are static: images hold nothing else.
 $(BIN)/koldun: $(SOURCES)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/koldun
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/koldun
 
 $(BIN)/koldun-function: $(SOURCES)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./functions
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./functions
 
 # Tools are built once from modules of their own, so that what they depend on
 # never reaches us.

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// ConvertCmd converts a model.
+type ConvertCmd struct {
+	From        string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the files are as the hub has them."`
+	To          string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the converted files go."`
+	Weights     string `default:"q40" enum:"q40,f32,f16,q80" help:"Type of the matrix weights: ${enum}. Engines run q40 and f32."`
+	Name        string `required:"" help:"Name of the model in the file names."`
+	Only        string `default:"" enum:",model,tokenizer" help:"Convert only the model or only the tokenizer."`
+	Workers     int    `default:"0" help:"Goroutines that compute; 0 is one per core."`
+	ProgressKey string `hidden:"" help:"Record to write progress to."`
+}
+
+// Run converts.
+func (c *ConvertCmd) Run(ctx context.Context, log *slog.Logger) error {
+	from, err := openStore(ctx, folder(c.From))
+	if err != nil {
+		return err
+	}
+	to, err := openStore(ctx, folder(c.To))
+	if err != nil {
+		return err
+	}
+	reports, err := newReporter(ctx, c.ProgressKey, log)
+	if err != nil {
+		return err
+	}
+	m, err := convert.Run(ctx, convert.Config{
+		From:     from,
+		To:       to,
+		Name:     c.Name,
+		Weights:  topology.FloatType(c.Weights),
+		Only:     convert.Part(c.Only),
+		Workers:  c.Workers,
+		Progress: reports.Report,
+		Log:      log,
+	})
+	reports.End("convert", err)
+	if err != nil {
+		return err
+	}
+	log.Info("converted", "to", to.URL(), "files", len(m.Files), "bytes", m.Size())
+	return nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/gorizond/koldun/internal/llama"
+	"github.com/gorizond/koldun/internal/llama/api"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// EngineCmd holds the commands of the embedded engine.
+type EngineCmd struct {
+	API EngineAPICmd `cmd:"" name:"api" help:"Serve a model with the HTTP API of dllama-api."`
+}
+
+// EngineAPICmd serves a model. Its flags are those of dllama-api.
+type EngineAPICmd struct {
+	Model           string        `required:"" type:"path" help:"Model file (.m)."`
+	Tokenizer       string        `required:"" type:"path" help:"Tokenizer file (.t)."`
+	Host            string        `default:"127.0.0.1" help:"Address to listen on."`
+	Port            int           `default:"9990" help:"Port to listen on; 0 is a free one."`
+	HealthListen    string        `default:"" help:"Address of /healthz, /readyz and /metrics; empty is none."`
+	NThreads        int           `name:"nthreads" default:"1" help:"Compute threads."`
+	MaxSeqLen       int           `default:"0" help:"Longest context in tokens; 0 is the model's."`
+	BufferFloatType string        `default:"q80" enum:"q80,f32" help:"Type of the values between the layers: q80 for q40 weights, f32 for f32."`
+	Temperature     float32       `default:"0.8" help:"Of requests that name none; 0 is greedy."`
+	TopP            float32       `name:"topp" default:"0.9" help:"Of requests that name none."`
+	Seed            uint64        `default:"0" help:"Of the sampler; 0 is the time."`
+	Grace           time.Duration `default:"15s" help:"How long answers may go on after a signal to end."`
+}
+
+// Run serves until ctx ends.
+func (c *EngineAPICmd) Run(ctx context.Context, log *slog.Logger) error {
+	seed := c.Seed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	return api.Run(ctx, api.Config{
+		Engine: llama.Config{
+			Model:           c.Model,
+			Tokenizer:       c.Tokenizer,
+			Threads:         c.NThreads,
+			MaxSeqLen:       c.MaxSeqLen,
+			BufferFloatType: topology.FloatType(c.BufferFloatType),
+		},
+		Host:         c.Host,
+		Port:         c.Port,
+		HealthListen: listenAddress(c.HealthListen),
+		Sampling:     llama.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: seed},
+		Grace:        c.Grace,
+		Logger:       log,
+	})
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/fetch"
+	"github.com/gorizond/koldun/internal/hub"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// FetchCmd downloads a model. HF_ENDPOINT names another hub than
+// huggingface.co, HF_TOKEN opens gated and private repositories, and AWS_*
+// variables say how to reach S3.
+type FetchCmd struct {
+	From        string        `required:"" placeholder:"SOURCE" help:"https://huggingface.co/ORG/REPO[/tree/REVISION], hf://ORG/REPO[@REVISION], s3://BUCKET/PREFIX or file:///FOLDER."`
+	To          string        `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the files go."`
+	Include     []string      `sep:"none" help:"Only files that match this pattern; may be repeated. Default: what a conversion needs."`
+	Exclude     []string      `sep:"none" help:"No files that match this pattern; may be repeated."`
+	Concurrency int           `default:"8" help:"Parts downloaded at the same time."`
+	PartSize    int64         `default:"8" help:"Size of a part in MiB, at least 5. Memory is concurrency times this."`
+	Stall       time.Duration `default:"30s" help:"A connection that brings nothing for so long is replaced."`
+	ProgressKey string        `hidden:"" help:"Record to write progress to."`
+}
+
+// Run fetches.
+func (c *FetchCmd) Run(ctx context.Context, log *slog.Logger) error {
+	ref, err := modelref.Parse(folder(c.From))
+	if err != nil {
+		return fault.As(fault.Invalid, err)
+	}
+	reports, err := newReporter(ctx, c.ProgressKey, log)
+	if err != nil {
+		return err
+	}
+	m, err := c.fetch(ctx, ref, fetch.Options{
+		Include:     c.Include,
+		Exclude:     c.Exclude,
+		Concurrency: c.Concurrency,
+		PartSize:    c.PartSize << 20,
+		Stall:       c.Stall,
+		Progress:    reports.Report,
+		Log:         log,
+	})
+	reports.End("fetch", err)
+	if err != nil {
+		return err
+	}
+	log.Info("fetched", "from", ref.String(), "commit", m.Origin.Commit, "to", c.To, "files", len(m.Files), "bytes", m.Size())
+	return nil
+}
+
+func (c *FetchCmd) fetch(ctx context.Context, ref modelref.Ref, o fetch.Options) (manifest.Manifest, error) {
+	to, err := openStore(ctx, folder(c.To))
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	if ref.Scheme != modelref.Hub {
+		from, err := openStore(ctx, ref.String())
+		if err != nil {
+			return manifest.Manifest{}, err
+		}
+		return fetch.Copy(ctx, fetch.CopyConfig{From: from, To: to, Options: o})
+	}
+	endpoint := ref.Endpoint
+	if endpoint == "" {
+		endpoint = os.Getenv(names.EnvHFEndpoint)
+	}
+	h, err := hub.New(hub.Config{Endpoint: endpoint, Token: os.Getenv(names.EnvHFToken), Log: o.Log})
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	return fetch.Run(ctx, fetch.Config{Hub: h, Ref: ref, To: to, Options: o})
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/sidecar"
+)
+
+// LLMCmd drives an engine. It connects to NATS as the environment says.
+type LLMCmd struct {
+	Listen  string        `default:":8081" help:"Address of /healthz, /readyz and /metrics."`
+	Engine  string        `default:"http://127.0.0.1:9990" help:"Engine to drive. Nothing else may talk to it."`
+	Session string        `required:"" help:"Session whose requests are served."`
+	Runner  string        `required:"" help:"Name of this runner, unique in its session."`
+	Model   string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
+	First   time.Duration `default:"30m" help:"Longest time to the first token."`
+	Between time.Duration `default:"10m" help:"Longest time from one token to the next."`
+	Grace   time.Duration `default:"25s" help:"How long an answer may go on after a signal to end."`
+}
+
+// Run serves until ctx ends, then hands back or finishes what it has.
+func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
+	engine, err := engineapi.New(c.Engine)
+	if err != nil {
+		return err
+	}
+	b, err := connectBus(ctx, "llm", log)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return sidecar.Run(ctx, sidecar.Config{
+		Bus:      b,
+		Engine:   engine,
+		Session:  c.Session,
+		Runner:   c.Runner,
+		Model:    c.Model,
+		Listen:   listenAddress(c.Listen),
+		Timeouts: sidecar.Timeouts{First: c.First, Between: c.Between},
+		Grace:    c.Grace,
+		Logger:   log,
+	})
+}

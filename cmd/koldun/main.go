@@ -1,0 +1,87 @@
+// Command koldun is the runtime of Koldun in one static binary: what runs in
+// pods, and koldun up, which runs it all on one machine.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/process"
+	"github.com/gorizond/koldun/internal/telemetry"
+)
+
+// version is set by the linker.
+var version = "dev" //nolint:gochecknoglobals // the linker cannot set anything else
+
+// image of this binary, as the packages name it.
+const image = "ghcr.io/gorizond/koldun:latest"
+
+// CLI is the command line.
+type CLI struct {
+	LogFormat string `default:"auto" enum:"auto,text,json" env:"KOLDUN_LOG_FORMAT" help:"How log messages are written: ${enum}; auto is text on a terminal."`
+	LogLevel  string `default:"info" enum:"debug,info,warn,error" env:"KOLDUN_LOG_LEVEL" help:"Log messages of this level and above: ${enum}."`
+
+	Up         UpCmd         `cmd:"" help:"Run claims on this machine, without a cluster."`
+	Render     RenderCmd     `cmd:"" help:"Print what the functions compose from claims, without running anything."`
+	Fetch      FetchCmd      `cmd:"" help:"Download a model, verified and resumable."`
+	Convert    ConvertCmd    `cmd:"" help:"Convert a downloaded model to the formats of distributed-llama."`
+	Gateway    GatewayCmd    `cmd:"" help:"Serve the OpenAI-compatible API."`
+	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
+	LLM        LLMCmd        `cmd:"" name:"llm" help:"Drive an engine: the sidecar of a root pod."`
+	Engine     EngineCmd     `cmd:"" help:"The embedded inference engine."`
+	Version    VersionCmd    `cmd:"" help:"Print the version."`
+}
+
+// VersionCmd prints the version.
+type VersionCmd struct{}
+
+// Run prints.
+func (VersionCmd) Run() error {
+	fmt.Println(version)
+	return nil
+}
+
+func main() {
+	process.ExitWithParent()
+	var cli CLI
+	parser, err := kong.New(&cli,
+		kong.Name("koldun"),
+		kong.Description("A language model as one more claim."),
+		kong.Vars{"image": image},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		fatal(err)
+	}
+	// An interrupt ends the context once; a second one kills, as usual.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	k, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(err)
+	log, err := telemetry.NewLogger(os.Stderr, cli.LogLevel, cli.LogFormat)
+	if err != nil {
+		fatal(err)
+	}
+	k.BindTo(ctx, (*context.Context)(nil))
+	err = k.Run(log)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = fault.Errorf(fault.Interrupted, "interrupted")
+	}
+	if err != nil {
+		fatal(err)
+	}
+}
+
+// fatal prints the error as the last line, and exits with the status of its
+// kind.
+func fatal(err error) {
+	fmt.Fprintln(os.Stderr, "koldun:", err)
+	os.Exit(fault.ExitCode(err))
+}

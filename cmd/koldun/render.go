@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local"
+)
+
+// RenderCmd prints what claims become.
+type RenderCmd struct {
+	Files []string `name:"file" short:"f" required:"" help:"Claims to render; - is standard input."`
+	Image string   `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of the koldun binary, for the pods that are composed."`
+	First bool     `help:"Only what is composed at once, before anything is observed."`
+}
+
+// Run prints YAML documents: each claim, followed by what it leads to.
+func (c *RenderCmd) Run(ctx context.Context) error {
+	schemas, err := validation.Load()
+	if err != nil {
+		return err
+	}
+	claims, err := readClaims(ctx, schemas, c.Files)
+	if err != nil {
+		return err
+	}
+	r := renderer{composer: newComposer(schemas, c.Image), out: os.Stdout, rounds: maxRounds}
+	if c.First {
+		r.rounds = 1
+	}
+	for _, claim := range claims {
+		if claim.Key().Group() != local.CompositeGroup {
+			continue
+		}
+		if _, err := r.render(ctx, claim, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxRounds is far more than any kind needs to become ready.
+const maxRounds = 16
+
+// A renderer expands composites as if all that they compose became ready.
+type renderer struct {
+	composer local.Composer
+	out      io.Writer
+	rounds   int
+}
+
+// render prints the composite and everything that is composed on its way to
+// being ready, Jobs that are gone by then included. It returns the composite
+// with its final status.
+func (r renderer) render(ctx context.Context, xr local.Object, origin string) (local.Object, error) {
+	if err := r.print(xr, origin); err != nil {
+		return nil, err
+	}
+	observed := map[string]local.Object{}
+	printed := map[string]bool{}
+	for range r.rounds {
+		composed, err := r.composer.Compose(ctx, xr, observed, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, result := range composed.Results {
+			if result.Severity == local.Fatal {
+				return nil, fault.Errorf(fault.Invalid, "cannot render %s: %s", xr.Key(), result.Message)
+			}
+		}
+		next := map[string]local.Object{}
+		for _, name := range sortedKeys(composed.Desired) {
+			obj := composed.Desired[name]
+			id := name + " " + obj.Key().String()
+			seen, again := observed[name]
+			switch {
+			case obj.Key().Group() == local.CompositeGroup && !again:
+				if obj, err = r.render(ctx, obj, xr.Key().String()); err != nil {
+					return nil, err
+				}
+			case obj.Key().Group() == local.CompositeGroup:
+				obj["status"] = seen["status"]
+			default:
+				if !printed[id] {
+					if err := r.print(obj, xr.Key().String()); err != nil {
+						return nil, err
+					}
+				}
+				obj = simulate(obj, observed)
+			}
+			printed[id] = true
+			next[name] = obj
+		}
+		xr = withStatus(xr, composed)
+		if settled(observed, next) {
+			break
+		}
+		observed = next
+	}
+	return xr, nil
+}
+
+func (r renderer) print(obj local.Object, origin string) error {
+	raw, err := yaml.Marshal(map[string]any(obj))
+	if err != nil {
+		return fmt.Errorf("cannot print %s: %w", obj.Key(), err)
+	}
+	comment := "# " + obj.Key().String()
+	if origin != "" {
+		comment += ", composed by " + origin
+	}
+	_, err = fmt.Fprintf(r.out, "---\n%s\n%s", comment, raw)
+	return err
+}
+
+func withStatus(xr local.Object, composed local.Composed) local.Object {
+	status := map[string]any{}
+	for k, v := range composed.Status {
+		status[k] = v
+	}
+	conditions := make([]any, 0, len(composed.Conditions))
+	for _, c := range composed.Conditions {
+		conditions = append(conditions, map[string]any{"type": c.Type, "status": c.Status, "reason": c.Reason, "message": c.Message})
+	}
+	status["conditions"] = conditions
+	out := local.Object{}
+	for k, v := range xr {
+		out[k] = v
+	}
+	out["status"] = status
+	return out
+}
+
+func settled(a, b map[string]local.Object) bool {
+	x, errA := json.Marshal(a)
+	y, errB := json.Marshal(b)
+	return errA == nil && errB == nil && string(x) == string(y)
+}

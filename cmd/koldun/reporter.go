@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// reportEvery is how often a Job writes its record: often enough to watch,
+// seldom enough for any number of Jobs.
+const reportEvery = 500 * time.Millisecond
+
+// A reporter passes the reports of one Job on: to its record when it has a
+// key, else to the terminal or the log. Only the newest report counts; one
+// goroutine writes, until Close.
+type reporter struct {
+	write func(progress.Report)
+
+	mu     sync.Mutex
+	latest progress.Report
+	fresh  bool
+
+	stop chan struct{}
+	done chan struct{}
+}
+
+// newReporter starts a reporter. Without a key reports are for people.
+func newReporter(ctx context.Context, key string, log *slog.Logger) (*reporter, error) {
+	r := &reporter{stop: make(chan struct{}), done: make(chan struct{})}
+	switch {
+	case key != "":
+		b, err := connectBus(ctx, "job", log)
+		if err != nil {
+			return nil, err
+		}
+		r.write = record(b, key, log)
+		go r.run(reportEvery, b.Close)
+		return r, nil
+	case term.IsTerminal(int(os.Stderr.Fd())):
+		r.write = bar(os.Stderr)
+	default:
+		r.write = func(p progress.Report) {
+			log.Info("progress", "stage", p.Stage, "phase", p.Phase, "item", p.Item, "bytes", p.Bytes, "total", p.Total, "percent", p.Percent())
+		}
+	}
+	go r.run(2*reportEvery, func() {})
+	return r, nil
+}
+
+// Report is a progress.Func.
+func (r *reporter) Report(p progress.Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.latest, r.fresh = p, true
+}
+
+// End reports how the work ended, and closes the reporter.
+func (r *reporter) End(stage string, err error) {
+	r.mu.Lock()
+	r.latest.Stage = stage
+	r.latest.Phase = progress.Done
+	if err != nil {
+		r.latest.Phase, r.latest.Message = progress.Failed, err.Error()
+	}
+	r.fresh = true
+	r.mu.Unlock()
+	close(r.stop)
+	<-r.done
+}
+
+func (r *reporter) run(every time.Duration, closeAll func()) {
+	defer close(r.done)
+	defer closeAll()
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.stop:
+			r.flush()
+			return
+		case <-tick.C:
+			r.flush()
+		}
+	}
+}
+
+func (r *reporter) flush() {
+	r.mu.Lock()
+	p, fresh := r.latest, r.fresh
+	r.fresh = false
+	r.mu.Unlock()
+	if fresh {
+		r.write(p)
+	}
+}
+
+// record writes reports to the registry. A report that is lost is followed by
+// the next one.
+func record(b *bus.Bus, key string, log *slog.Logger) func(progress.Report) {
+	table := registry.Progress(b)
+	return func(p progress.Report) {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if _, err := table.Put(ctx, key, p); err != nil {
+			log.Warn("cannot report progress", "key", key, "error", err)
+		}
+	}
+}
+
+// bar draws one line that is drawn over by the next.
+func bar(w io.Writer) func(progress.Report) {
+	return func(p progress.Report) {
+		end := ""
+		if p.Phase != progress.Running {
+			end = "\n"
+		}
+		_, _ = fmt.Fprintf(w, "\r\033[K%s %3d%%  %s of %s  %s%s", p.Stage, p.Percent(), sizeText(p.Bytes), sizeText(p.Total), p.Item, end)
+	}
+}
+
+// sizeText prints a size for people.
+func sizeText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
+}

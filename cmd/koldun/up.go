@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats"
+	"github.com/gorizond/koldun/internal/embedded/s3"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local"
+	"github.com/gorizond/koldun/internal/local/terminal"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/telemetry"
+)
+
+// UpCmd runs claims on this machine.
+type UpCmd struct {
+	Files  []string       `name:"file" short:"f" required:"" help:"Claims to run; - is standard input."`
+	HubDir string         `type:"existingdir" help:"Serve the models of this folder as a hub, in place of huggingface.co."`
+	Data   string         `default:".koldun" type:"path" help:"Folder for everything that is kept: models, queue, logs."`
+	Port   map[string]int `placeholder:"SERVICE=PORT" help:"Local port of a Service, in place of its own; 0 is a free one."`
+	Ask    string         `default:"What is Koldun?" help:"Question to ask when all is ready; empty asks nothing."`
+	Once   bool           `help:"End after the answer, or when all is ready."`
+}
+
+// Run runs the claims until ctx ends, with --once until the answer is there.
+func (c *UpCmd) Run(ctx context.Context, cli *CLI) error {
+	schemas, err := validation.Load()
+	if err != nil {
+		return err
+	}
+	claims, err := readClaims(ctx, schemas, c.Files)
+	if err != nil {
+		return err
+	}
+	data, err := local.OpenData(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = data.Close() }()
+	logFile, err := os.Create(data.Path("logs", "koldun.log"))
+	if err != nil {
+		return fmt.Errorf("cannot write log: %w", err)
+	}
+	defer func() { _ = logFile.Close() }()
+	log, err := telemetry.NewLogger(logFile, cli.LogLevel, telemetry.Text)
+	if err != nil {
+		return err
+	}
+	m := &machine{cmd: c, data: data, log: log, schemas: schemas, screen: terminal.New(os.Stdout, terminal.Detect(os.Stdout)), out: os.Stdout}
+	defer m.screen.Close()
+	return m.run(ctx, claims)
+}
+
+// A machine is this machine in place of a cluster: servers that a cluster has,
+// and local, which runs what the functions compose.
+type machine struct {
+	cmd     *UpCmd
+	data    *local.Data
+	log     *slog.Logger
+	schemas *validation.Schemas
+	screen  *terminal.Terminal
+	out     io.Writer
+}
+
+// servers are what a cluster would bring along, on loopback, with credentials
+// that live as long as they do.
+type servers struct {
+	bus   *bus.Bus
+	nats  map[string][]byte
+	s3    objectstore.S3Config
+	hub   string // endpoint, empty for the usual one
+	close []func()
+}
+
+func (s *servers) Close() {
+	for i := len(s.close) - 1; i >= 0; i-- {
+		s.close[i]()
+	}
+}
+
+func (m *machine) run(ctx context.Context, claims []local.Object) error {
+	// Servers outlive ctx: what runs on them is stopped first.
+	s, err := m.serve(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l, err := m.local(ctx, s, claims)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var g errgroup.Group
+	g.Go(func() error {
+		defer cancel()
+		return l.Run(ctx)
+	})
+	err = m.follow(ctx, l)
+	if err != nil || m.cmd.Once {
+		cancel()
+	}
+	if ended := g.Wait(); ended != nil {
+		return ended
+	}
+	if errors.Is(err, context.Canceled) || fault.Is(err, fault.Interrupted) {
+		return nil // stopped as asked, and nothing is left running
+	}
+	return err
+}
+
+// serve starts the servers.
+func (m *machine) serve(ctx context.Context) (*servers, error) {
+	s := &servers{}
+	done := false
+	defer func() {
+		if !done {
+			s.Close()
+		}
+	}()
+	user, password := "koldun", rand.Text()
+	n, err := nats.Start(ctx, nats.Config{Dir: m.data.Path("nats"), User: user, Password: password})
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, func() { n.Close(); n.Wait() })
+	s.nats = map[string][]byte{
+		names.EnvNATSURL:      []byte(n.ClientURL()),
+		names.EnvNATSUser:     []byte(user),
+		names.EnvNATSPassword: []byte(password),
+	}
+	access, secret := rand.Text(), rand.Text()
+	store, err := s3.Start(ctx, s3.Config{Dir: m.data.Path("s3"), AccessKey: access, SecretKey: secret})
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, func() { _ = store.Close(); _ = store.Wait() })
+	s.s3 = objectstore.S3Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
+	if s.bus, err = bus.Connect(ctx, bus.Config{URL: n.ClientURL(), User: user, Password: password, Name: "koldun up", Logger: m.log}); err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, s.bus.Close)
+	if m.cmd.HubDir != "" {
+		hub, err := serveHub(ctx, m.cmd.HubDir, m.log)
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, hub.Close)
+		s.hub = hub.Endpoint
+	}
+	done = true
+	return s, nil
+}
+
+func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) (*local.Local, error) {
+	binary, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find this program: %w", err)
+	}
+	if binary, err = filepath.EvalSymlinks(binary); err != nil {
+		return nil, fmt.Errorf("cannot find this program: %w", err)
+	}
+	env := []string{envListenHost + "=127.0.0.1", "KOLDUN_LOG_FORMAT=text"}
+	if s.hub != "" {
+		env = append(env, names.EnvHFEndpoint+"="+s.hub)
+	}
+	var l *local.Local
+	secret := func(namespace, name string) (map[string][]byte, bool) { return l.Secret(namespace, name) }
+	managed, err := newManaged(ctx, connections{bus: s.bus, nats: s.nats, s3: s.s3, hubs: hubs(s.hub, m.log), secret: secret})
+	if err != nil {
+		return nil, err
+	}
+	l, err = local.New(local.Config{
+		Claims:      claims,
+		Data:        m.data,
+		Composer:    newComposer(m.schemas, image),
+		Managed:     managed,
+		Observer:    m.screen,
+		Binary:      binary,
+		OwnImage:    image,
+		Env:         env,
+		Ports:       m.cmd.Port,
+		FinalReason: reason.Final,
+		Logger:      m.log,
+	})
+	return l, err
+}
+
+// follow waits for the claims, asks the question, and waits for ctx to end.
+func (m *machine) follow(ctx context.Context, l *local.Local) error {
+	roots, err := l.Wait(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range roots {
+		if r.Failed {
+			return fault.Errorf(fault.Invalid, "%s cannot be served: %s: %s", r.Object.Key(), r.Reason, r.Message)
+		}
+	}
+	for _, r := range roots {
+		if err := m.introduce(ctx, r); err != nil {
+			return err
+		}
+	}
+	if m.cmd.Once {
+		return nil
+	}
+	m.say("\nServing. Ctrl-C stops everything.\n")
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// introduce asks a claim that can be asked a question, and says how to go on.
+func (m *machine) introduce(ctx context.Context, r local.Root) error {
+	var status struct {
+		Model string `json:"model"`
+	}
+	if err := r.Object.Decode(&status, "status"); err != nil {
+		return err
+	}
+	if status.Model == "" || len(r.Endpoints) == 0 {
+		return nil
+	}
+	url := "http://" + r.Endpoints[0].Address + "/v1"
+	if m.cmd.Ask != "" {
+		if err := m.question(ctx, url, status.Model); err != nil {
+			return err
+		}
+	}
+	m.say(usage(url, status.Model))
+	return nil
+}
+
+// questionTimeout bounds the one question that koldun up asks.
+const questionTimeout = 5 * time.Minute
+
+func (m *machine) question(ctx context.Context, url, model string) error {
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	defer m.screen.Hold()()
+	if _, err := fmt.Fprintf(m.out, "\n> %s\n", m.cmd.Ask); err != nil {
+		return err
+	}
+	err := ask(ctx, url, model, m.cmd.Ask, m.out)
+	if _, end := io.WriteString(m.out, "\n"); err == nil {
+		err = end
+	}
+	return err
+}
+
+// say writes without being interrupted by what happens meanwhile.
+func (m *machine) say(text string) {
+	defer m.screen.Hold()()
+	_, _ = io.WriteString(m.out, text)
+}
+
+func usage(url, model string) string {
+	return fmt.Sprintf(`
+  Endpoint  %[1]s
+  Model     %[2]s
+
+  curl %[1]s/chat/completions -H 'Content-Type: application/json' -d '{"model": %[3]s, "messages": [{"role": "user", "content": "Tell me a joke"}]}'
+
+  from openai import OpenAI
+  client = OpenAI(base_url="%[1]s", api_key="none")
+  answer = client.chat.completions.create(model=%[3]s, messages=[{"role": "user", "content": "Tell me a joke"}])
+  print(answer.choices[0].message.content)
+`, url, model, strconv.Quote(model))
+}

@@ -1,0 +1,313 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+const (
+	quickstart = "../../examples/quickstart/dllama.yaml"
+	models     = "../../examples/models"
+	answer     = "Koldun turns a short YAML claim into a running, OpenAI-compatible language model service on distributed-llama."
+)
+
+// up starts the quickstart on a free port.
+func up(t *testing.T, data string, more ...string) *process {
+	t.Helper()
+	args := append([]string{"up", "-f", quickstart, "--hub-dir", models, "--data", data, "--port", "koldun-tiny-gateway=0"}, more...)
+	return start(t, args...)
+}
+
+func endpoint(t *testing.T, p *process) string {
+	t.Helper()
+	url := p.expect(t, `Endpoint\s+(http://\S+)`)[1]
+	p.expect(t, `Ctrl-C stops everything`)
+	return url
+}
+
+func TestUpOnceAnswersAndUsesTheModelAgain(t *testing.T) {
+	data := t.TempDir()
+	first := up(t, data, "--once")
+	if code := first.exit(t); code != 0 {
+		t.Fatalf("exit status %d", code)
+	}
+	for _, want := range []string{answer, "Model     default/koldun-tiny", "curl http://127.0.0.1:", "from openai import OpenAI"} {
+		if !strings.Contains(first.text(), want) {
+			t.Errorf("the output lacks %q", want)
+		}
+	}
+	second := up(t, data, "--once")
+	if code := second.exit(t); code != 0 {
+		t.Fatalf("exit status of the second run %d", code)
+	}
+	if !strings.Contains(second.text(), answer) {
+		t.Error("the second run does not answer")
+	}
+	for _, job := range []string{"Job koldun-tiny-fetch", "Job koldun-tiny-convert"} {
+		if strings.Contains(second.text(), job) {
+			t.Errorf("the second run has %s, though the model is there", job)
+		}
+	}
+}
+
+func TestUpServesTheOpenAIClient(t *testing.T) {
+	p := up(t, t.TempDir(), "--ask", "")
+	url := endpoint(t, p)
+	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	ctx := t.Context()
+
+	list, err := client.Models.List(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Data) != 1 || list.Data[0].ID != "default/koldun-tiny" {
+		t.Errorf("models are %+v", list.Data)
+	}
+	if m, err := client.Models.Get(ctx, "default/koldun-tiny"); err != nil || m.ID != "default/koldun-tiny" {
+		t.Errorf("Get: %+v, %v", m, err)
+	}
+	params := openai.ChatCompletionNewParams{
+		Model:    "default/koldun-tiny",
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is Koldun?")},
+	}
+	whole, err := client.Chat.Completions.New(ctx, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := whole.Choices[0].Message.Content; got != answer || whole.Choices[0].FinishReason != "stop" {
+		t.Errorf("the answer is %q (%s)", got, whole.Choices[0].FinishReason)
+	}
+	if whole.Usage.CompletionTokens == 0 || whole.Usage.PromptTokens == 0 {
+		t.Errorf("usage is %+v", whole.Usage)
+	}
+	params.StreamOptions = openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}
+	stream := client.Chat.Completions.NewStreaming(ctx, params)
+	acc := openai.ChatCompletionAccumulator{}
+	chunks := 0
+	for stream.Next() {
+		acc.AddChunk(stream.Current())
+		chunks++
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got := acc.Choices[0].Message.Content; got != answer {
+		t.Errorf("the streamed answer is %q", got)
+	}
+	if chunks < 5 {
+		t.Errorf("the answer came in %d chunks: it is not streamed", chunks)
+	}
+	if acc.Usage.TotalTokens == 0 {
+		t.Error("the stream has no usage")
+	}
+	p.interrupt(t)
+	if code := p.exit(t); code != 0 {
+		t.Errorf("exit status after an interrupt is %d", code)
+	}
+}
+
+func TestUpRestartsAKilledChildAndLeavesNothing(t *testing.T) {
+	p := up(t, t.TempDir(), "--ask", "")
+	url := endpoint(t, p)
+	children := descendants(t, p.cmd.Process.Pid)
+	killed := 0
+	for pid, line := range children {
+		if strings.Contains(line, " engine api ") || strings.Contains(line, " gateway ") {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			killed++
+		}
+	}
+	if killed != 2 {
+		t.Fatalf("killed %d processes of %v, want the engine and the gateway", killed, children)
+	}
+	p.expect(t, `restarted \S*gateway`)
+	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(20))
+	got, err := client.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{
+		Model:    "koldun-tiny",
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is Koldun?")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Choices[0].Message.Content != answer {
+		t.Errorf("the answer is %q", got.Choices[0].Message.Content)
+	}
+	children = descendants(t, p.cmd.Process.Pid)
+	p.interrupt(t)
+	if code := p.exit(t); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+	gone(t, children)
+}
+
+func TestUpKilledLeavesNothingAndStartsAgain(t *testing.T) {
+	data := t.TempDir()
+	p := up(t, data, "--ask", "")
+	endpoint(t, p)
+	children := descendants(t, p.cmd.Process.Pid)
+	if len(children) < 4 {
+		t.Fatalf("only %v are running", children)
+	}
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+	gone(t, children)
+	again := up(t, data, "--once")
+	if code := again.exit(t); code != 0 {
+		t.Fatalf("exit status %d", code)
+	}
+	if !strings.Contains(again.text(), answer) {
+		t.Error("it does not answer")
+	}
+}
+
+// edited writes the quickstart claim with one replacement.
+func edited(t *testing.T, pattern, with string) string {
+	t.Helper()
+	raw, err := os.ReadFile(quickstart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	re := regexp.MustCompile(pattern)
+	if !re.Match(raw) {
+		t.Fatalf("the quickstart does not match %q", pattern)
+	}
+	name := filepath.Join(t.TempDir(), "claim.yaml")
+	if err := os.WriteFile(name, re.ReplaceAll(raw, []byte(with)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// copied is the model's folder in a hub of its own, to be spoilt.
+func copied(t *testing.T) (hub, model string) {
+	t.Helper()
+	hub = t.TempDir()
+	model = filepath.Join(hub, "koldun-tiny")
+	if err := os.CopyFS(model, os.DirFS(filepath.Join(models, "koldun-tiny"))); err != nil {
+		t.Fatal(err)
+	}
+	return hub, model
+}
+
+func TestUpRefusesBadInput(t *testing.T) {
+	hub := func(spoil func(t *testing.T, model string)) func(*testing.T) []string {
+		return func(t *testing.T) []string {
+			t.Helper()
+			dir, model := copied(t)
+			spoil(t, model)
+			return []string{"-f", quickstart, "--hub-dir", dir}
+		}
+	}
+	claim := func(pattern, with string) func(*testing.T) []string {
+		return func(t *testing.T) []string {
+			t.Helper()
+			return []string{"-f", edited(t, pattern, with), "--hub-dir", models}
+		}
+	}
+	cases := map[string]struct {
+		args func(*testing.T) []string
+		says []string // all in the last line
+		code int
+	}{
+		"NoFile":       {func(*testing.T) []string { return []string{"-f", "nowhere.yaml"} }, []string{"cannot read claims", "nowhere.yaml"}, 10},
+		"WrongYAML":    {claim(`(?m)^spec:`, "spec: ["), []string{"cannot read document 1", "claim.yaml"}, 10},
+		"UnknownKind":  {claim(`kind: Dllama`, "kind: Lama"), []string{`kind "Lama"`}, 10},
+		"UnknownField": {claim(`sourceUrl`, "sourceURL"), []string{"Dllama default/koldun-tiny", "spec.model.sourceURL: unknown field", "spec.model.sourceUrl: Required"}, 10},
+		"WrongValue":   {claim(`q40`, "q41"), []string{"spec.model.conversion.weightsFloatType", `"q41"`}, 10},
+		"NoModel":      {claim(`gorizond/koldun-tiny`, "gorizond/nobody"), []string{"Dllama default/koldun-tiny", "gorizond/nobody"}, 10},
+		"Unsupported": {hub(func(t *testing.T, model string) {
+			t.Helper()
+			rewrite(t, filepath.Join(model, "config.json"), `"model_type": "llama"`, `"model_type": "gpt2"`)
+		}), []string{"ModelUnsupported", "gpt2"}, 10},
+		"MissingFile": {hub(func(t *testing.T, model string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(model, "model-00002-of-00002.safetensors")); err != nil {
+				t.Fatal(err)
+			}
+		}), []string{"ConversionFailed", "koldun-tiny"}, 10},
+		"Truncated": {hub(func(t *testing.T, model string) {
+			t.Helper()
+			if err := os.Truncate(filepath.Join(model, "model-00002-of-00002.safetensors"), 100_000); err != nil {
+				t.Fatal(err)
+			}
+		}), []string{"ConversionFailed", "model-00002-of-00002.safetensors"}, 10},
+		"NoTokenizer": {hub(func(t *testing.T, model string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(model, "tokenizer.json")); err != nil {
+				t.Fatal(err)
+			}
+		}), []string{"ConversionFailed", "tokenizer.json"}, 10},
+		"PortInUse": {func(t *testing.T) []string {
+			t.Helper()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+			return []string{"-f", quickstart, "--hub-dir", models, "--port", fmt.Sprintf("koldun-tiny-gateway=%d", l.Addr().(*net.TCPAddr).Port)}
+		}, []string{"koldun-tiny-gateway", "in use"}, 15},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := t.TempDir()
+			args := append([]string{"up", "--data", data, "--once"}, c.args(t)...)
+			if name != "PortInUse" {
+				args = append(args, "--port", "koldun-tiny-gateway=0")
+			}
+			p := start(t, args...)
+			if code := p.exit(t); code != c.code {
+				t.Errorf("exit status %d, want %d", code, c.code)
+			}
+			lines := strings.Split(strings.TrimSpace(p.text()), "\n")
+			last := lines[len(lines)-1]
+			for _, want := range c.says {
+				if !strings.Contains(last, want) {
+					t.Errorf("the last line is %q, want it to say %q", last, want)
+				}
+			}
+			halfWritten(t, data)
+		})
+	}
+}
+
+// halfWritten fails if the store holds a converted model without a manifest.
+func halfWritten(t *testing.T, data string) {
+	t.Helper()
+	err := filepath.WalkDir(data, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".m") {
+			t.Errorf("a failed run left %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rewrite(t *testing.T, name, from, to string) {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(raw), from) {
+		t.Fatalf("%s does not hold %q", name, from)
+	}
+	if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(raw), from, to)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
