@@ -29,6 +29,9 @@ func Copy(ctx context.Context, cfg CopyConfig) (manifest.Manifest, error) {
 	if cfg.From == nil {
 		return manifest.Manifest{}, fault.Errorf(fault.Invalid, "cannot copy: no source is given")
 	}
+	if cfg.To != nil && cfg.From.URL() == cfg.To.URL() {
+		return manifest.Manifest{}, fault.Errorf(fault.Invalid, "cannot copy %s: it is source and target at once", cfg.From.URL())
+	}
 	m, err := runCopy(ctx, cfg)
 	if err != nil {
 		return manifest.Manifest{}, fmt.Errorf("cannot copy %s: %w", cfg.From.URL(), err)

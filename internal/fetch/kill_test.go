@@ -1,5 +1,277 @@
 package fetch_test
 
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/fetch"
+	"github.com/gorizond/koldun/internal/hub"
+	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+// victimEnv makes the test binary a process that fetches, and is killed for it.
 const victimEnv = "KOLDUN_FETCH_VICTIM"
 
-func victim() int { return 0 }
+// roundsEnv is the number of kills; a long run is
+//
+//	KOLDUN_KILL_ROUNDS=100 go test -run TestKilled -v ./internal/fetch
+const roundsEnv = "KOLDUN_KILL_ROUNDS"
+
+// order is what a victim is to do.
+type order struct {
+	Hub, Repo string
+	Source    string // a store to copy from, in place of the hub
+	Target    string
+	S3        objectstore.S3Config
+}
+
+const victimConcurrency = 3
+
+func victim() int {
+	if err := obey(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return fault.ExitCode(err)
+	}
+	return 0
+}
+
+func obey() error {
+	var o order
+	if err := json.Unmarshal([]byte(os.Getenv(victimEnv)), &o); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	to, err := objectstore.Open(ctx, o.Target, o.S3)
+	if err != nil {
+		return err
+	}
+	options := fetch.Options{PartSize: part, Concurrency: victimConcurrency}
+	if o.Source != "" {
+		from, err := objectstore.Open(ctx, o.Source, o.S3)
+		if err != nil {
+			return err
+		}
+		_, err = fetch.Copy(ctx, fetch.CopyConfig{From: from, To: to, Options: options})
+		return err
+	}
+	client, err := hub.New(hub.Config{Endpoint: o.Hub})
+	if err != nil {
+		return err
+	}
+	_, err = fetch.Run(ctx, fetch.Config{Hub: client, Ref: modelref.Ref{Scheme: modelref.Hub, Repo: o.Repo}, To: to, Options: options})
+	return err
+}
+
+func rounds(t *testing.T, usual int) int {
+	t.Helper()
+	s := os.Getenv(roundsEnv)
+	if s == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("%s: %v", roundsEnv, err)
+	}
+	return n
+}
+
+// runVictim runs a process to its end, or kills it after a while. It tells
+// whether it was killed.
+func runVictim(t *testing.T, o order, after time.Duration) bool {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), victimEnv+"="+string(raw))
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var killer *time.Timer
+	if after > 0 {
+		killer = time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+		defer killer.Stop()
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &exit) && exit.ExitCode() == -1 && after > 0:
+		return true
+	}
+	t.Fatalf("the fetching process failed: %v: %s", err, out.String())
+	return false
+}
+
+// killed runs victims until one ends by itself, killing each after a random
+// part of the time that a whole run takes, and begins again with an empty
+// target, until the rounds are used up. check looks at the target after each
+// kill, done after each end; wipe empties it.
+func killed(t *testing.T, o order, n int, check, done, wipe func()) {
+	t.Helper()
+	began := time.Now()
+	runVictim(t, o, 0)
+	whole := time.Since(began)
+	done()
+	wipe()
+	kills := 0
+	for kills < n {
+		if !runVictim(t, o, 1+rand.N(whole)) {
+			done()
+			wipe()
+			continue
+		}
+		kills++
+		check()
+	}
+	runVictim(t, o, 0)
+	done()
+	t.Logf("%d kills, an undisturbed run takes %s", kills, whole.Round(time.Millisecond))
+}
+
+// wholeOrNone checks that a manifest, if there is one, stands for whole files.
+func wholeOrNone(t *testing.T, to objectstore.Store, want map[string][]byte) {
+	t.Helper()
+	_, _, err := manifest.Load(t.Context(), to)
+	switch {
+	case err == nil:
+		verify(t, to, want)
+	case !fault.Is(err, fault.NotFound):
+		t.Errorf("the manifest cannot be read: %v", err)
+	}
+	// What is visible is whole, manifest or not.
+	list, err := to.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range list {
+		if body, ok := want[o.Name]; ok && !bytes.Equal(readAll(t, to, o.Name), body) {
+			t.Errorf("file %q is visible and differs", o.Name)
+		}
+	}
+}
+
+func wipe(t *testing.T, to objectstore.Store) {
+	t.Helper()
+	list, err := to.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range list {
+		if err := to.Remove(t.Context(), o.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := to.AbortUploads(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func killRepo() map[string][]byte {
+	files := repo()
+	files["model-00001-of-00002.safetensors"] = content(8*part+17, 3)
+	return files
+}
+
+func TestKilledFetch(t *testing.T) {
+	files := killRepo()
+	want := chosen(files)
+	for name, target := range map[string]func(t *testing.T) (string, objectstore.S3Config){
+		"S3": func(t *testing.T) (string, objectstore.S3Config) {
+			b := s3test.New(t)
+			return "s3://" + b.Name + "/models/m", b.Config
+		},
+		"Dir": func(t *testing.T) (string, objectstore.S3Config) {
+			return t.TempDir() + "/m", objectstore.S3Config{}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := hubtest.New(t, hubtest.Options{}, files)
+			// A slower source than loopback, so that there is something to hit.
+			h.Break(hubtest.Rule{CDN: true, Do: slowly(20 * time.Millisecond)})
+			url, cfg := target(t)
+			to, err := objectstore.Open(t.Context(), url, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kills := 0
+			check := func() {
+				kills++
+				wholeOrNone(t, to, want)
+			}
+			done := func() {
+				verify(t, to, want)
+				checkThrift(t, h, kills)
+				kills = 0
+				h.Forget()
+			}
+			killed(t, order{Hub: h.URL, Repo: h.Repo, Target: url, S3: cfg}, rounds(t, 5), check, done, func() { wipe(t, to) })
+		})
+	}
+}
+
+// slowly delays each answer.
+func slowly(d time.Duration) hubtest.Fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			next.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// checkThrift counts the parts of the large file: all of them once, and for
+// each kill at most those that were in flight: in a buffer, or written while
+// the record of how far the file is was being written.
+func checkThrift(t *testing.T, h *hubtest.Hub, kills int) {
+	t.Helper()
+	got := 0
+	for _, r := range h.Requests() {
+		if r.CDN && strings.Contains(r.Path, "model-00001") && r.Range != "" {
+			got++
+		}
+	}
+	const parts = 9
+	if most := parts + kills*2*victimConcurrency; got > most {
+		t.Errorf("%d parts of the large file fetched in spite of %d kills, want at most %d", got, kills, most)
+	}
+}
+
+func TestKilledCopy(t *testing.T) {
+	files := killRepo()
+	want := chosen(files)
+	b := s3test.New(t)
+	h := hubtest.New(t, hubtest.Options{}, files)
+	mustRun(t, config(t, h, b.Store(t, "source")))
+	dir := t.TempDir() + "/m"
+	to := dirStore(t, dir)
+	killed(t, order{Source: "s3://" + b.Name + "/source", Target: dir, S3: b.Config}, rounds(t, 5),
+		func() { wholeOrNone(t, to, want) }, func() { verify(t, to, want) }, func() { wipe(t, to) })
+}
