@@ -36,6 +36,8 @@ type Assignment struct {
 	Attempt int     `json:"attempt"` // counts from 1
 	Epoch   uint64  `json:"epoch"`   // fencing epoch of the leader; a runner refuses an older one than it has seen
 	Seq     uint64  `json:"seq"`     // counts what this leader says to this runner, Sync included; late ones are refused
+	// Instance of the runner that is meant; another of the same name is silent.
+	Instance string `json:"instance,omitempty"`
 }
 
 // An AssignmentReply accepts or refuses an Assignment.
@@ -61,6 +63,8 @@ const (
 type Sync struct {
 	Epoch uint64 `json:"epoch"`
 	Seq   uint64 `json:"seq"` // see Assignment
+	// Instance is as in Assignment.
+	Instance string `json:"instance,omitempty"`
 }
 
 // A SyncReply tells a leader what a runner holds.

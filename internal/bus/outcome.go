@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -22,10 +23,23 @@ func (b *Bus) PublishOutcome(ctx context.Context, o Outcome) error {
 	subject := names.OutcomeOf(o.Session, o.Tenant, o.Request)
 	_, err = b.store(ctx, names.OutcomeStream, func() *nats.Msg { return &nats.Msg{Subject: subject, Data: data} },
 		jetstream.WithExpectLastSequencePerSubject(0))
+	if fault.Is(err, fault.Conflict) && b.isRecorded(ctx, o, data) {
+		return nil // by a try of ours whose confirmation got lost
+	}
 	if err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot record the outcome of request %q: %w", o.Request, err)
 	}
 	return nil
+}
+
+// isRecorded reports whether the record of a request is this very one.
+func (b *Bus) isRecorded(ctx context.Context, o Outcome, data []byte) bool {
+	have, err := b.Outcome(ctx, Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant})
+	if err != nil {
+		return false
+	}
+	encoded, err := json.Marshal(have)
+	return err == nil && bytes.Equal(encoded, data)
 }
 
 // Outcome reads the terminal record of a request. Errors: NotFound if it has

@@ -23,9 +23,9 @@ func (l *leader) assign(j *job, p *peer) {
 	j.version, j.charged = p.rec.Version+1, true
 	p.job = j.req.ID
 	p.seq++
-	as := bus.Assignment{Request: j.req, Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq}
+	as := bus.Assignment{Request: j.req, Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
 	var reply bus.AssignmentReply
-	l.do(func(ctx context.Context) (err error) {
+	l.call(func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, assignTry)
 		defer cancel()
 		reply, err = bus.Call[bus.AssignmentReply](ctx, l.cfg.Bus, names.AssignSubject(l.name, name), as)
@@ -55,7 +55,9 @@ func (l *leader) onReply(j *job, p *peer, reply bus.AssignmentReply, err error) 
 		p.blocked = now.Add(refusePast)
 		switch reply.Reason {
 		case bus.RefusedStale:
-			l.challenged(reply.Epoch)
+			if reply.Epoch > j.epoch {
+				l.challenged(reply.Epoch)
+			}
 			p.synced = false
 		case bus.RefusedUnsynced:
 			p.synced = false

@@ -106,22 +106,25 @@ func (l *leader) ackRetry(j *job, reply func(bus.Ack)) {
 // strangeEnd judges an attempt that this leader does not follow: one of an
 // earlier leader, whose runner could not be asked.
 func (l *leader) strangeEnd(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
-	if e.FirstToken.IsZero() && e.Error != nil {
+	text := !e.FirstToken.IsZero()
+	broke := e.Error != nil && (e.Error.Code == bus.CodeEngineFailed || e.Error.Code == bus.CodeHandedBack)
+	if broke && !text {
 		reply(bus.Ack{OK: true, Reason: "tried again"})
 		return
 	}
 	j.acks = append(j.acks, reply)
 	j.tries++
-	j.text, j.started = true, e.Started
-	if e.Error == nil {
+	j.text, j.started = text, e.Started
+	switch {
+	case e.Error == nil:
 		l.finish(j, bus.Completed, nil, &e)
-		return
-	}
-	if e.Error.Code == bus.CodeCancelled {
+	case e.Error.Code == bus.CodeCancelled:
 		l.finish(j, bus.Cancelled, e.Error, &e)
-		return
+	case broke:
+		l.finish(j, bus.Failed, interrupted(e.Error.Message), &e)
+	default:
+		l.finish(j, bus.Failed, e.Error, &e)
 	}
-	l.finish(j, bus.Failed, interrupted(e.Error.Message), &e)
 }
 
 // lost ends the attempt at hand of a job whose runner will not tell.

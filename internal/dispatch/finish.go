@@ -26,11 +26,11 @@ func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.At
 		Attempts: j.tries,
 		Created:  j.req.Created,
 		Started:  j.started,
-		Ended:    time.Now(),
+		Ended:    time.Now().UTC(),
 		Error:    failure,
 	}
 	if e != nil {
-		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended, e.Usage
+		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended.UTC(), e.Usage
 	}
 	l.settle(j, o.Usage.PromptTokens+o.Usage.CompletionTokens)
 	l.do(func(ctx context.Context) error {

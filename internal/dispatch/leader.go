@@ -164,6 +164,14 @@ func (l *leader) do(work func(ctx context.Context) error, done func(err error)) 
 	})
 }
 
+// call is do for questions to runners, of which each is asked one at a time.
+func (l *leader) call(work func(ctx context.Context) error, done func(err error)) {
+	l.helpers.Go(func() {
+		err := work(l.ctx)
+		l.post(func() { done(err) })
+	})
+}
+
 func (l *leader) run() error {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
@@ -238,6 +246,9 @@ func (l *leader) open(now time.Time) bool {
 	if !l.replayed {
 		return false
 	}
+	if back := l.m.reconnected(); l.began.Sub(back) < settleTime && !l.settled(now) {
+		return false // runners that hold requests may not have come back yet
+	}
 	if now.Sub(l.began) > replayPatience {
 		return true
 	}
@@ -251,7 +262,8 @@ func (l *leader) open(now time.Time) bool {
 
 // schedule gives out all the work that can be.
 func (l *leader) schedule(now time.Time) {
-	if l.queue.Len() == 0 || !l.cfg.Bus.Connected() || !l.open(now) {
+	// A process that was stopped and goes on must not act on a lease it has lost.
+	if l.queue.Len() == 0 || !now.Before(l.tenure.until) || !l.cfg.Bus.Connected() || !l.open(now) {
 		return
 	}
 	for {
@@ -266,10 +278,13 @@ func (l *leader) schedule(now time.Time) {
 // onTick does what is due from time to time.
 func (l *leader) onTick(now time.Time) {
 	for name, p := range l.peers {
+		if j := l.jobs[p.job]; j != nil && j.cancelled && j.phase == running {
+			l.tellCancel(j.req.ID, j.req.Tenant, "again") // it may have been away
+		}
 		if now.Before(p.blocked) {
 			continue
 		}
-		if !p.synced && !p.syncing {
+		if (!p.synced || p.gone) && !p.syncing {
 			l.sync(name, p)
 			continue
 		}

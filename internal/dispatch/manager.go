@@ -24,6 +24,7 @@ type manager struct {
 	sessions map[string]*session
 	leases   map[string]seenLease
 	synced   map[string]bool // buckets whose content is known
+	backAt   time.Time       // when the connection was last restored
 }
 
 func newManager(cfg Config) *manager {
@@ -44,9 +45,31 @@ func (m *manager) run(ctx context.Context) {
 	var watches sync.WaitGroup
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
+	watches.Go(func() { m.watchConnection(ctx) })
 	watches.Go(func() { m.cfg.Bus.Sessions(ctx, func(name string) { m.session(name) }) })
 	watches.Wait()
 	m.running.Wait()
+}
+
+// watchConnection notes when the connection is restored.
+func (m *manager) watchConnection(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.cfg.Bus.Reconnected():
+			m.mu.Lock()
+			m.backAt = time.Now()
+			m.mu.Unlock()
+		}
+	}
+}
+
+// reconnected is when the connection was last restored, or zero.
+func (m *manager) reconnected() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.backAt
 }
 
 // session returns a session and sees to it that somebody here tries to lead it.

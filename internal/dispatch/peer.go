@@ -12,6 +12,7 @@ type peer struct {
 	rec     bus.Runner
 	synced  bool      // it has told this leader, in this epoch, what it holds
 	syncing bool      // it is being asked
+	gone    bool      // its record is: unless it answers, it is lost
 	seq     uint64    // counts what the leader has said to it
 	job     string    // id of the request that it has or may have
 	blocked time.Time // no work is offered before
@@ -19,7 +20,7 @@ type peer struct {
 
 // usable says how policy sees the peer; ok is false if it can get no work.
 func (p *peer) usable(now time.Time, jobAffinity string) (r policy.Runner, ok bool) {
-	if !p.synced || p.rec.State != bus.RunnerIdle && p.rec.State != bus.RunnerBusy {
+	if !p.synced || p.gone || p.rec.State != bus.RunnerIdle && p.rec.State != bus.RunnerBusy {
 		return policy.Runner{}, false
 	}
 	r = policy.Runner{Name: p.rec.Name, Affinity: p.rec.Affinity}

@@ -12,6 +12,9 @@ const (
 	syncTry    = time.Second            // one question to a runner
 	syncPause  = 300 * time.Millisecond // until it is asked again
 	refusePast = 200 * time.Millisecond // until a runner that refused is offered work again
+	// settleTime is how long clients of NATS may take to connect again, at
+	// most two seconds apart, and to say that they are there.
+	settleTime = 4 * time.Second
 )
 
 // An orphan is an attempt that a runner holds of a request that the leader has
@@ -26,7 +29,7 @@ func (l *leader) onRunner(name string, rec bus.Runner, gone bool) {
 	p := l.peers[name]
 	if gone {
 		if p != nil {
-			l.lostPeer(name, p, "its runner vanished")
+			l.vanished(name, p)
 		}
 		return
 	}
@@ -44,16 +47,38 @@ func (l *leader) onRunner(name string, rec bus.Runner, gone bool) {
 	if rec.Version < p.rec.Version {
 		return // overtaken by what the runner has said itself
 	}
+	p.gone = false
 	l.update(p, rec)
+}
+
+// vanished hears that a runner's record has expired or was removed. It is asked
+// once more before it is given up: after an outage of NATS the records of
+// runners that are alive and well have expired, too.
+func (l *leader) vanished(name string, p *peer) {
+	if p.rec.State == bus.RunnerDraining && len(p.rec.Held) == 0 {
+		l.lostPeer(name, p, "its runner has stopped")
+		return
+	}
+	p.gone, p.synced = true, false
+	l.queue.RemoveRunner(name)
+	if !p.syncing {
+		l.sync(name, p)
+	}
+}
+
+// settled reports whether whoever is alive has had the time to come back after
+// the connection was lost.
+func (l *leader) settled(now time.Time) bool {
+	return now.Sub(l.m.reconnected()) >= settleTime
 }
 
 // sync asks a runner what it holds. From its answer on it obeys this leader only.
 func (l *leader) sync(name string, p *peer) {
 	p.syncing = true
 	p.seq++
-	question := bus.Sync{Epoch: l.epoch, Seq: p.seq}
+	question := bus.Sync{Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
 	var answer bus.SyncReply
-	l.do(func(ctx context.Context) (err error) {
+	l.call(func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, syncTry)
 		defer cancel()
 		answer, err = bus.Call[bus.SyncReply](ctx, l.cfg.Bus, names.SyncSubject(l.name, name), question)
@@ -64,6 +89,8 @@ func (l *leader) sync(name string, p *peer) {
 		}
 		p.syncing = false
 		switch {
+		case err != nil && p.gone && l.settled(time.Now()):
+			l.lostPeer(name, p, "its runner vanished")
 		case err != nil:
 			l.log.Debug("a runner does not answer", "runner", name, "error", err)
 			p.blocked = time.Now().Add(syncPause)
@@ -85,7 +112,9 @@ func (l *leader) synced(name string, p *peer, rec bus.Runner) {
 		l.peers[name] = p
 	}
 	p.synced = true
-	p.job = ""
+	if j := l.jobs[p.job]; j == nil || j.phase != assigning {
+		p.job = ""
+	}
 	for _, h := range rec.Held {
 		l.adopt(name, p, h)
 	}

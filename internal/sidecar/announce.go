@@ -11,13 +11,14 @@ import (
 // announceTimeout bounds one try to write the record.
 const announceTimeout = 2 * time.Second
 
-// announce keeps the runner's record fresh: at each change, and three times
-// within its TTL whatever the engine does. One goroutine writes, so that
+// announce keeps the runner's record fresh: at each change, after each loss of
+// the connection, and three times within its TTL whatever the engine does. One goroutine writes, so that
 // records never overtake each other.
 func (r *runner) announce(ctx context.Context) {
 	beat := time.NewTicker(r.cfg.TTL / 3)
 	defer beat.Stop()
 	for {
+		reconnected := r.cfg.Bus.Reconnected()
 		if r.write(ctx) != nil && ctx.Err() == nil {
 			select {
 			case <-ctx.Done():
@@ -31,6 +32,7 @@ func (r *runner) announce(ctx context.Context) {
 			return
 		case <-r.changed:
 		case <-beat.C:
+		case <-reconnected: // the record may have expired meanwhile
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (a *attempt) run(ctx context.Context) {
 		a.frames.add(bus.Frame{Kind: bus.FrameEnd, FinishReason: reason, Usage: &usage})
 	} else {
 		end.Error, healthy = a.failure(err)
-		log.Warn("attempt failed", "code", end.Error.Code, "error", err)
+		log.Warn("attempt failed", "code", end.Error.Code, "healthy", healthy, "reason", end.Error.Message)
 	}
 	end.Ended = time.Now()
 	a.r.finish(a, end, healthy)

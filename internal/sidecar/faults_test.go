@@ -211,6 +211,40 @@ func TestNATSRestarts(t *testing.T) {
 	w.runner("r1", idle)
 }
 
+// While NATS is away for longer than leases and runner records last, whoever
+// generates goes on, and is found again.
+func TestNATSIsAwayForLong(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	w.dispatcher("d2")
+	var pieces []string
+	for i := range 60 {
+		pieces = append(pieces, fmt.Sprint(i, " "))
+	}
+	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		if r.Last() != "slow" {
+			return enginetest.Echo(r)
+		}
+		return enginetest.Reply{Pieces: pieces, Every: 100 * time.Millisecond}
+	})
+	w.sidecar("r1", e)
+	running := w.send(chat("req_1", "slow"))
+	running.until(bus.FrameDelta)
+	queued := w.send(chat("req_2", "second"))
+	queued.until(bus.FrameQueued)
+	w.nats.Stop()
+	w.eventually("a long outage", func() bool { return e.Produced() >= 45 })
+	w.nats.Restart()
+	other := enginetest.Start(t, nil)
+	w.sidecar("r2", other)
+	running.want(strings.Join(pieces, ""))
+	queued.want("second")
+	w.empty()
+	if n := asked(e, "slow") + asked(other, "slow"); n != 1 {
+		t.Errorf("asked %d times, want once", n)
+	}
+}
+
 // A client that missed frames gets them again; one whose runner is gone is told.
 func TestFollowsLate(t *testing.T) {
 	w := newWorld(t)

@@ -42,6 +42,9 @@ func (r *runner) subscribe() (func(), error) {
 
 // onSync answers a leader that wants to know where things stand.
 func (r *runner) onSync(_ string, s bus.Sync) (bus.SyncReply, bool) {
+	if s.Instance != "" && s.Instance != r.instance {
+		return bus.SyncReply{}, false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fence.pass(s.Epoch, s.Seq) {
@@ -52,6 +55,9 @@ func (r *runner) onSync(_ string, s bus.Sync) (bus.SyncReply, bool) {
 
 // onAssign accepts or refuses an attempt. The runner is busy from here on.
 func (r *runner) onAssign(_ string, as bus.Assignment) (bus.AssignmentReply, bool) {
+	if as.Instance != "" && as.Instance != r.instance {
+		return bus.AssignmentReply{}, false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	reason := r.refusal(as)
