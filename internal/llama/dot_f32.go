@@ -5,8 +5,13 @@ package llama
 // result does not depend on how many vectors were computed at once. The
 // conversions keep the compiler from fusing products with sums, so that all
 // machines agree.
+//
+// Here and in the q40 kernels the race detector is off, under which every
+// element would cost a call. What workers share is written in other functions.
 
 // dotF32 is the product of two vectors of the same length.
+//
+//go:norace
 func dotF32(a, b []float32) float32 {
 	var even, odd float32
 	b = b[:len(a)]
@@ -25,6 +30,8 @@ func dotF32(a, b []float32) float32 {
 }
 
 // dot2F32 is dotF32 of a with two vectors of its length.
+//
+//go:norace
 func dot2F32(a, b, c []float32) (float32, float32) {
 	var even0, odd0, even1, odd1 float32
 	b, c = b[:len(a)], c[:len(a)]
@@ -48,6 +55,8 @@ func dot2F32(a, b, c []float32) (float32, float32) {
 }
 
 // addScaled adds s * src to dst. The lengths must be the same.
+//
+//go:norace
 func addScaled(dst []float32, s float32, src []float32) {
 	dst = dst[:len(src)]
 	for len(src) >= 4 && len(dst) >= 4 {

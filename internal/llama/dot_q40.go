@@ -16,6 +16,8 @@ const (
 
 // dotQ40 is the product of one row of q40 weights with one vector. Blocks are
 // multiplied as integers and added up as float32, one after the other.
+//
+//go:norace
 func dotQ40(row []q40Block, x []packed) float32 {
 	var sum float32
 	x = x[:len(row)]
@@ -43,6 +45,8 @@ func scaled(dot int32, w, x float32) float32 { return float32(float32(dot) * (w 
 
 // dot4Q40 is dotQ40 for four vectors at once. Every result is the same as that
 // of dotQ40.
+//
+//go:norace
 func dot4Q40(row []q40Block, x0, x1, x2, x3 []packed) (s0, s1, s2, s3 float32) {
 	n := len(row)
 	x0, x1, x2, x3 = x0[:n], x1[:n], x2[:n], x3[:n]

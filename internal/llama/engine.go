@@ -23,6 +23,9 @@ type Engine struct {
 	runner    *runner
 	threads   int
 
+	longestToken int // bytes
+	encoding     sync.Mutex
+
 	life      context.Context //nolint:containedctx // ends with Close
 	end       context.CancelFunc
 	closeOnce sync.Once
@@ -79,7 +82,10 @@ func newEngine(c Config, m *model, tok *tokenizer.Tokenizer) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{model: m, tokenizer: tok, chat: chat, chatErr: chatErr, runner: r, threads: threads, turn: make(chan struct{}, 1)}
+	e := &Engine{
+		model: m, tokenizer: tok, chat: chat, chatErr: chatErr, runner: r, threads: threads,
+		longestToken: tok.File().MaxTokenLength(), turn: make(chan struct{}, 1),
+	}
 	e.life, e.end = context.WithCancel(context.Background())
 	return e, nil
 }

@@ -55,8 +55,12 @@ func TestPromptTooLong(t *testing.T) {
 		return nil
 	})
 	var tooLong *TooLongError
-	if !errors.As(err, &tooLong) || tooLong.Tokens != 17 || tooLong.SeqLen != 17 || !fault.Is(err, fault.Invalid) {
+	if !errors.As(err, &tooLong) || tooLong.Tokens != 17 || tooLong.SeqLen != 17 || tooLong.AtLeast || !fault.Is(err, fault.Invalid) {
 		t.Errorf("err = %v", err)
+	}
+	_, err = e.Generate(context.Background(), user(strings.Repeat(count, 1<<16)), nil)
+	if !errors.As(err, &tooLong) || tooLong.Tokens < 1<<15 || !tooLong.AtLeast {
+		t.Errorf("far too long: err = %v", err)
 	}
 }
 

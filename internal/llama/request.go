@@ -45,12 +45,17 @@ type Result struct {
 
 // A TooLongError says that a prompt leaves no room for an answer.
 type TooLongError struct {
-	Tokens int // of the prompt
-	SeqLen int // of the context
+	Tokens  int  // of the prompt
+	AtLeast bool // there may be more: they were not counted
+	SeqLen  int  // of the context
 }
 
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("the prompt has %d tokens, the context %d: it must leave room for an answer", e.Tokens, e.SeqLen)
+	some := ""
+	if e.AtLeast {
+		some = "at least "
+	}
+	return fmt.Sprintf("the prompt has %s%d tokens, the context %d: it must leave room for an answer", some, e.Tokens, e.SeqLen)
 }
 
 // encode turns a request into tokens and the beginning of the answer that the
@@ -66,14 +71,22 @@ func (e *Engine) encode(r Request) (tokens []int, begun string, err error) {
 		}
 		text, begun = e.chat.prompt(r.Messages)
 	}
+	// A text that cannot fit need not be encoded, which would take many times
+	// its memory; and for the same reason only one is at a time.
+	seqLen := e.runner.cache.seqLen
+	if least := (len(text) + e.longestToken - 1) / e.longestToken; least >= seqLen {
+		return nil, "", fault.As(fault.Invalid, &TooLongError{Tokens: least, AtLeast: true, SeqLen: seqLen})
+	}
+	e.encoding.Lock()
 	tokens, err = e.tokenizer.Encode(text, e.tokenizer.File().AddBOS)
+	e.encoding.Unlock()
 	if err != nil {
 		return nil, "", err
 	}
 	if len(tokens) == 0 {
 		return nil, "", fault.Errorf(fault.Invalid, "cannot answer: the prompt is empty")
 	}
-	if seqLen := e.runner.cache.seqLen; len(tokens) >= seqLen {
+	if len(tokens) >= seqLen {
 		return nil, "", fault.As(fault.Invalid, &TooLongError{Tokens: len(tokens), SeqLen: seqLen})
 	}
 	return tokens, begun, nil

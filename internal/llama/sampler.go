@@ -11,6 +11,10 @@ type Sampling struct {
 	Seed uint64 // of the random numbers; the same seed gives the same answer
 }
 
+// coldest is the temperature below which only the best token has a chance, and
+// scores would soon leave the range of float32.
+const coldest = 1e-4
+
 // seedForZero stands for the seed 0, from which the generator would only ever
 // make zeros.
 const seedForZero = 0x9E3779B97F4A7C15
@@ -55,7 +59,7 @@ func (s *sampler) start(p Sampling) {
 
 // next chooses a token and changes the scores.
 func (s *sampler) next(scores []float32) int {
-	if s.Temperature <= 0 {
+	if s.Temperature < coldest {
 		return best(scores)
 	}
 	for i := range scores {

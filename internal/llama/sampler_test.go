@@ -95,7 +95,8 @@ func TestFrequencies(t *testing.T) {
 		"Top":          {Sampling{Temperature: 1, TopP: .65, Seed: 9}, []float64{0, 0, 3. / 7, 4. / 7}},
 		"Cold":         {Sampling{Temperature: .5, TopP: 1, Seed: 9}, []float64{1. / 30, 4. / 30, 9. / 30, 16. / 30}},
 		"ColdTop":      {Sampling{Temperature: .5, TopP: .8, Seed: 9}, []float64{0, 0, 9. / 25, 16. / 25}},
-		"AlmostFrozen": {Sampling{Temperature: 1e-6, TopP: .9, Seed: 9}, []float64{0, 0, 0, 1}},
+		"Frozen":       {Sampling{Temperature: 1e-40, TopP: .9, Seed: 9}, []float64{0, 0, 0, 1}},
+		"AlmostFrozen": {Sampling{Temperature: 1e-3, TopP: .9, Seed: 9}, []float64{0, 0, 0, 1}},
 	}
 	const draws = 20000
 	for name, c := range cases {

@@ -3,12 +3,16 @@ package api_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/llama/api"
 )
@@ -137,6 +141,32 @@ func TestBusy(t *testing.T) {
 	}
 	if got["stop"] != 4 || got["overloaded"] != 1 || len(got) != 2 {
 		t.Errorf("counted %v", got)
+	}
+}
+
+// TestClientThatDoesNotRead must not hold up the engine for ever.
+func TestClientThatDoesNotRead(t *testing.T) {
+	ended := make(chan error, 1)
+	s := serve(t, engineFunc(func(_ context.Context, _ llama.Request, emit func(llama.Piece) error) (llama.Result, error) {
+		text := strings.Repeat("x", 1<<20)
+		for {
+			if err := emit(llama.Piece{Text: text, Tokens: 1}); err != nil {
+				ended <- err
+				return llama.Result{}, err
+			}
+		}
+	}), api.Options{WriteTimeout: time.Millisecond})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	body := with(`"stream":true`)
+	if _, err := fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !fault.Is(err, fault.Interrupted) {
+		t.Errorf("err = %v", err)
 	}
 }
 

@@ -69,18 +69,21 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) reply(w http.ResponseWriter, chat openai.ChatRequest, id string, began time.Time) reply {
+	control := http.NewResponseController(w)
 	if chat.Stream {
 		return &stream{
-			w: w, control: http.NewResponseController(w), id: id, model: h.o.Model, created: began.Unix(), wantUsage: chat.UsageChunk,
+			w: w, control: control, timeout: h.o.WriteTimeout, id: id, model: h.o.Model, created: began.Unix(), wantUsage: chat.UsageChunk,
 			chunks: openai.NewStream(id, h.o.Model, began.Unix(), chat.UsageChunk),
 		}
 	}
-	return &whole{w: w, id: id, model: h.o.Model, created: began.Unix()}
+	return &whole{w: w, control: control, timeout: h.o.WriteTimeout, id: id, model: h.o.Model, created: began.Unix()}
 }
 
 // whole is a reply in one piece.
 type whole struct {
 	w         http.ResponseWriter
+	control   *http.ResponseController
+	timeout   time.Duration
 	id, model string
 	created   int64
 	text      strings.Builder
@@ -93,6 +96,7 @@ func (o *whole) piece(p llama.Piece) error {
 
 func (o *whole) finish(r llama.Result) error {
 	usage := openai.NewUsage(r.PromptTokens, r.Tokens)
+	_ = o.control.SetWriteDeadline(time.Now().Add(o.timeout))
 	writeJSON(o.w, http.StatusOK, encode(openai.NewCompletion(o.id, o.model, o.created, o.text.String(), string(r.Finish), usage)))
 	return nil
 }

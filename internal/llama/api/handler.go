@@ -30,12 +30,18 @@ type Options struct {
 	// without a seed gets this seed, every further one another, so that a
 	// server with a fixed seed repeats itself when it starts again.
 	Sampling llama.Sampling
-	Waiting  int          // requests that may wait for their turn; 0 means 16
-	Logger   *slog.Logger // nil means slog.Default(); never sees prompts or answers
-	Metrics  *Metrics     // nil means none that anybody reads
+	Waiting  int // requests that may wait for their turn; 0 means 16
+	// WriteTimeout is how long the engine waits for a client that does not
+	// read, while nobody else is answered; 0 means 30 s.
+	WriteTimeout time.Duration
+	Logger       *slog.Logger // nil means slog.Default(); never sees prompts or answers
+	Metrics      *Metrics     // nil means none that anybody reads
 }
 
-const defaultWaiting = 16
+const (
+	defaultWaiting      = 16
+	defaultWriteTimeout = 30 * time.Second
+)
 
 // A Handler serves the API.
 type Handler struct {
@@ -52,6 +58,9 @@ type Handler struct {
 func New(e Engine, o Options) *Handler {
 	if o.Waiting <= 0 {
 		o.Waiting = defaultWaiting
+	}
+	if o.WriteTimeout <= 0 {
+		o.WriteTimeout = defaultWriteTimeout
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

@@ -168,7 +168,7 @@ func TestRefusals(t *testing.T) {
 		"MaxTokens":   {"POST", "/v1/chat/completions", with(`"max_tokens":"5"`), 400, "max_tokens", openai.CodeInvalidType},
 		"Tools":       {"POST", "/v1/chat/completions", with(`"tools":[{}]`), 400, "tools", openai.CodeUnsupported},
 		"Choices":     {"POST", "/v1/chat/completions", with(`"n":2`), 400, "n", openai.CodeUnsupportedValue},
-		"TooLarge":    {"POST", "/v1/chat/completions", strings.Repeat(" ", 16<<20+1), 413, "", ""},
+		"TooLarge":    {"POST", "/v1/chat/completions", strings.Repeat(" ", 8<<20+1), 413, "", ""},
 		"GetChat":     {"GET", "/v1/chat/completions", "", 405, "", ""},
 		"PostModels":  {"POST", "/v1/models", "", 405, "", ""},
 		"Root":        {"GET", "/", "", 404, "", ""},

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxBody     = 16 << 20 // bytes; far above the longest context in text
+	maxBody     = 8 << 20 // bytes; far above the text of any context
 	readTimeout = time.Minute
 )
 
@@ -25,7 +25,7 @@ func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return openai.ChatRequest{}, &openai.Error{
-			Status: http.StatusRequestEntityTooLarge, Type: openai.InvalidRequest, Message: "the body has more than 16 MiB",
+			Status: http.StatusRequestEntityTooLarge, Type: openai.InvalidRequest, Message: "the body has more than 8 MiB",
 		}
 	}
 	if err != nil {

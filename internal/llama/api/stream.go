@@ -8,14 +8,11 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// writeTimeout is how long the engine waits for a client that does not read:
-// nobody else is answered meanwhile.
-const writeTimeout = 30 * time.Second
-
 // stream is a reply in server-sent events.
 type stream struct {
 	w         http.ResponseWriter
 	control   *http.ResponseController
+	timeout   time.Duration // of one write
 	id, model string
 	created   int64
 	wantUsage bool // in a chunk of its own
@@ -75,7 +72,7 @@ func (s *stream) fail(e *openai.Error) {
 }
 
 func (s *stream) send() error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout))
 	if _, err := s.w.Write(s.buf); err != nil {
 		return errClient
 	}
