@@ -31,14 +31,19 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if from := os.Getenv(fromEnv); from != "" {
-		if err := convertOnce(from, os.Getenv(toEnv)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(fault.ExitCode(err))
-		}
-		os.Exit(0)
+	var err error
+	switch from := os.Getenv(fromEnv); {
+	case from != "":
+		err = convertOnce(from, os.Getenv(toEnv))
+	case os.Getenv(memoryEnv) != "":
+		err = measureMemory()
+	default:
+		s3test.Main(m)
 	}
-	s3test.Main(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(fault.ExitCode(err))
 }
 
 func convertOnce(from, to string) error {

@@ -18,7 +18,10 @@ func writeModel(ctx context.Context, cfg Config, p *plan, dst *target, input str
 	name := names.ModelFile(cfg.Name, string(cfg.Weights))
 	token := Version + ":" + string(cfg.Weights) + ":" + input
 	if f, ok, err := finished(ctx, cfg.To, name, token, p.size); err != nil || ok {
-		r.found(f.Size)
+		if ok {
+			r.found(f.Size)
+			dropRest(ctx, cfg, name)
+		}
 		return f, err
 	}
 	size, err := partSize(cfg.PartSize, p.size)
@@ -69,6 +72,15 @@ func finished(ctx context.Context, store objectstore.Store, name, token string, 
 		return manifest.File{}, false, err
 	}
 	return manifest.File{Path: name, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil)), ETag: o.ETag}, true, nil
+}
+
+// dropRest removes what a process that was killed while its upload completed
+// may have left beside the complete file.
+func dropRest(ctx context.Context, cfg Config, name string) {
+	others := func(n string) bool { return n != name }
+	if err := cfg.To.AbortUploads(ctx, others); err != nil {
+		cfg.Log.Warn("cannot drop an unfinished upload", "name", name, "error", err)
+	}
 }
 
 // dropIfFinal aborts an upload that trying again cannot complete. Others stay
