@@ -32,7 +32,7 @@ func (t *Terminal) lines(e local.Event) []string {
 		t.forget(e.Object)
 	case local.BecameReady:
 		o.message = e.Message
-		return t.becameReady(e, o)
+		return append(t.arrived(e, o), t.becameReady(e, o)...)
 	case local.BecameUnready:
 		o.message = e.Message
 		if o.workload() && e.Time.Sub(o.endedAt) > soon { // else it has been told why
@@ -81,6 +81,16 @@ func process(e local.Event) string {
 func (t *Terminal) line(e local.Event, mark, color, text string) []string {
 	when := fmt.Sprintf("%7s", span(e.Time.Sub(t.began)))
 	return []string{t.paint(dim, when) + " " + t.paint(color, mark) + " " + text}
+}
+
+// arrived ends the bar of work whose result is there before its last report.
+func (t *Terminal) arrived(e local.Event, o *object) []string {
+	if o.progress.Phase != progress.Running {
+		return nil
+	}
+	e.Progress = o.progress
+	e.Progress.Phase, e.Progress.Bytes = progress.Done, o.progress.Total
+	return t.progress(e, o)
 }
 
 // becameReady tells of the first time in full.

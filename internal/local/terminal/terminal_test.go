@@ -168,3 +168,15 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+func TestABarEndsWhenItsResultIsThere(t *testing.T) {
+	var b strings.Builder
+	term := New(&b, Options{Live: true, Width: func() int { return 40 }})
+	for _, e := range story()[:7] {
+		term.Observe(e)
+	}
+	term.Observe(local.Event{Time: start.Add(800 * time.Millisecond), Type: local.BecameReady, Object: artifact})
+	if got := b.String(); !strings.HasSuffix(got, "\x1b[1A\r\x1b[J   0.8s + fetch 2.0 MiB\n") {
+		t.Errorf("the bar of an artifact that is ready is still there: %q", got)
+	}
+}
