@@ -84,3 +84,39 @@ func Join(nats, s3 Connection) (Connection, Problem) {
 	nats.S3 = s3.S3
 	return nats, Problem{}
 }
+
+// Keep goes on with the connection that is there, when a new one cannot be
+// found out: what runs is not taken away for that. res names a composed
+// managed resource that uses it.
+func Keep(call *compose.Call, res string) (*v1.ProviderConfigReference, error) {
+	var secret corev1.Secret
+	if call.Observed(resCredentials, &secret) {
+		kept := &corev1.Secret{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name},
+			Type:       secret.Type,
+			Data:       secret.Data,
+		}
+		if err := call.Desire(resCredentials, kept, compose.Ready); err != nil {
+			return nil, err
+		}
+	}
+	var config managed.ProviderConfig
+	if call.Observed(resConfig, &config) {
+		kept := &managed.ProviderConfig{
+			TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindProviderConfig},
+			ObjectMeta: metav1.ObjectMeta{Namespace: config.Namespace, Name: config.Name},
+			Spec:       config.Spec,
+		}
+		if err := call.Desire(resConfig, kept, compose.Ready); err != nil {
+			return nil, err
+		}
+	}
+	var user struct {
+		Spec struct {
+			ProviderConfigRef *v1.ProviderConfigReference `json:"providerConfigRef,omitempty"`
+		} `json:"spec"`
+	}
+	call.Observed(res, &user)
+	return user.Spec.ProviderConfigRef, nil
+}

@@ -162,7 +162,7 @@ func namesOf(t *testing.T) map[string]string {
 	add(base)
 	base["source"], base["converted"] = looked, looked
 	add(base)
-	base["source"] = "metadata: {name: " + out["source"] + "}\nstatus: {atProvider: {whole: true}}"
+	base["source"] = "metadata: {name: " + out["source"] + "}\nstatus: {atProvider: {whole: true}, conditions: [{type: Synced, status: 'True'}]}"
 	add(base)
 	return out
 }

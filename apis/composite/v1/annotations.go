@@ -10,6 +10,8 @@ const (
 	// AnnotationGroup on the pods of a root and its workers changes when any
 	// of them does, so that they are restarted together.
 	AnnotationGroup = Group + "/group"
+	// AnnotationSessionKey on a Dllama is the key of the pool that it belongs to.
+	AnnotationSessionKey = Group + "/session-key"
 	// LabelIngress on a Session names the Ingress that leads it.
 	LabelIngress = Group + "/ingress"
 	// LabelSession on a Dllama and its pods names the Session that they belong to.

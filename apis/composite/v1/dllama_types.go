@@ -77,7 +77,7 @@ type DllamaStatus struct {
 	// +optional
 	Nodes int32 `json:"nodes,omitempty"`
 
-	// Worker pods that are ready.
+	// Worker pods that are ready; while not all are, in steps of a quarter, so that a large group does not report every pod.
 	// +optional
 	ReadyWorkers int32 `json:"readyWorkers"`
 
@@ -96,6 +96,31 @@ type DllamaStatus struct {
 	// Longest context in tokens.
 	// +optional
 	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
+
+	// Files that are served. They go on being served if the Model cannot be read for a while.
+	// +optional
+	Artifact *ServedArtifact `json:"artifact,omitempty"`
+}
+
+// A ServedArtifact is the files that a Dllama serves.
+type ServedArtifact struct {
+	Artifact `json:",inline"`
+
+	// Model that the files are of, NAMESPACE/NAME.
+	Model string `json:"model"`
+
+	// PersistentVolumeClaim with the files, if there is one.
+	// +optional
+	ClaimName string `json:"claimName,omitempty"`
+
+	// Arguments of the engine that the Model names.
+	// +optional
+	// +listType=atomic
+	LaunchOptions []string `json:"launchOptions,omitempty"`
+
+	// Nodes that the Model names, as a power of two.
+	// +optional
+	ReplicaPower *int32 `json:"replicaPower,omitempty"`
 }
 
 // DllamaList is a list of Dllamas.
