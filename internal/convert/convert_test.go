@@ -20,23 +20,23 @@ import (
 
 const tiny = "../../examples/models/koldun-tiny"
 
-func run(t testing.TB, cfg convert.Config) manifest.Manifest {
-	t.Helper()
+func run(tb testing.TB, cfg convert.Config) manifest.Manifest {
+	tb.Helper()
 	m, err := convert.Run(context.Background(), cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return m
 }
 
 // checkFile wants a file of the store to be what the manifest lists.
-func checkFile(t testing.TB, s *memStore, m manifest.Manifest, name string) []byte {
-	t.Helper()
+func checkFile(tb testing.TB, s *memStore, m manifest.Manifest, name string) []byte {
+	tb.Helper()
 	body := s.get(name)
 	f, ok := m.File(name)
 	sum := sha256.Sum256(body)
 	if !ok || f.Size != int64(len(body)) || f.SHA256 != hex.EncodeToString(sum[:]) {
-		t.Errorf("file %q has %d bytes with digest %x, the manifest lists %+v", name, len(body), sum, f)
+		tb.Errorf("file %q has %d bytes with digest %x, the manifest lists %+v", name, len(body), sum, f)
 	}
 	return body
 }

@@ -61,7 +61,7 @@ func convertOnce(from, to string) error {
 	return err
 }
 
-var killCount = flag.Int("kills", 15, "how often TestKilled kills a conversion into a folder")
+var killCount = flag.Int("kills", 6, "how often TestKilled kills a conversion into a folder")
 
 // TestKilled kills conversions at random moments, between folders and between
 // prefixes of a real S3 gateway. After each kill a manifest is there only with
@@ -73,7 +73,7 @@ func TestKilled(t *testing.T) {
 		kills = min(kills, 6)
 	}
 	dir := t.TempDir()
-	writeLargeModel(t, dir, largeModel{dim: 1024, hidden: 2816, layers: 2, heads: 16, vocab: 8000})
+	writeLargeModel(t, dir, largeModel{dim: 1024, hidden: 2816, layers: 2, heads: 16, vocab: 4000})
 	want := referenceDigest(t, dir)
 
 	t.Run("Folder", func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestKilled(t *testing.T) {
 		source := bucket.Store(t, "source")
 		copyFolder(t, dir, source)
 		killer{
-			t: t, kills: kills / 3, want: want, from: source.URL(),
+			t: t, kills: (kills + 1) / 2, want: want, from: source.URL(),
 			env: []string{
 				names.EnvS3Endpoint + "=" + bucket.Config.Endpoint, names.EnvS3Region + "=" + bucket.Config.Region,
 				names.EnvS3AccessKey + "=" + bucket.Config.AccessKey, names.EnvS3SecretKey + "=" + bucket.Config.SecretKey,

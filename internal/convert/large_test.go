@@ -3,6 +3,7 @@ package convert_test
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -65,7 +66,6 @@ func writeLargeModel(tb testing.TB, dir string, m largeModel) int64 {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer f.Close()
 	rng := rand.New(rand.NewPCG(1, 1))
 	block := make([]byte, 1<<20)
 	for i := 0; i < len(block); i += 2 {
@@ -75,7 +75,7 @@ func writeLargeModel(tb testing.TB, dir string, m largeModel) int64 {
 	for left := offset; err == nil && left > 0; left -= int64(len(block)) {
 		_, err = f.Write(block[:min(int64(len(block)), left)])
 	}
-	if err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		tb.Fatal(err)
 	}
 	return params

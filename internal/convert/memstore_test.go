@@ -41,13 +41,13 @@ func newMemStore() *memStore {
 }
 
 // loadStore copies folders into a store.
-func loadStore(t testing.TB, dirs ...string) *memStore {
-	t.Helper()
+func loadStore(tb testing.TB, dirs ...string) *memStore {
+	tb.Helper()
 	m := newMemStore()
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, e := range entries {
 			if e.IsDir() {
@@ -55,7 +55,7 @@ func loadStore(t testing.TB, dirs ...string) *memStore {
 			}
 			b, err := os.ReadFile(filepath.Join(dir, e.Name()))
 			if err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 			m.set(e.Name(), b)
 		}

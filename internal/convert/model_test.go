@@ -133,12 +133,12 @@ func (m *testModel) remove(name string) {
 }
 
 // store writes the model as so many safetensors files.
-func (m *testModel) store(t testing.TB, shards int) *memStore {
-	t.Helper()
+func (m *testModel) store(tb testing.TB, shards int) *memStore {
+	tb.Helper()
 	s := newMemStore()
 	raw, err := json.Marshal(m.config)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.set("config.json", raw)
 	for i := range shards {
@@ -146,13 +146,13 @@ func (m *testModel) store(t testing.TB, shards int) *memStore {
 		for j := i; j < len(m.tensors); j += shards { // every shard has some of each layer
 			part = append(part, m.tensors[j])
 		}
-		s.set(fmt.Sprintf("model-%05d-of-%05d.safetensors", i+1, shards), encodeSafetensors(t, part))
+		s.set(fmt.Sprintf("model-%05d-of-%05d.safetensors", i+1, shards), encodeSafetensors(tb, part))
 	}
 	return s
 }
 
-func encodeSafetensors(t testing.TB, tensors []testTensor) []byte {
-	t.Helper()
+func encodeSafetensors(tb testing.TB, tensors []testTensor) []byte {
+	tb.Helper()
 	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
 	var data []byte
 	for _, x := range tensors {
@@ -161,7 +161,7 @@ func encodeSafetensors(t testing.TB, tensors []testTensor) []byte {
 	}
 	raw, err := json.Marshal(header)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(raw)))
 	return append(append(out, raw...), data...)

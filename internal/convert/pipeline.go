@@ -122,7 +122,7 @@ func (w *pipeline) produce(ctx context.Context) error {
 		if stored {
 			step = size // read back as a whole
 		}
-		p.left.Store(int32((size + step - 1) / step)) //nolint:gosec // parts are at most 5 GiB
+		p.left.Store(int32((size + step - 1) / step))
 		for from := int64(0); from < size; from += step {
 			if err := send(ctx, w.slices, slice{p, from, min(from+step, size)}); err != nil {
 				return err

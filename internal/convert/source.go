@@ -46,7 +46,7 @@ func openSource(ctx context.Context, store objectstore.Store) (*source, error) {
 		}
 		s.files[o.Name] = o
 		if o.Name != names.Manifest && !isOutput(o.Name) {
-			fmt.Fprintf(sum, "%q %d %q %d\n", o.Name, o.Size, o.ETag, o.Modified.UnixNano())
+			_, _ = fmt.Fprintf(sum, "%q %d %q %d\n", o.Name, o.Size, o.ETag, o.Modified.UnixNano())
 		}
 	}
 	s.digest = hex.EncodeToString(sum.Sum(nil))

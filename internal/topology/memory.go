@@ -81,7 +81,7 @@ func (c calc) weights() int64 {
 	dim, q, kv := int64(c.Dim), int64(c.QDim()), int64(c.KVDim())
 	ff, vocab := int64(c.FFDim()), int64(c.VocabSize)
 	experts := int64(max(c.Experts, 1))
-	w := c.Shape.Weights.Bytes
+	w := c.Weights.Bytes
 	layer := w(q*dim/c.n) + 2*w(kv*dim/c.n) + w(dim*q/c.n) + 3*experts*w(dim*ff/c.n) + 8*dim
 	if c.Experts > 0 {
 		layer += 4 * experts * dim

@@ -2,6 +2,7 @@ package dllama
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -105,7 +106,7 @@ func fromValues(values [numKeys]*int) (Header, error) {
 
 // short says that the file ended too early; other read errors pass.
 func short(err error, wanted string) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fault.Errorf(fault.Corrupt, "the file ends before its %s", wanted)
 	}
 	return err

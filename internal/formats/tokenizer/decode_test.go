@@ -12,8 +12,8 @@ import (
 
 // bytesTokenizer has the 256 bytes, BOS 256 and EOS 257 and one more special
 // token.
-func bytesTokenizer(t testing.TB) *tokenizer.Tokenizer {
-	t.Helper()
+func bytesTokenizer(tb testing.TB) *tokenizer.Tokenizer {
+	tb.Helper()
 	var f tokenizer.File
 	for b := range 256 {
 		f.Tokens = append(f.Tokens, tokenizer.Token{Text: string([]byte{byte(b)}), Score: -float32(b)})
@@ -22,7 +22,7 @@ func bytesTokenizer(t testing.TB) *tokenizer.Tokenizer {
 	f.BOS, f.EOS = 256, []int{257}
 	tok, err := tokenizer.New(f)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return tok
 }

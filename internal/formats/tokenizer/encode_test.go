@@ -24,15 +24,15 @@ type reference struct {
 	} `json:"prompts"`
 }
 
-func tinyTokenizer(t testing.TB) *tokenizer.Tokenizer {
-	t.Helper()
-	f, err := tokenizer.FromHuggingFace(sources(t, tiny))
+func tinyTokenizer(tb testing.TB) *tokenizer.Tokenizer {
+	tb.Helper()
+	f, err := tokenizer.FromHuggingFace(sources(tb, tiny))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	tok, err := tokenizer.New(f)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return tok
 }
@@ -73,11 +73,11 @@ func TestTinyReference(t *testing.T) {
 	}
 }
 
-func read(t testing.TB, path string) []byte {
-	t.Helper()
+func read(tb testing.TB, path string) []byte {
+	tb.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // sources reads the tokenizer files of a folder.
-func sources(t testing.TB, dir string) tokenizer.Files {
-	t.Helper()
+func sources(tb testing.TB, dir string) tokenizer.Files {
+	tb.Helper()
 	optional := func(name string) []byte {
 		b, err := os.ReadFile(dir + name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return b
 	}

@@ -29,17 +29,17 @@ type join struct {
 }
 
 func (m *merger) add(id, start, end int) {
-	n := int32(len(m.symbols)) //nolint:gosec // at most maxText
+	n := int32(len(m.symbols))
 	if n > 0 {
 		m.symbols[n-1].next = n
 	}
-	m.symbols = append(m.symbols, symbol{id: int32(id), start: int32(start), end: int32(end), prev: n - 1, next: -1}) //nolint:gosec // as above
+	m.symbols = append(m.symbols, symbol{id: int32(id), start: int32(start), end: int32(end), prev: n - 1, next: -1})
 }
 
 func (m *merger) merge(t *Tokenizer, text string) []int {
 	m.heap = make([]join, 0, len(m.symbols))
 	for i := range m.symbols {
-		m.consider(t, text, int32(i)) //nolint:gosec // at most maxText
+		m.consider(t, text, int32(i))
 	}
 	for len(m.heap) > 0 {
 		j := m.pop()
@@ -79,7 +79,7 @@ func (m *merger) consider(t *Tokenizer, text string, i int32) {
 		return
 	}
 	if id, ok := t.ordinal[text[left.start:end]]; ok {
-		m.push(join{score: t.file.Tokens[id].Score, id: int32(id), left: i, start: left.start, end: end}) //nolint:gosec // at most maxVocab
+		m.push(join{score: t.file.Tokens[id].Score, id: int32(id), left: i, start: left.start, end: end})
 	}
 }
 

@@ -19,11 +19,11 @@ func smallFile() tokenizer.File {
 	}
 }
 
-func encode(t testing.TB, f tokenizer.File) []byte {
-	t.Helper()
+func encode(tb testing.TB, f tokenizer.File) []byte {
+	tb.Helper()
 	raw, err := f.Encode()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return raw
 }
