@@ -1,8 +1,6 @@
 package llama
 
 import (
-	"unsafe"
-
 	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -99,28 +97,9 @@ func newMatrix(t dllama.Tensor, file []byte, rounded bool) matrix {
 	case t.Type == topology.F32:
 		return &f32Matrix{weights: floats(raw), width: t.Cols}
 	case rounded:
-		return &q40Matrix{blocks: unsafe.Slice((*q40Block)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/dllama.Q40Block), width: t.Cols}
+		return &q40Matrix{blocks: blocks(raw), width: t.Cols}
 	}
 	wide := make([]float32, t.Elements())
 	dllama.Decode(t.Type, wide, raw)
 	return &f32Matrix{weights: wide, width: t.Cols}
-}
-
-// littleEndian reports the order of bytes of this machine.
-func littleEndian() bool {
-	one := uint16(1)
-	return *(*byte)(unsafe.Pointer(&one)) == 1
-}
-
-// floats reads little-endian float32s in place if machine and alignment allow
-// it, and else copies them.
-func floats(raw []byte) []float32 {
-	n := len(raw) / 4
-	p := unsafe.Pointer(unsafe.SliceData(raw))
-	if littleEndian() && uintptr(p)%4 == 0 {
-		return unsafe.Slice((*float32)(p), n)
-	}
-	out := make([]float32, n)
-	dllama.Decode(topology.F32, out, raw)
-	return out
 }

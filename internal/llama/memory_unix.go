@@ -35,5 +35,6 @@ func newFloats(n int64) (values []float32, free func() error, err error) {
 	if err != nil {
 		return nil, nil, fault.Errorf(fault.Quota, "cannot allocate %d bytes: %w", 4*n, err)
 	}
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(raw))), n), func() error { return unix.Munmap(raw) }, nil
+	p := unsafe.Pointer(unsafe.SliceData(raw)) //nolint:gosec // pages are aligned and 4*n long
+	return unsafe.Slice((*float32)(p), n), func() error { return unix.Munmap(raw) }, nil
 }

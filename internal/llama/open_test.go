@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,20 +18,20 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-func writeFile(t testing.TB, data []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
+func writeFile(tb testing.TB, data []byte) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "file")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }
 
-func readFile(t testing.TB, path string) []byte {
-	t.Helper()
+func readFile(tb testing.TB, path string) []byte {
+	tb.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }
@@ -104,41 +105,41 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 // retyped is the model with weights of another type, all 0.
-func retyped(t testing.TB, path string, weights topology.FloatType) string {
-	t.Helper()
-	h, err := dllama.ReadHeader(bytes.NewReader(readFile(t, path)))
+func retyped(tb testing.TB, path string, weights topology.FloatType) string {
+	tb.Helper()
+	h, err := dllama.ReadHeader(bytes.NewReader(readFile(tb, path)))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	h.Weights = weights
-	return zeroModel(t, h)
+	return zeroModel(tb, h)
 }
 
-func expertModel(t testing.TB) string {
-	t.Helper()
-	return zeroModel(t, dllama.Header{
+func expertModel(tb testing.TB) string {
+	tb.Helper()
+	return zeroModel(tb, dllama.Header{
 		Arch: topology.Qwen3MoE, Activation: dllama.SiLU, Dim: 32, Layers: 1, Heads: 2, KVHeads: 1, Weights: topology.Q40,
 		SeqLen: 64, VocabSize: 1024, Experts: 2, ActiveExperts: 1, MoEHidden: 32, HeadDim: 16,
 	})
 }
 
 // longModel has a context whose cache no address space holds.
-func longModel(t testing.TB) string {
-	t.Helper()
-	return zeroModel(t, dllama.Header{
+func longModel(tb testing.TB) string {
+	tb.Helper()
+	return zeroModel(tb, dllama.Header{
 		Arch: topology.Llama, Activation: dllama.SiLU, Dim: 32, HiddenDim: 32, Layers: 64, Heads: 16, KVHeads: 16, HeadDim: 64,
 		Weights: topology.Q40, SeqLen: 1 << 30, VocabSize: 1024,
 	})
 }
 
-func zeroModel(t testing.TB, h dllama.Header) string {
-	t.Helper()
+func zeroModel(tb testing.TB, h dllama.Header) string {
+	tb.Helper()
 	h.Size = 0
 	head, err := h.Encode()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return writeFile(t, append(head, make([]byte, h.FileSize()-int64(len(head)))...))
+	return writeFile(tb, append(head, make([]byte, h.FileSize()-int64(len(head)))...))
 }
 
 func TestDamagedWeights(t *testing.T) {
@@ -180,7 +181,7 @@ func TestNoChatTemplate(t *testing.T) {
 	}
 	cfg.Tokenizer = writeFile(t, data)
 	e := open(t, cfg)
-	if _, err := e.Generate(context.Background(), user("Hello"), nil); !fault.Is(err, fault.Unsupported) || err != e.ChatError() {
+	if _, err := e.Generate(context.Background(), user("Hello"), nil); !fault.Is(err, fault.Unsupported) || !errors.Is(err, e.ChatError()) {
 		t.Errorf("err = %v", err)
 	}
 	if text, _ := ask(t, e, Request{Prompt: "Hello", MaxTokens: 2}); text == "" {

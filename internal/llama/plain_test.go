@@ -20,16 +20,17 @@ type plainModel struct {
 	s    topology.Shape
 }
 
-func readPlain(t testing.TB, path string) plainModel {
+func readPlain(tb testing.TB, path string) plainModel {
+	tb.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	f, err := dllama.Open(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return plainModel{t, f, f.Header.Shape()}
+	return plainModel{tb, f, f.Header.Shape()}
 }
 
 // tensor reads a matrix as rows.
@@ -171,26 +172,26 @@ func (m plainModel) layer(l int, xs [][]float64) {
 }
 
 // withHeader writes the model again with another header of the same shape.
-func withHeader(t testing.TB, path string, change func(*dllama.Header)) string {
-	t.Helper()
+func withHeader(tb testing.TB, path string, change func(*dllama.Header)) string {
+	tb.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	h, err := dllama.ReadHeader(bytes.NewReader(raw))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	weights := raw[h.Size:]
 	h.Size = 0
 	change(&h)
 	head, err := h.Encode()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	out := t.TempDir() + "/changed.m"
+	out := tb.TempDir() + "/changed.m"
 	if err := os.WriteFile(out, append(head, weights...), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
@@ -240,33 +241,33 @@ func TestAgainstPlainModel(t *testing.T) {
 	}
 }
 
-func newTestRunner(t testing.TB, path string, buffers topology.FloatType, threads int) *runner {
-	t.Helper()
+func newTestRunner(tb testing.TB, path string, buffers topology.FloatType, threads int) *runner {
+	tb.Helper()
 	m, err := openModel(path, buffers)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r, err := newRunner(m, m.shape.SeqLen, threads, batchSize)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := r.close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 		if err := m.close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return r
 }
 
 // evalAll evaluates tokens from the beginning, so many at a time.
-func evalAll(t testing.TB, r *runner, tokens []int, batch int) {
-	t.Helper()
+func evalAll(tb testing.TB, r *runner, tokens []int, batch int) {
+	tb.Helper()
 	for at := 0; at < len(tokens); at += batch {
 		if err := r.eval(context.Background(), tokens[at:min(at+batch, len(tokens))], at, true); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }

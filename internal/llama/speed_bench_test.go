@@ -97,6 +97,7 @@ func BenchmarkEval(b *testing.B) {
 }
 
 func benchPrompt(b *testing.B, r *runner) {
+	b.Helper()
 	tokens := make([]int, 128)
 	b.ReportAllocs()
 	n := 0

@@ -17,55 +17,55 @@ import (
 const tiny = "../../examples/models/koldun-tiny"
 
 // convertModel converts a model folder with the project's own converter.
-func convertModel(t testing.TB, from string, weights topology.FloatType, only convert.Part) (model, tokenizer string) {
-	t.Helper()
-	dir := t.TempDir()
+func convertModel(tb testing.TB, from string, weights topology.FloatType, only convert.Part) (model, tokenizer string) {
+	tb.Helper()
+	dir := tb.TempDir()
 	source, err := objectstore.OpenDir(from)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	target, err := objectstore.OpenDir(dir)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	cfg := convert.Config{From: source, To: target, Name: "test", Weights: weights, Only: only}
 	if _, err := convert.Run(context.Background(), cfg); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return filepath.Join(dir, names.ModelFile("test", string(weights))), filepath.Join(dir, names.TokenizerFile("test"))
 }
 
 // tinyConfig is a configuration for koldun-tiny.
-func tinyConfig(t testing.TB, weights topology.FloatType) Config {
-	t.Helper()
-	model, tokenizer := convertModel(t, tiny, weights, convert.Both)
+func tinyConfig(tb testing.TB, weights topology.FloatType) Config {
+	tb.Helper()
+	model, tokenizer := convertModel(tb, tiny, weights, convert.Both)
 	return Config{Model: model, Tokenizer: tokenizer, Threads: 2}
 }
 
-func open(t testing.TB, c Config) *Engine {
-	t.Helper()
+func open(tb testing.TB, c Config) *Engine {
+	tb.Helper()
 	e, err := Open(c)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := e.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return e
 }
 
 // ask answers and returns the text with the result.
-func ask(t testing.TB, e *Engine, r Request) (string, Result) {
-	t.Helper()
+func ask(tb testing.TB, e *Engine, r Request) (string, Result) {
+	tb.Helper()
 	var text strings.Builder
 	result, err := e.Generate(context.Background(), r, func(p Piece) error {
 		text.WriteString(p.Text)
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return text.String(), result
 }
@@ -86,18 +86,18 @@ type referenceAnswer struct {
 	Logits []float64 // of the first token; for some prompts
 }
 
-func readReference(t testing.TB) []referencePrompt {
-	t.Helper()
+func readReference(tb testing.TB) []referencePrompt {
+	tb.Helper()
 	raw, err := os.ReadFile(filepath.Join(tiny, "reference.json"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var r struct{ Prompts []referencePrompt }
 	if err := json.Unmarshal(raw, &r); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if len(r.Prompts) != 12 {
-		t.Fatalf("reference.json has %d prompts, want 12", len(r.Prompts))
+		tb.Fatalf("reference.json has %d prompts, want 12", len(r.Prompts))
 	}
 	return r.Prompts
 }

@@ -44,11 +44,11 @@ func (g *gate) Generate(ctx context.Context, r llama.Request, emit func(llama.Pi
 }
 
 // start begins a chat request that ends with ctx.
-func start(ctx context.Context, t testing.TB, url, body string) <-chan *http.Response {
-	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, "POST", url+"/v1/chat/completions", strings.NewReader(body))
+func start(ctx context.Context, tb testing.TB, url, body string) <-chan *http.Response {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	out := make(chan *http.Response, 1)
 	go func() {
@@ -106,7 +106,7 @@ func TestBusy(t *testing.T) {
 		<-g.begun
 	}
 	resp, body := post(t, s.URL, hello)
-	if resp.StatusCode != 503 || resp.Header.Get("Retry-After") != "1" || !strings.Contains(body, "too many requests") {
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "1" || !strings.Contains(body, "too many requests") {
 		t.Errorf("one too many: status %d: %s", resp.StatusCode, body)
 	}
 	// Nothing else waits behind answers.
@@ -114,17 +114,17 @@ func TestBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if read(t, resp); resp.StatusCode != 200 {
+	if read(t, resp); resp.StatusCode != http.StatusOK {
 		t.Errorf("models: status %d", resp.StatusCode)
 	}
 	close(g.let)
 	for _, a := range accepted {
 		resp := <-a
-		if body := read(t, resp); resp.StatusCode != 200 {
+		if body := read(t, resp); resp.StatusCode != http.StatusOK {
 			t.Errorf("status %d: %s", resp.StatusCode, body)
 		}
 	}
-	if resp, body := post(t, s.URL, hello); resp.StatusCode != 200 {
+	if resp, body := post(t, s.URL, hello); resp.StatusCode != http.StatusOK {
 		t.Errorf("afterwards: status %d: %s", resp.StatusCode, body)
 	}
 	families, err := metrics.Gatherer().Gather()
@@ -178,7 +178,7 @@ func TestUnfinishedBody(t *testing.T) {
 	}), api.Options{})
 	r, w := io.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
-	req, err := http.NewRequestWithContext(ctx, "POST", s.URL+"/v1/chat/completions", r)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/chat/completions", r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,33 +35,33 @@ func says(finish llama.Finish, pieces ...string) engineFunc {
 	}
 }
 
-func serve(t testing.TB, e api.Engine, o api.Options) *httptest.Server {
-	t.Helper()
+func serve(tb testing.TB, e api.Engine, o api.Options) *httptest.Server {
+	tb.Helper()
 	o.Logger = slog.New(slog.DiscardHandler)
 	if o.Model == "" {
 		o.Model = "tiny.m"
 	}
 	s := httptest.NewServer(api.New(e, o))
-	t.Cleanup(s.Close)
+	tb.Cleanup(s.Close)
 	return s
 }
 
 // post sends a chat request and reads the whole answer.
-func post(t testing.TB, url, body string) (*http.Response, string) {
-	t.Helper()
+func post(tb testing.TB, url, body string) (*http.Response, string) {
+	tb.Helper()
 	resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return resp, read(t, resp)
+	return resp, read(tb, resp)
 }
 
-func read(t testing.TB, resp *http.Response) string {
-	t.Helper()
+func read(tb testing.TB, resp *http.Response) string {
+	tb.Helper()
 	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(b)
 }

@@ -39,7 +39,7 @@ func TestWholeAnswer(t *testing.T) {
 	if d := cmp.Diff(want, masked(body)); d != "" {
 		t.Error(d)
 	}
-	if resp.StatusCode != 200 || resp.ContentLength != int64(len(body)) || resp.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
+	if resp.StatusCode != http.StatusOK || resp.ContentLength != int64(len(body)) || resp.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
 		resp.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("status %d, length %d, header %v", resp.StatusCode, resp.ContentLength, resp.Header)
 	}
@@ -72,7 +72,7 @@ func TestStreamedAnswer(t *testing.T) {
 			if d := cmp.Diff(c.want, masked(body)); d != "" {
 				t.Error(d)
 			}
-			if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
+			if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("status %d, header %v", resp.StatusCode, resp.Header)
 			}
 		})
@@ -114,7 +114,7 @@ func TestRequestFields(t *testing.T) {
 				got = r
 				return says(llama.FinishStop)(ctx, r, emit)
 			}), api.Options{Sampling: defaults})
-			if resp, body := post(t, s.URL, c.body); resp.StatusCode != 200 {
+			if resp, body := post(t, s.URL, c.body); resp.StatusCode != http.StatusOK {
 				t.Fatalf("status %d: %s", resp.StatusCode, body)
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
@@ -199,7 +199,7 @@ func TestRefusals(t *testing.T) {
 
 func TestOptionsAndModels(t *testing.T) {
 	s := serve(t, says(llama.FinishStop), api.Options{Model: "m.m", Created: time.Unix(1234, 5)})
-	req, err := http.NewRequest("OPTIONS", s.URL+"/anything", nil)
+	req, err := http.NewRequest(http.MethodOptions, s.URL+"/anything", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestOptionsAndModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	read(t, resp)
-	if resp.StatusCode != 204 || resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get("Access-Control-Allow-Methods") == "" ||
+	if resp.StatusCode != http.StatusNoContent || resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get("Access-Control-Allow-Methods") == "" ||
 		resp.Header.Get("Access-Control-Allow-Headers") != "Content-Type, Authorization" {
 		t.Errorf("status %d, header %v", resp.StatusCode, resp.Header)
 	}

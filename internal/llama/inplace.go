@@ -1,0 +1,28 @@
+package llama
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// blocks reads q40 blocks in place. They are bytes, so that any address will
+// do.
+func blocks(raw []byte) []q40Block {
+	p := unsafe.Pointer(unsafe.SliceData(raw)) //nolint:gosec // the length is that of raw
+	return unsafe.Slice((*q40Block)(p), len(raw)/dllama.Q40Block) //nolint:gosec // as above
+}
+
+// floats reads little-endian float32s in place if machine and alignment allow
+// it, and else copies them.
+func floats(raw []byte) []float32 {
+	p := unsafe.Pointer(unsafe.SliceData(raw)) //nolint:gosec // length, alignment and byte order are checked
+	if uintptr(p)%4 == 0 && binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return unsafe.Slice((*float32)(p), len(raw)/4) //nolint:gosec // as above
+	}
+	out := make([]float32, len(raw)/4)
+	dllama.Decode(topology.F32, out, raw)
+	return out
+}
