@@ -11,7 +11,7 @@ import (
 // blocks reads q40 blocks in place. They are bytes, so that any address will
 // do.
 func blocks(raw []byte) []q40Block {
-	p := unsafe.Pointer(unsafe.SliceData(raw)) //nolint:gosec // the length is that of raw
+	p := unsafe.Pointer(unsafe.SliceData(raw))                    //nolint:gosec // the length is that of raw
 	return unsafe.Slice((*q40Block)(p), len(raw)/dllama.Q40Block) //nolint:gosec // as above
 }
 
