@@ -32,6 +32,8 @@ type CLI struct {
 	Render     RenderCmd     `cmd:"" help:"Print what the functions compose from claims, without running anything."`
 	Fetch      FetchCmd      `cmd:"" help:"Download a model, verified and resumable."`
 	Convert    ConvertCmd    `cmd:"" help:"Convert a downloaded model to the formats of distributed-llama."`
+	Verify     VerifyCmd     `cmd:"" help:"Check the stored files of a model against their manifest."`
+	Topology   TopologyCmd   `cmd:"" help:"Print onto how many nodes a model can be spread, and what each of them needs."`
 	Gateway    GatewayCmd    `cmd:"" help:"Serve the OpenAI-compatible API."`
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
 	LLM        LLMCmd        `cmd:"" name:"llm" help:"Drive an engine: the sidecar of a root pod."`

@@ -4,10 +4,7 @@ package modelartifact
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
@@ -17,9 +14,6 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/topology"
 )
-
-// maxManifest is far above any manifest: 16 MiB are some 100,000 files.
-const maxManifest = 16 << 20
 
 // A Spec names the files.
 type Spec struct {
@@ -64,7 +58,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil {
 		return o, err
 	}
-	m, digest, err := Read(ctx, store)
+	m, digest, err := manifest.Load(ctx, store)
 	if fault.Is(err, fault.NotFound) {
 		o.Message = "no manifest yet"
 		o.Status.Progress, err = c.progress(ctx, s.ProgressKey)
@@ -84,26 +78,6 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		o.Status.ModelFile, o.Status.TokenizerFile = converted(m)
 	}
 	return o, nil
-}
-
-// Read reads the manifest of a store, and its SHA-256 in hex. NotFound if
-// there is none.
-func Read(ctx context.Context, store objectstore.Store) (manifest.Manifest, string, error) {
-	r, err := store.Open(ctx, names.Manifest, 0, -1)
-	if err != nil {
-		return manifest.Manifest{}, "", err
-	}
-	defer func() { _ = r.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(r, maxManifest))
-	if err != nil {
-		return manifest.Manifest{}, "", fmt.Errorf("cannot read manifest of %s: %w", store.URL(), err)
-	}
-	m, err := manifest.Decode(raw)
-	if err != nil {
-		return manifest.Manifest{}, "", fmt.Errorf("cannot use %s: %w", store.URL(), err)
-	}
-	sum := sha256.Sum256(raw)
-	return m, hex.EncodeToString(sum[:]), nil
 }
 
 // missing names the first file that is not there as the manifest has it.

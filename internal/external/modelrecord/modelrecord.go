@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -83,7 +84,7 @@ func (c *Client) want(ctx context.Context, s Spec) (registry.Model, error) {
 	if err != nil {
 		return registry.Model{}, err
 	}
-	m, digest, err := modelartifact.Read(ctx, store)
+	m, digest, err := manifest.Load(ctx, store)
 	if err != nil {
 		return registry.Model{}, err
 	}

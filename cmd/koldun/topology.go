@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/hub"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// TopologyCmd says onto how many nodes a model can be spread.
+type TopologyCmd struct {
+	Source  string `arg:"" help:"A .m file, a config.json, a folder or s3:// prefix of a converted model, or a repository: hf://ORG/REPO[@REVISION]."`
+	Weights string `default:"q40" enum:"q40,f32" help:"Type of the weights, for sources that are not converted: ${enum}."`
+	SeqLen  int    `default:"4096" help:"Context in tokens, at most the model's; 0 is the model's."`
+	JSON    bool   `help:"Print JSON."`
+}
+
+// maxConfig is far above any config.json, in bytes.
+const maxConfig = 1 << 20
+
+// Run prints.
+func (c *TopologyCmd) Run(ctx context.Context) error {
+	shape, err := c.shape(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot plan %q: %w", c.Source, err)
+	}
+	seq := c.SeqLen
+	if seq == 0 || seq > shape.SeqLen {
+		seq = shape.SeqLen
+	}
+	sync, err := topology.SyncFor(shape.Weights)
+	if err != nil {
+		return fmt.Errorf("cannot plan %q: %w", c.Source, err)
+	}
+	var plans []topology.Plan
+	for _, n := range shape.Nodes(sync) {
+		p, err := shape.Preflight(topology.Request{Nodes: n, SeqLen: seq})
+		if err != nil {
+			return fmt.Errorf("cannot plan %q: %w", c.Source, err)
+		}
+		plans = append(plans, p)
+	}
+	if c.JSON {
+		e := json.NewEncoder(os.Stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(map[string]any{"shape": shape, "plans": plans})
+	}
+	return printPlans(os.Stdout, shape, seq, plans)
+}
+
+func printPlans(w io.Writer, s topology.Shape, seq int, plans []topology.Plan) error {
+	fmt.Fprintf(w, "%s, %d layers, %d heads, %d key-value heads, %s weights, context of %d of %d tokens\n\n",
+		s.Arch, s.Layers, s.Heads, s.KVHeads, s.Weights, seq, s.SeqLen)
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "nodes\troot memory\tworker memory\tsent per token\tshipped at start\t")
+	for _, p := range plans {
+		worker := "-"
+		if p.Nodes > 1 {
+			worker = sizeText(p.Worker().Total())
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t\n", p.Nodes, sizeText(p.Root().Total()), worker, sizeText(p.Traffic.TotalPerToken), sizeText(p.Traffic.Shipping))
+	}
+	return t.Flush()
+}
+
+// shape finds the numbers of the model wherever they are.
+func (c *TopologyCmd) shape(ctx context.Context) (topology.Shape, error) {
+	weights := topology.FloatType(c.Weights)
+	switch {
+	case strings.HasSuffix(c.Source, ".m"):
+		f, err := os.Open(c.Source)
+		if err != nil {
+			return topology.Shape{}, fault.As(fault.NotFound, err)
+		}
+		defer func() { _ = f.Close() }()
+		h, err := dllama.ReadHeader(f)
+		if err != nil {
+			return topology.Shape{}, err
+		}
+		return h.Shape(), nil
+	case filepath.Base(c.Source) == "config.json":
+		raw, err := os.ReadFile(c.Source)
+		if err != nil {
+			return topology.Shape{}, fault.As(fault.NotFound, err)
+		}
+		return topology.FromConfig(raw, weights)
+	}
+	ref, err := modelref.Parse(folder(c.Source))
+	if err != nil {
+		return topology.Shape{}, fault.As(fault.Invalid, err)
+	}
+	if ref.Scheme == modelref.Hub {
+		return hubShape(ctx, ref, weights)
+	}
+	store, err := openStore(ctx, ref.String())
+	if err != nil {
+		return topology.Shape{}, err
+	}
+	m, _, err := manifest.Load(ctx, store)
+	if err != nil {
+		return topology.Shape{}, err
+	}
+	if m.Shape == nil {
+		return topology.Shape{}, fault.Errorf(fault.Invalid, "its manifest is not that of a converted model")
+	}
+	return *m.Shape, nil
+}
+
+// hubShape reads the config.json of a repository; nothing else is downloaded.
+func hubShape(ctx context.Context, ref modelref.Ref, weights topology.FloatType) (topology.Shape, error) {
+	endpoint := ref.Endpoint
+	if endpoint == "" {
+		endpoint = os.Getenv(names.EnvHFEndpoint)
+	}
+	h, err := hub.New(hub.Config{Endpoint: endpoint, Token: os.Getenv(names.EnvHFToken)})
+	if err != nil {
+		return topology.Shape{}, err
+	}
+	commit, err := h.Resolve(ctx, ref.Repo, ref.Revision)
+	if err != nil {
+		return topology.Shape{}, err
+	}
+	raw, err := h.ReadFile(ctx, ref.Repo, commit, "config.json", maxConfig)
+	if err != nil {
+		return topology.Shape{}, err
+	}
+	return topology.FromConfig(raw, weights)
+}
