@@ -10,6 +10,8 @@ CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
 DATA        ?= .koldun
 TESTFLAGS   ?= -race -timeout 20m
+include test/tools/tools.mk package/package.mk
+
 SOURCES     := $(shell find apis cmd functions internal -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard apis/crds/*.yaml) go.mod go.sum
 
 ##@ Use
@@ -28,8 +30,11 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 ##@ Develop
 
 .PHONY: test
-test: build arch ## Run all tests with the race detector
-	$(GO) test $(TESTFLAGS) ./...
+test: build cluster-binaries arch ## Run all tests with the race detector
+	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) ./...
+
+.PHONY: cluster-binaries
+cluster-binaries: $(CLUSTER_BINARIES) ## Build the control plane that tests run, from source, once
 
 .PHONY: arch
 arch: ## Check the import law, transitively
@@ -51,13 +56,14 @@ fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
 	  done; done
 
 .PHONY: generate
-generate: $(BIN)/controller-gen ## Write deep copies and CRDs from the Go types
+generate: $(BIN)/controller-gen ## Write deep copies, CRDs, XRDs, Compositions and docs/reasons.md
 	$(BIN)/controller-gen object paths=./apis/...
 	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds
+	$(MAKE) --no-print-directory generate-package
 
 .PHONY: generate-check
 generate-check: generate ## Fail if generated files are not what is committed
-	@git diff --exit-code -- apis || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
+	@git diff --exit-code -- apis package docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the import law
