@@ -8,6 +8,8 @@ package compose
 
 import (
 	"fmt"
+	"iter"
+	"strings"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/crossplane/function-sdk-go/response"
@@ -82,10 +84,29 @@ func (c *Call) Exists(name string) bool {
 	return ok
 }
 
+// Resources lists the names of the composed resources that exist and begin
+// with the prefix, in no order.
+func (c *Call) Resources(prefix string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range c.req.GetObserved().GetResources() {
+			if strings.HasPrefix(name, prefix) && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
 // Condition is what the composed resource of that name says of itself. It is
 // zero if the resource or the condition does not exist.
 func (c *Call) Condition(name, condition string) metav1.Condition {
 	return conditionOf(c.req.GetObserved().GetResources()[name].GetResource(), condition)
+}
+
+// Number is a whole number in the status of the composed resource of that
+// name; 0 if there is none.
+func (c *Call) Number(name, field string) int32 {
+	fields := c.req.GetObserved().GetResources()[name].GetResource().GetFields()["status"].GetStructValue().GetFields()
+	return int32(fields[field].GetNumberValue())
 }
 
 // A Readiness says whether a desired resource is ready.

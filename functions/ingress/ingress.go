@@ -1,36 +1,39 @@
 // Package ingress composes an Ingress: the durable queue, the gateway and the
-// dispatcher, and the way to them.
+// dispatcher, the way to them, and the pools that demand makes.
 package ingress
 
 import (
-	"time"
-
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Names of the composed resources.
+// Names of the composed resources. Those of sessions are prefixed.
 const (
 	resGateway    = "gateway"
 	resService    = "service"
 	resDispatcher = "dispatcher"
 	resRoute      = "route"
+	resHTTPRoute  = "httproute"
+	resTokens     = "tokenset"
+	resDemand     = "demanded"
+	resHash       = "hash-secret"
+	resBudget     = "budget"
+	sessionPrefix = "session-"
 )
 
-// Ports of the gateway's and the dispatcher's pods.
-const (
-	portAPI    = "api"
-	portHealth = "health"
-)
+// portAPI names the port of the API.
+const portAPI = "api"
+
+// dispatchers of an Ingress: one leads, one stands by.
+const dispatchers = 2
 
 // Compose answers one call for an Ingress.
 func Compose(c *compose.Call) error {
@@ -38,6 +41,7 @@ func Compose(c *compose.Call) error {
 	if err := c.Composite(&i); err != nil {
 		return err
 	}
+	c.Legacy(legacy(i.Spec.Backend))
 	p := &plan{Call: c, i: i, status: v1.IngressStatus{Status: v1.Status{ObservedGeneration: i.Generation}}}
 	if err := p.run(); err != nil {
 		return err
@@ -48,34 +52,48 @@ func Compose(c *compose.Call) error {
 // A plan is one composition of one Ingress.
 type plan struct {
 	*compose.Call
-	i      v1.Ingress
-	status v1.IngressStatus
+	i        v1.Ingress
+	status   v1.IngressStatus
+	via      outside.Via
+	blocking bool
 }
 
 func (p *plan) run() error {
+	if blocked, err := p.connect(); err != nil || blocked {
+		return err
+	}
 	if blocked, err := p.queue(); err != nil || blocked {
 		return err
 	}
-	if err := p.way(); err != nil {
-		return err
+	for _, step := range []func() error{p.way, p.tokens, p.sessions, p.hashSecret} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	gateway, err := p.deployment(resGateway, 1, p.gatewayPod())
+	gateway, err := p.deployment(resGateway, p.replicas(), p.gatewayPod())
 	if err != nil {
 		return err
 	}
-	dispatcher, err := p.deployment(resDispatcher, 2, p.dispatcherPod())
+	dispatcher, err := p.deployment(resDispatcher, dispatchers, p.dispatcherPod())
 	if err != nil {
 		return err
 	}
 	switch {
 	case !gateway:
-		p.False(v1.ConditionServing, reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resGateway))
+		p.fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resGateway))
 	case !dispatcher:
-		p.False(v1.ConditionServing, reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resDispatcher))
-	default:
+		p.fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resDispatcher))
+	case !p.blocking:
 		p.True(v1.ConditionServing, reason.Available, "Requests are admitted at %s", p.status.URL)
 	}
 	return nil
+}
+
+func (p *plan) fail(why reason.Reason, format string, args ...any) {
+	if !p.blocking {
+		p.blocking = true
+		p.False(v1.ConditionServing, why, format, args...)
+	}
 }
 
 // name of a composed object. No component is the end of another one's of the
@@ -90,27 +108,36 @@ func (p *plan) image() string {
 	return p.Image
 }
 
+func (p *plan) replicas() int32 { return max(p.i.Spec.Backend.Replicas, 1) }
+
+// connect composes the connection to NATS. What is there stays when that
+// cannot be made out.
+func (p *plan) connect() (blocked bool, err error) {
+	nats, problem := connection.OfIngress(&p.i)
+	if problem.Message == "" {
+		p.via, err = nats.Compose(p.Call, connection.Owner{Kind: "ingress", Namespace: p.i.Namespace, Name: p.i.Name})
+		return false, err
+	}
+	p.fail(problem.Reason, "%s", problem.Message)
+	p.via, err = connection.Keep(p.Call, "requests")
+	return !p.Exists(resGateway), err
+}
+
+func (p *plan) parts() queue.Queue {
+	return queue.Queue{Via: p.via, Namespace: p.i.Namespace, Name: p.name, Kind: "ingress", Secret: p.busSecret(), Spec: p.i.Spec.Backend.Queue}
+}
+
 // queue composes the streams and buckets that requests live in.
 func (p *plan) queue() (blocked bool, err error) {
-	ns := p.i.Namespace
-	order := []string{"requests", "outcomes", "models", "tokens", "demand", "runners", "leases"}
-	desired := map[string]any{
-		"requests": outside.Requests(nil, ns, p.name("requests"), 1<<30, 1),
-		"outcomes": outside.Outcomes(nil, ns, p.name("outcomes"), 1),
-		"models":   outside.KeyValue(nil, ns, p.name("ingress-models"), names.ModelsBucket, p.busSecret(), 0),
-		"tokens":   outside.KeyValue(nil, ns, p.name("ingress-tokens"), names.TokensBucket, "", 0),
-		"demand":   outside.KeyValue(nil, ns, p.name("ingress-demand"), names.DemandBucket, "", outside.Markers),
-		"runners":  outside.KeyValue(nil, ns, p.name("ingress-runners"), names.RunnersBucket, "", outside.Markers),
-		"leases":   outside.KeyValue(nil, ns, p.name("ingress-leases"), names.LeasesBucket, "", outside.Markers),
-	}
+	order, desired := p.parts().Parts()
 	for _, res := range order {
 		ready, message := outside.Ready(p.Call, res)
 		if err := p.Desire(res, desired[res], ready); err != nil {
 			return false, err
 		}
-		if !bool(ready) && !blocked && !p.Exists(resGateway) {
+		if !bool(ready) && !p.Exists(resGateway) {
 			blocked = true
-			p.False(v1.ConditionServing, reason.ConnectionPending, "Composed resource %q is not ready: %s", res, message)
+			p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", res, message)
 		}
 	}
 	return blocked, nil
@@ -118,100 +145,49 @@ func (p *plan) queue() (blocked bool, err error) {
 
 // deployment composes one of the two, and tells whether a pod of it is ready.
 func (p *plan) deployment(res string, replicas int32, pod workload.Pod) (ready bool, err error) {
+	b := p.i.Spec.Backend
+	pod.PullPolicy, pod.Scheduling = b.ImagePullPolicy, b.BackendScheduling
+	for i := range pod.Containers {
+		pod.Containers[i].Resources = queue.ResourcesOf(b.Resources)
+	}
 	var seen appsv1.Deployment
 	ready = p.Observed(res, &seen) && seen.Status.ReadyReplicas > 0
+	if replicas > 1 {
+		budget := workload.Budget(p.i.Namespace, p.name(res), pod.Labels)
+		if err := p.Desire(res+"-"+resBudget, budget, compose.Ready); err != nil {
+			return false, err
+		}
+	}
 	return ready, p.Desire(res, workload.Deployment(p.i.Namespace, p.name(res), replicas, pod), compose.Readiness(ready))
 }
 
-func (p *plan) gatewayPod() workload.Pod {
-	b := p.i.Spec.Backend
-	args := []string{
-		"gateway",
-		"--listen=:$(" + names.PortEnv(portAPI) + ")",
-		"--health-listen=:$(" + names.PortEnv(portHealth) + ")",
-		"--namespace=$(POD_NAMESPACE)",
-		"--response-timeout=" + duration(b.ResponseTimeout, 10*time.Minute),
-		"--queue-timeout=" + duration(b.QueueTimeout, time.Hour),
-	}
-	if b.AllowAnonymous {
-		args = append(args, "--allow-anonymous")
-	}
-	return workload.Pod{
-		Labels: workload.Labels("gateway", "ingress", p.i.Name),
-		Ports:  map[string]int32{portAPI: 8082, portHealth: 8083},
-		Containers: []workload.Container{{
-			Name: "gateway", Image: p.image(), Args: args, Secrets: []string{p.busSecret()}, ProbePort: portHealth,
-		}},
-		GraceSeconds: 60,
-	}
-}
-
 func (p *plan) dispatcherPod() workload.Pod {
-	return workload.Pod{
-		Labels: workload.Labels("dispatcher", "ingress", p.i.Name),
-		Ports:  map[string]int32{portHealth: 8083},
-		Containers: []workload.Container{{
-			Name:      "dispatcher",
-			Image:     p.image(),
-			Args:      []string{"dispatcher", "--listen=:$(" + names.PortEnv(portHealth) + ")", "--identity=$(POD_NAMESPACE)_$(POD_NAME)"},
-			Secrets:   []string{p.busSecret()},
-			ProbePort: portHealth,
-		}},
-		GraceSeconds: 30,
+	image := p.i.Spec.Backend.DispatcherImage
+	if image == "" {
+		image = p.image()
 	}
+	return p.parts().Dispatcher(image, workload.Labels("dispatcher", "ingress", p.i.Name))
 }
 
-func duration(d *metav1.Duration, otherwise time.Duration) string {
-	if d == nil {
-		return otherwise.String()
+// legacy says which fields without effect are given. Names of buckets are
+// fixed, so only others than those are told.
+func legacy(b v1.Backend) map[string]bool {
+	out := map[string]bool{"spec.backend.dispatcherMetricsListen": b.DispatcherMetricsListen != ""}
+	if q := b.Queue; q != nil {
+		out["spec.backend.queue.stateStream"] = q.StateStream != ""
 	}
-	return d.Duration.String()
-}
-
-// way composes the Service and the route from outside, and reports the URL.
-func (p *plan) way() error {
-	s := p.i.Spec.Service
-	kind, port := corev1.ServiceType(s.Type), s.Port
-	if kind == "" {
-		kind = corev1.ServiceTypeClusterIP
+	if s := b.SessionScaling; s != nil {
+		out["spec.backend.sessionScaling.activeRequests"] = s.ActiveRequests != 0
 	}
-	if port == 0 {
-		port = 8082
-	}
-	name := p.name(resGateway)
-	labels := workload.Labels("gateway", "ingress", p.i.Name)
-	if err := p.Desire(resService, workload.Service(p.i.Namespace, name, kind, labels, map[string]int32{portAPI: port}), compose.Ready); err != nil {
-		return err
-	}
-	p.status.BackendServiceName = name
-	p.status.URL = serviceURL(name, p.i.Namespace, port)
-	if p.i.Spec.Route == nil {
-		return nil
-	}
-	p.status.URL = "http://" + p.i.Spec.Route.Host + "/v1"
-	return p.Desire(resRoute, p.route(name), compose.Ready)
-}
-
-func (p *plan) route(service string) *networkingv1.Ingress {
-	r := p.i.Spec.Route
-	prefix, path := networkingv1.PathTypePrefix, r.Path
-	if path == "" {
-		path = "/"
-	}
-	out := &networkingv1.Ingress{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.i.Namespace, Name: p.name("route"), Labels: workload.Labels("gateway", "ingress", p.i.Name)},
-		Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{
-			Host: r.Host,
-			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
-				Path:     path,
-				PathType: &prefix,
-				Backend:  networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: service, Port: networkingv1.ServiceBackendPort{Name: portAPI}}},
-			}}}},
-		}}},
-	}
-	if r.IngressClassName != "" {
-		out.Spec.IngressClassName = &r.IngressClassName
+	if n := b.NATS; n != nil {
+		out["spec.backend.nats.kvBucket"] = n.KVBucket != ""
+		out["spec.backend.nats.ttlPrefix"] = n.TTLPrefix != ""
+		out["spec.backend.nats.modelsBucket"] = other(n.ModelsBucket, names.ModelsBucket)
+		out["spec.backend.nats.tokensBucket"] = other(n.TokensBucket, names.TokensBucket)
+		out["spec.backend.nats.modelPrefix"] = other(n.ModelPrefix, "model/")
+		out["spec.backend.nats.tokenPrefix"] = other(n.TokenPrefix, "token/")
 	}
 	return out
 }
+
+func other(given, fixed string) bool { return given != "" && given != fixed }

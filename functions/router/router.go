@@ -18,7 +18,9 @@ import (
 	"github.com/gorizond/koldun/functions/dllama"
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/model"
+	"github.com/gorizond/koldun/functions/root"
 	"github.com/gorizond/koldun/functions/session"
+	"github.com/gorizond/koldun/functions/worker"
 )
 
 // ttl is how long Crossplane may use an answer again for the same question.
@@ -39,6 +41,8 @@ func New(cfg compose.Config) *Function {
 	return &Function{cfg: cfg, kinds: map[string]func(*compose.Call) error{
 		v1.KindModel:   model.Compose,
 		v1.KindDllama:  dllama.Compose,
+		v1.KindRoot:    root.Compose,
+		v1.KindWorker:  worker.Compose,
 		v1.KindSession: session.Compose,
 		v1.KindIngress: ingress.Compose,
 	}}

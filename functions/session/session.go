@@ -2,15 +2,27 @@
 package session
 
 import (
-	"fmt"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/outside"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
+
+// Names of the composed resources. Those of members are prefixed.
+const (
+	resPool       = "pool"
+	resDispatcher = "dispatcher"
+	memberPrefix  = "dllama-"
+)
+
+// maxMembers is the largest pool.
+const maxMembers = 64
 
 // Compose answers one call for a Session.
 func Compose(c *compose.Call) error {
@@ -18,62 +30,133 @@ func Compose(c *compose.Call) error {
 	if err := c.Composite(&s); err != nil {
 		return err
 	}
-	ref := s.Spec.ModelRef
-	if ref.Namespace == "" {
-		ref.Namespace = s.Namespace
+	if s.Spec.ModelRef.Namespace == "" {
+		s.Spec.ModelRef.Namespace = s.Namespace
 	}
-	size := int32(1)
-	if n := s.Spec.Scaling.MinDllamas; n != nil {
-		size = *n
+	c.Legacy(legacy(s.Spec))
+	p := &plan{Call: c, s: s, size: sizeOf(s.Spec)}
+	p.status = v1.SessionStatus{
+		Status:   v1.Status{ObservedGeneration: s.Generation},
+		Model:    s.Spec.ModelRef.Namespace + "/" + s.Spec.ModelRef.Name,
+		Key:      keyOf(s.Spec),
+		Selector: v1.LabelSession + "=" + names.Join(names.MaxLabel, s.Name),
 	}
-	status := v1.SessionStatus{
-		Status:  v1.Status{ObservedGeneration: s.Generation},
-		Model:   ref.Namespace + "/" + ref.Name,
-		Dllamas: size,
+	if err := p.run(); err != nil {
+		return err
 	}
-	blocking := ""
-	for n := range size {
-		res := fmt.Sprintf("dllama-%d", n)
-		var seen v1.Dllama
-		ready := false
-		message := "it has not been composed yet"
-		if c.Observed(res, &seen) {
-			for _, cond := range seen.Status.Conditions {
-				if cond.Type == v1.ConditionServing {
-					ready, message = cond.Status == metav1.ConditionTrue, cond.Reason+": "+cond.Message
-				}
-			}
-		}
-		want := member(s, ref, n)
-		if err := c.Desire(res, want, compose.Readiness(ready)); err != nil {
-			return err
-		}
-		if ready {
-			status.ReadyDllamas++
-			continue
-		}
-		if blocking == "" {
-			blocking = fmt.Sprintf("Dllama %q is not ready: %s", want.Name, message)
-		}
-	}
-	switch {
-	case size == 0:
-		c.True(v1.ConditionServing, reason.Idle, "The pool is empty: spec.scaling.minDllamas is 0")
-	case blocking != "":
-		c.False(v1.ConditionServing, reason.DllamasStarting, "%s", blocking)
-	default:
-		c.True(v1.ConditionServing, reason.Available, "%d of %d Dllamas serve %s", status.ReadyDllamas, status.Dllamas, status.Model)
-	}
-	return c.SetStatus(&status)
+	return c.SetStatus(&p.status)
 }
 
-func member(s v1.Session, ref v1.ModelReference, n int32) *v1.Dllama {
-	return &v1.Dllama{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindDllama},
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: names.Object(s.Name, fmt.Sprint(n))},
-		Spec: v1.DllamaSpec{
-			ModelRef: &ref,
-			Runtime:  s.Spec.Runtime,
-		},
+// A plan is one composition of one Session.
+type plan struct {
+	*compose.Call
+	s        v1.Session
+	size     size
+	status   v1.SessionStatus
+	via      outside.Via
+	blocking bool
+}
+
+func (p *plan) run() error {
+	if err := p.connect(); err != nil {
+		return err
+	}
+	led, err := p.lead()
+	if err != nil {
+		return err
+	}
+	members, err := p.members()
+	if err != nil {
+		return err
+	}
+	if err := p.compose(members); err != nil {
+		return err
+	}
+	p.conclude(led)
+	return nil
+}
+
+func (p *plan) fail(why reason.Reason, format string, args ...any) {
+	if !p.blocking {
+		p.blocking = true
+		p.False(v1.ConditionServing, why, format, args...)
 	}
 }
+
+// connect finds out how NATS is reached. The pool that is there stays when
+// that cannot be said.
+func (p *plan) connect() error {
+	owner := connection.Owner{Kind: "session", Namespace: p.s.Namespace, Name: p.s.Name}
+	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.s.Spec.NATS)
+	var err error
+	if problem.Message == "" {
+		p.via, err = nats.Compose(p.Call, owner)
+		return err
+	}
+	p.fail(problem.Reason, "%s", problem.Message)
+	p.via, err = connection.Keep(p.Call, resPool)
+	return err
+}
+
+// conclude says how the pool does.
+func (p *plan) conclude(led bool) {
+	switch {
+	case p.blocking:
+	case p.status.Dllamas == 0:
+		p.True(v1.ConditionServing, reason.Idle, "The pool is empty: nothing asks for %s", p.status.Model)
+	case p.status.ReadyDllamas == 0:
+		p.False(v1.ConditionServing, reason.DllamasStarting, "Dllama %q is not ready", p.status.Workers[0].Name)
+	case !led:
+		p.False(v1.ConditionServing, reason.GatewayStarting, "Deployment %q has no ready pod yet", p.dispatcherName())
+	default:
+		// One that serves is enough: others may come and go.
+		p.True(v1.ConditionServing, reason.Available, "%d of %d Dllamas serve %s", p.status.ReadyDllamas, p.status.Dllamas, p.status.Model)
+	}
+}
+
+// keyOf is the key of the pool in the queue.
+func keyOf(s v1.SessionSpec) string {
+	if s.Key != "" {
+		return s.Key
+	}
+	return names.Session(s.ModelRef.Namespace, s.ModelRef.Name, s.Hash)
+}
+
+func legacy(s v1.SessionSpec) map[string]bool {
+	out := map[string]bool{
+		"spec.dispatcherMetricsListen": s.DispatcherMetricsListen != "",
+		"spec.ttl":                     s.TTL != nil,
+		"spec.scaling.activeRequests":  s.Scaling.ActiveRequests != 0,
+	}
+	if q := s.Queue; q != nil {
+		out["spec.queue.backlogSubject"] = q.BacklogSubject != ""
+		out["spec.queue.responseSubjectPrefix"] = q.ResponseSubjectPrefix != ""
+		out["spec.queue.assignmentsBucket"] = q.AssignmentsBucket != ""
+		out["spec.queue.dllamaSubjectPrefix"] = q.DllamaSubjectPrefix != ""
+		out["spec.queue.stateStream"] = q.StateStream != ""
+		out["spec.queue.ackTimeout"] = q.AckTimeout != nil
+	}
+	return out
+}
+
+func (p *plan) member(name string) *v1.Dllama {
+	ref := p.s.Spec.ModelRef
+	d := &v1.Dllama{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindDllama},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:   p.s.Namespace,
+			Name:        p.memberName(name),
+			Labels:      map[string]string{v1.LabelSession: names.Join(names.MaxLabel, p.s.Name)},
+			Annotations: map[string]string{v1.AnnotationSessionKey: p.status.Key},
+		},
+		Spec: v1.DllamaSpec{ModelRef: &ref, Runtime: p.s.Spec.Runtime},
+	}
+	if p.via != nil {
+		d.Spec.NATS = &v1.NATSConnection{ProviderConfigRef: p.via}
+	}
+	return d
+}
+
+func (p *plan) memberName(member string) string { return names.Object(p.s.Name, member) }
+
+func memberName(n int32) string { return strconv.Itoa(int(n)) }

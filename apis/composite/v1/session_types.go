@@ -186,9 +186,9 @@ type SessionStatus struct {
 	// +optional
 	AvailableWorkers int32 `json:"availableWorkers,omitempty"`
 
-	// Requests that wait.
+	// Requests that wait. A Session that an Ingress made leaves it to its Pool, as all numbers that follow.
 	// +optional
-	Backlog int32 `json:"backlog"`
+	Backlog *int32 `json:"backlog,omitempty"`
 
 	// Requests that are at work.
 	// +optional

@@ -1295,6 +1295,11 @@ func (in *SessionSpec) DeepCopy() *SessionSpec {
 func (in *SessionStatus) DeepCopyInto(out *SessionStatus) {
 	*out = *in
 	in.Status.DeepCopyInto(&out.Status)
+	if in.Backlog != nil {
+		in, out := &in.Backlog, &out.Backlog
+		*out = new(int32)
+		**out = **in
+	}
 	if in.LastActivity != nil {
 		in, out := &in.LastActivity, &out.LastActivity
 		*out = (*in).DeepCopy()

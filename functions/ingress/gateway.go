@@ -1,0 +1,118 @@
+package ingress
+
+import (
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/queue"
+	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	defaultConversationTTL = 10 * time.Minute
+	defaultMaxSessions     = 8
+
+	// envHashSecret holds the key of the HMAC by which conversations are told
+	// apart.
+	envHashSecret = "KOLDUN_HASH_SECRET"
+	hashKey       = "hashSecret"
+)
+
+// gatewayPod is told what differs from the gateway's own defaults.
+func (p *plan) gatewayPod() workload.Pod {
+	b := p.i.Spec.Backend
+	args := []string{
+		"gateway",
+		"--listen=:$(" + names.PortEnv(portAPI) + ")",
+		"--health-listen=:$(" + names.PortEnv(queue.PortHealth) + ")",
+		"--namespace=$(POD_NAMESPACE)",
+		"--response-timeout=" + duration(b.ResponseTimeout, 10*time.Minute),
+		"--queue-timeout=" + duration(b.QueueTimeout, time.Hour),
+	}
+	if b.AllowAnonymous {
+		args = append(args, "--allow-anonymous")
+	}
+	args = append(args, differing(b)...)
+	args = append(args, b.ExtraArgs...)
+	c := workload.Container{Name: "gateway", Image: p.image(), Args: args, Secrets: []string{p.busSecret()}, ProbePort: queue.PortHealth}
+	if ref := p.hashRef(); ref != nil {
+		c.SecretEnv = map[string]corev1.SecretKeySelector{envHashSecret: *ref}
+	}
+	return workload.Pod{
+		Labels:       workload.Labels("gateway", "ingress", p.i.Name),
+		Ports:        map[string]int32{portAPI: 8082, queue.PortHealth: 8083},
+		Containers:   []workload.Container{c},
+		GraceSeconds: 60,
+	}
+}
+
+func differing(b v1.Backend) []string {
+	var args []string
+	add := func(flag string, n int64) {
+		if n > 0 {
+			args = append(args, "--"+flag+"="+strconv.FormatInt(n, 10))
+		}
+	}
+	if b.Isolation != "" && b.Isolation != "model" {
+		args = append(args, "--isolation="+b.Isolation)
+	}
+	if b.MaxSessions != defaultMaxSessions {
+		add("max-sessions", int64(b.MaxSessions))
+	}
+	if t := b.ConversationTTL; t != nil && t.Duration != defaultConversationTTL {
+		args = append(args, "--demand-ttl="+t.Duration.String())
+	}
+	if b.StrictParameters {
+		args = append(args, "--strict-parameters")
+	}
+	if l := b.Limits; l != nil {
+		add("requests-per-minute", int64(l.RequestsPerMinute))
+		add("tokens-per-minute", l.TokensPerMinute)
+		add("concurrent-requests", int64(l.ConcurrentRequests))
+	}
+	if q := b.Queue; q != nil {
+		add("max-per-session", int64(q.MaxPerSession))
+		add("max-per-tenant", int64(q.MaxPerTenant))
+	}
+	return args
+}
+
+// hashRef is the Secret with the key of the HMAC, if there is one.
+func (p *plan) hashRef() *corev1.SecretKeySelector {
+	b := p.i.Spec.Backend
+	switch {
+	case b.HashSecretRef != nil:
+		return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: b.HashSecretRef.Name}, Key: b.HashSecretRef.Key}
+	case b.HashSecret != "":
+		return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: p.name("hash-secret")}, Key: hashKey}
+	}
+	return nil
+}
+
+// hashSecret moves an inline key to a Secret, so that it is not in the pods'
+// arguments.
+func (p *plan) hashSecret() error {
+	b := p.i.Spec.Backend
+	if b.HashSecret == "" || b.HashSecretRef != nil {
+		return nil
+	}
+	return p.Desire(resHash, &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.i.Namespace, Name: p.name("hash-secret")},
+		Type:       corev1.SecretTypeOpaque,
+		Data:       map[string][]byte{hashKey: []byte(b.HashSecret)},
+	}, compose.Ready)
+}
+
+func duration(d *metav1.Duration, otherwise time.Duration) string {
+	if d == nil {
+		return otherwise.String()
+	}
+	return d.Duration.String()
+}

@@ -1,0 +1,150 @@
+package ingress
+
+import (
+	"fmt"
+	"net"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/workload"
+)
+
+// way composes the Service and the route from outside, and reports the URL.
+func (p *plan) way() error {
+	s := p.i.Spec.Service
+	kind, port := corev1.ServiceType(s.Type), s.Port
+	if kind == "" {
+		kind = corev1.ServiceTypeClusterIP
+	}
+	if port == 0 {
+		port = 8082
+	}
+	name := p.name(resGateway)
+	service := workload.Service(p.i.Namespace, name, kind, p.labels(), map[string]int32{portAPI: port})
+	service.Annotations = s.Annotations
+	if err := p.Desire(resService, service, compose.Ready); err != nil {
+		return err
+	}
+	p.status.BackendServiceName = name
+	p.status.URL = serviceURL(name, p.i.Namespace, port)
+	r := p.i.Spec.Route
+	if r == nil {
+		return nil
+	}
+	scheme := "http"
+	if len(r.TLS) > 0 {
+		scheme = "https"
+	}
+	p.status.URL = scheme + "://" + r.Host + strings.TrimSuffix(path(r.Path), "/") + "/v1"
+	p.status.IngressName = p.name("route")
+	if len(r.Gateways) > 0 {
+		return p.Desire(resHTTPRoute, p.httpRoute(name, port), compose.Ready)
+	}
+	return p.Desire(resRoute, p.route(name), compose.Ready)
+}
+
+func (p *plan) labels() map[string]string { return workload.Labels("gateway", "ingress", p.i.Name) }
+
+func (p *plan) route(service string) *networkingv1.Ingress {
+	r := p.i.Spec.Route
+	kind := pathType(r.PathType)
+	out := &networkingv1.Ingress{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.i.Namespace, Name: p.name("route"), Labels: p.labels(), Annotations: r.Annotations},
+		Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{
+			Host: r.Host,
+			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+				Path:     path(r.Path),
+				PathType: &kind,
+				Backend:  networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: service, Port: networkingv1.ServiceBackendPort{Name: portAPI}}},
+			}}}},
+		}}},
+	}
+	for _, t := range r.TLS {
+		hosts := t.Hosts
+		if len(hosts) == 0 {
+			hosts = []string{r.Host}
+		}
+		out.Spec.TLS = append(out.Spec.TLS, networkingv1.IngressTLS{SecretName: t.SecretName, Hosts: hosts})
+	}
+	if r.IngressClassName != "" {
+		out.Spec.IngressClassName = &r.IngressClassName
+	}
+	return out
+}
+
+// httpRoute writes every default out, so that what is in the cluster is what
+// was wanted. An answer may take as long as it takes: the gateway has timeouts
+// of its own, and sends signs of life.
+func (p *plan) httpRoute(service string, port int32) *unstructured.Unstructured {
+	r := p.i.Spec.Route
+	var parents []any
+	for _, g := range r.Gateways {
+		parent := map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": g.Name}
+		if g.Namespace != "" {
+			parent["namespace"] = g.Namespace
+		}
+		if g.SectionName != "" {
+			parent["sectionName"] = g.SectionName
+		}
+		parents = append(parents, parent)
+	}
+	match := "PathPrefix"
+	if pathType(r.PathType) == networkingv1.PathTypeExact {
+		match = "Exact"
+	}
+	meta := map[string]any{"namespace": p.i.Namespace, "name": p.name("route"), "labels": anyMap(p.labels())}
+	if len(r.Annotations) > 0 {
+		meta["annotations"] = anyMap(r.Annotations)
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "gateway.networking.k8s.io/v1",
+		"kind":       "HTTPRoute",
+		"metadata":   meta,
+		"spec": map[string]any{
+			"parentRefs": parents,
+			"hostnames":  []any{r.Host},
+			"rules": []any{map[string]any{
+				"matches":     []any{map[string]any{"path": map[string]any{"type": match, "value": path(r.Path)}}},
+				"backendRefs": []any{map[string]any{"group": "", "kind": "Service", "name": service, "port": int64(port), "weight": int64(1)}},
+				"timeouts":    map[string]any{"request": "0s", "backendRequest": "0s"},
+			}},
+		},
+	}}
+}
+
+func anyMap(m map[string]string) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+func path(p string) string {
+	if p == "" {
+		return "/"
+	}
+	return p
+}
+
+func pathType(s string) networkingv1.PathType {
+	switch strings.ToLower(s) {
+	case "exact":
+		return networkingv1.PathTypeExact
+	case "implementationspecific":
+		return networkingv1.PathTypeImplementationSpecific
+	}
+	return networkingv1.PathTypePrefix
+}
+
+// serviceURL is the base URL of the API inside of the cluster.
+func serviceURL(name, namespace string, port int32) string {
+	host := net.JoinHostPort(name+"."+namespace+".svc.cluster.local", fmt.Sprint(port))
+	return "http://" + host + "/v1"
+}

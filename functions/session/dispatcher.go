@@ -1,0 +1,65 @@
+package session
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/queue"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// dispatchers of a Session: one leads, one stands by.
+const dispatchers = 2
+
+// lead composes a dispatcher, unless an Ingress leads the session: the one
+// that made it, or one of its namespace.
+func (p *plan) lead() (led bool, err error) {
+	if p.s.Labels[v1.LabelIngress] != "" {
+		return true, nil
+	}
+	if p.s.Spec.NATS == nil {
+		found := 0
+		known := p.RequireAll("ingresses", v1.APIVersion, v1.KindIngress, p.s.Namespace, nil, func() any {
+			found++
+			return &v1.Ingress{}
+		})
+		if found > 0 || !known && !p.Exists(resDispatcher) {
+			return true, nil
+		}
+	}
+	q := queue.Queue{
+		Via:       p.via,
+		Namespace: p.s.Namespace,
+		Name:      func(component string) string { return names.Object(p.s.Name, component) },
+		Kind:      "session",
+		Secret:    names.Object(p.s.Name, "session", "nats"),
+	}
+	order, desired := q.Parts()
+	for _, res := range order {
+		ready, message := outside.Ready(p.Call, res)
+		if err := p.Desire(res, desired[res], ready); err != nil {
+			return false, err
+		}
+		if !bool(ready) && !p.Exists(resDispatcher) {
+			p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", res, message)
+		}
+	}
+	if p.blocking && !p.Exists(resDispatcher) {
+		return false, nil
+	}
+	image := p.s.Spec.DispatcherImage
+	if image == "" {
+		image = p.Image
+	}
+	pod := q.Dispatcher(image, workload.Labels("dispatcher", "session", p.s.Name))
+	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
+	var seen appsv1.Deployment
+	led = p.Observed(resDispatcher, &seen) && seen.Status.ReadyReplicas > 0
+	return led, p.Desire(resDispatcher, workload.Deployment(p.s.Namespace, p.dispatcherName(), dispatchers, pod), compose.Readiness(led))
+}
+
+func (p *plan) dispatcherName() string { return names.Object(p.s.Name, "session-dispatcher") }
