@@ -10,25 +10,25 @@ import (
 )
 
 // connect returns a bus with everything ensured.
-func connect(t testing.TB, srv *natstest.Server) *bus.Bus {
-	t.Helper()
+func connect(tb testing.TB, srv *natstest.Server) *bus.Bus {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	b, err := bus.Connect(ctx, bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
+	b, err := bus.Connect(ctx, bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password, Name: tb.Name()})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(b.Close)
+	tb.Cleanup(b.Close)
 	if err := b.Ensure(ctx); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }
 
-func testContext(t testing.TB) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
+func testContext(tb testing.TB) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
+	tb.Cleanup(cancel)
 	return ctx
 }
 

@@ -36,6 +36,9 @@ const (
 	pingInterval = 10 * time.Second
 	closeFlush   = time.Second
 	flushTimeout = 5 * time.Second
+	// apiTimeout bounds each question to the server: with the connection its
+	// answer gets lost, too, and then no caller's patience helps.
+	apiTimeout   = 5 * time.Second
 	pendingBytes = 16 << 20 // held while reconnecting
 )
 

@@ -104,6 +104,8 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) 
 }
 
 func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m merge) error {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	stream, err := b.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if want.Replicas == 0 {

@@ -109,6 +109,7 @@ func TestConnect(t *testing.T) {
 		}
 	})
 	short := func(t *testing.T) context.Context {
+		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		t.Cleanup(cancel)
 		return ctx

@@ -11,6 +11,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
+// Each function below makes one try, of at most apiTimeout.
+
 func kvPrefix(bucket string) string { return "$KV." + bucket + "." }
 
 // Put writes a value as JSON and returns its revision, which grows with each
@@ -28,6 +30,8 @@ func (b *Bus) PutTTL(ctx context.Context, bucket, key string, value any, ttl tim
 // Create writes a key that does not exist, with a TTL if ttl is not 0. Errors:
 // Conflict if it exists.
 func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	kv, err := b.bucket(ctx, bucket)
 	if err != nil {
 		return 0, err
@@ -60,6 +64,8 @@ func (b *Bus) Update(ctx context.Context, bucket, key string, value any, revisio
 // Get reads a value and its revision. Errors: NotFound if there is none.
 func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, error) {
 	var value T
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	kv, err := b.bucket(ctx, bucket)
 	if err != nil {
 		return value, 0, err
@@ -77,6 +83,8 @@ func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, err
 // Delete removes a key; no key is no error. With a revision other than 0 it
 // removes only that one. Errors: Conflict if the key has changed since.
 func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	kv, err := b.bucket(ctx, bucket)
 	if err != nil {
 		return err
@@ -96,6 +104,8 @@ func (b *Bus) write(ctx context.Context, bucket, key string, value any, opts ...
 	if err != nil {
 		return 0, fault.Errorf(fault.Internal, "cannot encode key %q: %w", key, err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	ack, err := b.js.PublishMsg(ctx, &nats.Msg{Subject: kvPrefix(bucket) + key, Data: data}, opts...)
 	if err != nil {
 		return 0, kvError("write", bucket, key, err)
@@ -111,6 +121,8 @@ func (b *Bus) bucket(ctx context.Context, name string) (jetstream.KeyValue, erro
 	if kv != nil {
 		return kv, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	kv, err := b.js.KeyValue(ctx, name)
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot open bucket %q: %w", name, err)

@@ -43,9 +43,12 @@ func (b *Bus) isRecorded(ctx context.Context, o Outcome, data []byte) bool {
 }
 
 // Outcome reads the terminal record of a request. Errors: NotFound if it has
-// not ended, or so long ago that the record is gone.
+// not ended, or so long ago that the record is gone; Transient if there is no
+// answer within apiTimeout.
 func (b *Bus) Outcome(ctx context.Context, ref Ref) (Outcome, error) {
 	var o Outcome
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	stream, err := b.stream(ctx, names.OutcomeStream)
 	if err != nil {
 		return o, err

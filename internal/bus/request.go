@@ -25,7 +25,7 @@ const publishTry = 2 * time.Second
 // not reachable: it may or may not be stored).
 func (b *Bus) PublishRequest(ctx context.Context, r Request) (uint64, error) {
 	for _, word := range []string{r.ID, r.Session, r.Tenant} {
-		if !isToken(word) {
+		if !IsToken(word) {
 			return 0, fault.Errorf(fault.Invalid, "cannot queue request %q: %q is not a subject token", r.ID, word)
 		}
 	}
@@ -80,6 +80,8 @@ func (b *Bus) store(ctx context.Context, stream string, msg func() *nats.Msg, op
 // DeleteRequest removes a request from the stream by its sequence. A message
 // that is not there is no error.
 func (b *Bus) DeleteRequest(ctx context.Context, seq uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	stream, err := b.stream(ctx, names.RequestStream)
 	if err != nil {
 		return err
@@ -99,6 +101,8 @@ func (b *Bus) stream(ctx context.Context, name string) (jetstream.Stream, error)
 	if s != nil {
 		return s, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	s, err := b.js.Stream(ctx, name)
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot open stream %q: %w", name, err)
@@ -109,8 +113,9 @@ func (b *Bus) stream(ctx context.Context, name string) (jetstream.Stream, error)
 	return s, nil
 }
 
-// isToken reports whether s is one token of a NATS subject and KV key.
-func isToken(s string) bool {
+// IsToken reports whether s can be one token of a subject and a key: a session,
+// a tenant, a runner or the id of a request.
+func IsToken(s string) bool {
 	if s == "" || len(s) > 255 {
 		return false
 	}

@@ -27,11 +27,14 @@ const (
 // goroutine of run; everything else sends it functions to call.
 type leader struct {
 	*session
-	cfg     Config
-	log     *slog.Logger
-	tenure  *tenure
-	epoch   uint64
-	ctx     context.Context
+	cfg    Config
+	log    *slog.Logger
+	tenure *tenure
+	epoch  uint64
+	over   <-chan struct{} // closed when the lead ends
+	// spawn calls a function in a goroutine that the lead's end waits for, with
+	// the context that ends then.
+	spawn   func(func(ctx context.Context))
 	inbox   chan func()
 	helpers sync.WaitGroup
 	slots   chan struct{} // one for each parallel call
@@ -67,7 +70,7 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 		log:     s.m.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch),
 		tenure:  t,
 		epoch:   t.lease.Epoch,
-		ctx:     ctx,
+		over:    ctx.Done(),
 		inbox:   make(chan func(), inboxSize),
 		slots:   make(chan struct{}, maxParallel),
 		queue:   policy.New(s.m.cfg.AffinityWait),
@@ -80,18 +83,19 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 		began:   now,
 		busyAt:  now,
 	}
+	l.spawn = func(f func(context.Context)) { l.helpers.Go(func() { f(ctx) }) }
 	unsubscribe, err := l.subscribe()
 	if err != nil {
 		cancel()
 		t.release()
 		return err
 	}
-	l.helpers.Go(func() {
+	l.spawn(func(ctx context.Context) {
 		l.cfg.Bus.Backlog(ctx, s.name,
 			func(e bus.Entry) { l.post(func() { l.onEntry(e) }) },
 			func() { l.post(l.onReplayed) })
 	})
-	err = l.run()
+	err = l.run(ctx)
 	unsubscribe()
 	cancel()
 	l.helpers.Wait()
@@ -143,22 +147,22 @@ func (l *leader) subscribe() (func(), error) {
 func (l *leader) post(f func()) {
 	select {
 	case l.inbox <- f:
-	case <-l.ctx.Done():
+	case <-l.over:
 	}
 }
 
 // do calls work in a goroutine of its own, one of maxParallel, and then done
 // in the leader's.
 func (l *leader) do(work func(ctx context.Context) error, done func(err error)) {
-	l.helpers.Go(func() {
+	l.spawn(func(ctx context.Context) {
 		select {
 		case l.slots <- struct{}{}:
 			defer func() { <-l.slots }()
-		case <-l.ctx.Done():
+		case <-ctx.Done():
 			return
 		}
-		err := work(l.ctx)
-		if done != nil && l.ctx.Err() == nil {
+		err := work(ctx)
+		if done != nil && ctx.Err() == nil {
 			l.post(func() { done(err) })
 		}
 	})
@@ -166,13 +170,13 @@ func (l *leader) do(work func(ctx context.Context) error, done func(err error)) 
 
 // call is do for questions to runners, of which each is asked one at a time.
 func (l *leader) call(work func(ctx context.Context) error, done func(err error)) {
-	l.helpers.Go(func() {
-		err := work(l.ctx)
+	l.spawn(func(ctx context.Context) {
+		err := work(ctx)
 		l.post(func() { done(err) })
 	})
 }
 
-func (l *leader) run() error {
+func (l *leader) run(ctx context.Context) error {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	wake := time.NewTimer(0)
@@ -186,14 +190,14 @@ func (l *leader) run() error {
 			return
 		}
 		renewing = true
-		renew := l.tenure.renew(l.ctx, l.challenge)
-		l.helpers.Go(func() { renewed <- renew() })
+		renew := l.tenure.renew(l.challenge)
+		l.spawn(func(ctx context.Context) { renewed <- renew(ctx) })
 	}
 	l.changes(true, l.onRunner)
 	for l.err == nil {
 		select {
-		case <-l.ctx.Done():
-			return l.ctx.Err()
+		case <-ctx.Done():
+			return ctx.Err()
 		case f := <-l.inbox:
 			f()
 			l.drainInbox()

@@ -65,13 +65,13 @@ type renewal struct {
 	err      error // Conflict: the lease is lost
 }
 
-// renew tries to hold the lease for another TTL, with an epoch of at least
+// renew returns what tries to hold the lease for another TTL, with an epoch of at least
 // that given. It changes nothing in t; see apply.
-func (t *tenure) renew(ctx context.Context, epoch uint64) func() renewal {
+func (t *tenure) renew(epoch uint64) func(context.Context) renewal {
 	next := renewal{lease: t.lease, until: time.Now().Add(t.m.cfg.LeaseTTL - leaseMargin)}
 	next.lease.Epoch = max(t.lease.Epoch, epoch)
 	revision, deadline := t.revision, t.until
-	return func() renewal {
+	return func(ctx context.Context) renewal {
 		ctx, cancel := context.WithDeadline(ctx, deadline)
 		defer cancel()
 		next.revision, next.err = t.m.cfg.Bus.Update(ctx, names.LeasesBucket, t.session, next.lease, revision, t.m.cfg.LeaseTTL)

@@ -20,7 +20,7 @@ type manager struct {
 	running  sync.WaitGroup // session loops
 
 	mu       sync.Mutex
-	ctx      context.Context // of session loops, set by run
+	start    func(*session) // begins a session's loop, set by run
 	sessions map[string]*session
 	leases   map[string]seenLease
 	synced   map[string]bool // buckets whose content is known
@@ -40,7 +40,12 @@ func newManager(cfg Config) *manager {
 
 func (m *manager) run(ctx context.Context) {
 	m.mu.Lock()
-	m.ctx = ctx
+	m.start = func(s *session) {
+		if ctx.Err() == nil {
+			s.running = true
+			m.running.Go(func() { s.loop(ctx) })
+		}
+	}
 	m.mu.Unlock()
 	var watches sync.WaitGroup
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
@@ -82,9 +87,8 @@ func (m *manager) session(name string) *session {
 		m.sessions[name] = s
 	}
 	s.wanted = true
-	if !s.running && m.ctx != nil && m.ctx.Err() == nil {
-		s.running = true
-		m.running.Go(func() { s.loop(m.ctx) })
+	if !s.running && m.start != nil {
+		m.start(s)
 	}
 	return s
 }

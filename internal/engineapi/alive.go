@@ -26,7 +26,7 @@ func (c *Client) Alive(ctx context.Context) error {
 		return err
 	}
 	x := exchange{addr: c.addr, conn: conn}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(aliveTimeout))
 	if _, err := io.WriteString(conn, c.harmless()); err != nil {
 		return x.broken(err)

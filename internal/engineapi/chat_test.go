@@ -228,7 +228,7 @@ func TestTheDoubleAborts(t *testing.T) {
 			if err != nil {
 				return
 			}
-			defer conn.Close()
+			defer func() { _ = conn.Close() }()
 			_, _ = io.WriteString(conn, text)
 			if text != "" {
 				_, _ = io.ReadAll(conn)
@@ -243,7 +243,7 @@ func TestTheDoubleAborts(t *testing.T) {
 		"Chunked": func(e *enginetest.Engine) {
 			resp, err := http.Post(e.URL+"/v1/chat/completions", "application/json", io.MultiReader(strings.NewReader("{}")))
 			if err == nil {
-				resp.Body.Close()
+				_ = resp.Body.Close()
 			}
 		},
 	}

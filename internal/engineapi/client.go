@@ -77,7 +77,8 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	go func() {
 		defer c.leftover.Done()
 		// Not under ctx: a dial that is given up half way may still connect.
-		conn, err := net.DialTimeout("tcp", c.addr, timeout)
+		dialer := net.Dialer{Timeout: timeout}
+		conn, err := dialer.DialContext(context.WithoutCancel(ctx), "tcp", c.addr)
 		dialled <- result{conn, err}
 	}()
 	select {
@@ -107,7 +108,7 @@ func (c *Client) leave(conn net.Conn) {
 	c.leftover.Add(1)
 	go func() {
 		defer c.leftover.Done()
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		_ = conn.SetDeadline(time.Now().Add(farewell))
 		if _, err := io.WriteString(conn, c.harmless()); err != nil {
 			return

@@ -38,7 +38,7 @@ type exchange struct {
 }
 
 func (x *exchange) run(ctx context.Context, body []byte) (Result, error) {
-	defer x.conn.Close()
+	defer func() { _ = x.conn.Close() }()
 	// The request is written whole before anything may close the connection.
 	if err := x.send(body); err != nil {
 		return x.result, x.broken(err)
@@ -68,7 +68,7 @@ func (x *exchange) send(body []byte) error {
 func (x *exchange) receive() error {
 	x.patience(x.chat.Timeouts.First)
 	bounded := &io.LimitedReader{R: x.conn, N: maxHeader}
-	resp, err := http.ReadResponse(bufio.NewReader(bounded), nil)
+	resp, err := http.ReadResponse(bufio.NewReader(bounded), nil) //nolint:bodyclose // see below
 	if err != nil {
 		return x.broken(err)
 	}

@@ -48,7 +48,7 @@ func (a *attempt) held() bus.Held {
 
 // begin is called with mu held, by a runner that is idle.
 func (r *runner) begin(as bus.Assignment) {
-	ctx, cancel := context.WithCancelCause(r.work)
+	ctx, cancel := r.work()
 	a := &attempt{r: r, assignment: as, cancel: cancel, started: time.Now()}
 	a.frames = newFrameLog(r.cfg.Bus, r.cfg.Logger, as)
 	r.current = a

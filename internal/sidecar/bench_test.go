@@ -26,6 +26,7 @@ func (instant) Alive(context.Context) error { return nil }
 
 // bench starts a server, a dispatcher and n sidecars with instant engines.
 func bench(b *testing.B, n int) *bus.Bus {
+	b.Helper()
 	srv := natstest.Start(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	quiet := slog.New(slog.DiscardHandler)
@@ -74,6 +75,7 @@ func bench(b *testing.B, n int) *bus.Bus {
 // serve sends one request and returns when its first text came; end waits for
 // the rest.
 func serve(b *testing.B, client *bus.Bus, r bus.Request) (end func()) {
+	b.Helper()
 	frames, err := client.SubscribeFrames(r.Ref())
 	if err != nil {
 		b.Fatal(err)
@@ -118,6 +120,7 @@ func BenchmarkFirstText(b *testing.B) {
 
 // idleAgain waits until the runner says so.
 func idleAgain(b *testing.B, client *bus.Bus) {
+	b.Helper()
 	for {
 		r, _, err := bus.Get[bus.Runner](b.Context(), client, names.RunnersBucket, names.RunnerKey(session, "r0"))
 		if err == nil && r.State == bus.RunnerIdle && len(r.Ends) == 0 {

@@ -14,6 +14,7 @@ import (
 // A gated engine lets one piece of text pass for each value sent to the gate.
 // Requests other than "slow" are echoed.
 func gated(t *testing.T, pieces ...string) (*enginetest.Engine, chan struct{}) {
+	t.Helper()
 	gate := make(chan struct{})
 	return enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
 		if r.Last() != "slow" {

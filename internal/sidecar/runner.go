@@ -13,7 +13,8 @@ import (
 type runner struct {
 	cfg      Config
 	instance string
-	work     context.Context // of attempts and reports: ends when draining is over
+	// work makes the context of an attempt, which outlives Run's to drain.
+	work     func() (context.Context, context.CancelCauseFunc)
 	metrics  *metrics
 	changed  chan struct{} // cap 1: the record is to be written
 	toReport chan struct{} // cap 1: there are ends to report

@@ -69,8 +69,11 @@ func (c *Config) setDefaults() error {
 	if c.Bus == nil || c.Engine == nil {
 		return fault.Errorf(fault.Internal, "cannot run a sidecar without bus and engine")
 	}
-	if c.Session == "" || c.Runner == "" {
-		return fault.Errorf(fault.Invalid, "cannot run a sidecar without session and runner name")
+	if !bus.IsToken(c.Session) {
+		return fault.Errorf(fault.Invalid, "cannot run a sidecar for session %q: it is not one subject token", c.Session)
+	}
+	if !bus.IsToken(c.Runner) {
+		return fault.Errorf(fault.Invalid, "cannot run a sidecar named %q: the name is not one subject token", c.Runner)
 	}
 	setDefault(&c.Timeouts.Connect, defaultConnect)
 	setDefault(&c.Timeouts.First, defaultFirst)
@@ -114,7 +117,7 @@ func Run(ctx context.Context, cfg Config) error {
 	// What must outlive ctx, to drain, runs under work.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
-	r.work = work
+	r.work = func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(work) }
 	unsubscribe, err := r.subscribe()
 	if err != nil {
 		if listener != nil {

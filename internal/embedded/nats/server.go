@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gorizond/koldun/internal/fault"
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // MaxPayload is the largest message the server takes, in bytes. A chat request
@@ -44,7 +45,7 @@ type Server struct {
 // clients can connect. Errors: Invalid (address), Conflict (port in use),
 // Quota, Denied or Corrupt (folder).
 func Start(ctx context.Context, cfg Config) (*Server, error) {
-	opts, err := options(cfg)
+	opts, err := options(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (s *Server) waitReady(ctx context.Context, errs *firstError) error {
 	}
 }
 
-func options(cfg Config) (*server.Options, error) {
+func options(ctx context.Context, cfg Config) (*server.Options, error) {
 	if cfg.Dir == "" {
 		return nil, fault.Errorf(fault.Invalid, "cannot start the NATS server: no data folder given")
 	}
@@ -131,7 +132,7 @@ func options(cfg Config) (*server.Options, error) {
 	if host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return nil, fault.Errorf(fault.Invalid, "cannot listen for NATS on %q: only loopback addresses are allowed", listen)
 	}
-	if err := portFree(listen); err != nil {
+	if err := portFree(ctx, listen); err != nil {
 		return nil, err
 	}
 	serverPort := int(port)
@@ -156,8 +157,8 @@ func options(cfg Config) (*server.Options, error) {
 
 // portFree gives a taken port its own clear error: the server itself would
 // only log it and end.
-func portFree(listen string) error {
-	l, err := net.Listen("tcp", listen)
+func portFree(ctx context.Context, listen string) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
 		return fault.Errorf(fault.Conflict, "cannot listen for NATS on %q: %w", listen, err)
 	}

@@ -60,7 +60,7 @@ func TestStartRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	cases := map[string]struct {
 		cfg  nats.Config
 		want fault.Kind

@@ -9,6 +9,7 @@ package enginetest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,16 +76,16 @@ type Engine struct {
 
 // Start runs an engine on a free loopback port until the test ends. reply may
 // be nil: then the answer is the last message, word by word.
-func Start(t testing.TB, reply func(Request) Reply) *Engine {
-	t.Helper()
+func Start(tb testing.TB, reply func(Request) Reply) *Engine {
+	tb.Helper()
 	if reply == nil {
 		reply = Echo
 	}
 	e := &Engine{reply: reply, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
 	if err := e.Run(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(e.Stop)
+	tb.Cleanup(e.Stop)
 	return e
 }
 
@@ -94,7 +95,7 @@ func Echo(r Request) Reply { return Reply{Pieces: strings.SplitAfter(r.Last(), "
 // Run starts the engine (again), on the same port.
 func (e *Engine) Run() error {
 	e.Stop()
-	l, err := net.Listen("tcp", e.addr)
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", e.addr)
 	if err != nil {
 		return err
 	}
@@ -191,12 +192,12 @@ func (e *Engine) handle(conn net.Conn) error {
 	}
 	switch {
 	case method == "OPTIONS":
-		fmt.Fprint(conn, "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n")
+		_, _ = fmt.Fprint(conn, "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n")
 		return nil
 	case method == "POST" && path == "/v1/chat/completions":
 		return e.chat(conn, body)
 	}
-	fmt.Fprint(conn, "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 9\r\n\r\nNot Found")
+	_, _ = fmt.Fprint(conn, "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 9\r\n\r\nNot Found")
 	return nil
 }
 
@@ -264,7 +265,7 @@ func (e *Engine) chat(conn net.Conn, body []byte) error {
 	reply := e.reply(req)
 	if reply.Status != 0 {
 		text := fmt.Sprintf(`{"error":{"message":"refused","type":"invalid_request_error","param":null,"code":%q}}`, reply.Code)
-		fmt.Fprintf(conn, "HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", reply.Status, len(text), text)
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d Refused\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", reply.Status, len(text), text)
 		return nil
 	}
 	e.stream(conn, req, reply)

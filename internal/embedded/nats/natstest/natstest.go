@@ -18,19 +18,19 @@ const (
 // A Server is a NATS server that a test can stop and start again over the same
 // folder and port.
 type Server struct {
-	t      testing.TB
+	tb     testing.TB
 	dir    string
 	listen string
 	srv    *nats.Server
 }
 
 // Start runs a server on a free loopback port until the test ends.
-func Start(t testing.TB) *Server {
-	t.Helper()
-	s := &Server{t: t, dir: t.TempDir(), listen: "127.0.0.1:0"}
+func Start(tb testing.TB) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, dir: tb.TempDir(), listen: "127.0.0.1:0"}
 	s.Restart()
 	s.listen = strings.TrimPrefix(s.srv.ClientURL(), "nats://")
-	t.Cleanup(func() { s.Stop() })
+	tb.Cleanup(func() { s.Stop() })
 	return s
 }
 
@@ -48,13 +48,13 @@ func (s *Server) Stop() {
 
 // Restart stops the server if it runs and starts it again.
 func (s *Server) Restart() {
-	s.t.Helper()
+	s.tb.Helper()
 	s.Stop()
 	srv, err := nats.Start(context.Background(), nats.Config{
 		Dir: s.dir, Listen: s.listen, User: User, Password: Password,
 	})
 	if err != nil {
-		s.t.Fatalf("cannot start a NATS server: %v", err)
+		s.tb.Fatalf("cannot start a NATS server: %v", err)
 	}
 	s.srv = srv
 }
