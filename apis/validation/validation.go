@@ -122,6 +122,7 @@ func (s *Schemas) Check(ctx context.Context, obj map[string]any) error {
 	if !ok {
 		return fmt.Errorf("kind %q of apiVersion %q is not known; known are: %s", obj["kind"], obj["apiVersion"], strings.Join(s.Known(), ", "))
 	}
+	integers(obj)
 	var errs field.ErrorList
 	errs = append(errs, checkMeta(obj)...)
 	pruned := runtime.DeepCopyJSON(obj)
@@ -169,6 +170,26 @@ func checkMeta(obj map[string]any) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// integers gives whole numbers the type that an API server decodes them to;
+// rules tell them from others.
+func integers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			v[k] = integers(child)
+		}
+	case []any:
+		for i, child := range v {
+			v[i] = integers(child)
+		}
+	case float64:
+		if n := int64(v); float64(n) == v {
+			return n
+		}
+	}
+	return v
 }
 
 // text joins distinct violations, sorted by field.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -31,19 +33,36 @@ func (c *RenderCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := renderer{composer: newComposer(schemas, c.Image), out: os.Stdout, rounds: maxRounds}
+	r := renderer{composer: newComposer(schemas, c.Image), out: os.Stdout, rounds: maxRounds, known: map[local.Key]local.Object{}}
 	if c.First {
 		r.rounds = 1
 	}
+	return r.renderAll(ctx, claims)
+}
+
+// renderAll renders what others refer to first.
+func (r renderer) renderAll(ctx context.Context, claims []local.Object) error {
 	for _, claim := range claims {
+		r.known[claim.Key()] = claim
+	}
+	order := slices.Clone(claims)
+	slices.SortStableFunc(order, func(a, b local.Object) int { return rank(a) - rank(b) })
+	for _, claim := range order {
 		if claim.Key().Group() != local.CompositeGroup {
 			continue
 		}
-		if _, err := r.render(ctx, claim, ""); err != nil {
+		xr, err := r.render(ctx, claim, "")
+		if err != nil {
 			return err
 		}
+		r.known[claim.Key()] = xr
 	}
 	return nil
+}
+
+// rank orders kinds by who refers to whom.
+func rank(o local.Object) int {
+	return slices.Index([]string{"Model", "Worker", "Root", "Ingress", "Session", "Dllama"}, o.Key().Kind)
 }
 
 // maxRounds is far more than any kind needs to become ready.
@@ -54,6 +73,49 @@ type renderer struct {
 	composer local.Composer
 	out      io.Writer
 	rounds   int
+	known    map[local.Key]local.Object // what others may refer to
+}
+
+// compose composes until nothing more is asked for.
+func (r renderer) compose(ctx context.Context, xr local.Object, observed map[string]local.Object) (local.Composed, error) {
+	var required map[string][]local.Object
+	for {
+		composed, err := r.composer.Compose(ctx, xr, observed, required)
+		if err != nil || len(composed.Requirements) == len(required) {
+			return composed, err
+		}
+		required = map[string][]local.Object{}
+		for key, want := range composed.Requirements {
+			required[key] = r.lookUp(xr.Key().Namespace, want)
+		}
+	}
+}
+
+func (r renderer) lookUp(namespace string, want local.Requirement) []local.Object {
+	if want.Namespace != "" {
+		namespace = want.Namespace
+	}
+	out := []local.Object{}
+	for key, obj := range r.known {
+		if key.APIVersion != want.APIVersion || key.Kind != want.Kind || key.Namespace != namespace || want.Name != "" && key.Name != want.Name {
+			continue
+		}
+		labels := map[string]string{}
+		if obj.Decode(&labels, "metadata", "labels") == nil && contains(labels, want.MatchLabels) {
+			out = append(out, obj)
+		}
+	}
+	slices.SortFunc(out, func(a, b local.Object) int { return strings.Compare(a.Key().Name, b.Key().Name) })
+	return out
+}
+
+func contains(labels, wanted map[string]string) bool {
+	for k, v := range wanted {
+		if labels[k] != v {
+			return false
+		}
+	}
+	return true
 }
 
 // render prints the composite and everything that is composed on its way to
@@ -66,7 +128,7 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 	observed := map[string]local.Object{}
 	printed := map[string]bool{}
 	for range r.rounds {
-		composed, err := r.composer.Compose(ctx, xr, observed, nil)
+		composed, err := r.compose(ctx, xr, observed)
 		if err != nil {
 			return nil, err
 		}
@@ -82,9 +144,11 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 			seen, again := observed[name]
 			switch {
 			case obj.Key().Group() == local.CompositeGroup && !again:
+				r.known[obj.Key()] = obj
 				if obj, err = r.render(ctx, obj, xr.Key().String()); err != nil {
 					return nil, err
 				}
+				r.known[obj.Key()] = obj
 			case obj.Key().Group() == local.CompositeGroup:
 				obj["status"] = seen["status"]
 			default:

@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/local"
@@ -21,12 +22,35 @@ func simulate(obj local.Object, observed map[string]local.Object) local.Object {
 		status["atProvider"] = map[string]any{"commit": strings.Repeat("0", 40)}
 	case "ModelArtifact":
 		status["atProvider"] = artifact(obj, observed)
+	case "Pool":
+		status["atProvider"] = map[string]any{"members": members(obj)}
 	case "Deployment", "StatefulSet":
-		status["readyReplicas"] = 1.0
+		status["readyReplicas"] = replicas(obj)
 	case "Job":
 		status["succeeded"] = 1.0
 	}
 	out["status"] = status
+	return out
+}
+
+func replicas(obj local.Object) float64 {
+	n := 1.0
+	if obj.Decode(&n, "spec", "replicas") != nil {
+		return 1
+	}
+	return n
+}
+
+// members of a pool that nothing asks for.
+func members(pool local.Object) []any {
+	var least int
+	out := []any{}
+	if pool.Decode(&least, "spec", "forProvider", "minMembers") != nil {
+		return out
+	}
+	for n := range least {
+		out = append(out, map[string]any{"name": strconv.Itoa(n), "phase": "Active"})
+	}
 	return out
 }
 
@@ -46,23 +70,25 @@ func artifact(obj local.Object, observed map[string]local.Object) map[string]any
 			return seen.Status.AtProvider
 		}
 	}
-	if obj.Decode(&seen) != nil || !made(seen.Spec.ForProvider.URL, observed) {
+	if obj.Decode(&seen) != nil {
 		return nil
 	}
-	parts := strings.Split(seen.Spec.ForProvider.URL, "/")
-	found := map[string]any{"whole": true}
-	if len(parts) < 3 || !strings.Contains(seen.Spec.ForProvider.URL, "/converted/") {
-		return found
+	args := maker(seen.Spec.ForProvider.URL, observed)
+	if args == nil {
+		return nil
 	}
-	weights, name := parts[len(parts)-1], parts[len(parts)-3]
-	found["weights"] = weights
-	found["modelFile"] = names.ModelFile(name, weights)
-	found["tokenizerFile"] = names.TokenizerFile(name)
+	found := map[string]any{"whole": true}
+	weights, name := option(args, "--weights"), option(args, "--name")
+	if weights != "" {
+		found["weights"] = weights
+		found["modelFile"] = names.ModelFile(name, weights)
+		found["tokenizerFile"] = names.TokenizerFile(name)
+	}
 	return found
 }
 
-// made reports whether a Job that writes to the URL has run.
-func made(url string, observed map[string]local.Object) bool {
+// maker is what the Job is told that writes to the URL; nil if none has run.
+func maker(url string, observed map[string]local.Object) []string {
 	for _, obj := range observed {
 		var job struct {
 			Spec struct {
@@ -80,11 +106,20 @@ func made(url string, observed map[string]local.Object) bool {
 		}
 		for _, c := range job.Spec.Template.Spec.Containers {
 			if slices.Contains(c.Args, "--to="+url) {
-				return true
+				return c.Args
 			}
 		}
 	}
-	return false
+	return nil
+}
+
+func option(args []string, name string) string {
+	for _, a := range args {
+		if v, ok := strings.CutPrefix(a, name+"="); ok {
+			return v
+		}
+	}
+	return ""
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -31,6 +31,9 @@ type Queue struct {
 	Kind string
 	// Secret gets the connection.
 	Secret string
+	// Streams is appended to the names of streams, to tell those of one kind
+	// of owner from those of another.
+	Streams string
 	// Spec is what people say of it; nil is the default.
 	Spec *v1.BackendQueue
 }
@@ -52,8 +55,8 @@ func (q Queue) Parts() (order []string, desired map[string]any) {
 		}
 	}
 	return []string{"requests", "outcomes", "models", "tokens", "demand", "runners", "leases"}, map[string]any{
-		"requests": outside.Requests(q.Via, q.Namespace, q.Name("requests"), maxBytes, replicas),
-		"outcomes": outside.Outcomes(q.Via, q.Namespace, q.Name("outcomes"), replicas),
+		"requests": outside.Requests(q.Via, q.Namespace, q.Name("requests"+q.Streams), maxBytes, replicas),
+		"outcomes": outside.Outcomes(q.Via, q.Namespace, q.Name("outcomes"+q.Streams), replicas),
 		"models":   kv("models", names.ModelsBucket, q.Secret, false),
 		"tokens":   kv("tokens", names.TokensBucket, "", false),
 		"demand":   kv("demand", names.DemandBucket, "", true),

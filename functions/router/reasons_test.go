@@ -2,6 +2,7 @@ package router_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -28,8 +29,14 @@ const (
 	model   = "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: m, namespace: ns}\n"
 	dllama  = "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: ns}\n"
 	session = "apiVersion: koldun.gorizond.io/v1\nkind: Session\nmetadata: {name: s, namespace: ns}\n"
-	ingress = "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns}\nspec: {}\n"
+	root    = "apiVersion: koldun.gorizond.io/v1\nkind: Root\nmetadata: {name: r, namespace: ns}\n"
+	worker  = "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: w, namespace: ns}\n"
 
+	ingress0 = "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns}\n"
+	ingress  = ingress0 + "spec: {}\n"
+
+	stored    = "spec: {preConverted: true, preConvertedPVCName: claim}\n"
+	volume    = "spec: {sourceUrl: hf://org/tiny, pv: {}}\n"
 	tiny      = "spec: {sourceUrl: hf://org/tiny}\n"
 	artifact  = "artifact: {url: s3://koldun-models/converted/x, bucket: koldun-models, modelFile: a.m, tokenizerFile: a.t, weights: q40, sizeBytes: 1, size: 1 B}"
 	goodModel = "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {" + artifact + ", conditions: [{type: Serving, status: 'True', reason: Available}]}}"
@@ -65,6 +72,9 @@ func TestEveryReasonIsProduced(t *testing.T) {
 	}
 	gaveUp := func(name string) string {
 		return "metadata: {name: " + name + "}\nstatus: {conditions: [{type: Failed, status: 'True', message: disk full}]}"
+	}
+	exited := func(name string, code int) string {
+		return fmt.Sprintf("metadata: {name: %s}\nstatus: {conditions: [{type: Failed, status: 'True', reason: PodFailurePolicy, message: 'Container fetch for pod ns/p failed with exit code %d matching FailJob rule at index 0'}]}", name, code)
 	}
 	names := namesOf(t)
 	modelWith := func(more state) state { return resolved(names["revision"], more) }
@@ -110,8 +120,37 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"DllamaAvailable":   {dllama + dependent, state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}"}, refs, "Serving", "True", reason.Available, "ns/m is served on 1 node"},
 		"DllamaGateway":     {dllama + "spec: {expose: {}, modelRef: {name: m}}\n", state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}"}, refs, "Serving", "False", reason.GatewayStarting, "Ingress"},
 
+		"ConnectionInvalid":   {ingress0 + "spec: {backend: {nats: {url: 'http://h:1'}}}", nil, nil, "Serving", "False", reason.ConnectionInvalid, "spec.backend.nats.url"},
+		"SecretElsewhere":     {model + "spec: {sourceUrl: hf://org/tiny, objectStorage: {endpoint: http://h, secretRef: {name: s, namespace: other}}}", nil, nil, "Serving", "False", reason.ConnectionInvalid, "spec.objectStorage.secretRef"},
+		"FieldsIgnored":       {model + "spec: {sourceUrl: hf://org/tiny, pipProxy: x}", nil, nil, "LegacyFields", "True", reason.FieldsIgnored, "spec.pipProxy"},
+		"FieldsUsed":          {model + tiny + "status: {conditions: [{type: LegacyFields, status: 'True'}]}", nil, nil, "LegacyFields", "False", reason.FieldsUsed, ""},
+		"PreConverted":        {model + stored, nil, nil, "Converted", "True", reason.PreConverted, `"claim"`},
+		"PreConvertedReady":   {model + stored, state{"models": ready, "record": ready}, nil, "Serving", "True", reason.Available, "claim"},
+		"SizeUnknown":         {model + stored, nil, nil, "Sized", "False", reason.SizeUnknown, "spec.preConvertedSizeBytes"},
+		"SizeKnown":           {model + tiny, modelWith(state{"converted": whole(names["converted"], converted)}), nil, "Sized", "True", reason.SizeKnown, ""},
+		"Verifying":           {strings.Replace(model, "namespace: ns", "namespace: ns, annotations: {koldun.gorizond.io/force-size-rerun: '1'}", 1) + tiny, modelWith(state{"converted": whole(names["converted"], converted)}), nil, "Sized", "False", reason.Verifying, "force-size-rerun"},
+		"FillingVolume":       {model + volume, modelWith(state{"converted": whole(names["converted"], converted)}), nil, "Serving", "False", reason.FillingVolume, "m-files"},
+		"VolumeFailed":        {model + volume, modelWith(state{"converted": whole(names["converted"], converted), "fill": gaveUp(nameOf(t, model+volume, modelWith(state{"converted": whole(names["converted"], converted)}), "fill"))}), nil, "Serving", "False", reason.VolumeFailed, "disk full"},
+		"InputRefused":        {model + tiny, modelWith(state{"fetch": exited(names["fetch"], 10)}), nil, "Serving", "False", reason.InputRefused, "exit code 10"},
+		"CredentialsRefused":  {model + tiny, modelWith(state{"fetch": exited(names["fetch"], 11)}), nil, "Serving", "False", reason.CredentialsRefused, ""},
+		"SourceNotFound":      {model + tiny, modelWith(state{"fetch": exited(names["fetch"], 12)}), nil, "Serving", "False", reason.SourceNotFound, ""},
+		"StorageFull":         {model + tiny, modelWith(state{"fetch": exited(names["fetch"], 13)}), nil, "Serving", "False", reason.StorageFull, ""},
+		"DataCorrupt":         {model + tiny, modelWith(state{"fetch": exited(names["fetch"], 14)}), nil, "Serving", "False", reason.DataCorrupt, ""},
+		"StorageConflict":     {model + tiny, modelWith(state{"fetch": exited(names["fetch"], 15)}), nil, "Serving", "False", reason.StorageConflict, ""},
+		"DeliveryImpossible":  {dllama + "spec: {delivery: pvc, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.DeliveryImpossible, "spec.pv"},
+		"WorkersStarting":     {dllama + "spec: {rootImage: dllama, replicaPower: 1, modelRef: {name: m}}\n", connected, refs, "Serving", "False", reason.WorkersStarting, "d-workers"},
+		"GroupAvailable":      {dllama + "spec: {rootImage: dllama, replicaPower: 1, modelRef: {name: m}}\n", state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}", "workers": "status: {readyReplicas: 1}"}, refs, "Serving", "True", reason.Available, "2 nodes"},
+		"BuffersWrong":        {dllama + "spec: {engine: {bufferFloatType: f32}, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.TopologyInvalid, "spec.engine.bufferFloatType"},
+		"WorkersNotFound":     {root + "spec: {modelRef: claim, image: dllama, workerSelector: {a: b}}", nil, nil, "Serving", "False", reason.WorkersNotFound, "spec.workerSelector"},
+		"RootAloneStarting":   {root + "spec: {modelRef: claim, image: dllama, workers: ['10.0.0.1:9999']}", nil, nil, "Serving", "False", reason.RootStarting, "r-alone"},
+		"RootAloneAvailable":  {root + "spec: {modelRef: claim, image: dllama, workers: ['10.0.0.1:9999']}", state{"root": "status: {readyReplicas: 1}"}, nil, "Serving", "True", reason.Available, "2 nodes"},
+		"WorkerStarting":      {worker + "spec: {image: dllama, replicas: 2}", nil, nil, "Serving", "False", reason.WorkersStarting, "w-worker"},
+		"WorkerAvailable":     {worker + "spec: {image: dllama, replicas: 2}", state{"workers": "status: {readyReplicas: 2}"}, nil, "Serving", "True", reason.Available, "2 workers"},
+		"SessionLeader":       {session + "spec: {modelRef: {name: m}}", queue(state{"dispatcher": "{}", "dllama-0": "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"}), map[string]string{"ingresses": ""}, "Serving", "False", reason.GatewayStarting, "s-leader"},
+		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"dllama-0": "status: {conditions: [{type: Serving, status: 'False', reason: TopologyInvalid, message: 3 does not divide}]}"}, nil, "Serving", "False", reason.DllamasStarting, "3 does not divide"},
+
 		"DllamasStarting":  {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", nil, nil, "Serving", "False", reason.DllamasStarting, `"s-0"`},
-		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", nil, nil, "Serving", "True", reason.Idle, ""},
+		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", state{"pool": ready}, nil, "Serving", "True", reason.Idle, ""},
 		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"dllama-0": "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"}, nil, "Serving", "True", reason.Available, "1 of 1"},
 
 		"IngressConnections": {ingress, nil, nil, "Serving", "False", reason.ConnectionPending, "is not ready"},
@@ -119,7 +158,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"DispatcherStarting": {ingress, queue(state{"gateway": "status: {readyReplicas: 1}"}), nil, "Serving", "False", reason.GatewayStarting, "i-dispatcher"},
 		"IngressAvailable":   {ingress, queue(state{"gateway": "status: {readyReplicas: 1}", "dispatcher": "status: {readyReplicas: 1}"}), nil, "Serving", "True", reason.Available, "http://i-gateway.ns.svc.cluster.local:8082/v1"},
 	}
-	produced := map[reason.Reason]bool{}
+	produced := map[reason.Reason]bool{reason.ConnectionAmbiguous: true} // by TestAmbiguousConnection
 	for name, c := range cases {
 		produced[c.reason] = true
 		t.Run(name, func(t *testing.T) {
@@ -143,6 +182,34 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		if !produced[r] {
 			t.Errorf("no case produces reason %s", r)
 		}
+	}
+}
+
+// nameOf asks the function what it calls one resource.
+func nameOf(t *testing.T, xr string, observed state, resource string) string {
+	t.Helper()
+	r := run(t, xr, observed, nil).GetDesired().GetResources()[resource]
+	return r.GetResource().GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue()
+}
+
+// TestAmbiguousConnection needs two objects for one requirement.
+func TestAmbiguousConnection(t *testing.T) {
+	req := &fnv1.RunFunctionRequest{
+		Observed: &fnv1.State{Composite: object(t, dllama+"spec: {modelRef: {name: m}}\n")},
+		RequiredResources: map[string]*fnv1.Resources{
+			"model": {Items: []*fnv1.Resource{object(t, goodModel)}},
+			"ingresses": {Items: []*fnv1.Resource{
+				object(t, "metadata: {name: a}\nspec: {backend: {nats: {url: 'nats://a:4222'}}}"),
+				object(t, "metadata: {name: b}\nspec: {backend: {nats: {url: 'nats://b:4222'}}}"),
+			}},
+		},
+	}
+	rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rsp.GetConditions()) != 1 || rsp.GetConditions()[0].GetReason() != string(reason.ConnectionAmbiguous) {
+		t.Errorf("conditions are %v, want reason %s", rsp.GetConditions(), reason.ConnectionAmbiguous)
 	}
 }
 

@@ -36,6 +36,7 @@ func (p *plan) lead() (led bool, err error) {
 		Namespace: p.s.Namespace,
 		Name:      func(component string) string { return names.Object(p.s.Name, component) },
 		Kind:      "session",
+		Streams:   "-session",
 		Secret:    names.Object(p.s.Name, "session", "nats"),
 	}
 	order, desired := q.Parts()
@@ -62,4 +63,4 @@ func (p *plan) lead() (led bool, err error) {
 	return led, p.Desire(resDispatcher, workload.Deployment(p.s.Namespace, p.dispatcherName(), dispatchers, pod), compose.Readiness(led))
 }
 
-func (p *plan) dispatcherName() string { return names.Object(p.s.Name, "session-dispatcher") }
+func (p *plan) dispatcherName() string { return names.Object(p.s.Name, "leader") }
