@@ -105,6 +105,17 @@ func (r *streamReader) once(ctx context.Context) error {
 func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
+	if r.last > 0 {
+		stream, err := r.bus.js.Stream(ctx, names.RequestStream)
+		if err != nil {
+			return nil, kinded(err)
+		}
+		if stream.CachedInfo().State.LastSeq < r.last {
+			// The stream was lost and made anew: its sequences begin again.
+			r.bus.log.Warn("the request stream has begun anew", "last", r.last)
+			r.last = 0
+		}
+	}
 	consumer, err := r.bus.js.CreateConsumer(ctx, names.RequestStream, jetstream.ConsumerConfig{
 		Name:              "read_" + nats.NewInbox()[len(nats.InboxPrefix):],
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,

@@ -48,8 +48,9 @@ const (
 	// RequestMaxSize is the largest request in bytes, envelope included.
 	RequestMaxSize = 8 << 20
 
-	requestMaxBytes  = 1 << 30
-	outcomeMaxBytes  = 256 << 20
+	// JetStream reserves these bytes on disk, so they fit a small one.
+	requestMaxBytes  = 256 << 20
+	outcomeMaxBytes  = 64 << 20
 	requestMaxMsgs   = 20_000
 	requestPerTenant = 10_000
 	requestDedupe    = 10 * time.Minute

@@ -51,9 +51,26 @@ func (m *manager) run(ctx context.Context) {
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
 	watches.Go(func() { m.watchConnection(ctx) })
+	watches.Go(func() { m.keepStreams(ctx) })
 	watches.Go(func() { m.cfg.Bus.Sessions(ctx, func(name string) { m.session(name) }) })
 	watches.Wait()
 	m.running.Wait()
+}
+
+// keepStreams makes the streams and buckets, at first and after each loss of
+// the connection: a server that has lost its data lacks them.
+func (m *manager) keepStreams(ctx context.Context) {
+	for {
+		reconnected := m.cfg.Bus.Reconnected()
+		if err := m.cfg.Bus.Ensure(ctx); err != nil && ctx.Err() == nil {
+			m.cfg.Logger.Error("cannot make streams and buckets", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-reconnected:
+		}
+	}
 }
 
 // watchConnection notes when the connection is restored.

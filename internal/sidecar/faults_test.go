@@ -246,6 +246,24 @@ func TestNATSIsAwayForLong(t *testing.T) {
 	}
 }
 
+// A server that has lost its data has lost its requests; new ones are served.
+func TestNATSLosesItsData(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, nil)
+	w.sidecar("r1", e)
+	for i := range 5 {
+		w.send(chat(fmt.Sprintf("req_%d", i), "before")).want("before")
+	}
+	w.nats.Wipe()
+	w.eventually("the queue", func() bool {
+		_, err := w.bus.JetStream().Stream(w.ctx(), names.RequestStream)
+		return err == nil
+	})
+	w.send(chat("req_9", "after")).want("after")
+	w.empty()
+}
+
 // A client that missed frames gets them again; one whose runner is gone is told.
 func TestFollowsLate(t *testing.T) {
 	w := newWorld(t)

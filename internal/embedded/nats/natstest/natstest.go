@@ -46,6 +46,14 @@ func (s *Server) Stop() {
 	s.srv = nil
 }
 
+// Wipe restarts the server without its data.
+func (s *Server) Wipe() {
+	s.tb.Helper()
+	s.Stop()
+	s.dir = s.tb.TempDir()
+	s.Restart()
+}
+
 // Restart stops the server if it runs and starts it again.
 func (s *Server) Restart() {
 	s.tb.Helper()
