@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -16,7 +17,14 @@ type buffers struct {
 
 	mu   sync.Mutex
 	free [][]byte
+	used int
 }
+
+// collectEvery is after how many buffers the garbage of their requests is
+// collected. Left to itself the collector waits until there is as much garbage
+// as there is in use, which is all the buffers: twice the memory. There is
+// little else to look through, so that a collection costs about a millisecond.
+const collectEvery = 32
 
 func newBuffers(size int64, count int) *buffers {
 	budget := size * int64(count)
@@ -43,10 +51,15 @@ func (b *buffers) get(ctx context.Context, n int64) ([]byte, error) {
 }
 
 func (b *buffers) put(buf []byte) {
+	b.mu.Lock()
 	if int64(cap(buf)) == b.size {
-		b.mu.Lock()
 		b.free = append(b.free, buf)
-		b.mu.Unlock()
+	}
+	b.used++
+	collect := b.used%collectEvery == 0
+	b.mu.Unlock()
+	if collect {
+		runtime.GC()
 	}
 	b.sem.Release(b.weight(int64(len(buf))))
 }

@@ -39,6 +39,7 @@ type order struct {
 	Source    string // a store to copy from, in place of the hub
 	Target    string
 	S3        objectstore.S3Config
+	Usual     bool // with the usual options, not with small ones
 }
 
 const victimConcurrency = 3
@@ -47,6 +48,17 @@ func victim() int {
 	if err := obey(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return fault.ExitCode(err)
+	}
+	// Not the rusage that the parent sees: that counts the parent's own memory
+	// at the fork.
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "VmHWM:") {
+			fmt.Print(line)
+		}
 	}
 	return 0
 }
@@ -62,6 +74,9 @@ func obey() error {
 		return err
 	}
 	options := fetch.Options{PartSize: part, Concurrency: victimConcurrency}
+	if o.Usual {
+		options = fetch.Options{}
+	}
 	if o.Source != "" {
 		from, err := objectstore.Open(ctx, o.Source, o.S3)
 		if err != nil {
@@ -91,9 +106,9 @@ func rounds(t *testing.T, usual int) int {
 	return n
 }
 
-// runVictim runs a process to its end, or kills it after a while. It tells
-// whether it was killed.
-func runVictim(t *testing.T, o order, after time.Duration) bool {
+// runVictim runs a process to its end, or kills it after a while. It tells what
+// the process printed and whether it was killed.
+func runVictim(t *testing.T, o order, after time.Duration) (string, bool) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -105,8 +120,8 @@ func runVictim(t *testing.T, o order, after time.Duration) bool {
 	}
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), victimEnv+"="+string(raw))
-	var out bytes.Buffer
-	cmd.Stderr = &out
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -119,12 +134,12 @@ func runVictim(t *testing.T, o order, after time.Duration) bool {
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return false
+		return out.String(), false
 	case errors.As(err, &exit) && exit.ExitCode() == -1 && after > 0:
-		return true
+		return "", true
 	}
-	t.Fatalf("the fetching process failed: %v: %s", err, out.String())
-	return false
+	t.Fatalf("the fetching process failed: %v: %s", err, errs.String())
+	return "", false
 }
 
 // killed runs victims until one ends by itself, killing each after a random
@@ -140,7 +155,7 @@ func killed(t *testing.T, o order, n int, check, done, wipe func()) {
 	wipe()
 	kills := 0
 	for kills < n {
-		if !runVictim(t, o, 1+rand.N(whole)) {
+		if _, hit := runVictim(t, o, 1+rand.N(whole)); !hit {
 			done()
 			wipe()
 			continue

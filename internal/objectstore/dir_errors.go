@@ -34,6 +34,10 @@ func dirKind(err error) fault.Kind {
 // escapes reports whether os.Root refused a path because a link leads out of
 // the root. The package os has no exported error for it.
 func escapes(err error) bool {
-	var p *fs.PathError
-	return errors.As(err, &p) && p.Err.Error() == "path escapes from parent"
+	for ; err != nil; err = errors.Unwrap(err) {
+		if err.Error() == "path escapes from parent" {
+			return true
+		}
+	}
+	return false
 }

@@ -66,7 +66,7 @@ const (
 	assembleTimeout = 30 * time.Minute
 	writeTimeout    = time.Minute // without a byte of the request being taken
 	s3Attempts      = 4
-	s3MaxBackoff    = 10 * time.Second
+	s3MaxBackoff    = 5 * time.Second
 )
 
 // NewS3Client makes a client of the service. It asks no server. Errors:

@@ -2,6 +2,7 @@ package objectstore
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -67,6 +68,10 @@ func S3Error(err error) error {
 	}
 	if status != 0 {
 		return fault.As(statusKind(status), err)
+	}
+	var cert *tls.CertificateVerificationError
+	if errors.As(err, &cert) {
+		return fault.Errorf(fault.Denied, "the S3 service is not trusted: %w", cert)
 	}
 	var netErr net.Error
 	switch {

@@ -161,12 +161,14 @@ func (u *s3Upload) writePart(ctx context.Context, number int, body []byte) error
 	var crc [4]byte
 	binary.BigEndian.PutUint32(crc[:], crc32.ChecksumIEEE(body))
 	sum := base64.StdEncoding.EncodeToString(crc[:])
+	in := &partBody{r: bytes.NewReader(body)}
+	defer in.detach()
 	out, err := u.store.client.UploadPart(ctx, &s3.UploadPartInput{
 		Bucket:        &u.store.bucket,
 		Key:           u.store.key(u.rec.Name),
 		UploadId:      &u.rec.UploadID,
 		PartNumber:    aws.Int32(int32(number)), //nolint:gosec // at most maxParts
-		Body:          bytes.NewReader(body),
+		Body:          in,
 		ChecksumCRC32: &sum,
 	}, unsignedBody)
 	if err != nil {
@@ -177,6 +179,38 @@ func (u *s3Upload) writePart(ctx context.Context, number int, body []byte) error
 	u.parts[number] = done
 	u.mu.Unlock()
 	return nil
+}
+
+// partBody lends out a part until detach: the HTTP client may go on reading the
+// body of a request that has failed (net/http, RoundTripper), while the owner
+// of the memory fills it with something else.
+type partBody struct {
+	mu sync.Mutex
+	r  *bytes.Reader
+}
+
+func (b *partBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.r == nil {
+		return 0, io.ErrClosedPipe
+	}
+	return b.r.Read(p)
+}
+
+func (b *partBody) Seek(offset int64, whence int) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.r == nil {
+		return 0, io.ErrClosedPipe
+	}
+	return b.r.Seek(offset, whence)
+}
+
+func (b *partBody) detach() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.r = nil
 }
 
 // unsignedBody leaves the body out of the signature, which would cost a second

@@ -1,0 +1,180 @@
+package objectstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+func openDir(t *testing.T, dir string) objectstore.Store {
+	t.Helper()
+	s, err := objectstore.OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Links may lead about inside the root, but not out of it.
+func TestDirLinks(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	for path, body := range map[string]string{outside + "/secret": "s", dir + "/blobs": "in"} {
+		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"file": outside + "/secret", "folder": outside, "inside": "blobs", "dangling": "nowhere"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := openDir(t, dir)
+	for name, want := range map[string]fault.Kind{"file": fault.Invalid, "folder/secret": fault.Invalid, "dangling": fault.NotFound, "inside": ""} {
+		_, err := s.Stat(t.Context(), name)
+		if fault.KindOf(err) != want {
+			t.Errorf("Stat(%q) = %v, want %q", name, err, want)
+		}
+		_, err = s.Open(t.Context(), name, 0, -1)
+		if fault.KindOf(err) != want {
+			t.Errorf("Open(%q) = %v, want %q", name, err, want)
+		}
+	}
+	if err := s.Put(t.Context(), "folder/new", []byte("x")); !fault.Is(err, fault.Invalid) {
+		t.Errorf("Put through a link = %v, want Invalid", err)
+	}
+	list, err := s.List(t.Context(), "")
+	if err != nil || len(list) != 2 || list[0].Name != "blobs" || list[1].Name != "inside" {
+		t.Errorf("List = %v, %v", list, err)
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside there is %v, %v", entries, err)
+	}
+}
+
+func TestDirConflicts(t *testing.T) {
+	s := openDir(t, t.TempDir())
+	if err := s.Put(t.Context(), "a/b", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), "a", []byte("x")); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a file over a folder: %v, want Conflict", err)
+	}
+	if err := s.Put(t.Context(), "a/b/c", []byte("x")); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a file below a file: %v, want Conflict", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openDir(t, file).List(t.Context(), ""); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a root that is a file: %v, want Conflict", err)
+	}
+}
+
+// The token is of the bytes that an upload wrote, not of the name.
+func TestDirSealBreaks(t *testing.T) {
+	dir := t.TempDir()
+	s := openDir(t, dir)
+	body := make([]byte, 100)
+	write := func() {
+		u, err := s.Upload(t.Context(), "f", objectstore.UploadOptions{Size: 100, PartSize: 5 << 20, Token: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := u.WritePart(t.Context(), 1, body); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := u.Complete(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token := func() string {
+		o, err := s.Stat(t.Context(), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Token
+	}
+	path := filepath.Join(dir, "f")
+	for name, change := range map[string]func() error{
+		"Touched": func() error { return os.Chtimes(path, time.Now(), time.Now().Add(time.Second)) },
+		"Replaced": func() error {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(path+".new", make([]byte, 100), 0o600); err != nil {
+				return err
+			}
+			if err := os.Chtimes(path+".new", info.ModTime(), info.ModTime()); err != nil {
+				return err
+			}
+			return os.Rename(path+".new", path)
+		},
+		"Cut": func() error { return os.Truncate(path, 99) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			write()
+			if got := token(); got != "t" {
+				t.Fatalf("token %q", got)
+			}
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			if got := token(); got != "" {
+				t.Errorf("token %q after the change", got)
+			}
+		})
+	}
+}
+
+// What earlier processes left in a work folder is no obstacle.
+func TestDirDamagedUpload(t *testing.T) {
+	for name, damage := range map[string]func(work string) error{
+		"NoData":      func(w string) error { return os.Remove(w + "/data") },
+		"NoParts":     func(w string) error { return os.Remove(w + "/parts") },
+		"ShortData":   func(w string) error { return os.Truncate(w+"/data", 1) },
+		"NoRecord":    func(w string) error { return os.Remove(w + "/upload.json") },
+		"BrokenState": func(w string) error { return os.WriteFile(w+"/upload.json", []byte("{"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openDir(t, dir)
+			o := objectstore.UploadOptions{Size: 7, PartSize: 5 << 20, Token: "t"}
+			u, err := s.Upload(t.Context(), "f", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := u.WritePart(t.Context(), 1, []byte("1234567")); err != nil {
+				t.Fatal(err)
+			}
+			if err := u.Close(); err != nil {
+				t.Fatal(err)
+			}
+			works, err := filepath.Glob(dir + "/.koldun/*")
+			if err != nil || len(works) != 1 {
+				t.Fatal(works, err)
+			}
+			if err := damage(works[0]); err != nil {
+				t.Fatal(err)
+			}
+			u, err = s.Upload(t.Context(), "f", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name != "NoParts" && len(u.Stored()) != 0 {
+				t.Errorf("parts %v of a damaged upload", u.Stored())
+			}
+			if err := u.WritePart(t.Context(), 1, []byte("7654321")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := u.Complete(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
