@@ -39,7 +39,7 @@ func (e *Engine) Generate(ctx context.Context, r Request, emit func(Piece) error
 
 	a := &answer{e: e, request: r, prompt: tokens, emit: emit, decoder: e.tokenizer.Decoder(), stops: e.stopper(r.Stop)}
 	err = a.compute(ctx, begun)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		err = interrupted(ctx)
 	}
 	return a.result, err
