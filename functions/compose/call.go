@@ -109,6 +109,17 @@ func (c *Call) Number(name, field string) int32 {
 	return int32(fields[field].GetNumberValue())
 }
 
+// ReadyReplicas is how many pods of the composed workload of that name are
+// ready; none while its controller has not seen its newest generation.
+func (c *Call) ReadyReplicas(name string) int32 {
+	fields := c.req.GetObserved().GetResources()[name].GetResource().GetFields()
+	status := fields["status"].GetStructValue().GetFields()
+	if status["observedGeneration"].GetNumberValue() < fields["metadata"].GetStructValue().GetFields()["generation"].GetNumberValue() {
+		return 0
+	}
+	return int32(status["readyReplicas"].GetNumberValue())
+}
+
 // A Readiness says whether a desired resource is ready.
 type Readiness bool
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -81,8 +80,7 @@ func (p *plan) root(pod workload.Pod) (ready bool, err error) {
 	if err := p.Desire(resService, service, compose.Ready); err != nil {
 		return false, err
 	}
-	var seen appsv1.StatefulSet
-	ready = p.Observed(resRoot, &seen) && seen.Status.ReadyReplicas > 0 && seen.Status.ObservedGeneration >= seen.Generation
+	ready = p.ReadyReplicas(resRoot) > 0
 	return ready, p.Desire(resRoot, workload.StatefulSet(p.d.Namespace, name, 1, pod), compose.Readiness(ready))
 }
 
@@ -97,10 +95,7 @@ func (p *plan) workers(n int32, pod workload.Pod) (ready int32, err error) {
 	if err := p.Desire(resWorkerService, service, compose.Ready); err != nil {
 		return 0, err
 	}
-	var seen appsv1.StatefulSet
-	if p.Observed(resWorkers, &seen) && seen.Status.ObservedGeneration >= seen.Generation {
-		ready = min(seen.Status.ReadyReplicas, n)
-	}
+	ready = min(p.ReadyReplicas(resWorkers), n)
 	return ready, p.Desire(resWorkers, workload.StatefulSet(p.d.Namespace, name, n, pod), compose.Readiness(ready == n))
 }
 

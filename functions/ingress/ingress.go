@@ -3,8 +3,6 @@
 package ingress
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
@@ -150,8 +148,7 @@ func (p *plan) deployment(res string, replicas int32, pod workload.Pod) (ready b
 	for i := range pod.Containers {
 		pod.Containers[i].Resources = queue.ResourcesOf(b.Resources)
 	}
-	var seen appsv1.Deployment
-	ready = p.Observed(res, &seen) && seen.Status.ReadyReplicas > 0
+	ready = p.ReadyReplicas(res) > 0
 	if replicas > 1 {
 		budget := workload.Budget(p.i.Namespace, p.name(res), pod.Labels)
 		if err := p.Desire(res+"-"+resBudget, budget, compose.Ready); err != nil {

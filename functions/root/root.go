@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
@@ -143,8 +141,7 @@ func (p *plan) serve() error {
 		return err
 	}
 	p.status.Endpoint = fmt.Sprintf("%s.%s.svc:%d", p.name(), p.r.Namespace, number)
-	var seen appsv1.StatefulSet
-	ready := p.Observed(resRoot, &seen) && seen.Status.ReadyReplicas > 0 && seen.Status.ObservedGeneration >= seen.Generation
+	ready := p.ReadyReplicas(resRoot) > 0
 	if err := p.Desire(resRoot, workload.StatefulSet(p.r.Namespace, p.name(), 1, pod), compose.Readiness(ready)); err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package session
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/outside"
@@ -58,8 +56,7 @@ func (p *plan) lead() (led bool, err error) {
 	}
 	pod := q.Dispatcher(image, workload.Labels("dispatcher", "session", p.s.Name))
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
-	var seen appsv1.Deployment
-	led = p.Observed(resDispatcher, &seen) && seen.Status.ReadyReplicas > 0
+	led = p.ReadyReplicas(resDispatcher) > 0
 	return led, p.Desire(resDispatcher, workload.Deployment(p.s.Namespace, p.dispatcherName(), dispatchers, pod), compose.Readiness(led))
 }
 

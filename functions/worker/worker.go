@@ -3,8 +3,6 @@
 package worker
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/engine"
@@ -49,10 +47,7 @@ func Compose(c *compose.Call) error {
 	if err := c.Desire(resService, service, compose.Ready); err != nil {
 		return err
 	}
-	var seen appsv1.StatefulSet
-	if c.Observed(resWorkers, &seen) && seen.Status.ObservedGeneration >= seen.Generation {
-		status.ReadyReplicas = min(seen.Status.ReadyReplicas, n)
-	}
+	status.ReadyReplicas = min(c.ReadyReplicas(resWorkers), n)
 	ready := status.ReadyReplicas == n
 	if err := c.Desire(resWorkers, workload.StatefulSet(w.Namespace, set, n, p), compose.Readiness(ready)); err != nil {
 		return err
