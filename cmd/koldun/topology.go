@@ -61,18 +61,21 @@ func (c *TopologyCmd) Run(ctx context.Context) error {
 }
 
 func printPlans(w io.Writer, s topology.Shape, seq int, plans []topology.Plan) error {
-	fmt.Fprintf(w, "%s, %d layers, %d heads, %d key-value heads, %s weights, context of %d of %d tokens\n\n",
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %d layers, %d heads, %d key-value heads, %s weights, context of %d of %d tokens\n\n",
 		s.Arch, s.Layers, s.Heads, s.KVHeads, s.Weights, seq, s.SeqLen)
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "nodes\troot memory\tworker memory\tsent per token\tshipped at start\t")
+	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(t, "nodes\troot memory\tworker memory\tsent per token\tshipped at start\t")
 	for _, p := range plans {
 		worker := "-"
 		if p.Nodes > 1 {
 			worker = sizeText(p.Worker().Total())
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t\n", p.Nodes, sizeText(p.Root().Total()), worker, sizeText(p.Traffic.TotalPerToken), sizeText(p.Traffic.Shipping))
+		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t\n", p.Nodes, sizeText(p.Root().Total()), worker, sizeText(p.Traffic.TotalPerToken), sizeText(p.Traffic.Shipping))
 	}
-	return t.Flush()
+	_ = t.Flush() // a Builder takes everything
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // shape finds the numbers of the model wherever they are.
