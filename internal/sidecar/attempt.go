@@ -51,6 +51,7 @@ func (r *runner) begin(as bus.Assignment) {
 	ctx, cancel := r.work()
 	a := &attempt{r: r, assignment: as, cancel: cancel, started: time.Now()}
 	a.frames = newFrameLog(r.cfg.Bus, r.cfg.Logger, as)
+	a.frames.serve()
 	r.current = a
 	r.idle = make(chan struct{})
 	r.touch()
@@ -186,9 +187,9 @@ func (a *attempt) failure(err error) (f *bus.Failure, healthy bool) {
 		msg := fmt.Sprintf("the answer took longer than %s", a.assignment.Request.Timeout)
 		return &bus.Failure{Code: bus.CodeTimeout, Message: msg}, true
 	case errors.Is(err, engineapi.ErrTimeout):
-		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine was silent for too long"}, false
+		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
 	case errors.Is(err, engineapi.ErrLoading):
-		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine is not running"}, false
+		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
 	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
 		return &bus.Failure{Code: bus.CodeContextLength, Message: refused.Message}, true
 	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
@@ -196,8 +197,10 @@ func (a *attempt) failure(err error) (f *bus.Failure, healthy bool) {
 	case fault.Is(err, fault.Invalid):
 		return &bus.Failure{Code: bus.CodeInvalidRequest, Message: err.Error()}, true
 	}
-	// Texts of other errors are about sockets, not about what was asked.
-	return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine broke off: " + err.Error()}, false
+	// Clients read the message, and addresses of engines are none of their
+	// business. The text is about sockets, not about what was asked.
+	a.r.cfg.Logger.Warn("the engine broke off", "request", a.assignment.Request.ID, "error", err)
+	return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " broke off"}, false
 }
 
 // finish makes the runner free again.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 const (
@@ -20,6 +21,8 @@ type frameLog struct {
 	log *slog.Logger
 	as  bus.Assignment
 
+	stop func() // ends serve
+
 	mu     sync.Mutex
 	first  int // Seq of frames[0]
 	frames []bus.Frame
@@ -27,7 +30,19 @@ type frameLog struct {
 }
 
 func newFrameLog(b *bus.Bus, log *slog.Logger, as bus.Assignment) *frameLog {
-	return &frameLog{bus: b, log: log, as: as}
+	return &frameLog{bus: b, log: log, as: as, stop: func() {}}
+}
+
+// serve sends frames again to who asks for them, until stop is called. Each
+// request has a subject of its own: in a large pool, only one runner is to hear it.
+func (l *frameLog) serve() {
+	subject := names.ResumeSubject(l.as.Request.Session, l.as.Request.ID)
+	stop, err := bus.Listen(l.bus, subject, func(_ string, from bus.Resume) { l.resend(from) })
+	if err != nil {
+		l.log.Warn("cannot send frames again", "request", l.as.Request.ID, "error", err)
+		return
+	}
+	l.stop = stop
 }
 
 // add publishes a frame. The lock keeps it in order with frames sent again.
@@ -84,8 +99,21 @@ func (r *runner) remember(a *attempt) {
 	for i := len(r.past) - 1; i >= 0; i-- {
 		total += r.past[i].frames.size()
 		if len(r.past)-i > maxPast || total > 2*maxLogBytes {
+			for _, old := range r.past[:i+1] {
+				old.frames.stop()
+			}
 			r.past = append([]*attempt(nil), r.past[i+1:]...)
 			return
 		}
 	}
+}
+
+// forgetFrames ends the serving of frames at the end of Run.
+func (r *runner) forgetFrames() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.past {
+		a.frames.stop()
+	}
+	r.past = nil
 }

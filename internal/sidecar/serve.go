@@ -7,8 +7,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// subscribe listens to the dispatcher and to those who follow requests. The
-// returned function ends it and may be called more than once.
+// subscribe listens to the dispatcher and to those who cancel. The returned function ends it and may be called more than once.
 func (r *runner) subscribe() (func(), error) {
 	var stops []func()
 	stopAll := sync.OnceFunc(func() {
@@ -32,9 +31,6 @@ func (r *runner) subscribe() (func(), error) {
 		return nil, err
 	}
 	if err := add(bus.Serve(b, names.CancelSubject(session, "*"), r.onCancel)); err != nil {
-		return nil, err
-	}
-	if err := add(bus.Listen(b, names.ResumeSubject(session, "*"), r.onResume)); err != nil {
 		return nil, err
 	}
 	return stopAll, nil
@@ -97,20 +93,4 @@ func (r *runner) onCancel(subject string, _ bus.CancelOrder) (bus.Ack, bool) {
 	}
 	a.cancel(errCancelled)
 	return bus.Ack{OK: true}, true
-}
-
-// onResume sends the frames of a request again that this runner works on, or
-// has worked on lately.
-func (r *runner) onResume(subject string, from bus.Resume) {
-	r.mu.Lock()
-	var found *attempt
-	for _, a := range append(r.past[:len(r.past):len(r.past)], r.current) {
-		if a != nil && subject == names.ResumeSubject(r.cfg.Session, a.assignment.Request.ID) {
-			found = a
-		}
-	}
-	r.mu.Unlock()
-	if found != nil {
-		found.frames.resend(from)
-	}
 }

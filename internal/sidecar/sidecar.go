@@ -142,6 +142,7 @@ func Run(ctx context.Context, cfg Config) error {
 	unsubscribe()
 	stopWork()
 	err = g.Wait()
+	r.forgetFrames()
 	r.withdraw()
 	cfg.Logger.Info("stopped")
 	return err
