@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/local"
+)
+
+// TestGolden compares what every example becomes with what it became when
+// somebody last looked. UPDATE=1 writes what it becomes now.
+func TestGolden(t *testing.T) {
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, pattern := range []string{"../../examples/quickstart/*.yaml", "../../examples/claims/*.yaml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("there are no examples like %s: %v", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	for _, name := range files {
+		folder := filepath.Base(filepath.Dir(name))
+		base := strings.TrimSuffix(filepath.Base(name), ".yaml")
+		t.Run(folder+"/"+base, func(t *testing.T) {
+			claims, err := readClaims(t.Context(), schemas, []string{name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), out: &got, rounds: maxRounds, known: map[local.Key]local.Object{}}
+			if err := r.renderAll(t.Context(), claims); err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", "golden", folder+"-"+base+".yaml")
+			if os.Getenv("UPDATE") != "" {
+				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("the example becomes something else (-want +got); UPDATE=1 accepts it:\n%s", diff)
+			}
+		})
+	}
+}
