@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,7 +42,8 @@ func (c *Cluster) ApplyIn(ctx context.Context, namespace string, documents ...st
 	return nil
 }
 
-// Delete the objects of YAML documents. What does not exist is no error.
+// Delete the objects of YAML documents, and in the background what they own,
+// as kubectl does. What does not exist is no error.
 func (c *Cluster) Delete(ctx context.Context, namespace string, documents ...string) error {
 	objects, err := Decode(documents...)
 	if err != nil {
@@ -51,7 +53,7 @@ func (c *Cluster) Delete(ctx context.Context, namespace string, documents ...str
 		if err := c.locate(ctx, namespace, o); err != nil {
 			return fmt.Errorf("cannot delete %s %q: %w", o.GetKind(), o.GetName(), err)
 		}
-		if err := c.client.Delete(ctx, o); client.IgnoreNotFound(err) != nil {
+		if err := c.client.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("cannot delete %s %q: %w", o.GetKind(), o.GetName(), err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -45,9 +46,11 @@ type Cluster struct {
 	core    *Process
 	rbac    *Process
 
+	controllers *Process
+
 	mu        sync.Mutex
 	processes []*Process
-	functions map[string]*Function
+	functions map[string]*grpc.Server
 	closers   []func()
 }
 
@@ -90,7 +93,7 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 	if err := os.Mkdir(dir.in("logs"), 0o700); err != nil {
 		return nil, err
 	}
-	c := &Cluster{bin: bin, dir: dir, functions: map[string]*Function{}}
+	c := &Cluster{bin: bin, dir: dir, functions: map[string]*grpc.Server{}}
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	if err := c.up(ctx, o); err != nil {
@@ -144,6 +147,11 @@ func (c *Cluster) Client() client.WithWatch { return c.client }
 
 // Kubeconfig is the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.dir.in("admin.kubeconfig") }
+
+// Controllers is the process of kube-controller-manager. Its garbage collector
+// learns of new CRDs within half a minute, or when it is restarted; until then
+// it keeps what objects of those kinds own.
+func (c *Cluster) Controllers() *Process { return c.controllers }
 
 // Crossplane is the process of Crossplane's core, to kill and restart. It is
 // nil without Crossplane.

@@ -8,6 +8,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,17 +40,17 @@ func TestCompositeBecomesObjects(t *testing.T) {
 	if err := c.ServeFunction(ctx, functionName, router.New(compose.Config{Image: "koldun:test"})); err != nil {
 		t.Fatal(err)
 	}
-	simulate.Start(t, c.Config(), simulate.Kubelet{}, simulate.Provider{Group: "koldun.m.gorizond.io", Observe: func(*unstructured.Unstructured) simulate.Observation {
-		return simulate.Observation{Connection: map[string]string{"NATS_URL": "nats://nats:4222"}}
-	}})
-	ns := c.Namespace(t)
-	if err := c.ApplyIn(ctx, ns, ingress); err != nil {
-		t.Fatal(err)
+	simulate.Start(t, c.Config(), simulate.Kubelet{}, simulate.Provider{Group: "koldun.m.gorizond.io", Observe: connected})
+	ns, doomed := c.Namespace(t), c.Namespace(t)
+	for _, namespace := range []string{ns, doomed} {
+		if err := c.ApplyIn(ctx, namespace, ingress); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, namespace := range []string{ns, doomed} {
+		cluster.Eventually(t, "the Ingress to be ready", ready(c, namespace, "koldun.gorizond.io/v1", "Ingress", "front"))
 	}
 
-	cluster.Eventually(t, "the Ingress to be ready", func(ctx context.Context) error {
-		return condition(ctx, c, ns, "Ingress", "front", "Ready")
-	})
 	var deployments appsv1.DeploymentList
 	if err := c.Client().List(ctx, &deployments, client.InNamespace(ns)); err != nil {
 		t.Fatal(err)
@@ -56,28 +58,62 @@ func TestCompositeBecomesObjects(t *testing.T) {
 	if got := len(deployments.Items); got != 2 {
 		t.Errorf("%d Deployments composed, want gateway and dispatcher", got)
 	}
+	for name, atLeast := range map[string]float64{cluster.BreakerEvents: 1, cluster.FunctionCalls: 1, cluster.BreakerOpens: 0} {
+		if v, err := c.CrossplaneMetric(ctx, name); err != nil || v < atLeast || atLeast == 0 && v > 0 {
+			t.Errorf("metric %s is %v, %v", name, v, err)
+		}
+	}
 
+	// The garbage collector learns of the new kinds.
+	if err := c.Controllers().Restart(); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Delete(ctx, ns, ingress); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "all objects of the Ingress to be gone", func(ctx context.Context) error {
 		return empty(ctx, c, ns)
 	})
-}
 
-func condition(ctx context.Context, c *cluster.Cluster, namespace, kind, name, condition string) error {
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(schema.GroupVersionKind{Group: "koldun.gorizond.io", Version: "v1", Kind: kind})
-	if err := c.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, o); err != nil {
-		return err
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: doomed}}
+	if err := c.Client().Delete(ctx, namespace); err != nil {
+		t.Fatal(err)
 	}
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, v := range conditions {
-		if m, ok := v.(map[string]any); ok && m["type"] == condition && m["status"] == "True" {
+	cluster.Eventually(t, "the namespace of an Ingress to be gone", func(ctx context.Context) error {
+		err := c.Client().Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+		if apierrors.IsNotFound(err) {
 			return nil
 		}
+		return fmt.Errorf("its conditions are %v, %w", namespace.Status.Conditions, err)
+	})
+}
+
+// connected is what a provider reports of a thing whose connection is known.
+func connected(*unstructured.Unstructured) simulate.Observation {
+	return simulate.Observation{Connection: map[string]string{"NATS_URL": "nats://nats:4222"}}
+}
+
+// ready reports why the object is not ready.
+func ready(c *cluster.Cluster, namespace, apiVersion, kind, name string) func(context.Context) error {
+	return holds(c, namespace, apiVersion, kind, name, "Ready")
+}
+
+// holds reports what an object says of itself while a condition is not true.
+func holds(c *cluster.Cluster, namespace, apiVersion, kind, name, condition string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
+		if err := c.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, o); err != nil {
+			return err
+		}
+		conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+		for _, v := range conditions {
+			if m, ok := v.(map[string]any); ok && m["type"] == condition && m["status"] == "True" {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is not true of %s %q: %v", condition, kind, name, conditions)
 	}
-	return fmt.Errorf("its conditions are %v", conditions)
 }
 
 // empty reports what of an Ingress is left in the namespace.
@@ -86,8 +122,9 @@ func empty(ctx context.Context, c *cluster.Cluster, namespace string) error {
 		{Group: "koldun.gorizond.io", Version: "v1", Kind: "Ingress"},
 		{Group: "koldun.m.gorizond.io", Version: "v1alpha1", Kind: "KeyValue"},
 		{Group: "koldun.m.gorizond.io", Version: "v1alpha1", Kind: "Stream"},
-		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		appsv1.SchemeGroupVersion.WithKind("Deployment"),
 		corev1.SchemeGroupVersion.WithKind("Service"),
+		corev1.SchemeGroupVersion.WithKind("Secret"),
 		corev1.SchemeGroupVersion.WithKind("Pod"),
 	} {
 		list := &unstructured.UnstructuredList{}
@@ -95,8 +132,8 @@ func empty(ctx context.Context, c *cluster.Cluster, namespace string) error {
 		if err := c.Client().List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return err
 		}
-		for _, o := range list.Items {
-			return fmt.Errorf("there are %d of kind %s, among them %q", len(list.Items), gvk.Kind, o.GetName())
+		if n := len(list.Items); n > 0 {
+			return fmt.Errorf("there are %d of kind %s, among them %q", n, gvk.Kind, list.Items[0].GetName())
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func (c *Cluster) startControlPlane(ctx context.Context) error {
 	if err := c.awaitHTTP(ctx, apiServer, c.config.Host+"/readyz"); err != nil {
 		return err
 	}
-	return c.start(controllerManager, controllerManager,
+	c.controllers = c.add(controllerManager, controllerManager, os.Environ(),
 		"--kubeconfig="+kubeconfig,
 		"--service-account-private-key-file="+c.dir.in("keys", "sa.key"),
 		"--controllers="+strings.Join(controllers, ","),
@@ -87,6 +87,7 @@ func (c *Cluster) startControlPlane(ctx context.Context) error {
 		"--kube-api-qps=1000", "--kube-api-burst=1000",
 		"--concurrent-gc-syncs=5",
 	)
+	return c.controllers.Start()
 }
 
 // writeCredentials writes the API server's certificate, the key of service

@@ -36,7 +36,13 @@ func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error 
 		return err
 	}
 	webhookPort, metricsPort, healthPort := free[0], free[1], free[2]
-	if err := c.applyChart(ctx); err != nil {
+	files := filepath.Join(c.bin, crossplane+".d")
+	// The init container applies them too, but then fails if the API server
+	// does not serve them at once.
+	if err := c.applyFiles(ctx, filepath.Join(files, "crds")); err != nil {
+		return err
+	}
+	if err := c.applyChart(ctx, filepath.Join(files, "chart")); err != nil {
 		return err
 	}
 	core, err := c.serviceAccountEnv(ctx, "crossplane")
@@ -47,7 +53,6 @@ func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error 
 	if err != nil {
 		return err
 	}
-	files := filepath.Join(c.bin, crossplane+".d")
 	core = append(core,
 		"WEBHOOK_SERVICE_NAME="+webhookService, "WEBHOOK_SERVICE_NAMESPACE="+SystemNamespace,
 		"WEBHOOK_SERVICE_PORT="+strconv.Itoa(webhookPort),
@@ -91,8 +96,8 @@ func debugArgs() []string {
 
 // applyChart applies what the Helm chart holds besides Deployments, and waits
 // until the ClusterRoles have their aggregated rules.
-func (c *Cluster) applyChart(ctx context.Context) error {
-	manifests, err := renderChart(filepath.Join(c.bin, crossplane+".d", "chart"), SystemNamespace)
+func (c *Cluster) applyChart(ctx context.Context, dir string) error {
+	manifests, err := renderChart(dir, SystemNamespace)
 	if err != nil {
 		return err
 	}
@@ -113,6 +118,23 @@ func (c *Cluster) applyChart(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// applyFiles applies the YAML files of a folder.
+func (c *Cluster) applyFiles(ctx context.Context, dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		return err
+	}
+	var manifests []string
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			return fmt.Errorf("cannot read manifest: %w", err)
+		}
+		manifests = append(manifests, string(raw))
+	}
+	return c.Apply(ctx, manifests...)
 }
 
 // serviceAccountEnv is the environment of a program that is that service
@@ -138,8 +160,7 @@ func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string,
 }
 
 // initCrossplane runs the init container of Crossplane's core until it
-// succeeds, as a kubelet would: it ends with an error if the API server does
-// not serve its new CRDs at once.
+// succeeds, as a kubelet would.
 func (c *Cluster) initCrossplane(ctx context.Context, env []string) error {
 	p := &Process{
 		name: "crossplane-init",

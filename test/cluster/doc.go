@@ -9,4 +9,7 @@
 // Crossplane has the rights of its Helm chart and of the manifests that the
 // test gives, and no others. Functions and providers have the runtime
 // "External": the test serves them, see [Cluster.ServeFunction].
+//
+// KOLDUN_CLUSTER_KEEP=1 keeps data and logs, KOLDUN_CLUSTER_DEBUG=1 makes
+// Crossplane log each reconcile.
 package cluster

@@ -9,6 +9,10 @@ import (
 
 const folderPattern = "koldun-cluster-"
 
+// keepEnv leaves data and logs in the folder for temporary files, until the
+// next cluster starts without it.
+const keepEnv = "KOLDUN_CLUSTER_KEEP"
+
 // A folder holds the data and logs of one cluster. It is locked while its
 // cluster lives.
 type folder struct {
@@ -61,7 +65,10 @@ func (f *folder) in(elem ...string) string {
 	return filepath.Join(append([]string{f.path}, elem...)...)
 }
 
+// remove the folder, unless the person who runs the tests wants to look at it.
 func (f *folder) remove() {
-	_ = os.RemoveAll(f.path)
+	if os.Getenv(keepEnv) != "1" {
+		_ = os.RemoveAll(f.path)
+	}
 	_ = f.lock.Close()
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Namespace makes a namespace of its own for a test. It begins to be deleted
@@ -20,7 +21,7 @@ func (c *Cluster) Namespace(t testing.TB) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := c.client.Delete(ctx, ns); err != nil {
+		if err := c.client.Delete(ctx, ns); client.IgnoreNotFound(err) != nil {
 			t.Logf("cannot delete namespace %q: %v", ns.Name, err)
 		}
 	})
