@@ -11,7 +11,10 @@ import (
 type lease struct {
 	Leader   string `json:"leader"`
 	Instance string `json:"instance"`
-	// Epoch fences: it is larger than that of every leader before.
+	// Epoch fences: it is larger than that of every leader before. It begins
+	// at the time in microseconds, so that it grows even when the bucket and
+	// all memory of earlier ones were lost; see leader.challenged for clocks
+	// that go wrong.
 	Epoch uint64 `json:"epoch"`
 }
 
@@ -41,19 +44,18 @@ func (m *manager) acquire(ctx context.Context, session string, old *seenLease) (
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.LeaseTTL)
 	defer cancel()
 	began := time.Now()
+	t.lease.Epoch = max(uint64(began.UnixMicro()), m.lastEpoch(session)+1)
 	var err error
 	if old == nil {
 		t.revision, err = m.cfg.Bus.Create(ctx, names.LeasesBucket, session, t.lease, m.cfg.LeaseTTL)
 	} else {
-		t.lease.Epoch = old.lease.Epoch + 1
+		t.lease.Epoch = max(t.lease.Epoch, old.lease.Epoch+1)
 		t.revision, err = m.cfg.Bus.Update(ctx, names.LeasesBucket, session, t.lease, old.revision, m.cfg.LeaseTTL)
 	}
 	if err != nil {
 		return nil, err
 	}
 	t.until = began.Add(m.cfg.LeaseTTL - leaseMargin)
-	// Revisions of the bucket only grow, whoever writes.
-	t.lease.Epoch = max(t.lease.Epoch, t.revision)
 	return t, nil
 }
 

@@ -72,9 +72,10 @@ func TestLeases(t *testing.T) {
 	}
 
 	// Who asks for a newer epoch gets it with the renewal.
-	r = second.renew(1000)(ctx)
-	if r.err != nil || r.lease.Epoch != 1000 {
-		t.Errorf("renewal = %+v, want epoch 1000", r)
+	newer := second.lease.Epoch + 1000
+	r = second.renew(newer)(ctx)
+	if r.err != nil || r.lease.Epoch != newer {
+		t.Errorf("renewal = %+v, want epoch %d", r, newer)
 	}
 	second.apply(r)
 	first.release() // has no effect any more

@@ -11,6 +11,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+// maxEpochs bounds how many sessions' epochs are remembered.
+const maxEpochs = 1 << 16
+
 // A manager finds the sessions that need a leader and keeps what the buckets
 // say of them.
 type manager struct {
@@ -23,8 +26,9 @@ type manager struct {
 	start    func(*session) // begins a session's loop, set by run
 	sessions map[string]*session
 	leases   map[string]seenLease
-	synced   map[string]bool // buckets whose content is known
-	backAt   time.Time       // when the connection was last restored
+	epochs   map[string]uint64 // the newest seen of each session
+	synced   map[string]bool   // buckets whose content is known
+	backAt   time.Time         // when the connection was last restored
 }
 
 func newManager(cfg Config) *manager {
@@ -34,6 +38,7 @@ func newManager(cfg Config) *manager {
 		metrics:  newMetrics(),
 		sessions: map[string]*session{},
 		leases:   map[string]seenLease{},
+		epochs:   map[string]uint64{},
 		synced:   map[string]bool{},
 	}
 }
@@ -163,6 +168,10 @@ func (m *manager) onLease(e bus.Event[lease]) {
 		delete(m.leases, e.Key)
 	} else {
 		m.leases[e.Key] = seenLease{lease: e.Value, revision: e.Revision, at: time.Now()}
+		if len(m.epochs) > maxEpochs {
+			clear(m.epochs) // epochs also grow without being remembered
+		}
+		m.epochs[e.Key] = max(m.epochs[e.Key], e.Value.Epoch)
 	}
 	s := m.sessions[e.Key]
 	m.mu.Unlock()
@@ -196,6 +205,12 @@ func (m *manager) seenLease(session string) (seenLease, bool) {
 	defer m.mu.Unlock()
 	l, ok := m.leases[session]
 	return l, ok
+}
+
+func (m *manager) lastEpoch(session string) uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.epochs[session]
 }
 
 // poke wakes whoever waits on a channel of capacity 1.

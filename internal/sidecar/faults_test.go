@@ -348,7 +348,7 @@ func TestEpochsAreWonBack(t *testing.T) {
 	w := newWorld(t)
 	w.sidecar("r1", enginetest.Start(t, nil))
 	w.runner("r1", idle)
-	if _, err := bus.Call[bus.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), bus.Sync{Epoch: 1 << 40, Seq: 1}); err != nil {
+	if _, err := bus.Call[bus.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), bus.Sync{Epoch: 1 << 60, Seq: 1}); err != nil {
 		t.Fatal(err)
 	}
 	w.dispatcher("d1")
