@@ -131,6 +131,7 @@ func (p *plan) settings() engine.Settings {
 		Extra:       s.Engine.ExtraArgs,
 		PullPolicy:  s.ImagePullPolicy,
 		Scheduling:  s.Scheduling,
+		Group:       workload.Owner("dllama", p.d.Name),
 		Annotations: map[string]string{v1.AnnotationMemoryPlan: p.memoryPlan()},
 	}
 	if session := p.d.Labels[v1.LabelSession]; session != "" {

@@ -64,6 +64,7 @@ type Settings struct {
 	PullPolicy  corev1.PullPolicy
 	Scheduling  *v1.Scheduling
 	Labels      map[string]string
+	Group       map[string]string // labels of root and workers alike
 	Marks       map[string]string
 	Annotations map[string]string
 	Resources   corev1.ResourceRequirements
@@ -95,6 +96,7 @@ type Root struct {
 func (r Root) Pod() workload.Pod {
 	pod := workload.Pod{
 		Labels:       r.Labels,
+		Group:        r.Group,
 		Marks:        r.Marks,
 		Annotations:  r.Annotations,
 		Ports:        map[string]int32{PortEngine: numberEngine, PortHealth: numberHealth},
@@ -199,6 +201,7 @@ func (w Worker) Pod() workload.Pod {
 	c.ProbePort = PortHealth
 	return workload.Pod{
 		Labels:       w.Labels,
+		Group:        w.Group,
 		Marks:        w.Marks,
 		Annotations:  w.Annotations,
 		Ports:        map[string]int32{PortEngine: numberEngine, PortHealth: numberHealth},

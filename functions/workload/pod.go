@@ -21,6 +21,9 @@ const User = 65532
 type Pod struct {
 	// Labels by which the pod is selected. They never change.
 	Labels map[string]string
+	// Group are the labels of all pods that spread over failure domains
+	// together; nil is Labels.
+	Group map[string]string
 	// Marks are labels besides.
 	Marks       map[string]string
 	Annotations map[string]string
@@ -77,7 +80,11 @@ func (p Pod) Template() corev1.PodTemplateSpec {
 		}
 		spec.Containers = append(spec.Containers, built)
 	}
-	schedule(&spec, p.Scheduling, p.Labels)
+	group := p.Group
+	if group == nil {
+		group = p.Labels
+	}
+	schedule(&spec, p.Scheduling, group)
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: p.labels(), Annotations: p.Annotations},
 		Spec:       spec,

@@ -28,7 +28,7 @@ func (f flavour) definition(crd extv1.CustomResourceDefinition) object {
 	version := crd.Spec.Versions[0]
 	spec := object{
 		"group":                 crd.Spec.Group,
-		"defaultCompositionRef": object{"name": f.compositionName(crd)},
+		"defaultCompositionRef": object{"name": compositionName(crd)},
 		"versions": []any{object{
 			"name":                     version.Name,
 			"served":                   true,
@@ -61,7 +61,7 @@ func (f flavour) composition(crd extv1.CustomResourceDefinition) object {
 	return object{
 		"apiVersion": "apiextensions.crossplane.io/v1",
 		"kind":       "Composition",
-		"metadata":   object{"name": f.compositionName(crd)},
+		"metadata":   object{"name": compositionName(crd)},
 		"spec": object{
 			"compositeTypeRef": object{"apiVersion": crd.Spec.Group + "/" + crd.Spec.Versions[0].Name, "kind": f.kind(crd.Spec.Names)},
 			"mode":             "Pipeline",
@@ -70,8 +70,10 @@ func (f flavour) composition(crd extv1.CustomResourceDefinition) object {
 	}
 }
 
-func (f flavour) compositionName(crd extv1.CustomResourceDefinition) string {
-	return f.plural(crd.Spec.Names) + "." + crd.Spec.Group
+// compositionName is the same in both flavours, so that Crossplane refuses to
+// install the second one beside the first: the names are taken.
+func compositionName(crd extv1.CustomResourceDefinition) string {
+	return crd.Spec.Names.Plural + "." + crd.Spec.Group
 }
 
 func (f flavour) plural(n extv1.CustomResourceDefinitionNames) string {
