@@ -41,8 +41,10 @@ arch: ## Check the import law, transitively
 	$(GO) test -count=1 ./internal/archtest
 
 .PHONY: faults
-faults: build ## Kill and cut things for longer than make test does
-	KOLDUN_FAULTS=1 $(GO) test -timeout 30m -run 'Kill|Fault|Crash' ./internal/...
+faults: ## Kill and cut things for longer than make test does; KILLS=100 and ROUNDS=10 by default
+	$(GO) test -timeout 30m -count=1 -run TestKilled ./internal/convert -args -kills $(or $(KILLS),100)
+	KOLDUN_KILL_ROUNDS=$(or $(KILLS),100) $(GO) test -timeout 30m -count=1 -run Kill ./internal/fetch
+	$(GO) test -timeout 30m -count=$(or $(ROUNDS),10) -run TestFaultsAtRandom ./internal/sidecar
 
 .PHONY: bench
 bench: ## Run all benchmarks
