@@ -140,14 +140,8 @@ func (c *Cluster) applyFiles(ctx context.Context, dir string) error {
 // serviceAccountEnv is the environment of a program that is that service
 // account of Crossplane's namespace, and nobody else.
 func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string, error) {
-	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name}}
-	seconds := int64(validity.Seconds())
-	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
-	if err := c.client.SubResource("token").Create(ctx, sa, token); err != nil {
-		return nil, fmt.Errorf("cannot get token of service account %q: %w", name, err)
-	}
-	path := c.dir.in(name + ".kubeconfig")
-	if err := writeKubeconfig(path, c.config, token.Status.Token); err != nil {
+	path, err := c.serviceAccountKubeconfig(ctx, name)
+	if err != nil {
 		return nil, err
 	}
 	return []string{
@@ -157,6 +151,19 @@ func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string,
 		"HOME=" + c.dir.path,
 		"PATH=" + os.Getenv("PATH"),
 	}, nil
+}
+
+// serviceAccountKubeconfig is the path of a kubeconfig with a token of that
+// service account of Crossplane's namespace.
+func (c *Cluster) serviceAccountKubeconfig(ctx context.Context, name string) (string, error) {
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name}}
+	seconds := int64(validity.Seconds())
+	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	if err := c.client.SubResource("token").Create(ctx, sa, token); err != nil {
+		return "", fmt.Errorf("cannot get token of service account %q: %w", name, err)
+	}
+	path := c.dir.in(name + ".kubeconfig")
+	return path, writeKubeconfig(path, c.config, token.Status.Token)
 }
 
 // initCrossplane runs the init container of Crossplane's core until it

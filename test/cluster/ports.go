@@ -24,7 +24,7 @@ func ports(n int) ([]int, error) {
 			continue
 		}
 		// Closed last, so that no port is found twice.
-		defer l.Close() //nolint:errcheck,revive // nothing was sent
+		defer l.Close() //nolint:errcheck // nothing was sent
 		if found = append(found, port); len(found) == n {
 			return found, nil
 		}

@@ -56,7 +56,9 @@ func TestChild(t *testing.T) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(os.Stdout, "pid %d\n", p.current().process.Pid)
+	if _, err := fmt.Fprintf(os.Stdout, "pid %d\n", p.current().process.Pid); err != nil {
+		t.Fatal(err)
+	}
 	_ = p.wait(t.Context())
 }
 

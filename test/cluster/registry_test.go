@@ -96,7 +96,7 @@ func get(t *testing.T, url string) (int, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rsp.Body.Close()
+	defer rsp.Body.Close() //nolint:errcheck // it was only read
 	raw, err := io.ReadAll(rsp.Body)
 	if err != nil {
 		t.Fatal(err)

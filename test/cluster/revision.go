@@ -19,6 +19,7 @@ const (
 	packages          = "pkg.crossplane.io/v1"
 	labelPackage      = "pkg.crossplane.io/package"
 	annotationPaused  = "crossplane.io/paused"
+	conditionRuntime  = "RuntimeHealthy"
 	capabilityCompose = "composition"
 )
 
@@ -31,54 +32,62 @@ const unpackedWithin = time.Minute
 // what the runtime "External" leaves to others: the active revision gets an
 // endpoint, and is healthy.
 func (c *Cluster) ConnectFunction(ctx context.Context, name, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, unpackedWithin)
-	defer cancel()
 	if err := c.ensureFunction(ctx, name); err != nil {
 		return err
 	}
-	err := poll(ctx, func(ctx context.Context) error {
-		revision, err := c.activeRevision(ctx, name)
-		if err != nil {
+	_, err := c.reportRuntime(ctx, "Function", name, func(revision *unstructured.Unstructured) error {
+		if err := unstructured.SetNestedField(revision.Object, address, "status", "endpoint"); err != nil {
 			return err
 		}
-		if err := connect(revision, address); err != nil {
+		if _, known, _ := unstructured.NestedSlice(revision.Object, "status", "capabilities"); known {
+			return nil
+		}
+		return unstructured.SetNestedStringSlice(revision.Object, []string{capabilityCompose}, "status", "capabilities")
+	})
+	return err
+}
+
+// reportRuntime waits for the active revision of a package, and reports that
+// its runtime is healthy, and whatever set adds to its status.
+func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func(*unstructured.Unstructured) error) (*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, unpackedWithin)
+	defer cancel()
+	var revision *unstructured.Unstructured
+	err := poll(ctx, func(ctx context.Context) error {
+		var err error
+		if revision, err = c.activeRevision(ctx, kind, name); err != nil {
 			return err
 		}
 		if err := c.reportCertificate(ctx, name, revision); err != nil {
 			return err
 		}
+		if err := errors.Join(setHealthy(revision), set(revision)); err != nil {
+			return err
+		}
 		return c.client.Status().Update(ctx, revision) // again if it changed meanwhile
 	})
 	if err != nil {
-		return fmt.Errorf("cannot connect Function %q: %w", name, err)
+		return nil, fmt.Errorf("cannot connect %s %q: %w", kind, name, err)
 	}
-	return nil
+	return revision, nil
 }
 
-// connect sets the status that a runtime reports.
-func connect(revision *unstructured.Unstructured, address string) error {
+// setHealthy sets the condition that a runtime reports.
+func setHealthy(revision *unstructured.Unstructured) error {
 	conditions, _, err := unstructured.NestedSlice(revision.Object, "status", "conditions")
 	if err != nil {
 		return err
 	}
-	healthy := map[string]any{
-		"type": "RuntimeHealthy", "status": "True", "reason": "HealthyPackageRevision",
+	all := []any{map[string]any{
+		"type": conditionRuntime, "status": "True", "reason": "HealthyPackageRevision",
 		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
-	}
-	others := []any{healthy}
+	}}
 	for _, v := range conditions {
-		if m, ok := v.(map[string]any); ok && m["type"] != healthy["type"] {
-			others = append(others, v)
+		if m, ok := v.(map[string]any); ok && m["type"] != conditionRuntime {
+			all = append(all, v)
 		}
 	}
-	err = errors.Join(
-		unstructured.SetNestedSlice(revision.Object, others, "status", "conditions"),
-		unstructured.SetNestedField(revision.Object, address, "status", "endpoint"),
-	)
-	if _, known, _ := unstructured.NestedSlice(revision.Object, "status", "capabilities"); known || err != nil {
-		return err
-	}
-	return unstructured.SetNestedStringSlice(revision.Object, []string{capabilityCompose}, "status", "capabilities")
+	return unstructured.SetNestedSlice(revision.Object, all, "status", "conditions")
 }
 
 // reportCertificate makes a Secret with a server's certificate and names it in
@@ -95,10 +104,10 @@ func (c *Cluster) reportCertificate(ctx context.Context, name string, revision *
 	return unstructured.SetNestedField(revision.Object, secret.Name, "status", "tlsServerSecretName")
 }
 
-// activeRevision of the Function.
-func (c *Cluster) activeRevision(ctx context.Context, name string) (*unstructured.Unstructured, error) {
+// activeRevision of a package.
+func (c *Cluster) activeRevision(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
 	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(schema.FromAPIVersionAndKind(packages, "FunctionRevisionList"))
+	list.SetGroupVersionKind(schema.FromAPIVersionAndKind(packages, kind+"RevisionList"))
 	if err := c.client.List(ctx, &list, client.MatchingLabels{labelPackage: name}); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,9 @@ func (s *Shared) Cluster(t testing.TB) *Cluster {
 	s.once.Do(func() {
 		begin := time.Now()
 		s.cluster, s.err = start(context.Background(), s.Options)
-		t.Logf("cluster started in %s", time.Since(begin).Round(100*time.Millisecond))
+		if s.err == nil {
+			t.Logf("cluster started in %s", time.Since(begin).Round(100*time.Millisecond))
+		}
 	})
 	if s.err != nil {
 		refuse(t, s.err)
