@@ -1,6 +1,30 @@
 # What belongs to packages. The Makefile includes it.
 
+PACKAGES := _output/packages
+STAGE    := _output/stage
+ARCHS    ?= amd64 arm64
+
 .PHONY: generate-package
 generate-package: ## Write XRDs, Compositions and docs/reasons.md from the generated CRDs
 	rm -rf package/configuration/*/definition.yaml package/configuration-claims/*/definition.yaml
 	$(GO) run ./package/generate
+
+.PHONY: package
+package: ## Build all packages and images into _output/packages, for ARCHS (default amd64 and arm64)
+	rm -rf $(STAGE) $(PACKAGES) && mkdir -p $(STAGE)/bin $(PACKAGES)
+	$(GO) build -o $(STAGE)/build ./package/build
+	cp -r package/configuration $(STAGE)/configuration && cp crossplane.yaml $(STAGE)/configuration/
+	cp -r package/configuration-claims package/function $(STAGE)/
+	$(STAGE)/build package --stage $(STAGE)/configuration --out $(PACKAGES)/koldun-configuration.xpkg
+	$(STAGE)/build package --stage $(STAGE)/configuration-claims --out $(PACKAGES)/koldun-configuration-claims.xpkg
+	set -e; for arch in $(ARCHS); do \
+	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-$$arch ./cmd/koldun; \
+	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-function-$$arch ./functions; \
+	  $(STAGE)/build image --arch $$arch --binary $(STAGE)/bin/koldun-$$arch --tag ghcr.io/gorizond/koldun:$(VERSION) --out $(PACKAGES)/koldun-$$arch.tar; \
+	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/function --binary $(STAGE)/bin/koldun-function-$$arch --out $(PACKAGES)/koldun-function-$$arch.xpkg; \
+	done
+	cp package/install.yaml package/rbac-claims.yaml $(PACKAGES)/
+
+.PHONY: test-argocd
+test-argocd: ## Run Argo CD's health scripts on their fixtures, in a Lua interpreter
+	cd package/argocd/test && $(GO) test -count=1 ./...

@@ -21,7 +21,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files []string
-	for _, pattern := range []string{"../../examples/quickstart/*.yaml", "../../examples/claims/*.yaml"} {
+	for _, pattern := range []string{"../../examples/quickstart/*.yaml", "../../examples/claims/*.yaml", "../../examples/argocd/app/[!i]*.yaml", "../../examples/argocd/app/ingress.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("there are no examples like %s: %v", pattern, err)

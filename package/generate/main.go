@@ -1,5 +1,6 @@
 // Command generate writes what follows from the Go types: the XRDs and
-// Compositions of both configuration packages, and the list of reasons.
+// Compositions of both configuration packages, the list of reasons, and what
+// Argo CD is told of health.
 //
 // Run it from the root of the repository, after the CRDs are generated.
 package main
@@ -58,6 +59,9 @@ func generate(root string) (map[string][]byte, error) {
 		}
 	}
 	if files["docs/reasons.md"], err = reasons(filepath.Join(root, "functions", "reason", "reason.go")); err != nil {
+		return nil, err
+	}
+	if err := argocd(root, crds, files); err != nil {
 		return nil, err
 	}
 	return files, nil
