@@ -10,6 +10,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/model"
 	"github.com/gorizond/koldun/functions/outside"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
@@ -39,7 +40,7 @@ func Compose(c *compose.Call) error {
 	}
 	p := &plan{Call: c, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
 	if m := d.Spec.Model; m != nil {
-		c.Legacy(map[string]bool{"spec.model.pipProxy": m.PipProxy != ""})
+		c.Legacy(model.Legacy("spec.model", *m))
 	}
 	if err := p.run(); err != nil {
 		return err

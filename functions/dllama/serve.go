@@ -178,10 +178,11 @@ func (p *plan) workerPod() workload.Pod {
 // session is the pool that the root belongs to: the one that its Session
 // names, else the one that all requests for the model share.
 func (p *plan) session() string {
-	if key := p.d.Annotations[v1.AnnotationSessionKey]; key != "" {
+	shared := names.Session(p.modelNamespace, p.modelName, "")
+	if key := p.d.Annotations[v1.AnnotationSessionKey]; names.SessionOf(key, shared) {
 		return key
 	}
-	return names.Session(p.modelNamespace, p.modelName, "")
+	return shared
 }
 
 func first(s ...string) string {

@@ -40,7 +40,7 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	p := &plan{Call: c, m: m, status: v1.ModelStatus{Status: v1.Status{ObservedGeneration: m.Generation}}}
-	c.Legacy(legacy(m.Spec))
+	c.Legacy(Legacy("spec", m.Spec))
 	if err := p.run(); err != nil {
 		return err
 	}

@@ -95,6 +95,8 @@ const (
 	WorkersNotFound Reason = "WorkersNotFound"
 	// RootStarting: no token has come out of the root yet.
 	RootStarting Reason = "RootStarting"
+	// KeyInvalid: the field spec.key names a pool of another model.
+	KeyInvalid Reason = "KeyInvalid"
 	// DllamasStarting: not all Dllamas of the pool are ready.
 	DllamasStarting Reason = "DllamasStarting"
 	// Idle: the pool is empty and nothing asks for it.
@@ -113,7 +115,7 @@ func Final(r string) bool {
 	switch Reason(r) {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
-		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid:
+		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid:
 		return true
 	}
 	return false

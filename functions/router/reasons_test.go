@@ -149,6 +149,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"SessionLeader":       {session + "spec: {modelRef: {name: m}}", queue(state{"dispatcher": "{}", "dllama-0": "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"}), map[string]string{"ingresses": ""}, "Serving", "False", reason.GatewayStarting, "s-leader"},
 		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"dllama-0": "status: {conditions: [{type: Serving, status: 'False', reason: TopologyInvalid, message: 3 does not divide}]}"}, nil, "Serving", "False", reason.DllamasStarting, "3 does not divide"},
 
+		"KeyInvalid":       {session + "spec: {modelRef: {name: m}, key: other_model}", nil, nil, "Serving", "False", reason.KeyInvalid, "spec.key"},
 		"DllamasStarting":  {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", nil, nil, "Serving", "False", reason.DllamasStarting, `"s-0"`},
 		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", state{"pool": ready}, nil, "Serving", "True", reason.Idle, ""},
 		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"dllama-0": "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"}, nil, "Serving", "True", reason.Available, "1 of 1"},

@@ -58,6 +58,10 @@ type plan struct {
 }
 
 func (p *plan) run() error {
+	if key := p.s.Spec.Key; key != "" && key != p.status.Key {
+		p.fail(reason.KeyInvalid, "spec.key: %q is not a pool of Model %q", key, p.status.Model)
+		return nil
+	}
 	if err := p.connect(); err != nil {
 		return err
 	}
@@ -116,7 +120,7 @@ func (p *plan) conclude(led bool) {
 
 // keyOf is the key of the pool in the queue.
 func keyOf(s v1.SessionSpec) string {
-	if s.Key != "" {
+	if names.SessionOf(s.Key, names.Session(s.ModelRef.Namespace, s.ModelRef.Name, "")) {
 		return s.Key
 	}
 	return names.Session(s.ModelRef.Namespace, s.ModelRef.Name, s.Hash)

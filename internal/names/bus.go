@@ -1,5 +1,7 @@
 package names
 
+import "strings"
+
 // JetStream streams. Everything Koldun says on NATS starts with "koldun.v1.".
 const (
 	// RequestStream holds accepted requests until their end: limits
@@ -33,6 +35,16 @@ func Session(namespace, model, isolation string) string {
 		key += "_" + Hash(16, isolation)
 	}
 	return key
+}
+
+// SessionOf reports whether key is the pool that all requests for a model share,
+// or one of the model's that is kept apart: nobody joins another model's pool.
+func SessionOf(key, shared string) bool {
+	if key == shared {
+		return true
+	}
+	apart, ok := strings.CutPrefix(key, shared+"_")
+	return ok && len(apart) == 16 && strings.Trim(apart, "0123456789abcdef") == ""
 }
 
 // token keeps a name that is a DNS label and replaces others by a hashed label.

@@ -1,0 +1,64 @@
+package router_test
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// llama8B is Llama 3.1 8B.
+const llama8B = "shape: {arch: llama, dim: 4096, hiddenDim: 14336, layers: 32, heads: 32, kvHeads: 8, headDim: 128, vocabSize: 128256, seqLen: 131072, weights: q40}"
+
+// TestMemoryPlan compares with what distributed-llama prints for Llama 3.1 8B
+// on 4 nodes at 4096 tokens: 3312 MB for the root, 1344 MB for a worker.
+func TestMemoryPlan(t *testing.T) {
+	required := map[string]string{"model": strings.Replace(goodModel, "size: 1 B", "size: 1 B, "+llama8B, 1)}
+	rsp := run(t, dllama+"spec: {nodes: 4, rootImage: dllama, modelRef: {name: m}}\n", state{"bucket": ready, "runners": ready}, required)
+	status := rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()
+	root, worker := int64(status["rootMemoryBytes"].GetNumberValue())>>20, int64(status["workerMemoryBytes"].GetNumberValue())>>20
+	if root != 3312 || worker != 1344 {
+		t.Errorf("the plan is %d MiB for the root and %d MiB for a worker, want 3312 and 1344", root, worker)
+	}
+	for res, container := range map[string]string{"root": "engine", "workers": "worker"} {
+		template := rsp.GetDesired().GetResources()[res].GetResource().GetFields()["spec"].GetStructValue().GetFields()["template"].GetStructValue()
+		if plan := at(template, "metadata", "annotations", "koldun.gorizond.io/memory-plan").GetStringValue(); !strings.Contains(plan, "nodes=4") {
+			t.Errorf("the annotation of %s is %q", res, plan)
+		}
+		if at(template, "metadata", "annotations", "koldun.gorizond.io/group").GetStringValue() == "" {
+			t.Errorf("%s is not bound to its group", res)
+		}
+		for _, c := range at(template, "spec", "containers").GetListValue().GetValues() {
+			probe := at(c.GetStructValue(), "readinessProbe", "httpGet", "port").GetStringValue()
+			if probe == "engine" {
+				t.Errorf("container %s of %s is probed on the engine's port", at(c.GetStructValue(), "name").GetStringValue(), res)
+			}
+			if at(c.GetStructValue(), "name").GetStringValue() != container {
+				continue
+			}
+			limit, request := at(c.GetStructValue(), "resources", "limits", "memory").GetStringValue(), at(c.GetStructValue(), "resources", "requests", "memory").GetStringValue()
+			if limit == "" || limit != request {
+				t.Errorf("%s asks for %q of memory, limit %q", res, request, limit)
+			}
+		}
+	}
+}
+
+// TestStrangersPoolIsNotJoined gives a Dllama the key of another model's pool.
+func TestStrangersPoolIsNotJoined(t *testing.T) {
+	for key, want := range map[string]string{"other_m": "ns_m", "ns_m_0123456789abcdef": "ns_m_0123456789abcdef", "ns_m_x": "ns_m"} {
+		xr := strings.Replace(dllama, "namespace: ns", "namespace: ns, annotations: {koldun.gorizond.io/session-key: '"+key+"'}", 1)
+		rsp := run(t, xr+"spec: {modelRef: {name: m}}\n", state{"bucket": ready, "runners": ready}, map[string]string{"model": goodModel})
+		if text := rsp.GetDesired().GetResources()["root"].String(); !strings.Contains(text, `"--session=`+want+`"`) {
+			t.Errorf("key %q: the sidecar does not serve %q", key, want)
+		}
+	}
+}
+
+func at(s *structpb.Struct, path ...string) *structpb.Value {
+	v := structpb.NewStructValue(s)
+	for _, p := range path {
+		v = v.GetStructValue().GetFields()[p]
+	}
+	return v
+}
