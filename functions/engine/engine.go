@@ -46,10 +46,10 @@ const (
 	volumeModel = "model"
 	volumeBin   = "bin"
 
-	// GraceRoot is how many seconds a root may take to finish or hand back
-	// the request that it has; GraceWorker outlives it.
-	GraceRoot   = 120
-	GraceWorker = 150
+	// graceRoot is how many seconds a root may take to finish or hand back
+	// the request that it has; graceWorker outlives it.
+	graceRoot   = 120
+	graceWorker = 150
 )
 
 // Settings are what root and workers share.
@@ -103,7 +103,7 @@ func (r Root) Pod() workload.Pod {
 		Volumes:      map[string]string{volumeModel: "/model"},
 		PullPolicy:   r.PullPolicy,
 		Scheduling:   r.Scheduling,
-		GraceSeconds: GraceRoot,
+		GraceSeconds: graceRoot,
 	}
 	if r.Claim != "" {
 		pod.Claims = map[string]workload.Claim{volumeModel: {Name: r.Claim, ReadOnly: true}}
@@ -210,7 +210,7 @@ func (w Worker) Pod() workload.Pod {
 		Containers:   []workload.Container{c},
 		PullPolicy:   w.PullPolicy,
 		Scheduling:   w.Scheduling,
-		GraceSeconds: GraceWorker,
+		GraceSeconds: graceWorker,
 	}
 }
 

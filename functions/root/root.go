@@ -54,7 +54,7 @@ func (p *plan) run() error {
 	if p.find() {
 		return nil
 	}
-	p.status.Nodes = int32(len(p.workers)) + 1 //nolint:gosec // at most 1023 workers
+	p.status.Nodes = int32(len(p.workers)) + 1
 	if p.r.Spec.Image == "" && len(p.workers) > 0 {
 		p.fail(reason.TopologyInvalid, "spec.image: name an image of distributed-llama: the embedded engine runs on 1 node, not on %d", p.status.Nodes)
 		return nil

@@ -79,7 +79,7 @@ func write(path string, i image) error {
 	if err != nil {
 		return fmt.Errorf("cannot build %q: %w", path, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a build folder
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(path, raw, 0o644) //nolint:gosec // a file to be shared
