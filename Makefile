@@ -30,7 +30,7 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 ##@ Develop
 
 .PHONY: test
-test: build cluster-binaries arch ## Run all tests with the race detector
+test: build cluster-binaries arch test-argocd ## Run all tests with the race detector
 	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) ./...
 
 .PHONY: cluster-binaries

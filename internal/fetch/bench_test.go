@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/fetch"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/objectstore"
-	"golang.org/x/sync/errgroup"
 )
 
 const (

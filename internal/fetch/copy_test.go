@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/fetch"
@@ -40,6 +41,7 @@ func mustCopy(t *testing.T, cfg fetch.CopyConfig) manifest.Manifest {
 }
 
 func TestCopies(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		from, want := fetched(t)
 		var seen reports
@@ -71,6 +73,7 @@ func (u *unreadable) Stat(ctx context.Context, name string) (objectstore.Object,
 // What is damaged in a folder is found by its digest, also at the same size,
 // and brought again. Files that somebody brought by other ways are kept.
 func TestCopyRecognisesByDigest(t *testing.T) {
+	t.Parallel()
 	from, _ := fetched(t)
 	to := dirStore(t, t.TempDir())
 	if err := to.Put(t.Context(), large, repo()[large]); err != nil {
@@ -93,6 +96,7 @@ func TestCopyRecognisesByDigest(t *testing.T) {
 
 // A source that lies about its bytes is found out.
 func TestCopyRefusesCorruptSource(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		for _, name := range []string{large, "config.json"} {
 			from, _ := fetched(t)
@@ -114,6 +118,7 @@ func TestCopyRefusesCorruptSource(t *testing.T) {
 }
 
 func TestCopyRefusesShortSource(t *testing.T) {
+	t.Parallel()
 	from, _ := fetched(t)
 	if err := from.Put(t.Context(), large, repo()[large][:part+1]); err != nil {
 		t.Fatal(err)
@@ -132,6 +137,7 @@ func TestCopyRefusesShortSource(t *testing.T) {
 }
 
 func TestCopyResumes(t *testing.T) {
+	t.Parallel()
 	from, _ := fetched(t)
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -161,6 +167,7 @@ func TestCopyResumes(t *testing.T) {
 
 // A folder without a manifest is taken as it is.
 func TestCopiesPlainFolder(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		dir := t.TempDir()
 		for name, body := range repo() {

@@ -6,10 +6,11 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/objectstore"
-	"golang.org/x/sync/errgroup"
 )
 
 // Defaults of the options. Their product bounds the memory for parts: 64 MiB.

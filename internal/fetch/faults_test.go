@@ -39,13 +39,13 @@ func TestOvercomes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			to := s3test.New(t).Store(t, "m")
-			h := hubtest.New(t, hubtest.Options{}, repo())
+			h := hubtest.New(t, hubtest.Options{}, light())
 			h.Break(rule)
 			cfg := config(t, h, to)
 			var seen reports
 			cfg.Progress = seen.add
 			mustRun(t, cfg)
-			verify(t, to, chosen(repo()))
+			verify(t, to, light())
 			var before int64
 			for _, r := range seen.all {
 				if r.Bytes < before || r.Bytes > r.Total {
@@ -59,12 +59,13 @@ func TestOvercomes(t *testing.T) {
 
 // A connection that trickles is as bad as one that stalls.
 func TestOvercomesTrickle(t *testing.T) {
+	t.Parallel()
 	to := dirStore(t, t.TempDir())
-	h := hubtest.New(t, hubtest.Options{}, repo())
+	h := hubtest.New(t, hubtest.Options{}, light())
 	h.Break(hubtest.Rule{Path: large, CDN: true, Times: 1, Do: func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Range", strings.Replace(r.Header.Get("Range"), "=", " ", 1)+"/*")
 		w.WriteHeader(http.StatusPartialContent)
-		body := repo()[large]
+		body := light()[large]
 		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
 		for i := range body {
@@ -80,7 +81,7 @@ func TestOvercomesTrickle(t *testing.T) {
 		}
 	}})
 	mustRun(t, config(t, h, to))
-	verify(t, to, chosen(repo()))
+	verify(t, to, light())
 }
 
 // Troubles that do not pass: the fetch ends with a clear error, without a
@@ -108,7 +109,7 @@ func TestGivesUp(t *testing.T) {
 			t.Parallel()
 			bucket := s3test.New(t)
 			to := bucket.Store(t, "m")
-			h := hubtest.New(t, hubtest.Options{}, repo())
+			h := hubtest.New(t, hubtest.Options{}, light())
 			h.Break(c.rule)
 			cfg := config(t, h, to)
 			var seen reports
@@ -127,7 +128,7 @@ func TestGivesUp(t *testing.T) {
 			}
 			h.Mend()
 			mustRun(t, config(t, h, to))
-			verify(t, to, chosen(repo()))
+			verify(t, to, light())
 			if n := bucket.Uploads(t); n != 0 {
 				t.Errorf("%d unfinished uploads are left", n)
 			}
@@ -143,7 +144,7 @@ func bucketHas(t *testing.T, s objectstore.Store, name string) bool {
 
 // The token reaches the hub and nobody else.
 func TestToken(t *testing.T) {
-	h := hubtest.New(t, hubtest.Options{Token: "hf_secret"}, repo())
+	h := hubtest.New(t, hubtest.Options{Token: "hf_secret"}, light())
 	to := dirStore(t, t.TempDir())
 	if _, err := fetch.Run(t.Context(), config(t, h, to)); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "no token is given") {
 		t.Errorf("without a token: %v", err)
@@ -152,7 +153,7 @@ func TestToken(t *testing.T) {
 	cfg.Hub = withToken(t, h.URL, "hf_secret")
 	h.Forget()
 	mustRun(t, cfg)
-	verify(t, to, chosen(repo()))
+	verify(t, to, light())
 	for _, r := range h.Requests() {
 		if r.CDN != (r.Token == "") {
 			t.Errorf("request with token %q: %+v", r.Token, r)

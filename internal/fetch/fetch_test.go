@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/fetch"
@@ -20,6 +21,7 @@ import (
 )
 
 func TestFetches(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		h := hubtest.New(t, hubtest.Options{PageSize: 3}, repo())
 		cfg := config(t, h, to)
@@ -44,6 +46,7 @@ func TestFetches(t *testing.T) {
 // A second run over a whole target asks only what the branch stands for, and
 // with a commit nothing.
 func TestSecondRunDoesNothing(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		h := hubtest.New(t, hubtest.Options{}, repo())
 		cfg := config(t, h, to)
@@ -72,13 +75,13 @@ func TestSecondRunDoesNothing(t *testing.T) {
 
 // What somebody changed or took away is brought again, and only that.
 func TestMendsTarget(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		h := hubtest.New(t, hubtest.Options{}, repo())
 		cfg := config(t, h, to)
 		mustRun(t, cfg)
 		large, small := "model-00001-of-00002.safetensors", "config.json"
-		other := repo()[large]
-		other[len(other)-1]++ // the same size
+		other := content(len(repo()[large]), 55)
 		for _, change := range []func() error{
 			func() error { return to.Remove(t.Context(), large) },
 			func() error { return to.Put(t.Context(), large, other) },
@@ -101,6 +104,7 @@ func TestMendsTarget(t *testing.T) {
 }
 
 func TestPatterns(t *testing.T) {
+	t.Parallel()
 	h := hubtest.New(t, hubtest.Options{}, repo())
 	to := dirStore(t, t.TempDir())
 	cfg := config(t, h, to)
@@ -136,6 +140,7 @@ func TestNoWeights(t *testing.T) {
 // A branch that moves while its files are fetched changes nothing: the commit
 // was pinned.
 func TestMovingBranch(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		h := hubtest.New(t, hubtest.Options{}, repo())
 		first := h.Commit()
@@ -167,6 +172,7 @@ func TestMovingBranch(t *testing.T) {
 
 // An unfinished fetch of another commit leaves nothing behind in the new one.
 func TestCommitChangesBetweenRuns(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		h := hubtest.New(t, hubtest.Options{}, repo())
 		interrupt(t, config(t, h, to), h, "model-00001")
@@ -200,6 +206,7 @@ func interrupt(t *testing.T, cfg fetch.Config, h *hubtest.Hub, path string) {
 
 // After an interruption only the missing part is fetched.
 func TestResumes(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		h := hubtest.New(t, hubtest.Options{}, repo())
 		cfg := config(t, h, to)
@@ -219,6 +226,7 @@ func TestResumes(t *testing.T) {
 
 // The same for a file that git knows and LFS does not.
 func TestResumesGitFile(t *testing.T) {
+	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
 		files := map[string][]byte{"tokenizer.json": content(9<<20, 9)} // two parts; from 10 MiB on it would be in LFS
 		h := hubtest.New(t, hubtest.Options{}, files)
@@ -253,6 +261,7 @@ func TestResumesGitFile(t *testing.T) {
 }
 
 func TestStaleUploadsGo(t *testing.T) {
+	t.Parallel()
 	bucket := s3test.New(t)
 	to := bucket.Store(t, "m")
 	h := hubtest.New(t, hubtest.Options{}, repo())

@@ -36,12 +36,24 @@ func TestMain(m *testing.M) {
 
 const part = 5 << 20 // the smallest part size
 
-// content is n bytes that differ everywhere, the same for the same seed.
+// content is n bytes that differ everywhere, the same for the same seed. They
+// are not to be changed.
 func content(n int, seed byte) []byte {
+	type key struct {
+		n    int
+		seed byte
+	}
+	if b, ok := contents.Load(key{n, seed}); ok {
+		return b.([]byte)
+	}
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{seed}).Read(b)
+	contents.Store(key{n, seed}, b)
 	return b
 }
+
+// contents remembers them: making them takes long under the race detector.
+var contents sync.Map
 
 // repo is a repository with files of all kinds: in LFS and not, of no, one and
 // several parts.
@@ -59,6 +71,16 @@ func repo() map[string][]byte {
 		"original/params.json":             []byte("{}"),
 		"consolidated.safetensors":         content(100, 7),
 		"model.gguf":                       content(100, 8),
+	}
+}
+
+// light is a repository that is quicker to bring.
+func light() map[string][]byte {
+	return map[string][]byte{
+		"config.json":     []byte(`{"model_type":"llama"}`),
+		"tokenizer.json":  content(part+1000, 1),
+		"tokenizer.model": content(3000, 2),
+		large:             content(part+17, 3),
 	}
 }
 

@@ -208,11 +208,12 @@ func wipe(t *testing.T, to objectstore.Store) {
 
 func killRepo() map[string][]byte {
 	files := repo()
-	files["model-00001-of-00002.safetensors"] = content(8*part+17, 3)
+	files["model-00001-of-00002.safetensors"] = content(6*part+17, 33)
 	return files
 }
 
 func TestKilledFetch(t *testing.T) {
+	t.Parallel()
 	files := killRepo()
 	want := chosen(files)
 	for name, target := range map[string]func(t *testing.T) (string, objectstore.S3Config){
@@ -225,6 +226,7 @@ func TestKilledFetch(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := hubtest.New(t, hubtest.Options{}, files)
 			// A slower source than loopback, so that there is something to hit.
 			h.Break(hubtest.Rule{CDN: true, Do: slowly(20 * time.Millisecond)})
@@ -244,7 +246,7 @@ func TestKilledFetch(t *testing.T) {
 				kills = 0
 				h.Forget()
 			}
-			killed(t, order{Hub: h.URL, Repo: h.Repo, Target: url, S3: cfg}, rounds(t, 5), check, done, func() { wipe(t, to) })
+			killed(t, order{Hub: h.URL, Repo: h.Repo, Target: url, S3: cfg}, rounds(t, 4), check, done, func() { wipe(t, to) })
 		})
 	}
 }
@@ -273,13 +275,14 @@ func checkThrift(t *testing.T, h *hubtest.Hub, kills int) {
 			got++
 		}
 	}
-	const parts = 9
+	const parts = 7
 	if most := parts + kills*2*victimConcurrency; got > most {
 		t.Errorf("%d parts of the large file fetched in spite of %d kills, want at most %d", got, kills, most)
 	}
 }
 
 func TestKilledCopy(t *testing.T) {
+	t.Parallel()
 	files := killRepo()
 	want := chosen(files)
 	b := s3test.New(t)
@@ -287,6 +290,6 @@ func TestKilledCopy(t *testing.T) {
 	mustRun(t, config(t, h, b.Store(t, "source")))
 	dir := t.TempDir() + "/m"
 	to := dirStore(t, dir)
-	killed(t, order{Source: "s3://" + b.Name + "/source", Target: dir, S3: b.Config}, rounds(t, 5),
+	killed(t, order{Source: "s3://" + b.Name + "/source", Target: dir, S3: b.Config}, rounds(t, 4),
 		func() { wholeOrNone(t, to, want) }, func() { verify(t, to, want) }, func() { wipe(t, to) })
 }

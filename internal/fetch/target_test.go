@@ -80,9 +80,9 @@ func TestOvercomesBucket(t *testing.T) {
 			b := s3test.New(t)
 			var n atomic.Int64
 			to := brokenS3(t, b, func(w http.ResponseWriter, r *http.Request) bool { return breaks(n.Add(1), w, r) })
-			h := hubtest.New(t, hubtest.Options{}, repo())
+			h := hubtest.New(t, hubtest.Options{}, light())
 			mustRun(t, config(t, h, to))
-			verify(t, b.Store(t, "m"), chosen(repo()))
+			verify(t, b.Store(t, "m"), light())
 		})
 	}
 }
@@ -113,7 +113,7 @@ func TestGivesUpOnBucket(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := s3test.New(t)
-			h := hubtest.New(t, hubtest.Options{}, repo())
+			h := hubtest.New(t, hubtest.Options{}, light())
 			_, err := fetch.Run(t.Context(), config(t, h, brokenS3(t, b, c.breaks)))
 			if fault.KindOf(err) != c.want || !strings.Contains(err.Error(), "an injected fault") {
 				t.Errorf("Run = %v (%s), want %s", err, fault.KindOf(err), c.want)
@@ -124,14 +124,14 @@ func TestGivesUpOnBucket(t *testing.T) {
 				t.Errorf("%d unfinished uploads keep the bucket full", n)
 			}
 			mustRun(t, config(t, h, to))
-			verify(t, to, chosen(repo()))
+			verify(t, to, light())
 		})
 	}
 }
 
 func TestWrongBucketAndKeys(t *testing.T) {
 	b := s3test.New(t)
-	h := hubtest.New(t, hubtest.Options{}, repo())
+	h := hubtest.New(t, hubtest.Options{}, light())
 	cases := map[string]struct {
 		change func(bucket string, cfg *objectstore.S3Config) string
 		want   fault.Kind
@@ -180,9 +180,10 @@ func tmpfs(t *testing.T, options string) string {
 
 // A full disk, for real.
 func TestFullDisk(t *testing.T) {
-	h := hubtest.New(t, hubtest.Options{}, repo())
+	t.Parallel()
+	h := hubtest.New(t, hubtest.Options{}, light())
 	t.Run("Dir", func(t *testing.T) {
-		to := dirStore(t, tmpfs(t, "size=16m"))
+		to := dirStore(t, tmpfs(t, "size=8m"))
 		_, err := fetch.Run(t.Context(), config(t, h, to))
 		if !fault.Is(err, fault.Quota) {
 			t.Errorf("Run = %v, want Quota", err)
@@ -190,7 +191,7 @@ func TestFullDisk(t *testing.T) {
 		noManifest(t, to)
 	})
 	t.Run("S3", func(t *testing.T) {
-		b := s3test.NewOn(t, s3test.Start(t, tmpfs(t, "size=24m"), ""))
+		b := s3test.NewOn(t, s3test.Start(t, tmpfs(t, "size=12m"), ""))
 		_, err := fetch.Run(t.Context(), config(t, h, b.Store(t, "m")))
 		if !fault.Is(err, fault.Quota) {
 			t.Errorf("Run = %v, want Quota", err)
@@ -206,7 +207,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	h := hubtest.New(t, hubtest.Options{}, repo())
+	h := hubtest.New(t, hubtest.Options{}, light())
 	_, err := fetch.Run(t.Context(), config(t, h, dirStore(t, dir+"/models")))
 	if !fault.Is(err, fault.Denied) {
 		t.Errorf("Run = %v, want Denied", err)
@@ -218,7 +219,7 @@ func TestTargetIsAFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := hubtest.New(t, hubtest.Options{}, repo())
+	h := hubtest.New(t, hubtest.Options{}, light())
 	_, err := fetch.Run(t.Context(), config(t, h, dirStore(t, file)))
 	if !fault.Final(err) {
 		t.Errorf("Run = %v, want a final error", err)
@@ -227,10 +228,11 @@ func TestTargetIsAFile(t *testing.T) {
 
 // The gateway dies and comes back while the fetch is under way.
 func TestGatewayRestarts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	g := s3test.Start(t, dir, "")
 	b := s3test.NewOn(t, g)
-	h := hubtest.New(t, hubtest.Options{}, repo())
+	h := hubtest.New(t, hubtest.Options{}, light())
 	to := b.Store(t, "m")
 	cfg := config(t, h, to)
 	restarts := make(chan struct{}, 100)
@@ -248,5 +250,5 @@ func TestGatewayRestarts(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	verify(t, to, chosen(repo()))
+	verify(t, to, light())
 }

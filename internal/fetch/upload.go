@@ -5,9 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/objectstore"
-	"golang.org/x/sync/errgroup"
 )
 
 // bringLarge brings a file in parts. Parts are read and written at the same
@@ -97,7 +98,7 @@ func (e *engine) part(ctx context.Context, it item, o objectstore.UploadOptions,
 		keep.hashed(p.number, d.state())
 		close(p.after)
 	case <-ctx.Done():
-		<-written
+		<-written //nolint:errcheck // ctx tells why
 		return context.Cause(ctx)
 	}
 	if err := <-written; err != nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/hub/hubtest"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"

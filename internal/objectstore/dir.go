@@ -242,13 +242,18 @@ func (d *dirStore) remove(ctx context.Context, name string) error {
 		return err
 	}
 	_ = root.Remove(sealName(name))
-	// A folder exists only for the objects in it.
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	removeEmpty(root, path.Dir(name))
+	return nil
+}
+
+// removeEmpty removes a folder and those above it, as long as they are empty:
+// folders exist only for the objects in them.
+func removeEmpty(root *os.Root, dir string) {
+	for ; dir != "."; dir = path.Dir(dir) {
 		if root.Remove(dir) != nil {
-			break
+			return
 		}
 	}
-	return nil
 }
 
 // begin is what every call with a name starts with.

@@ -26,7 +26,7 @@ func sealName(name string) string { return path.Join(sealDir, workName(name)) }
 func sealOf(name, token string, info fs.FileInfo) seal {
 	s := seal{Name: name, Token: token, Size: info.Size(), Modified: info.ModTime().UnixNano()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.Inode = uint64(st.Ino)
+		s.Inode = st.Ino
 	}
 	return s
 }

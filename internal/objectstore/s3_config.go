@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -191,7 +192,7 @@ func (w *writeWatch) Write(p []byte) (int, error) {
 	done := 0
 	for {
 		chunk := p[done:min(len(p), done+watchChunk)]
-		if err := w.Conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		if err := w.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 			return done, err
 		}
 		n, err := w.Conn.Write(chunk)

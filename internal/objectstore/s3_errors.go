@@ -11,6 +11,7 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
+
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -113,8 +114,8 @@ type apiError struct {
 }
 
 func (e *apiError) Error() string {
-	switch {
-	case e.message == "" || e.message == e.code:
+	switch e.message {
+	case "", e.code:
 		return fmt.Sprintf("the S3 service answers %s (HTTP %d)", e.code, e.status)
 	default:
 		return fmt.Sprintf("the S3 service answers %s (HTTP %d): %s", e.code, e.status, e.message)

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
@@ -91,6 +92,7 @@ func TestS3AnswersBecomeFaults(t *testing.T) {
 }
 
 func TestS3Unreachable(t *testing.T) {
+	t.Parallel()
 	s, err := objectstore.OpenS3(t.Context(), "bucket", "", objectstore.S3Config{Endpoint: "http://127.0.0.1:1", AccessKey: "a", SecretKey: "b"})
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +103,7 @@ func TestS3Unreachable(t *testing.T) {
 }
 
 func TestS3Authority(t *testing.T) {
+	t.Parallel()
 	var hits atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)

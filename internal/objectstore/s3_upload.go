@@ -17,6 +17,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -167,14 +168,14 @@ func (u *s3Upload) writePart(ctx context.Context, number int, body []byte) error
 		Bucket:        &u.store.bucket,
 		Key:           u.store.key(u.rec.Name),
 		UploadId:      &u.rec.UploadID,
-		PartNumber:    aws.Int32(int32(number)), //nolint:gosec // at most maxParts
+		PartNumber:    aws.Int32(int32(number)),
 		Body:          in,
 		ChecksumCRC32: &sum,
 	}, unsignedBody)
 	if err != nil {
 		return err
 	}
-	done := types.CompletedPart{PartNumber: aws.Int32(int32(number)), ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32} //nolint:gosec // as above
+	done := types.CompletedPart{PartNumber: aws.Int32(int32(number)), ETag: out.ETag, ChecksumCRC32: out.ChecksumCRC32}
 	u.mu.Lock()
 	u.parts[number] = done
 	u.mu.Unlock()

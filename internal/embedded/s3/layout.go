@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/gorizond/koldun/internal/fault"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
+
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // A layout is how the gateway keeps its data in one folder: buckets in "data",

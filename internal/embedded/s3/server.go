@@ -18,11 +18,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/gorizond/koldun/internal/fault"
 	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/debuglogger"
 	"github.com/versity/versitygw/embedgw"
 	"github.com/versity/versitygw/s3api"
+
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // Region is the region that the gateway tells clients.
@@ -224,7 +225,7 @@ func splitListen(listen string) (host, port string, err error) {
 
 // freePort is an address that nobody listens on.
 func freePort(host, port string) (string, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return "", fault.Errorf(fault.Conflict, "cannot listen on %q: %w", net.JoinHostPort(host, port), err)
 	}

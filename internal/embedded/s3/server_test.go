@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/objectstore/storetest"

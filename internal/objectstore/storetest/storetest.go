@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
 )

@@ -21,6 +21,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/objectstore"
 )
@@ -109,7 +110,7 @@ func start(dir, listen string) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(exe) //nolint:gosec // the test binary itself
+	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), dirEnv+"="+dir, listenEnv+"="+listen)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
