@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/progress"
 )
 
@@ -174,6 +175,10 @@ func (m *managedUnit) report(obs Observation, err error) {
 	}
 	if err == nil {
 		err = m.connect(obs.Connection)
+	}
+	m.e.blocked = ""
+	if fault.Is(err, fault.Unsupported) {
+		m.e.blocked = err.Error() // nothing that may happen here can change that
 	}
 	old, _ := fields(m.e.obj["status"])
 	status := map[string]any{}
