@@ -2,28 +2,21 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/functions/reason"
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats"
-	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 	"github.com/gorizond/koldun/internal/local/terminal"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
@@ -77,22 +70,6 @@ type machine struct {
 	out     io.Writer
 }
 
-// servers are what a cluster would bring along, on loopback, with credentials
-// that live as long as they do.
-type servers struct {
-	bus   *bus.Bus
-	nats  map[string][]byte
-	s3    objectstore.S3Config
-	hub   string // endpoint, empty for the usual one
-	close []func()
-}
-
-func (s *servers) Close() {
-	for i := len(s.close) - 1; i >= 0; i-- {
-		s.close[i]()
-	}
-}
-
 func (m *machine) run(ctx context.Context, claims []local.Object) error {
 	// Servers outlive ctx: what runs on them is stopped first.
 	s, err := m.serve(context.WithoutCancel(ctx))
@@ -122,49 +99,6 @@ func (m *machine) run(ctx context.Context, claims []local.Object) error {
 		return nil // stopped as asked, and nothing is left running
 	}
 	return err
-}
-
-// serve starts the servers.
-func (m *machine) serve(ctx context.Context) (*servers, error) {
-	s := &servers{}
-	done := false
-	defer func() {
-		if !done {
-			s.Close()
-		}
-	}()
-	user, password := "koldun", rand.Text()
-	n, err := nats.Start(ctx, nats.Config{Dir: m.data.Path("nats"), User: user, Password: password})
-	if err != nil {
-		return nil, err
-	}
-	s.close = append(s.close, func() { n.Close(); n.Wait() })
-	s.nats = map[string][]byte{
-		names.EnvNATSURL:      []byte(n.ClientURL()),
-		names.EnvNATSUser:     []byte(user),
-		names.EnvNATSPassword: []byte(password),
-	}
-	access, secret := rand.Text(), rand.Text()
-	store, err := s3.Start(ctx, s3.Config{Dir: m.data.Path("s3"), AccessKey: access, SecretKey: secret})
-	if err != nil {
-		return nil, err
-	}
-	s.close = append(s.close, func() { _ = store.Close(); _ = store.Wait() })
-	s.s3 = objectstore.S3Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
-	if s.bus, err = bus.Connect(ctx, bus.Config{URL: n.ClientURL(), User: user, Password: password, Name: "koldun up", Logger: m.log}); err != nil {
-		return nil, err
-	}
-	s.close = append(s.close, s.bus.Close)
-	if m.cmd.HubDir != "" {
-		hub, err := serveHub(ctx, m.cmd.HubDir, m.log)
-		if err != nil {
-			return nil, err
-		}
-		s.close = append(s.close, hub.Close)
-		s.hub = hub.Endpoint
-	}
-	done = true
-	return s, nil
 }
 
 func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) (*local.Local, error) {
@@ -223,62 +157,4 @@ func (m *machine) follow(ctx context.Context, l *local.Local) error {
 	m.say("\nServing. Ctrl-C stops everything.\n")
 	<-ctx.Done()
 	return ctx.Err()
-}
-
-// introduce asks a claim that can be asked a question, and says how to go on.
-func (m *machine) introduce(ctx context.Context, r local.Root) error {
-	var status struct {
-		Model string `json:"model"`
-	}
-	if err := r.Object.Decode(&status, "status"); err != nil {
-		return err
-	}
-	if status.Model == "" || len(r.Endpoints) == 0 {
-		return nil
-	}
-	url := "http://" + r.Endpoints[0].Address + "/v1"
-	if m.cmd.Ask != "" {
-		if err := m.question(ctx, url, status.Model); err != nil {
-			return err
-		}
-	}
-	m.say(usage(url, status.Model))
-	return nil
-}
-
-// questionTimeout bounds the one question that koldun up asks.
-const questionTimeout = 5 * time.Minute
-
-func (m *machine) question(ctx context.Context, url, model string) error {
-	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
-	defer cancel()
-	defer m.screen.Hold()()
-	if _, err := fmt.Fprintf(m.out, "\n> %s\n", m.cmd.Ask); err != nil {
-		return err
-	}
-	err := ask(ctx, url, model, m.cmd.Ask, m.out)
-	if _, end := io.WriteString(m.out, "\n"); err == nil {
-		err = end
-	}
-	return err
-}
-
-// say writes without being interrupted by what happens meanwhile.
-func (m *machine) say(text string) {
-	defer m.screen.Hold()()
-	_, _ = io.WriteString(m.out, text)
-}
-
-func usage(url, model string) string {
-	return fmt.Sprintf(`
-  Endpoint  %[1]s
-  Model     %[2]s
-
-  curl %[1]s/chat/completions -H 'Content-Type: application/json' -d '{"model": %[3]s, "messages": [{"role": "user", "content": "Tell me a joke"}]}'
-
-  from openai import OpenAI
-  client = OpenAI(base_url="%[1]s", api_key="none")
-  answer = client.chat.completions.create(model=%[3]s, messages=[{"role": "user", "content": "Tell me a joke"}])
-  print(answer.choices[0].message.content)
-`, url, model, strconv.Quote(model))
 }

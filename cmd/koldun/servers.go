@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats"
+	"github.com/gorizond/koldun/internal/embedded/s3"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+// servers are what a cluster would bring along, on loopback, with credentials
+// that live as long as they do.
+type servers struct {
+	bus   *bus.Bus
+	nats  map[string][]byte
+	s3    objectstore.S3Config
+	hub   string // endpoint, empty for the usual one
+	close []func()
+}
+
+func (s *servers) Close() {
+	for i := len(s.close) - 1; i >= 0; i-- {
+		s.close[i]()
+	}
+}
+
+// serve starts the servers.
+func (m *machine) serve(ctx context.Context) (*servers, error) {
+	s := &servers{}
+	done := false
+	defer func() {
+		if !done {
+			s.Close()
+		}
+	}()
+	user, password := "koldun", rand.Text()
+	n, err := nats.Start(ctx, nats.Config{Dir: m.data.Path("nats"), User: user, Password: password})
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, func() { n.Close(); n.Wait() })
+	s.nats = map[string][]byte{
+		names.EnvNATSURL:      []byte(n.ClientURL()),
+		names.EnvNATSUser:     []byte(user),
+		names.EnvNATSPassword: []byte(password),
+	}
+	access, secret := rand.Text(), rand.Text()
+	store, err := s3.Start(ctx, s3.Config{Dir: m.data.Path("s3"), AccessKey: access, SecretKey: secret})
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, func() { _ = store.Close(); _ = store.Wait() })
+	s.s3 = objectstore.S3Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
+	if s.bus, err = bus.Connect(ctx, bus.Config{URL: n.ClientURL(), User: user, Password: password, Name: "koldun up", Logger: m.log}); err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, s.bus.Close)
+	if m.cmd.HubDir != "" {
+		hub, err := serveHub(ctx, m.cmd.HubDir, m.log)
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, hub.Close)
+		s.hub = hub.Endpoint
+	}
+	done = true
+	return s, nil
+}
