@@ -59,29 +59,6 @@ func hubs(endpoint string, log *slog.Logger) hubrevision.Hubs {
 			of = endpoint
 		}
 		// The caller tries again by itself: two attempts tell an outage soon.
-		c, err := hub.New(hub.Config{Endpoint: of, Token: token, Attempts: 2, MaxWait: 10 * time.Second, Log: log})
-		if err != nil {
-			return nil, err
-		}
-		return hubReader{c}, nil
+		return hub.New(hub.Config{Endpoint: of, Token: token, Attempts: 2, MaxWait: 10 * time.Second, Log: log})
 	}
-}
-
-// A hubReader is what a HubRevision needs of a hub.
-type hubReader struct{ *hub.Client }
-
-func (h hubReader) Files(ctx context.Context, repo, commit string) ([]hubrevision.File, error) {
-	files, err := h.Tree(ctx, repo, commit)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]hubrevision.File, 0, len(files))
-	for _, f := range files {
-		out = append(out, hubrevision.File{Path: f.Path, Size: f.Size})
-	}
-	return out, nil
-}
-
-func (h hubReader) Config(ctx context.Context, repo, commit string, limit int64) ([]byte, error) {
-	return h.ReadFile(ctx, repo, commit, "config.json", limit)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/modelref"
 )
 
@@ -33,21 +34,11 @@ type Status struct {
 	Config    string `json:"config,omitempty"`
 }
 
-// A File is one file of a commit.
-type File struct {
-	Path string
-	Size int64
-}
-
-// A Hub is what is needed of a hub's client.
+// A Hub is what is needed of a hub.Client.
 type Hub interface {
-	// Resolve says which commit a revision stands for.
-	Resolve(ctx context.Context, repo, revision string) (string, error)
-	// Files lists the files of a commit.
-	Files(ctx context.Context, repo, commit string) ([]File, error)
-	// Config reads the config.json of a commit, at most limit bytes. NotFound
-	// if there is none.
-	Config(ctx context.Context, repo, commit string, limit int64) ([]byte, error)
+	Resolve(ctx context.Context, repo, revision string) (commit string, err error)
+	Tree(ctx context.Context, repo, commit string) ([]hub.File, error)
+	ReadFile(ctx context.Context, repo, commit, path string, limit int64) ([]byte, error)
 }
 
 // Hubs gives the client of an endpoint, empty for the default one.
@@ -70,7 +61,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil {
 		return o, fault.As(fault.Invalid, err)
 	}
-	hub, err := c.hubs(ref.Endpoint, s.Token)
+	client, err := c.hubs(ref.Endpoint, s.Token)
 	if err != nil {
 		return o, err
 	}
@@ -81,7 +72,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if revision == "" {
 		revision = "main"
 	}
-	o.Status, err = describe(ctx, hub, ref.Repo, revision)
+	o.Status, err = describe(ctx, client, ref.Repo, revision)
 	if fault.Final(err) {
 		o.Status, o.Message = Status{Refusal: err.Error()}, err.Error()
 		return o, nil
@@ -90,16 +81,16 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, err
 }
 
-func describe(ctx context.Context, hub Hub, repo, revision string) (Status, error) {
-	commit, err := hub.Resolve(ctx, repo, revision)
+func describe(ctx context.Context, client Hub, repo, revision string) (Status, error) {
+	commit, err := client.Resolve(ctx, repo, revision)
 	if err != nil {
 		return Status{}, err
 	}
-	files, err := hub.Files(ctx, repo, commit)
+	files, err := client.Tree(ctx, repo, commit)
 	if err != nil {
 		return Status{}, err
 	}
-	config, err := hub.Config(ctx, repo, commit, maxConfig)
+	config, err := client.ReadFile(ctx, repo, commit, "config.json", maxConfig)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Status{}, err
 	}

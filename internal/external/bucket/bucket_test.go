@@ -1,0 +1,72 @@
+package bucket_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/external/bucket"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+func TestMain(m *testing.M) { s3test.Main(m) }
+
+func TestLifeOfABucket(t *testing.T) {
+	ctx := t.Context()
+	b := s3test.New(t)
+	c := bucket.New(b.Client, b.Config.Region, map[string][]byte{"AWS_REGION": []byte(b.Config.Region)})
+	spec := bucket.Spec{BucketName: b.Name + "-more"}
+
+	if o, err := c.Observe(ctx, spec); err != nil || o.Exists {
+		t.Fatalf("Observe of nothing: %+v, %v", o, err)
+	}
+	for range 2 { // one that exists is adopted
+		if err := c.Create(ctx, spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := c.Observe(ctx, spec)
+	if err != nil || !o.Exists || !o.UpToDate || !o.Ready || len(o.Connection) != 1 {
+		t.Fatalf("Observe after Create: %+v, %v", o, err)
+	}
+	key := "kept"
+	if _, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &spec.BucketName, Key: &key, Body: strings.NewReader("x")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(ctx, spec); err == nil {
+		t.Fatal("a bucket with objects in it is deleted without being told")
+	}
+	if _, err := b.Client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &spec.BucketName, Key: &key}); err != nil {
+		t.Fatalf("a refused deletion has lost an object: %v", err)
+	}
+	spec.ForceDestroy = true
+	for range 2 {
+		if err := c.Delete(ctx, spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o, err := c.Observe(ctx, spec); err != nil || o.Exists {
+		t.Errorf("Observe after Delete: %+v, %v", o, err)
+	}
+}
+
+func TestWrongKeyIsDenied(t *testing.T) {
+	b := s3test.New(t)
+	cfg := b.Config
+	cfg.SecretKey = "wrong"
+	client, err := objectstore.NewS3Client(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := bucket.New(client, cfg.Region, nil)
+	_, err = c.Observe(t.Context(), bucket.Spec{BucketName: b.Name})
+	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), b.Name) {
+		t.Errorf("Observe: %v of kind %s, want Denied and the bucket's name", err, fault.KindOf(err))
+	}
+	if err != nil && strings.Contains(err.Error(), "wrong") {
+		t.Errorf("the error tells the key: %v", err)
+	}
+}

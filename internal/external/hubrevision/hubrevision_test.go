@@ -1,0 +1,82 @@
+package hubrevision_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/external/hubrevision"
+	"github.com/gorizond/koldun/internal/hub"
+	"github.com/gorizond/koldun/internal/hub/hubtest"
+)
+
+var files = map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`), "model.safetensors": make([]byte, 1000)}
+
+func client(h *hubtest.Hub) *hubrevision.Client {
+	return hubrevision.New(func(_, token string) (hubrevision.Hub, error) {
+		return hub.New(hub.Config{Endpoint: h.URL, Token: token, Attempts: 1, MaxWait: time.Second})
+	})
+}
+
+func TestObserveDescribesTheCommit(t *testing.T) {
+	h := hubtest.New(t, hubtest.Options{}, files)
+	o, err := client(h).Observe(t.Context(), hubrevision.Spec{Source: "hf://" + h.Repo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hubrevision.Status{Commit: h.Commit(), Files: 2, SizeBytes: 1022, Config: string(files["config.json"])}
+	if !o.Exists || !o.UpToDate || !o.Ready || o.Status != want {
+		t.Errorf("Observe: %+v, want %+v", o, want)
+	}
+}
+
+func TestObserveKeepsTheCommit(t *testing.T) {
+	h := hubtest.New(t, hubtest.Options{}, files)
+	first := h.Commit()
+	h.Publish(map[string][]byte{"config.json": []byte("{}")})
+	o, err := client(h).Observe(t.Context(), hubrevision.Spec{Source: "hf://" + h.Repo, Commit: first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Status.Commit != first || o.Status.Files != 2 {
+		t.Errorf("a moved branch moves the revision: %+v, want commit %s", o.Status, first)
+	}
+}
+
+func TestObserveTellsRefusalFromOutage(t *testing.T) {
+	cases := map[string]struct {
+		rule    hubtest.Rule
+		source  string
+		refusal string // part of it; empty means an error instead
+	}{
+		"NoRepository": {source: "hf://org/nobody", refusal: "org/nobody"},
+		"Gated":        {rule: hubtest.Rule{Do: hubtest.Gated()}, refusal: "token"},
+		"Outage":       {rule: hubtest.Rule{Do: hubtest.Status(http.StatusServiceUnavailable, "")}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := hubtest.New(t, hubtest.Options{}, files)
+			if c.rule.Do != nil {
+				h.Break(c.rule)
+			}
+			source := c.source
+			if source == "" {
+				source = "hf://" + h.Repo
+			}
+			o, err := client(h).Observe(t.Context(), hubrevision.Spec{Source: source})
+			if c.refusal == "" {
+				if err == nil {
+					t.Errorf("Observe: %+v, want an error", o)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Ready || !strings.Contains(o.Status.Refusal, c.refusal) {
+				t.Errorf("Observe: %+v, want a refusal that says %q", o, c.refusal)
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package modelartifact_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/progress"
+)
+
+const (
+	modelFile     = "dllama_model_tiny_q40.m"
+	tokenizerFile = "dllama_tokenizer_tiny.t"
+)
+
+// whole writes a converted model.
+func whole(t *testing.T, store objectstore.Store) {
+	t.Helper()
+	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40"}
+	for _, name := range []string{modelFile, tokenizerFile} {
+		sum := sha256.Sum256([]byte(name))
+		m.Files = append(m.Files, manifest.File{Path: name, Size: int64(len(name)), SHA256: hex.EncodeToString(sum[:])})
+		if err := store.Put(t.Context(), name, []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := manifest.Save(t.Context(), store, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func world(t *testing.T) (*modelartifact.Client, objectstore.Store) {
+	t.Helper()
+	store, err := objectstore.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(context.Context, string) (objectstore.Store, error) { return store, nil }
+	reports := func(_ context.Context, key string) (progress.Report, error) {
+		if key != "running" {
+			return progress.Report{}, fault.Errorf(fault.NotFound, "no report")
+		}
+		return progress.Report{Stage: "convert", Phase: progress.Running, Bytes: 1, Total: 2}, nil
+	}
+	return modelartifact.New(open, reports), store
+}
+
+func TestObserve(t *testing.T) {
+	cases := map[string]struct {
+		spoil func(t *testing.T, store objectstore.Store)
+		key   string
+		want  func(o modelartifact.Status) bool
+		says  string // message of what is not ready; empty means ready
+	}{
+		"Whole": {func(t *testing.T, s objectstore.Store) { t.Helper(); whole(t, s) }, "", func(o modelartifact.Status) bool {
+			return o.Whole && o.ModelFile == modelFile && o.TokenizerFile == tokenizerFile && o.Weights == "q40" && o.SizeBytes == int64(len(modelFile+tokenizerFile)) && len(o.ManifestSHA256) == 64
+		}, ""},
+		"Nothing":  {func(*testing.T, objectstore.Store) {}, "", func(o modelartifact.Status) bool { return !o.Whole && o.Progress == nil }, "no manifest yet"},
+		"Underway": {func(*testing.T, objectstore.Store) {}, "running", func(o modelartifact.Status) bool { return o.Progress != nil && o.Progress.Bytes == 1 }, "no manifest yet"},
+		"FileGone": {func(t *testing.T, s objectstore.Store) {
+			t.Helper()
+			whole(t, s)
+			if err := s.Remove(t.Context(), tokenizerFile); err != nil {
+				t.Fatal(err)
+			}
+		}, "", func(o modelartifact.Status) bool { return !o.Whole }, tokenizerFile},
+		"FileShort": {func(t *testing.T, s objectstore.Store) {
+			t.Helper()
+			whole(t, s)
+			if err := s.Put(t.Context(), modelFile, []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}, "", func(o modelartifact.Status) bool { return !o.Whole }, "1 bytes"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client, store := world(t)
+			c.spoil(t, store)
+			o, err := client.Observe(t.Context(), modelartifact.Spec{URL: "s3://models/x", ProgressKey: c.key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Ready != (c.says == "") || !strings.Contains(o.Message, c.says) || !c.want(o.Status) {
+				t.Errorf("Observe: %+v", o)
+			}
+		})
+	}
+}
+
+func TestDeleteLeavesNoModel(t *testing.T) {
+	client, store := world(t)
+	whole(t, store)
+	spec := modelartifact.Spec{URL: "s3://models/x"}
+	for range 2 {
+		if err := client.Delete(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if objects, err := store.List(t.Context(), ""); err != nil || len(objects) > 0 {
+		t.Errorf("after Delete there are %v, %v", objects, err)
+	}
+}
