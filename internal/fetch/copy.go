@@ -9,7 +9,6 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
@@ -81,14 +80,14 @@ func runCopy(ctx context.Context, cfg CopyConfig) (_ manifest.Manifest, err erro
 // copyPlain copies a source that has no manifest. Its listing stands for its
 // content: a file that changes its size, ETag or time is another one.
 func copyPlain(ctx context.Context, cfg CopyConfig, j *job) (manifest.Manifest, error) {
-	list, err := cfg.From.List(ctx, "")
+	list, err := (&patientStore{Store: cfg.From, retrier: j.retrier}).List(ctx, "")
 	if err != nil {
 		return manifest.Manifest{}, err
 	}
 	h := sha256.New()
 	var items []item
 	for _, o := range list {
-		if o.Name == names.Manifest || !j.choose.match(o.Name) {
+		if !j.choose.match(o.Name) {
 			continue
 		}
 		id := fmt.Sprintf("%q %d %q %d", o.Name, o.Size, o.ETag, o.Modified.UnixNano())

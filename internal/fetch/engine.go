@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,13 +29,12 @@ const fileAttempts = 3
 
 // An engine brings items to a store.
 type engine struct {
-	to       objectstore.Store
+	retrier
+	to       objectstore.Store // tries again by itself
 	buffers  *buffers
 	partSize int64
 	stall    time.Duration
 	meter    *meter
-	log      *slog.Logger
-	sleep    func(ctx context.Context, d time.Duration) error
 }
 
 // run brings all items and describes them. The first error stops the rest.
@@ -122,7 +120,7 @@ func (e *engine) finished(ctx context.Context, it item) (manifest.File, bool, er
 		return manifest.File{}, false, nil
 	}
 	d := newDigest(it)
-	err = e.retry(ctx, "reading a file of the target", func() error {
+	err = e.retry(ctx, func() error {
 		d = newDigest(it)
 		r, err := e.to.Open(ctx, it.path, 0, -1)
 		if err != nil {
@@ -158,7 +156,7 @@ func (e *engine) bringSmall(ctx context.Context, it item) (manifest.File, error)
 	if err := d.check(it); err != nil {
 		return manifest.File{}, err
 	}
-	if err := e.retry(ctx, "writing a file", func() error { return e.to.Put(ctx, it.path, buf) }); err != nil {
+	if err := e.to.Put(ctx, it.path, buf); err != nil {
 		return manifest.File{}, err
 	}
 	f := manifest.File{Path: it.path, Size: it.size, SHA256: d.sum()}
@@ -176,14 +174,22 @@ func (e *engine) bringSmall(ctx context.Context, it item) (manifest.File, error)
 // dropTimeout bounds the clean-up after an error.
 const dropTimeout = 30 * time.Second
 
-// dropIfFinal drops an upload that no later run could finish. Others are left
-// to be continued.
+// dropIfFinal drops an upload that no later run could finish, or that keeps a
+// full bucket full. Others are left to be continued.
 func (e *engine) dropIfFinal(ctx context.Context, u objectstore.Upload, err error) {
 	switch fault.KindOf(err) {
-	case fault.Corrupt, fault.NotFound, fault.Quota, fault.Invalid, fault.Unsupported:
+	case fault.Quota:
+	case fault.Corrupt, fault.NotFound, fault.Invalid, fault.Unsupported:
+		if ctx.Err() != nil {
+			return // it is another file's error that stops this one
+		}
 	default:
 		return
 	}
+	e.drop(ctx, u)
+}
+
+func (e *engine) drop(ctx context.Context, u objectstore.Upload) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
 	if abortErr := u.Abort(ctx); abortErr != nil {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -297,5 +299,46 @@ func TestRefuses(t *testing.T) {
 				t.Errorf("Run = %v, want Invalid", err)
 			}
 		})
+	}
+}
+
+// A repository may be a copy of a folder that was fetched before.
+func TestOwnFilesAreNotFetched(t *testing.T) {
+	files := light()
+	files[names.Manifest] = []byte("{}")
+	files["koldun/x.json"] = []byte("{}")
+	h := hubtest.New(t, hubtest.Options{}, files)
+	to := dirStore(t, t.TempDir())
+	mustRun(t, config(t, h, to))
+	delete(files, names.Manifest)
+	verify(t, to, files)
+}
+
+// A fetch that was stopped leaves no goroutine behind.
+func TestNothingRunsOn(t *testing.T) {
+	h := hubtest.New(t, hubtest.Options{}, repo())
+	h.Break(hubtest.Rule{Path: large, CDN: true, Do: hubtest.Stall(1000)})
+	cfg := config(t, h, dirStore(t, t.TempDir()))
+	cfg.Stall = time.Hour
+	cfg.Progress = func(progress.Report) {}
+	stacks := func() string {
+		buf := make([]byte, 1<<20)
+		return string(buf[:runtime.Stack(buf, true)])
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := fetch.Run(ctx, cfg)
+		done <- err
+	}()
+	for rangesOf(h, large) == 0 {
+		runtime.Gosched()
+	}
+	cancel()
+	if err := <-done; !fault.Is(err, fault.Interrupted) {
+		t.Errorf("Run = %v", err)
+	}
+	if s := stacks(); strings.Contains(s, "koldun/internal/fetch.(*") {
+		t.Errorf("something of the fetch still runs:\n%s", s)
 	}
 }

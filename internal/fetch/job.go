@@ -13,10 +13,10 @@ import (
 
 // A job makes one target hold what one origin has.
 type job struct {
+	retrier
 	o      Options
 	to     objectstore.Store
 	choose patterns
-	log    *slog.Logger
 	origin manifest.Origin
 	base   manifest.Manifest // what the new manifest says beside origin and files
 	meter  *meter
@@ -47,7 +47,11 @@ func newJob(to objectstore.Store, o Options) (*job, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &job{o: o, to: to, choose: choose, log: log, base: manifest.Manifest{Kind: manifest.Source}, meter: startMeter(o.Progress)}, nil
+	again := retrier{log: log, sleep: sleep}
+	return &job{
+		retrier: again, o: o, to: &patientStore{Store: to, retrier: again}, choose: choose,
+		base: manifest.Manifest{Kind: manifest.Source}, meter: startMeter(o.Progress),
+	}, nil
 }
 
 // run does the job. plan lists the files; it is asked only if the target is not
@@ -79,7 +83,9 @@ func (j *job) run(ctx context.Context, plan func(context.Context) ([]item, error
 	return j.bring(ctx, items, old, found)
 }
 
-// existing reads the target's manifest, if it has one.
+// existing reads the target's manifest, if it has one. This first contact is
+// left to the few tries of the store itself: a target that cannot be reached
+// now is more often misspelt than down.
 func (j *job) existing(ctx context.Context) (manifest.Manifest, bool, error) {
 	m, _, err := manifest.Load(ctx, j.to)
 	switch {
@@ -123,8 +129,8 @@ func (j *job) whole(ctx context.Context, m manifest.Manifest) (bool, error) {
 
 func (j *job) engine(m *meter) *engine {
 	return &engine{
-		to: j.to, buffers: newBuffers(j.o.PartSize, j.o.Concurrency), partSize: j.o.PartSize,
-		stall: j.o.Stall, meter: m, log: j.log, sleep: sleep,
+		retrier: j.retrier, to: j.to, buffers: newBuffers(j.o.PartSize, j.o.Concurrency), partSize: j.o.PartSize,
+		stall: j.o.Stall, meter: m,
 	}
 }
 

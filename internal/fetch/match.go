@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
 )
 
 // What a conversion needs, and no second copy of the weights: original/ and
@@ -36,7 +38,12 @@ func newPatterns(include, exclude []string) (patterns, error) {
 	return p, nil
 }
 
+// match reports whether a path is chosen. What this package and the stores
+// write themselves never is: a repository may be a copy of such a folder.
 func (p patterns) match(path string) bool {
+	if path == names.Manifest || path == objectstore.WorkDir || strings.HasPrefix(path, objectstore.WorkDir+"/") {
+		return false
+	}
 	return matchAny(p.include, path) && !matchAny(p.exclude, path)
 }
 

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"time"
 
@@ -25,16 +26,22 @@ func backoff(n int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
+// A retrier tries again.
+type retrier struct {
+	log   *slog.Logger
+	sleep func(ctx context.Context, d time.Duration) error
+}
+
 // retry calls f until it succeeds, fails with another error than a Transient
 // one, or has had all its tries.
-func (e *engine) retry(ctx context.Context, what string, f func() error) error {
+func (r retrier) retry(ctx context.Context, f func() error) error {
 	for n := 1; ; n++ {
 		err := f()
 		if err == nil || ctx.Err() != nil || !fault.Is(err, fault.Transient) || n == attempts {
 			return err
 		}
-		e.log.WarnContext(ctx, "trying again", "what", what, "try", n, "error", err)
-		if err := e.sleep(ctx, backoff(n)); err != nil {
+		r.log.WarnContext(ctx, "trying again", "try", n, "error", err)
+		if err := r.sleep(ctx, backoff(n)); err != nil {
 			return err
 		}
 	}

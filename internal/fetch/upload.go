@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/objectstore"
 )
@@ -16,13 +17,9 @@ import (
 // before it are in. A part holds its buffer until it is both written and in the
 // digest. Buffers are given in the order of parts, so the part that the digest
 // waits for always has one.
-func (e *engine) bringLarge(ctx context.Context, it item) (_ manifest.File, err error) {
+func (e *engine) bringLarge(ctx context.Context, it item) (manifest.File, error) {
 	o := it.options(e.partSize)
-	var up objectstore.Upload
-	err = e.retry(ctx, "beginning an upload", func() (err error) {
-		up, err = e.to.Upload(ctx, it.path, o)
-		return err
-	})
+	up, err := e.to.Upload(ctx, it.path, o)
 	if err != nil {
 		return manifest.File{}, err
 	}
@@ -31,12 +28,13 @@ func (e *engine) bringLarge(ctx context.Context, it item) (_ manifest.File, err 
 	if err == nil {
 		err = d.check(it)
 	}
-	var object objectstore.Object
-	if err == nil {
-		err = e.retry(ctx, "completing an upload", func() (err error) {
-			object, err = up.Complete(ctx)
-			return err
-		})
+	if err != nil {
+		e.dropIfFinal(ctx, up, err)
+		return manifest.File{}, err
+	}
+	object, err := up.Complete(ctx)
+	if fault.Is(err, fault.Conflict) {
+		e.drop(ctx, up) // its parts are not what they were
 	}
 	if err != nil {
 		e.dropIfFinal(ctx, up, err)
@@ -89,9 +87,7 @@ func (e *engine) part(ctx context.Context, it item, o objectstore.UploadOptions,
 		return err
 	}
 	written := make(chan error, 1)
-	go func() {
-		written <- e.retry(ctx, "writing a part", func() error { return up.WritePart(ctx, p.number, p.buf) })
-	}()
+	go func() { written <- up.WritePart(ctx, p.number, p.buf) }()
 	select {
 	case <-p.before:
 		d.add(p.buf)

@@ -103,7 +103,8 @@ func (d *dirStore) openFile(ctx context.Context, name string, offset, length int
 	if err != nil {
 		return nil, err
 	}
-	f, err := root.Open(name)
+	// A pipe must not keep the opener waiting for somebody to write into it.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +183,15 @@ func (d *dirStore) list(ctx context.Context, prefix string) ([]Object, error) {
 			return nil
 		}
 		info, err := root.Stat(name) // follows links inside the root
-		if err != nil || !info.Mode().IsRegular() {
-			return nil //nolint:nilerr // a dangling or outward link is no object
+		switch dirKind(err) {
+		case fault.NotFound, fault.Invalid: // vanished, or a link to nowhere or outside
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			return nil
 		}
 		list = append(list, Object{Name: name, Size: info.Size(), Modified: info.ModTime()})
 		return nil

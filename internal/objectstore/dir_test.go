@@ -3,6 +3,7 @@ package objectstore_test
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -176,5 +177,23 @@ func TestDirDamagedUpload(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// What is no regular file is no object, and nobody waits for it.
+func TestDirSpecialFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	s := openDir(t, dir)
+	if _, err := s.Open(t.Context(), "pipe", 0, -1); !fault.Is(err, fault.NotFound) {
+		t.Errorf("Open = %v, want NotFound", err)
+	}
+	if _, err := s.Stat(t.Context(), "pipe"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("Stat = %v, want NotFound", err)
+	}
+	if list, err := s.List(t.Context(), ""); err != nil || len(list) != 0 {
+		t.Errorf("List = %v, %v", list, err)
 	}
 }

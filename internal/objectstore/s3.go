@@ -28,6 +28,7 @@ type s3Store struct {
 	client *s3.Client
 	bucket string
 	prefix string // "" or ends in a slash
+	plain  bool   // S3Config.PlainParts
 }
 
 // OpenS3 opens a bucket and key prefix as a store. It asks no server.
@@ -36,11 +37,20 @@ func OpenS3(ctx context.Context, bucket, prefix string, cfg S3Config) (Store, er
 	if err != nil {
 		return nil, err
 	}
-	return NewS3(client, bucket, prefix)
+	s, err := newS3(client, bucket, prefix)
+	if err != nil {
+		return nil, err
+	}
+	s.plain = cfg.PlainParts
+	return s, nil
 }
 
 // NewS3 is OpenS3 with a client that is shared.
 func NewS3(client *s3.Client, bucket, prefix string) (Store, error) {
+	return newS3(client, bucket, prefix)
+}
+
+func newS3(client *s3.Client, bucket, prefix string) (*s3Store, error) {
 	if bucket == "" {
 		return nil, fault.Errorf(fault.Invalid, "cannot open a bucket: no name given")
 	}
@@ -195,10 +205,12 @@ func (s *s3Store) Put(ctx context.Context, name string, body []byte) error {
 }
 
 func (s *s3Store) put(ctx context.Context, name string, body []byte) error {
+	in := &lentBody{r: bytes.NewReader(body)}
+	defer in.detach()
 	_, err := s.client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket:   &s.bucket,
 		Key:      s.key(name),
-		Body:     bytes.NewReader(body),
+		Body:     in,
 		Metadata: map[string]string{tokenMetadata: noToken},
 	})
 	return err

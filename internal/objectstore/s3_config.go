@@ -34,6 +34,9 @@ type S3Config struct {
 	SecretKey    string
 	SessionToken string
 	CAFile       string // PEM file of authorities trusted beside the system's
+	// PlainParts writes parts without the CRC32 that the service is to check,
+	// for services that refuse it. Their signature covers the bytes then.
+	PlainParts bool
 }
 
 // S3ConfigFromEnv reads the variables of the AWS tools. getenv is os.Getenv or
@@ -54,6 +57,7 @@ func S3ConfigFromEnv(getenv func(string) string) S3Config {
 		SecretKey:    first(names.EnvS3SecretKey),
 		SessionToken: first(names.EnvS3Session),
 		CAFile:       first("AWS_CA_BUNDLE"),
+		PlainParts:   strings.EqualFold(first("AWS_REQUEST_CHECKSUM_CALCULATION"), "when_required"),
 	}
 }
 
@@ -66,8 +70,8 @@ const (
 	// parts before they answer.
 	assembleTimeout = 30 * time.Minute
 	writeTimeout    = time.Minute // without a byte of the request being taken
-	s3Attempts      = 4
-	s3MaxBackoff    = 5 * time.Second
+	s3Attempts      = 3
+	s3MaxBackoff    = 3 * time.Second
 )
 
 // NewS3Client makes a client of the service. It asks no server. Errors:
@@ -162,6 +166,7 @@ func s3Transport(caFile string) (*http.Transport, error) {
 		ExpectContinueTimeout: time.Second,
 		WriteBufferSize:       128 << 10,
 		ReadBufferSize:        128 << 10,
+		DisableCompression:    true,
 	}
 	if caFile == "" {
 		return t, nil

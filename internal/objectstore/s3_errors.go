@@ -44,7 +44,9 @@ var codeKinds = map[string]fault.Kind{
 	"ExpiredToken":                   fault.Denied,
 	"InvalidToken":                   fault.Denied,
 	"TokenRefreshRequired":           fault.Denied,
-	"XAdminUserNotFound":             fault.Denied, // versitygw, for an unknown access key
+	"XAdminUserNotFound":             fault.Denied,   // versitygw, for an unknown access key
+	"InvalidPart":                    fault.Conflict, // replaced or dropped by somebody else
+	"InvalidPartOrder":               fault.Conflict,
 	"MethodNotAllowed":               fault.Denied, // read-only gateways answer so
 }
 

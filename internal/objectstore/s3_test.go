@@ -69,9 +69,9 @@ func TestS3AnswersBecomeFaults(t *testing.T) {
 		"TooLarge":    {400, "EntityTooLarge", fault.Invalid, 1},
 		"Elsewhere":   {301, "PermanentRedirect", fault.Invalid, 1},
 		"Malformed":   {400, "InvalidArgument", fault.Invalid, 1},
-		"SlowDown":    {503, "SlowDown", fault.Transient, 4},
-		"Internal":    {500, "InternalError", fault.Transient, 4},
-		"BareGateway": {502, "", fault.Transient, 4},
+		"SlowDown":    {503, "SlowDown", fault.Transient, 3},
+		"Internal":    {500, "InternalError", fault.Transient, 3},
+		"BareGateway": {502, "", fault.Transient, 3},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -174,10 +174,10 @@ func TestOpen(t *testing.T) {
 func TestS3ConfigFromEnv(t *testing.T) {
 	env := map[string]string{
 		"AWS_ENDPOINT_URL": "http://all", "AWS_ENDPOINT_URL_S3": " http://s3 ", "AWS_DEFAULT_REGION": "r",
-		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SESSION_TOKEN": "c", "AWS_CA_BUNDLE": "/ca",
+		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SESSION_TOKEN": "c", "AWS_CA_BUNDLE": "/ca", "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
 	}
 	got := objectstore.S3ConfigFromEnv(func(k string) string { return env[k] })
-	want := objectstore.S3Config{Endpoint: "http://s3", Region: "r", AccessKey: "a", SecretKey: "b", SessionToken: "c", CAFile: "/ca"}
+	want := objectstore.S3Config{Endpoint: "http://s3", Region: "r", AccessKey: "a", SecretKey: "b", SessionToken: "c", CAFile: "/ca", PlainParts: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

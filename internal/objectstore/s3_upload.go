@@ -89,12 +89,16 @@ func (u *s3Upload) begin(ctx context.Context) error {
 	if err := u.writeRecord(ctx); err != nil {
 		return err
 	}
-	out, err := u.store.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
+	in := &s3.CreateMultipartUploadInput{
 		Bucket:            &u.store.bucket,
 		Key:               u.store.key(u.rec.Name),
 		Metadata:          map[string]string{tokenMetadata: u.o.Token},
 		ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
-	})
+	}
+	if u.store.plain {
+		in.ChecksumAlgorithm = ""
+	}
+	out, err := u.store.client.CreateMultipartUpload(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -159,19 +163,21 @@ func (u *s3Upload) writePart(ctx context.Context, number int, body []byte) error
 	if err := u.o.checkPart(number, len(body)); err != nil {
 		return err
 	}
-	var crc [4]byte
-	binary.BigEndian.PutUint32(crc[:], crc32.ChecksumIEEE(body))
-	sum := base64.StdEncoding.EncodeToString(crc[:])
-	in := &partBody{r: bytes.NewReader(body)}
-	defer in.detach()
-	out, err := u.store.client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket:        &u.store.bucket,
-		Key:           u.store.key(u.rec.Name),
-		UploadId:      &u.rec.UploadID,
-		PartNumber:    aws.Int32(int32(number)),
-		Body:          in,
-		ChecksumCRC32: &sum,
-	}, unsignedBody)
+	lent := &lentBody{r: bytes.NewReader(body)}
+	defer lent.detach()
+	in := &s3.UploadPartInput{
+		Bucket:     &u.store.bucket,
+		Key:        u.store.key(u.rec.Name),
+		UploadId:   &u.rec.UploadID,
+		PartNumber: aws.Int32(int32(number)),
+		Body:       lent,
+	}
+	var opts []func(*s3.Options)
+	if !u.store.plain {
+		in.ChecksumCRC32 = aws.String(crc(body))
+		opts = append(opts, unsignedBody)
+	}
+	out, err := u.store.client.UploadPart(ctx, in, opts...)
 	if err != nil {
 		return err
 	}
@@ -182,36 +188,9 @@ func (u *s3Upload) writePart(ctx context.Context, number int, body []byte) error
 	return nil
 }
 
-// partBody lends out a part until detach: the HTTP client may go on reading the
-// body of a request that has failed (net/http, RoundTripper), while the owner
-// of the memory fills it with something else.
-type partBody struct {
-	mu sync.Mutex
-	r  *bytes.Reader
-}
-
-func (b *partBody) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.r == nil {
-		return 0, io.ErrClosedPipe
-	}
-	return b.r.Read(p)
-}
-
-func (b *partBody) Seek(offset int64, whence int) (int64, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.r == nil {
-		return 0, io.ErrClosedPipe
-	}
-	return b.r.Seek(offset, whence)
-}
-
-func (b *partBody) detach() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.r = nil
+// crc is the CRC32 of a part as S3 writes it.
+func crc(body []byte) string {
+	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(body)))
 }
 
 // unsignedBody leaves the body out of the signature, which would cost a second

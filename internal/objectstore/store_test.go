@@ -23,11 +23,18 @@ func TestDirConforms(t *testing.T) {
 	})
 }
 
-func TestS3Conforms(t *testing.T) {
+func TestS3Conforms(t *testing.T) { conforms(t, false) }
+
+func TestPlainS3Conforms(t *testing.T) { conforms(t, true) }
+
+func conforms(t *testing.T, plain bool) {
+	t.Helper()
 	storetest.Run(t, func(t *testing.T) func() objectstore.Store {
 		bucket := s3test.New(t)
 		return func() objectstore.Store {
-			s, err := objectstore.OpenS3(t.Context(), bucket.Name, "models/a", bucket.Config)
+			cfg := bucket.Config
+			cfg.PlainParts = plain
+			s, err := objectstore.OpenS3(t.Context(), bucket.Name, "models/a", cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
