@@ -81,7 +81,8 @@ func run(ctx context.Context, cfg Config) (_ manifest.Manifest, err error) {
 			return manifest.Manifest{}, err
 		}
 	}
-	source := modelref.Ref{Scheme: modelref.Hub, Repo: repo}
+	source := cfg.Ref
+	source.Revision = ""
 	j.origin = manifest.Origin{Source: source.String(), Commit: commit, Include: cfg.Include, Exclude: cfg.Exclude}
 	return j.run(ctx, func(ctx context.Context) ([]item, error) {
 		files, err := cfg.Hub.Tree(ctx, repo, commit)

@@ -216,22 +216,20 @@ func TestKilledFetch(t *testing.T) {
 	t.Parallel()
 	files := killRepo()
 	want := chosen(files)
-	for name, target := range map[string]func(t *testing.T) (string, objectstore.S3Config){
-		"S3": func(t *testing.T) (string, objectstore.S3Config) {
+	for name, target := range map[string]func(t *testing.T) (string, *s3test.Bucket){
+		"S3": func(t *testing.T) (string, *s3test.Bucket) {
 			b := s3test.New(t)
-			return "s3://" + b.Name + "/models/m", b.Config
+			return "s3://" + b.Name + "/models/m", b
 		},
-		"Dir": func(t *testing.T) (string, objectstore.S3Config) {
-			return t.TempDir() + "/m", objectstore.S3Config{}
-		},
+		"Dir": func(t *testing.T) (string, *s3test.Bucket) { return t.TempDir() + "/m", &s3test.Bucket{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := hubtest.New(t, hubtest.Options{}, files)
 			// A slower source than loopback, so that there is something to hit.
 			h.Break(hubtest.Rule{CDN: true, Do: slowly(20 * time.Millisecond)})
-			url, cfg := target(t)
-			to, err := objectstore.Open(t.Context(), url, cfg)
+			url, b := target(t)
+			to, err := objectstore.Open(t.Context(), url, b.Config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,10 +241,13 @@ func TestKilledFetch(t *testing.T) {
 			done := func() {
 				verify(t, to, want)
 				checkThrift(t, h, kills)
+				if b.Client != nil && b.Uploads(t) != 0 {
+					t.Errorf("%d unfinished uploads are left", b.Uploads(t))
+				}
 				kills = 0
 				h.Forget()
 			}
-			killed(t, order{Hub: h.URL, Repo: h.Repo, Target: url, S3: cfg}, rounds(t, 4), check, done, func() { wipe(t, to) })
+			killed(t, order{Hub: h.URL, Repo: h.Repo, Target: url, S3: b.Config}, rounds(t, 4), check, done, func() { wipe(t, to) })
 		})
 	}
 }

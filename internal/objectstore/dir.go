@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
 )
 
 // dirStore keeps objects as files below one folder. All access goes through an
@@ -41,7 +42,9 @@ func OpenDir(path string) (Store, error) {
 	return &dirStore{path: abs}, nil
 }
 
-func (d *dirStore) URL() string { return "file://" + d.path }
+func (d *dirStore) URL() string {
+	return modelref.Ref{Scheme: modelref.File, Path: d.path}.String()
+}
 
 // open gives the root; without it fs.ErrNotExist, unless create makes it.
 func (d *dirStore) open(create bool) (*os.Root, error) {

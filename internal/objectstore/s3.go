@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
 )
 
 // tokenMetadata is the user metadata that carries an upload's token. S3 stores
@@ -64,7 +65,9 @@ func newS3(client *s3.Client, bucket, prefix string) (*s3Store, error) {
 	return &s3Store{client: client, bucket: bucket, prefix: prefix}, nil
 }
 
-func (s *s3Store) URL() string { return strings.TrimSuffix("s3://"+s.bucket+"/"+s.prefix, "/") }
+func (s *s3Store) URL() string {
+	return modelref.Ref{Scheme: modelref.S3, Bucket: s.bucket, Path: strings.TrimSuffix(s.prefix, "/")}.String()
+}
 
 func (s *s3Store) key(name string) *string { return aws.String(s.prefix + name) }
 

@@ -12,6 +12,7 @@ import (
 	"path"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
@@ -98,13 +99,23 @@ func (u *s3Upload) begin(ctx context.Context) error {
 	if u.store.plain {
 		in.ChecksumAlgorithm = ""
 	}
-	out, err := u.store.client.CreateMultipartUpload(ctx, in)
+	// A call that is given up halfway may yet make an upload, after whoever
+	// comes next has looked for it. So it is waited for, and noted down.
+	patiently, cancel := context.WithTimeout(context.WithoutCancel(ctx), beginTimeout)
+	defer cancel()
+	out, err := u.store.client.CreateMultipartUpload(patiently, in)
 	if err != nil {
 		return err
 	}
 	u.rec.UploadID = aws.ToString(out.UploadId)
-	return u.writeRecord(ctx)
+	if err := u.writeRecord(patiently); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
+
+// beginTimeout bounds how long the beginning of an upload holds up an end.
+const beginTimeout = 30 * time.Second
 
 // listParts reads which parts the service has. A part of a wrong size is
 // written again.
@@ -229,7 +240,9 @@ func (u *s3Upload) complete(ctx context.Context) (Object, error) {
 	o, statErr := u.store.stat(ctx, u.rec.Name)
 	switch {
 	case statErr == nil && o.Size == u.o.Size && o.Token == u.o.Token && (err == nil || hasCode(err, "NoSuchUpload")):
-		return o, u.store.remove(ctx, recordName(u.rec.Name))
+		// The call that began the upload may have been answered only at its
+		// second try, and have begun two.
+		return o, u.store.abortAll(ctx, u.rec.Name)
 	case err != nil:
 		return Object{}, err
 	case statErr != nil:
