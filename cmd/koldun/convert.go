@@ -5,18 +5,20 @@ import (
 	"log/slog"
 
 	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
 // ConvertCmd converts a model.
 type ConvertCmd struct {
-	From        string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the files are as the hub has them."`
-	To          string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the converted files go."`
-	Weights     string `default:"q40" enum:"q40,f32,f16,q80" help:"Type of the matrix weights: ${enum}. Engines run q40 and f32."`
-	Name        string `required:"" help:"Name of the model in the file names."`
-	Only        string `default:"" enum:",model,tokenizer" help:"Convert only the model or only the tokenizer."`
-	Workers     int    `default:"0" help:"Goroutines that compute; 0 is one per core."`
-	ProgressKey string `hidden:"" help:"Record to write progress to."`
+	From    string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the files are as the hub has them."`
+	To      string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the converted files go."`
+	Weights string `default:"q40" enum:"q40,f32,f16,q80" help:"Type of the matrix weights: ${enum}. Engines run q40 and f32."`
+	Name    string `required:"" help:"Name of the model in the file names."`
+	Only    string `default:"" enum:",model,tokenizer" help:"Convert only the model or only the tokenizer."`
+	Workers int    `default:"0" help:"Goroutines that compute; 0 is one per core."`
+
+	JobFlags
 }
 
 // Run converts.
@@ -29,24 +31,20 @@ func (c *ConvertCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	reports, err := newReporter(ctx, c.ProgressKey, log)
-	if err != nil {
-		return err
-	}
-	m, err := convert.Run(ctx, convert.Config{
-		From:     from,
-		To:       to,
-		Name:     c.Name,
-		Weights:  topology.FloatType(c.Weights),
-		Only:     convert.Part(c.Only),
-		Workers:  c.Workers,
-		Progress: reports.Report,
-		Log:      log,
+	return c.do(ctx, "convert", log, func(ctx context.Context, report progress.Func) (progress.Report, error) {
+		m, err := convert.Run(ctx, convert.Config{
+			From:     from,
+			To:       to,
+			Name:     c.Name,
+			Weights:  topology.FloatType(c.Weights),
+			Only:     convert.Part(c.Only),
+			Workers:  c.Workers,
+			Progress: report,
+			Log:      log,
+		})
+		if err == nil {
+			log.Info("converted", "to", to.URL(), "files", len(m.Files), "bytes", m.Size())
+		}
+		return progress.Report{Shape: m.Shape}, err
 	})
-	reports.End("convert", err)
-	if err != nil {
-		return err
-	}
-	log.Info("converted", "to", to.URL(), "files", len(m.Files), "bytes", m.Size())
-	return nil
 }

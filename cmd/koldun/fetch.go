@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 // FetchCmd downloads a model. HF_ENDPOINT names another hub than
@@ -25,7 +26,8 @@ type FetchCmd struct {
 	Concurrency int           `default:"8" help:"Parts downloaded at the same time."`
 	PartSize    int64         `default:"8" help:"Size of a part in MiB, at least 5. Memory is concurrency times this."`
 	Stall       time.Duration `default:"30s" help:"A connection that brings nothing for so long is replaced."`
-	ProgressKey string        `hidden:"" help:"Record to write progress to."`
+
+	JobFlags
 }
 
 // Run fetches.
@@ -34,25 +36,21 @@ func (c *FetchCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return fault.As(fault.Invalid, err)
 	}
-	reports, err := newReporter(ctx, c.ProgressKey, log)
-	if err != nil {
-		return err
-	}
-	m, err := c.fetch(ctx, ref, fetch.Options{
-		Include:     c.Include,
-		Exclude:     c.Exclude,
-		Concurrency: c.Concurrency,
-		PartSize:    c.PartSize << 20,
-		Stall:       c.Stall,
-		Progress:    reports.Report,
-		Log:         log,
+	return c.do(ctx, "fetch", log, func(ctx context.Context, report progress.Func) (progress.Report, error) {
+		m, err := c.fetch(ctx, ref, fetch.Options{
+			Include:     c.Include,
+			Exclude:     c.Exclude,
+			Concurrency: c.Concurrency,
+			PartSize:    c.PartSize << 20,
+			Stall:       c.Stall,
+			Progress:    report,
+			Log:         log,
+		})
+		if err == nil {
+			log.Info("fetched", "from", ref.String(), "commit", m.Origin.Commit, "to", c.To, "files", len(m.Files), "bytes", m.Size())
+		}
+		return progress.Report{Shape: m.Shape}, err
 	})
-	reports.End("fetch", err)
-	if err != nil {
-		return err
-	}
-	log.Info("fetched", "from", ref.String(), "commit", m.Origin.Commit, "to", c.To, "files", len(m.Files), "bytes", m.Size())
-	return nil
 }
 
 func (c *FetchCmd) fetch(ctx context.Context, ref modelref.Ref, o fetch.Options) (manifest.Manifest, error) {

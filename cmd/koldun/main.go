@@ -38,6 +38,8 @@ type CLI struct {
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
 	LLM        LLMCmd        `cmd:"" name:"llm" help:"Drive an engine: the sidecar of a root pod."`
 	Engine     EngineCmd     `cmd:"" help:"The embedded inference engine."`
+	Install    InstallCmd    `cmd:"" help:"Copy this program into a folder that an engine's container shares."`
+	Supervise  SuperviseCmd  `cmd:"" help:"Run an engine of distributed-llama as the first process of its container."`
 	Version    VersionCmd    `cmd:"" help:"Print the version."`
 }
 

@@ -12,8 +12,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/topology"
 )
 
 // reportEvery is how often a Job writes its record: often enough to watch,
@@ -43,18 +45,23 @@ func newReporter(ctx context.Context, key string, log *slog.Logger) (*reporter, 
 		if err != nil {
 			return nil, err
 		}
-		r.write = record(b, key, log)
+		r.write = both(record(b, key, log), lines(log))
 		go r.run(reportEvery, b.Close)
 		return r, nil
 	case term.IsTerminal(int(os.Stderr.Fd())):
 		r.write = bar(os.Stderr)
 	default:
-		r.write = func(p progress.Report) {
-			log.Info("progress", "stage", p.Stage, "phase", p.Phase, "item", p.Item, "bytes", p.Bytes, "total", p.Total, "percent", p.Percent())
-		}
+		r.write = lines(log)
 	}
 	go r.run(2*reportEvery, func() {})
 	return r, nil
+}
+
+// newest is the latest report.
+func (r *reporter) newest() progress.Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.latest
 }
 
 // Report is a progress.Func.
@@ -64,13 +71,14 @@ func (r *reporter) Report(p progress.Report) {
 	r.latest, r.fresh = p, true
 }
 
-// End reports how the work ended, and closes the reporter.
-func (r *reporter) End(stage string, err error) {
+// End reports how the work ended, with the model's header if it is known, and
+// closes the reporter.
+func (r *reporter) End(stage string, shape *topology.Shape, err error) {
 	r.mu.Lock()
-	r.latest.Stage = stage
+	r.latest.Stage, r.latest.Shape = stage, shape
 	r.latest.Phase = progress.Done
 	if err != nil {
-		r.latest.Phase, r.latest.Message = progress.Failed, err.Error()
+		r.latest.Phase, r.latest.Message, r.latest.Kind = progress.Failed, err.Error(), string(fault.KindOf(err))
 	}
 	r.fresh = true
 	r.mu.Unlock()
@@ -114,6 +122,26 @@ func record(b *bus.Bus, key string, log *slog.Logger) func(progress.Report) {
 		if _, err := table.Put(ctx, key, p); err != nil {
 			log.Warn("cannot report progress", "key", key, "error", err)
 		}
+	}
+}
+
+func both(a, b func(progress.Report)) func(progress.Report) {
+	return func(p progress.Report) { a(p); b(p) }
+}
+
+// logEvery is how often a running Job says in its log how far it is.
+const logEvery = 10 * time.Second
+
+// lines writes reports to the log, now and then.
+func lines(log *slog.Logger) func(progress.Report) {
+	var last time.Time
+	return func(p progress.Report) {
+		if p.Phase == progress.Running && time.Since(last) < logEvery {
+			return
+		}
+		last = time.Now()
+		log.Info("progress", "stage", p.Stage, "phase", p.Phase, "item", p.Item, "bytes", p.Bytes, "total", p.Total,
+			"percent", p.Percent(), "bytes-per-second", p.BytesPerSecond, "eta", p.ETA().Round(time.Second).String())
 	}
 }
 

@@ -1,6 +1,13 @@
 // Package progress is the vocabulary in which long work tells how far it is.
 package progress
 
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/gorizond/koldun/internal/topology"
+)
+
 // A Phase is one step of the life of a piece of work.
 type Phase string
 
@@ -23,6 +30,28 @@ type Report struct {
 	BytesPerSecond int64  `json:"bytesPerSecond,omitempty"` // over the last seconds
 	Message        string `json:"message,omitempty"`        // the error, when Failed
 	Kind           string `json:"kind,omitempty"`           // the fault kind of the error, when Failed
+	// Shape is the model's header, when a conversion is Done.
+	Shape *topology.Shape `json:"shape,omitempty"`
+}
+
+// MarshalJSON adds what follows from the numbers, for readers that do no sums:
+// "percent", and "etaSeconds" while there is a rate.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	return json.Marshal(struct {
+		plain
+		Percent    int   `json:"percent"`
+		ETASeconds int64 `json:"etaSeconds,omitempty"`
+	}{plain(r), r.Percent(), int64(r.ETA().Round(time.Second) / time.Second)})
+}
+
+// ETA is how long the rest may take at the present rate; 0 while that is not
+// known, and when nothing is left.
+func (r Report) ETA() time.Duration {
+	if r.BytesPerSecond <= 0 || r.Total <= r.Bytes || r.Phase != Running {
+		return 0
+	}
+	return time.Duration(float64(r.Total-r.Bytes) / float64(r.BytesPerSecond) * float64(time.Second))
 }
 
 // Percent is the share done, 0 to 100; 0 while the total is not known.

@@ -113,6 +113,12 @@ type Progress struct {
 	// Bytes in all.
 	// +optional
 	Total int64 `json:"total,omitempty"`
+	// Share done, 0 to 100.
+	// +optional
+	Percent int `json:"percent,omitempty"`
+	// Seconds that the rest may take at the present rate.
+	// +optional
+	ETASeconds int64 `json:"etaSeconds,omitempty"`
 	// Bytes per second over the last seconds.
 	// +optional
 	BytesPerSecond int64 `json:"bytesPerSecond,omitempty"`

@@ -126,6 +126,7 @@ func (c *Client) progress(ctx context.Context, key string) (*progress.Report, er
 	if err != nil {
 		return nil, err
 	}
+	r.Shape = nil // the status has it as soon as the files are whole
 	return &r, nil
 }
 

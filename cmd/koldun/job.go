@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/progress"
+)
+
+// JobFlags are those of long work.
+type JobFlags struct {
+	Deadline      time.Duration `default:"0" help:"Give up after so long; 0 is never. What is done is kept, and the next run goes on from it."`
+	MetricsListen string        `default:"" help:"Address of /metrics and /healthz while the work goes on; empty is none."`
+	ProgressKey   string        `hidden:"" help:"Record to write progress to."`
+}
+
+// errDeadline is why the work ended when it took too long.
+var errDeadline = fault.Errorf(fault.Transient, "the deadline has passed")
+
+// do runs long work with its reporter, its deadline and its metrics. stage is
+// "fetch" or "convert".
+func (f JobFlags) do(ctx context.Context, stage string, log *slog.Logger, work func(context.Context, progress.Func) (progress.Report, error)) error {
+	reports, err := newReporter(ctx, f.ProgressKey, log)
+	if err != nil {
+		return err
+	}
+	if f.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.Deadline, errDeadline)
+		defer cancel()
+	}
+	stop, err := f.metrics(ctx, stage, reports, log)
+	if err != nil {
+		reports.End(stage, nil, err)
+		return err
+	}
+	defer stop()
+	result, err := work(ctx, reports.Report)
+	if err != nil && context.Cause(ctx) == errDeadline { //nolint:errorlint // the very cause that was given
+		err = fault.Errorf(fault.Transient, "cannot %s within %s: %w", stage, f.Deadline, errDeadline)
+	}
+	reports.End(stage, result.Shape, err)
+	return err
+}
+
+// metrics serves the newest report until stop is called.
+func (f JobFlags) metrics(ctx context.Context, stage string, r *reporter, log *slog.Logger) (stop func(), err error) {
+	if f.MetricsListen == "" {
+		return func() {}, nil
+	}
+	l, err := httpserver.Listen(ctx, listenAddress(f.MetricsListen))
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	labels := prometheus.Labels{"stage": stage}
+	gauge := func(name, help string, value func(progress.Report) int64) {
+		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "koldun", Subsystem: "job", Name: name, Help: help, ConstLabels: labels},
+			func() float64 { return float64(value(r.newest())) }))
+	}
+	gauge("done_bytes", "Bytes done.", func(p progress.Report) int64 { return p.Bytes })
+	gauge("total_bytes", "Bytes in all; 0 while not known.", func(p progress.Report) int64 { return p.Total })
+	gauge("rate_bytes_per_second", "Bytes per second over the last seconds.", func(p progress.Report) int64 { return p.BytesPerSecond })
+	gauge("eta_seconds", "Time that the rest may take; 0 while not known.", func(p progress.Report) int64 { return int64(p.ETA() / time.Second) })
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := httpserver.Serve(ctx, l, httpserver.Health(registry), httpserver.Options{Name: "metrics", Grace: time.Second, Logger: log}); err != nil {
+			log.Warn("cannot serve metrics", "error", err)
+		}
+	}()
+	return func() { cancel(); <-done }, nil
+}
