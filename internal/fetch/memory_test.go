@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// memoryEnv is the size of the file in GiB; a run with more than usual is
+// memoryEnv is the size of a file in GiB, which then goes to a bucket that
+// forgets it, since no disk needs to hold it:
 //
 //	KOLDUN_MEMORY_GIB=20 go test -run TestMemory -v ./internal/fetch
 const memoryEnv = "KOLDUN_MEMORY_GIB"
@@ -19,17 +21,27 @@ func TestMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector takes memory of its own")
 	}
-	size := int64(512 << 20)
-	if s := os.Getenv(memoryEnv); s != "" {
-		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil {
-			t.Fatalf("%s: %v", memoryEnv, err)
+	t.Run("Gateway", func(t *testing.T) {
+		b := s3test.New(t)
+		measure(t, 256<<20, "s3://"+b.Name+"/m", b.Config)
+	})
+	t.Run("Sink", func(t *testing.T) {
+		gib := int64(1)
+		if s := os.Getenv(memoryEnv); s != "" {
+			n, err := strconv.ParseInt(s, 10, 32)
+			if err != nil {
+				t.Fatalf("%s: %v", memoryEnv, err)
+			}
+			gib = n
 		}
-		size = n << 30
-	}
+		measure(t, gib<<30, "s3://bucket/m", newSink(t))
+	})
+}
+
+func measure(t *testing.T, size int64, target string, cfg objectstore.S3Config) {
+	t.Helper()
 	h := bigRepo(t, size)
-	b := s3test.New(t)
-	out, _ := runVictim(t, order{Hub: h.URL, Repo: h.Repo, Target: "s3://" + b.Name + "/m", S3: b.Config, Usual: true}, 0)
+	out, _ := runVictim(t, order{Hub: h.URL, Repo: h.Repo, Target: target, S3: cfg, Usual: true}, 0)
 	var used int64 // KiB
 	if _, err := fmt.Sscanf(out, "VmHWM: %d kB", &used); err != nil {
 		t.Skipf("the memory of a process is not told here: %v", err)
@@ -38,8 +50,12 @@ func TestMemory(t *testing.T) {
 	if used > 128<<10 {
 		t.Errorf("%d MiB for a file of %d MiB, want at most 128 MiB", used>>10, size>>20)
 	}
-	o, err := b.Store(t, "m").Stat(t.Context(), "model.safetensors")
-	if err != nil || o.Size != size {
+	to, err := objectstore.Open(t.Context(), target, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := to.Stat(t.Context(), "model.safetensors")
+	if err != nil || o.Size != size || o.Token == "" {
 		t.Errorf("Stat = %+v, %v", o, err)
 	}
 }
