@@ -50,6 +50,7 @@ func rules() map[string]rule {
 		"External":   {from: []string{"internal/external"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/external"})},
 		"Gateway":    {from: []string{"internal/gateway"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/gateway"})},
 		"Sidecar":    {from: []string{"internal/sidecar"}, never: kube, only: join(vocabulary, adapters, []string{"internal/sidecar"})},
+		"Supervise":  {from: []string{"internal/supervise"}, never: kube, only: join(vocabulary, adapters, []string{"internal/supervise"})},
 		"Local":      {from: []string{"internal/local"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/external", "internal/local"})},
 		"APIs":       {from: []string{"apis"}, only: []string{"apis"}},
 		"Functions": {from: []string{"functions"}, only: join(vocabulary, []string{"apis", "functions"}), never: map[string]string{

@@ -1,0 +1,98 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+const (
+	askEvery   = 300 * time.Millisecond
+	askTimeout = 2 * time.Second
+	remindAt   = 30 * time.Second // of waiting, and again after as long
+	maxAnswer  = 256              // bytes of an answer that are read
+)
+
+// await blocks until all of the supervisors at these HOST:PORT say, in one
+// round, that their workers listen, or ctx ends. It speaks to supervisors
+// only: a worker would end if somebody connected to it and left.
+func await(ctx context.Context, addrs []string, log *slog.Logger) error {
+	if len(addrs) == 0 {
+		return ctx.Err()
+	}
+	client := &http.Client{Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for next := time.Now().Add(remindAt); ; {
+		missing := poll(ctx, client, addrs)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		if now := time.Now(); now.After(next) {
+			next = now.Add(remindAt)
+			log.Warn("still waiting for workers to listen", "missing", missing)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// poll returns who does not listen, with why: "HOST:PORT: serving".
+func poll(ctx context.Context, client *http.Client, addrs []string) []string {
+	says := make([]string, len(addrs))
+	var all sync.WaitGroup
+	for i, a := range addrs {
+		all.Go(func() {
+			phase, err := ask(ctx, client, a)
+			switch {
+			case err != nil:
+				says[i] = a + ": " + err.Error()
+			case phase != Listening:
+				says[i] = a + ": " + string(phase)
+			}
+		})
+	}
+	all.Wait()
+	return slices.DeleteFunc(says, func(s string) bool { return s == "" })
+}
+
+// ask returns the phase that a supervisor tells.
+func ask(ctx context.Context, client *http.Client, addr string) (Phase, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return "", errors.Unwrap(err) // without the address, which the caller has
+	}
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return "", err
+	}
+	return parsePhase(string(text))
+}
+
+// parsePhase reads the answer of /readyz: a state in one line.
+func parsePhase(text string) (Phase, error) {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if p := Phase(word); slices.Contains(phases(), p) {
+		return p, nil
+	}
+	return "", fault.Errorf(fault.Invalid, "answers what no supervisor does")
+}

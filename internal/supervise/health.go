@@ -1,0 +1,70 @@
+package supervise
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// health serves GET /healthz (200 while the process runs or a start may still
+// succeed), /readyz (200 if it does what its role is for; the body is the
+// state, in one line) and /metrics.
+func (s *supervisor) health() http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collector{s})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if !s.healthy() {
+			answer(w, http.StatusServiceUnavailable, "it keeps ending at once")
+			return
+		}
+		answer(w, http.StatusOK, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		now, _ := s.look()
+		status := http.StatusServiceUnavailable
+		if now.Ready(s.role) {
+			status = http.StatusOK
+		}
+		answer(w, status, now.String())
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+func answer(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text + "\n"))
+}
+
+// A collector reads the state when it is asked for.
+type collector struct{ s *supervisor }
+
+func (c collector) descs() (restarts, state *prometheus.Desc) {
+	return prometheus.NewDesc("koldun_supervised_restarts_total", "How often the engine has been started again.", nil, nil),
+		prometheus.NewDesc("koldun_supervised_state", "1 for the state the engine is in.", []string{"state"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	restarts, state := c.descs()
+	ch <- restarts
+	ch <- state
+}
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	restarts, state := c.descs()
+	now, _ := c.s.look()
+	ch <- prometheus.MustNewConstMetric(restarts, prometheus.CounterValue, float64(c.s.restarts()))
+	for _, p := range phases() {
+		value := 0.0
+		if p == now.Phase {
+			value = 1
+		}
+		ch <- prometheus.MustNewConstMetric(state, prometheus.GaugeValue, value, string(p))
+	}
+}

@@ -1,0 +1,97 @@
+package supervise
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// An output copies what a process writes, line by line and without text, and
+// keeps the state that the lines tell. It is safe for concurrent use.
+type output struct {
+	role Role
+	to   io.Writer
+
+	mu    sync.Mutex
+	state State
+	scans [2]*scanner // standard output and error
+}
+
+func newOutput(r Role, to io.Writer) *output {
+	o := &output{role: r, to: to, state: State{Phase: Starting}}
+	o.begin()
+	return o
+}
+
+// begin takes the lines of a process that is started, from their first.
+func (o *output) begin() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.scans {
+		o.scans[i] = &scanner{line: o.line, text: o.text}
+	}
+}
+
+// set changes the state from outside of the process.
+func (o *output) set(s State) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.state = s
+}
+
+// get returns the state corrected by what the sockets are. The correction is
+// kept only where lines come late: v may be older than the last line, which
+// would be wronged for good.
+func (o *output) get(v view) (s State, text bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.state.observe(o.role, v)
+	if v.late {
+		o.state = now
+	}
+	return now, o.scans[0].inside
+}
+
+// stream is where the lines of standard output (0) or error (1) go.
+func (o *output) stream(i int) io.Writer { return writer{o, i} }
+
+// end yields what has no line feed.
+func (o *output) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.scans {
+		s.flush()
+	}
+}
+
+// line is called with the lock held.
+func (o *output) line(b []byte, n int, ok bool) {
+	if !ok {
+		o.say(withheld("line", n))
+		return
+	}
+	shown, e, ok := classify(o.role, string(b))
+	o.state = o.state.apply(o.role, e)
+	if !ok {
+		shown = withheld("line", n)
+	}
+	o.say(shown)
+}
+
+func (o *output) text(n int) { o.say(withheld("text", n)) }
+
+// say writes a line. A process must not end because its log does.
+func (o *output) say(line string) { _, _ = io.WriteString(o.to, line+"\n") }
+
+func withheld(what string, n int) string { return fmt.Sprintf("[%s of %d bytes withheld]", what, n) }
+
+type writer struct {
+	o *output
+	i int
+}
+
+func (w writer) Write(p []byte) (int, error) {
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	return w.o.scans[w.i].Write(p)
+}

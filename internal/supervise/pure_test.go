@@ -1,0 +1,136 @@
+package supervise
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestState(t *testing.T) {
+	feed := func(r Role, lines ...string) string {
+		s := State{Phase: Starting}
+		for _, l := range lines {
+			_, e, _ := classify(r, l)
+			s = s.apply(r, e)
+		}
+		return s.String()
+	}
+	for name, c := range map[string]struct{ got, want string }{
+		"WorkerListens":   {feed(Worker, "Listening on 0.0.0.0:9990..."), "listening"},
+		"WorkerConnected": {feed(Worker, "Listening on 0.0.0.0:9990...", "⭕ The root node has connected"), "loading 0"},
+		"WorkerLoads":     {feed(Worker, "⭕ The root node has connected", "💿 Loaded block_matmul_q      0,       24 kB", "💿 Loaded block_matmul_k      0,       24 kB"), "loading 2"},
+		"WorkerServes":    {feed(Worker, "⭕ The root node has connected", "💿 Weights loaded"), "serving"},
+		"WorkerFreed":     {feed(Worker, "💿 Weights loaded", "🛑 Stop signal", "⭕ Network is closed", "Listening on 0.0.0.0:9990..."), "listening"},
+		"RootLoads":       {feed(Root, "💿 Loading weights...", "💿 Loaded 3/32"), "loading 3 of 32"},
+		"RootLoaded":      {feed(Root, "💿 Loaded 32/32", "💿 Weights loaded"), "loading 32 of 32"},
+		"RootServes":      {feed(Root, "💿 Weights loaded", "Listening on 127.0.0.1:9990..."), "serving"},
+		"RootLostWorker":  {feed(Root, "Listening on 127.0.0.1:9990...", "🔄 Retrying in 3 seconds..."), "starting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.got != c.want {
+				t.Errorf("got %q, want %q", c.got, c.want)
+			}
+		})
+	}
+}
+
+func TestObserve(t *testing.T) {
+	open, shut := view{known: true, listening: true}, view{known: true}
+	lateOpen, lateShut := view{known: true, listening: true, late: true}, view{known: true, late: true}
+	for name, c := range map[string]struct {
+		role   Role
+		before Phase
+		v      view
+		want   Phase
+	}{
+		"Unknown":         {Worker, Listening, view{}, Listening},
+		"WorkerListens":   {Worker, Starting, open, Listening},
+		"WorkerTaken":     {Worker, Listening, shut, Loading},
+		"WorkerHandshake": {Worker, Loading, open, Loading},
+		"WorkerLate":      {Worker, Serving, lateOpen, Listening},
+		"WorkerLateTaken": {Worker, Listening, lateShut, Serving},
+		"RootListens":     {Root, Loading, open, Serving},
+		"RootStopped":     {Root, Serving, shut, Starting},
+		"RootLoads":       {Root, Loading, shut, Loading},
+		"Waiting":         {Root, Waiting, open, Waiting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (State{Phase: c.before}).observe(c.role, c.v).Phase; got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReadyAndBusy(t *testing.T) {
+	if (State{Phase: Loading}).Ready(Root) || !(State{Phase: Listening}).Ready(Worker) || (State{Phase: Starting}).Ready(Worker) {
+		t.Error("wrong about who is ready")
+	}
+	busy := State{Phase: Serving}
+	if !busy.busy(Worker, view{}, false) || (State{Phase: Listening}).busy(Worker, view{}, false) {
+		t.Error("wrong about busy workers")
+	}
+	if busy.busy(Root, view{known: true}, true) || !busy.busy(Root, view{known: true, connected: 1}, false) || !busy.busy(Root, view{}, true) {
+		t.Error("wrong about busy roots")
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	var b backoff
+	var got []time.Duration
+	for range 8 {
+		got = append(got, b.next(0))
+	}
+	ms := time.Millisecond
+	want := []time.Duration{0, 100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 2000 * ms, 2000 * ms}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for range tooMany {
+		b.next(0)
+	}
+	if b.healthy() {
+		t.Error("healthy though it keeps ending")
+	}
+	if d := b.next(atOnce); d != 0 || !b.healthy() {
+		t.Errorf("after a long life: %v", d)
+	}
+}
+
+func TestRoleOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		command []string
+		want    Role
+	}{
+		"Worker": {[]string{"dllama", "worker"}, Worker},
+		"Root":   {[]string{"dllama-api", "--model", "worker"}, Root},
+		"Bare":   {[]string{"dllama"}, Root},
+		"None":   {nil, Root},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := RoleOf(c.command); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestParsePhase(t *testing.T) {
+	for text, want := range map[string]Phase{"listening\n": Listening, "loading 3 of 4\n": Loading, "": "", "<html>": ""} {
+		got, err := parsePhase(text)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}
+
+func TestOldViewIsForgotten(t *testing.T) {
+	o := newOutput(Worker, io.Discard)
+	_, _ = o.stream(0).Write([]byte("Listening on 0.0.0.0:9990...\n"))
+	o.get(view{known: true}) // seen before it listened
+	if got, _ := o.get(view{known: true, listening: true}); got.Phase != Listening {
+		t.Errorf("got %q", got)
+	}
+}

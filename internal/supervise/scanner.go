@@ -1,0 +1,130 @@
+package supervise
+
+import "bytes"
+
+// maxLine is how much of a line is looked at, in bytes. No line of the engine
+// itself is near it.
+const maxLine = 4 << 10
+
+// What dllama-api writes around a prompt and its completion: the first before
+// the prompt, the last, and a line feed, after the completion.
+const (
+	textBegin = "\U0001F539" // small blue diamond
+	textEnd   = "\U0001F536" // large orange diamond
+)
+
+// A scanner cuts output into lines and keeps prompts and completions out of
+// them. It holds at most a line, and yields the same however the output is cut
+// into writes. The zero value with its functions set is ready.
+//
+// A completion may hold the end mark itself. What follows it is then taken for
+// the engine's, which is why classify withholds whatever it does not know.
+type scanner struct {
+	// line is told each line outside of text, without its line feed; ok is
+	// false if it was longer than maxLine, and then b is empty and n its length.
+	// b is valid during the call.
+	line func(b []byte, n int, ok bool)
+	// text is told the length of a prompt with its completion, in bytes.
+	text func(n int)
+
+	buf    []byte
+	over   int // bytes of the line that are not in buf
+	window uint32
+	inside bool
+	ended  bool // the end mark was the last that came
+	size   int  // of the text so far
+}
+
+// Write takes output. It never fails.
+func (s *scanner) Write(p []byte) (int, error) {
+	for _, c := range p {
+		s.step(c)
+	}
+	return len(p), nil
+}
+
+// flush yields what has no line feed yet, at the end of the output.
+func (s *scanner) flush() {
+	if s.inside {
+		s.leave()
+		return
+	}
+	s.yield(0)
+}
+
+func (s *scanner) step(c byte) {
+	s.window = s.window<<8 | uint32(c)
+	if s.inside {
+		s.stepInside(c)
+		return
+	}
+	if c == '\n' {
+		s.yield(0)
+		return
+	}
+	s.keep(c)
+	if s.at(textBegin) {
+		s.yield(len(textBegin))
+		s.inside = true
+	}
+}
+
+func (s *scanner) stepInside(c byte) {
+	s.size++
+	if c != '\n' {
+		s.ended = s.at(textEnd)
+		s.keep(c)
+		return
+	}
+	if s.ended {
+		s.leave()
+		return
+	}
+	// A completion that broke off has no end mark, but what comes next is known.
+	if s.over == 0 && resumes(s.buf) {
+		s.size -= len(s.buf) + 1
+		line := bytes.Clone(s.buf)
+		s.leave()
+		s.line(line, len(line), true)
+		return
+	}
+	s.clear()
+}
+
+// leave ends a text.
+func (s *scanner) leave() {
+	n := s.size
+	s.inside, s.ended, s.size = false, false, 0
+	s.clear()
+	s.text(n)
+}
+
+// yield ends a line whose last bytes are a mark of that length.
+func (s *scanner) yield(mark int) {
+	if n := len(s.buf) + s.over - mark; n > 0 {
+		ok := s.over == 0
+		b := s.buf[:max(len(s.buf)-mark, 0)]
+		if !ok {
+			b = nil
+		}
+		s.line(b, n, ok)
+	}
+	s.clear()
+}
+
+func (s *scanner) keep(c byte) {
+	if len(s.buf) < maxLine {
+		s.buf = append(s.buf, c)
+		return
+	}
+	s.over++
+}
+
+func (s *scanner) clear() {
+	s.buf, s.over = s.buf[:0], 0
+}
+
+// at reports whether the last four bytes are the mark.
+func (s *scanner) at(mark string) bool {
+	return s.window == uint32(mark[0])<<24|uint32(mark[1])<<16|uint32(mark[2])<<8|uint32(mark[3])
+}

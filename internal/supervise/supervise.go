@@ -1,0 +1,261 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver"
+)
+
+const (
+	// graceOfRoot and graceOfWorker fit into the 120 s and 150 s that the pods
+	// of a topology have, so that a worker outlives its root.
+	graceOfRoot   = 110 * time.Second
+	graceOfWorker = 140 * time.Second
+	// untilKill is how long the process has between SIGTERM and SIGKILL.
+	untilKill = 5 * time.Second
+	// drainEvery is how often it is looked whether a session has ended.
+	drainEvery = 100 * time.Millisecond
+)
+
+// Config of Run.
+type Config struct {
+	// Command to supervise, the program first. Required.
+	Command []string
+	// WaitFor are HOST:PORT of other supervisors. Each start of the command is
+	// held until all of their workers listen.
+	WaitFor []string
+	// HealthListen is HOST:PORT of /healthz, /readyz and /metrics; empty is none.
+	HealthListen string
+	// Grace is how long a session may go on once the context has ended; 0 is
+	// what suits the role: 110 s for a root, 140 s for a worker.
+	Grace time.Duration
+	// Init means that orphans become children of this process, which has to
+	// reap them: it is process 1, or a subreaper.
+	Init bool
+	// Output takes the lines of the command. Required.
+	Output io.Writer
+	// Logger is told starts and ends; nil means slog.Default().
+	Logger *slog.Logger
+	// Health, if not nil, is told the address that is listened on.
+	Health func(addr string)
+}
+
+// A supervisor is what Run runs.
+type supervisor struct {
+	Config
+	role   Role
+	log    *slog.Logger
+	out    *output
+	births sync.Mutex // held while a process is made or orphans are reaped
+
+	mu    sync.Mutex
+	pid   int  // of the process; 0 if there is none
+	late  bool // its lines come by blocks
+	again int  // starts after the first
+	tries backoff
+}
+
+// Run starts the command, starts it again whenever it ends, and blocks until
+// ctx ends or the first start is impossible. When ctx ends the process goes on
+// until its session is over, and at most for the grace; then it gets SIGTERM,
+// and SIGKILL 5 s later. Run returns nil after such an end. No process of the
+// command's group is left when it returns.
+func Run(ctx context.Context, c Config) error {
+	s, err := newSupervisor(c)
+	if err != nil {
+		return err
+	}
+	// Health and reaping outlive ctx: they are needed while draining.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	var helpers sync.WaitGroup
+	defer helpers.Wait()
+	defer end()
+	if err := s.serveHealth(life, &helpers); err != nil {
+		return err
+	}
+	if s.Init {
+		helpers.Go(func() { s.reapOrphans(life) })
+	}
+	return s.run(ctx)
+}
+
+func newSupervisor(c Config) (*supervisor, error) {
+	if len(c.Command) == 0 {
+		return nil, fault.Errorf(fault.Invalid, "cannot supervise: no command is given")
+	}
+	path, err := exec.LookPath(c.Command[0])
+	if err != nil {
+		return nil, kind(err, fault.Errorf(fault.NotFound, "cannot supervise program %q: %w", c.Command[0], errors.Unwrap(err)))
+	}
+	s := &supervisor{Config: c, role: RoleOf(c.Command), log: c.Logger}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if s.Grace == 0 {
+		s.Grace = graceOfRoot
+		if s.role == Worker {
+			s.Grace = graceOfWorker
+		}
+	}
+	s.Command = append([]string{path}, c.Command[1:]...)
+	s.out = newOutput(s.role, c.Output)
+	return s, nil
+}
+
+func (s *supervisor) serveHealth(ctx context.Context, helpers *sync.WaitGroup) error {
+	if s.HealthListen == "" {
+		return nil
+	}
+	l, err := httpserver.Listen(ctx, s.HealthListen)
+	if err != nil {
+		return err
+	}
+	if s.Health != nil {
+		s.Health(l.Addr().String())
+	}
+	helpers.Go(func() {
+		err := httpserver.Serve(ctx, l, s.health(), httpserver.Options{Name: "health", Grace: time.Second, Logger: s.log})
+		if err != nil {
+			s.log.Error("health is not served any more", "error", err)
+		}
+	})
+	return nil
+}
+
+func (s *supervisor) run(ctx context.Context) error {
+	for first := true; ; first = false {
+		if len(s.WaitFor) > 0 {
+			s.out.set(State{Phase: Waiting})
+		}
+		if await(ctx, s.WaitFor, s.log) != nil {
+			return nil
+		}
+		begun := time.Now()
+		s.out.set(State{Phase: Starting})
+		c, err := start(s.Command, s.out, &s.births, s.born)
+		switch {
+		case err != nil && first:
+			return kind(err, err)
+		case err != nil:
+			s.log.Error("the engine does not start", "error", err)
+		default:
+			s.log.Info("engine started", "pid", c.pid)
+			if s.attend(ctx, c) {
+				return nil
+			}
+			s.log.Warn("engine ended", "pid", c.pid, "how", c.how)
+		}
+		if !s.pause(ctx, time.Since(begun)) {
+			return nil
+		}
+	}
+}
+
+func (s *supervisor) born(pid int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pid = pid
+}
+
+// attend returns when the process has ended, and whether that was the end of
+// all.
+func (s *supervisor) attend(ctx context.Context, c *child) (last bool) {
+	s.mu.Lock()
+	s.late = c.late
+	s.mu.Unlock()
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		s.drain(c)
+		last = true
+	}
+	s.born(0)
+	return last
+}
+
+// drain ends the process once it is in no session, or when the grace is over.
+func (s *supervisor) drain(c *child) {
+	s.log.Info("ending once the session is over", "grace", s.Grace)
+	grace := time.NewTimer(s.Grace)
+	defer grace.Stop()
+	tick := time.NewTicker(drainEvery)
+	defer tick.Stop()
+	for waiting := s.busy(); waiting; {
+		select {
+		case <-c.done:
+			return
+		case <-grace.C:
+			s.log.Warn("the session did not end in time", "grace", s.Grace)
+			waiting = false
+		case <-tick.C:
+			waiting = s.busy()
+		}
+	}
+	c.signal(syscall.SIGTERM)
+	select {
+	case <-c.done:
+		return
+	case <-time.After(untilKill):
+	}
+	c.signal(syscall.SIGKILL)
+	<-c.done
+}
+
+// pause waits before the next start; false means that ctx has ended.
+func (s *supervisor) pause(ctx context.Context, life time.Duration) bool {
+	s.mu.Lock()
+	delay := s.tries.next(life)
+	s.again++
+	s.mu.Unlock()
+	s.out.set(State{Phase: Restarting})
+	select {
+	case <-ctx.Done():
+	case <-time.After(delay):
+	}
+	return ctx.Err() == nil
+}
+
+// view of the process's sockets, now.
+func (s *supervisor) view() view {
+	s.mu.Lock()
+	pid, late := s.pid, s.late
+	s.mu.Unlock()
+	if pid == 0 {
+		return view{}
+	}
+	v := look(pid)
+	v.late = late
+	return v
+}
+
+// look returns the state, and whether an end now would cut somebody off.
+func (s *supervisor) look() (State, bool) {
+	v := s.view()
+	now, text := s.out.get(v)
+	return now, now.busy(s.role, v, text)
+}
+
+func (s *supervisor) busy() bool {
+	_, busy := s.look()
+	return busy
+}
+
+func (s *supervisor) healthy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tries.healthy()
+}
+
+func (s *supervisor) restarts() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.again
+}

@@ -1,0 +1,262 @@
+package supervise
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
+
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+type world struct {
+	t    *testing.T
+	url  string
+	out  *buffer
+	stop context.CancelFunc
+	end  chan error
+}
+
+func supervised(t *testing.T, c Config) *world {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	w := &world{t: t, out: &buffer{}, stop: stop, end: make(chan error, 1)}
+	addr := make(chan string, 1)
+	c.HealthListen, c.Health, c.Output = "127.0.0.1:0", func(a string) { addr <- a }, w.out
+	c.Logger = slog.New(slog.DiscardHandler)
+	go func() { w.end <- Run(ctx, c) }()
+	select {
+	case a := <-addr:
+		w.url = "http://" + a
+	case err := <-w.end:
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return w
+}
+
+func self(args ...string) []string { return append([]string{os.Args[0]}, args...) }
+
+func get(url string) (int, string) {
+	res, err := http.Get(url)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(text)
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !is(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func (w *world) state(want string, status int) {
+	w.t.Helper()
+	until(w.t, want, func() bool {
+		code, text := get(w.url + "/readyz")
+		return code == status && strings.TrimSpace(text) == want
+	})
+}
+
+func (w *world) ended() {
+	w.t.Helper()
+	select {
+	case err := <-w.end:
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	case <-time.After(patience):
+		w.t.Fatal("does not end")
+	}
+}
+
+func connect(t *testing.T, portFile string) net.Conn {
+	t.Helper()
+	addr, err := os.ReadFile(portFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", string(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestWorkerOutlivesItsSession(t *testing.T) {
+	port := filepath.Join(t.TempDir(), "port")
+	w := supervised(t, Config{Command: self("worker", "worker", port)})
+	w.state("listening", http.StatusOK)
+	root := connect(t, port)
+	w.state("serving", http.StatusOK)
+	w.stop()
+	// It still serves after the signal, and ends when the root has left.
+	w.state("serving", http.StatusOK)
+	_ = root.Close()
+	w.ended()
+}
+
+func TestGraceIsBounded(t *testing.T) {
+	port := filepath.Join(t.TempDir(), "port")
+	w := supervised(t, Config{Command: self("worker", "worker", port), Grace: 50 * time.Millisecond})
+	w.state("listening", http.StatusOK)
+	connect(t, port)
+	w.state("serving", http.StatusOK)
+	w.stop()
+	w.ended()
+}
+
+func TestDeafIsKilled(t *testing.T) {
+	w := supervised(t, Config{Command: self("worker", "deaf"), Grace: time.Millisecond})
+	until(t, "it writes", func() bool { return strings.Contains(w.out.String(), "Listening") })
+	w.stop()
+	w.ended()
+}
+
+func TestRestarts(t *testing.T) {
+	w := supervised(t, Config{Command: self("worker", "exit")})
+	until(t, "three restarts", func() bool {
+		_, text := get(w.url + "/metrics")
+		return strings.Contains(text, "koldun_supervised_restarts_total 3")
+	})
+	if code, _ := get(w.url + "/healthz"); code != http.StatusOK {
+		t.Errorf("healthz %d", code)
+	}
+	w.stop()
+	w.ended()
+}
+
+func TestRootServesWithoutText(t *testing.T) {
+	w := supervised(t, Config{Command: self("api", "api")})
+	w.state("serving", http.StatusOK)
+	until(t, "its text is withheld", func() bool { return strings.Contains(w.out.String(), "line of 12 bytes") })
+	if out := w.out.String(); strings.Contains(out, "secret") || !strings.Contains(out, "💿 Weights loaded\n[text of") {
+		t.Errorf("copied %q", out)
+	}
+	w.stop()
+	w.ended()
+}
+
+func TestOutputHeldByOthers(t *testing.T) {
+	w := supervised(t, Config{Command: self("worker", "leaver")})
+	until(t, "it starts again", func() bool { return strings.Count(w.out.String(), "left ") >= 2 })
+	w.stop()
+	w.ended()
+	for line := range strings.Lines(w.out.String()) {
+		if pid, ok := strings.CutPrefix(strings.TrimSpace(line), "left "); ok {
+			_ = exec.Command("kill", pid).Run()
+		}
+	}
+}
+
+func TestWaitsForWorkers(t *testing.T) {
+	port := filepath.Join(t.TempDir(), "port")
+	worker := supervised(t, Config{Command: self("worker", "worker", port)})
+	worker.state("listening", http.StatusOK)
+	hold := connect(t, port)
+	worker.state("serving", http.StatusOK)
+	root := supervised(t, Config{Command: self("api", "api"), WaitFor: []string{strings.TrimPrefix(worker.url, "http://")}})
+	root.state("waiting", http.StatusServiceUnavailable)
+	_ = hold.Close()
+	root.state("serving", http.StatusOK)
+	root.stop()
+	root.ended()
+	worker.stop()
+	worker.ended()
+}
+
+func TestWaitEndsWithContext(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	defer s.Close()
+	w := supervised(t, Config{Command: self("api", "api"), WaitFor: []string{strings.TrimPrefix(s.URL, "http://")}})
+	w.state("waiting", http.StatusServiceUnavailable)
+	w.stop()
+	w.ended()
+}
+
+func TestImpossible(t *testing.T) {
+	for name, c := range map[string]struct {
+		command []string
+		kind    fault.Kind
+	}{
+		"Nothing": {nil, fault.Invalid},
+		"Absent":  {[]string{"/no/such/dllama"}, fault.NotFound},
+		"InPath":  {[]string{"no-such-dllama"}, fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Run(t.Context(), Config{Command: c.command, Output: io.Discard})
+			if !fault.Is(err, c.kind) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestOrphansAreReaped(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "init", "orphans")
+	cmd.Env = append(os.Environ(), "GORACE=")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() { // a root's unknown line is withheld, but it has come
+		t.Fatal(lines.Err())
+	}
+	until(t, "no zombie is left", func() bool {
+		for _, p := range processes() {
+			if p.zombie && p.parent == cmd.Process.Pid {
+				return false
+			}
+		}
+		return true
+	})
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
