@@ -4,7 +4,7 @@ import "bytes"
 
 // maxLine is how much of a line is looked at, in bytes. No line of the engine
 // itself is near it.
-const maxLine = 4 << 10
+const maxLine = 1 << 10
 
 // What dllama-api writes around a prompt and its completion: the first before
 // the prompt, the last, and a line feed, after the completion.

@@ -36,8 +36,8 @@ func TestCopied(t *testing.T) {
 		"OwnError":       {Root, "🚨 Critical error: Cannot open file (/m)\n", "🚨 Critical error: Cannot open file (/m)\n"},
 		"Token":          {Root, "🔶 Pred   12 ms Sync    0 ms | Sent     3 kB Recv     4 kB | secret\n", "🔶 Pred   12 ms Sync    0 ms | Sent     3 kB Recv     4 kB |\n"},
 		"Escapes":        {Worker, "\x1b[31mred\xff\r\n", "\ufffd[31mred\ufffd\n"},
-		"Overlong":       {Worker, strings.Repeat("x", maxLine+1) + "\nok\n", "[line of 4097 bytes withheld]\nok\n"},
-		"LongThenText":   {Root, strings.Repeat("x", maxLine+9) + "🔹secret🔶\n", "[line of 4105 bytes withheld]\n[text of 11 bytes withheld]\n"},
+		"Overlong":       {Worker, strings.Repeat("x", maxLine+1) + "\nok\n", "[line of 1025 bytes withheld]\nok\n"},
+		"LongThenText":   {Root, strings.Repeat("x", maxLine+9) + "🔹secret🔶\n", "[line of 1033 bytes withheld]\n[text of 11 bytes withheld]\n"},
 		"NoLineFeed":     {Root, "💿 Weights loaded", "💿 Weights loaded\n"},
 		"EmptyLines":     {Root, "\n\n💿 Weights loaded\n\n", "💿 Weights loaded\n"},
 	} {

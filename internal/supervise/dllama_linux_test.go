@@ -1,0 +1,39 @@
+package supervise
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRealWorker shows that a real worker survives what ends it: somebody who
+// connects and leaves.
+func TestRealWorker(t *testing.T) {
+	dir := os.Getenv("DLLAMA_BIN")
+	if dir == "" {
+		t.Skip("run it with: DLLAMA_BIN=FOLDER go test -run TestRealWorker ./internal/supervise (FOLDER holds dllama of distributed-llama)")
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := net.SplitHostPort(free.Addr().String())
+	_ = free.Close()
+	w := supervised(t, Config{Command: []string{filepath.Join(dir, "dllama"), "worker", "--host", host, "--port", port, "--nthreads", "1", "--net-turbo", "0"}})
+	w.state("listening", http.StatusOK)
+	stray, err := net.Dial("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = stray.Close()
+	until(t, "it is restarted", func() bool {
+		_, text := get(w.url + "/metrics")
+		return strings.Contains(text, "koldun_supervised_restarts_total 1")
+	})
+	w.state("listening", http.StatusOK)
+	w.stop()
+	w.ended()
+}
