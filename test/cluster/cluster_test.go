@@ -20,8 +20,11 @@ import (
 	"github.com/gorizond/koldun/test/cluster/simulate"
 )
 
-// shared is started by the first test that needs it.
-var shared cluster.Shared
+// shared is started by the first test that needs it. These tests are of the
+// cluster and of what is composed, not of how often: the fourteen managed
+// resources of an Ingress, made ready at once, come near the burst that the
+// circuit breaker allows by default, and an open breaker waits for minutes.
+var shared = cluster.Shared{Options: cluster.Options{CrossplaneArgs: []string{"--circuit-breaker-burst=1000"}}}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 

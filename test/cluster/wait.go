@@ -12,7 +12,7 @@ const (
 	pollEvery = 50 * time.Millisecond
 	// eventually is how long anything may take in the end. It is not a measure
 	// of speed: machines that run this also compile.
-	eventually = 2 * time.Minute
+	eventually = 5 * time.Minute
 )
 
 // poll until ready returns nil. The error tells what it returned at last.
