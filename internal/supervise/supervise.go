@@ -135,8 +135,8 @@ func (s *supervisor) run(ctx context.Context) error {
 		if len(s.WaitFor) > 0 {
 			s.out.set(State{Phase: Waiting})
 		}
-		if await(ctx, s.WaitFor, s.log) != nil {
-			return nil
+		if stopped := await(ctx, s.WaitFor, s.log) != nil; stopped {
+			return nil //nolint:nilerr // an end that was asked for is none
 		}
 		begun := time.Now()
 		s.out.set(State{Phase: Starting})

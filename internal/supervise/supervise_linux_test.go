@@ -74,7 +74,7 @@ func get(url string) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	text, _ := io.ReadAll(res.Body)
 	return res.StatusCode, string(text)
 }
