@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/convert"
@@ -185,6 +187,25 @@ func TestOtherInputReplaces(t *testing.T) {
 	// A file that is not as listed any more is written again.
 	to.set(second.Files[0].Path, []byte("short"))
 	checkFile(t, to, run(t, cfg), second.Files[0].Path)
+}
+
+// A folder is one model of one type. Another type beside it takes the manifest,
+// and a warning says so.
+func TestOtherTypeReplaces(t *testing.T) {
+	from, to := loadStore(t, tiny), newMemStore()
+	var logged bytes.Buffer
+	cfg := convert.Config{From: from, To: to, Name: "tiny", Weights: topology.Q40, Log: slog.New(slog.NewTextHandler(&logged, nil))}
+	run(t, cfg)
+	if logged.Len() > 0 {
+		t.Errorf("the first conversion says %s", logged.String())
+	}
+	cfg.Weights = topology.F32
+	if m := run(t, cfg); len(m.Files) != 2 || m.Weights != "f32" {
+		t.Errorf("manifest is %+v, want the f32 model and the tokenizer", m)
+	}
+	if !strings.Contains(logged.String(), "choose another folder to keep both") || !strings.Contains(logged.String(), "weights=q40") {
+		t.Errorf("the log does not say that the q40 model is not listed any more: %s", logged.String())
+	}
 }
 
 func TestSourceManifest(t *testing.T) {

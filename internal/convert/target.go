@@ -58,7 +58,18 @@ func openTarget(ctx context.Context, cfg Config, src *source) (*target, error) {
 	t.old = m
 	t.usable = m.Kind == manifest.Converted && m.Origin.Digest == src.digest && m.Name == cfg.Name && m.Converter == Version &&
 		(m.Weights == string(cfg.Weights) || cfg.Weights == "" || m.Weights == "")
+	t.warnReplaced()
 	return t, t.stat(ctx)
+}
+
+// warnReplaced tells why a manifest will no longer list what it lists now: a
+// folder is one model of one type, which is all that its readers look for.
+func (t *target) warnReplaced() {
+	if t.usable || t.old.Kind != manifest.Converted || t.old.Weights == "" {
+		return
+	}
+	t.cfg.Log.Warn("the target holds another conversion, which its manifest will list no longer; a folder is one model of one type: choose another folder to keep both",
+		"target", t.cfg.To.URL(), "name", t.old.Name, "weights", t.old.Weights)
 }
 
 // stat finds the sizes of the listed files.

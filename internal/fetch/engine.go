@@ -78,7 +78,7 @@ func (e *engine) file(ctx context.Context, it item, mayBeThere bool) (manifest.F
 				return f, err
 			}
 		}
-		f, err := e.bring(ctx, it)
+		f, err := e.bring(ctx, it, mayBeThere)
 		again := fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Conflict)
 		if !again || n == fileAttempts || ctx.Err() != nil {
 			return f, err
@@ -92,11 +92,11 @@ func (e *engine) file(ctx context.Context, it item, mayBeThere bool) (manifest.F
 	}
 }
 
-func (e *engine) bring(ctx context.Context, it item) (manifest.File, error) {
+func (e *engine) bring(ctx context.Context, it item, looked bool) (manifest.File, error) {
 	if it.size <= e.partSize {
 		return e.bringSmall(ctx, it)
 	}
-	return e.bringLarge(ctx, it)
+	return e.bringLarge(ctx, it, looked)
 }
 
 // finished reports whether the target has the very bytes. A copy that does not

@@ -262,6 +262,33 @@ func TestResumesGitFile(t *testing.T) {
 	})
 }
 
+// A process is killed while it waits for the bucket to complete an upload, and
+// the bucket does so after the next process has listed what is there.
+func TestCompletedBehindTheListing(t *testing.T) {
+	t.Parallel()
+	bucket := s3test.New(t)
+	to := bucket.Store(t, "m")
+	h := hubtest.New(t, hubtest.Options{}, light())
+	mustRun(t, config(t, h, to))
+	if err := to.Remove(t.Context(), names.Manifest); err != nil {
+		t.Fatal(err)
+	}
+	h.Forget()
+	mustRun(t, config(t, h, &unlisted{to}))
+	verify(t, to, light())
+	if n := rangesOf(h, large); n != 0 {
+		t.Errorf("%d ranges of a file that is there, want none", n)
+	}
+	if n := bucket.Uploads(t); n != 0 {
+		t.Errorf("%d unfinished uploads are left", n)
+	}
+}
+
+// unlisted has objects that its listing does not show yet.
+type unlisted struct{ objectstore.Store }
+
+func (*unlisted) List(context.Context, string) ([]objectstore.Object, error) { return nil, nil }
+
 func TestStaleUploadsGo(t *testing.T) {
 	t.Parallel()
 	bucket := s3test.New(t)

@@ -137,7 +137,7 @@ func TestWrongBucketAndKeys(t *testing.T) {
 		want   fault.Kind
 		text   string
 	}{
-		"NoBucket":    {func(string, *objectstore.S3Config) string { return "no-such-bucket" }, fault.NotFound, "NoSuchBucket"},
+		"NoBucket":    {func(string, *objectstore.S3Config) string { return "no-such-bucket" }, fault.NotFound, "it does not exist"},
 		"WrongKey":    {func(b string, c *objectstore.S3Config) string { c.AccessKey = "other"; return b }, fault.Denied, "access key"},
 		"WrongSecret": {func(b string, c *objectstore.S3Config) string { c.SecretKey = "other"; return b }, fault.Denied, "SignatureDoesNotMatch"},
 		"NoServer":    {func(b string, c *objectstore.S3Config) string { c.Endpoint = "http://127.0.0.1:1"; return b }, fault.Transient, "refused"},
@@ -221,8 +221,8 @@ func TestTargetIsAFile(t *testing.T) {
 	}
 	h := hubtest.New(t, hubtest.Options{}, light())
 	_, err := fetch.Run(t.Context(), config(t, h, dirStore(t, file)))
-	if !fault.Final(err) {
-		t.Errorf("Run = %v, want a final error", err)
+	if !fault.Final(err) || !strings.Contains(err.Error(), "is a file: name a folder") {
+		t.Errorf("Run = %v, want a final error that tells what is wrong", err)
 	}
 }
 

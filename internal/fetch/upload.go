@@ -17,13 +17,27 @@ import (
 // before it are in. A part holds its buffer until it is both written and in the
 // digest. Buffers are given in the order of parts, so the part that the digest
 // waits for always has one.
-func (e *engine) bringLarge(ctx context.Context, it item) (manifest.File, error) {
+//
+// looked tells that the target's own copy was found wanting. If it was not
+// looked for, since the listing had none, a bucket may since have completed the
+// upload of a process that was killed while it waited for that: then there is
+// nothing to continue, and the file is there.
+func (e *engine) bringLarge(ctx context.Context, it item, looked bool) (manifest.File, error) {
 	o := it.options(e.partSize)
 	up, err := e.to.Upload(ctx, it.path, o)
 	if err != nil {
 		return manifest.File{}, err
 	}
 	defer func() { _ = up.Close() }()
+	if !looked && len(up.Stored()) == 0 {
+		f, ok, err := e.finished(ctx, it)
+		if ok {
+			e.drop(ctx, up)
+		}
+		if ok || err != nil {
+			return f, err
+		}
+	}
 	d, err := e.parts(ctx, it, o, up)
 	if err == nil {
 		err = d.check(it)

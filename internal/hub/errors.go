@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 const levelRetry = slog.LevelWarn
 
 func attrs(try int, pause time.Duration, err error) []slog.Attr {
-	return []slog.Attr{slog.Int("try", try), slog.Duration("pause", pause), slog.String("error", err.Error())}
+	return []slog.Attr{slog.Int("try", try), slog.String("pause", pause.String()), slog.String("error", err.Error())}
 }
 
 // answerError tells an answer of 400 or above. The hub says more in
@@ -25,7 +26,7 @@ func (c *Client) answerError(resp *http.Response) error {
 	status := resp.StatusCode
 	switch code {
 	case "GatedRepo":
-		return fault.Errorf(fault.Denied, "the repository is gated: accept its licence on %s and give the token of that account through the Secret%s", c.base.Host, c.tokenHint())
+		return fault.Errorf(fault.Denied, "the repository is gated: accept its licence on %s and give the token of that account%s", c.base.Host, c.tokenHint())
 	case "DisabledRepo":
 		return fault.Errorf(fault.Denied, "the repository is disabled on %s", c.base.Host)
 	case "RepoNotFound":
@@ -41,7 +42,7 @@ func (c *Client) answerError(resp *http.Response) error {
 		// The hub decides who may read; its storage refuses addresses that are too old.
 		return fault.Errorf(fault.Transient, "%s: the storage refuses an address that the hub gave", text)
 	case status == http.StatusUnauthorized:
-		return fault.Errorf(fault.Denied, "%s: the hub wants another token%s", text, c.tokenHint())
+		return fault.Errorf(fault.Denied, "%s: the hub does not know who asks%s", text, c.tokenHint())
 	case status == http.StatusForbidden:
 		return fault.Errorf(fault.Denied, "%s: access is refused; for a gated repository accept its licence on %s%s", text, c.base.Host, c.tokenHint())
 	case status == http.StatusNotFound, status == http.StatusGone:
@@ -56,7 +57,7 @@ func (c *Client) answerError(resp *http.Response) error {
 
 func (c *Client) tokenHint() string {
 	if c.cfg.Token == "" {
-		return " (no token is given)"
+		return " (no token is given: set " + names.EnvHFToken + ", in a cluster through a Secret)"
 	}
 	return " (a token is given)"
 }

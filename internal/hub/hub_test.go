@@ -215,7 +215,7 @@ func TestAnswersBecomeFaults(t *testing.T) {
 		"NoRevision":      {hubtest.Status(404, "RevisionNotFound"), "", fault.NotFound, "branch, tag or commit", 0},
 		"NoEntry":         {hubtest.Status(404, "EntryNotFound"), "", fault.NotFound, "no such file", 0},
 		"Disabled":        {hubtest.Status(403, "DisabledRepo"), "", fault.Denied, "disabled", 0},
-		"BadToken":        {hubtest.Status(401, ""), "hf_x", fault.Denied, "another token", 0},
+		"BadToken":        {hubtest.Status(401, ""), "hf_x", fault.Denied, "does not know who asks (a token is given)", 0},
 		"Forbidden":       {hubtest.Status(403, ""), "", fault.Denied, "access is refused", 0},
 		"NotFound":        {hubtest.Status(404, ""), "", fault.NotFound, "404", 0},
 		"BadRequest":      {hubtest.Status(400, ""), "", fault.Invalid, "an injected fault", 0},

@@ -1,6 +1,7 @@
 package llama
 
 import (
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -26,6 +27,7 @@ type pool struct {
 	current task
 	next    atomic.Int64
 	n, step int
+	failed  atomic.Pointer[error] // the first failure of a task; it stays
 }
 
 func newPool(size int) *pool {
@@ -36,6 +38,7 @@ func newPool(size int) *pool {
 		p.ended.Add(1)
 		go func() {
 			defer p.ended.Done()
+			debug.SetPanicOnFault(true)
 			for range wake {
 				p.work(w)
 				p.running.Done()
@@ -47,18 +50,20 @@ func newPool(size int) *pool {
 
 func (p *pool) size() int { return len(p.wake) + 1 }
 
-// do runs t on n units and returns when all are done. Fewer units than grain
-// are not worth another worker. It allocates nothing.
+// do runs t on n units and returns when all are done, or failed on a mapped
+// file (err tells). Fewer units than grain are not worth another worker. It
+// allocates nothing.
 func (p *pool) do(t task, n, grain int) {
 	grain = max(grain, 1)
 	workers := min(p.size(), n/grain)
+	p.current, p.n, p.step = t, n, n
+	p.next.Store(0)
 	if workers <= 1 {
-		t.run(0, 0, n)
+		p.work(0)
+		p.current = nil
 		return
 	}
-	p.current, p.n = t, n
 	p.step = max(grain, n/(workers*piecesPerWorker))
-	p.next.Store(0)
 	p.running.Add(workers - 1)
 	for _, wake := range p.wake[:workers-1] {
 		wake <- struct{}{}
@@ -68,7 +73,22 @@ func (p *pool) do(t task, n, grain int) {
 	p.current = nil
 }
 
+// err is the first failure of a task, if any did.
+func (p *pool) err() error {
+	if err := p.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (p *pool) fail(err error) { p.failed.CompareAndSwap(nil, &err) }
+
 func (p *pool) work(worker int) {
+	defer func() {
+		if err := faulted(recover()); err != nil {
+			p.fail(err)
+		}
+	}()
 	for {
 		hi := int(p.next.Add(int64(p.step)))
 		lo := hi - p.step

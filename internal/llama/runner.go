@@ -3,6 +3,7 @@ package llama
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -86,8 +87,15 @@ func (r *runner) close() error {
 // positions before must have been evaluated. Afterwards the cache holds the
 // tokens, and logits what follows the last of them if wanted. If ctx ends,
 // eval returns its error within the time of one layer, and the cache holds
-// nothing of use from start on.
-func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits bool) error {
+// nothing of use from start on. The same holds for a file that has become
+// shorter, which is Corrupt.
+func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits bool) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if gone := faulted(recover()); gone != nil {
+			err = gone
+		}
+	}()
 	dim := r.model.shape.Dim
 	r.n, r.start = len(tokens), start
 	r.normed.n, r.mixed.n, r.gate.n = r.n, r.n, r.n
@@ -102,6 +110,9 @@ func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits b
 		}
 		r.layerIndex, r.layer = l, &r.model.layers[l]
 		r.evalLayer()
+		if err := r.pool.err(); err != nil {
+			return err
+		}
 	}
 	if !wantLogits {
 		return nil
@@ -109,7 +120,7 @@ func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits b
 	rmsNorm(r.last.at(0), r.x[(r.n-1)*dim:r.n*dim], r.model.finalNorm, r.model.header.Epsilon())
 	r.last.pack(0)
 	r.multiply(&r.last, part{r.model.classifier, r.logits})
-	return nil
+	return r.pool.err()
 }
 
 func (r *runner) evalLayer() {

@@ -62,7 +62,7 @@ func (d *dirStore) open(create bool) (*os.Root, error) {
 	}
 	if err != nil {
 		if info, statErr := os.Stat(d.path); statErr == nil && !info.IsDir() {
-			err = &fs.PathError{Op: "open", Path: d.path, Err: syscall.ENOTDIR} // OpenRoot has no error for it
+			err = fault.Errorf(fault.Conflict, "%q is a file: name a folder", d.path) // OpenRoot has no error for it
 		}
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func TestDirDamagedUpload(t *testing.T) {
 func TestDirSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	s := openDir(t, dir)
 	if _, err := s.Open(t.Context(), "pipe", 0, -1); !fault.Is(err, fault.NotFound) {

@@ -242,6 +242,9 @@ func (s *s3Store) errorf(ctx context.Context, verb, name string, err error) erro
 	if ctx.Err() != nil { // the SDK hides the cause in texts of its own
 		return fmt.Errorf("cannot %s object %q: %w", verb, s.URL()+"/"+name, context.Cause(ctx))
 	}
+	if hasCode(err, "NoSuchBucket") { // whatever the object is, it is not what is missing
+		return fault.Errorf(fault.NotFound, "cannot use bucket %q: it does not exist (NoSuchBucket): create it, or correct the bucket's name or the endpoint", s.bucket)
+	}
 	return fmt.Errorf("cannot %s object %q: %w", verb, s.URL()+"/"+name, S3Error(err))
 }
 

@@ -34,12 +34,14 @@ type S3Config struct {
 	SecretKey    string
 	SessionToken string
 	CAFile       string // PEM file of authorities trusted beside the system's
+	CA           string // the same as text; it wins over CAFile
 	// PlainParts writes parts without the CRC32 that the service is to check,
 	// for services that refuse it. Their signature covers the bytes then.
 	PlainParts bool
 }
 
-// S3ConfigFromEnv reads the variables of the AWS tools. getenv is os.Getenv or
+// S3ConfigFromEnv reads the variables of the AWS tools; that of authorities may
+// also hold the certificates themselves. getenv is os.Getenv or
 // a stand-in.
 func S3ConfigFromEnv(getenv func(string) string) S3Config {
 	first := func(keys ...string) string {
@@ -50,16 +52,48 @@ func S3ConfigFromEnv(getenv func(string) string) S3Config {
 		}
 		return ""
 	}
+	authority := first(names.EnvS3CA)
+	file, text := authority, ""
+	if strings.HasPrefix(authority, pemBegin) {
+		file, text = "", authority // from a Secret, where there are no files
+	}
 	return S3Config{
 		Endpoint:     first(names.EnvS3Endpoint, "AWS_ENDPOINT_URL"),
 		Region:       first(names.EnvS3Region, "AWS_DEFAULT_REGION"),
 		AccessKey:    first(names.EnvS3AccessKey),
 		SecretKey:    first(names.EnvS3SecretKey),
 		SessionToken: first(names.EnvS3Session),
-		CAFile:       first("AWS_CA_BUNDLE"),
+		CAFile:       file,
+		CA:           text,
 		PlainParts:   strings.EqualFold(first("AWS_REQUEST_CHECKSUM_CALCULATION"), "when_required"),
 	}
 }
+
+// Env is the connection as environment variables, without those that are
+// empty. It holds secrets.
+func (c S3Config) Env() map[string][]byte {
+	authority := c.CA
+	if authority == "" {
+		authority = c.CAFile
+	}
+	out := map[string][]byte{}
+	for name, value := range map[string]string{
+		names.EnvS3Endpoint:  c.Endpoint,
+		names.EnvS3Region:    c.Region,
+		names.EnvS3AccessKey: c.AccessKey,
+		names.EnvS3SecretKey: c.SecretKey,
+		names.EnvS3Session:   c.SessionToken,
+		names.EnvS3CA:        authority,
+	} {
+		if value != "" {
+			out[name] = []byte(value)
+		}
+	}
+	return out
+}
+
+// pemBegin is how text begins that holds keys or certificates.
+const pemBegin = "-----BEGIN"
 
 // Waiting times for an S3 service. A response may be slow in coming: gateways
 // assemble or checksum a part before they answer.
@@ -80,7 +114,7 @@ func NewS3Client(ctx context.Context, cfg S3Config) (*s3.Client, error) {
 	if cfg.Region == "" {
 		cfg.Region = DefaultRegion
 	}
-	client, err := newS3HTTP(cfg.CAFile)
+	client, err := newS3HTTP(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +158,8 @@ func s3Credentials(ctx context.Context, cfg S3Config) (aws.Config, error) {
 // s3HTTP has one client for most calls and one for calls that take long.
 type s3HTTP struct{ quick, patient *http.Client }
 
-func newS3HTTP(caFile string) (*s3HTTP, error) {
-	quick, err := s3Transport(caFile)
+func newS3HTTP(cfg S3Config) (*s3HTTP, error) {
+	quick, err := s3Transport(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +181,7 @@ func patient(o *s3.Options) {
 	}
 }
 
-func s3Transport(caFile string) (*http.Transport, error) {
+func s3Transport(cfg S3Config) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
@@ -168,19 +202,22 @@ func s3Transport(caFile string) (*http.Transport, error) {
 		ReadBufferSize:        128 << 10,
 		DisableCompression:    true,
 	}
-	if caFile == "" {
+	if cfg.CA == "" && cfg.CAFile == "" {
 		return t, nil
 	}
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, fault.Errorf(fault.Invalid, "cannot read the S3 authority file: %w", err)
+	pem := []byte(cfg.CA)
+	if cfg.CA == "" {
+		var err error
+		if pem, err = os.ReadFile(cfg.CAFile); err != nil {
+			return nil, fault.Errorf(fault.Invalid, "cannot read the S3 authority file: %w", err)
+		}
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fault.Errorf(fault.Invalid, "cannot read the S3 authority file %q: it holds no certificate", caFile)
+		return nil, fault.Errorf(fault.Invalid, "cannot use the S3 authority %q: it holds no certificate", cfg.CAFile)
 	}
 	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return t, nil

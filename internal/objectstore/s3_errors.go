@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -75,6 +76,12 @@ func S3Error(err error) error {
 	var cert *tls.CertificateVerificationError
 	if errors.As(err, &cert) {
 		return fault.Errorf(fault.Denied, "the S3 service is not trusted: %w", cert)
+	}
+	var request *url.Error
+	if errors.As(err, &request) { // the SDK's text around it tells of its tries
+		if u, parseErr := url.Parse(request.URL); parseErr == nil {
+			return fault.Errorf(fault.Transient, "cannot reach the S3 service at %s: %w", u.Host, request.Err)
+		}
 	}
 	var netErr net.Error
 	switch {

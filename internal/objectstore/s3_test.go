@@ -81,8 +81,12 @@ func TestS3AnswersBecomeFaults(t *testing.T) {
 			if got := fault.KindOf(err); got != c.want {
 				t.Errorf("Put = %v (%s), want %s", err, got, c.want)
 			}
-			if !strings.Contains(err.Error(), "s3://bucket/p/f") {
-				t.Errorf("error %v does not name the object", err)
+			names := "s3://bucket/p/f"
+			if name == "NoBucket" {
+				names = `bucket "bucket": it does not exist`
+			}
+			if !strings.Contains(err.Error(), names) {
+				t.Errorf("error %v does not name %s", err, names)
 			}
 			if n.Load() != c.tries {
 				t.Errorf("%d requests, want %d", n.Load(), c.tries)
