@@ -14,16 +14,19 @@ package: ## Build all packages and images into _output/packages, for ARCHS (defa
 	rm -rf $(STAGE) $(PACKAGES) && mkdir -p $(STAGE)/bin $(PACKAGES)
 	$(GO) build -o $(STAGE)/build ./package/build
 	cp -r package/configuration $(STAGE)/configuration && cp crossplane.yaml $(STAGE)/configuration/
-	cp -r package/configuration-claims package/function $(STAGE)/
+	cp -r package/configuration-claims package/function package/provider $(STAGE)/
+	cp apis/crds/koldun.m.gorizond.io_*.yaml $(STAGE)/provider/
 	$(STAGE)/build package --stage $(STAGE)/configuration --out $(PACKAGES)/koldun-configuration.xpkg
 	$(STAGE)/build package --stage $(STAGE)/configuration-claims --out $(PACKAGES)/koldun-configuration-claims.xpkg
 	set -e; for arch in $(ARCHS); do \
 	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-$$arch ./cmd/koldun; \
 	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-function-$$arch ./functions; \
+	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-provider-$$arch ./provider; \
 	  $(STAGE)/build image --arch $$arch --binary $(STAGE)/bin/koldun-$$arch --tag ghcr.io/gorizond/koldun:$(VERSION) --out $(PACKAGES)/koldun-$$arch.tar; \
 	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/function --binary $(STAGE)/bin/koldun-function-$$arch --out $(PACKAGES)/koldun-function-$$arch.xpkg; \
+	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/provider --binary $(STAGE)/bin/koldun-provider-$$arch --out $(PACKAGES)/koldun-provider-$$arch.xpkg; \
 	done
-	cp package/install.yaml package/rbac-claims.yaml $(PACKAGES)/
+	cp package/install.yaml package/rbac-claims.yaml package/monitoring/*.yaml $(PACKAGES)/
 
 .PHONY: test-argocd
 test-argocd: ## Run Argo CD's health scripts on their fixtures, in a Lua interpreter

@@ -118,9 +118,22 @@ func (s *Schemas) Default(obj map[string]any) {
 // that names the fields: unknown fields, missing ones, wrong types and values,
 // rules that do not hold. Objects of kinds that are not ours are an error.
 func (s *Schemas) Check(ctx context.Context, obj map[string]any) error {
+	errs, err := s.Violations(ctx, obj, true)
+	if err != nil {
+		return err
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s", text(errs))
+}
+
+// Violations is Check with one error for each field. Without rules, only
+// schemas are checked, as for an object that is not complete yet.
+func (s *Schemas) Violations(ctx context.Context, obj map[string]any, rules bool) (field.ErrorList, error) {
 	k, ok := s.kindOf(obj)
 	if !ok {
-		return fmt.Errorf("kind %q of apiVersion %q is not known; known are: %s", obj["kind"], obj["apiVersion"], strings.Join(s.Known(), ", "))
+		return nil, fmt.Errorf("kind %q of apiVersion %q is not known; known are: %s", obj["kind"], obj["apiVersion"], strings.Join(s.Known(), ", "))
 	}
 	integers(obj)
 	var errs field.ErrorList
@@ -133,14 +146,11 @@ func (s *Schemas) Check(ctx context.Context, obj map[string]any) error {
 	defaulting.Default(obj, k.structural)
 	invalid := validation.ValidateCustomResource(nil, obj, k.validator)
 	errs = append(errs, invalid...)
-	if len(invalid) == 0 && k.rules != nil {
+	if rules && len(invalid) == 0 && k.rules != nil {
 		broken, _ := k.rules.Validate(ctx, nil, k.structural, obj, nil, math.MaxInt64)
 		errs = append(errs, broken...)
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s", text(errs))
+	return errs, nil
 }
 
 func (s *Schemas) kindOf(obj map[string]any) (*Kind, bool) {

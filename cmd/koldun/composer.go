@@ -101,6 +101,7 @@ func (c *composer) composed(rsp *fnv1.RunFunctionResponse) (local.Composed, erro
 			out.Ready[name] = r.GetReady() == fnv1.Ready_READY_TRUE
 		}
 	}
+	out.Unready = rsp.GetDesired().GetComposite().GetReady() == fnv1.Ready_READY_FALSE
 	if composite := rsp.GetDesired().GetComposite().GetResource(); composite != nil {
 		out.Status, _ = composite.AsMap()["status"].(map[string]any)
 	}

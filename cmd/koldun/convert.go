@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -23,15 +24,11 @@ type ConvertCmd struct {
 
 // Run converts.
 func (c *ConvertCmd) Run(ctx context.Context, log *slog.Logger) error {
-	from, err := openStore(ctx, folder(c.From))
-	if err != nil {
-		return err
-	}
-	to, err := openStore(ctx, folder(c.To))
-	if err != nil {
-		return err
-	}
 	return c.do(ctx, "convert", log, func(ctx context.Context, report progress.Func) (progress.Report, error) {
+		from, to, err := c.stores(ctx)
+		if err != nil {
+			return progress.Report{}, err
+		}
 		m, err := convert.Run(ctx, convert.Config{
 			From:     from,
 			To:       to,
@@ -47,4 +44,16 @@ func (c *ConvertCmd) Run(ctx context.Context, log *slog.Logger) error {
 		}
 		return progress.Report{Shape: m.Shape}, err
 	})
+}
+
+func (c *ConvertCmd) stores(ctx context.Context) (from, to objectstore.Store, err error) {
+	ref, err := parseSource(c.From)
+	if err != nil {
+		return nil, nil, err
+	}
+	if from, err = openSource(ctx, ref); err != nil {
+		return nil, nil, err
+	}
+	to, err = openStore(ctx, folder(c.To))
+	return from, to, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 )
@@ -26,18 +27,12 @@ func listenAddress(addr string) string {
 
 // busConfig is the connection to NATS that the environment describes.
 func busConfig(name string, log *slog.Logger) (bus.Config, error) {
-	url := os.Getenv(names.EnvNATSURL)
-	if url == "" {
-		return bus.Config{}, fault.Errorf(fault.Invalid, "cannot connect to NATS: set %s to nats://HOST:PORT", names.EnvNATSURL)
+	cfg := bus.ConfigFromEnv(os.Getenv)
+	if cfg.URL == "" {
+		return cfg, fault.Errorf(fault.Invalid, "cannot connect to NATS: set %s to nats://HOST:PORT", names.EnvNATSURL)
 	}
-	return bus.Config{
-		URL:       url,
-		User:      os.Getenv(names.EnvNATSUser),
-		Password:  os.Getenv(names.EnvNATSPassword),
-		CredsFile: os.Getenv(names.EnvNATSCreds),
-		Name:      "koldun " + name,
-		Logger:    log,
-	}, nil
+	cfg.Name, cfg.Logger = "koldun "+name, log
+	return cfg, nil
 }
 
 // connectBus connects as the environment says, and waits for as long as it
@@ -61,4 +56,30 @@ func folder(s string) string {
 		return s
 	}
 	return "./" + s
+}
+
+// parseSource reads what names the source of some work. The error is Invalid.
+func parseSource(s string) (modelref.Ref, error) {
+	if s == "" { // an unset variable of a script more likely than this folder
+		return modelref.Ref{}, fault.Errorf(fault.Invalid, "cannot read a model: the source is empty; the current folder is .")
+	}
+	ref, err := modelref.Parse(folder(s))
+	return ref, fault.As(fault.Invalid, err)
+}
+
+// openSource opens a store that must be there already, as far as can be told
+// without asking a server. Errors: NotFound, Invalid.
+func openSource(ctx context.Context, ref modelref.Ref) (objectstore.Store, error) {
+	store, err := openStore(ctx, ref.String())
+	if err != nil || ref.Scheme != modelref.File {
+		return store, err
+	}
+	info, err := os.Stat(ref.Path)
+	switch {
+	case os.IsNotExist(err):
+		return nil, fault.Errorf(fault.NotFound, "cannot read folder %q: there is none", ref.Path)
+	case err == nil && !info.IsDir():
+		return nil, fault.Errorf(fault.Invalid, "cannot read %q: it is a file, want the folder of a model", ref.Path)
+	}
+	return store, nil // other errors come with what is read
 }

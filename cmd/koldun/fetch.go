@@ -30,11 +30,17 @@ type FetchCmd struct {
 	JobFlags
 }
 
+// maxPartMiB keeps the size in bytes from running over; fetch has the bounds.
+const maxPartMiB = 1024
+
 // Run fetches.
 func (c *FetchCmd) Run(ctx context.Context, log *slog.Logger) error {
-	ref, err := modelref.Parse(folder(c.From))
+	ref, err := parseSource(c.From)
 	if err != nil {
-		return fault.As(fault.Invalid, err)
+		return err
+	}
+	if c.PartSize > maxPartMiB {
+		return fault.Errorf(fault.Invalid, "cannot use parts of %d MiB: want 5 to %d", c.PartSize, maxPartMiB)
 	}
 	return c.do(ctx, "fetch", log, func(ctx context.Context, report progress.Func) (progress.Report, error) {
 		m, err := c.fetch(ctx, ref, fetch.Options{
@@ -59,7 +65,7 @@ func (c *FetchCmd) fetch(ctx context.Context, ref modelref.Ref, o fetch.Options)
 		return manifest.Manifest{}, err
 	}
 	if ref.Scheme != modelref.Hub {
-		from, err := openStore(ctx, ref.String())
+		from, err := openSource(ctx, ref)
 		if err != nil {
 			return manifest.Manifest{}, err
 		}

@@ -3,10 +3,18 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/gorizond/koldun/internal/gateway"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/telemetry"
 )
+
+// envHashSecret holds the key of the HMAC that names conversations: plain, or
+// base64:KEY. It is no flag, because arguments can be seen by others.
+const envHashSecret = "KOLDUN_HASH_SECRET"
 
 // GatewayCmd serves the OpenAI-compatible API. It connects to NATS as the
 // environment says: NATS_URL, NATS_USER and NATS_PASSWORD, or NATS_CREDS.
@@ -17,22 +25,77 @@ type GatewayCmd struct {
 	AllowAnonymous  bool          `help:"Answer requests without an API token."`
 	ResponseTimeout time.Duration `default:"10m" help:"Longest time for one answer, from the moment the engine starts on it."`
 	QueueTimeout    time.Duration `default:"1h" help:"Longest time that a request waits for its turn."`
+	MaxBodyBytes    int64         `default:"20971520" help:"Largest body of a request."`
+
+	StrictParameters bool     `help:"Refuse requests with parameters that cannot be honoured, instead of naming them in the header x-koldun-ignored."`
+	Reasoning        string   `default:"separate" enum:"separate,inline,hidden" help:"What becomes of a model's thoughts unless a request says: ${enum}."`
+	CORSOrigin       []string `name:"cors-origin" placeholder:"https://HOST" help:"Site whose pages may use the API from a browser, * for all. May be repeated."`
+
+	RequestsPerMinute  int   `help:"Requests per minute of each API token that has no limit of its own; 0 is no limit."`
+	TokensPerMinute    int64 `help:"Tokens per minute, of prompts and answers, of each API token that has no limit of its own; 0 is no limit."`
+	ConcurrentRequests int   `help:"Requests at the same time of each API token that has no limit of its own; 0 is no limit."`
+	MaxPerSession      int   `help:"Requests of one pool that may wait; 0 is no limit."`
+	MaxPerTenant       int   `help:"Requests of one API token that may wait; 0 is no limit."`
+
+	Isolation   string        `default:"model" enum:"model,token,conversation" help:"What a pool is shared by: ${enum}."`
+	MaxSessions int           `default:"8" help:"Most pools that isolation keeps apart; requests beyond share their model's."`
+	DemandTTL   time.Duration `name:"demand-ttl" default:"10m" help:"How long a pool is kept after its last request."`
 }
 
-// Run serves until ctx ends.
+// Run serves until ctx ends. Health is served from the start, before NATS is
+// reached.
 func (c *GatewayCmd) Run(ctx context.Context, log *slog.Logger) error {
-	cfg, err := busConfig("gateway", log)
+	cfg, err := c.config(log)
 	if err != nil {
 		return err
 	}
-	return gateway.Run(ctx, gateway.Config{
-		Bus:             cfg,
+	tracer, stop, err := telemetry.NewTracer(ctx, "koldun-gateway", version)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	cfg.Tracer = tracer
+	return gateway.Run(ctx, cfg)
+}
+
+func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
+	bus, err := busConfig("gateway", log)
+	if err != nil {
+		return gateway.Config{}, err
+	}
+	isolation, err := gateway.ParseIsolation(c.Isolation)
+	if err != nil {
+		return gateway.Config{}, err
+	}
+	reasoning, err := gateway.ParseReasoning(c.Reasoning)
+	if err != nil {
+		return gateway.Config{}, err
+	}
+	key, err := openai.ParseHashKey(os.Getenv(envHashSecret))
+	if err != nil {
+		return gateway.Config{}, err
+	}
+	return gateway.Config{
+		Bus:             bus,
 		Listen:          listenAddress(c.Listen),
 		HealthListen:    listenAddress(c.HealthListen),
 		Namespace:       c.Namespace,
 		AllowAnonymous:  c.AllowAnonymous,
 		ResponseTimeout: c.ResponseTimeout,
 		QueueTimeout:    c.QueueTimeout,
-		Logger:          log,
-	})
+		MaxBodyBytes:    c.MaxBodyBytes,
+		Limits: registry.Limits{
+			RequestsPerMinute: c.RequestsPerMinute, TokensPerMinute: c.TokensPerMinute, ConcurrentRequests: c.ConcurrentRequests,
+		},
+		MaxPerSession:    c.MaxPerSession,
+		MaxPerTenant:     c.MaxPerTenant,
+		StrictParameters: c.StrictParameters,
+		Reasoning:        reasoning,
+		Origins:          c.CORSOrigin,
+		Isolation:        isolation,
+		MaxSessions:      c.MaxSessions,
+		HashKey:          key,
+		DemandTTL:        c.DemandTTL,
+		Logger:           log,
+	}, nil
 }

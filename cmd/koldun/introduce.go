@@ -1,47 +1,101 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/local"
 )
 
 // introduce asks a claim that can be asked a question, and says how to go on.
-func (m *machine) introduce(ctx context.Context, r local.Root) error {
-	var status struct {
-		Model string `json:"model"`
+func (m *machine) introduce(ctx context.Context, l *local.Local, r local.Root) error {
+	var claim struct {
+		Spec struct {
+			Expose  anonymity `json:"expose"`
+			Backend anonymity `json:"backend"`
+		} `json:"spec"`
+		Status struct {
+			Model string `json:"model"`
+		} `json:"status"`
 	}
-	if err := r.Object.Decode(&status, "status"); err != nil {
+	if err := r.Object.Decode(&claim); err != nil {
 		return err
 	}
-	if status.Model == "" || len(r.Endpoints) == 0 {
+	key := r.Object.Key()
+	if len(r.Endpoints) == 0 || claim.Status.Model == "" && key.Kind != "Ingress" {
 		return nil
 	}
 	url := "http://" + r.Endpoints[0].Address + "/v1"
+	var secret string // with the token
+	var value []byte
+	if !claim.Spec.Expose.AllowAnonymous && !claim.Spec.Backend.AllowAnonymous {
+		if secret, value = anyToken(l.Secrets(key.Namespace)); secret == "" {
+			m.say(fmt.Sprintf(needsToken, url, labelToken))
+			return nil
+		}
+	}
+	if claim.Status.Model == "" {
+		m.say(fmt.Sprintf("\n  Endpoint  %s\n\n  curl %s/models%s\n", url, url, header(secret)))
+		return nil
+	}
 	if m.cmd.Ask != "" {
-		if err := m.question(ctx, url, status.Model); err != nil {
+		if err := m.question(ctx, url, string(value), claim.Status.Model); err != nil {
 			return err
 		}
 	}
-	m.say(usage(url, status.Model))
+	m.say(usage(url, secret, claim.Status.Model))
 	return nil
+}
+
+type anonymity struct {
+	AllowAnonymous bool `json:"allowAnonymous"`
+}
+
+// anyToken finds a Secret whose token can be used.
+func anyToken(secrets []local.Secret) (name string, value []byte) {
+	slices.SortFunc(secrets, func(a, b local.Secret) int { return cmp.Compare(a.Name, b.Name) })
+	for _, s := range secrets {
+		t, err := token.Parse(token.Secret{Name: s.Name, Data: s.Data, Annotations: s.Annotations})
+		if token.Truthy(s.Labels[labelToken]) && err == nil && t.Valid(time.Now()) && len(s.Data["token"]) > 0 {
+			return s.Name, s.Data["token"]
+		}
+	}
+	return "", nil
+}
+
+const needsToken = `
+  Endpoint  %s
+
+  It wants an API token, and there is none: add a Secret with the label %s: "true"
+  and the token in its key "token" to the claims, and send this process SIGHUP.
+`
+
+// header is what curl needs; the token itself is not shown.
+func header(secret string) string {
+	if secret == "" {
+		return ""
+	}
+	return ` -H "Authorization: Bearer $TOKEN"   # the key "token" of Secret ` + strconv.Quote(secret)
 }
 
 // questionTimeout bounds the one question that koldun up asks.
 const questionTimeout = 5 * time.Minute
 
-func (m *machine) question(ctx context.Context, url, model string) error {
+func (m *machine) question(ctx context.Context, url, token, model string) error {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	defer m.screen.Hold()()
 	if _, err := fmt.Fprintf(m.out, "\n> %s\n", m.cmd.Ask); err != nil {
 		return err
 	}
-	err := ask(ctx, url, model, m.cmd.Ask, m.out)
+	err := ask(ctx, url, strings.TrimSpace(token), model, m.cmd.Ask, m.out)
 	if _, end := io.WriteString(m.out, "\n"); err == nil {
 		err = end
 	}
@@ -54,8 +108,8 @@ func (m *machine) say(text string) {
 	_, _ = io.WriteString(m.out, text)
 }
 
-func usage(url, model string) string {
-	return fmt.Sprintf(`
+func usage(url, secret, model string) string {
+	text := fmt.Sprintf(`
   Endpoint  %[1]s
   Model     %[2]s
 
@@ -66,4 +120,8 @@ func usage(url, model string) string {
   answer = client.chat.completions.create(model=%[3]s, messages=[{"role": "user", "content": "Tell me a joke"}])
   print(answer.choices[0].message.content)
 `, url, model, strconv.Quote(model))
+	if secret != "" {
+		text += fmt.Sprintf("\n  Both need the API token in the key \"token\" of Secret %q: as api_key, and as -H \"Authorization: Bearer $TOKEN\".\n", secret)
+	}
+	return text
 }

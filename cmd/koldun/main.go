@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/telemetry"
@@ -19,9 +20,6 @@ import (
 
 // version is set by the linker.
 var version = "dev" //nolint:gochecknoglobals // the linker cannot set anything else
-
-// image of this binary, as the packages name it.
-const image = "ghcr.io/gorizond/koldun:latest"
 
 // CLI is the command line.
 type CLI struct {
@@ -36,6 +34,7 @@ type CLI struct {
 	Topology   TopologyCmd   `cmd:"" help:"Print onto how many nodes a model can be spread, and what each of them needs."`
 	Gateway    GatewayCmd    `cmd:"" help:"Serve the OpenAI-compatible API."`
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
+	Requests   RequestsCmd   `cmd:"" help:"Look into the queue: how requests ended, dead letters and their replay."`
 	LLM        LLMCmd        `cmd:"" name:"llm" help:"Drive an engine: the sidecar of a root pod."`
 	Engine     EngineCmd     `cmd:"" help:"The embedded inference engine."`
 	Install    InstallCmd    `cmd:"" help:"Copy this program into a folder that an engine's container shares."`
@@ -58,7 +57,7 @@ func main() {
 	parser, err := kong.New(&cli,
 		kong.Name("koldun"),
 		kong.Description("A language model as one more claim."),
-		kong.Vars{"image": image},
+		kong.Vars{"image": compose.ReleaseImage(version)},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {

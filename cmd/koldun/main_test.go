@@ -13,12 +13,17 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 )
 
 // program is the koldun binary, built once for all tests.
 var program string //nolint:gochecknoglobals // TestMain has no other way
 
 func TestMain(m *testing.M) {
+	if s3test.Child() {
+		s3test.Main(m)
+	}
 	os.Exit(run(m))
 }
 
@@ -35,7 +40,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "cannot build koldun: %v\n%s", err, out)
 		return 1
 	}
-	return m.Run()
+	return s3test.Run(m)
 }
 
 // patience is how long anything here may take at most: a hanging test fails,

@@ -2,17 +2,24 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/bucket"
+	"github.com/gorizond/koldun/internal/external/consumer"
+	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/keyvalue"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
+	"github.com/gorizond/koldun/internal/external/pool"
+	"github.com/gorizond/koldun/internal/external/queue"
 	"github.com/gorizond/koldun/internal/external/stream"
+	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/external/tokenset"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 	"github.com/gorizond/koldun/internal/names"
@@ -26,7 +33,10 @@ type managed struct {
 	kinds map[string]local.Managed
 }
 
-var _ local.Managed = (*managed)(nil)
+var (
+	_ local.Managed = (*managed)(nil)
+	_ local.Watcher = (*managed)(nil)
+)
 
 // connections are what managed resources are brought about on.
 type connections struct {
@@ -35,6 +45,8 @@ type connections struct {
 	s3     objectstore.S3Config
 	hubs   hubrevision.Hubs
 	secret func(namespace, name string) (map[string][]byte, bool)
+	// secrets are all of a namespace.
+	secrets func(namespace string) []local.Secret
 }
 
 func newManaged(ctx context.Context, c connections) (*managed, error) {
@@ -59,9 +71,15 @@ func newManaged(ctx context.Context, c connections) (*managed, error) {
 		"Bucket":        adapt(bucket.New(client, c.s3.Region, s3)),
 		"Stream":        adapt(stream.New(c.bus, c.nats)),
 		"KeyValue":      adapt(keyvalue.New(c.bus, c.nats)),
+		"Consumer":      adapt(consumer.New(c.bus, c.nats)),
+		"Queue":         adapt(queue.New(stream.New(c.bus, c.nats), keyvalue.New(c.bus, c.nats), c.nats)),
 		"ModelArtifact": adapt(modelartifact.New(stores, reports)),
 		"ModelRecord":   adapt(modelrecord.New(stores, registry.Models(c.bus))),
 		"HubRevision":   face[hubrevision.Spec, hubrevision.Status]{client: hubrevision.New(c.hubs), complete: c.revision},
+		"Demand":        face[demand.Spec, demand.Status]{client: demand.New(c.bus), complete: demanded},
+		"Pool":          face[pool.Spec, pool.Status]{client: pool.New(c.bus), complete: pooled(rand.Text())},
+		"Token":         face[token.Spec, token.Status]{client: token.New(c.bus), complete: c.token},
+		"TokenSet":      face[tokenset.Spec, tokenset.Status]{client: tokenset.New(c.bus), complete: c.tokens},
 	}}, nil
 }
 
@@ -99,6 +117,9 @@ func (c connections) revision(obj local.Object, s *hubrevision.Spec) error {
 // of finds what is in charge of an object.
 func (m *managed) of(obj local.Object) (local.Managed, error) {
 	k, ok := m.kinds[obj.Key().Kind]
+	if obj.Key().Kind == "NodeLabelRule" {
+		return nil, fault.Errorf(fault.Unsupported, "cannot manage %s: one machine has no nodes to label", obj.Key())
+	}
 	if !ok {
 		return nil, fault.Errorf(fault.Unsupported, "cannot manage %s: koldun up does not know its kind", obj.Key())
 	}
@@ -137,6 +158,18 @@ func (m *managed) Delete(ctx context.Context, obj local.Object) error {
 	return k.Delete(ctx, obj)
 }
 
+// Watch watches what its kind can watch.
+func (m *managed) Watch(ctx context.Context, obj local.Object, changed func()) error {
+	k, err := m.of(obj)
+	if err != nil {
+		return nil //nolint:nilerr // Observe says so
+	}
+	if w, ok := k.(local.Watcher); ok {
+		return w.Watch(ctx, obj, changed)
+	}
+	return nil
+}
+
 // A face lets an external client act on objects: spec.forProvider has the
 // fields of its spec.
 type face[S, O any] struct {
@@ -172,6 +205,21 @@ func (f face[S, O]) Observe(ctx context.Context, obj local.Object) (local.Observ
 	}
 	out := local.Observation{Exists: o.Exists, UpToDate: o.UpToDate, Ready: o.Ready, Message: o.Message, Connection: o.Connection}
 	return out, json.Unmarshal(raw, &out.Status)
+}
+
+// Watch watches, if the client can.
+func (f face[S, O]) Watch(ctx context.Context, obj local.Object, changed func()) error {
+	w, ok := f.client.(interface {
+		Watch(ctx context.Context, spec S, changed func()) error
+	})
+	if !ok {
+		return nil
+	}
+	s, err := f.spec(obj)
+	if err != nil {
+		return nil //nolint:nilerr // Observe says so
+	}
+	return w.Watch(ctx, s, changed)
 }
 
 func (f face[S, O]) Create(ctx context.Context, obj local.Object) error {

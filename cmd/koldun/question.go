@@ -16,8 +16,9 @@ import (
 // maxEvent bounds one event of an answer, in bytes.
 const maxEvent = 1 << 20
 
-// ask sends one question and streams the answer to w as it comes.
-func ask(ctx context.Context, baseURL, model, question string, w io.Writer) error {
+// ask sends one question and streams the answer to w as it comes. The API token
+// may be empty.
+func ask(ctx context.Context, baseURL, token, model, question string, w io.Writer) error {
 	body, err := json.Marshal(map[string]any{
 		"model":    model,
 		"messages": []map[string]string{{"role": "user", "content": question}},
@@ -31,6 +32,9 @@ func ask(ctx context.Context, baseURL, model, question string, w io.Writer) erro
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 	rsp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Errorf("cannot ask %s: %w", model, err)

@@ -148,11 +148,17 @@ func lines(log *slog.Logger) func(progress.Report) {
 // bar draws one line that is drawn over by the next.
 func bar(w io.Writer) func(progress.Report) {
 	return func(p progress.Report) {
-		end := ""
-		if p.Phase != progress.Running {
-			end = "\n"
+		text := fmt.Sprintf("%s %3d%%  %s of %s", p.Stage, p.Percent(), sizeText(p.Bytes), sizeText(p.Total))
+		if p.Phase == progress.Running && p.BytesPerSecond > 0 {
+			text += fmt.Sprintf(", %s/s, %s left", sizeText(p.BytesPerSecond), p.ETA().Round(time.Second))
 		}
-		_, _ = fmt.Fprintf(w, "\r\033[K%s %3d%%  %s of %s  %s%s", p.Stage, p.Percent(), sizeText(p.Bytes), sizeText(p.Total), p.Item, end)
+		if p.Item != "" {
+			text += "  " + p.Item
+		}
+		if p.Phase != progress.Running {
+			text += "\n"
+		}
+		_, _ = fmt.Fprint(w, "\r\033[K"+text)
 	}
 }
 

@@ -16,12 +16,13 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
 // TopologyCmd says onto how many nodes a model can be spread.
 type TopologyCmd struct {
-	Source  string `arg:"" help:"A .m file, a config.json, a folder or s3:// prefix of a converted model, or a repository: hf://ORG/REPO[@REVISION]."`
+	Source  string `arg:"" help:"A .m file, a config.json, a folder or s3:// prefix of a model, or a repository: hf://ORG/REPO[@REVISION]."`
 	Weights string `default:"q40" enum:"q40,f32" help:"Type of the weights, for sources that are not converted: ${enum}."`
 	SeqLen  int    `default:"4096" help:"Context in tokens, at most the model's; 0 is the model's."`
 	JSON    bool   `help:"Print JSON."`
@@ -100,25 +101,43 @@ func (c *TopologyCmd) shape(ctx context.Context) (topology.Shape, error) {
 		}
 		return topology.FromConfig(raw, weights)
 	}
-	ref, err := modelref.Parse(folder(c.Source))
+	ref, err := parseSource(c.Source)
 	if err != nil {
-		return topology.Shape{}, fault.As(fault.Invalid, err)
+		return topology.Shape{}, err
 	}
 	if ref.Scheme == modelref.Hub {
 		return hubShape(ctx, ref, weights)
 	}
-	store, err := openStore(ctx, ref.String())
+	store, err := openSource(ctx, ref)
 	if err != nil {
 		return topology.Shape{}, err
 	}
+	return storedShape(ctx, store, weights)
+}
+
+// storedShape reads the manifest of a converted model, or the config.json of
+// one that is not converted.
+func storedShape(ctx context.Context, store objectstore.Store, weights topology.FloatType) (topology.Shape, error) {
 	m, _, err := manifest.Load(ctx, store)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return topology.Shape{}, err
+	}
+	if m.Shape != nil {
+		return *m.Shape, nil
+	}
+	r, err := store.Open(ctx, "config.json", 0, -1)
+	if fault.Is(err, fault.NotFound) {
+		return topology.Shape{}, fault.Errorf(fault.NotFound, "it has neither the manifest of a converted model nor a config.json")
+	}
 	if err != nil {
 		return topology.Shape{}, err
 	}
-	if m.Shape == nil {
-		return topology.Shape{}, fault.Errorf(fault.Invalid, "its manifest is not that of a converted model")
+	defer func() { _ = r.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(r, maxConfig))
+	if err != nil {
+		return topology.Shape{}, err
 	}
-	return *m.Shape, nil
+	return topology.FromConfig(raw, weights)
 }
 
 // hubShape reads the config.json of a repository; nothing else is downloaded.

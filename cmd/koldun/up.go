@@ -7,7 +7,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,7 +22,11 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// UpCmd runs claims on this machine.
+// localImage is how containers of this program are known on this machine. It
+// is the same for all versions: a new one keeps what an older one made.
+const localImage = "ghcr.io/gorizond/koldun:latest"
+
+// UpCmd runs claims on this machine. On SIGHUP it reads them again.
 type UpCmd struct {
 	Files  []string       `name:"file" short:"f" required:"" help:"Claims to run; - is standard input."`
 	HubDir string         `type:"existingdir" help:"Serve the models of this folder as a hub, in place of huggingface.co."`
@@ -88,6 +94,7 @@ func (m *machine) run(ctx context.Context, claims []local.Object) error {
 		defer cancel()
 		return l.Run(ctx)
 	})
+	g.Go(func() error { m.reload(ctx, l); return nil })
 	err = m.follow(ctx, l)
 	if err != nil || m.cmd.Once {
 		cancel()
@@ -99,6 +106,30 @@ func (m *machine) run(ctx context.Context, claims []local.Object) error {
 		return nil // stopped as asked, and nothing is left running
 	}
 	return err
+}
+
+// reload takes the claims anew whenever the process gets SIGHUP, until ctx ends.
+// Claims that cannot be read leave everything as it is.
+func (m *machine) reload(ctx context.Context, l *local.Local) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		}
+		claims, err := readClaims(ctx, m.schemas, m.cmd.Files)
+		if err == nil {
+			err = l.Apply(claims)
+		}
+		if err != nil && ctx.Err() == nil {
+			m.say(fmt.Sprintf("\nThe claims stay as they were: %v\n", err))
+			continue
+		}
+		m.say("\nThe claims were read again.\n")
+	}
 }
 
 func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) (*local.Local, error) {
@@ -115,18 +146,19 @@ func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) 
 	}
 	var l *local.Local
 	secret := func(namespace, name string) (map[string][]byte, bool) { return l.Secret(namespace, name) }
-	managed, err := newManaged(ctx, connections{bus: s.bus, nats: s.nats, s3: s.s3, hubs: hubs(s.hub, m.log), secret: secret})
+	secrets := func(namespace string) []local.Secret { return l.Secrets(namespace) }
+	managed, err := newManaged(ctx, connections{bus: s.bus, nats: s.nats, s3: s.s3, hubs: hubs(s.hub, m.log), secret: secret, secrets: secrets})
 	if err != nil {
 		return nil, err
 	}
 	l, err = local.New(local.Config{
 		Claims:      claims,
 		Data:        m.data,
-		Composer:    newComposer(m.schemas, image),
+		Composer:    newComposer(m.schemas, localImage),
 		Managed:     managed,
 		Observer:    m.screen,
 		Binary:      binary,
-		OwnImage:    image,
+		OwnImage:    localImage,
 		Env:         env,
 		Ports:       m.cmd.Port,
 		FinalReason: reason.Final,
@@ -147,7 +179,7 @@ func (m *machine) follow(ctx context.Context, l *local.Local) error {
 		}
 	}
 	for _, r := range roots {
-		if err := m.introduce(ctx, r); err != nil {
+		if err := m.introduce(ctx, l, r); err != nil {
 			return err
 		}
 	}

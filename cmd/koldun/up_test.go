@@ -227,7 +227,7 @@ func TestUpRefusesBadInput(t *testing.T) {
 		"UnknownKind":  {claim(`kind: Dllama`, "kind: Lama"), []string{`kind "Lama"`}, 10},
 		"UnknownField": {claim(`sourceUrl`, "sourceURL"), []string{"Dllama default/koldun-tiny", "spec.model.sourceURL: unknown field", "spec.model.sourceUrl: Required"}, 10},
 		"WrongValue":   {claim(`q40`, "q41"), []string{"spec.model.conversion.weightsFloatType", `"q41"`}, 10},
-		"NotRunHere":   {claim(`allowAnonymous: true`, "allowAnonymous: false"), []string{"NotRunHere", "TokenSet"}, 10},
+		"NotRunHere":   {claim(`(?s)^.*$`, "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: NodeLabelRule, metadata: {name: r}, spec: {forProvider: {labels: {a: b}}}}"), []string{"NotRunHere", "NodeLabelRule", "no nodes"}, 10},
 		"NoModel":      {claim(`gorizond/koldun-tiny`, "gorizond/nobody"), []string{"Dllama default/koldun-tiny", "gorizond/nobody"}, 10},
 		"Unsupported": {hub(func(t *testing.T, model string) {
 			t.Helper()

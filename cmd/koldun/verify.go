@@ -15,7 +15,11 @@ type VerifyCmd struct {
 
 // Run verifies.
 func (c *VerifyCmd) Run(ctx context.Context, log *slog.Logger) error {
-	store, err := openStore(ctx, folder(c.Model))
+	ref, err := parseSource(c.Model)
+	if err != nil {
+		return err
+	}
+	store, err := openSource(ctx, ref)
 	if err != nil {
 		return err
 	}

@@ -143,13 +143,16 @@ func (c *Call) Desire(name string, obj any, ready Readiness) error {
 	return nil
 }
 
-// SetStatus sets the composite's status, given as a pointer.
+// SetStatus sets the composite's status, given as a pointer, and whether it is
+// ready. It comes last.
 func (c *Call) SetStatus(status any) error {
 	s, err := encodeStatus(c.req.GetObserved().GetComposite().GetResource(), status)
 	if err != nil {
 		return fmt.Errorf("cannot encode status: %w", err)
 	}
+	c.settleGeneration(s.GetFields()["status"].GetStructValue())
 	c.rsp.Desired.Composite = &fnv1.Resource{Resource: s}
+	c.conclude()
 	return nil
 }
 

@@ -31,6 +31,20 @@ type Connection struct {
 	credentials map[string][]byte
 }
 
+// Default is the reference to the default connection, for those that others
+// should not have to look for.
+func Default() *v1.ProviderConfigReference {
+	return &v1.ProviderConfigReference{Kind: managed.KindClusterProviderConfig, Name: "default"}
+}
+
+// BusSecret is the name of the Secret in which an object of that kind and name
+// gets the connection to the queue for its pods.
+func BusSecret(kind, name string) string { return names.Object(name, kind, "nats") }
+
+// StoreSecret is the name of the Secret in which an object of that kind and
+// name gets the connection to the object store for its pods.
+func StoreSecret(kind, name string) string { return names.Object(name, kind, "s3") }
+
 // A Problem is why a connection cannot be made. The zero Problem is none.
 type Problem struct {
 	Reason  reason.Reason

@@ -23,6 +23,7 @@ const (
 	resIngress       = "ingress"
 	resBucket        = "bucket"
 	resRunners       = "runners"
+	resRecord        = "record"
 	resService       = "root-service"
 	resRoot          = "root"
 	resRootGuard     = "root-guard"
@@ -74,7 +75,7 @@ func (p *plan) run() error {
 	}
 	p.status.Model = p.modelNamespace + "/" + p.modelName
 	p.status.Nodes = p.nodes()
-	if blocked || p.preflight() || p.deliver() {
+	if blocked || p.taken() || p.preflight() || p.deliver() {
 		return nil
 	}
 	p.status.Artifact = p.artifact
@@ -111,35 +112,38 @@ func (p *plan) fail(why reason.Reason, format string, args ...any) {
 func (p *plan) connections() (blocked bool, err error) {
 	ns, name := p.d.Namespace, p.d.Name
 	running := p.Exists(resRoot)
-	via, err := p.connect()
-	if err != nil {
-		return false, err
+	if p.d.Spec.Expose != nil && !p.admitted() && !running {
+		p.fail(reason.GatewayStarting, "%s", p.gatewayPending())
+		return true, nil
 	}
-	if p.problem.Message != "" {
-		p.fail(p.problem.Reason, "%s", p.problem.Message)
-		if !running {
-			return true, nil
-		}
-	}
-	order := []string{resRunners}
-	desired := map[string]any{
-		resRunners: outside.KeyValue(via, ns, names.Object(name, "dllama", "runners"), names.RunnersBucket, p.busSecret(), outside.Markers),
-	}
-	if p.delivery == deliveryFetch {
-		order = []string{resBucket, resRunners}
-		desired[resBucket] = outside.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
-	}
-	for _, res := range order {
-		ready, message := outside.Ready(p.Call, res)
-		if err := p.Desire(res, desired[res], ready); err != nil {
+	desired := map[string]any{}
+	if p.d.Spec.Expose == nil || p.foreign() {
+		via, err := p.connect()
+		if err != nil {
 			return false, err
 		}
-		if !bool(ready) && !running {
-			blocked = true
-			p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", res, message)
+		if p.problem.Message != "" {
+			p.fail(p.problem.Reason, "%s", p.problem.Message)
+			if !running {
+				return true, nil
+			}
+		}
+		if p.d.Spec.Expose == nil {
+			desired[resRunners] = outside.KeyValue(via, ns, names.Object(name, "dllama", "runners"), p.busSecret(), outside.Expiring(names.RunnersBucket))
+		}
+		if p.foreign() {
+			desired[resRecord] = p.listing(via)
 		}
 	}
-	return blocked, nil
+	if p.delivery == deliveryFetch && p.d.Spec.Model == nil {
+		desired[resBucket] = outside.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
+	}
+	pending, err := outside.Await(p.Call, desired)
+	if err != nil || pending == "" || running {
+		return false, err
+	}
+	p.fail(reason.ConnectionPending, "%s", pending)
+	return true, nil
 }
 
 // connect finds out how NATS is reached.
@@ -157,8 +161,23 @@ func (p *plan) owner() connection.Owner {
 	return connection.Owner{Kind: "dllama", Namespace: p.d.Namespace, Name: p.d.Name}
 }
 
-func (p *plan) storeSecret() string { return names.Object(p.d.Name, "dllama", "s3") }
-func (p *plan) busSecret() string   { return names.Object(p.d.Name, "dllama", "nats") }
+// storeSecret has the connection to the object store. A Model of its own has
+// one already.
+func (p *plan) storeSecret() string {
+	if p.d.Spec.Model != nil {
+		return connection.StoreSecret("model", p.d.Name)
+	}
+	return connection.StoreSecret("dllama", p.d.Name)
+}
+
+// busSecret has the connection to the queue. An Ingress of its own has one
+// already.
+func (p *plan) busSecret() string {
+	if p.d.Spec.Expose != nil {
+		return connection.BusSecret("ingress", p.d.Name)
+	}
+	return connection.BusSecret("dllama", p.d.Name)
+}
 
 func serving(conditions []metav1.Condition) metav1.Condition {
 	for _, c := range conditions {
@@ -176,10 +195,6 @@ func (p *plan) expose() error {
 	if e == nil {
 		return nil
 	}
-	var seen v1.Ingress
-	if p.Observed(resIngress, &seen) {
-		p.status.URL = seen.Status.URL
-	}
 	want := &v1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: p.d.Name},
@@ -192,9 +207,29 @@ func (p *plan) expose() error {
 	if n := p.d.Spec.NATS; n != nil {
 		want.Spec.Backend.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
 	}
-	ready := p.Condition(resIngress, v1.ConditionServing).Status == metav1.ConditionTrue
-	if err := p.Desire(resIngress, want, compose.Readiness(ready)); err != nil {
+	if err := p.Desire(resIngress, want, compose.Readiness(p.exposed())); err != nil {
 		return fmt.Errorf("cannot expose: %w", err)
 	}
 	return nil
+}
+
+// exposed reports whether the Ingress serves.
+func (p *plan) exposed() bool {
+	return p.Condition(resIngress, v1.ConditionServing).Status == metav1.ConditionTrue
+}
+
+// admitted reports whether the queue of the Ingress is there, and the Secret
+// with the connection to it.
+func (p *plan) admitted() bool {
+	var seen v1.Ingress
+	return p.Observed(resIngress, &seen) && seen.Status.BackendServiceName != ""
+}
+
+// gatewayPending tells what somebody has to mend. How the Ingress gets along
+// stays with the Ingress: each change would be one more for the Dllama.
+func (p *plan) gatewayPending() string {
+	if state := p.Condition(resIngress, v1.ConditionServing); reason.Final(state.Reason) {
+		return fmt.Sprintf("Ingress %q is not ready: %s: %s", p.d.Name, state.Reason, state.Message)
+	}
+	return fmt.Sprintf("Ingress %q is not ready yet: its condition Serving tells more", p.d.Name)
 }

@@ -5,6 +5,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/reason"
 )
 
@@ -23,7 +24,7 @@ func (p *plan) model() (blocked bool, err error) {
 		found := p.Observed(resModel, &m)
 		spec := *inline
 		if spec.NATS == nil {
-			spec.NATS = p.d.Spec.NATS
+			spec.NATS = p.modelNATS()
 		}
 		want := &v1.Model{
 			TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
@@ -53,6 +54,15 @@ func (p *plan) model() (blocked bool, err error) {
 	return p.judge(m, found), nil
 }
 
+// modelNATS is the connection of the Ingress that the Dllama makes, if it makes
+// one. Said here, the Model need not watch Ingresses to find it.
+func (p *plan) modelNATS() *v1.NATSConnection {
+	if p.d.Spec.NATS == nil && p.d.Spec.Expose != nil {
+		return &v1.NATSConnection{ProviderConfigRef: connection.Default()}
+	}
+	return p.d.Spec.NATS
+}
+
 // judge waits for the Model. What is served goes on with the files that it is
 // served from.
 func (p *plan) judge(m v1.Model, found bool) (blocked bool) {
@@ -70,17 +80,13 @@ func (p *plan) judge(m v1.Model, found bool) (blocked bool) {
 		return false
 	}
 	state := serving(m.Status.Conditions)
-	if !found || state.Reason == "" {
-		p.fail(reason.ModelPending, "Model %q has not been composed yet", p.modelName)
-		return true
-	}
-	if reason.Final(state.Reason) {
+	if found && reason.Final(state.Reason) {
 		p.fail(reason.ModelFailed, "Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
 		return true
 	}
 	// What the Model says of its progress stays with the Model: each change
 	// would be one more for everything above it.
-	p.fail(reason.ModelPending, "Model %q is not ready: %s", p.modelName, state.Reason)
+	p.fail(reason.ModelPending, "Model %q is not ready yet: its condition Serving tells more", p.modelName)
 	return true
 }
 
@@ -104,7 +110,7 @@ func (p *plan) deliver() (blocked bool) {
 			p.delivery = deliveryPVC
 		}
 	}
-	elsewhere := p.modelNamespace != p.d.Namespace
+	elsewhere := p.foreign()
 	switch via := p.artifact.ProviderConfigRef; {
 	case p.delivery == deliveryFetch && p.artifact.URL == "":
 		p.fail(reason.DeliveryImpossible, "spec.delivery: the files of Model %q are in a volume only: use pvc", p.modelName)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -35,15 +35,22 @@ func (p *plan) serve() error {
 	if err := p.guards(workers > 0, root, worker); err != nil {
 		return err
 	}
+	if workers > 0 {
+		if err := p.protect(root, ready && readyWorkers == workers); err != nil {
+			return err
+		}
+	}
 	p.status.ReadyRoot, p.status.ReadyWorkers = ready, quarters(readyWorkers, workers)
-	ingress := p.Condition(resIngress, v1.ConditionServing)
+	if ingress := (v1.Ingress{}); p.Observed(resIngress, &ingress) {
+		p.status.URL = ingress.Status.URL
+	}
 	switch {
 	case readyWorkers < workers:
 		p.fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
 	case !ready:
 		p.fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.rootName(), p.artifact.ModelFile)
-	case p.d.Spec.Expose != nil && ingress.Status != metav1.ConditionTrue:
-		p.fail(reason.GatewayStarting, "Ingress %q is not ready: %s: %s", p.d.Name, ingress.Reason, ingress.Message)
+	case p.d.Spec.Expose != nil && !p.exposed():
+		p.fail(reason.GatewayStarting, "%s", p.gatewayPending())
 	case !p.blocking:
 		p.True(v1.ConditionServing, reason.Available, "%s is served on %s", p.status.Model, plural(int(p.status.Nodes), "node"))
 	}
@@ -59,7 +66,7 @@ func quarters(part, whole int32) int32 {
 	return part / step * step
 }
 
-func (p *plan) rootName() string    { return names.Object(p.d.Name, "root") }
+func (p *plan) rootName() string    { return names.Root(p.d.Name) }
 func (p *plan) workersName() string { return names.Object(p.d.Name, "workers") }
 
 // bind marks root and workers with a hash of both, so that a change to one
@@ -99,9 +106,8 @@ func (p *plan) workers(n int32, pod workload.Pod) (ready int32, err error) {
 	return ready, p.Desire(resWorkers, workload.StatefulSet(p.d.Namespace, name, n, pod), compose.Readiness(ready == n))
 }
 
-// guards closes the engines' ports to everyone but their peers, and keeps
-// several nodes of a group from being drained at once. The embedded engine
-// alone listens on loopback, and needs neither.
+// guards closes the engines' ports to everyone but their peers. The embedded
+// engine alone listens on loopback, and needs none.
 func (p *plan) guards(group bool, root, worker workload.Pod) error {
 	if p.engine() != engine.DistributedLlama {
 		return nil
@@ -114,10 +120,23 @@ func (p *plan) guards(group bool, root, worker workload.Pod) error {
 	}
 	peers := workload.Door{Port: engine.EngineNumber}
 	peers.Peers = append(peers.Peers, workload.Pods(root.Labels), workload.Pods(worker.Labels))
-	if err := p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, peers, health), compose.Ready); err != nil {
-		return err
+	return p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, peers, health), compose.Ready)
+}
+
+// protect keeps several nodes of a group from being drained at once, from when
+// the group has become complete until it is to be another one. Before that
+// there is nothing to keep, and a budget whose status follows each pod of a
+// rollout would be one more event for each.
+func (p *plan) protect(root workload.Pod, complete bool) error {
+	group := root.Annotations[v1.AnnotationGroup]
+	var seen policyv1.PodDisruptionBudget
+	kept := p.Observed(resBudget, &seen) && seen.Annotations[v1.AnnotationGroup] == group
+	if !complete && !kept {
+		return nil
 	}
-	return p.Desire(resBudget, workload.Budget(ns, names.Object(p.d.Name, "group"), workload.Owner("dllama", p.d.Name)), compose.Ready)
+	budget := workload.Budget(p.d.Namespace, names.Object(p.d.Name, "group"), workload.Owner("dllama", p.d.Name))
+	budget.Annotations = map[string]string{v1.AnnotationGroup: group}
+	return p.Desire(resBudget, budget, compose.Ready)
 }
 
 func (p *plan) settings() engine.Settings {
@@ -150,7 +169,7 @@ func (p *plan) rootPod() workload.Pod {
 		Buffers:       string(p.buffers),
 		SeqLen:        p.seqLen(),
 		Session:       p.session(),
-		Model:         p.status.Model,
+		Model:         p.d.Namespace + "/" + p.modelName,
 		BusSecret:     p.busSecret(),
 	}
 	r.Labels = workload.Labels("root", "dllama", p.d.Name)
@@ -176,9 +195,11 @@ func (p *plan) workerPod() workload.Pod {
 }
 
 // session is the pool that the root belongs to: the one that its Session
-// names, else the one that all requests for the model share.
+// names, else the one that all requests for the model share. A root with a Model
+// of another namespace has a pool in its own: it must not be given what the
+// people of that namespace ask.
 func (p *plan) session() string {
-	shared := names.Session(p.modelNamespace, p.modelName, "")
+	shared := names.Session(p.d.Namespace, p.modelName, "")
 	if key := p.d.Annotations[v1.AnnotationSessionKey]; names.SessionOf(key, shared) {
 		return key
 	}

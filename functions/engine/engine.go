@@ -172,14 +172,18 @@ func (r Root) supervised() workload.Container {
 }
 
 func (r Root) sidecar() workload.Container {
+	args := []string{
+		"llm", "--listen=:" + port(PortSidecar),
+		"--engine=http://127.0.0.1:" + port(PortEngine),
+		"--session=" + r.Session, "--runner=" + names.Runner("$(POD_NAMESPACE)", "$(POD_NAME)"), "--model=" + r.Model,
+	}
+	if r.Engine == DistributedLlama {
+		args = append(args, "--supervisor=http://127.0.0.1:"+port(PortHealth))
+	}
 	return workload.Container{
-		Name:  "llm",
-		Image: r.Koldun,
-		Args: []string{
-			"llm", "--listen=:" + port(PortSidecar),
-			"--engine=http://127.0.0.1:" + port(PortEngine),
-			"--session=" + r.Session, "--runner=$(POD_NAMESPACE)_$(POD_NAME)", "--model=" + r.Model,
-		},
+		Name:      "llm",
+		Image:     r.Koldun,
+		Args:      args,
 		Secrets:   []string{r.BusSecret},
 		ProbePort: PortSidecar,
 	}

@@ -77,10 +77,8 @@ func (p *plan) run() error {
 		return err
 	}
 	switch {
-	case !gateway:
-		p.fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resGateway))
-	case !dispatcher:
-		p.fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resDispatcher))
+	case !gateway || !dispatcher:
+		p.fail(reason.GatewayStarting, "Deployments %q and %q have no ready pods yet", p.name(resGateway), p.name(resDispatcher))
 	case !p.blocking:
 		p.True(v1.ConditionServing, reason.Available, "Requests are admitted at %s", p.status.URL)
 	}
@@ -97,7 +95,7 @@ func (p *plan) fail(why reason.Reason, format string, args ...any) {
 // name of a composed object. No component is the end of another one's of the
 // same kind, whoever composes it, so no two objects share a name.
 func (p *plan) name(component string) string { return names.Object(p.i.Name, component) }
-func (p *plan) busSecret() string            { return names.Object(p.i.Name, "ingress", "nats") }
+func (p *plan) busSecret() string            { return connection.BusSecret("ingress", p.i.Name) }
 
 func (p *plan) image() string {
 	if p.i.Spec.Backend.Image != "" {
@@ -117,28 +115,22 @@ func (p *plan) connect() (blocked bool, err error) {
 		return false, err
 	}
 	p.fail(problem.Reason, "%s", problem.Message)
-	p.via, err = connection.Keep(p.Call, "requests")
+	p.via, err = connection.Keep(p.Call, queue.Resource)
 	return !p.Exists(resGateway), err
 }
 
 func (p *plan) parts() queue.Queue {
-	return queue.Queue{Via: p.via, Namespace: p.i.Namespace, Name: p.name, Kind: "ingress", Secret: p.busSecret(), Spec: p.i.Spec.Backend.Queue}
+	return queue.Queue{Via: p.via, Namespace: p.i.Namespace, Name: p.name("ingress-queue"), Secret: p.busSecret(), Spec: p.i.Spec.Backend.Queue}
 }
 
 // queue composes the streams and buckets that requests live in.
 func (p *plan) queue() (blocked bool, err error) {
-	order, desired := p.parts().Parts()
-	for _, res := range order {
-		ready, message := outside.Ready(p.Call, res)
-		if err := p.Desire(res, desired[res], ready); err != nil {
-			return false, err
-		}
-		if !bool(ready) && !p.Exists(resGateway) {
-			blocked = true
-			p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", res, message)
-		}
+	pending, err := p.parts().Compose(p.Call)
+	if err != nil || pending == "" || p.Exists(resGateway) {
+		return false, err
 	}
-	return blocked, nil
+	p.fail(reason.ConnectionPending, "%s", pending)
+	return true, nil
 }
 
 // deployment composes one of the two, and tells whether a pod of it is ready.

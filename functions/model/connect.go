@@ -1,11 +1,10 @@
 package model
 
 import (
-	"fmt"
-
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/outside"
 	"github.com/gorizond/koldun/functions/reason"
@@ -32,49 +31,52 @@ func (p *plan) connect() (blocked bool, err error) {
 	return false, err
 }
 
-// connections composes what the Jobs need before they can start. The Secrets
-// with the connections are named after the Model.
+// connections composes what the Jobs need before they can start, together with
+// the revision: each step of its own would be one more for whoever watches. The
+// Secrets with the connections are named after the Model.
 func (p *plan) connections() (blocked bool, err error) {
 	ns, name := p.m.Namespace, p.m.Name
 	desired := map[string]any{
-		resProgress: outside.KeyValue(p.via, ns, names.Object(name, "model", "progress"), names.ProgressBucket, p.busSecret(), 0),
-		resModels:   p.registry(),
+		resQueue: outside.Queue(p.via, ns, names.Object(name, "model", "queue"), p.busSecret(), managed.QueueParameters{
+			KeyValues: []managed.KeyValueParameters{outside.Lasting(names.ProgressBucket), outside.Lasting(names.ModelsBucket)},
+		}),
 	}
-	order := []string{resProgress, resModels}
 	for i, bucket := range p.buckets() {
-		res := fmt.Sprintf("bucket-%d", i)
 		secret := ""
 		if i == 0 {
 			secret = p.storeSecret()
 		}
-		b := outside.Bucket(p.via, ns, names.Object(name, "bucket", names.Hash(8, bucket)), bucket, secret)
+		hash := names.Hash(8, bucket)
+		b := outside.Bucket(p.via, ns, names.Object(name, "bucket", hash), bucket, secret)
 		if m := p.store.ManageBuckets; m != nil && !*m {
 			b.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
 		}
-		desired[res] = b
-		order = append(order, res)
+		desired["bucket-"+hash] = b
 	}
-	return p.await(order, desired)
-}
-
-func (p *plan) registry() any {
-	return outside.KeyValue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "models"), names.ModelsBucket, "", 0)
-}
-
-// await composes managed resources and blocks until all of them are ready.
-func (p *plan) await(order []string, desired map[string]any) (blocked bool, err error) {
-	for _, res := range order {
-		ready, message := outside.Ready(p.Call, res)
-		if err := p.Desire(res, desired[res], ready); err != nil {
-			return false, err
-		}
-		if !bool(ready) && !blocked {
-			blocked = true
-			p.False(v1.ConditionServing, reason.ConnectionPending, "Composed resource %q is not ready: %s", res, message)
-		}
+	pending, err := outside.Await(p.Call, desired)
+	if err != nil {
+		return false, err
 	}
-	return blocked, nil
+	// The Jobs of a running stage have all they need.
+	if p.started() {
+		pending = ""
+	}
+	return p.revision(pending)
 }
 
-func (p *plan) storeSecret() string { return names.Object(p.m.Name, "model", "s3") }
-func (p *plan) busSecret() string   { return names.Object(p.m.Name, "model", "nats") }
+// registry composes the bucket in which models are listed.
+func (p *plan) registry() (blocked bool, err error) {
+	pending, err := outside.Await(p.Call, map[string]any{
+		resQueue: outside.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), "", managed.QueueParameters{
+			KeyValues: []managed.KeyValueParameters{outside.Lasting(names.ModelsBucket)},
+		}),
+	})
+	if err != nil || pending == "" {
+		return false, err
+	}
+	p.False(v1.ConditionServing, reason.ConnectionPending, "%s", pending)
+	return true, nil
+}
+
+func (p *plan) storeSecret() string { return connection.StoreSecret("model", p.m.Name) }
+func (p *plan) busSecret() string   { return connection.BusSecret("model", p.m.Name) }

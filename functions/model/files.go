@@ -22,11 +22,9 @@ func (p *plan) files() (blocked bool, err error) {
 		return false, err
 	}
 	p.status.ArtifactSizeBytes = p.source.SizeBytes
-	for _, res := range []string{resSource, resConverted} {
-		if p.looked(res) {
-			continue
-		}
-		p.False(v1.ConditionServing, reason.ConnectionPending, "Composed resource %q is not ready: it has not been observed yet", res)
+	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobPending
+	if !p.looked() {
+		p.False(v1.ConditionServing, reason.ConnectionPending, "The object store is searched for files of commit %s", p.commit)
 		return true, nil
 	}
 	switch {
@@ -44,7 +42,7 @@ func (p *plan) files() (blocked bool, err error) {
 			return true, err
 		}
 		p.status.DownloadJobName = job.Name
-		p.status.DownloadJobState, err = p.stage(resFetch, job, p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
+		p.status.DownloadJobState, err = p.stage(job, p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
 		return true, err
 	}
 	p.status.DownloadJobState = jobSucceeded
@@ -55,7 +53,7 @@ func (p *plan) files() (blocked bool, err error) {
 		return true, err
 	}
 	p.status.ConversionJobName = job.Name
-	p.status.ConversionJobState, err = p.stage(resConvert, job, p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
+	p.status.ConversionJobState, err = p.stage(job, p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
 	return true, err
 }
 
@@ -80,10 +78,10 @@ func (p *plan) verify() string {
 
 // artifact composes the files of one stage and returns what was found of them.
 func (p *plan) artifact(res, url, stage string) (managed.ModelArtifactObservation, error) {
-	name := names.Object(p.m.Name, res, names.Hash(8, url))
+	key := p.key(res, url)
 	a := &managed.ModelArtifact{
 		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindModelArtifact},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, key)},
 		Spec: managed.ModelArtifactSpec{
 			ManagedResourceSpec: outside.Managed(p.via, xpv2.ManagementActionObserve),
 			ForProvider:         managed.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)},
@@ -94,28 +92,43 @@ func (p *plan) artifact(res, url, stage string) (managed.ModelArtifactObservatio
 	}
 	var seen managed.ModelArtifact
 	var found managed.ModelArtifactObservation
-	if p.Observed(res, &seen) && seen.Name == name {
+	if p.Observed(key, &seen) {
 		found = seen.Status.AtProvider
 	}
 	// The source is a means: once converted, its absence makes nothing unready.
 	ready := compose.Readiness(found.Whole || res == resSource && p.convertedWhole())
-	return found, p.Desire(res, a, ready)
+	return found, p.Desire(key, a, ready)
 }
+
+// key of what is composed for one URL.
+func (p *plan) key(res, url string) string { return res + "-" + names.Hash(8, url) }
 
 // looked reports whether somebody has looked for the files: no Job is started
 // before, or one would run for files that are there. What an earlier
 // composition started goes on.
-func (p *plan) looked(res string) bool {
-	var seen managed.ModelArtifact
-	if p.Exists(resFetch) || p.Exists(resConvert) {
-		return true
+func (p *plan) looked() bool {
+	for _, key := range []string{p.key(resSource, p.sourceURL()), p.key(resConverted, p.convertedURL())} {
+		var seen managed.ModelArtifact
+		if !p.Observed(key, &seen) || len(seen.Status.Conditions) == 0 {
+			return p.started()
+		}
 	}
-	return p.Observed(res, &seen) && len(seen.Status.Conditions) > 0
+	return true
+}
+
+// started reports whether there is a Job of any stage.
+func (p *plan) started() bool {
+	for _, stage := range []string{resFetch, resConvert} {
+		for range p.Resources(stage + "-") {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *plan) convertedWhole() bool {
 	var seen managed.ModelArtifact
-	return p.Observed(resConverted, &seen) && seen.Status.AtProvider.Whole && seen.Spec.ForProvider.URL == p.convertedURL()
+	return p.Observed(p.key(resConverted, p.convertedURL()), &seen) && seen.Status.AtProvider.Whole
 }
 
 func (p *plan) progressKey(url, stage string) string {

@@ -23,7 +23,8 @@ import (
 // retries of a Job whose failures may pass: network, hub, store.
 const retries = 10
 
-// States of a Job in the status.
+// States of a stage in the status. A Job runs from when it is composed on:
+// whether its pod has started says less than the stage's progress does.
 const (
 	jobPending      = "Pending"
 	jobRunning      = "Running"
@@ -33,12 +34,12 @@ const (
 )
 
 // stage composes a Job and says in the conditions how it goes.
-func (p *plan) stage(res string, job *batchv1.Job, at *managed.Progress, condition string, running, failed reason.Reason) (state string, err error) {
-	if err := p.Desire(res, job, compose.NotReady); err != nil {
+func (p *plan) stage(job planned, at *managed.Progress, condition string, running, failed reason.Reason) (state string, err error) {
+	if err := p.Desire(job.key, job.Job, compose.NotReady); err != nil {
 		return "", err
 	}
 	var seen batchv1.Job
-	known := p.Observed(res, &seen) && seen.Name == job.Name
+	known := p.Observed(job.key, &seen)
 	if message, gaveUp := failure(seen); known && gaveUp {
 		p.False(condition, failed, "Job %q gave up: %s", job.Name, message)
 		p.False(v1.ConditionServing, cause(message, failed), "Job %q gave up: %s", job.Name, message)
@@ -53,10 +54,7 @@ func (p *plan) stage(res string, job *batchv1.Job, at *managed.Progress, conditi
 	}
 	p.False(condition, running, "%s", message)
 	p.False(v1.ConditionServing, running, "%s", message)
-	if known && seen.Status.Active > 0 {
-		return jobRunning, nil
-	}
-	return jobPending, nil
+	return jobRunning, nil
 }
 
 // failure is what a Job that gave up says of itself.
@@ -97,7 +95,7 @@ func cause(message string, otherwise reason.Reason) reason.Reason {
 	return otherwise
 }
 
-func (p *plan) fetchJob() (*batchv1.Job, error) {
+func (p *plan) fetchJob() (planned, error) {
 	ref := p.ref
 	ref.Revision = p.commit
 	args := []string{"fetch", "--from=" + ref.String(), "--to=" + p.sourceURL(), "--progress-key=" + p.progressKey(p.sourceURL(), "fetch")}
@@ -121,10 +119,10 @@ func (p *plan) fetchJob() (*batchv1.Job, error) {
 	if t := p.tokenSecret(); t != nil {
 		secrets[names.EnvHFToken] = corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
 	}
-	return p.job("fetch", workload.Container{Args: args, SecretEnv: secrets, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
+	return p.job(resFetch, workload.Container{Args: args, SecretEnv: secrets, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
 }
 
-func (p *plan) convertJob() (*batchv1.Job, error) {
+func (p *plan) convertJob() (planned, error) {
 	args := []string{
 		"convert", "--from=" + p.sourceURL(), "--to=" + p.convertedURL(),
 		"--weights=" + p.weights, "--name=" + p.artifactName(),
@@ -134,7 +132,7 @@ func (p *plan) convertJob() (*batchv1.Job, error) {
 	if c := p.m.Spec.Conversion; c != nil {
 		memory = c.Memory
 	}
-	return p.job("convert", workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
+	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
 }
 
 // memoryOf is what a Job asks for: as much as people say, as a limit too, or
@@ -149,8 +147,14 @@ func memoryOf(q *resource.Quantity) corev1.ResourceRequirements {
 	}
 }
 
+// A planned Job, and the name of the composed resource.
+type planned struct {
+	*batchv1.Job
+	key string
+}
+
 // job names itself by a hash of its pod template, which no Job can change.
-func (p *plan) job(stage string, c workload.Container, claims map[string]workload.Claim) (*batchv1.Job, error) {
+func (p *plan) job(stage string, c workload.Container, claims map[string]workload.Claim) (planned, error) {
 	c.Name, c.Image = stage, p.Image
 	pod := workload.Pod{
 		Labels:       workload.Labels(stage, "model", p.m.Name),
@@ -165,10 +169,11 @@ func (p *plan) job(stage string, c workload.Container, claims map[string]workloa
 	job := workload.Job(p.m.Namespace, "", retries, pod)
 	raw, err := json.Marshal(job.Spec)
 	if err != nil {
-		return nil, fmt.Errorf("cannot hash Job %q: %w", stage, err)
+		return planned{}, fmt.Errorf("cannot hash Job %q: %w", stage, err)
 	}
-	job.Name = names.Object(p.m.Name, stage, names.Hash(8, string(raw)))
-	return job, nil
+	key := stage + "-" + names.Hash(8, string(raw))
+	job.Name = names.Object(p.m.Name, key)
+	return planned{job, key}, nil
 }
 
 func (p *plan) tokenSecret() *xpv2.LocalSecretReference {

@@ -6,6 +6,7 @@ package model
 import (
 	"fmt"
 
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -18,11 +19,12 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// Names of the composed resources.
+// Names of the composed resources. Where a hash is in the name of the object,
+// because another one is another thing, it is appended to these too: Crossplane
+// keeps the object that it has under a name.
 const (
 	resRevision  = "revision"
-	resProgress  = "progress"
-	resModels    = "models"
+	resQueue     = "queue"
 	resSource    = "source"
 	resConverted = "converted"
 	resFetch     = "fetch"
@@ -65,7 +67,6 @@ type plan struct {
 
 func (p *plan) run() error {
 	p.weights, p.store = weightsOf(p.m.Spec.Conversion), storeOf(p.m.Spec)
-	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobPending
 	if p.m.Spec.PreConverted {
 		return p.preConverted()
 	}
@@ -73,7 +74,7 @@ func (p *plan) run() error {
 		p.False(v1.ConditionServing, reason.SourceInvalid, "%s", problem)
 		return nil
 	}
-	for _, step := range []func() (bool, error){p.connect, p.connections, p.revision, p.files, p.volume} {
+	for _, step := range []func() (bool, error){p.connect, p.connections, p.files, p.volume} {
 		if blocked, err := step(); err != nil || blocked {
 			return err
 		}
@@ -109,15 +110,17 @@ func weightsOf(c *v1.Conversion) string {
 }
 
 // revision composes the HubRevision and judges the model by its config.json.
-func (p *plan) revision() (blocked bool, err error) {
-	name := names.Object(p.m.Name, "revision", names.Hash(8, p.ref.String()))
+// Other things that are pending are told first, unless the hub refuses.
+func (p *plan) revision(pending string) (blocked bool, err error) {
+	hash := names.Hash(8, p.ref.String())
+	res := resRevision + "-" + hash
 	source := p.ref
 	source.Revision = ""
 	rev := &managed.HubRevision{
 		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindHubRevision},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, hash)},
 		Spec: managed.HubRevisionSpec{
-			ManagedResourceSpec: outside.Managed(p.via),
+			ManagedResourceSpec: outside.Managed(p.via, xpv2.ManagementActionObserve),
 			ForProvider: managed.HubRevisionParameters{
 				Source:         source.String(),
 				Revision:       defaultTo(p.ref.Revision, "main"),
@@ -126,17 +129,21 @@ func (p *plan) revision() (blocked bool, err error) {
 		},
 	}
 	var seen managed.HubRevision
-	known := p.Observed(resRevision, &seen) && seen.Name == name && seen.Status.AtProvider.Commit != ""
-	if err := p.Desire(resRevision, rev, compose.Readiness(known)); err != nil {
+	known := p.Observed(res, &seen) && seen.Status.AtProvider.Commit != ""
+	if err := p.Desire(res, rev, compose.Readiness(known)); err != nil {
 		return false, err
 	}
+	_, trouble := outside.Ready(p.Call, res)
+	why := reason.ResolvingRevision
+	switch refusal := seen.Status.AtProvider.Refusal; {
+	case !known && refusal != "":
+		why, trouble = reason.RevisionUnavailable, refusal
+	case pending != "":
+		p.False(v1.ConditionServing, reason.ConnectionPending, "%s", pending)
+		return true, nil
+	}
 	if !known {
-		_, message := outside.Ready(p.Call, resRevision)
-		why := reason.ResolvingRevision
-		if refusal := seen.Status.AtProvider.Refusal; refusal != "" {
-			why, message = reason.RevisionUnavailable, refusal
-		}
-		p.False(v1.ConditionServing, why, "Revision %q of %s is not resolved: %s", rev.Spec.ForProvider.Revision, source, message)
+		p.False(v1.ConditionServing, why, "Revision %q of %s is not resolved: %s", rev.Spec.ForProvider.Revision, source, defaultTo(trouble, "the hub has not answered yet"))
 		return true, nil
 	}
 	p.commit, p.status.Commit = seen.Status.AtProvider.Commit, seen.Status.AtProvider.Commit

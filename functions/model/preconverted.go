@@ -35,7 +35,7 @@ func (p *plan) preConverted() error {
 	if blocked, err := p.connect(); err != nil || blocked {
 		return err
 	}
-	if blocked, err := p.await([]string{resModels}, map[string]any{resModels: p.registry()}); err != nil || blocked {
+	if blocked, err := p.registry(); err != nil || blocked {
 		return err
 	}
 	return p.record(managed.ModelRecordParameters{SizeBytes: s.PreConvertedSizeBytes, Weights: p.weights})

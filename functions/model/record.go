@@ -21,12 +21,12 @@ func (p *plan) record(params managed.ModelRecordParameters) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, "record")},
 		Spec:       managed.ModelRecordSpec{ManagedResourceSpec: outside.Managed(p.via), ForProvider: params},
 	}
-	ready, message := outside.Ready(p.Call, resRecord)
+	ready, trouble := outside.Ready(p.Call, resRecord)
 	if err := p.Desire(resRecord, r, ready); err != nil {
 		return err
 	}
 	if !ready {
-		p.False(v1.ConditionServing, reason.Registering, "The registry does not list the model yet: %s", message)
+		p.False(v1.ConditionServing, reason.Registering, "The registry does not list the model yet: %s", defaultTo(trouble, "it was told a moment ago"))
 		return nil
 	}
 	where := p.status.Artifact.URL
@@ -54,8 +54,13 @@ func (p *plan) report() {
 		}
 	}
 	p.status.ConversionSizeBytes, p.status.ConversionSizeHuman = p.status.Artifact.SizeBytes, p.status.Artifact.Size
-	p.status.ConversionSizeJobState, p.status.ConversionSizeGeneration = jobSucceeded, p.m.Generation
+	p.status.ConversionSizeJobState = jobSucceeded
 	p.status.ConversionSizeForceToken = p.converted.Verified
+	// The generation at which the size was found, not every later one.
+	p.status.ConversionSizeGeneration = p.m.Status.ConversionSizeGeneration
+	if before := p.m.Status; before.ConversionSizeGeneration == 0 || before.ConversionSizeBytes != p.status.ConversionSizeBytes || before.ConversionSizeForceToken != p.converted.Verified {
+		p.status.ConversionSizeGeneration = p.m.Generation
+	}
 }
 
 // human prints bytes with binary prefixes, as df -h does.

@@ -30,12 +30,12 @@ func (p *plan) volume() (blocked bool, err error) {
 		claim.Spec.VolumeName = volume.Name
 		claim.Spec.StorageClassName = &volume.Spec.StorageClassName
 		p.status.OutputPVCName = claim.Name
-		if err := p.Desire(resVolume, volume, compose.Ready); err != nil {
+		if err := p.Desire(resVolume+"-"+names.Hash(8, volume.Name), volume, compose.Ready); err != nil {
 			return false, err
 		}
-		return false, p.Desire(resClaim, claim, compose.Ready)
+		return false, p.Desire(resClaim+"-"+names.Hash(8, claim.Name), claim, compose.Ready)
 	}
-	if err := p.Desire(resClaim, claim, compose.Ready); err != nil {
+	if err := p.Desire(resClaim+"-"+names.Hash(8, claim.Name), claim, compose.Ready); err != nil {
 		return false, err
 	}
 	return p.fill(claim.Name)
@@ -45,7 +45,7 @@ func (p *plan) volume() (blocked bool, err error) {
 // not tell whether it is full.
 func (p *plan) fill(claim string) (blocked bool, err error) {
 	const folder = "files"
-	job, err := p.job("fill", workload.Container{
+	job, err := p.job(resFill, workload.Container{
 		Args:      []string{"fetch", "--from=" + p.convertedURL(), "--to=$(" + names.DirEnv(folder) + ")"},
 		Secrets:   []string{p.storeSecret()},
 		Resources: memoryOf(nil),
@@ -54,9 +54,9 @@ func (p *plan) fill(claim string) (blocked bool, err error) {
 		return false, err
 	}
 	var seen batchv1.Job
-	known := p.Observed(resFill, &seen) && seen.Name == job.Name
+	known := p.Observed(job.key, &seen)
 	done := known && seen.Status.Succeeded > 0
-	if err := p.Desire(resFill, job, compose.Readiness(done)); err != nil {
+	if err := p.Desire(job.key, job.Job, compose.Readiness(done)); err != nil {
 		return false, err
 	}
 	if done {

@@ -6,6 +6,10 @@
 package outside
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -49,13 +53,8 @@ func Bucket(via Via, namespace, name, bucket, secret string) *managed.Bucket {
 	}
 }
 
-// KeyValue is a key-value bucket whose connection goes to the Secret. Keys
-// expire one by one if markers are kept.
-func KeyValue(via Via, namespace, name, bucket, secret string, markers time.Duration) *managed.KeyValue {
-	p := managed.KeyValueParameters{Bucket: bucket, Replicas: 1}
-	if markers > 0 {
-		p.LimitMarkerTTL = &metav1.Duration{Duration: markers}
-	}
+// KeyValue is a key-value bucket whose connection goes to the Secret.
+func KeyValue(via Via, namespace, name, secret string, p managed.KeyValueParameters) *managed.KeyValue {
 	return &managed.KeyValue{
 		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindKeyValue},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -63,59 +62,99 @@ func KeyValue(via Via, namespace, name, bucket, secret string, markers time.Dura
 	}
 }
 
-// Markers is how long a watcher that was away can still learn that a key
-// expired.
-const Markers = time.Minute
-
-// Requests is the stream of accepted requests: kept until their end, at most a
-// day; a full stream refuses new ones.
-func Requests(via Via, namespace, name string, maxBytes int64, replicas int32) *managed.Stream {
-	return stream(via, namespace, name, managed.StreamParameters{
-		Name:            names.RequestStream,
-		Subjects:        []string{names.RequestSubjects},
-		Discard:         "new",
-		MaxBytes:        maxBytes,
-		MaxAge:          &metav1.Duration{Duration: 24 * time.Hour},
-		DuplicateWindow: &metav1.Duration{Duration: 2 * time.Minute},
-		Replicas:        max(replicas, 1),
-	})
-}
-
-// Outcomes is the stream of terminal records, kept for a day.
-func Outcomes(via Via, namespace, name string, replicas int32) *managed.Stream {
-	return stream(via, namespace, name, managed.StreamParameters{
-		Name:            names.OutcomeStream,
-		Subjects:        []string{names.OutcomeSubjects},
-		Discard:         "old",
-		MaxBytes:        256 << 20, // 256 MiB
-		MaxAge:          &metav1.Duration{Duration: 24 * time.Hour},
-		DuplicateWindow: &metav1.Duration{Duration: 2 * time.Minute},
-		Replicas:        max(replicas, 1),
-	})
-}
-
-func stream(via Via, namespace, name string, p managed.StreamParameters) *managed.Stream {
-	return &managed.Stream{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindStream},
+// Queue is streams and key-value buckets whose connection goes to the Secret.
+func Queue(via Via, namespace, name, secret string, parts managed.QueueParameters) *managed.Queue {
+	return &managed.Queue{
+		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindQueue},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       managed.StreamSpec{ManagedResourceSpec: adopt(via, ""), ForProvider: p},
+		Spec:       managed.QueueSpec{ManagedResourceSpec: adopt(via, secret), ForProvider: parts},
 	}
+}
+
+// Lasting is a key-value bucket that keeps what is put into it.
+func Lasting(bucket string) managed.KeyValueParameters {
+	return managed.KeyValueParameters{Bucket: bucket, Replicas: 1}
+}
+
+// Expiring is a key-value bucket whose keys expire one by one.
+func Expiring(bucket string) managed.KeyValueParameters {
+	return managed.KeyValueParameters{Bucket: bucket, Replicas: 1, LimitMarkerTTL: &metav1.Duration{Duration: names.MarkerAge}}
+}
+
+// KeyValues are all key-value buckets.
+func KeyValues() []managed.KeyValueParameters {
+	var out []managed.KeyValueParameters
+	for _, b := range names.Buckets() {
+		if b.Markers > 0 {
+			out = append(out, Expiring(b.Name))
+		} else {
+			out = append(out, Lasting(b.Name))
+		}
+	}
+	return out
+}
+
+// Streams are all streams: that of accepted requests refuses what exceeds
+// maxBytes, the others drop their oldest.
+func Streams(maxBytes int64, replicas int32) []managed.StreamParameters {
+	var out []managed.StreamParameters
+	for _, s := range names.Streams() {
+		p := managed.StreamParameters{
+			Name:              s.Name,
+			Subjects:          s.Subjects,
+			Discard:           "old",
+			MaxBytes:          s.MaxBytes,
+			MaxMsgs:           s.MaxMsgs,
+			MaxMsgSize:        s.MaxMsgSize,
+			MaxMsgsPerSubject: s.MaxPerSubject,
+			MaxAge:            &metav1.Duration{Duration: s.MaxAge},
+			DuplicateWindow:   &metav1.Duration{Duration: cmp.Or(s.Dedupe, 2*time.Minute)},
+			Replicas:          max(replicas, 1),
+		}
+		if s.DiscardNew {
+			p.Discard = "new"
+		}
+		if s.Name == names.RequestStream {
+			p.MaxBytes = maxBytes
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // Ready reports whether the composed managed resource of that name is ready,
-// and if not, what it says of itself.
-func Ready(c *compose.Call, name string) (compose.Readiness, string) {
-	if !c.Exists(name) {
-		return compose.NotReady, "it does not exist yet"
-	}
-	ready := c.Condition(name, "Ready")
-	if ready.Status == metav1.ConditionTrue {
+// and if not, what is wrong with it; nothing is wrong with one that is only
+// not there yet.
+func Ready(c *compose.Call, name string) (ready compose.Readiness, trouble string) {
+	state := c.Condition(name, "Ready")
+	if state.Status == metav1.ConditionTrue {
 		return compose.Ready, ""
 	}
-	for _, cond := range []metav1.Condition{c.Condition(name, "Synced"), ready} {
+	for _, cond := range []metav1.Condition{c.Condition(name, "Synced"), state} {
 		if cond.Status == metav1.ConditionFalse && cond.Message != "" {
 			return compose.NotReady, cond.Message
 		}
 	}
-	return compose.NotReady, "it has not been observed yet"
+	return compose.NotReady, ""
+}
+
+// Await composes managed resources under their names. It returns what to wait
+// for, if some are not ready: the first with a trouble, or all alike, so that
+// the words do not change with each that becomes ready.
+func Await(c *compose.Call, desired map[string]any) (pending string, err error) {
+	waiting := false
+	for _, name := range slices.Sorted(maps.Keys(desired)) {
+		ready, trouble := Ready(c, name)
+		if err := c.Desire(name, desired[name], ready); err != nil {
+			return "", err
+		}
+		waiting = waiting || !bool(ready)
+		if trouble != "" && pending == "" {
+			pending = fmt.Sprintf("Composed resource %q is not ready: %s", name, trouble)
+		}
+	}
+	if waiting && pending == "" {
+		pending = "The connections to the queue and the object store are being prepared"
+	}
+	return pending, nil
 }

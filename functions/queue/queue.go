@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/outside"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
@@ -21,32 +23,23 @@ const (
 	defaultAttempts = 3
 )
 
+// Resource is the name of the composed resource.
+const Resource = "queue"
+
 // A Queue is the queue of one owner.
 type Queue struct {
 	Via       outside.Via
 	Namespace string
-	// Name is the name of the owner's component.
-	Name func(component string) string
-	// Kind of the owner, part of names.
-	Kind string
+	// Name of the managed resource.
+	Name string
 	// Secret gets the connection.
 	Secret string
-	// Streams is appended to the names of streams, to tell those of one kind
-	// of owner from those of another.
-	Streams string
 	// Spec is what people say of it; nil is the default.
 	Spec *v1.BackendQueue
 }
 
-// Parts are the managed resources of the queue, in an order.
-func (q Queue) Parts() (order []string, desired map[string]any) {
-	kv := func(component, bucket, secret string, expire bool) any {
-		markers := outside.Markers
-		if !expire {
-			markers = 0
-		}
-		return outside.KeyValue(q.Via, q.Namespace, q.Name(q.Kind+"-"+component), bucket, secret, markers)
-	}
+// Compose composes the queue. It returns what to wait for, if it is not ready.
+func (q Queue) Compose(c *compose.Call) (pending string, err error) {
 	maxBytes, replicas := int64(defaultMaxBytes), int32(1)
 	if q.Spec != nil {
 		replicas = max(q.Spec.Replicas, 1)
@@ -54,15 +47,10 @@ func (q Queue) Parts() (order []string, desired map[string]any) {
 			maxBytes = b.Value()
 		}
 	}
-	return []string{"requests", "outcomes", "models", "tokens", "demand", "runners", "leases"}, map[string]any{
-		"requests": outside.Requests(q.Via, q.Namespace, q.Name("requests"+q.Streams), maxBytes, replicas),
-		"outcomes": outside.Outcomes(q.Via, q.Namespace, q.Name("outcomes"+q.Streams), replicas),
-		"models":   kv("models", names.ModelsBucket, q.Secret, false),
-		"tokens":   kv("tokens", names.TokensBucket, "", false),
-		"demand":   kv("demand", names.DemandBucket, "", true),
-		"runners":  kv("runners", names.RunnersBucket, "", true),
-		"leases":   kv("leases", names.LeasesBucket, "", true),
-	}
+	return outside.Await(c, map[string]any{Resource: outside.Queue(q.Via, q.Namespace, q.Name, q.Secret, managed.QueueParameters{
+		Streams:   outside.Streams(maxBytes, replicas),
+		KeyValues: outside.KeyValues(),
+	})})
 }
 
 // Dispatcher is the pod that leads the queue.

@@ -116,19 +116,16 @@ func (p *plan) queue() (blocked bool, err error) {
 	if err != nil || problem.Message != "" && !p.Exists(resRoot) {
 		return true, err
 	}
-	ready, message := outside.Ready(p.Call, resRunners)
-	runners := outside.KeyValue(via, p.r.Namespace, names.Object(p.r.Name, "root", "runners"), names.RunnersBucket, p.busSecret(), outside.Markers)
-	if err := p.Desire(resRunners, runners, ready); err != nil {
+	runners := outside.KeyValue(via, p.r.Namespace, names.Object(p.r.Name, "root", "runners"), p.busSecret(), outside.Expiring(names.RunnersBucket))
+	pending, err := outside.Await(p.Call, map[string]any{resRunners: runners})
+	if err != nil || pending == "" || p.Exists(resRoot) {
 		return false, err
 	}
-	if !bool(ready) && !p.Exists(resRoot) {
-		p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", resRunners, message)
-		return true, nil
-	}
-	return false, nil
+	p.fail(reason.ConnectionPending, "%s", pending)
+	return true, nil
 }
 
-func (p *plan) busSecret() string { return names.Object(p.r.Name, "root", "nats") }
+func (p *plan) busSecret() string { return connection.BusSecret("root", p.r.Name) }
 func (p *plan) name() string      { return names.Object(p.r.Name, "alone") }
 
 func (p *plan) serve() error {

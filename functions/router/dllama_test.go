@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/gorizond/koldun/functions/reason"
 )
 
 // llama8B is Llama 3.1 8B.
@@ -52,6 +54,28 @@ func TestStrangersPoolIsNotJoined(t *testing.T) {
 		if text := rsp.GetDesired().GetResources()["root"].String(); !strings.Contains(text, `"--session=`+want+`"`) {
 			t.Errorf("key %q: the sidecar does not serve %q", key, want)
 		}
+	}
+}
+
+// TestForeignModelHasAPoolOfItsOwn gives a Dllama a Model of another namespace:
+// it must not be given what is asked there, and can be asked here.
+func TestForeignModelHasAPoolOfItsOwn(t *testing.T) {
+	xr := dllama + "spec: {modelRef: {name: m, namespace: other}}\n"
+	required := map[string]string{"model": strings.Replace(goodModel, "namespace: ns", "namespace: other", 1), "namesake": ""}
+	desired := run(t, xr, state{"bucket": ready, "runners": ready, "record": ready}, required).GetDesired().GetResources()
+	for _, arg := range []string{`"--session=ns_m"`, `"--model=ns/m"`} {
+		if text := desired["root"].String(); !strings.Contains(text, arg) {
+			t.Errorf("the sidecar is not told %s: %s", arg, text)
+		}
+	}
+	record := at(desired["record"].GetResource(), "spec", "forProvider").GetStructValue().AsMap()
+	if record["namespace"] != "ns" || record["name"] != "m" || record["artifactUrl"] != "s3://koldun-models/converted/x" {
+		t.Errorf("the model is listed as %v", record)
+	}
+	required["namesake"] = goodModel
+	rsp := run(t, xr, nil, required)
+	if _, served := rsp.GetDesired().GetResources()["root"]; served || rsp.GetConditions()[0].GetReason() != string(reason.ModelFailed) {
+		t.Errorf("a Model of the same name is in the namespace, and the conditions are %v", rsp.GetConditions())
 	}
 }
 

@@ -3,7 +3,7 @@ package session
 import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -32,20 +32,15 @@ func (p *plan) lead() (led bool, err error) {
 	q := queue.Queue{
 		Via:       p.via,
 		Namespace: p.s.Namespace,
-		Name:      func(component string) string { return names.Object(p.s.Name, component) },
-		Kind:      "session",
-		Streams:   "-session",
-		Secret:    names.Object(p.s.Name, "session", "nats"),
+		Name:      names.Object(p.s.Name, "session", "queue"),
+		Secret:    connection.BusSecret("session", p.s.Name),
 	}
-	order, desired := q.Parts()
-	for _, res := range order {
-		ready, message := outside.Ready(p.Call, res)
-		if err := p.Desire(res, desired[res], ready); err != nil {
-			return false, err
-		}
-		if !bool(ready) && !p.Exists(resDispatcher) {
-			p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", res, message)
-		}
+	pending, err := q.Compose(p.Call)
+	if err != nil {
+		return false, err
+	}
+	if pending != "" && !p.Exists(resDispatcher) {
+		p.fail(reason.ConnectionPending, "%s", pending)
 	}
 	if p.blocking && !p.Exists(resDispatcher) {
 		return false, nil

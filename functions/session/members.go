@@ -92,11 +92,13 @@ func (p *plan) pool() (members []managed.PoolMember, known bool, err error) {
 				MaxMembers:           p.size.max,
 				ScaleUpBacklog:       max(s.ScaleUpBacklog, 1),
 				ScaleDownIdleSeconds: or(s.ScaleDownIdleSeconds, 300),
+				Owner:                p.s.Namespace + "/" + p.s.Name,
 			},
 		},
 	}
-	ready, message := outside.Ready(p.Call, resPool)
-	if err := p.Desire(resPool, want, ready); err != nil {
+	ready, _ := outside.Ready(p.Call, resPool)
+	pending, err := outside.Await(p.Call, map[string]any{resPool: want})
+	if err != nil {
 		return nil, false, err
 	}
 	var seen managed.Pool
@@ -111,7 +113,7 @@ func (p *plan) pool() (members []managed.PoolMember, known bool, err error) {
 		slices.SortFunc(members, func(a, b managed.PoolMember) int { return byNumber(a.Name, b.Name) })
 	}
 	if !known && !p.Exists(memberPrefix+memberName(0)) && p.size.min == 0 {
-		p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", resPool, message)
+		p.fail(reason.ConnectionPending, "%s", pending)
 	}
 	return members, known, nil
 }

@@ -38,13 +38,24 @@ func Compose(c *compose.Call) error {
 	p.status = v1.SessionStatus{
 		Status:   v1.Status{ObservedGeneration: s.Generation},
 		Model:    s.Spec.ModelRef.Namespace + "/" + s.Spec.ModelRef.Name,
-		Key:      keyOf(s.Spec),
+		Key:      keyOf(s.Namespace, s.Spec),
 		Selector: v1.LabelSession + "=" + names.Join(names.MaxLabel, s.Name),
 	}
 	if err := p.run(); err != nil {
 		return err
 	}
+	if p.quiet() {
+		p.status = s.Status
+		p.status.ObservedGeneration = s.Generation
+	}
 	return c.SetStatus(&p.status)
+}
+
+// quiet reports whether there is nothing to tell yet: of a pool that demand
+// made, each write is one more event for its Ingress, and for all its pools at
+// once that is more than Crossplane lets an Ingress take.
+func (p *plan) quiet() bool {
+	return p.s.Labels[v1.LabelIngress] != "" && p.status.ReadyDllamas == 0 && p.s.Status.Key == ""
 }
 
 // A plan is one composition of one Session.
@@ -118,12 +129,13 @@ func (p *plan) conclude(led bool) {
 	}
 }
 
-// keyOf is the key of the pool in the queue.
-func keyOf(s v1.SessionSpec) string {
-	if names.SessionOf(s.Key, names.Session(s.ModelRef.Namespace, s.ModelRef.Name, "")) {
+// keyOf is the key of the pool in the queue. It is of the Session's namespace,
+// wherever the Model is: nobody takes part in the pools of another one.
+func keyOf(namespace string, s v1.SessionSpec) string {
+	if names.SessionOf(s.Key, names.Session(namespace, s.ModelRef.Name, "")) {
 		return s.Key
 	}
-	return names.Session(s.ModelRef.Namespace, s.ModelRef.Name, s.Hash)
+	return names.Session(namespace, s.ModelRef.Name, s.Hash)
 }
 
 func legacy(s v1.SessionSpec) map[string]bool {
@@ -161,6 +173,6 @@ func (p *plan) member(name string) *v1.Dllama {
 	return d
 }
 
-func (p *plan) memberName(member string) string { return names.Object(p.s.Name, member) }
+func (p *plan) memberName(member string) string { return names.Member(p.s.Name, member) }
 
 func memberName(n int32) string { return strconv.Itoa(int(n)) }

@@ -16,6 +16,8 @@ const module = "github.com/gorizond/koldun/"
 // A rule says what the packages under from must never lead to, and why.
 type rule struct {
 	from []string // path prefixes below the module
+	// except are prefixes below from that have a rule of their own.
+	except []string
 	// never is what they must not reach: path prefixes below the module, or
 	// whole import paths of others.
 	never map[string]string // path -> why
@@ -30,7 +32,11 @@ var (
 	adapters   = []string{"internal/hub", "internal/objectstore", "internal/bus", "internal/engineapi", "internal/manifest", "internal/formats", "internal/embedded", "internal/httpserver", "internal/telemetry"}
 	// The registry is the typed view of the bus that the rest of the work level shares.
 	registry = []string{"internal/registry"}
-	kube     = map[string]string{
+	// The external clients also verify artifacts.
+	outside = []string{"internal/external", "internal/verify"}
+	// nodes labels the nodes of a cluster, and so it knows Kubernetes.
+	nodes = []string{"internal/external/nodes"}
+	kube  = map[string]string{
 		"k8s.io/":                "the runtime builds and is tested without a cluster",
 		"sigs.k8s.io/controller": "the runtime builds and is tested without a cluster",
 		"github.com/crossplane/": "the runtime knows no composition",
@@ -47,12 +53,17 @@ func rules() map[string]rule {
 		"Convert":    {from: []string{"internal/convert"}, never: kube, only: join(vocabulary, adapters, []string{"internal/convert"})},
 		"Dispatch":   {from: []string{"internal/dispatch"}, never: kube, only: join(vocabulary, adapters, []string{"internal/dispatch"})},
 		"Llama":      {from: []string{"internal/llama"}, never: kube, only: join(vocabulary, adapters, []string{"internal/llama"})},
-		"External":   {from: []string{"internal/external"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/external"})},
+		"External":   {from: []string{"internal/external"}, except: nodes, never: kube, only: join(vocabulary, adapters, registry, outside)},
+		"Nodes":      {from: nodes, only: join(vocabulary, []string{"internal/external"})},
 		"Gateway":    {from: []string{"internal/gateway"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/gateway"})},
 		"Sidecar":    {from: []string{"internal/sidecar"}, never: kube, only: join(vocabulary, adapters, []string{"internal/sidecar"})},
 		"Supervise":  {from: []string{"internal/supervise"}, never: kube, only: join(vocabulary, adapters, []string{"internal/supervise"})},
-		"Local":      {from: []string{"internal/local"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/external", "internal/local"})},
+		"Local":      {from: []string{"internal/local"}, never: kube, only: join(vocabulary, adapters, registry, outside, []string{"internal/local"})},
 		"APIs":       {from: []string{"apis"}, only: []string{"apis"}},
+		"Terraform": {from: []string{"terraform-provider"}, only: join(vocabulary, adapters, registry, outside, []string{"apis", "terraform-provider"}), never: map[string]string{
+			"github.com/crossplane/": "the Terraform provider is built on the same clients, not on Crossplane",
+		}},
+		"Provider": {from: []string{"provider"}, only: join(vocabulary, adapters, registry, outside, []string{"apis", "provider"})},
 		"Functions": {from: []string{"functions"}, only: join(vocabulary, []string{"apis", "functions"}), never: map[string]string{
 			"github.com/nats-io/": "functions are pure: they open no connection",
 			"github.com/aws/":     "functions are pure: they open no connection",
@@ -73,7 +84,7 @@ func TestImportLaw(t *testing.T) {
 			matched := false
 			for path, p := range pkgs {
 				ours, ok := strings.CutPrefix(path, module)
-				if !ok || !under(ours, r.from) || p.Standard {
+				if !ok || !under(ours, r.from) || under(ours, r.except) || p.Standard {
 					continue
 				}
 				matched = true

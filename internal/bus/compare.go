@@ -10,29 +10,31 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// CompareStream tells whether a stream exists, and whether EnsureStream would
-// leave it as it is.
-func (b *Bus) CompareStream(ctx context.Context, spec StreamSpec) (exists, same bool, err error) {
+// CompareStream reads a stream, nil if there is none, and tells whether
+// EnsureStream would leave it as it is.
+func (b *Bus) CompareStream(ctx context.Context, spec StreamSpec) (have *jetstream.StreamInfo, same bool, err error) {
 	return b.compare(ctx, spec.config())
 }
 
-// CompareKV tells whether a bucket exists, and whether EnsureKV would leave it
-// as it is.
-func (b *Bus) CompareKV(ctx context.Context, spec KVSpec) (exists, same bool, err error) {
+// CompareKV reads the stream below a bucket, nil if there is none, and tells
+// whether EnsureKV would leave it as it is.
+func (b *Bus) CompareKV(ctx context.Context, spec KVSpec) (have *jetstream.StreamInfo, same bool, err error) {
 	return b.compare(ctx, spec.config())
 }
 
-func (b *Bus) compare(ctx context.Context, want jetstream.StreamConfig) (exists, same bool, err error) {
+func (b *Bus) compare(ctx context.Context, want jetstream.StreamConfig) (*jetstream.StreamInfo, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
 	stream, err := b.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return false, false, nil
+		return nil, false, nil
 	}
 	if err != nil {
 		err = kinded(err)
-		return false, false, fault.Errorf(fault.KindOf(err), "cannot look up JetStream stream %q: %w", want.Name, err)
+		return nil, false, fault.Errorf(fault.KindOf(err), "cannot look up JetStream stream %q: %w", want.Name, err)
 	}
-	have := stream.CachedInfo().Config
-	return true, reflect.DeepEqual(have, replace(have, want)), nil
+	info := stream.CachedInfo()
+	return info, reflect.DeepEqual(info.Config, replace(info.Config, want)), nil
 }
 
 // DeleteStream removes a stream with all its messages. The error is NotFound

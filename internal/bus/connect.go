@@ -19,12 +19,19 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Config says how to reach NATS. At most one of User and CredsFile is needed.
+// Config says how to reach NATS. Of User, Token, NKeySeed, Creds and CredsFile
+// at most one is needed. Keys and certificates are texts, never paths, except
+// for CredsFile.
 type Config struct {
 	URL       string // "nats://host:port", several separated by commas
 	User      string
 	Password  string
-	CredsFile string // path of a NATS credentials file (JWT and seed)
+	Token     string
+	NKeySeed  string // begins with "SU"
+	Creds     string // content of a NATS credentials file (JWT and seed)
+	CredsFile string // path of one, read again at each reconnect
+	CA        string // PEM, trusted in place of the system's authorities
+	Cert, Key string // PEM, of this client
 	Name      string // of this client, for those who look at the server
 	Logger    *slog.Logger
 }
@@ -114,13 +121,11 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 			b.log.Debug("NATS reports a fault", "subject", subject, "error", err)
 		}),
 	}
-	if cfg.User != "" {
-		opts = append(opts, nats.UserInfo(cfg.User, cfg.Password))
+	auth, err := cfg.auth()
+	if err != nil {
+		return err
 	}
-	if cfg.CredsFile != "" {
-		opts = append(opts, nats.UserCredentials(cfg.CredsFile))
-	}
-	nc, err := nats.Connect(cfg.URL, opts...)
+	nc, err := nats.Connect(cfg.URL, append(opts, auth...)...)
 	if err != nil {
 		return kinded(err)
 	}

@@ -69,7 +69,9 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	out.MaxBytes = want.MaxBytes
 	out.MaxMsgs = want.MaxMsgs
 	out.MaxMsgSize = want.MaxMsgSize
-	out.MaxMsgsPerSubject = want.MaxMsgsPerSubject
+	if want.MaxMsgsPerSubject != 0 {
+		out.MaxMsgsPerSubject = want.MaxMsgsPerSubject
+	}
 	out.Discard = want.Discard
 	out.DiscardNewPerSubject = want.DiscardNewPerSubject
 	out.Duplicates = want.Duplicates
@@ -79,6 +81,9 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
 	if want.Replicas != 0 {
 		out.Replicas = want.Replicas
+	}
+	if want.Placement != nil {
+		out.Placement = want.Placement
 	}
 	return out
 }
@@ -110,6 +115,9 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if want.Replicas == 0 {
 			want.Replicas = 1
+		}
+		if want.MaxMsgsPerSubject == 0 {
+			want.MaxMsgsPerSubject = 1 // only a bucket leaves it open
 		}
 		_, err = b.js.CreateStream(ctx, want)
 		return kinded(err)
@@ -154,6 +162,7 @@ func (s StreamSpec) config() jetstream.StreamConfig {
 		DiscardNewPerSubject: s.DiscardNew && s.MaxPerSubject > 0,
 		Duplicates:           dedupe,
 		Replicas:             s.Replicas,
+		Placement:            s.Placement.config(),
 		AllowDirect:          true,
 	}
 }
@@ -175,10 +184,11 @@ func (s KVSpec) config() jetstream.StreamConfig {
 		MaxAge:                 s.TTL,
 		MaxBytes:               unlimited(s.MaxBytes),
 		MaxMsgSize:             unlimited(s.MaxValueSize),
-		MaxMsgsPerSubject:      int64(max(s.History, 1)),
+		MaxMsgsPerSubject:      int64(s.History),
 		Discard:                jetstream.DiscardNew,
 		Duplicates:             dedupe,
 		Replicas:               s.Replicas,
+		Placement:              s.Placement.config(),
 		AllowDirect:            true,
 		AllowRollup:            true,
 		DenyDelete:             true,

@@ -8,15 +8,21 @@ import (
 // A Request is one accepted request as it lies in the request stream. It is
 // published once, with Nats-Msg-Id = ID, and never changed.
 type Request struct {
-	ID       string          `json:"id"`                 // unique for ever: "req_" and a ULID-like word
-	Session  string          `json:"session"`            // names.Session
-	Tenant   string          `json:"tenant"`             // who asked: a token's hash prefix, or "anonymous"
-	Model    string          `json:"model"`              // "namespace/name"
-	Created  time.Time       `json:"created"`            //
-	Deadline time.Time       `json:"deadline,omitzero"`  // no attempt starts after it
-	Timeout  time.Duration   `json:"timeout"`            // from the moment the engine starts
-	Affinity string          `json:"affinity,omitempty"` // conversation whose prompt cache helps
-	Body     json.RawMessage `json:"body"`               // the OpenAI chat completion request, validated
+	ID       string        `json:"id"`                 // unique for ever: "req_" and a ULID-like word
+	Session  string        `json:"session"`            // names.Session
+	Tenant   string        `json:"tenant"`             // who asked: a token's hash prefix, or "anonymous"
+	Model    string        `json:"model"`              // "namespace/name"
+	Created  time.Time     `json:"created"`            //
+	Deadline time.Time     `json:"deadline,omitzero"`  // no attempt starts after it
+	Timeout  time.Duration `json:"timeout"`            // from the moment the engine starts
+	Affinity string        `json:"affinity,omitempty"` // conversation whose prompt cache helps
+	Priority Priority      `json:"priority,omitempty"` // "" is PriorityNormal
+	// ReplayOf is the id of the dead letter that this request was made of.
+	ReplayOf string `json:"replayOf,omitempty"`
+	// Traceparent lets the runner's span go on with the trace of the HTTP
+	// request (W3C Trace Context); "" begins a new one.
+	Traceparent string          `json:"traceparent,omitempty"`
+	Body        json.RawMessage `json:"body"` // the OpenAI chat completion request, validated
 }
 
 // A Ref names a request and where it lies.
@@ -45,8 +51,17 @@ type AssignmentReply struct {
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason,omitempty"` // why not: one of the Refused constants
 	Epoch    uint64 `json:"epoch,omitempty"`  // RefusedStale: the newest epoch the runner has seen
-	Instance string `json:"instance"`         // of the runner
-	Version  uint64 `json:"version"`          // of the runner's record, this reply's effect included
+	Standing
+}
+
+// A Standing says how a runner stands, in what it answers and reports: the
+// leader learns from it at once what the record in the bucket tells later, or
+// not at all if it did not last.
+type Standing struct {
+	Instance string      `json:"instance"`
+	Version  uint64      `json:"version"` // of the runner's record; an older one than is known says nothing
+	State    RunnerState `json:"state"`
+	Affinity string      `json:"affinity,omitempty"` // conversation in its prompt cache
 }
 
 // Why a runner refuses an assignment.
@@ -88,6 +103,12 @@ type Resume struct {
 	Epoch   uint64 `json:"epoch"`
 	Attempt int    `json:"attempt"`
 	Seq     int    `json:"seq"`
+}
+
+// A DrainOrder tells a runner to take no more work, or to take work again. It
+// goes on with what it has, and answers with its Runner record.
+type DrainOrder struct {
+	Drain bool `json:"drain"`
 }
 
 // An Ack answers a message whose arrival matters.
@@ -177,6 +198,12 @@ type AttemptEnd struct {
 	Error        *Failure  `json:"error,omitempty"`
 }
 
+// An EndReport tells the leader of an AttemptEnd, and how the runner stands now.
+type EndReport struct {
+	AttemptEnd
+	Standing Standing `json:"standing"`
+}
+
 // An Outcome is the terminal record of a request in the outcome stream.
 type Outcome struct {
 	Request  string    `json:"request"`
@@ -184,13 +211,21 @@ type Outcome struct {
 	Tenant   string    `json:"tenant"`
 	Model    string    `json:"model"`
 	State    State     `json:"state"`
-	Attempts int       `json:"attempts"`
+	Priority Priority  `json:"priority,omitempty"`
+	Attempts int       `json:"attempts"`         // that a runner accepted
+	Runner   string    `json:"runner,omitempty"` // of the last of them
 	Created  time.Time `json:"created"`
 	Started  time.Time `json:"started,omitzero"`
 	First    time.Time `json:"firstToken,omitzero"`
 	Ended    time.Time `json:"ended"`
 	Usage    Usage     `json:"usage"`
 	Error    *Failure  `json:"error,omitempty"`
+	// Reasons say why attempts failed, oldest first.
+	Reasons []string `json:"reasons,omitempty"`
+	// Dead: the request is kept as a dead letter.
+	Dead bool `json:"dead,omitempty"`
+	// ReplayOf is the request that this one was made of, by its id.
+	ReplayOf string `json:"replayOf,omitempty"`
 }
 
 // A RunnerState is what a runner is doing.
@@ -218,7 +253,8 @@ type Held struct {
 const MaxEnds = 32
 
 // A Runner is a runner's own record in names.RunnersBucket, refreshed well
-// within its TTL and at each change.
+// within its TTL, at once when the runner begins or ceases to take work, and
+// soon when what else it says has changed and stays so: no request waits for it.
 type Runner struct {
 	Name     string      `json:"name"`
 	Session  string      `json:"session"`

@@ -27,6 +27,10 @@ const codeStoreFailed jetstream.ErrorCode = 10077
 // a stream may not reserve (insufficient resources, account or server storage).
 var codeStorage = map[jetstream.ErrorCode]bool{10023: true, 10047: true, 10002: true, 10028: true}
 
+// Kinded gives an error of the NATS client its fault kind, for those who use
+// Conn or JetStream. Kinded(nil) is nil.
+func Kinded(err error) error { return kinded(err) }
+
 // kinded gives an error of the NATS client its fault kind.
 func kinded(err error) error {
 	if err == nil {

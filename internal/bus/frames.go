@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"time"
 
@@ -13,12 +12,16 @@ import (
 )
 
 const (
-	frameBuffer = 256 // frames held for a slow reader; beyond it they are asked for again
+	// frameBuffer is how many frames are held for a slow reader; beyond it they
+	// are asked for again. Each open stream has one, so it is not generous.
+	frameBuffer = 128
 	// frameIdle is how long a stream may be silent before it asks whether
 	// something was missed.
 	frameIdle = 15 * time.Second
-	// resumePause is the pause between two requests to send frames again.
-	resumePause = 500 * time.Millisecond
+	// resumePause is the pause between two requests to send frames again,
+	// progressPause that after one which was heeded.
+	resumePause   = 500 * time.Millisecond
+	progressPause = 10 * time.Millisecond
 	// lostAfter is how long a request may be known to have ended without its
 	// frames being found anywhere.
 	lostAfter = 3 * time.Second
@@ -26,7 +29,16 @@ const (
 
 // PublishFrame sends a frame to whoever follows the request. Nobody following
 // is no error.
-func (b *Bus) PublishFrame(f Frame) error { return b.Send(names.FramesSubject(f.Request), f) }
+func (b *Bus) PublishFrame(f Frame) error {
+	data, err := appendFrame(nil, f)
+	if err != nil {
+		return fault.Errorf(fault.Internal, "cannot encode a frame of request %q: %w", f.Request, err)
+	}
+	if err := b.nc.Publish(names.FramesSubject(f.Request), data); err != nil {
+		return fault.Errorf(fault.KindOf(kinded(err)), "cannot publish a frame of request %q: %w", f.Request, err)
+	}
+	return nil
+}
 
 // Frames is the stream of frames of one request. It belongs to one goroutine.
 type Frames struct {
@@ -39,6 +51,8 @@ type Frames struct {
 	reconnected <-chan struct{}
 	dropped     int       // frames that the buffer could not hold, as last seen
 	nextAsk     time.Time // no resume is sent before
+	lastAsk     time.Time // when one was sent
+	heeded      bool      // and frames have come since
 	behind      bool      // frames are known to be missing
 	endedAt     time.Time // when a terminal record was first seen, or a frame after that
 	completed   bool      // that record says so, so that all frames exist
@@ -107,8 +121,8 @@ func (f *Frames) Next(ctx context.Context) (Frame, error) {
 
 // accept decodes a message and reports whether it is the next frame.
 func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
-	var frame Frame
-	if err := json.Unmarshal(m.Data, &frame); err != nil || frame.Request != f.ref.ID {
+	frame, err := decodeFrame(m.Data, f.ref.ID)
+	if err != nil || frame.Request != f.ref.ID {
 		f.bus.log.Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
 		return Frame{}, false
 	}
@@ -116,6 +130,7 @@ func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
 	switch verdict {
 	case deliver:
 		f.behind = f.behind || f.lostSome()
+		f.heeded = true
 		if !f.endedAt.IsZero() { // its frames are still coming: be patient
 			f.endedAt = time.Now()
 			f.nextAsk = f.endedAt.Add(resumePause)
@@ -139,10 +154,20 @@ func (f *Frames) lostSome() bool {
 }
 
 func (f *Frames) patience() time.Duration {
+	f.behind = f.behind || f.lostSome()
 	if f.behind || !f.endedAt.IsZero() {
-		return max(time.Until(f.nextAsk), time.Millisecond)
+		return max(time.Until(f.due()), time.Millisecond)
 	}
 	return frameIdle
+}
+
+// due is when to ask again: soon after all has been read that came of the last
+// time, for there may be more than is sent at once.
+func (f *Frames) due() time.Time {
+	if f.heeded && len(f.msgs) == 0 && f.endedAt.IsZero() {
+		return f.lastAsk.Add(progressPause)
+	}
+	return f.nextAsk
 }
 
 // catchUp asks for missing frames to be sent again, and looks whether the
@@ -150,16 +175,20 @@ func (f *Frames) patience() time.Duration {
 // be had.
 func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 	now := time.Now()
-	if !f.behind || now.Before(f.nextAsk) {
+	if !f.behind || now.Before(f.due()) {
 		return Frame{}, false
 	}
-	f.nextAsk = now.Add(resumePause)
+	alive := f.heeded
+	f.nextAsk, f.lastAsk, f.heeded = now.Add(resumePause), now, false
 	if err := f.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume()); err != nil {
 		f.bus.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
 	}
 	// One round is enough: if frames are still missing, the next that comes
 	// shows it again.
 	f.behind = false
+	if alive {
+		return Frame{}, false // somebody sends: there is no need to look whether it has ended
+	}
 	if f.endedAt.IsZero() && !f.lookForEnd(ctx, now) {
 		return Frame{}, false
 	}

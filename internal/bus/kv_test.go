@@ -147,3 +147,25 @@ func TestWatch(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestWatchListsOnceWhileConnected(t *testing.T) {
+	b := connect(t, natstest.Start(t))
+	r := watch(t.Context(), b, names.DemandBucket)
+	quiet := time.After(7 * time.Second) // longer than any time limit of the set-up
+	for synced := 0; ; {
+		select {
+		case e := <-r.events:
+			if e == "synced" {
+				synced++
+			}
+			if synced > 1 {
+				t.Fatal("everything is listed again, though the connection stands")
+			}
+		case <-quiet:
+			if synced != 1 {
+				t.Errorf("listed %d times, want once", synced)
+			}
+			return
+		}
+	}
+}

@@ -80,17 +80,7 @@ func (b *Bus) store(ctx context.Context, stream string, msg func() *nats.Msg, op
 // DeleteRequest removes a request from the stream by its sequence. A message
 // that is not there is no error.
 func (b *Bus) DeleteRequest(ctx context.Context, seq uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	stream, err := b.stream(ctx, names.RequestStream)
-	if err != nil {
-		return err
-	}
-	err = stream.DeleteMsg(ctx, seq)
-	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
-		return fault.Errorf(fault.KindOf(kinded(err)), "cannot delete message %d of the request stream: %w", seq, err)
-	}
-	return nil
+	return b.deleteMessage(ctx, names.RequestStream, seq)
 }
 
 // stream returns the handle of a stream, looked up once.

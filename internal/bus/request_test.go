@@ -31,7 +31,7 @@ func TestPublishRequest(t *testing.T) {
 		t.Errorf("an id with a dot: %v, want Invalid", err)
 	}
 	huge := request("req_3")
-	huge.Body = []byte(`"` + strings.Repeat("x", bus.RequestMaxSize) + `"`)
+	huge.Body = []byte(`"` + strings.Repeat("x", names.RequestMaxSize) + `"`)
 	if _, err := b.PublishRequest(ctx, huge); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a huge request: %v, want Invalid", err)
 	}

@@ -65,10 +65,12 @@ func (w *watcher[T]) run(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	listing, cancel := context.WithTimeout(ctx, dialTimeout)
+	// The watch lasts as long as its context, so only the set-up is timed.
+	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// The context bounds the set-up alone: below, Stop ends the watch.
-	updates, err := kv.Watch(listing, w.filter)
+	patience := time.AfterFunc(dialTimeout, cancel)
+	updates, err := kv.Watch(watching, w.filter)
+	patience.Stop()
 	if err != nil {
 		return false, kinded(err)
 	}

@@ -41,6 +41,9 @@ func (l *leader) assign(j *job, p *peer) {
 // onReply hears whether a runner has accepted.
 func (l *leader) onReply(j *job, p *peer, reply bus.AssignmentReply, err error) {
 	now := time.Now()
+	if err == nil {
+		p.hear(reply.Standing)
+	}
 	switch {
 	case err == nil && reply.Accepted:
 		j.phase, j.version, j.started = running, reply.Version, now

@@ -128,7 +128,7 @@ func (l *leader) settle(j *job, tokens int) {
 	}
 	j.charged = false
 	if tokens != expected {
-		l.queue.Charge(j.req.Tenant, tokens-expected)
+		l.queue.Charge(class(j.req.Priority), j.req.Tenant, tokens-expected)
 	}
 }
 
@@ -147,6 +147,9 @@ func (l *leader) discard(seq uint64) {
 // deleteMessage deletes a message, trying until it is gone or the lead ends.
 func (l *leader) deleteMessage(ctx context.Context, seq uint64) error {
 	for {
+		if !l.leads() {
+			return errOver
+		}
 		err := l.cfg.Bus.DeleteRequest(ctx, seq)
 		if err == nil || ctx.Err() != nil {
 			return err

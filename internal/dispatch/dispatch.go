@@ -15,6 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // Config describes a dispatcher.
@@ -45,7 +46,7 @@ const (
 	defaultAttempts     = 3
 	defaultLease        = 3 * time.Second
 	defaultAffinityWait = 3 * time.Second
-	defaultMaxWait      = bus.RequestMaxAge - time.Hour
+	defaultMaxWait      = names.RequestMaxAge - time.Hour
 	defaultIdleAfter    = time.Minute
 )
 

@@ -14,6 +14,18 @@ func (l *leader) onMark(m bus.Mark) {
 	}
 }
 
+// onReport hears from a runner how an attempt ended, and how it stands now.
+func (l *leader) onReport(r bus.EndReport, reply func(bus.Ack)) {
+	p := l.peers[r.Runner]
+	if p != nil {
+		p.hear(r.Standing)
+	}
+	l.onEnd(r.AttemptEnd, reply)
+	if p != nil && l.peers[r.Runner] == p {
+		l.offer(p)
+	}
+}
+
 // onEnd hears how an attempt ended. reply may be nil; it is given only when
 // what follows from the end cannot get lost any more.
 func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
@@ -30,7 +42,7 @@ func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
 	case j.phase == ending:
 		j.acks = append(j.acks, reply)
 	case j.is(e.Epoch, e.Attempt):
-		l.release(j, e)
+		l.release(j)
 		l.attemptEnded(j, e, reply)
 	case j.phase == queued || j.phase == checking:
 		l.strangeEnd(j, e, reply)
@@ -39,25 +51,13 @@ func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
 	}
 }
 
-// release notes that a runner is free again.
-func (l *leader) release(j *job, e bus.AttemptEnd) {
+// release notes that a runner does not have a job any more.
+func (l *leader) release(j *job) {
 	p := l.peers[j.runner]
 	if p == nil || p.job != j.req.ID {
 		return
 	}
-	p.job = ""
-	// It says so itself with its next record; this is only sooner.
-	switch {
-	case e.Error == nil, e.Error.Code == bus.CodeCancelled:
-		if p.rec.State == bus.RunnerBusy {
-			p.rec.State = bus.RunnerIdle
-		}
-		p.rec.Affinity = j.req.Affinity
-	case e.Error.Code == bus.CodeHandedBack:
-		p.rec.State = bus.RunnerDraining
-	case e.Error.Code == bus.CodeEngineFailed:
-		p.rec.State = bus.RunnerStarting
-	}
+	p.job, p.rec.Held = "", nil
 	l.offer(p)
 }
 
@@ -146,6 +146,7 @@ func (l *leader) broken(j *job, why string, e *bus.AttemptEnd) {
 	case j.text:
 		l.finish(j, bus.Failed, interrupted(why), e)
 	case j.tries >= l.cfg.MaxAttempts:
+		j.poison = true
 		l.finish(j, bus.Failed, &bus.Failure{Code: bus.CodeEngineFailed, Message: strings.Join(j.reasons, "; ")}, e)
 	default:
 		l.log.Info("trying again elsewhere", "request", j.req.ID, "tries", j.tries, "reason", why)

@@ -23,30 +23,71 @@ func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.At
 		Tenant:   j.req.Tenant,
 		Model:    j.req.Model,
 		State:    state,
+		Priority: j.req.Priority,
 		Attempts: j.tries,
+		Runner:   j.runner,
 		Created:  j.req.Created,
 		Started:  j.started,
 		Ended:    time.Now().UTC(),
 		Error:    failure,
+		Reasons:  j.reasons,
+		ReplayOf: j.req.ReplayOf,
 	}
 	if e != nil {
 		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended.UTC(), e.Usage
 	}
 	l.settle(j, o.Usage.PromptTokens+o.Usage.CompletionTokens)
+	poison := j.poison
 	l.do(func(ctx context.Context) error {
-		err := l.cfg.Bus.PublishOutcome(ctx, o)
-		for fault.Is(err, fault.Transient) || fault.Is(err, fault.Quota) {
-			// Without a record the request has not ended: never give up.
-			l.log.Warn("cannot record an outcome yet", "request", o.Request, "error", err)
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(time.Second):
-			}
-			err = l.cfg.Bus.PublishOutcome(ctx, o)
+		if poison {
+			// First, or a leader that ends on the way would leave none.
+			o.Dead = l.bury(ctx, j.req, o)
 		}
-		return err
+		return l.record(ctx, o)
 	}, func(err error) { l.recorded(j, o, err) })
+}
+
+// errOver ends what a leader has begun when its time is over: the next one
+// decides anew.
+var errOver = fault.Errorf(fault.Interrupted, "another may lead by now")
+
+// record stores an outcome. Without one the request has not ended, so it never
+// gives up but with the lead; and a leader whose time is over stores nothing,
+// even if it was stopped on its way here.
+func (l *leader) record(ctx context.Context, o bus.Outcome) error {
+	for {
+		until := *l.until.Load()
+		if !lasts(until, time.Now()) {
+			return errOver
+		}
+		try, cancel := context.WithDeadline(ctx, until)
+		err := l.cfg.Bus.PublishOutcome(try, o)
+		cancel()
+		if !fault.Is(err, fault.Transient) && !fault.Is(err, fault.Quota) || ctx.Err() != nil {
+			return err
+		}
+		l.log.Warn("cannot record an outcome yet", "request", o.Request, "error", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// bury keeps a request that no runner could serve, and reports whether it is
+// kept. It has ended all the same.
+func (l *leader) bury(ctx context.Context, r bus.Request, o bus.Outcome) bool {
+	if !l.leads() {
+		return false
+	}
+	d := bus.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
+	if err := l.cfg.Bus.PublishDead(ctx, d); err != nil {
+		l.log.Error("cannot keep a dead letter", "request", r.ID, "error", err)
+		return false
+	}
+	l.m.metrics.dead.Inc()
+	return true
 }
 
 // recorded goes on when the outcome is stored, by this leader or another.

@@ -41,6 +41,7 @@ type job struct {
 	tries     int      // attempts that were accepted
 	reasons   []string // why they failed
 	avoid     []string // runners that failed it
+	poison    bool     // it ends because too many failed it
 	cancelled bool
 	noticed   time.Time       // when the client was last told its place
 	place     int             // what it was told
@@ -61,6 +62,7 @@ func (j *job) waiting(now time.Time) policy.Job {
 	return policy.Job{
 		ID:       j.req.ID,
 		Tenant:   j.req.Tenant,
+		Class:    class(j.req.Priority),
 		Affinity: j.req.Affinity,
 		Order:    j.seq,
 		Since:    now,
@@ -68,6 +70,17 @@ func (j *job) waiting(now time.Time) policy.Job {
 		Cost:     j.cost,
 		Avoid:    j.avoid,
 	}
+}
+
+func class(p bus.Priority) policy.Class {
+	switch p {
+	case bus.PriorityHigh:
+		return policy.High
+	case bus.PriorityLow:
+		return policy.Low
+	case bus.PriorityNormal:
+	}
+	return policy.Normal
 }
 
 // expectedAnswer is how many tokens an answer is taken to have before it is known.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -31,7 +32,8 @@ type leader struct {
 	log    *slog.Logger
 	tenure *tenure
 	epoch  uint64
-	over   <-chan struct{} // closed when the lead ends
+	until  atomic.Pointer[time.Time] // of the tenure, for what runs beside
+	over   <-chan struct{}           // closed when the lead ends
 	// spawn calls a function in a goroutine that the lead's end waits for, with
 	// the context that ends then.
 	spawn   func(func(ctx context.Context))
@@ -83,6 +85,8 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 		began:   now,
 		busyAt:  now,
 	}
+	until := t.until
+	l.until.Store(&until)
 	l.spawn = func(f func(context.Context)) { l.helpers.Go(func() { f(ctx) }) }
 	unsubscribe, err := l.subscribe()
 	if err != nil {
@@ -117,8 +121,8 @@ func (l *leader) subscribe() (func(), error) {
 	b := l.cfg.Bus
 	for _, subscribe := range []func() (func(), error){
 		func() (func(), error) {
-			return bus.ServeLater(b, names.EndSubject(l.name), func(_ string, e bus.AttemptEnd, reply func(bus.Ack)) {
-				l.post(func() { l.onEnd(e, reply) })
+			return bus.ServeLater(b, names.EndSubject(l.name), func(_ string, r bus.EndReport, reply func(bus.Ack)) {
+				l.post(func() { l.onReport(r, reply) })
 			})
 		},
 		func() (func(), error) {
@@ -199,12 +203,19 @@ func (l *leader) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case f := <-l.inbox:
-			f()
-			l.drainInbox()
+			// What has come while this process was stopped is another's now.
+			if l.leads() {
+				f()
+				l.drainInbox()
+			}
 		case <-l.news:
-			l.changes(false, l.onRunner)
+			if l.leads() {
+				l.changes(false, l.onRunner)
+			}
 		case <-tick.C:
-			l.onTick(time.Now())
+			if l.leads() {
+				l.onTick(time.Now())
+			}
 		case <-wake.C:
 		case <-renew.C:
 			startRenewal()
@@ -214,10 +225,12 @@ func (l *leader) run(ctx context.Context) error {
 				return fmt.Errorf("the lease was taken: %w", r.err)
 			}
 			l.tenure.apply(r)
+			until := l.tenure.until
+			l.until.Store(&until)
 			l.setEpoch(l.tenure.lease.Epoch)
 		}
 		now := time.Now()
-		if !now.Before(l.tenure.until) {
+		if !l.leads() {
 			return fault.Errorf(fault.Transient, "the lease could not be renewed in time")
 		}
 		if l.challenge > l.epoch {
@@ -232,9 +245,16 @@ func (l *leader) run(ctx context.Context) error {
 	return l.err
 }
 
+// leads reports whether nobody else can lead yet. It may be called from any
+// goroutine.
+func (l *leader) leads() bool { return lasts(*l.until.Load(), time.Now()) }
+
 // drainInbox handles what else has come before looking at the queue again.
 func (l *leader) drainInbox() {
 	for range inboxSize {
+		if !l.leads() {
+			return
+		}
 		select {
 		case f := <-l.inbox:
 			f()
@@ -267,7 +287,7 @@ func (l *leader) open(now time.Time) bool {
 // schedule gives out all the work that can be.
 func (l *leader) schedule(now time.Time) {
 	// A process that was stopped and goes on must not act on a lease it has lost.
-	if l.queue.Len() == 0 || !now.Before(l.tenure.until) || !l.cfg.Bus.Connected() || !l.open(now) {
+	if l.queue.Len() == 0 || !l.leads() || !l.cfg.Bus.Connected() || !l.open(now) {
 		return
 	}
 	for {

@@ -59,6 +59,13 @@ func (m *manager) acquire(ctx context.Context, session string, old *seenLease) (
 	return t, nil
 }
 
+// lasts reports whether nobody else can lead before until. A process that was
+// stopped finds out by the monotonic clock, and one whose machine slept by the
+// wall clock.
+func lasts(until, now time.Time) bool {
+	return now.Before(until) && now.Round(0).Before(until.Round(0))
+}
+
 // A renewal is what an attempt to renew a tenure has come to.
 type renewal struct {
 	lease    lease

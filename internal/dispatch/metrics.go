@@ -22,7 +22,9 @@ type metrics struct {
 	outcomes *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
 	retries  prometheus.Counter
+	dead     prometheus.Counter
 	wait     prometheus.Histogram
+	first    prometheus.Histogram
 	duration prometheus.Histogram
 }
 
@@ -45,14 +47,20 @@ func newMetrics() *metrics {
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "koldun_dispatcher_retries_total", Help: "Attempts that failed before their first token and were tried elsewhere.",
 		}),
+		dead: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "koldun_dispatcher_dead_letters_total", Help: "Requests that no runner could serve and that were kept as dead letters.",
+		}),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "koldun_queue_wait_seconds", Help: "From a request's creation until a runner has accepted it.", Buckets: seconds,
+		}),
+		first: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "koldun_time_to_first_token_seconds", Help: "From a request's creation to its first token, the queue included.", Buckets: seconds,
 		}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "koldun_request_duration_seconds", Help: "From a request's creation to its end.", Buckets: seconds,
 		}),
 	}
-	m.registry.MustRegister(m.leading, m.queued, m.running, m.runners, m.outcomes, m.tokens, m.retries, m.wait, m.duration,
+	m.registry.MustRegister(m.leading, m.queued, m.running, m.runners, m.outcomes, m.tokens, m.retries, m.dead, m.wait, m.first, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -62,6 +70,9 @@ func (m *metrics) ended(o bus.Outcome) {
 	m.tokens.WithLabelValues("input").Add(float64(o.Usage.PromptTokens))
 	m.tokens.WithLabelValues("output").Add(float64(o.Usage.CompletionTokens))
 	m.duration.Observe(o.Ended.Sub(o.Created).Seconds())
+	if !o.First.IsZero() {
+		m.first.Observe(o.First.Sub(o.Created).Seconds())
+	}
 }
 
 // A census is what a leader has added to the gauges.

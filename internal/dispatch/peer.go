@@ -18,6 +18,15 @@ type peer struct {
 	blocked time.Time // no work is offered before
 }
 
+// hear takes over what a runner says of itself beside its record, unless that
+// is older than what is known.
+func (p *peer) hear(s bus.Standing) {
+	if s.Instance != p.rec.Instance || s.Version < p.rec.Version {
+		return
+	}
+	p.rec.Version, p.rec.State, p.rec.Affinity = s.Version, s.State, s.Affinity
+}
+
 // usable says how policy sees the peer; ok is false if it can get no work.
 func (p *peer) usable(now time.Time, jobAffinity string) (r policy.Runner, ok bool) {
 	if !p.synced || p.gone || p.rec.State != bus.RunnerIdle && p.rec.State != bus.RunnerBusy {

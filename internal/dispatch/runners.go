@@ -55,7 +55,7 @@ func (l *leader) onRunner(name string, rec bus.Runner, gone bool) {
 // once more before it is given up: after an outage of NATS the records of
 // runners that are alive and well have expired, too.
 func (l *leader) vanished(name string, p *peer) {
-	if p.rec.State == bus.RunnerDraining && len(p.rec.Held) == 0 {
+	if p.rec.State == bus.RunnerDraining && len(p.rec.Held) == 0 && p.job == "" {
 		l.lostPeer(name, p, "its runner has stopped")
 		return
 	}

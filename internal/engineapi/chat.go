@@ -32,7 +32,8 @@ type Timeouts struct {
 
 // A Delta is a piece of generated text.
 type Delta struct {
-	Text string
+	Text   string
+	Pieces int // in which the engine gave it, about as many as tokens: what came at once is told at once
 }
 
 // A Result is how a generation ended.

@@ -3,6 +3,7 @@ package engineapi_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -68,7 +69,8 @@ func TestChat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			// What comes at once may be told at once.
+			if diff := cmp.Diff(strings.Join(tc.want, ""), strings.Join(got, "")); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(tc.res, res); diff != "" {
@@ -258,6 +260,30 @@ func TestTheDoubleAborts(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 		})
+	}
+}
+
+// Upstream knows the length of a body by one spelling only: with another, a
+// body that comes after its header is not seen, and the chat is empty.
+func TestTheDoubleKnowsOneSpelling(t *testing.T) {
+	for name, want := range map[string]int{"Content-Length": 1, "content-length": 0} {
+		e := enginetest.Start(t, nil)
+		conn, err := net.Dial("tcp", strings.TrimPrefix(e.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := `{"messages":[{"role":"user","content":"x"}]}`
+		_, _ = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\n%s: %d\r\n\r\n", name, len(body))
+		if want == 0 { // it answers without waiting for the body
+			_, _ = io.ReadAll(conn)
+		} else {
+			_, _ = io.WriteString(conn, body)
+			_, _ = io.ReadAll(conn)
+		}
+		_ = conn.Close()
+		if got := e.Requests(); len(got) != 1 || len(got[0].Messages) != want {
+			t.Errorf("%s: the engine saw %+v", name, got)
+		}
 	}
 }
 

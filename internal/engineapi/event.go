@@ -1,8 +1,10 @@
 package engineapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -18,6 +20,9 @@ type piece struct {
 // may be garbage, its object is that of a complete answer, its finish reason
 // is "" until the end, and its last event has no delta.
 func decode(data []byte) (piece, error) {
+	if text, ok := quick(data); ok {
+		return piece{text: text}, nil
+	}
 	var event struct {
 		Choices []struct {
 			Delta *struct {
@@ -50,4 +55,33 @@ func decode(data []byte) (piece, error) {
 		p.finish = *choice.FinishReason
 	}
 	return p, nil
+}
+
+// What upstream writes around a piece of text.
+const (
+	beforeText = `{"choices":[{"delta":{"content":"`
+	afterText  = `","role":"assistant"},"finish_reason":"","index":`
+)
+
+// quick reads the events that nearly all are: a piece of text without escapes,
+// exactly as upstream writes it. What follows has the same form in each event
+// and is not looked at.
+func quick(data []byte) (text string, ok bool) {
+	rest, ok := bytes.CutPrefix(data, []byte(beforeText))
+	if !ok {
+		return "", false
+	}
+	end := bytes.IndexByte(rest, '"')
+	if end < 0 || !bytes.HasPrefix(rest[end:], []byte(afterText)) || data[len(data)-1] != '}' {
+		return "", false
+	}
+	for _, c := range rest[:end] {
+		if c < ' ' || c == '\\' {
+			return "", false
+		}
+	}
+	if !utf8.Valid(rest[:end]) || bytes.Contains(rest[end+len(afterText):], []byte(`"usage"`)) {
+		return "", false
+	}
+	return string(rest[:end]), true
 }

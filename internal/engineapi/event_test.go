@@ -1,6 +1,8 @@
 package engineapi
 
 import (
+	"bytes"
+	"encoding/json"
 	"testing"
 	"unicode/utf8"
 )
@@ -18,6 +20,17 @@ func FuzzDecode(f *testing.F) {
 		p, err := decode(data)
 		if err == nil && !utf8.ValidString(p.text) {
 			t.Errorf("decode(%q) = %q, not UTF-8", data, p.text)
+		}
+		// The quick way reads what the thorough one would.
+		text, ok := quick(data)
+		if !ok || !json.Valid(data) || bytes.Count(data, []byte("hoices")) > 1 {
+			return
+		}
+		var event struct {
+			Choices []struct{ Delta struct{ Content string } }
+		}
+		if err := json.Unmarshal(data, &event); err != nil || len(event.Choices) == 0 || event.Choices[0].Delta.Content != text {
+			t.Errorf("quick(%q) = %q, %v", data, text, err)
 		}
 	})
 }

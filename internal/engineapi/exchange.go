@@ -35,6 +35,8 @@ type exchange struct {
 	chat   Chat
 	onText func(Delta) error
 	result Result
+
+	pending Delta // received and not told yet
 }
 
 func (x *exchange) run(ctx context.Context, body []byte) (Result, error) {
@@ -84,25 +86,35 @@ func (x *exchange) receive() error {
 	return x.events(resp.Body)
 }
 
-// events reads the stream to its [DONE], whose line upstream does not end.
+// maxPending is how much text is told at once, in bytes.
+const maxPending = 4 << 10
+
+// events reads the stream to its [DONE], whose line upstream does not end. Text
+// is told as soon as no more of it has been received.
 func (x *exchange) events(r io.Reader) error {
 	dec := openai.NewDecoder(r, maxEvent)
 	finish := ""
 	for {
+		if !dec.More() || len(x.pending.Text) >= maxPending {
+			if err := x.tell(); err != nil {
+				return err
+			}
+		}
 		ev, err := dec.Next()
 		if err != nil {
 			return x.broken(err)
 		}
 		if string(bytes.TrimSpace(ev.Data)) == openai.Done {
 			x.result.FinishReason = x.finish(finish)
-			return nil
+			return x.tell()
 		}
 		if ev.Cut {
 			return x.broken(io.ErrUnexpectedEOF)
 		}
 		piece, err := decode(ev.Data)
 		if err != nil {
-			return fault.Errorf(fault.Transient, "cannot read the answer of the engine at %s: %w", x.addr, err)
+			err = fault.Errorf(fault.Transient, "cannot read the answer of the engine at %s: %w", x.addr, err)
+			return errors.Join(x.tell(), err)
 		}
 		if piece.finish != "" {
 			finish = piece.finish
@@ -110,15 +122,23 @@ func (x *exchange) events(r io.Reader) error {
 		if piece.usage != nil {
 			x.result.Usage = piece.usage
 		}
-		if piece.text == "" {
-			continue
+		if piece.text != "" {
+			x.result.Deltas++
+			x.pending.Text += piece.text
+			x.pending.Pieces++
 		}
-		x.result.Deltas++
-		if err := x.onText(Delta{Text: piece.text}); err != nil {
-			return err
-		}
-		x.patience(x.chat.Timeouts.Between)
 	}
+}
+
+// tell passes on what has come, and gives the engine time for more.
+func (x *exchange) tell() error {
+	if x.pending.Pieces == 0 {
+		return nil
+	}
+	d := x.pending
+	x.pending = Delta{}
+	x.patience(x.chat.Timeouts.Between)
+	return x.onText(d)
 }
 
 // finish mends the reason: upstream says "stop" whatever ended it, or nothing.

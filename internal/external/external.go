@@ -1,6 +1,14 @@
 // Package external is the one way in which Koldun's faces (the Crossplane
 // provider, the Terraform provider, koldun up) touch things outside of
 // Kubernetes. Each kind of thing has a package of its own below this one.
+//
+// Clients of things that change by themselves also have
+//
+//	Watch(ctx context.Context, spec S, changed func()) error
+//
+// which calls changed whenever Observe has something else to show, until ctx
+// ends, and returns nil then. It is for whoever would poll otherwise. When the
+// spec changes, Watch is ended and called anew.
 package external
 
 import "context"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -28,19 +27,6 @@ func (r *recital) Next(context.Context) (bus.Frame, error) {
 		return bus.Frame{Kind: bus.FrameEnd, FinishReason: "stop", Usage: &bus.Usage{PromptTokens: 1, CompletionTokens: 1}}, nil
 	}
 	return bus.Frame{Kind: bus.FrameDelta, Text: " hello"}, nil
-}
-
-// A silence gives nothing until its context ends.
-type silence struct{ first bool }
-
-func (s *silence) Close() {}
-func (s *silence) Next(ctx context.Context) (bus.Frame, error) {
-	if !s.first {
-		s.first = true
-		return bus.Frame{Kind: bus.FrameDelta, Text: " hello"}, nil
-	}
-	<-ctx.Done()
-	return bus.Frame{}, ctx.Err()
 }
 
 // benchWorld is a gateway that knows its models, with a queue in memory.
@@ -91,32 +77,4 @@ func BenchmarkStreamedChunk(b *testing.B) {
 	r := post(b, w.url, chatBody(streaming))
 	_, _ = io.Copy(io.Discard, r.Body)
 	_ = r.Body.Close()
-}
-
-// BenchmarkOpenStream reports the memory of an open stream, the client's and
-// the server's side of its connection together.
-func BenchmarkOpenStream(b *testing.B) {
-	const streams = 2000
-	w := benchWorld(b, func() frames { return &silence{} })
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
-	for range b.N {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		open := make([]*http.Response, streams)
-		for i := range open {
-			r, err := client.Post(w.url+"/v1/chat/completions", "application/json", strings.NewReader(chatBody(streaming)))
-			if err != nil {
-				b.Fatal(err)
-			}
-			open[i] = r
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		used := after.HeapInuse + after.StackInuse - before.HeapInuse - before.StackInuse
-		b.ReportMetric(float64(used)/streams/1024, "KiB/stream")
-		for _, r := range open {
-			_ = r.Body.Close()
-		}
-	}
 }

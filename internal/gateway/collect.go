@@ -15,26 +15,29 @@ import (
 const maxAnswer = 16 << 20 // 16 MiB
 
 // collect waits for the whole answer and writes it. It returns the outcome.
-func (g *Gateway) collect(ctx context.Context, w http.ResponseWriter, f *follower, c *call) string {
-	var text strings.Builder
+func (t *task) collect(ctx context.Context, w http.ResponseWriter) string {
+	ctx, cancel := context.WithDeadlineCause(ctx, t.until, errBackstop)
+	defer cancel()
+	var thoughts, text strings.Builder
+	add := func(a, b string) { thoughts.WriteString(a); text.WriteString(b) }
 	for {
-		frame, err := f.next(ctx)
+		frame, err := t.follow.next(ctx)
 		if err != nil {
-			return g.giveUp(ctx, w)
+			return giveUp(ctx, w)
 		}
 		switch frame.Kind {
 		case bus.FrameQueued, bus.FrameStarted:
 		case bus.FrameDelta:
-			text.WriteString(frame.Text)
-			if text.Len() > maxAnswer {
-				g.log.Error("an answer is too long to be held", "request", requestID(c.id), "bytes", text.Len())
+			add(t.wish.sieve.push(frame.Text))
+			if thoughts.Len()+text.Len() > maxAnswer {
+				t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", thoughts.Len()+text.Len())
 				refuse(w, errEngine())
 				return "too-long"
 			}
 		case bus.FrameEnd:
-			w.Header().Set(headerQueue, strconv.FormatInt(f.queuedFor().Milliseconds(), 10))
-			writeJSON(w, http.StatusOK, openai.NewCompletion(completionID(c), c.model, c.begun.Unix(),
-				text.String(), finishReason(frame), usage(frame)))
+			add(t.wish.sieve.rest())
+			w.Header().Set(headerQueue, strconv.FormatInt(t.follow.queuedFor().Milliseconds(), 10))
+			t.whole(w, thoughts.String(), text.String())
 			return string(bus.Completed)
 		case bus.FrameError:
 			told := ofFailure(frame.Error)
@@ -45,7 +48,7 @@ func (g *Gateway) collect(ctx context.Context, w http.ResponseWriter, f *followe
 }
 
 // giveUp ends an answer that has not begun, because ctx ended.
-func (g *Gateway) giveUp(ctx context.Context, w http.ResponseWriter) string {
+func giveUp(ctx context.Context, w http.ResponseWriter) string {
 	outcome, told := ofContext(ctx)
 	if told != nil {
 		refuse(w, told)
@@ -53,16 +56,23 @@ func (g *Gateway) giveUp(ctx context.Context, w http.ResponseWriter) string {
 	return outcome
 }
 
-func completionID(c *call) string { return "chatcmpl-" + c.id }
+// whole writes the answer.
+func (t *task) whole(w http.ResponseWriter, thoughts, text string) {
+	frame := &t.follow.frame
+	writeJSON(w, http.StatusOK, t.dialect.whole(answer{
+		id: t.dialect.prefix + t.c.id, model: t.c.model, created: t.c.begun.Unix(),
+		thoughts: thoughts, text: text, finish: finishReason(frame), usage: usageOf(frame),
+	}))
+}
 
-func finishReason(f bus.Frame) string {
+func finishReason(f *bus.Frame) string {
 	if f.FinishReason == "" {
 		return openai.FinishStop
 	}
 	return f.FinishReason
 }
 
-func usage(f bus.Frame) *openai.Usage {
+func usageOf(f *bus.Frame) *openai.Usage {
 	if f.Usage == nil {
 		return openai.NewUsage(0, 0)
 	}

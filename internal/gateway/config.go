@@ -5,8 +5,13 @@ import (
 	"net"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/telemetry"
 )
 
 // Config is all that a gateway can be told.
@@ -18,12 +23,22 @@ type Config struct {
 	Namespace      string // of models that are named without one; default "default"
 	AllowAnonymous bool   // also serve who shows no token, or one nobody knows
 
-	ResponseTimeout time.Duration // from the moment the engine starts; default 10 min
-	QueueTimeout    time.Duration // until the engine starts, cold start included; default 30 min
-	MaxBodyBytes    int64         // of a request; default 20 MiB
-	DemandTTL       time.Duration // how long a session stays in demand after its last request; default 2 min
-	Grace           time.Duration // for running answers at shutdown; default 25 s
-	Logger          *slog.Logger  // default slog.Default()
+	ResponseTimeout  time.Duration    // from the moment the engine starts; default 10 min
+	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 30 min
+	MaxBodyBytes     int64            // of a request; default 20 MiB
+	Limits           registry.Limits  // of who has none of his own; callers without a token share them
+	MaxPerSession    int              // requests of one session that may wait; 0 is no limit
+	MaxPerTenant     int              // requests of one token that may wait; 0 is no limit
+	StrictParameters bool             // refuse requests with parameters that would be ignored
+	Reasoning        openai.Reasoning // what becomes of thoughts unless the request says; default separate
+	Origins          []string         // of pages that may use the API from a browser; "*" is all
+	Isolation        Isolation        // default IsolateModel
+	MaxSessions      int              // isolated pools in a namespace at the same time; default 8
+	HashKey          []byte           // of the HMAC that names conversations; empty: a plain hash
+	Tracer           trace.Tracer     // default telemetry.NoTracer()
+	DemandTTL        time.Duration    // how long a session stays in demand after its last request; default 10 min
+	Grace            time.Duration    // for running answers at shutdown; default 25 s
+	Logger           *slog.Logger     // default slog.Default()
 
 	// listening, if set, is told the addresses once both ports are open.
 	listening func(api, health net.Addr)
@@ -41,6 +56,7 @@ type pace struct {
 	write     time.Duration // for a client to take one event
 	publish   time.Duration // to store a request; a NATS server may restart meanwhile
 	cancel    time.Duration // to find somebody who takes a cancellation
+	backstop  time.Duration // beyond all limits of a request
 }
 
 var usualPace = pace{
@@ -50,16 +66,38 @@ var usualPace = pace{
 	write:     30 * time.Second,
 	publish:   5 * time.Second,
 	cancel:    time.Minute,
+	backstop:  30 * time.Second,
 }
+
+// defaultMaxSessions is how many isolated pools there may be.
+const defaultMaxSessions = 8
 
 func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.Namespace, "default")
 	orDefault(&c.ResponseTimeout, 10*time.Minute)
 	orDefault(&c.QueueTimeout, 30*time.Minute)
 	orDefault(&c.MaxBodyBytes, 20<<20)
-	orDefault(&c.DemandTTL, 2*time.Minute)
+	orDefault(&c.DemandTTL, 10*time.Minute)
 	orDefault(&c.Grace, 25*time.Second)
 	orDefault(&c.Logger, slog.Default())
+	orDefault(&c.Reasoning, openai.ReasoningSeparate)
+	orDefault(&c.Isolation, IsolateModel)
+	orDefault(&c.MaxSessions, defaultMaxSessions)
+	if c.Tracer == nil {
+		c.Tracer = telemetry.NoTracer()
+	}
+	if err := checkOrigins(c.Origins); err != nil {
+		return c, err
+	}
+	for name, n := range map[string]int64{
+		"limit of requests per minute": int64(c.Limits.RequestsPerMinute), "limit of tokens per minute": c.Limits.TokensPerMinute,
+		"limit of concurrent requests": int64(c.Limits.ConcurrentRequests), "limit per session": int64(c.MaxPerSession),
+		"limit per tenant": int64(c.MaxPerTenant), "number of sessions": int64(c.MaxSessions),
+	} {
+		if n < 0 {
+			return c, fault.Errorf(fault.Invalid, "cannot use a %s of %d: it must not be negative", name, n)
+		}
+	}
 	for name, d := range map[string]time.Duration{
 		"response timeout": c.ResponseTimeout, "queue timeout": c.QueueTimeout, "grace": c.Grace,
 	} {

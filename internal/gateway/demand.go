@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
@@ -14,12 +15,18 @@ type demandTable interface {
 	PutTTL(ctx context.Context, key string, d registry.Demand, ttl time.Duration) (uint64, error)
 }
 
+// A keeper keeps the places of isolated pools; see slots.
+type keeper interface {
+	keep(ctx context.Context, namespace, session string)
+}
+
 // demand announces which sessions this gateway has requests in, by keys that
 // expire when it stops. However many requests a session has, it is written when
 // the first of them comes, then a few times per TTL, and once more when the
 // last has ended.
 type demand struct {
 	table demandTable
+	slots keeper
 	ttl   time.Duration
 	log   *slog.Logger
 	wake  chan struct{} // holds at most one token
@@ -40,8 +47,8 @@ const (
 	demandRetry = 500 * time.Millisecond // pause after a failed one
 )
 
-func newDemand(table demandTable, ttl time.Duration, log *slog.Logger) *demand {
-	return &demand{table: table, ttl: ttl, log: log, wake: make(chan struct{}, 1), sessions: map[string]*interest{}}
+func newDemand(table demandTable, slots keeper, ttl time.Duration, log *slog.Logger) *demand {
+	return &demand{table: table, slots: slots, ttl: ttl, log: log, wake: make(chan struct{}, 1), sessions: map[string]*interest{}}
 }
 
 // hold keeps a session in demand until release is called, once. It does not
@@ -105,6 +112,9 @@ func (d *demand) announce(ctx context.Context) time.Duration {
 	pause := d.ttl / 6
 	for _, r := range d.collect(time.Now()) {
 		try, cancel := context.WithTimeout(ctx, demandWrite)
+		if r.Session != names.Session(r.Namespace, r.Model, "") {
+			d.slots.keep(try, r.Namespace, r.Session)
+		}
 		_, err := d.table.PutTTL(try, r.Session, r, d.ttl)
 		cancel()
 		if err != nil {

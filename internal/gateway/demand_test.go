@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
@@ -41,7 +42,7 @@ func (t *tableOfWrites) count() int {
 func TestDemandWritesFewTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &tableOfWrites{writes: make(chan string, 1000)}
-		d := newDemand(table, time.Minute, slog.New(slog.DiscardHandler))
+		d := newDemand(table, nil, time.Minute, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan bool)
 		go func() { d.run(ctx); close(done) }()
@@ -52,7 +53,7 @@ func TestDemandWritesFewTimes(t *testing.T) {
 		}
 		var release []func()
 		for range 50 {
-			release = append(release, d.hold(registry.Demand{Session: "s"}))
+			release = append(release, d.hold(registry.Demand{Session: names.Session("n", "m", ""), Namespace: "n", Model: "m"}))
 		}
 		if n := wait(time.Second); n != 1 {
 			t.Errorf("%d writes at once for many requests", n)
@@ -71,7 +72,7 @@ func TestDemandWritesFewTimes(t *testing.T) {
 		}
 
 		table.fail = true
-		stop := d.hold(registry.Demand{Session: "s"})
+		stop := d.hold(registry.Demand{Session: names.Session("n", "m", ""), Namespace: "n", Model: "m"})
 		if n := wait(2 * time.Second); n != 1 {
 			t.Errorf("%d writes after a failed one", n)
 		}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -16,6 +17,7 @@ import (
 type refusal struct {
 	openai.Error
 	retryAfter time.Duration // 0: no hint
+	limit      string        // that was reached, for metrics: one of a few words
 	final      bool          // trying the same again is of no use, whatever the status says
 }
 
@@ -50,7 +52,7 @@ func errNoModel(model string) *refusal {
 func errNoEndpoint() *refusal {
 	return &refusal{Error: openai.Error{
 		Status: http.StatusNotFound, Type: openai.InvalidRequest, Code: "unknown_url",
-		Message: "There is nothing here. This server has POST /v1/chat/completions, GET /v1/models and GET /v1/models/{id}.",
+		Message: "There is nothing here. This server has POST /v1/chat/completions, POST /v1/completions, GET /v1/models and GET /v1/models/{id}.",
 	}}
 }
 
@@ -111,10 +113,38 @@ func errQueueFull() *refusal {
 }
 
 func errTenantFull() *refusal {
-	return &refusal{retryAfter: 15 * time.Second, Error: openai.Error{
+	return &refusal{retryAfter: 15 * time.Second, limit: "tenant-queue", Error: openai.Error{
 		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
 		Message: "Too many of your requests are waiting. Try again when some of them have been answered.",
 	}}
+}
+
+func errSessionFull() *refusal {
+	return &refusal{retryAfter: 15 * time.Second, limit: "session-queue", Error: openai.Error{
+		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
+		Message: "Too many requests for this model are waiting. Try again later.",
+	}}
+}
+
+// errRate names a limit by a word for metrics and by words for people.
+func errRate(word, what string, limit int64, wait time.Duration) *refusal {
+	return &refusal{retryAfter: max(wait, time.Second), limit: word, Error: openai.Error{
+		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
+		Message: "The limit of " + strconv.FormatInt(limit, 10) + " " + what + " is reached. Try again later.",
+	}}
+}
+
+func errIgnored(ignored []string) *refusal {
+	name := shown(ignored[0])
+	message := "'" + name + "' cannot be honoured here"
+	if n := len(ignored) - 1; n > 0 {
+		message += ", nor can " + strconv.Itoa(n) + " more: " + ignoredHeader(ignored[1:])
+	}
+	return &refusal{Error: *openai.BadRequest(name, openai.CodeUnsupported, message+". This server refuses what it would have to ignore.")}
+}
+
+func errNoPriority() *refusal {
+	return &refusal{Error: *openai.BadRequest(bus.HeaderPriority, openai.CodeInvalidValue, "'"+bus.HeaderPriority+"' is high, normal or low.")}
 }
 
 func errTimeout() *refusal {
@@ -197,7 +227,7 @@ func ofPublish(err error) *refusal {
 func refuse(w http.ResponseWriter, e *refusal) {
 	h := w.Header()
 	if e.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(e.retryAfter.Seconds())))
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.retryAfter.Seconds()))))
 	}
 	if e.final {
 		h.Set("X-Should-Retry", "false") // OpenAI's clients retry 409 and 5xx by themselves, unless told

@@ -13,22 +13,37 @@ type eventWriter struct {
 	w        http.ResponseWriter
 	rc       *http.ResponseController
 	patience time.Duration // for the client to take one event
-	chunks   *openai.Stream
+	chunks   chunks
 
 	open bool // the status has been sent
 	role bool // the first chunk has been sent
 	buf  []byte
 }
 
-// text sends a piece of the answer.
-func (s *eventWriter) text(text string) error {
-	s.buf = s.chunks.Text(s.begin(), text)
+// text sends a piece of the answer: of the thoughts before it, of its text, or
+// of both. Nothing is sent for neither.
+func (s *eventWriter) text(thoughts, text string) error {
+	if thoughts == "" && text == "" {
+		return nil
+	}
+	s.buf = s.pieces(thoughts, text)
 	return s.flush()
 }
 
-// end completes the answer.
-func (s *eventWriter) end(reason string, withUsage bool, u *openai.Usage) error {
-	s.buf = s.chunks.Finish(s.begin(), reason)
+func (s *eventWriter) pieces(thoughts, text string) []byte {
+	b := s.begin()
+	if thoughts != "" {
+		b = s.chunks.Reasoning(b, thoughts)
+	}
+	if text != "" {
+		b = s.chunks.Text(b, text)
+	}
+	return b
+}
+
+// end completes the answer, with what is left of it.
+func (s *eventWriter) end(thoughts, text, reason string, withUsage bool, u *openai.Usage) error {
+	s.buf = s.chunks.Finish(s.pieces(thoughts, text), reason)
 	if withUsage {
 		s.buf = s.chunks.Usage(s.buf, *u)
 	}

@@ -14,29 +14,38 @@ type follower struct {
 	frames  frames
 	metrics modelMetrics
 	begun   time.Time
+	permit  *permit
 
-	ended   bool // the last frame came: nobody works on the request any more
+	frame   bus.Frame // the latest: large, so it is not handed around
+	ended   bool      // the last frame came: nobody works on the request any more
 	started time.Time
 	first   time.Time // of the first text
 	pieces  int       // of text
 }
 
-// next blocks for the next frame. Errors are ctx's; bus.Frames may also end
+// next blocks for the next frame, which is valid until the next call. Errors are ctx's; bus.Frames may also end
 // without a last frame (io.EOF), which is a defect of somebody.
-func (f *follower) next(ctx context.Context) (bus.Frame, error) {
-	frame, err := f.frames.Next(ctx)
-	if err != nil {
+func (f *follower) next(ctx context.Context) (*bus.Frame, error) {
+	var err error
+	if f.frame, err = f.frames.Next(ctx); err != nil {
 		if errors.Is(err, io.EOF) {
 			f.ended = true
 		}
-		return frame, err
+		return nil, err
 	}
-	switch frame.Kind {
+	f.note()
+	return &f.frame, nil
+}
+
+// note takes the times.
+func (f *follower) note() {
+	switch f.frame.Kind {
 	case bus.FrameQueued:
 	case bus.FrameStarted:
 		if f.started.IsZero() {
 			f.started = time.Now()
 			f.metrics.queued.Observe(f.started.Sub(f.begun).Seconds())
+			f.permit.started()
 		}
 	case bus.FrameDelta:
 		if f.pieces++; f.pieces == 1 {
@@ -45,9 +54,8 @@ func (f *follower) next(ctx context.Context) (bus.Frame, error) {
 		}
 	case bus.FrameEnd, bus.FrameError:
 		f.ended = true
-		f.count(frame.Usage)
+		f.count(f.frame.Usage)
 	}
-	return frame, nil
 }
 
 func (f *follower) count(u *bus.Usage) {
@@ -55,8 +63,8 @@ func (f *follower) count(u *bus.Usage) {
 	if u == nil {
 		return
 	}
-	f.metrics.tokensIn.Add(float64(max(u.PromptTokens, 0)))
-	f.metrics.tokensOut.Add(float64(max(u.CompletionTokens, 0)))
+	f.metrics.tokensIn.Observe(float64(max(u.PromptTokens, 0)))
+	f.metrics.tokensOut.Observe(float64(max(u.CompletionTokens, 0)))
 	if n := u.CompletionTokens - 1; n > 0 && !f.first.IsZero() {
 		f.metrics.perToken.Observe(time.Since(f.first).Seconds() / float64(n))
 	}

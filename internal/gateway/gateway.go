@@ -19,13 +19,21 @@ type Gateway struct {
 	queue   queue
 	models  *registry.Cache[registry.Model]
 	tokens  *registry.Cache[registry.Token]
+	taken   *registry.Cache[registry.Slot]
+	slots   *slots
 	demand  *demand
+	usage   *usage
+	gossip  *gossip
 	metrics *metrics
 	errands *errands
 	log     *slog.Logger
 }
 
 func newGateway(b *bus.Bus, cfg Config, m *metrics, p pace) *Gateway {
+	slotTable := registry.Slots(b)
+	slotCache := slotTable.Cache()
+	slots := newSlots(slotTable, slotCache, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
+	usage := newUsage(bounds{perSession: cfg.MaxPerSession, perTenant: cfg.MaxPerTenant})
 	return &Gateway{
 		cfg:     cfg,
 		pace:    p,
@@ -33,7 +41,11 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, p pace) *Gateway {
 		queue:   busQueue{b},
 		models:  registry.Models(b).Cache(),
 		tokens:  registry.Tokens(b).Cache(),
-		demand:  newDemand(registry.Demands(b), cfg.DemandTTL, cfg.Logger),
+		slots:   slots,
+		taken:   slotCache,
+		demand:  newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
+		usage:   usage,
+		gossip:  newGossip(b, cfg, usage),
 		metrics: m,
 		log:     cfg.Logger,
 		errands: newErrands(),
@@ -50,6 +62,10 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	running.Go(func() { g.models.Run(ctx) })
 	running.Go(func() { g.tokens.Run(ctx) })
 	running.Go(func() { g.demand.run(ctx) })
+	running.Go(func() { g.gossip.run(ctx) })
+	if g.cfg.Isolation != IsolateModel {
+		running.Go(func() { g.taken.Run(ctx) })
+	}
 	done := make(chan struct{})
 	go func() {
 		running.Wait()
@@ -61,7 +77,11 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 
 // synced blocks until models and tokens are known, or ctx ends.
 func (g *Gateway) synced(ctx context.Context) error {
-	for _, c := range []<-chan struct{}{g.models.Synced(), g.tokens.Synced()} {
+	wanted := []<-chan struct{}{g.models.Synced(), g.tokens.Synced()}
+	if g.cfg.Isolation != IsolateModel {
+		wanted = append(wanted, g.taken.Synced())
+	}
+	for _, c := range wanted {
 		select {
 		case <-c:
 		case <-ctx.Done():

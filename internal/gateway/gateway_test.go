@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -23,7 +24,7 @@ import (
 // quickPace makes what would take seconds take a moment.
 var quickPace = pace{
 	quiet: 50 * time.Millisecond, keepAlive: 20 * time.Millisecond,
-	body: 10 * time.Second, write: 10 * time.Second, publish: 5 * time.Second, cancel: 10 * time.Second,
+	body: 10 * time.Second, write: 10 * time.Second, publish: 5 * time.Second, cancel: 10 * time.Second, backstop: time.Minute,
 }
 
 var tinySession = names.Session("default", "tiny", "")
@@ -31,7 +32,8 @@ var tinySession = names.Session("default", "tiny", "")
 // A world is a NATS server, a gateway over real HTTP, and a model "default/tiny".
 type world struct {
 	t       testing.TB
-	nats    *natstest.Server
+	nats    *natstest.Server // nil if it runs elsewhere
+	natsURL string
 	bus     *bus.Bus // of the test, not of the gateway
 	gateway *Gateway
 	url     string
@@ -40,12 +42,20 @@ type world struct {
 func newWorld(tb testing.TB, change func(*Config, *pace)) *world {
 	tb.Helper()
 	w := &world{t: tb, nats: natstest.Start(tb)}
+	w.natsURL = w.nats.URL()
 	w.bus = w.connect()
 	if err := w.bus.Ensure(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
 	w.putModel("default", "tiny")
+	return w.another(change)
+}
 
+// another is the same world with one more gateway.
+func (w *world) another(change func(*Config, *pace)) *world {
+	tb := w.t
+	tb.Helper()
+	w = &world{t: tb, nats: w.nats, natsURL: w.natsURL, bus: w.bus}
 	cfg, p := Config{AllowAnonymous: true, Logger: slog.New(slog.DiscardHandler)}, quickPace
 	if change != nil {
 		change(&cfg, &p)
@@ -72,7 +82,7 @@ func newWorld(tb testing.TB, change func(*Config, *pace)) *world {
 
 func (w *world) connect() *bus.Bus {
 	w.t.Helper()
-	b, err := bus.Connect(w.t.Context(), bus.Config{URL: w.nats.URL(), User: natstest.User, Password: natstest.Password, Name: w.t.Name()})
+	b, err := bus.Connect(w.t.Context(), bus.Config{URL: w.natsURL, User: natstest.User, Password: natstest.Password, Name: w.t.Name()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -159,4 +169,11 @@ func decodeError(tb testing.TB, body string) openai.Error {
 		tb.Fatalf("%q is no error of OpenAI's shape: %v", body, err)
 	}
 	return e
+}
+
+func decode(tb testing.TB, body string, v any) {
+	tb.Helper()
+	if err := json.Unmarshal([]byte(body), v); err != nil {
+		tb.Fatalf("%q: %v", body, err)
+	}
 }

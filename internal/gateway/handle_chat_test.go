@@ -391,7 +391,8 @@ func TestClientLeavesWhileQueued(t *testing.T) {
 func TestConversation(t *testing.T) {
 	user := func(s string) openai.Message { return openai.Message{Role: openai.User, Content: s} }
 	bot := func(s string) openai.Message { return openai.Message{Role: openai.Assistant, Content: s} }
-	first := conversation("a", "", []openai.Message{user("hi")})
+	var g Gateway
+	first := g.conversation("a", "", []openai.Message{user("hi")})
 	cases := map[string]struct {
 		tenant, explicit string
 		messages         []openai.Message
@@ -405,9 +406,36 @@ func TestConversation(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := conversation(c.tenant, c.explicit, c.messages) == first; got != c.same {
+			if got := g.conversation(c.tenant, c.explicit, c.messages) == first; got != c.same {
 				t.Errorf("same = %t, want %t", got, c.same)
 			}
 		})
 	}
+}
+
+// TestBackstop: nobody keeps the limits of a request, so the gateway does.
+func TestBackstop(t *testing.T) {
+	w := newWorld(t, func(c *Config, p *pace) {
+		c.QueueTimeout, c.ResponseTimeout, p.backstop = 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond
+	})
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, _ *speaker) { <-ctx.Done() })
+	for how, c := range map[string]struct {
+		more   string
+		status int
+	}{"Whole": {"", 504}, "Stream": {streaming, 200}} { // of which the status was sent before
+		r, body := w.do("POST", "/v1/chat/completions", chatBody(c.more))
+		_, rest, _ := strings.Cut(body, "{") // after comments, and "data: "
+		if e := decodeError(t, "{"+strings.TrimSpace(rest)); r.StatusCode != c.status || e.Code != "timeout" {
+			t.Errorf("%s: %d %s", how, r.StatusCode, body)
+		}
+	}
+	eventually(t, "both are cancelled", func() bool {
+		seen := runner.seen()
+		for _, q := range seen {
+			if reason, ok := runner.cancellation(q.ID); !ok || reason != "timeout" {
+				return false
+			}
+		}
+		return len(seen) == 2
+	})
 }

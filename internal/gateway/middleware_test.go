@@ -11,11 +11,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/telemetry"
 )
 
 func chain(log io.Writer, h http.HandlerFunc) http.Handler {
-	g := &Gateway{metrics: newMetrics(), log: slog.New(slog.NewTextHandler(log, nil))}
-	return g.identified(g.observed(g.recovered(h)))
+	g := &Gateway{cfg: Config{Tracer: telemetry.NoTracer()}, metrics: newMetrics(), log: slog.New(slog.NewTextHandler(log, nil))}
+	return g.around(h)
 }
 
 func TestPanicBeforeTheAnswer(t *testing.T) {

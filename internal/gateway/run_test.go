@@ -78,7 +78,7 @@ func TestRun(t *testing.T) {
 	if status, body := get(t, api+"/v1/models"); status != 200 || !strings.Contains(body, `"data":[]`) {
 		t.Errorf("models: %d %s", status, body)
 	}
-	w := &world{t: t, nats: server, url: api}
+	w := &world{t: t, nats: server, natsURL: url, url: api}
 	w.bus = w.connect()
 	w.putModel("default", "tiny")
 	eventually(t, "the model is listed", func() bool { _, body := get(t, api+"/v1/models"); return strings.Contains(body, "default/tiny") })

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/openai"
 )
 
 // A show is one streamed answer.
 type show struct {
 	follow *follower
 	events *eventWriter
-	usage  bool   // the client wants to know
+	usage  bool // the client wants to know
+	sieve  sieve
 	status string // what a keep-alive tells
 }
 
@@ -25,21 +25,30 @@ type show struct {
 // The status is held back until there is text, or until pace.quiet has
 // passed: an error up to then is told by its status, which every client
 // understands; one after it becomes the last event, without [DONE].
-func (g *Gateway) stream(ctx context.Context, w http.ResponseWriter, f *follower, chat openai.ChatRequest, c *call) string {
-	s := &show{
-		follow: f, usage: chat.UsageChunk, status: "waiting",
-		events: &eventWriter{
-			w: w, rc: http.NewResponseController(w), patience: g.pace.write,
-			chunks: openai.NewStream(completionID(c), c.model, c.begun.Unix(), chat.UsageChunk),
-		},
-	}
-	for pause := g.pace.quiet; ; pause = g.pace.keepAlive {
+func (t *task) stream(ctx context.Context, w http.ResponseWriter) string {
+	s := t.show(w)
+	for pause := t.g.pace.quiet; ; pause = t.g.pace.keepAlive {
 		if outcome := s.during(ctx, pause); outcome != "" {
 			return outcome
+		}
+		if time.Now().After(t.until) {
+			s.events.fail(errTimeout())
+			return "timeout"
 		}
 		if s.events.comment(s.status) != nil {
 			return disconnected
 		}
+	}
+}
+
+func (t *task) show(w http.ResponseWriter) *show {
+	c, d := t.c, t.dialect
+	return &show{
+		follow: &t.follow, usage: t.wish.usage, sieve: t.wish.sieve, status: "waiting",
+		events: &eventWriter{
+			w: w, rc: http.NewResponseController(w), patience: t.g.pace.write,
+			chunks: d.stream(d.prefix+c.id, c.model, c.begun.Unix(), t.wish.usage),
+		},
 	}
 }
 
@@ -65,7 +74,7 @@ func (s *show) during(ctx context.Context, pause time.Duration) string {
 }
 
 // show shows one frame. It returns the outcome, or "" if the answer goes on.
-func (s *show) show(frame bus.Frame) string {
+func (s *show) show(frame *bus.Frame) string {
 	var err error
 	switch frame.Kind {
 	case bus.FrameQueued:
@@ -77,9 +86,10 @@ func (s *show) show(frame bus.Frame) string {
 		err = s.events.commentIfOpen(s.status)
 	case bus.FrameDelta:
 		s.status = "generating"
-		err = s.events.text(frame.Text)
+		err = s.events.text(s.sieve.push(frame.Text))
 	case bus.FrameEnd:
-		if s.events.end(finishReason(frame), s.usage, usage(frame)) == nil {
+		thoughts, text := s.sieve.rest()
+		if s.events.end(thoughts, text, finishReason(frame), s.usage, usageOf(frame)) == nil {
 			return string(bus.Completed)
 		}
 		return disconnected
@@ -103,7 +113,7 @@ func (s *show) giveUp(ctx context.Context) string {
 	return outcome
 }
 
-func queuedStatus(f bus.Frame) string {
+func queuedStatus(f *bus.Frame) string {
 	s := fmt.Sprintf("queued position=%d", f.Position)
 	if wait := f.Wait.Round(time.Second); wait > 0 {
 		s += fmt.Sprintf(" wait=%ds", int(wait.Seconds()))

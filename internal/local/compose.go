@@ -22,6 +22,8 @@ type Composed struct {
 	// Ready says which of them are ready. One that is not in it is ready when
 	// its own condition Ready is true.
 	Ready map[string]bool
+	// Unready says that the composite is not ready, whatever it composes.
+	Unready bool
 	// Status is the composite's, without conditions.
 	Status map[string]any
 	// Conditions of the composite. Ready and Synced are not the Composer's to

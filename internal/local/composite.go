@@ -30,6 +30,7 @@ type compositeState struct {
 	requirements map[string]Requirement
 	desired      []string        // names of the composed resources
 	ready        map[string]bool // as the Composer said
+	unready      bool            // as the Composer said of the composite itself
 	fatal        string          // the message of a Fatal result
 	conditions   map[string]Condition
 }
@@ -98,7 +99,7 @@ func (l *Local) compose(e *entry) {
 	if e.composite.fatal != "" {
 		trouble = errors.New(e.composite.fatal)
 	} else {
-		e.composite.desired, e.composite.ready = sortedKeys(composed.Desired), composed.Ready
+		e.composite.desired, e.composite.ready, e.composite.unready = sortedKeys(composed.Desired), composed.Ready, composed.Unready
 		trouble = l.bring(e, composed.Desired)
 	}
 	l.concludeComposite(e, composed, trouble)
@@ -258,6 +259,9 @@ func (l *Local) readiness(e *entry) Condition {
 	}
 	if len(unready) > 0 {
 		return Condition{Type: Ready, Status: False, Reason: "Creating", Message: "Unready resources: " + strings.Join(unready, ", ")}
+	}
+	if e.composite.unready {
+		return Condition{Type: Ready, Status: False, Reason: "Creating"}
 	}
 	return Condition{Type: Ready, Status: True, Reason: "Available"}
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -85,6 +86,47 @@ func (l *Local) Run(ctx context.Context) error {
 	l.drain()
 	l.outcome.end(l.fatal)
 	return l.fatal
+}
+
+// Apply takes other claims in place of those so far: what is new or changed is
+// brought about, and what is missing removed. It blocks until they are taken in,
+// and refuses claims that New would refuse, changing nothing. To be called while
+// Run runs.
+func (l *Local) Apply(claims []Object) error {
+	claims, err := checkClaims(claims)
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	l.post(func() { done <- l.exchange(claims) })
+	select {
+	case err := <-done:
+		return err
+	case <-l.closed:
+		return fault.Errorf(fault.Interrupted, "cannot apply claims: everything has been stopped")
+	}
+}
+
+// exchange makes claims the roots.
+func (l *Local) exchange(claims []Object) error {
+	if l.ending {
+		return fault.Errorf(fault.Interrupted, "cannot apply claims: everything is being stopped")
+	}
+	keep := map[Key]bool{}
+	before := l.roots
+	l.roots = nil
+	var errs []error
+	for _, claim := range claims {
+		keep[claim.Key()] = true
+		l.roots = append(l.roots, claim.Key())
+		errs = append(errs, l.apply(claim, Key{}, ""))
+	}
+	for _, key := range before {
+		if !keep[key] {
+			l.remove(key)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // loop composes and takes messages until ctx ends or something fatal happens.

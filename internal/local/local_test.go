@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -296,27 +298,135 @@ func TestOpenDataClearsWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestTemplateChangeReplacesPod(t *testing.T) {
-	// One composition after the other, each with other arguments.
+// changing runs a workload whose template has other arguments in each generation.
+func changing(t *testing.T, build func(generation int) Object) (w *world, next func()) {
+	t.Helper()
 	var generation atomic.Int32
-	w := run(t, composerFunc(func(_ Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
-		d := deployment("d", 1, container("main", "sleep", strconv.Itoa(int(generation.Load()))))
-		return compose(d)(nil, observed, nil)
+	w = run(t, composerFunc(func(_ Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
+		return compose(build(int(generation.Load())))(nil, observed, nil)
 	}))
 	w.settle()
-	k := deployment("d", 1).Key()
+	return w, func() {
+		generation.Add(1)
+		w.look(func() { w.dirty[xr("a").Key()] = true })
+	}
+}
+
+func TestDeploymentStartsTheNewPodBeforeItStopsTheOldOne(t *testing.T) {
+	build := func(generation int) Object {
+		return deployment("d", 1, container("main", "sleep", strconv.Itoa(generation)))
+	}
+	w, next := changing(t, build)
+	k := build(0).Key()
 	first := w.await("start", of(ProcessStarted, k)).PID
-	generation.Store(1)
-	w.look(func() { w.dirty[xr("a").Key()] = true })
+	next()
 	second := w.awaitNth(2, "second start", of(ProcessStarted, k))
-	if alive(first) {
-		t.Error("the first pod still runs")
+	w.await("end of the first", func(e Event) bool { return e.Type == ProcessEnded && e.Object == k && e.Pod == "d-0" })
+	started := slices.IndexFunc(w.told(func(Event) bool { return true }), func(e Event) bool { return e.Type == ProcessStarted && e.PID == second.PID })
+	ended := slices.IndexFunc(w.told(func(Event) bool { return true }), func(e Event) bool { return e.Type == ProcessEnded && e.Pod == "d-0" })
+	if started > ended {
+		t.Error("the first pod ended before the second began")
+	}
+	eventually(t, "the end of the first pod", func() bool { return !alive(first) })
+	if n := len(w.told(func(e Event) bool { return e.Type == BecameUnready && e.Object == k })); n != 0 {
+		t.Errorf("the Deployment became unready %d times", n)
 	}
 	if got := get(w.object(k), "metadata", "generation"); got != 2.0 {
 		t.Errorf("generation = %v", got)
 	}
-	if second.Pod != "d-0" {
+	next()
+	w.awaitNth(3, "third start", of(ProcessStarted, k))
+	eventually(t, "one pod in the end", func() bool { return get(w.object(k), "status", "replicas") == 1.0 })
+}
+
+func TestStatefulSetStopsTheOldPodFirst(t *testing.T) {
+	build := func(generation int) Object {
+		o := deployment("s", 1, container("main", "sleep", strconv.Itoa(generation)))
+		o["kind"] = "StatefulSet"
+		return o
+	}
+	w, next := changing(t, build)
+	k := build(0).Key()
+	first := w.await("start", of(ProcessStarted, k)).PID
+	next()
+	second := w.awaitNth(2, "second start", of(ProcessStarted, k))
+	if alive(first) {
+		t.Error("the first pod still runs")
+	}
+	if second.Pod != "s-0" {
 		t.Errorf("pod = %q", second.Pod)
+	}
+}
+
+func TestApplyExchangesClaims(t *testing.T) {
+	w := run(t, compose(deployment("d", 1, container("main", "sleep"))))
+	w.settle()
+	secret := func(value string) Object {
+		return must(map[string]any{
+			"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{"k": value},
+			"metadata": map[string]any{"name": "s", "namespace": "default", "labels": map[string]any{"l": "v"}},
+		})
+	}
+	known := func() (string, bool) {
+		for _, s := range w.Secrets("default") {
+			if s.Name == "s" && s.Labels["l"] == "v" {
+				return string(s.Data["k"]), true
+			}
+		}
+		return "", false
+	}
+	for _, value := range []string{"one", "two"} {
+		if err := w.Apply([]Object{xr("a"), secret(value)}); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := known(); !ok || got != value {
+			t.Errorf("the Secret has %q, want %q", got, value)
+		}
+	}
+	if err := w.Apply([]Object{xr("a"), xr("a")}); !fault.Is(err, fault.Invalid) {
+		t.Errorf("claims that are the same twice: %v", err)
+	}
+	if _, ok := known(); !ok {
+		t.Error("claims that are refused change something")
+	}
+	if err := w.Apply([]Object{secret("three")}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the composite to go", func() bool { return w.object(xr("a").Key()) == nil })
+	if err := w.stop(); err != nil {
+		t.Error(err)
+	}
+	if err := w.Apply([]Object{xr("a")}); !fault.Is(err, fault.Interrupted) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// watchedManaged tells of each change of a thing, by its name.
+type watchedManaged struct {
+	fakeManaged
+	changed chan func()
+}
+
+func (f *watchedManaged) Watch(ctx context.Context, _ Object, changed func()) error {
+	select {
+	case f.changed <- changed:
+	case <-ctx.Done():
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func TestAWatchedThingIsLookedAtAtOnce(t *testing.T) {
+	managed := &watchedManaged{changed: make(chan func())}
+	thing := managedOf("m", "1", nil)
+	w := run(t, compose(thing), func(c *Config) { c.Managed, c.Poll = managed, time.Hour })
+	changed := <-managed.changed
+	w.await("ready", of(BecameReady, thing.Key()))
+	managed.set(func() { managed.unready = map[string]bool{"m": true} })
+	changed() // the next poll is hours away
+	w.await("unready", of(BecameUnready, thing.Key()))
+	if err := w.stop(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -17,6 +17,15 @@ type Managed interface {
 	Delete(ctx context.Context, obj Object) error
 }
 
+// A Watcher is a Managed that knows of some objects when to look at them again,
+// so that nobody has to poll.
+type Watcher interface {
+	// Watch calls changed whenever Observe would find something else, until ctx
+	// ends, and returns nil then. Of objects that cannot be watched it returns nil
+	// at once. It is ended and called anew when the object's spec changes.
+	Watch(ctx context.Context, obj Object, changed func()) error
+}
+
 // An Observation is what was found of one outside thing.
 type Observation struct {
 	Exists   bool // false: Create is the next step

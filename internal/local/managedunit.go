@@ -35,6 +35,7 @@ type managedUnit struct {
 	look     chan struct{}          // has room for one wish to look now
 	removing atomic.Bool            // delete the outside thing at the end
 
+	follow   follow             // of what tells when to look
 	watching context.CancelFunc // ends the looking
 	living   context.CancelFunc // ends the deleting, too
 	over     bool
@@ -49,12 +50,15 @@ func (m *managedUnit) apply() {
 	obj := m.e.obj
 	m.obj.Store(&obj)
 	if m.watching != nil {
+		m.follow.begin(m)
 		m.lookNow()
 		return
 	}
 	life, living := context.WithCancel(m.l.ctx)
 	watch, watching := context.WithCancel(life)
 	m.living, m.watching = living, watching
+	m.follow.ctx = watch
+	m.follow.begin(m)
 	m.l.runners.Go(func() {
 		defer living()
 		m.watch(watch)

@@ -11,22 +11,31 @@ import (
 // only. Safe for concurrent use.
 type secrets struct {
 	mu   sync.Mutex
-	data map[Key]map[string][]byte
+	data map[Key]Secret
 }
 
-func newSecrets() *secrets { return &secrets{data: map[Key]map[string][]byte{}} }
+// A Secret is a Secret that is known. It must not be changed.
+type Secret struct {
+	Name                string
+	Labels, Annotations map[string]string
+	Data                map[string][]byte
+}
+
+func newSecrets() *secrets { return &secrets{data: map[Key]Secret{}} }
 
 func (s *secrets) get(kind, namespace, name string) (map[string][]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	data, ok := s.data[Key{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}]
-	return data, ok
+	secret, ok := s.data[Key{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}]
+	return secret.Data, ok
 }
 
-func (s *secrets) set(k Key, data map[string][]byte) {
+func (s *secrets) set(o Object, data map[string][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.data[k] = data
+	annotations, _ := at(o, "metadata", "annotations")
+	k := o.Key()
+	s.data[k] = Secret{Name: k.Name, Labels: o.labels(), Annotations: stringMap(annotations), Data: data}
 }
 
 func (s *secrets) remove(k Key) {
@@ -39,6 +48,19 @@ func (s *secrets) remove(k Key) {
 // there is none (yet). The data must not be changed. Safe for concurrent use.
 func (l *Local) Secret(namespace, name string) (map[string][]byte, bool) {
 	return l.secrets.get("Secret", namespace, name)
+}
+
+// Secrets are all Secrets of a namespace, in no order. Safe for concurrent use.
+func (l *Local) Secrets(namespace string) []Secret {
+	l.secrets.mu.Lock()
+	defer l.secrets.mu.Unlock()
+	var out []Secret
+	for k, s := range l.secrets.data {
+		if k.Kind == "Secret" && k.Namespace == namespace {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // secretData decodes what a Secret or ConfigMap holds.

@@ -121,8 +121,9 @@ func (l *Local) follow(e *entry) error {
 		if err != nil {
 			return fmt.Errorf("cannot use %s: %w", e.key, err)
 		}
-		l.secrets.set(e.key, data)
+		l.secrets.set(e.obj, data)
 		l.wakeWaiting()
+		l.lookAgain()
 	}
 	if e.unit != nil {
 		e.unit.apply()
@@ -210,7 +211,10 @@ func (l *Local) forget(e *entry) {
 	delete(l.table, e.key)
 	delete(l.dirty, e.key)
 	l.order = slices.DeleteFunc(l.order, func(k Key) bool { return k == e.key })
-	l.secrets.remove(e.key)
+	if classOf(e.key) == secretClass {
+		l.secrets.remove(e.key)
+		l.lookAgain()
+	}
 	l.changed(e)
 	owner := l.table[e.owner]
 	if owner == nil {

@@ -11,14 +11,16 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A workload keeps the pods of a Deployment or StatefulSet running. A pod whose
-// template has changed is stopped, and then there is room for the new one.
+// A workload keeps the pods of a Deployment or StatefulSet running. When the
+// template has changed, the pods of a Deployment go when new ones serve; those
+// of a StatefulSet go first, because new ones have their names and volumes.
 type workload struct {
-	l    *Local
-	e    *entry
-	spec workloadSpec
-	hash string // of the template
-	pods map[string]*podRun
+	l     *Local
+	e     *entry
+	spec  workloadSpec
+	hash  string // of the template
+	first string // hash of the first template
+	pods  map[string]*podRun
 
 	waiting string // why no pod can start now
 	stopped bool
@@ -48,6 +50,9 @@ func (w *workload) apply() {
 	spec, _ := at(w.e.obj, "spec", "template", "spec")
 	raw, _ := json.Marshal(spec) // it was JSON before
 	w.hash = names.Hash(10, string(raw))
+	if w.first == "" {
+		w.first = w.hash
+	}
 	w.sync()
 }
 
@@ -70,10 +75,27 @@ func (w *workload) want() map[string]bool {
 	if w.stopped || w.l.ending || w.e.blocked != "" {
 		return want
 	}
+	name := w.e.key.Name + "-"
+	if w.rolls() && w.hash != w.first {
+		name += w.hash + "-" // beside pods of the template before
+	}
 	for i := range w.replicas() {
-		want[w.e.key.Name+"-"+strconv.Itoa(i)] = true
+		want[name+strconv.Itoa(i)] = true
 	}
 	return want
+}
+
+// rolls reports whether new pods run beside old ones.
+func (w *workload) rolls() bool { return w.e.key.Kind == "Deployment" }
+
+// serving counts the pods of the template that serve.
+func (w *workload) serving() (n int) {
+	for _, p := range w.pods {
+		if p.hash == w.hash && p.serves() {
+			n++
+		}
+	}
+	return n
 }
 
 func (w *workload) replicas() int {
@@ -86,8 +108,10 @@ func (w *workload) replicas() int {
 // sync stops and starts pods. It is called again when a pod has ended.
 func (w *workload) sync() {
 	want := w.want()
+	replaced := !w.rolls() || w.serving() >= len(want)
 	for name, p := range w.pods {
-		if !want[name] || p.hash != w.hash {
+		outdated := p.hash != w.hash
+		if outdated && replaced || !outdated && !want[name] {
 			p.stop()
 		}
 	}
@@ -131,7 +155,7 @@ func (w *workload) start(name string) {
 	w.pods[name] = p
 	watch := podWatcher{l: w.l, owner: w.e.key, pod: name, ready: func(ready bool, why string) {
 		p.ready, p.why = ready, why
-		w.report()
+		w.sync()
 	}}
 	w.l.runners.Go(func() {
 		defer cancel()

@@ -1,6 +1,9 @@
 package names
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // JetStream streams. Everything Koldun says on NATS starts with "koldun.v1.".
 const (
@@ -20,10 +23,11 @@ const (
 const (
 	ModelsBucket   = "koldun_models"   // ModelKey -> model record
 	TokensBucket   = "koldun_tokens"   // TokenKey -> token record
-	DemandBucket   = "koldun_demand"   // session -> demand, with per-key TTL
+	DemandBucket   = "koldun_demand"   // session -> demand, SlotKey -> slot, with per-key TTL
 	RunnersBucket  = "koldun_runners"  // RunnerKey -> runner state, with per-key TTL
 	LeasesBucket   = "koldun_leases"   // session -> leader and epoch, with per-key TTL
 	ProgressBucket = "koldun_progress" // ProgressKey -> progress.Report
+	PoolsBucket    = "koldun_pools"    // PoolKey -> members of a pool and why, with per-key TTL
 )
 
 // Session is the key of a pool of runners: one model, shared by all, or one
@@ -84,6 +88,19 @@ func ModelKey(namespace, name string) string { return "model/" + namespace + "/"
 // token in lower-case hex.
 func TokenKey(sha256hex string) string { return "token/" + sha256hex }
 
+// SlotKeys matches the slots in DemandBucket. Keys of sessions hold no dot.
+const SlotKeys = "slot.>"
+
+// SlotKey is the key in DemandBucket of one of the places for pools that are
+// kept apart in a namespace.
+func SlotKey(namespace string, number int) string {
+	return "slot." + token(namespace) + "." + strconv.Itoa(number)
+}
+
+// UseSubject is where the gateways of a namespace tell each other what API
+// tokens have used.
+func UseSubject(namespace string) string { return "koldun.v1.use." + token(namespace) }
+
 // RunnerKey is the key of a runner in RunnersBucket.
 func RunnerKey(session, runner string) string { return session + "." + runner }
 
@@ -112,4 +129,28 @@ func MarkSubject(session string) string { return "koldun.v1.mark." + session }
 // ResumeSubject asks whoever knows a request to send its frames again.
 func ResumeSubject(session, request string) string {
 	return "koldun.v1.resume." + session + "." + request
+}
+
+// DrainSubject is where a runner is told to take no more work, or to take work
+// again, while it goes on running (request and reply).
+func DrainSubject(session, runner string) string {
+	return "koldun.v1.drain." + session + "." + runner
+}
+
+// PoolKey is the key of a pool of a session in PoolsBucket. The id is unique
+// for ever.
+func PoolKey(session, id string) string { return session + "." + Hash(16, id) }
+
+// Member is the name of the Dllama that is the member of a Session's pool.
+func Member(session, member string) string { return Object(session, member) }
+
+// Root is the name of a Dllama's root workload. It has one pod.
+func Root(dllama string) string { return Object(dllama, "root") }
+
+// Runner is the name of the runner in a pod, one subject token.
+func Runner(namespace, pod string) string { return namespace + "_" + pod }
+
+// MemberRunner is the name of the runner of a member of a Session's pool.
+func MemberRunner(namespace, session, member string) string {
+	return Runner(namespace, Root(Member(session, member))+"-0")
 }

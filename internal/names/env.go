@@ -19,7 +19,12 @@ const (
 	EnvNATSURL      = "NATS_URL"
 	EnvNATSUser     = "NATS_USER"
 	EnvNATSPassword = "NATS_PASSWORD"
-	EnvNATSCreds    = "NATS_CREDS" // path of a credentials file
+	EnvNATSToken    = "NATS_TOKEN"
+	EnvNATSNKey     = "NATS_NKEY_SEED"
+	EnvNATSCreds    = "NATS_CREDS" // path of a credentials file, or its content
+	EnvNATSCA       = "NATS_CA"    // certificates of authorities, as PEM
+	EnvNATSCert     = "NATS_CERT"  // certificate of the client, as PEM
+	EnvNATSKey      = "NATS_KEY"   // its key
 
 	// The names of the AWS SDKs and tools.
 	EnvS3Endpoint  = "AWS_ENDPOINT_URL_S3"
@@ -27,6 +32,7 @@ const (
 	EnvS3AccessKey = "AWS_ACCESS_KEY_ID"
 	EnvS3SecretKey = "AWS_SECRET_ACCESS_KEY"
 	EnvS3Session   = "AWS_SESSION_TOKEN"
+	EnvS3CA        = "AWS_CA_BUNDLE" // path of authorities' certificates, or their content
 
 	// The names of the Hugging Face tools.
 	EnvHFEndpoint = "HF_ENDPOINT"

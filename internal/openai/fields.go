@@ -66,6 +66,12 @@ func (f *fields) take(field string) json.RawMessage {
 	return raw
 }
 
+// has reports whether a field is there and not null.
+func (f *fields) has(field string) bool {
+	raw, ok := f.m[field]
+	return ok && kindOf(raw) != "null"
+}
+
 func (f *fields) wrongType(field, want string, raw json.RawMessage) {
 	f.fail(field, CodeInvalidType, "%s must be "+want+", not "+kindOf(raw))
 }

@@ -26,8 +26,14 @@ func ParseChat(body []byte) (ChatRequest, error) {
 	parseStream(f, &r)
 	parseLimits(f, &r)
 	parseSampling(f, &r)
+	parseReasoning(f, &r)
 	refuseUnsupported(f)
 	parseHints(f, &r)
+	return finish(f, r)
+}
+
+// finish takes what all requests have in common, and keeps what is not known.
+func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 	r.User, _ = f.text("user")
 	for _, name := range withoutEffect {
 		f.take(name)

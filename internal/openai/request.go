@@ -22,6 +22,7 @@ type ChatRequest struct {
 	Seed        *int64   // nil means random
 	Stop        []string // none of them empty
 	User        string
+	Reasoning   Reasoning
 
 	// Hints are parameters that shape the sampling in ways no engine of ours
 	// knows (penalties, biases, effort), with their raw values.
@@ -91,6 +92,7 @@ func (r ChatRequest) MarshalJSON() ([]byte, error) {
 	if r.User != "" {
 		out["user"] = r.User
 	}
+	r.Reasoning.wire(out)
 	return json.Marshal(out)
 }
 

@@ -29,6 +29,9 @@ type Answer struct {
 	Role    Role    `json:"role"`
 	Content string  `json:"content"`
 	Refusal *string `json:"refusal"` // always null
+	// ReasoningContent holds the thoughts before the answer, as DeepSeek's API
+	// and servers of open models name them.
+	ReasoningContent string `json:"reasoning_content,omitempty"`
 }
 
 // Usage counts tokens.
@@ -73,6 +76,8 @@ type ChunkChoice struct {
 type Delta struct {
 	Role    Role    `json:"role,omitempty"` // in the first chunk only
 	Content *string `json:"content,omitempty"`
+
+	ReasoningContent *string `json:"reasoning_content,omitempty"`
 }
 
 // A Model is one entry of the models list.

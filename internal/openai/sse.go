@@ -114,6 +114,13 @@ func (d *Decoder) Next() (Event, error) {
 	}
 }
 
+// More reports whether a whole event has been received already, so that Next
+// would not wait.
+func (d *Decoder) More() bool {
+	b, _ := d.r.Peek(d.r.Buffered())
+	return bytes.Contains(b, []byte("\n\n")) || bytes.Contains(b, []byte("\n\r\n"))
+}
+
 // readLine returns the next line without its end. With an error comes what was
 // read of the line so far.
 func (d *Decoder) readLine() ([]byte, error) {

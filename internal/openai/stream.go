@@ -10,6 +10,11 @@ import (
 // that the chunks have in common is encoded once. Its methods append an event
 // to b and return the result.
 type Stream struct {
+	frame
+}
+
+// A frame is what all chunks of an answer have in common.
+type frame struct {
 	head []byte // `data: {... "choices":[`
 	tail []byte // `]...}` and the end of the event
 }
@@ -17,10 +22,14 @@ type Stream struct {
 // NewStream begins an answer. With usage, every chunk has a usage field, null
 // until the last, as OpenAI does when stream_options.include_usage is set.
 func NewStream(id, model string, created int64, usage bool) *Stream {
-	s := &Stream{}
+	return &Stream{newFrame("chat.completion.chunk", id, model, created, usage)}
+}
+
+func newFrame(object, id, model string, created int64, usage bool) frame {
+	var s frame
 	s.head = append(s.head, `data: {"id":`...)
 	s.head = appendString(s.head, id)
-	s.head = append(s.head, `,"object":"chat.completion.chunk","created":`...)
+	s.head = append(s.head, `,"object":"`+object+`","created":`...)
 	s.head = strconv.AppendInt(s.head, created, 10)
 	s.head = append(s.head, `,"model":`...)
 	s.head = appendString(s.head, model)
@@ -42,8 +51,17 @@ func (s *Stream) Role(b []byte) []byte {
 
 // Text adds text to the answer.
 func (s *Stream) Text(b []byte, text string) []byte {
+	return s.delta(b, `{"index":0,"delta":{"content":`, text)
+}
+
+// Reasoning adds to the thoughts before the answer.
+func (s *Stream) Reasoning(b []byte, thoughts string) []byte {
+	return s.delta(b, `{"index":0,"delta":{"reasoning_content":`, thoughts)
+}
+
+func (s *Stream) delta(b []byte, open, text string) []byte {
 	b = append(b, s.head...)
-	b = append(b, `{"index":0,"delta":{"content":`...)
+	b = append(b, open...)
 	b = appendString(b, text)
 	b = append(b, `},"logprobs":null,"finish_reason":null}`...)
 	return append(b, s.tail...)
@@ -59,7 +77,7 @@ func (s *Stream) Finish(b []byte, reason string) []byte {
 }
 
 // Usage is the chunk after the last, for who asked for it. It has no choices.
-func (s *Stream) Usage(b []byte, u Usage) []byte {
+func (s *frame) Usage(b []byte, u Usage) []byte {
 	b = append(b, s.head...)
 	b = append(b, `],"usage":{"prompt_tokens":`...)
 	b = strconv.AppendInt(b, int64(u.PromptTokens), 10)
@@ -71,7 +89,41 @@ func (s *Stream) Usage(b []byte, u Usage) []byte {
 }
 
 // Done is the event that ends a complete answer.
-func (s *Stream) Done(b []byte) []byte { return append(b, "data: "+Done+"\n\n"...) }
+func (s *frame) Done(b []byte) []byte { return append(b, "data: "+Done+"\n\n"...) }
+
+// A TextStream writes the chunks of a streamed completion; see Stream.
+type TextStream struct {
+	frame
+}
+
+// NewTextStream begins an answer to a completion; see NewStream.
+func NewTextStream(id, model string, created int64, usage bool) *TextStream {
+	return &TextStream{newFrame("text_completion", id, model, created, usage)}
+}
+
+// Role is nothing: a completion has no speaker.
+func (s *TextStream) Role(b []byte) []byte { return b }
+
+// Text adds text to the answer.
+func (s *TextStream) Text(b []byte, text string) []byte {
+	b = append(b, s.head...)
+	b = append(b, `{"text":`...)
+	b = appendString(b, text)
+	b = append(b, `,"index":0,"logprobs":null,"finish_reason":null}`...)
+	return append(b, s.tail...)
+}
+
+// Reasoning adds to the answer: a completion has no other place for it.
+func (s *TextStream) Reasoning(b []byte, thoughts string) []byte { return s.Text(b, thoughts) }
+
+// Finish is the last chunk of the answer.
+func (s *TextStream) Finish(b []byte, reason string) []byte {
+	b = append(b, s.head...)
+	b = append(b, `{"text":"","index":0,"logprobs":null,"finish_reason":`...)
+	b = appendString(b, reason)
+	b = append(b, '}')
+	return append(b, s.tail...)
+}
 
 // appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {

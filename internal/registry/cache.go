@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -28,7 +29,7 @@ func (t *Table[T]) Cache() *Cache[T] {
 
 // Run follows the table until ctx ends. Call it once.
 func (c *Cache[T]) Run(ctx context.Context) {
-	bus.Watch(ctx, c.table.bus, c.table.bucket, ">", c.apply)
+	bus.Watch(ctx, c.table.bus, c.table.bucket, cmp.Or(c.table.filter, ">"), c.apply)
 }
 
 // Synced is closed once the cache is complete.
@@ -40,6 +41,14 @@ func (c *Cache[T]) Get(key string) (T, bool) {
 	defer c.mu.RUnlock()
 	r, ok := c.records[key]
 	return r.Value, ok
+}
+
+// Record looks a record up, with its revision.
+func (c *Cache[T]) Record(key string) (Record[T], bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	r, ok := c.records[key]
+	return r, ok
 }
 
 // All returns the values in no particular order.

@@ -21,7 +21,7 @@ type Demand struct {
 
 // Demands is the table of sessions in demand, by session.
 func Demands(b *bus.Bus) *Table[Demand] {
-	return &Table[Demand]{bus: b, bucket: names.DemandBucket, check: Demand.check}
+	return &Table[Demand]{bus: b, bucket: names.DemandBucket, filter: "*", check: Demand.check}
 }
 
 func (d Demand) check(key string) error {

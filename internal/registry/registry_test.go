@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -136,6 +137,12 @@ func TestTableRefusesWhatIsNoRecord(t *testing.T) {
 			_, err := Tokens(b).Put(ctx, token("A").Key(), token("A"))
 			return err
 		}, fault.Invalid},
+		"NegativeLimit": {func() error {
+			tok := token("a")
+			tok.Limits.TokensPerMinute = -1
+			_, err := Tokens(b).Put(ctx, tok.Key(), tok)
+			return err
+		}, fault.Invalid},
 		"FutureVersion": {func() error {
 			m := m
 			m.Version = 2
@@ -262,6 +269,59 @@ func TestToken(t *testing.T) {
 				t.Errorf("valid %t, allows %t", c.token.Valid(now), c.token.Allows("default/tiny"))
 			}
 		})
+	}
+}
+
+func TestSlots(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	b := connect(t, natstest.Start(t))
+	slots, demands := Slots(b), Demands(b)
+	slotCache, demandCache := slots.Cache(), demands.Cache()
+	var caches sync.WaitGroup
+	caches.Go(func() { slotCache.Run(ctx) })
+	caches.Go(func() { demandCache.Run(ctx) })
+	<-slotCache.Synced()
+	<-demandCache.Synced()
+
+	first := NewSlot("default", 0, "default_tiny_1")
+	rev, err := slots.SwapTTL(ctx, first.Key(), first, 0, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rival := NewSlot("default", 0, "default_tiny_2")
+	if _, err := slots.SwapTTL(ctx, rival.Key(), rival, 0, time.Second); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a slot is held twice: %v", err)
+	}
+	if _, err := slots.SwapTTL(ctx, "slot.default.1", first, 0, time.Second); !fault.Is(err, fault.Invalid) {
+		t.Errorf("err = %v", err)
+	}
+	d := Demand{Version: 1, Session: "default_tiny_1", Namespace: "default", Model: "tiny"}
+	if _, err := demands.PutTTL(ctx, d.Session, d, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slots.SwapTTL(ctx, first.Key(), first, rev, time.Second); err != nil {
+		t.Errorf("the holder cannot stay: %v", err)
+	}
+	eventually(t, "both are seen", func() bool {
+		r, ok := slotCache.Record(first.Key())
+		_, demanded := demandCache.Get(d.Session)
+		return ok && demanded && r.Value == first && r.Revision > rev
+	})
+	eventually(t, "the slot is free again", func() bool { _, ok := slotCache.Get(first.Key()); return !ok })
+	if n := len(demandCache.All()); n != 1 {
+		t.Errorf("%d records of demand", n)
+	}
+	if _, err := slots.SwapTTL(ctx, rival.Key(), rival, 0, time.Second); err != nil {
+		t.Errorf("the slot cannot be taken again: %v", err)
+	}
+	cancel()
+	caches.Wait()
+}
+
+func TestLimitsOr(t *testing.T) {
+	got := Limits{TokensPerMinute: 5}.Or(Limits{RequestsPerMinute: 1, TokensPerMinute: 9, ConcurrentRequests: 2})
+	if want := (Limits{RequestsPerMinute: 1, TokensPerMinute: 5, ConcurrentRequests: 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

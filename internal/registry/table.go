@@ -23,6 +23,7 @@ type Record[T any] struct {
 type Table[T any] struct {
 	bus    *bus.Bus
 	bucket string
+	filter string // of the keys that a Cache follows; "" is all
 	check  func(value T, key string) error
 }
 

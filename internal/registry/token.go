@@ -1,10 +1,12 @@
 package registry
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -19,6 +21,34 @@ type Token struct {
 	// Models lists the models it may ask: "namespace/name", "namespace/*" or
 	// "*". Empty means all.
 	Models []string `json:"models,omitempty"`
+	// Limits of this token; where one is 0, that of the gateway holds.
+	Limits Limits `json:"limits,omitzero"`
+
+	Namespace string    `json:"namespace,omitempty"` // that the token comes from
+	Created   time.Time `json:"created,omitzero"`
+	// Owner keeps the record: nobody else changes or removes it. Empty: nobody.
+	Owner string `json:"owner,omitempty"`
+}
+
+// Limits bound what one API token may use; 0 is no limit.
+type Limits struct {
+	RequestsPerMinute  int   `json:"requestsPerMinute,omitempty"`
+	TokensPerMinute    int64 `json:"tokensPerMinute,omitempty"`    // of prompts and answers
+	ConcurrentRequests int   `json:"concurrentRequests,omitempty"` // that wait or are at work
+}
+
+// Or fills in from otherwise what l leaves open.
+func (l Limits) Or(otherwise Limits) Limits {
+	return Limits{
+		RequestsPerMinute:  cmp.Or(l.RequestsPerMinute, otherwise.RequestsPerMinute),
+		TokensPerMinute:    cmp.Or(l.TokensPerMinute, otherwise.TokensPerMinute),
+		ConcurrentRequests: cmp.Or(l.ConcurrentRequests, otherwise.ConcurrentRequests),
+	}
+}
+
+// negative reports whether a limit is below 0.
+func (l Limits) negative() bool {
+	return l.RequestsPerMinute < 0 || l.TokensPerMinute < 0 || l.ConcurrentRequests < 0
 }
 
 // Key is the token's key in the table.
@@ -45,6 +75,21 @@ func (t Token) Allows(id string) bool {
 
 var sha256hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
+// TokensIn is Tokens in another bucket, or below another prefix than "token/".
+// An empty bucket or prefix is the usual one.
+func TokensIn(b *bus.Bus, bucket, prefix string) *Table[Token] {
+	usual := Token{}.Key()
+	prefix = cmp.Or(prefix, usual)
+	check := func(t Token, key string) error {
+		digest, ok := strings.CutPrefix(key, prefix)
+		if !ok {
+			return fault.Errorf(fault.Invalid, "the key does not begin with %q", prefix)
+		}
+		return t.check(usual + digest)
+	}
+	return &Table[Token]{bus: b, bucket: cmp.Or(bucket, names.TokensBucket), check: check}
+}
+
 func (t Token) check(key string) error {
 	switch {
 	case t.Version > recordVersion:
@@ -53,6 +98,8 @@ func (t Token) check(key string) error {
 		return fault.Errorf(fault.Invalid, "its digest is not a SHA-256 in lower-case hex")
 	case t.Key() != key:
 		return fault.Errorf(fault.Invalid, "it is the record of another token")
+	case t.Limits.negative():
+		return fault.Errorf(fault.Invalid, "a limit is below 0")
 	}
 	return nil
 }

@@ -8,18 +8,25 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// announceTimeout bounds one try to write the record.
-const announceTimeout = 2 * time.Second
+const (
+	// announceTimeout bounds one try to write the record.
+	announceTimeout = 2 * time.Second
+	// announceLag is how old a record may be that tells of requests: a runner
+	// that answers thousands of them a minute does not write each time.
+	announceLag = 500 * time.Millisecond
+)
 
-// announce keeps the runner's record fresh: at each change, after each loss of
-// the connection, and three times within its TTL whatever the engine does. One goroutine writes, so that
-// records never overtake each other.
+// announce keeps the runner's record fresh: at each lasting change, soon after
+// others, after each loss of the connection, and three times within its TTL
+// whatever the engine does. One goroutine writes, so that records never
+// overtake each other.
 func (r *runner) announce(ctx context.Context) {
 	beat := time.NewTicker(r.cfg.TTL / 3)
 	defer beat.Stop()
+	var soon <-chan time.Time
 	for {
 		reconnected := r.cfg.Bus.Reconnected()
-		if r.write(ctx) != nil && ctx.Err() == nil {
+		if soon == nil && r.write(ctx) != nil && ctx.Err() == nil {
 			select {
 			case <-ctx.Done():
 				return
@@ -30,10 +37,17 @@ func (r *runner) announce(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-r.stirred:
+			if soon == nil {
+				soon = time.After(announceLag)
+			}
+			continue
 		case <-r.changed:
+		case <-soon:
 		case <-beat.C:
 		case <-reconnected: // the record may have expired meanwhile
 		}
+		soon = nil
 	}
 }
 

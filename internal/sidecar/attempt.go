@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/telemetry"
 )
 
 // Why an attempt is ended from outside.
@@ -29,6 +32,7 @@ type attempt struct {
 	cancel     context.CancelCauseFunc
 	started    time.Time
 	frames     *frameLog
+	traced     trace.Span
 
 	// Guarded by r.mu:
 	first     time.Time // when text was sent first
@@ -54,7 +58,7 @@ func (r *runner) begin(as bus.Assignment) {
 	a.frames.serve()
 	r.current = a
 	r.idle = make(chan struct{})
-	r.touch()
+	r.stir()
 	go func() { // ends with the attempt; drain waits for it
 		defer cancel(nil)
 		a.run(ctx)
@@ -72,6 +76,8 @@ func (a *attempt) run(ctx context.Context) {
 		Runner:  a.r.cfg.Runner,
 		Started: a.started,
 	}
+	ctx, span := a.span(ctx)
+	defer span.End()
 	healthy := true
 	reason, usage, err := a.generate(ctx)
 	end.Usage = usage
@@ -79,12 +85,15 @@ func (a *attempt) run(ctx context.Context) {
 		end.FinishReason = reason
 		a.frames.add(bus.Frame{Kind: bus.FrameEnd, FinishReason: reason, Usage: &usage})
 	} else {
+		a.frames.release() // before anybody tells of the error
 		end.Error, healthy = a.failure(err)
 		log.Warn("attempt failed", "code", end.Error.Code, "healthy", healthy, "reason", end.Error.Message)
 	}
 	end.Ended = time.Now()
+	a.r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
+	annotate(span, end)
 	a.r.finish(a, end, healthy)
-	log.Debug("attempt ended", "tokens", usage.CompletionTokens, "ms", end.Ended.Sub(a.started).Milliseconds())
+	log.Info("attempt ended", "tokens", usage.CompletionTokens, "ms", end.Ended.Sub(a.started).Milliseconds())
 }
 
 // generate drives the engine and returns why and with what usage it ended.
@@ -94,6 +103,7 @@ func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
 	if err != nil {
 		return "", bus.Usage{}, err
 	}
+	describe(a.traced, chat)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, req.Timeout, errTimeout)
@@ -103,7 +113,7 @@ func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
 	last := a.started
 	res, err := a.r.cfg.Engine.Chat(ctx, a.chat(chat), func(d engineapi.Delta) error {
 		now := time.Now()
-		a.r.metrics.token(last, now, last.Equal(a.started))
+		a.r.metrics.token(last, now, max(d.Pieces, 1), last.Equal(a.started))
 		last = now
 		text, stopped := stops.push(d.Text)
 		a.send(text)
@@ -153,7 +163,8 @@ func (a *attempt) send(text string) {
 	isFirst := a.first.IsZero()
 	if isFirst {
 		a.first = time.Now()
-		a.r.touch()
+		a.traced.AddEvent(telemetry.EventFirstToken)
+		a.r.stir()
 	}
 	a.r.mu.Unlock()
 	if isFirst {
@@ -165,7 +176,7 @@ func (a *attempt) send(text string) {
 			a.r.cfg.Logger.Warn("cannot tell of a first token", "request", mark.Request, "error", err)
 		}
 	}
-	a.frames.add(bus.Frame{Kind: bus.FrameDelta, Text: text})
+	a.frames.addText(text)
 }
 
 func (a *attempt) isGivenBack() bool {
@@ -208,20 +219,22 @@ func (r *runner) finish(a *attempt, end bus.AttemptEnd, healthy bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	end.FirstToken = a.first
-	r.ends = append(r.ends, end)
+	r.ends = append(r.ends, &end)
 	if len(r.ends) == 1 {
 		r.reported = make(chan struct{})
 	}
 	r.current = nil
 	r.remember(a)
 	r.affinity = a.assignment.Request.Affinity
-	if !healthy {
+	r.metrics.attempt(end)
+	if healthy {
+		r.stir()
+	} else {
 		r.ready = false
 		r.affinity = ""
 		poke(r.suspect)
+		r.touch()
 	}
-	r.metrics.attempt(end)
-	r.touch()
 	poke(r.toReport)
 	close(r.idle)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/dispatch"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/engineapi"
-	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/sidecar"
 )
 
@@ -26,6 +26,11 @@ func (instant) Alive(context.Context) error { return nil }
 
 // bench starts a server, a dispatcher and n sidecars with instant engines.
 func bench(b *testing.B, n int) *bus.Bus {
+	b.Helper()
+	return benchOn(b, n, instant{})
+}
+
+func benchOn(b *testing.B, n int, engine sidecar.Engine) *bus.Bus {
 	b.Helper()
 	srv := natstest.Start(b)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -56,7 +61,7 @@ func bench(b *testing.B, n int) *bus.Bus {
 	for i := range n {
 		run(func(ctx context.Context, c *bus.Bus) error {
 			return sidecar.Run(ctx, sidecar.Config{
-				Bus: c, Engine: instant{}, Session: session, Runner: fmt.Sprintf("r%d", i), Model: "ns/model", Logger: quiet,
+				Bus: c, Engine: engine, Session: session, Runner: fmt.Sprintf("r%d", i), Model: "ns/model", Logger: quiet,
 			})
 		})
 	}
@@ -113,21 +118,37 @@ func BenchmarkFirstText(b *testing.B) {
 		end := serve(b, client, chat(fmt.Sprintf("req_%d", i), "x"))
 		b.StopTimer()
 		end()
-		idleAgain(b, client)
+		ended(b, client, chat(fmt.Sprintf("req_%d", i), "x").Ref())
 		b.StartTimer()
 	}
 }
 
-// idleAgain waits until the runner says so.
-func idleAgain(b *testing.B, client *bus.Bus) {
+// ended waits until a request has an outcome: its runner is idle before.
+func ended(b *testing.B, client *bus.Bus, ref bus.Ref) {
 	b.Helper()
 	for {
-		r, _, err := bus.Get[bus.Runner](b.Context(), client, names.RunnersBucket, names.RunnerKey(session, "r0"))
-		if err == nil && r.State == bus.RunnerIdle && len(r.Ends) == 0 {
+		if _, err := client.Outcome(b.Context(), ref); err == nil {
 			return
 		}
 		time.Sleep(100 * time.Microsecond)
 	}
+}
+
+// BenchmarkChunk is one piece of text from the engine's socket through the
+// sidecar and NATS to a follower, all of them and the engine included.
+func BenchmarkChunk(b *testing.B) {
+	e := enginetest.Start(b, func(r enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{" hello"}, Repeat: true}
+	})
+	engine, err := engineapi.New(e.URL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	client := benchOn(b, 1, engine)
+	serve(b, client, chat("req_warm", "x", `,"max_tokens":1`))()
+	b.ReportAllocs()
+	b.ResetTimer()
+	serve(b, client, chat("req_long", "x", fmt.Sprintf(`,"max_tokens":%d`, max(b.N, 2))))()
 }
 
 // BenchmarkThroughput is requests per second with instant engines and many

@@ -37,7 +37,11 @@ func (r *runner) watchEngine(ctx context.Context) {
 // prove asks for a token until one comes.
 func (r *runner) prove(ctx context.Context) {
 	for pause := proveMin; ctx.Err() == nil; pause = min(2*pause, proveMax) {
+		if r.hangs.CompareAndSwap(true, false) {
+			r.restartEngine(ctx)
+		}
 		err := r.warmUp(ctx)
+		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
 		if err == nil {
 			r.setReady(true)
 			r.cfg.Logger.Info("the engine generates")
@@ -64,6 +68,20 @@ func (r *runner) warmUp(ctx context.Context) error {
 		Timeouts:  engineapi.Timeouts{Connect: t.Connect, First: t.Between, Between: t.Between},
 	}, func(engineapi.Delta) error { return nil })
 	return err
+}
+
+// restartEngine has the engine started anew. If that cannot be had, the next
+// try for a token will show that it still hangs.
+func (r *runner) restartEngine(ctx context.Context) {
+	if r.cfg.Supervisor == nil {
+		return
+	}
+	if err := r.cfg.Supervisor.Restart(ctx); err != nil {
+		r.cfg.Logger.Warn("cannot have the engine restarted", "error", err)
+		return
+	}
+	r.metrics.restarts.Inc()
+	r.cfg.Logger.Warn("the engine was silent for too long and is restarted")
 }
 
 // checkAlive notices an engine that ended while nobody asked it anything.

@@ -354,3 +354,17 @@ func TestEpochsAreWonBack(t *testing.T) {
 	w.dispatcher("d1")
 	w.send(chat("req_1", "hello")).want("hello")
 }
+
+// A client that reads only when all is over gets everything, however much more
+// that is than is buffered for it.
+func TestSlowFollowerCatchesUp(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	kilobyte := strings.Repeat("x", 1023) + " "
+	w.sidecar("r1", enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{kilobyte}, Repeat: true}
+	}))
+	c := w.send(chat("req_1", "long", `,"max_tokens":3000`))
+	c.outcome()
+	c.want(strings.Repeat(kilobyte, 3000))
+}

@@ -2,7 +2,9 @@ package sidecar
 
 import (
 	"log/slog"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
@@ -10,8 +12,12 @@ import (
 
 const (
 	maxLogBytes = 4 << 20 // of text kept per attempt
-	maxResend   = 1024    // frames sent again at once; whoever needs more asks again
+	maxResend   = 200     // frames sent again at once, fewer than a follower buffers; whoever needs more asks again
 	maxPast     = 16      // attempts whose frames are kept after their end
+
+	// framePace is the time from one frame of text to the next at least. No
+	// eye sees it, and the first text never waits.
+	framePace = 5 * time.Millisecond
 )
 
 // A frameLog numbers, publishes and keeps the frames of one attempt, so that
@@ -27,6 +33,9 @@ type frameLog struct {
 	first  int // Seq of frames[0]
 	frames []bus.Frame
 	bytes  int
+	held   strings.Builder // text that waits for its frame
+	timer  *time.Timer     // runs while text is held
+	last   time.Time       // when a frame was published
 }
 
 func newFrameLog(b *bus.Bus, log *slog.Logger, as bus.Assignment) *frameLog {
@@ -45,10 +54,65 @@ func (l *frameLog) serve() {
 	l.stop = stop
 }
 
-// add publishes a frame. The lock keeps it in order with frames sent again.
+// addText publishes a piece of text, or holds it for a moment if another came
+// just before: each message wakes three processes, which costs far more than
+// what it says.
+func (l *frameLog) addText(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	wait := framePace - now.Sub(l.last)
+	if wait <= 0 && l.held.Len() == 0 {
+		l.append(bus.Frame{Kind: bus.FrameDelta, Text: text}, now)
+		return
+	}
+	if l.held.Len() == 0 {
+		l.hold(wait)
+	}
+	l.held.WriteString(text)
+}
+
+// hold is called with mu held. The timer ends by itself, or with the next
+// frame that is not text.
+func (l *frameLog) hold(d time.Duration) {
+	if l.timer == nil {
+		l.timer = time.AfterFunc(d, l.release)
+		return
+	}
+	l.timer.Reset(d)
+}
+
+func (l *frameLog) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.releaseHeld()
+}
+
+// releaseHeld is called with mu held.
+func (l *frameLog) releaseHeld() {
+	if l.held.Len() == 0 {
+		return
+	}
+	text := l.held.String()
+	l.held.Reset()
+	l.append(bus.Frame{Kind: bus.FrameDelta, Text: text}, time.Now())
+}
+
+// add publishes a frame after all text.
 func (l *frameLog) add(f bus.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.releaseHeld()
+	l.append(f, time.Time{})
+}
+
+// append numbers and publishes a frame. It is called with mu held, which keeps
+// it in order with frames sent again.
+func (l *frameLog) append(f bus.Frame, now time.Time) {
+	l.last = now
 	f.Request, f.Epoch, f.Attempt = l.as.Request.ID, l.as.Epoch, l.as.Attempt
 	f.Seq = l.first + len(l.frames)
 	l.frames = append(l.frames, f)
@@ -75,6 +139,9 @@ func (l *frameLog) resend(from bus.Resume) {
 	}
 	for n := 0; i < len(l.frames) && n < maxResend; i, n = i+1, n+1 {
 		l.publish(l.frames[i])
+	}
+	if i < len(l.frames) { // shows the follower that there are more to ask for
+		l.publish(l.frames[len(l.frames)-1])
 	}
 }
 

@@ -23,6 +23,7 @@ type metrics struct {
 	first    prometheus.Histogram
 	between  prometheus.Histogram
 	duration prometheus.Histogram
+	restarts prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -49,8 +50,11 @@ func newMetrics() *metrics {
 			Name: "gen_ai_server_request_duration_seconds", Help: "How long attempts take.",
 			Buckets: []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300, 900, 3600},
 		}),
+		restarts: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "koldun_runner_engine_restarts_total", Help: "How often the engine was restarted because it had fallen silent.",
+		}),
 	}
-	m.registry.MustRegister(m.state, m.attempts, m.tokens, m.first, m.between, m.duration,
+	m.registry.MustRegister(m.restarts, m.state, m.attempts, m.tokens, m.first, m.between, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.setState(bus.RunnerStarting)
 	return m
@@ -66,12 +70,18 @@ func (m *metrics) setState(now bus.RunnerState) {
 	}
 }
 
-func (m *metrics) token(last, now time.Time, isFirst bool) {
+// token counts n tokens that came at once, at now, after what came last.
+func (m *metrics) token(last, now time.Time, n int, isFirst bool) {
+	each := now.Sub(last).Seconds()
 	if isFirst {
-		m.first.Observe(now.Sub(last).Seconds())
-		return
+		m.first.Observe(each)
+		n, each = n-1, 0
+	} else {
+		each /= float64(max(n, 1))
 	}
-	m.between.Observe(now.Sub(last).Seconds())
+	for range n {
+		m.between.Observe(each)
+	}
 }
 
 func (m *metrics) attempt(end bus.AttemptEnd) {

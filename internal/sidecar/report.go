@@ -2,6 +2,8 @@ package sidecar
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -14,57 +16,71 @@ const (
 	reportPauseMax = 2 * time.Second
 )
 
-// report tells the leader of each end until it has acknowledged it.
+// report tells the leader of each end until it has acknowledged it. The ends
+// do not wait for each other, because an acknowledgement means that the outcome
+// is stored: there are at most bus.MaxEnds of them.
 func (r *runner) report(ctx context.Context) {
-	pause := reportPauseMin
+	var tellers sync.WaitGroup
+	defer tellers.Wait()
+	told := map[*bus.AttemptEnd]bool{} // somebody sees to it
 	for {
-		end, ok := r.unreported()
-		if !ok {
-			select {
-			case <-ctx.Done():
-				return
-			case <-r.toReport:
-				continue
+		r.mu.Lock()
+		ends := slices.Clone(r.ends)
+		r.mu.Unlock()
+		now := make(map[*bus.AttemptEnd]bool, len(ends))
+		for _, e := range ends {
+			if !told[e] {
+				tellers.Go(func() { r.tellUntilHeard(ctx, e) })
 			}
+			now[e] = true
 		}
-		if r.tell(ctx, end) {
-			pause = reportPauseMin
-			continue
+		told = now
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.toReport:
 		}
+	}
+}
+
+func (r *runner) tellUntilHeard(ctx context.Context, e *bus.AttemptEnd) {
+	for pause := reportPauseMin; !r.tell(ctx, e); pause = min(2*pause, reportPauseMax) {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause):
-			pause = min(2*pause, reportPauseMax)
 		}
 	}
 }
 
 // tell makes one try, and reports whether the leader took note.
-func (r *runner) tell(ctx context.Context, end bus.AttemptEnd) bool {
+func (r *runner) tell(ctx context.Context, e *bus.AttemptEnd) bool {
 	ctx, cancel := context.WithTimeout(ctx, reportTry)
 	defer cancel()
-	ack, err := bus.Call[bus.Ack](ctx, r.cfg.Bus, names.EndSubject(r.cfg.Session), end)
+	r.mu.Lock()
+	report := bus.EndReport{AttemptEnd: *e, Standing: r.standing()}
+	r.mu.Unlock()
+	ack, err := bus.Call[bus.Ack](ctx, r.cfg.Bus, names.EndSubject(r.cfg.Session), report)
 	if err != nil || !ack.OK {
-		r.cfg.Logger.Debug("the end of an attempt is not acknowledged yet", "request", end.Request, "error", err)
+		r.cfg.Logger.Debug("the end of an attempt is not acknowledged yet", "request", e.Request, "error", err)
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ends = r.ends[1:]
+	r.ends = slices.DeleteFunc(r.ends, func(other *bus.AttemptEnd) bool { return other == e })
 	if len(r.ends) == 0 {
 		r.ends = nil
 		close(r.reported)
 	}
-	r.touch()
+	r.stir()
 	return true
 }
 
-func (r *runner) unreported() (bus.AttemptEnd, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.ends) == 0 {
-		return bus.AttemptEnd{}, false
+// unreported is called with mu held.
+func (r *runner) unreported() []bus.AttemptEnd {
+	var out []bus.AttemptEnd
+	for _, e := range r.ends {
+		out = append(out, *e)
 	}
-	return r.ends[0], true
+	return out
 }

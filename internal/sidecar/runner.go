@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gorizond/koldun/internal/bus"
 )
@@ -16,21 +17,24 @@ type runner struct {
 	// work makes the context of an attempt, which outlives Run's to drain.
 	work     func() (context.Context, context.CancelCauseFunc)
 	metrics  *metrics
-	changed  chan struct{} // cap 1: the record is to be written
+	changed  chan struct{} // cap 1: the record is to be written at once
+	stirred  chan struct{} // cap 1: the record is to be written soon
 	toReport chan struct{} // cap 1: there are ends to report
 	suspect  chan struct{} // cap 1: the engine has to prove itself again
+	hangs    atomic.Bool   // it was silent for longer than is allowed
 
 	mu       sync.Mutex
 	version  uint64
 	ready    bool // a real token came out of the engine
-	draining bool
+	draining bool // Run's context has ended
+	resting  bool // told to take no more work until told otherwise
 	fence    fence
 	current  *attempt
 	past     []*attempt // whose frames can be sent again, oldest first
 	affinity string
-	ends     []bus.AttemptEnd // not acknowledged yet, oldest first
-	idle     chan struct{}    // closed while current is nil
-	reported chan struct{}    // closed while ends is empty
+	ends     []*bus.AttemptEnd // not acknowledged yet, oldest first; never changed
+	idle     chan struct{}     // closed while current is nil
+	reported chan struct{}     // closed while ends is empty
 }
 
 func newRunner(cfg Config) *runner {
@@ -39,6 +43,7 @@ func newRunner(cfg Config) *runner {
 		instance: rand.Text(),
 		metrics:  newMetrics(),
 		changed:  make(chan struct{}, 1),
+		stirred:  make(chan struct{}, 1),
 		toReport: make(chan struct{}, 1),
 		suspect:  make(chan struct{}, 1),
 		idle:     make(chan struct{}),
@@ -71,7 +76,7 @@ func (f *fence) pass(epoch, seq uint64) bool {
 // state is called with mu held.
 func (r *runner) state() bus.RunnerState {
 	switch {
-	case r.draining:
+	case r.draining, r.resting:
 		return bus.RunnerDraining
 	case r.current != nil:
 		return bus.RunnerBusy
@@ -89,7 +94,7 @@ func (r *runner) record() bus.Runner {
 		Model:    r.cfg.Model,
 		State:    r.state(),
 		Affinity: r.affinity,
-		Ends:     append([]bus.AttemptEnd(nil), r.ends...),
+		Ends:     r.unreported(),
 		Instance: r.instance,
 		Version:  r.version,
 	}
@@ -100,11 +105,28 @@ func (r *runner) record() bus.Runner {
 	return rec
 }
 
-// touch is called with mu held, after each change of what the record says.
+// standing is called with mu held.
+func (r *runner) standing() bus.Standing {
+	return bus.Standing{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity}
+}
+
+// touch is called with mu held, after a change of the record that others must
+// know at once.
 func (r *runner) touch() {
+	r.step()
+	poke(r.changed)
+}
+
+// stir is called with mu held, after a change that comes with each request: the
+// leader hears of it from answers and reports.
+func (r *runner) stir() {
+	r.step()
+	poke(r.stirred)
+}
+
+func (r *runner) step() {
 	r.version++
 	r.metrics.setState(r.state())
-	poke(r.changed)
 }
 
 // poke wakes whoever waits on a channel of capacity 1.

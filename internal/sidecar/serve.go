@@ -30,6 +30,9 @@ func (r *runner) subscribe() (func(), error) {
 	if err := add(bus.Serve(b, names.AssignSubject(session, name), r.onAssign)); err != nil {
 		return nil, err
 	}
+	if err := add(bus.Serve(b, names.DrainSubject(session, name), r.onDrain)); err != nil {
+		return nil, err
+	}
 	if err := add(bus.Serve(b, names.CancelSubject(session, "*"), r.onCancel)); err != nil {
 		return nil, err
 	}
@@ -60,10 +63,7 @@ func (r *runner) onAssign(_ string, as bus.Assignment) (bus.AssignmentReply, boo
 	if reason == "" {
 		r.begin(as)
 	}
-	return bus.AssignmentReply{
-		Accepted: reason == "", Reason: reason, Epoch: r.fence.epoch,
-		Instance: r.instance, Version: r.version,
-	}, true
+	return bus.AssignmentReply{Accepted: reason == "", Reason: reason, Epoch: r.fence.epoch, Standing: r.standing()}, true
 }
 
 // refusal is called with mu held.
@@ -73,7 +73,7 @@ func (r *runner) refusal(as bus.Assignment) string {
 		return bus.RefusedStale
 	case !r.fence.synced:
 		return bus.RefusedUnsynced
-	case r.draining:
+	case r.draining, r.resting:
 		return bus.RefusedDraining
 	case r.current != nil, len(r.ends) >= bus.MaxEnds:
 		return bus.RefusedBusy
@@ -81,6 +81,17 @@ func (r *runner) refusal(as bus.Assignment) string {
 		return bus.RefusedNotReady
 	}
 	return ""
+}
+
+// onDrain takes no more work, or takes work again. What it has goes on.
+func (r *runner) onDrain(_ string, order bus.DrainOrder) (bus.Runner, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.resting != order.Drain {
+		r.resting = order.Drain
+		r.touch()
+	}
+	return r.record(), true
 }
 
 // onCancel drops a request that this runner holds, and says so.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 )
 
@@ -225,4 +226,49 @@ func TestEngineRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.want("hello")
+}
+
+// A runner that is told to rest finishes what it has, takes nothing more, and
+// takes work again when it is told to.
+func TestARestingRunnerTakesNoMore(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d")
+	gate := make(chan struct{})
+	first := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		if r.Last() == "one" {
+			return enginetest.Reply{Pieces: []string{"a", "b"}, Gate: gate}
+		}
+		return enginetest.Echo(r)
+	})
+	w.sidecar("first", first)
+	w.runner("first", idle)
+	held := w.send(chat("r1", "one"))
+	gate <- struct{}{}
+	held.until(bus.FrameDelta)
+
+	tell := func(drain bool) bus.Runner {
+		t.Helper()
+		r, err := bus.Call[bus.Runner](w.ctx(), w.bus, names.DrainSubject(session, "first"), bus.DrainOrder{Drain: drain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := tell(true); r.State != bus.RunnerDraining || len(r.Held) != 1 {
+		t.Errorf("told to rest: %+v, want it to drain and to hold its request", r)
+	}
+	w.runner("first", func(r bus.Runner) bool { return r.State == bus.RunnerDraining })
+	waiting := w.send(chat("r2", "two"))
+	close(gate)
+	held.want("ab")
+	w.runner("first", func(r bus.Runner) bool {
+		return r.State == bus.RunnerDraining && len(r.Held) == 0 && len(r.Ends) == 0
+	})
+	if n := asked(first, "two"); n != 0 {
+		t.Errorf("it was asked %d times while it rested", n)
+	}
+	if r := tell(false); r.State != bus.RunnerIdle {
+		t.Errorf("told to go on: %+v", r)
+	}
+	waiting.want("two")
 }

@@ -11,12 +11,14 @@ import (
 	"net"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/telemetry"
 )
 
 // An Engine generates text, one request at a time; *engineapi.Client is one.
@@ -27,6 +29,12 @@ type Engine interface {
 	Alive(ctx context.Context) error
 }
 
+// A Supervisor runs the engine's process; engineapi.Supervisor is one.
+type Supervisor interface {
+	// Restart returns once the process is being ended.
+	Restart(ctx context.Context) error
+}
+
 // Config describes a runner.
 type Config struct {
 	Bus     *bus.Bus // belongs to the caller, who closes it after Run
@@ -35,6 +43,12 @@ type Config struct {
 	Runner  string // unique in the session at any one time; one subject token
 	Model   string // "namespace/name"
 	Listen  string // "host:port" of health and metrics; "" for none
+	// Supervisor restarts the engine when it has been silent for longer than
+	// Timeouts allow: one that hangs never comes back by itself, and with it
+	// the whole topology starts anew. nil: nobody does.
+	Supervisor Supervisor
+	// Tracer makes a span of each attempt. nil: spans go nowhere.
+	Tracer trace.Tracer
 
 	Timeouts Timeouts
 	// TTL is how long the runner's record outlives its last heartbeat, in whole
@@ -82,6 +96,9 @@ func (c *Config) setDefaults() error {
 	setDefault(&c.Grace, defaultGrace)
 	if c.TTL < time.Second {
 		return fault.Errorf(fault.Invalid, "cannot run a sidecar with a TTL of %s: the least is 1s", c.TTL)
+	}
+	if c.Tracer == nil {
+		c.Tracer = telemetry.NoTracer()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -34,7 +34,8 @@ const (
 // A world is a real NATS server with whatever processes a test starts.
 type world struct {
 	t    *testing.T
-	nats *natstest.Server
+	nats *natstest.Server // nil in a cluster
+	url  string
 	bus  *bus.Bus // of the client
 }
 
@@ -42,7 +43,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
-	w := &world{t: t, nats: natstest.Start(t)}
+	srv := natstest.Start(t)
+	w := &world{t: t, nats: srv, url: srv.URL()}
 	w.bus = w.connect("client")
 	if err := w.bus.Ensure(w.ctx()); err != nil {
 		t.Fatal(err)
@@ -66,7 +68,7 @@ func (w *world) logger(name string) *slog.Logger {
 func (w *world) connect(name string) *bus.Bus {
 	w.t.Helper()
 	b, err := bus.Connect(w.ctx(), bus.Config{
-		URL: w.nats.URL(), User: natstest.User, Password: natstest.Password, Name: name, Logger: w.logger(name),
+		URL: w.url, User: natstest.User, Password: natstest.Password, Name: name, Logger: w.logger(name),
 	})
 	if err != nil {
 		w.t.Fatal(err)

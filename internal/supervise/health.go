@@ -9,7 +9,7 @@ import (
 
 // health serves GET /healthz (200 while the process runs or a start may still
 // succeed), /readyz (200 if it does what its role is for; the body is the
-// state, in one line) and /metrics.
+// state, in one line), /metrics, and POST /restart.
 func (s *supervisor) health() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector{s})
@@ -29,6 +29,7 @@ func (s *supervisor) health() http.Handler {
 		}
 		answer(w, status, now.String())
 	})
+	mux.HandleFunc("POST /restart", s.handleRestart)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	return mux
 }

@@ -30,8 +30,10 @@ func TestMain(m *testing.M) {
 		signal.Ignore(syscall.SIGTERM)
 		say("Listening on 0.0.0.0:1...")
 		select {}
-	case "worker": // listens, and becomes busy when the file arg is there
-		worker(arg)
+	case "worker": // listens, and becomes busy when somebody connects
+		worker(arg, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) })
+	case "hangs": // the same, but does not look whether he is still there
+		worker(arg, func(net.Conn) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) })
 	case "api": // listens and answers by closing, once the peer does
 		l := listen()
 		say("💿 Weights loaded\n" + textBegin + "secret prompt🔸secret answer" + textEnd + "\nmore secrets")
@@ -72,7 +74,7 @@ func listen() net.Listener {
 }
 
 // worker is a session as soon as somebody connects, until he leaves.
-func worker(portFile string) {
+func worker(portFile string, attend func(net.Conn)) {
 	for {
 		l := listen()
 		if err := os.WriteFile(portFile+".tmp", []byte(l.Addr().String()), 0o600); err != nil {
@@ -88,7 +90,7 @@ func worker(portFile string) {
 		}
 		_ = l.Close()
 		say("⭕ The root node has connected\n💿 Loaded block_matmul_q      0,       24 kB\n💿 Weights loaded")
-		_, _ = c.Read(make([]byte, 1))
+		attend(c)
 		say("⭕ Network is closed")
 	}
 }

@@ -81,8 +81,11 @@ func survey(all []socket, own map[uint64]bool) view {
 	}
 	for _, s := range all {
 		open := s.state == tcpEstablished || s.state == tcpCloseWait
-		if open && ports[s.port] && (own[s.inode] || s.inode == 0) {
+		switch {
+		case open && ports[s.port] && (own[s.inode] || s.inode == 0):
 			v.connected++
+		case s.state == tcpCloseWait && own[s.inode]:
+			v.left++ // no client: those come to a port that is listened on
 		}
 	}
 	return v

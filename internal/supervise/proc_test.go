@@ -11,6 +11,7 @@ const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
    1: 0100007F:2706 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 4712 1 0000000000000000 100 0 0 10 0
    2: 0100007F:2706 0100007F:C351 01 00000000:00000000 00:00000000 00000000     0        0 0 1 0000000000000000 100 0 0 10 0
    3: 0100007F:C350 0100007F:2706 01 00000000:00000000 00:00000000 00000000  1000        0 4713 1 0000000000000000 100 0 0 10 0
+   4: 0100007F:2706 0100007F:C352 08 00000000:00000000 00:00000000 00000000  1000        0 4714 1 0000000000000000 100 0 0 10 0
 `
 
 const table6 = `   0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 99 1 0000000000000000 100 0 0 10 0
@@ -18,7 +19,7 @@ const table6 = `   0: 00000000000000000000000000000000:1F90 00000000000000000000
 
 func TestSurvey(t *testing.T) {
 	all := append(parseSockets([]byte(table)), parseSockets([]byte(table6))...)
-	if len(all) != 5 || all[4] != (socket{port: 8080, state: tcpListen, inode: 99}) {
+	if len(all) != 6 || all[5] != (socket{port: 8080, state: tcpListen, inode: 99}) {
 		t.Fatalf("parsed %+v", all)
 	}
 	for name, c := range map[string]struct {
@@ -28,6 +29,8 @@ func TestSurvey(t *testing.T) {
 		"Busy":    {map[uint64]bool{4711: true, 4712: true}, view{known: true, listening: true, connected: 2}},
 		"Queued":  {map[uint64]bool{4711: true}, view{known: true, listening: true, connected: 1}},
 		"Idle":    {map[uint64]bool{99: true}, view{known: true, listening: true}},
+		"Waited":  {map[uint64]bool{4711: true, 4714: true}, view{known: true, listening: true, connected: 2}},
+		"Left":    {map[uint64]bool{4714: true}, view{known: true, left: 1}},
 		"Client":  {map[uint64]bool{4713: true}, view{known: true}},
 		"Nothing": {nil, view{known: true}},
 	} {

@@ -102,6 +102,9 @@ type view struct {
 	known     bool // false if the kernel did not tell
 	listening bool // one of them accepts connections
 	connected int  // connections that one of them has accepted
+	// left are connections to other nodes of which the other side is closed
+	// and ours is not.
+	left int
 	// late means that lines come only when a buffer is full, so that sockets
 	// count for more than they do.
 	late bool

@@ -55,6 +55,8 @@ type supervisor struct {
 	log    *slog.Logger
 	out    *output
 	births sync.Mutex // held while a process is made or orphans are reaped
+	// restart is told why by who wants the process ended.
+	restart chan string
 
 	mu    sync.Mutex
 	pid   int  // of the process; 0 if there is none
@@ -95,7 +97,7 @@ func newSupervisor(c Config) (*supervisor, error) {
 	if err != nil {
 		return nil, kind(err, fault.Errorf(fault.NotFound, "cannot supervise program %q: %w", c.Command[0], errors.Unwrap(err)))
 	}
-	s := &supervisor{Config: c, role: RoleOf(c.Command), log: c.Logger}
+	s := &supervisor{Config: c, role: RoleOf(c.Command), log: c.Logger, restart: make(chan string)}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -171,11 +173,8 @@ func (s *supervisor) attend(ctx context.Context, c *child) (last bool) {
 	s.mu.Lock()
 	s.late = c.late
 	s.mu.Unlock()
-	select {
-	case <-c.done:
-	case <-ctx.Done():
+	if last = !s.watch(ctx, c); last {
 		s.drain(c)
-		last = true
 	}
 	s.born(0)
 	return last

@@ -215,6 +215,71 @@ func TestWaitEndsWithContext(t *testing.T) {
 	w.ended()
 }
 
+func post(t *testing.T, url string) int {
+	t.Helper()
+	res, err := http.Post(url, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+func TestRestartIsAskedFor(t *testing.T) {
+	w := supervised(t, Config{Command: self("api", "api")})
+	w.state("serving", http.StatusOK)
+	if code := post(t, w.url+"/restart"); code != http.StatusAccepted {
+		t.Errorf("status %d", code)
+	}
+	until(t, "a restart", func() bool {
+		_, text := get(w.url + "/metrics")
+		return strings.Contains(text, "koldun_supervised_restarts_total 1")
+	})
+	w.state("serving", http.StatusOK)
+	w.stop()
+	w.ended()
+}
+
+func TestRestartIsRefused(t *testing.T) {
+	s := &supervisor{restart: make(chan string)}
+	for name, c := range map[string]struct {
+		from string
+		want int
+	}{
+		"Stranger":   {"10.0.0.7:1", http.StatusForbidden},
+		"NoAddress":  {"", http.StatusForbidden},
+		"NotRunning": {"[::1]:1", http.StatusConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodPost, "/restart", nil)
+			r.RemoteAddr = c.from
+			w := httptest.NewRecorder()
+			s.handleRestart(w, r)
+			if w.Code != c.want {
+				t.Errorf("status %d, want %d", w.Code, c.want)
+			}
+		})
+	}
+}
+
+// A worker that hangs does not notice that its root has left: it is ended, so
+// that the next root finds one that listens.
+func TestHangingWorkerIsEnded(t *testing.T) {
+	port := filepath.Join(t.TempDir(), "port")
+	w := supervised(t, Config{Command: self("worker", "hangs", port)})
+	w.state("listening", http.StatusOK)
+	root := connect(t, port)
+	w.state("serving", http.StatusOK)
+	_ = root.Close()
+	until(t, "a restart", func() bool {
+		_, text := get(w.url + "/metrics")
+		return strings.Contains(text, "koldun_supervised_restarts_total 1")
+	})
+	w.state("listening", http.StatusOK)
+	w.stop()
+	w.ended()
+}
+
 func TestImpossible(t *testing.T) {
 	for name, c := range map[string]struct {
 		command []string

@@ -1,6 +1,6 @@
 // Command generate writes what follows from the Go types: the XRDs and
-// Compositions of both configuration packages, the list of reasons, and what
-// Argo CD is told of health.
+// Compositions of both configuration packages, the list of reasons, the methods
+// of managed resources, and what Argo CD is told of health.
 //
 // Run it from the root of the repository, after the CRDs are generated.
 package main
@@ -59,6 +59,9 @@ func generate(root string) (map[string][]byte, error) {
 		}
 	}
 	if files["docs/reasons.md"], err = reasons(filepath.Join(root, "functions", "reason", "reason.go")); err != nil {
+		return nil, err
+	}
+	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
 		return nil, err
 	}
 	if err := argocd(root, crds, files); err != nil {

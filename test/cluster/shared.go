@@ -26,11 +26,16 @@ type Shared struct {
 // Main runs the tests, stops the cluster, and returns the exit status.
 func (s *Shared) Main(m *testing.M) int {
 	status := m.Run()
+	s.Stop()
+	return status
+}
+
+// Stop the cluster, if it runs. Main does so.
+func (s *Shared) Stop() {
 	if s.cluster != nil {
 		s.cluster.Stop()
 		s.cluster.dir.remove()
 	}
-	return status
 }
 
 // Cluster returns the running cluster. It skips the test if the programs are

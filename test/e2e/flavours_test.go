@@ -1,9 +1,13 @@
 package e2e_test
 
 import (
+	"sync"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/budget"
 )
 
 const api = "koldun.gorizond.io/v1"
@@ -12,6 +16,35 @@ const api = "koldun.gorizond.io/v1"
 type proof struct {
 	*cluster.Cluster
 	flavour
+	*stage
+	budget   *budget.Counter
+	recorder *recorder
+	watched  []schema.GroupVersionResource // what Koldun makes
+}
+
+// closed shows that no circuit breaker has opened, and tells how near one came.
+func (p *proof) closed(t *testing.T) {
+	t.Helper()
+	opens, err := p.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	composite, left := p.budget.Lowest()
+	t.Logf("least left of a budget of %d: %.0f, of %s", int(budget.Burst), left, composite)
+	if opens > 0 {
+		t.Errorf("circuit breakers opened %v times:\n%s", opens, p.budget.Report(""))
+	}
+}
+
+// together runs tests side by side, more than there are CPUs: they wait most of
+// the time.
+func together(t *testing.T, tests map[string]func(*testing.T)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for name, test := range tests {
+		all.Go(func() { t.Run(name, test) })
+	}
+	all.Wait()
 }
 
 // TestOnCrossplane shows that both flavours do the same with the same
@@ -35,8 +68,13 @@ func TestOnCrossplane(t *testing.T) {
 			c := cluster.Start(t, cluster.Options{})
 			p := &proof{Cluster: c, flavour: f}
 			p.install(t, files)
+			p.start(t)
 			t.Run("InvalidClaimsAreRefused", p.refused)
+			together(t, map[string]func(*testing.T){
+				"Quickstart": p.quickstart, "Ring": p.ring, "Rollout": p.rollout, "Sessions": p.sessions,
+			})
 			t.Run("SeedsAreAccepted", p.seeds)
+			p.closed(t)
 		})
 	}
 }

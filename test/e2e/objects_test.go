@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +29,37 @@ func (p *proof) holds(namespace, apiVersion, kind, name, condition string) func(
 		}
 		conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 		return fmt.Errorf("%s is not true of %s %q: %v", condition, kind, name, conditions)
+	}
+}
+
+// nothing reports what is left of what Koldun makes in the namespace.
+func (p *proof) nothing(ns string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, r := range p.watched {
+			kind, err := p.Client().RESTMapper().KindFor(r)
+			if err != nil {
+				return err
+			}
+			mapping, err := p.Client().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+			if err != nil {
+				return err
+			}
+			where := []client.ListOption{client.InNamespace(ns)}
+			if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+				where = []client.ListOption{client.MatchingLabels{"crossplane.io/claim-namespace": ns}}
+			}
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(kind)
+			if err := p.Client().List(ctx, list, where...); err != nil {
+				return err
+			}
+			for _, o := range list.Items {
+				if o.GetKind() != "Service" || o.GetName() != "kubernetes" {
+					return fmt.Errorf("there are %d of kind %s, among them %q", len(list.Items), kind.Kind, o.GetName())
+				}
+			}
+		}
+		return nil
 	}
 }
 

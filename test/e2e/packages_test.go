@@ -7,23 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
 const (
-	repository   = "../.."
-	packageHost  = "ghcr.io/gorizond/"
-	functionName = "gorizond-koldun-function" // the package manager names it by its repository
-	providerName = "koldun-provider"
+	repository  = "../.."
+	packageHost = "ghcr.io/gorizond/"
+	// The package manager names what the Configuration depends on by its
+	// repository.
+	functionName = "gorizond-koldun-function"
+	providerName = "gorizond-koldun-provider"
 
 	// image is the one of the golden files.
 	image = "ghcr.io/gorizond/koldun:golden"
-
-	// The managed resources' definitions come with the provider.
-	providerMeta = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Provider\nmetadata: {name: koldun-provider}\nspec: {crossplane: {version: '>=v2.4.0'}}\n"
-	providerYAML = "{apiVersion: pkg.crossplane.io/v1, kind: Provider, metadata: {name: koldun-provider}, spec: {package: 'ghcr.io/gorizond/koldun-provider:v0.1.0'}}"
 )
 
 // build makes package files as make package does, by the names by which users
@@ -35,13 +31,12 @@ func build(t *testing.T) map[string]string {
 	run(t, "go", "build", "-o", builder, repository+"/package/build")
 	root, claims := filepath.Join(dir, "configuration"), filepath.Join(dir, "claims")
 	function, provider := filepath.Join(dir, "function"), filepath.Join(dir, "provider")
-	for to, from := range map[string]string{root: "configuration", claims: "configuration-claims", function: "function"} {
+	for to, from := range map[string]string{root: "configuration", claims: "configuration-claims", function: "function", provider: "provider"} {
 		if err := os.CopyFS(to, os.DirFS(filepath.Join(repository, "package", from))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write(t, filepath.Join(root, "crossplane.yaml"), read(t, repository+"/crossplane.yaml"))
-	write(t, filepath.Join(provider, "crossplane.yaml"), providerMeta)
 	for _, file := range list(t, repository+"/apis/crds/koldun.m.gorizond.io_*.yaml") {
 		write(t, filepath.Join(provider, filepath.Base(file)), read(t, file))
 	}
@@ -79,7 +74,7 @@ func (p *proof) install(t *testing.T, files map[string]string) {
 	if err := p.ServePackages(ctx, serve); err != nil {
 		t.Fatal(err)
 	}
-	manifests := []string{strings.ReplaceAll(read(t, repository+"/package/install.yaml"), "koldun-configuration:", p.configuration+":"), providerYAML}
+	manifests := []string{strings.ReplaceAll(read(t, repository+"/package/install.yaml"), "koldun-configuration:", p.configuration+":")}
 	for _, m := range p.manifests {
 		manifests = append(manifests, read(t, filepath.Join(repository, m)))
 	}
@@ -91,9 +86,7 @@ func (p *proof) install(t *testing.T, files map[string]string) {
 	}
 	const packages = "pkg.crossplane.io/v1"
 	cluster.Eventually(t, "the Function to be installed", p.holds("", packages, "Function", functionName, "Installed"))
-	if err := p.ServeFunction(ctx, functionName, router.New(compose.Config{Image: image})); err != nil {
-		t.Fatal(err)
-	}
+	p.serveFunction(t)
 	for kind, name := range map[string]string{"Configuration": "koldun", "Function": functionName, "Provider": providerName} {
 		cluster.Eventually(t, kind+" to be healthy", p.holds("", packages, kind, name, "Healthy"))
 	}

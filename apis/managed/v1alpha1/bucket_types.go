@@ -16,6 +16,58 @@ type BucketParameters struct {
 	// Deletes the bucket with all objects in it when this resource is deleted. Without it only an empty bucket is deleted.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
+
+	// Whether old versions of objects are kept: Enabled or Suspended. Without it, as it is.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Suspended
+	Versioning string `json:"versioning,omitempty"`
+
+	// Rules by which the server removes objects. Without it, as they are; an empty list removes all rules.
+	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=map
+	// +listMapKey=id
+	Lifecycle *[]LifecycleRule `json:"lifecycle,omitempty"`
+
+	// Days after which an upload in parts that was never completed is aborted. Without it, none is.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	AbortUploadsAfterDays int32 `json:"abortUploadsAfterDays,omitempty"`
+
+	// Tags of the bucket. Without it, as they are.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=50
+	Tags map[string]string `json:"tags,omitempty"`
+
+	// Access policy, a JSON document. Without it, as it is.
+	// +optional
+	// +kubebuilder:validation:MaxLength=20480
+	Policy string `json:"policy,omitempty"`
+}
+
+// A LifecycleRule has the server remove objects.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.expirationDays) || has(self.noncurrentDays)",message="give expirationDays, noncurrentDays or both"
+type LifecycleRule struct {
+	// Name of the rule.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	ID string `json:"id"`
+
+	// Beginning of the names of the objects that are meant. Without it, all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Prefix string `json:"prefix,omitempty"`
+
+	// Days after which an object is removed.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ExpirationDays int32 `json:"expirationDays,omitempty"`
+
+	// Days after which an old version of an object is removed.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	NoncurrentDays int32 `json:"noncurrentDays,omitempty"`
 }
 
 // BucketObservation is what was found of an S3 bucket.
@@ -23,6 +75,11 @@ type BucketObservation struct {
 	// Region that the server reports.
 	// +optional
 	Region string `json:"region,omitempty"`
+
+	// What differs from the wanted configuration: versioning, lifecycle, uploads, tags, policy.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	Differs []string `json:"differs,omitempty"`
 }
 
 // A Bucket is an S3 bucket. An existing one is adopted; data is never deleted unless asked for.

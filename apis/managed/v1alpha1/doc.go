@@ -24,6 +24,7 @@ const (
 	KindBucket        = "Bucket"
 	KindStream        = "Stream"
 	KindKeyValue      = "KeyValue"
+	KindQueue         = "Queue"
 	KindHubRevision   = "HubRevision"
 	KindModelArtifact = "ModelArtifact"
 	KindModelRecord   = "ModelRecord"
@@ -31,7 +32,10 @@ const (
 	KindDemand        = "Demand"
 	KindToken         = "Token"
 	KindTokenSet      = "TokenSet"
+	KindConsumer      = "Consumer"
+	KindNodeLabelRule = "NodeLabelRule"
 
 	KindProviderConfig        = "ProviderConfig"
 	KindClusterProviderConfig = "ClusterProviderConfig"
+	KindProviderConfigUsage   = "ProviderConfigUsage"
 )

@@ -25,6 +25,14 @@ type HubRevisionParameters struct {
 
 // HubRevisionObservation is what the hub says of a revision.
 type HubRevisionObservation struct {
+	// Repository that the commit was resolved in.
+	// +optional
+	Source string `json:"source,omitempty"`
+
+	// Branch, tag or commit that it was resolved from.
+	// +optional
+	Revision string `json:"revision,omitempty"`
+
 	// Commit that the revision stood for when it was first resolved.
 	// +optional
 	Commit string `json:"commit,omitempty"`

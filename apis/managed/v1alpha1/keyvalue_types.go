@@ -9,11 +9,32 @@ import (
 type KeyValueParameters struct {
 	// Name of the bucket.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a bucket cannot be renamed"
 	Bucket string `json:"bucket"`
 
 	// Lets keys expire one by one, and tells watchers by a marker that is kept for this long. Needs NATS 2.11.
 	// +optional
 	LimitMarkerTTL *metav1.Duration `json:"limitMarkerTTL,omitempty"`
+
+	// Time after which every key expires; absent is never.
+	// +optional
+	TTL *metav1.Duration `json:"ttl,omitempty"`
+
+	// Values kept per key. Without it, one in a new bucket, and as many as now in an existing one.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	History int32 `json:"history,omitempty"`
+
+	// Largest size in bytes; 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxBytes int64 `json:"maxBytes,omitempty"`
+
+	// Largest value in bytes; 0 is no limit of the bucket's own.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxValueSize int32 `json:"maxValueSize,omitempty"`
 
 	// Servers of a cluster that keep a copy.
 	// +optional
@@ -21,6 +42,10 @@ type KeyValueParameters struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=5
 	Replicas int32 `json:"replicas,omitempty"`
+
+	// Servers of a cluster that may keep a copy. Without it, all of them, or those that do.
+	// +optional
+	Placement *StreamPlacement `json:"placement,omitempty"`
 }
 
 // KeyValueObservation is what was found of a bucket.
@@ -28,6 +53,18 @@ type KeyValueObservation struct {
 	// Whether the bucket exists with the wanted configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`
+
+	// When the bucket was made.
+	// +optional
+	Created *metav1.Time `json:"created,omitempty"`
+
+	// Values kept per key.
+	// +optional
+	History int32 `json:"history,omitempty"`
+
+	// Servers that keep a copy.
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
 }
 
 // A KeyValue is a JetStream key-value bucket. An existing one is updated in place, never made anew.

@@ -22,7 +22,7 @@ type PoolParameters struct {
 	// +kubebuilder:default=64
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
-	MaxMembers int32 `json:"maxMembers,omitempty"`
+	MaxMembers int32 `json:"maxMembers"` // 0 is a number, too
 
 	// Waiting requests per member from which on one more is wanted.
 	// +optional
@@ -35,6 +35,12 @@ type PoolParameters struct {
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=1
 	ScaleDownIdleSeconds int32 `json:"scaleDownIdleSeconds,omitempty"`
+
+	// Session, NAMESPACE/NAME, whose Dllamas are the members. Without it, members are not told apart: one that is to go waits until no
+	// runner of the pool is at work.
+	// +optional
+	// +kubebuilder:validation:MaxLength=127
+	Owner string `json:"owner,omitempty"`
 }
 
 // A PoolPhase is one step of the life of a member.
@@ -66,6 +72,10 @@ type PoolObservation struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=128
 	Members []PoolMember `json:"members,omitempty"`
+
+	// Number of the next member.
+	// +optional
+	NextMember int32 `json:"nextMember,omitempty"`
 
 	// Requests that wait.
 	// +optional

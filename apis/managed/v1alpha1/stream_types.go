@@ -9,11 +9,14 @@ import (
 type StreamParameters struct {
 	// Name of the stream.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a stream cannot be renamed"
 	Name string `json:"name"`
 
 	// Subjects that the stream captures.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
 	Subjects []string `json:"subjects"`
 
 	// What happens when a limit is reached: old messages go, or new ones are refused.
@@ -27,11 +30,27 @@ type StreamParameters struct {
 	// +kubebuilder:validation:Minimum=0
 	MaxBytes int64 `json:"maxBytes,omitempty"`
 
+	// Most messages; 0 is no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxMsgs int64 `json:"maxMsgs,omitempty"`
+
+	// Largest message in bytes; 0 is no limit of the stream's own.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxMsgSize int32 `json:"maxMsgSize,omitempty"`
+
+	// Most messages of one subject; 0 is no limit. With discard new, further ones are refused.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxMsgsPerSubject int64 `json:"maxMsgsPerSubject,omitempty"`
+
 	// Longest time that a message is kept; absent is for ever.
 	// +optional
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 
-	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate.
+	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate; at most maxAge.
+	// +kubebuilder:default="2m"
 	// +optional
 	DuplicateWindow *metav1.Duration `json:"duplicateWindow,omitempty"`
 
@@ -41,6 +60,24 @@ type StreamParameters struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=5
 	Replicas int32 `json:"replicas,omitempty"`
+
+	// Servers of a cluster that may keep a copy. Without it, all of them, or those that do.
+	// +optional
+	Placement *StreamPlacement `json:"placement,omitempty"`
+}
+
+// StreamPlacement says which servers of a cluster keep a stream.
+type StreamPlacement struct {
+	// Name of the cluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Cluster string `json:"cluster,omitempty"`
+
+	// Tags, all of which a server must have.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=253
+	Tags []string `json:"tags,omitempty"`
 }
 
 // StreamObservation is what was found of a stream.
@@ -48,6 +85,22 @@ type StreamObservation struct {
 	// Whether the stream exists with the wanted configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`
+
+	// When the stream was made.
+	// +optional
+	Created *metav1.Time `json:"created,omitempty"`
+
+	// Where messages are: File or Memory.
+	// +optional
+	Storage string `json:"storage,omitempty"`
+
+	// Servers that keep a copy.
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
+
+	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate.
+	// +optional
+	DuplicateWindow *metav1.Duration `json:"duplicateWindow,omitempty"`
 }
 
 // A Stream is a JetStream stream with limits retention.

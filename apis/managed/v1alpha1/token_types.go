@@ -5,9 +5,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TokenParameters describe an API token.
+// TokenParameters describe an API token. Without sha256 and secretRef it is generated, and written to the key "token" of the Secret that
+// writeConnectionSecretToRef names.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.sha256) != has(self.secretRef)",message="give either sha256 or secretRef, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.sha256) || !has(self.secretRef)",message="give either sha256 or secretRef, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.rotateAfter) || !has(self.sha256) && !has(self.secretRef)",message="rotateAfter needs a generated token: one that is given is rotated by whoever gives it"
 type TokenParameters struct {
 	// SHA-256 of the token, in lower-case hex.
 	// +optional
@@ -56,13 +58,39 @@ type TokenParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Metadata map[string]string `json:"metadata,omitempty"`
+
+	// Age at which a generated token is replaced by another. Without it, never.
+	// +optional
+	RotateAfter *metav1.Duration `json:"rotateAfter,omitempty"`
+
+	// Time for which a token stays valid when another has replaced it. Without it, none.
+	// +optional
+	Overlap *metav1.Duration `json:"overlap,omitempty"`
+
+	// Bucket of the registry. Gateways of Koldun read koldun_tokens, which is the default.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
+	Bucket string `json:"bucket,omitempty"`
+
+	// What keys begin with. Defaults to token/.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_=/.-]{1,64}$`
+	Prefix string `json:"prefix,omitempty"`
 }
 
 // TokenObservation is what was found of an API token.
 type TokenObservation struct {
-	// Key of the entry in the bucket koldun_tokens.
+	// Key of the entry in the bucket.
 	// +optional
 	Key string `json:"key,omitempty"`
+
+	// When a generated token was made.
+	// +optional
+	Rotated *metav1.Time `json:"rotated,omitempty"`
+
+	// Tokens that were replaced and are still valid.
+	// +optional
+	Replaced int32 `json:"replaced,omitempty"`
 }
 
 // A Token is one API token in the registry.

@@ -11,6 +11,16 @@ type TokenSetParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
+
+	// Bucket of the registry. Gateways of Koldun read koldun_tokens, which is the default.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
+	Bucket string `json:"bucket,omitempty"`
+
+	// What keys begin with. Defaults to token/.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_=/.-]{1,64}$`
+	Prefix string `json:"prefix,omitempty"`
 }
 
 // A RejectedToken is a Secret that holds no usable token.

@@ -4,8 +4,10 @@
 //
 // The rules, in order:
 //
-//   - Between tenants, the one that was served the fewest tokens goes first. One
-//     that comes back after a pause starts level with the others, so
+//   - Between classes of priority, each gets its share of the tokens served
+//     while jobs of it wait: an urgent one by far the most, none nothing.
+//   - Between tenants of a class, the one that was served the fewest tokens goes
+//     first. One that comes back after a pause starts level with the others, so
 //     nobody can save up a right to be served, and every tenant gets its turn.
 //   - Within a tenant, the earliest deadline goes first, then the earliest
 //     arrival. Each job has a deadline, so none waits for ever behind newer ones.
@@ -22,6 +24,7 @@ import "time"
 type Job struct {
 	ID       string
 	Tenant   string
+	Class    Class
 	Affinity string    // conversation; "" for none
 	Order    uint64    // of arrival
 	Since    time.Time // waiting since

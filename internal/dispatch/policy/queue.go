@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -9,13 +10,13 @@ import (
 type Queue struct {
 	patience time.Duration
 	entries  map[string]*entry
-	tenants  map[string]*tenant
-	turns    index[*tenant] // with eligible jobs, fewest tokens first
-	parked   index[*entry]  // jobs that let others pass, first to wake first
+	tenants  map[seat]*tenant
+	bands    [classes]*band
+	parked   index[*entry] // jobs that let others pass, first to wake first
 	waiting  map[string][]*entry
 	deadline index[*entry]
 	pool     *pool
-	floor    float64 // tokens of the tenant that was served last
+	floor    float64 // tokens by share of the class that was served last
 }
 
 // New makes an empty queue. patience is how long a job waits for a better
@@ -24,11 +25,13 @@ func New(patience time.Duration) *Queue {
 	q := &Queue{
 		patience: patience,
 		entries:  map[string]*entry{},
-		tenants:  map[string]*tenant{},
+		tenants:  map[seat]*tenant{},
 		waiting:  map[string][]*entry{},
 		pool:     newPool(),
 	}
-	q.turns = index[*tenant]{less: fewerServed, slot: func(t *tenant) *int { return &t.place }}
+	for c := range q.bands {
+		q.bands[c] = newBand(Class(c))
+	}
 	q.parked = index[*entry]{
 		less: func(a, b *entry) bool { return a.job.Since.Before(b.job.Since) },
 		slot: func(e *entry) *int { return &e.inParked },
@@ -47,7 +50,8 @@ func (q *Queue) Runners() int { return len(q.pool.runners) }
 func (q *Queue) Add(j Job) {
 	q.Remove(j.ID)
 	j.Cost = max(j.Cost, 1)
-	e := &entry{job: j, tenant: q.tenant(j.Tenant), inTenant: -1, inParked: -1, inDeadlines: -1}
+	j.Class = min(max(j.Class, High), Low)
+	e := &entry{job: j, tenant: q.tenant(j.Class, j.Tenant), inTenant: -1, inParked: -1, inDeadlines: -1}
 	q.entries[j.ID] = e
 	q.deadline.add(e)
 	q.enter(e)
@@ -89,8 +93,8 @@ func (q *Queue) RemoveRunner(name string) { q.pool.remove(name) }
 func (q *Queue) Next(now time.Time) (j Job, runner string, ok bool) {
 	q.wake(now)
 	for q.pool.idle() > 0 {
-		t, found := q.turns.top()
-		if !found {
+		t := q.next()
+		if t == nil {
 			return Job{}, "", false
 		}
 		e := t.jobs.items[0]
@@ -100,8 +104,7 @@ func (q *Queue) Next(now time.Time) (j Job, runner string, ok bool) {
 			continue
 		}
 		q.Remove(e.job.ID)
-		q.floor = max(q.floor, t.served)
-		q.charge(t, e.job.Cost)
+		q.serve(t, e.job.Cost)
 		busy := m.Runner
 		busy.Idle = false
 		busy.Affinity = e.job.Affinity
@@ -131,10 +134,10 @@ func (q *Queue) choose(j Job, now time.Time) *member {
 	return q.pool.any(j)
 }
 
-// Charge books tokens on a tenant, beyond the expected cost that Next books;
-// a negative number gives some back.
-func (q *Queue) Charge(tenant string, tokens int) {
-	if t := q.tenants[tenant]; t != nil {
+// Charge books tokens on a tenant of a class, beyond the expected cost that
+// Next books; a negative number gives some back.
+func (q *Queue) Charge(class Class, tenant string, tokens int) {
+	if t := q.tenants[seat{class, tenant}]; t != nil {
 		q.charge(t, tokens)
 	}
 }
@@ -167,18 +170,15 @@ func (q *Queue) Wake() time.Time {
 	return at
 }
 
-// Positions calls f for each job, in order of arrival, with the number of jobs
-// that arrived before it: what people expect of a queue, and an estimate.
+// Positions calls f for each job, by class and in order of arrival, with the
+// number of jobs before it: what people expect of a queue, and an estimate.
 func (q *Queue) Positions(f func(id string, ahead int)) {
 	all := make([]*entry, 0, len(q.entries))
 	for _, e := range q.entries {
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b *entry) int {
-		if a.job.Order < b.job.Order {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.job.Class, b.job.Class), cmp.Compare(a.job.Order, b.job.Order))
 	})
 	for i, e := range all {
 		f(e.job.ID, i)

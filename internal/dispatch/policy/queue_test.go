@@ -183,7 +183,7 @@ func TestFairnessCountsTokens(t *testing.T) {
 			t.Fatal("nothing goes")
 		}
 		tokens[j.Tenant] += cost[j.Tenant]
-		q.Charge(j.Tenant, cost[j.Tenant]-j.Cost)
+		q.Charge(j.Class, j.Tenant, cost[j.Tenant]-j.Cost)
 		add(j.Tenant)
 	}
 	if diff := tokens["large"] - tokens["small"]; diff < -2000 || diff > 2000 {
@@ -268,6 +268,7 @@ func FuzzQueue(f *testing.F) {
 			case 0, 1:
 				j := job(step, fmt.Sprintf("j%d t%d", step, rng.IntN(4)))
 				j.Affinity = []string{"", "x", "y"}[rng.IntN(3)]
+				j.Class = policy.Class(rng.IntN(3))
 				j.Since, j.Deadline = now, now.Add(time.Duration(1+rng.IntN(60))*time.Second)
 				if rng.IntN(3) == 0 {
 					j.Avoid = []string{fmt.Sprintf("r%d", rng.IntN(4))}

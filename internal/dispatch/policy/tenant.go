@@ -1,26 +1,34 @@
 package policy
 
-// A tenant has jobs in the queue, or had some lately.
+// A tenant has jobs of a class in the queue, or had some lately.
 type tenant struct {
 	name   string
+	band   *band
 	served float64 // tokens, on a scale that only grows
 	jobs   index[*entry]
 	place  int // among the tenants whose turn may come, -1 when not there
 	parked int // jobs that let others pass
 }
 
+// A seat is a tenant in a class.
+type seat struct {
+	class Class
+	name  string
+}
+
 // maxIdleTenants bounds how many tenants without jobs are remembered.
 const maxIdleTenants = 4096
 
-func newTenant(name string) *tenant {
+func newTenant(name string, b *band) *tenant {
 	return &tenant{
 		name:  name,
+		band:  b,
 		place: -1,
 		jobs:  index[*entry]{less: before, slot: func(e *entry) *int { return &e.inTenant }},
 	}
 }
 
-// fewerServed orders the tenants; their names make the order total.
+// fewerServed orders the tenants of a class; the order of arrival makes it total.
 func fewerServed(a, b *tenant) bool {
 	if a.served != b.served {
 		return a.served < b.served
@@ -28,47 +36,43 @@ func fewerServed(a, b *tenant) bool {
 	return a.jobs.items[0].job.Order < b.jobs.items[0].job.Order
 }
 
-func (q *Queue) tenant(name string) *tenant {
-	t := q.tenants[name]
+func (q *Queue) tenant(class Class, name string) *tenant {
+	t := q.tenants[seat{class, name}]
 	if t == nil {
 		q.forgetTenants()
-		t = newTenant(name)
-		q.tenants[name] = t
+		t = newTenant(name, q.bands[class])
+		q.tenants[seat{class, name}] = t
 	}
 	return t
 }
 
-// enter makes a job of a tenant eligible.
+// enter makes a job of a tenant eligible. Whoever comes back, tenant or class,
+// starts level with those who are here.
 func (q *Queue) enter(e *entry) {
 	t := e.tenant
+	b := t.band
 	t.jobs.add(e)
-	if t.place < 0 {
-		// Whoever comes back starts level with those who are here.
-		t.served = max(t.served, q.floor)
-		q.turns.add(t)
+	if t.place >= 0 {
+		b.turns.fix(t)
 		return
 	}
-	q.turns.fix(t)
+	if b.turns.Len() == 0 {
+		b.served = max(b.served, q.floor)
+	}
+	t.served = max(t.served, b.floor)
+	b.turns.add(t)
 }
 
 // leave makes a job of a tenant not eligible.
 func (q *Queue) leave(e *entry) {
 	t := e.tenant
 	if t.jobs.Len() == 1 {
-		q.turns.remove(t) // while it still has a job to compare by
+		t.band.turns.remove(t) // while it still has a job to compare by
 		t.jobs.remove(e)
 		return
 	}
 	t.jobs.remove(e)
-	q.turns.fix(t)
-}
-
-// charge books tokens on a tenant; a negative number gives some back.
-func (q *Queue) charge(t *tenant, tokens int) {
-	t.served += float64(tokens)
-	if t.place >= 0 {
-		q.turns.fix(t)
-	}
+	t.band.turns.fix(t)
 }
 
 // forgetTenants drops tenants that have no jobs and no debt.
@@ -76,9 +80,9 @@ func (q *Queue) forgetTenants() {
 	if len(q.tenants) < maxIdleTenants+2*len(q.entries) {
 		return
 	}
-	for name, t := range q.tenants {
-		if t.place < 0 && t.parked == 0 && t.served <= q.floor {
-			delete(q.tenants, name)
+	for at, t := range q.tenants {
+		if t.place < 0 && t.parked == 0 && t.served <= t.band.floor {
+			delete(q.tenants, at)
 		}
 	}
 }

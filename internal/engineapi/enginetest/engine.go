@@ -51,6 +51,9 @@ type Reply struct {
 	// BreakAfter ends the connection without an end after so many pieces, if
 	// it is not 0; -1 ends it before the first.
 	BreakAfter int
+	// Done, if set, is told how many pieces there were when a stream ended,
+	// whether whole or not.
+	Done func(pieces int)
 	// Status, if not 0, answers with an error in OpenAI's form instead, as the
 	// embedded engine does.
 	Status int
@@ -78,15 +81,20 @@ type Engine struct {
 // be nil: then the answer is the last message, word by word.
 func Start(tb testing.TB, reply func(Request) Reply) *Engine {
 	tb.Helper()
-	if reply == nil {
-		reply = Echo
-	}
-	e := &Engine{reply: reply, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	e := New("127.0.0.1:0", reply)
 	if err := e.Run(); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(e.Stop)
 	return e
+}
+
+// New makes an engine for "host:port", to be Run. reply may be nil as in Start.
+func New(addr string, reply func(Request) Reply) *Engine {
+	if reply == nil {
+		reply = Echo
+	}
+	return &Engine{reply: reply, addr: addr, open: map[net.Conn]bool{}}
 }
 
 // Echo answers with the last message, word by word.
@@ -284,7 +292,11 @@ func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
 		defer close(gone)
 		_, _ = conn.Read(make([]byte, 1))
 	}()
-	for n := 0; ; n++ {
+	n := 0
+	if reply.Done != nil {
+		defer func() { reply.Done(n) }()
+	}
+	for ; ; n++ {
 		if reply.BreakAfter != 0 && n == max(reply.BreakAfter, 0) {
 			return
 		}

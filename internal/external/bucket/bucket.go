@@ -4,6 +4,8 @@ package bucket
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -14,16 +16,34 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// A Spec describes a bucket.
+// A Spec describes a bucket. Of what is absent nothing is asked, so that a
+// server that cannot do it is good enough.
 type Spec struct {
 	BucketName string `json:"bucketName"`
 	// ForceDestroy lets Delete remove the objects as well.
-	ForceDestroy bool `json:"forceDestroy,omitempty"`
+	ForceDestroy bool              `json:"forceDestroy,omitempty"`
+	Versioning   string            `json:"versioning,omitempty"` // Enabled or Suspended
+	Lifecycle    *[]Rule           `json:"lifecycle,omitempty"`  // all rules there are
+	Tags         map[string]string `json:"tags,omitempty"`       // all tags there are
+	Policy       string            `json:"policy,omitempty"`     // JSON
+	// AbortUploadsAfterDays is the age from which on an unfinished upload in
+	// parts is aborted: by Update, not by a rule, because many servers have none.
+	AbortUploadsAfterDays int `json:"abortUploadsAfterDays,omitempty"`
+}
+
+// A Rule has the server remove objects.
+type Rule struct {
+	ID             string `json:"id"`
+	Prefix         string `json:"prefix,omitempty"`
+	ExpirationDays int32  `json:"expirationDays,omitempty"` // 0: they stay
+	NoncurrentDays int32  `json:"noncurrentDays,omitempty"` // of old versions; 0: they stay
 }
 
 // A Status is what is shown of a bucket.
 type Status struct {
 	Region string `json:"region,omitempty"`
+	// Differs names the aspects that Update would change.
+	Differs []string `json:"differs,omitempty"`
 }
 
 // A Client manages the buckets of one S3 service.
@@ -31,30 +51,60 @@ type Client struct {
 	s3         *s3.Client
 	region     string
 	connection map[string][]byte
+	now        func() time.Time
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New is a Client that hands out the connection with each bucket.
 func New(client *s3.Client, region string, connection map[string][]byte) *Client {
-	return &Client{s3: client, region: region, connection: connection}
+	return &Client{s3: client, region: region, connection: connection, now: time.Now}
 }
 
-// Observe looks whether the bucket exists. A bucket of somebody else's is an
-// error of kind Denied.
+// Observe looks whether the bucket exists and is as the spec says. A bucket of
+// somebody else's is an error of kind Denied.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
-	out, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &s.BucketName})
+	region, exists, err := c.head(ctx, s.BucketName)
+	if err != nil || !exists {
+		return external.Observation[Status]{Message: "the bucket does not exist"}, err
+	}
+	o := external.Observation[Status]{Exists: true, Ready: true, Status: Status{Region: region}, Connection: c.connection}
+	for _, a := range c.aspects(s) {
+		same, err := a.same(ctx)
+		if err != nil {
+			return o, c.aspectError("read", a.name, s.BucketName, err)
+		}
+		if !same {
+			o.Status.Differs = append(o.Status.Differs, a.name)
+		}
+	}
+	o.UpToDate = len(o.Status.Differs) == 0
+	if !o.UpToDate {
+		o.Message = "its configuration differs: " + strings.Join(o.Status.Differs, ", ")
+	}
+	return o, nil
+}
+
+func (c *Client) head(ctx context.Context, bucket string) (region string, exists bool, err error) {
+	out, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &bucket})
 	if err = objectstore.S3Error(err); fault.Is(err, fault.NotFound) {
-		return external.Observation[Status]{Message: "the bucket does not exist"}, nil
+		return "", false, nil
 	}
 	if err != nil {
-		return external.Observation[Status]{}, fmt.Errorf("cannot look up bucket %q: %w", s.BucketName, err)
+		return "", false, fmt.Errorf("cannot look up bucket %q%s: %w", bucket, c.at(), err)
 	}
-	region := aws.ToString(out.BucketRegion)
-	if region == "" {
+	if region = aws.ToString(out.BucketRegion); region == "" {
 		region = c.region
 	}
-	return external.Observation[Status]{Exists: true, UpToDate: true, Ready: true, Status: Status{Region: region}, Connection: c.connection}, nil
+	return region, true, nil
+}
+
+// at says where the buckets are.
+func (c *Client) at() string {
+	if e := aws.ToString(c.s3.Options().BaseEndpoint); e != "" {
+		return " at " + e
+	}
+	return ""
 }
 
 // Create makes the bucket. One that we own already is fine.
@@ -64,19 +114,39 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 		// Amazon refuses the constraint for its oldest region only.
 		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(c.region)}
 	}
-	_, err := c.s3.CreateBucket(ctx, in)
-	if err == nil {
-		return nil
+	if _, err := c.s3.CreateBucket(ctx, in); err != nil {
+		// The codes for "exists" differ between services: look who owns it.
+		if _, exists, seen := c.head(ctx, s.BucketName); seen != nil || !exists {
+			return fmt.Errorf("cannot create bucket %q%s: %w", s.BucketName, c.at(), objectstore.S3Error(err))
+		}
 	}
-	// The codes for "exists" differ between services: look who owns it.
-	if o, seen := c.Observe(ctx, s); seen == nil && o.Exists {
-		return nil
-	}
-	return fmt.Errorf("cannot create bucket %q: %w", s.BucketName, objectstore.S3Error(err))
+	return c.Update(ctx, s)
 }
 
-// Update has nothing to change.
-func (c *Client) Update(context.Context, Spec) error { return nil }
+// Update brings the bucket to the spec.
+func (c *Client) Update(ctx context.Context, s Spec) error {
+	for _, a := range c.aspects(s) {
+		same, err := a.same(ctx)
+		if err != nil {
+			return c.aspectError("read", a.name, s.BucketName, err)
+		}
+		if same {
+			continue
+		}
+		if err := a.set(ctx); err != nil {
+			return c.aspectError("set", a.name, s.BucketName, err)
+		}
+	}
+	return nil
+}
+
+func (c *Client) aspectError(verb, aspect, bucket string, err error) error {
+	err = objectstore.S3Error(err)
+	if code(err) == "NotImplemented" {
+		return fault.Errorf(fault.Unsupported, "cannot %s %s of bucket %q%s: the server does not implement it; remove it from the spec: %w", verb, aspect, bucket, c.at(), err)
+	}
+	return fmt.Errorf("cannot %s %s of bucket %q%s: %w", verb, aspect, bucket, c.at(), err)
+}
 
 // Delete removes the bucket. One with objects in it is left alone, and an
 // error of kind Conflict, unless ForceDestroy is set.
@@ -87,28 +157,12 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 		}
 	}
 	_, err := c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &s.BucketName})
-	if err = objectstore.S3Error(err); err != nil && !fault.Is(err, fault.NotFound) {
-		return fmt.Errorf("cannot delete bucket %q: %w", s.BucketName, err)
+	err = objectstore.S3Error(err)
+	switch {
+	case err == nil || fault.Is(err, fault.NotFound):
+		return nil
+	case code(err) == "BucketNotEmpty":
+		return fault.Errorf(fault.Conflict, "cannot delete bucket %q%s: there are objects in it; remove them, or set forceDestroy to lose them: %w", s.BucketName, c.at(), err)
 	}
-	return nil
-}
-
-// empty removes all objects.
-func (c *Client) empty(ctx context.Context, bucket string) error {
-	pages := s3.NewListObjectsV2Paginator(c.s3, &s3.ListObjectsV2Input{Bucket: &bucket})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err = objectstore.S3Error(err); fault.Is(err, fault.NotFound) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("cannot list bucket %q: %w", bucket, err)
-		}
-		for _, o := range page.Contents {
-			if _, err := c.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &bucket, Key: o.Key}); err != nil {
-				return fmt.Errorf("cannot delete object %q of bucket %q: %w", aws.ToString(o.Key), bucket, objectstore.S3Error(err))
-			}
-		}
-	}
-	return nil
+	return fmt.Errorf("cannot delete bucket %q%s: %w", s.BucketName, c.at(), err)
 }

@@ -26,7 +26,9 @@ type Spec struct {
 
 // A Status is what the hub says.
 type Status struct {
-	Commit string `json:"commit,omitempty"`
+	Source   string `json:"source,omitempty"`   // as in the spec
+	Revision string `json:"revision,omitempty"` // as in the spec
+	Commit   string `json:"commit,omitempty"`
 	// Refusal is why the hub refuses the revision, when trying again cannot help.
 	Refusal   string `json:"refusal,omitempty"`
 	Files     int    `json:"files,omitempty"`
@@ -74,9 +76,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	}
 	o.Status, err = describe(ctx, client, ref.Repo, revision)
 	if fault.Final(err) {
-		o.Status, o.Message = Status{Refusal: err.Error()}, err.Error()
+		o.Status, o.Message = Status{Source: s.Source, Revision: s.Revision, Commit: s.Commit, Refusal: err.Error()}, err.Error()
 		return o, nil
 	}
+	o.Status.Source, o.Status.Revision = s.Source, s.Revision
 	o.Ready = err == nil
 	return o, err
 }

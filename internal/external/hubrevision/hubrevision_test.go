@@ -25,7 +25,7 @@ func TestObserveDescribesTheCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := hubrevision.Status{Commit: h.Commit(), Files: 2, SizeBytes: 1022, Config: string(files["config.json"])}
+	want := hubrevision.Status{Source: "hf://" + h.Repo, Commit: h.Commit(), Files: 2, SizeBytes: 1022, Config: string(files["config.json"])}
 	if !o.Exists || !o.UpToDate || !o.Ready || o.Status != want {
 		t.Errorf("Observe: %+v, want %+v", o, want)
 	}

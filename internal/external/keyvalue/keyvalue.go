@@ -7,20 +7,33 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/stream"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Spec describes a key-value bucket.
+// callWithin bounds one change: the reconciler tries again by itself.
+const callWithin = 15 * time.Second
+
+// A Spec describes a key-value bucket. What is absent or zero is no limit,
+// except where a field says otherwise.
 type Spec struct {
 	Bucket string `json:"bucket"`
 	// LimitMarkerTTL lets keys expire one by one and watchers learn of it.
 	LimitMarkerTTL *external.Duration `json:"limitMarkerTTL,omitempty"`
-	Replicas       int                `json:"replicas,omitempty"`
+	TTL            *external.Duration `json:"ttl,omitempty"`     // of every key
+	History        int                `json:"history,omitempty"` // values kept per key; 0: as it is, 1 for a new bucket
+	MaxBytes       int64              `json:"maxBytes,omitempty"`
+	MaxValueSize   int32              `json:"maxValueSize,omitempty"` // bytes
+	Replicas       int                `json:"replicas,omitempty"`     // 0: as it is, 1 for a new bucket
+	Placement      *stream.Placement  `json:"placement,omitempty"`    // absent: as it is
 }
 
 // A Status is what is shown of a bucket.
 type Status struct {
-	Configured bool `json:"configured,omitempty"`
+	Configured bool       `json:"configured,omitempty"`
+	Created    *time.Time `json:"created,omitempty"`
+	History    int        `json:"history,omitempty"`
+	Replicas   int        `json:"replicas,omitempty"`
 }
 
 // A Client manages the buckets of one NATS account.
@@ -38,20 +51,29 @@ func New(b *bus.Bus, connection map[string][]byte) *Client {
 
 // Observe looks whether the bucket is as the spec says.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
-	exists, same, err := c.bus.CompareKV(ctx, s.bus())
-	if err != nil || !exists {
+	have, same, err := c.bus.CompareKV(ctx, s.bus())
+	if err != nil || have == nil {
 		return external.Observation[Status]{Message: "the bucket does not exist"}, err
 	}
-	return external.Observation[Status]{
-		Exists: true, UpToDate: same, Ready: true, Status: Status{Configured: same}, Connection: c.connection,
-	}, nil
+	created := have.Created.UTC().Truncate(time.Second)
+	o := external.Observation[Status]{Exists: true, UpToDate: same, Ready: true, Connection: c.connection, Status: Status{
+		Configured: same, Created: &created, History: int(have.Config.MaxMsgsPerSubject), Replicas: have.Config.Replicas,
+	}}
+	if !same {
+		o.Message = "its configuration differs"
+	}
+	return o, nil
 }
 
 // Create makes the bucket, or takes over one that exists.
-func (c *Client) Create(ctx context.Context, s Spec) error { return c.bus.EnsureKV(ctx, s.bus()) }
+func (c *Client) Create(ctx context.Context, s Spec) error {
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	return c.bus.EnsureKV(ctx, s.bus())
+}
 
 // Update changes the bucket in place.
-func (c *Client) Update(ctx context.Context, s Spec) error { return c.bus.EnsureKV(ctx, s.bus()) }
+func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
 
 // Delete removes the bucket with all its keys.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
@@ -62,9 +84,15 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 }
 
 func (s Spec) bus() bus.KVSpec {
-	spec := bus.KVSpec{Bucket: s.Bucket, Replicas: s.Replicas}
+	spec := bus.KVSpec{
+		Bucket: s.Bucket, History: s.History, MaxBytes: s.MaxBytes, MaxValueSize: s.MaxValueSize,
+		Replicas: s.Replicas, Placement: s.Placement.Bus(),
+	}
 	if s.LimitMarkerTTL != nil {
 		spec.Markers = time.Duration(*s.LimitMarkerTTL)
+	}
+	if s.TTL != nil {
+		spec.TTL = time.Duration(*s.TTL)
 	}
 	return spec
 }

@@ -13,12 +13,17 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/verify"
 )
 
 // A Spec names the files.
 type Spec struct {
 	URL         string `json:"url"` // s3://BUCKET/PREFIX
 	ProgressKey string `json:"progressKey,omitempty"`
+	// Verify has all bytes compared with the manifest whenever it changes.
+	Verify string `json:"verify,omitempty"`
+	// Verified is the value for which an earlier observation has done so.
+	Verified string `json:"-"`
 }
 
 // A Status is what was found of the files.
@@ -30,6 +35,7 @@ type Status struct {
 	TokenizerFile  string           `json:"tokenizerFile,omitempty"`
 	Weights        string           `json:"weights,omitempty"`
 	Shape          *topology.Shape  `json:"shape,omitempty"`
+	Verified       string           `json:"verified,omitempty"` // value of Verify for which the files are known to be right
 	Progress       *progress.Report `json:"progress,omitempty"`
 }
 
@@ -41,14 +47,22 @@ type Reports func(ctx context.Context, key string) (progress.Report, error)
 
 // A Client observes artifacts. Jobs make them; Create and Update do nothing.
 type Client struct {
-	open    Stores
-	reports Reports
+	open     Stores
+	reports  Reports
+	verifier *Verifier
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client.
+// New is a Client that verifies while it observes, which takes as long as it
+// takes to read the files.
 func New(open Stores, reports Reports) *Client { return &Client{open: open, reports: reports} }
+
+// NewInBackground is a Client that has artifacts verified by v, and tells so
+// when it is done.
+func NewInBackground(open Stores, reports Reports, v *Verifier) *Client {
+	return &Client{open: open, reports: reports, verifier: v}
+}
 
 // Observe reads the manifest, and checks that all its files are there with
 // their sizes. An artifact always exists; it is ready when it is whole.
@@ -70,14 +84,42 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if o.Message, err = missing(ctx, store, m); err != nil || o.Message != "" {
 		return o, err
 	}
+	verified := s.Verified
+	if s.Verify != verified {
+		done, err := c.verify(ctx, store, digest, s.Verify)
+		if fault.Is(err, fault.Corrupt) {
+			o.Message = err.Error()
+			return o, nil
+		}
+		if err != nil {
+			return o, err
+		}
+		if done {
+			verified = s.Verify
+		} else {
+			o.Message = "sizes and digests are being verified"
+		}
+	}
 	o.Ready = true
 	o.Status = Status{
-		Whole: true, ManifestSHA256: digest, SizeBytes: m.Size(), Weights: m.Weights, Shape: m.Shape,
+		Whole: true, ManifestSHA256: digest, SizeBytes: m.Size(), Weights: m.Weights, Shape: m.Shape, Verified: verified,
 	}
 	if m.Kind == manifest.Converted {
 		o.Status.ModelFile, o.Status.TokenizerFile = converted(m)
 	}
 	return o, nil
+}
+
+// verify reports whether all bytes have been compared with the manifest.
+func (c *Client) verify(ctx context.Context, store objectstore.Store, digest, value string) (done bool, err error) {
+	switch {
+	case value == "":
+		return true, nil
+	case c.verifier != nil:
+		return c.verifier.verified(store, digest, value)
+	}
+	_, err = verify.Run(ctx, verify.Config{Store: store})
+	return err == nil, err
 }
 
 // missing names the first file that is not there as the manifest has it.

@@ -1,10 +1,12 @@
 // Package modelrecord manages the entry of a model in the registry. It is made
-// from the manifest of the model's files, so it never lists what is not whole.
+// from the manifest of the model's files, so that it never lists what is not
+// whole; only of files in a volume it has to believe what it is told.
 package modelrecord
 
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
@@ -16,9 +18,14 @@ import (
 
 // A Spec describes the entry.
 type Spec struct {
-	Namespace   string `json:"namespace"`
-	Name        string `json:"name"`
-	ArtifactURL string `json:"artifactUrl"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// ArtifactURL is the folder with the files: s3://BUCKET/PREFIX. Empty: they
+	// are in a volume, where nobody here can look, and the entry says SizeBytes
+	// and Weights.
+	ArtifactURL string `json:"artifactUrl,omitempty"`
+	SizeBytes   int64  `json:"sizeBytes,omitempty"`
+	Weights     string `json:"weights,omitempty"`
 }
 
 // A Status is what is shown of the entry.
@@ -40,25 +47,36 @@ func New(open modelartifact.Stores, models *registry.Table[registry.Model]) *Cli
 	return &Client{open: open, models: models}
 }
 
-// Observe compares the entry with the manifest.
+// Observe compares the entry with the manifest. Without one the entry is not up
+// to date, and Update says why it cannot be.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
-	want, err := c.want(ctx, s)
-	if err != nil {
-		return external.Observation[Status]{}, err
-	}
-	have, err := c.models.Get(ctx, want.Key())
+	key := names.ModelKey(s.Namespace, s.Name)
+	have, err := c.models.Get(ctx, key)
 	if fault.Is(err, fault.NotFound) {
 		return external.Observation[Status]{Message: "the registry has no entry"}, nil
 	}
-	if err != nil && !fault.Is(err, fault.Corrupt) {
+	unreadable := fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Invalid)
+	if err != nil && !unreadable {
 		return external.Observation[Status]{}, err
 	}
-	same := err == nil && have.Value.Digest == want.Digest && have.Value.Manifest == want.Manifest
-	o := external.Observation[Status]{Exists: true, UpToDate: same, Ready: same, Status: Status{Key: want.Key(), ManifestSHA256: have.Value.Digest}}
-	if !same {
+	o := external.Observation[Status]{Exists: true, Status: Status{Key: key, ManifestSHA256: have.Value.Digest}}
+	want, err := c.want(ctx, s)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		o.Message = err.Error()
+	case err != nil:
+		return external.Observation[Status]{}, err
+	case unreadable || !same(have.Value, want):
 		o.Message = "the entry is of other files"
+	default:
+		o.UpToDate, o.Ready = true, true
 	}
 	return o, nil
+}
+
+// same reports whether two entries describe the same files.
+func same(a, b registry.Model) bool {
+	return a.Digest == b.Digest && a.Manifest == b.Manifest && (a.Digest != "" || a.Size == b.Size && a.Weights == b.Weights)
 }
 
 // Create writes the entry.
@@ -71,8 +89,19 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 	return err
 }
 
-// Update writes the entry anew.
-func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
+// Update writes the entry anew. Without a manifest there is no model any more:
+// then it removes the entry, which comes back with the manifest, and returns
+// NotFound.
+func (c *Client) Update(ctx context.Context, s Spec) error {
+	err := c.Create(ctx, s)
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if gone := c.Delete(ctx, s); gone != nil {
+		return gone
+	}
+	return err
+}
 
 // Delete removes the entry.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
@@ -80,6 +109,12 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 }
 
 func (c *Client) want(ctx context.Context, s Spec) (registry.Model, error) {
+	if s.ArtifactURL == "" {
+		m := manifest.Manifest{Weights: s.Weights, Written: time.Now().UTC().Truncate(time.Second)}
+		r := registry.NewModel(s.Namespace, s.Name, "", "", m)
+		r.Size = s.SizeBytes
+		return r, nil
+	}
 	store, err := c.open(ctx, s.ArtifactURL)
 	if err != nil {
 		return registry.Model{}, err

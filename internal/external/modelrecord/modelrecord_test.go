@@ -2,42 +2,35 @@ package modelrecord_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
 func TestLifeOfARecord(t *testing.T) {
 	ctx := t.Context()
-	s := natstest.Start(t)
-	b, err := bus.Connect(ctx, bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	if err := b.Ensure(ctx); err != nil {
-		t.Fatal(err)
-	}
 	store, err := objectstore.OpenDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	models := registry.Models(b)
-	c := modelrecord.New(func(context.Context, string) (objectstore.Store, error) { return store, nil }, models)
+	models, c := world(t, func(context.Context, string) (objectstore.Store, error) { return store, nil })
 	spec := modelrecord.Spec{Namespace: "ns", Name: "tiny", ArtifactURL: "s3://models/x"}
 
-	if _, err := c.Observe(ctx, spec); !fault.Is(err, fault.NotFound) {
-		t.Errorf("Observe without a manifest: %v, want NotFound", err)
+	if o, err := c.Observe(ctx, spec); err != nil || o.Exists {
+		t.Errorf("Observe without a manifest: %+v, %v, want nothing", o, err)
 	}
-	if err := c.Create(ctx, spec); err == nil {
-		t.Error("a model without a manifest is listed")
+	if err := c.Create(ctx, spec); !fault.Is(err, fault.NotFound) {
+		t.Errorf("Create without a manifest: %v, want NotFound", err)
 	}
 	save := func(weights string) {
 		m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: weights, Files: []manifest.File{{Path: "a", Size: 7, SHA256: strings.Repeat("0", 64)}}}
@@ -66,6 +59,22 @@ func TestLifeOfARecord(t *testing.T) {
 	if err != nil || r.Value.Weights != "f32" || r.Value.Size != 7 {
 		t.Errorf("the entry is %+v, %v", r.Value, err)
 	}
+	if err := store.Remove(ctx, names.Manifest); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := c.Observe(ctx, spec); err != nil || !o.Exists || o.UpToDate || o.Ready {
+		t.Errorf("Observe of an entry whose manifest is gone: %+v, %v", o, err)
+	}
+	if err := c.Update(ctx, spec); !fault.Is(err, fault.NotFound) {
+		t.Errorf("Update without a manifest: %v, want NotFound", err)
+	}
+	if list, err := models.List(ctx, ">"); err != nil || len(list) != 0 {
+		t.Errorf("a model without a manifest is listed: %+v, %v", list, err)
+	}
+	save("f32")
+	if err := c.Create(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if err := c.Delete(ctx, spec); err != nil {
 			t.Fatal(err)
@@ -74,4 +83,44 @@ func TestLifeOfARecord(t *testing.T) {
 	if _, err := models.Get(ctx, "model/ns/tiny"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("after Delete: %v, want NotFound", err)
 	}
+}
+
+// The files of such a model are in a volume.
+func TestRecordWithoutArtifact(t *testing.T) {
+	ctx := t.Context()
+	models, c := world(t, func(context.Context, string) (objectstore.Store, error) {
+		return nil, errors.New("the object store is asked for")
+	})
+	spec := modelrecord.Spec{Namespace: "ns", Name: "tiny", SizeBytes: 7, Weights: "q40"}
+	if err := c.Create(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := c.Observe(ctx, spec); err != nil || !o.Ready || !o.UpToDate || o.Status.ManifestSHA256 != "" {
+		t.Errorf("Observe: %+v, %v", o, err)
+	}
+	spec.SizeBytes = 8
+	if o, err := c.Observe(ctx, spec); err != nil || o.UpToDate {
+		t.Errorf("Observe of another size: %+v, %v", o, err)
+	}
+	if err := c.Update(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := models.Get(ctx, "model/ns/tiny"); err != nil || r.Value.Size != 8 || r.Value.Weights != "q40" || r.Value.Created.IsZero() {
+		t.Errorf("the entry is %+v, %v", r.Value, err)
+	}
+}
+
+func world(t *testing.T, open modelartifact.Stores) (*registry.Table[registry.Model], *modelrecord.Client) {
+	t.Helper()
+	s := natstest.Start(t)
+	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	models := registry.Models(b)
+	return models, modelrecord.New(open, models)
 }

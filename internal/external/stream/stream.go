@@ -10,20 +10,46 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Spec describes a stream with limits retention.
+// callWithin bounds one change: the reconciler tries again by itself.
+const callWithin = 15 * time.Second
+
+// A Spec describes a stream with limits retention. What is absent or zero is no
+// limit for a new stream.
 type Spec struct {
-	Name            string             `json:"name"`
-	Subjects        []string           `json:"subjects"`
-	Discard         string             `json:"discard,omitempty"`         // "old" or "new"
-	MaxBytes        int64              `json:"maxBytes,omitempty"`        // 0: no limit
-	MaxAge          *external.Duration `json:"maxAge,omitempty"`          // absent: no limit
-	DuplicateWindow *external.Duration `json:"duplicateWindow,omitempty"` // absent: two minutes
-	Replicas        int                `json:"replicas,omitempty"`
+	Name              string             `json:"name"`
+	Subjects          []string           `json:"subjects"`
+	Discard           string             `json:"discard,omitempty"` // "old" or "new"
+	MaxBytes          int64              `json:"maxBytes,omitempty"`
+	MaxMsgs           int64              `json:"maxMsgs,omitempty"`
+	MaxMsgSize        int32              `json:"maxMsgSize,omitempty"` // bytes
+	MaxMsgsPerSubject int64              `json:"maxMsgsPerSubject,omitempty"`
+	MaxAge            *external.Duration `json:"maxAge,omitempty"`
+	DuplicateWindow   *external.Duration `json:"duplicateWindow,omitempty"` // absent: two minutes
+	Replicas          int                `json:"replicas,omitempty"`
+	Placement         *Placement         `json:"placement,omitempty"` // absent: as it is
+}
+
+// A Placement says which servers of a cluster keep a stream.
+type Placement struct {
+	Cluster string   `json:"cluster,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
+}
+
+// Bus is the placement as the bus has it; nil is none.
+func (p *Placement) Bus() bus.Placement {
+	if p == nil {
+		return bus.Placement{}
+	}
+	return bus.Placement{Cluster: p.Cluster, Tags: p.Tags}
 }
 
 // A Status is what is shown of a stream.
 type Status struct {
-	Configured bool `json:"configured,omitempty"`
+	Configured      bool               `json:"configured,omitempty"`
+	Created         *time.Time         `json:"created,omitempty"`
+	Storage         string             `json:"storage,omitempty"` // File or Memory
+	Replicas        int                `json:"replicas,omitempty"`
+	DuplicateWindow *external.Duration `json:"duplicateWindow,omitempty"`
 }
 
 // A Client manages the streams of one NATS account.
@@ -41,20 +67,29 @@ func New(b *bus.Bus, connection map[string][]byte) *Client {
 
 // Observe looks whether the stream is as the spec says.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
-	exists, same, err := c.bus.CompareStream(ctx, s.bus())
-	if err != nil || !exists {
+	have, same, err := c.bus.CompareStream(ctx, s.bus())
+	if err != nil || have == nil {
 		return external.Observation[Status]{Message: "the stream does not exist"}, err
 	}
-	return external.Observation[Status]{
-		Exists: true, UpToDate: same, Ready: true, Status: Status{Configured: same}, Connection: c.connection,
-	}, nil
+	window, created := external.Duration(have.Config.Duplicates), have.Created.UTC().Truncate(time.Second)
+	o := external.Observation[Status]{Exists: true, UpToDate: same, Ready: true, Connection: c.connection, Status: Status{
+		Configured: same, Created: &created, Storage: have.Config.Storage.String(), Replicas: have.Config.Replicas, DuplicateWindow: &window,
+	}}
+	if !same {
+		o.Message = "its configuration differs"
+	}
+	return o, nil
 }
 
 // Create makes the stream, or takes over one that exists.
-func (c *Client) Create(ctx context.Context, s Spec) error { return c.bus.EnsureStream(ctx, s.bus()) }
+func (c *Client) Create(ctx context.Context, s Spec) error {
+	ctx, cancel := context.WithTimeout(ctx, callWithin)
+	defer cancel()
+	return c.bus.EnsureStream(ctx, s.bus())
+}
 
 // Update changes the stream in place.
-func (c *Client) Update(ctx context.Context, s Spec) error { return c.bus.EnsureStream(ctx, s.bus()) }
+func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
 
 // Delete removes the stream with all its messages.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
@@ -66,8 +101,9 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 
 func (s Spec) bus() bus.StreamSpec {
 	return bus.StreamSpec{
-		Name: s.Name, Subjects: s.Subjects, MaxBytes: s.MaxBytes, DiscardNew: s.Discard == "new",
-		MaxAge: duration(s.MaxAge), Dedupe: duration(s.DuplicateWindow), Replicas: s.Replicas,
+		Name: s.Name, Subjects: s.Subjects, DiscardNew: s.Discard == "new",
+		MaxBytes: s.MaxBytes, MaxMsgs: s.MaxMsgs, MaxMsgSize: s.MaxMsgSize, MaxPerSubject: s.MaxMsgsPerSubject,
+		MaxAge: duration(s.MaxAge), Dedupe: duration(s.DuplicateWindow), Replicas: s.Replicas, Placement: s.Placement.Bus(),
 	}
 }
 

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,46 +14,66 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// Finalizer and annotation of a managed resource, as Crossplane's runtime
-// sets them.
+// What our provider writes on a managed resource.
 const (
-	finalizer    = "finalizer.managedresource.crossplane.io"
-	externalName = "crossplane.io/external-name"
+	finalizer     = "finalizer.managedresource.crossplane.io"
+	externalName  = "crossplane.io/external-name"
+	createPending = "crossplane.io/external-create-pending"
 )
 
-// prepare adds the finalizer and the external name, or takes the finalizer
-// away from a resource that goes. It reports whether that changed anything.
+// prepare does the next update of a resource's metadata, in the steps in which
+// our provider writes them: each is an event for whoever watches. It
+// reports whether there was one.
 func prepare(obj *unstructured.Unstructured) bool {
-	var others []string
-	has := false
-	for _, f := range obj.GetFinalizers() {
-		if f == finalizer {
-			has = true
-			continue
-		}
-		others = append(others, f)
-	}
+	finalizers := obj.GetFinalizers()
+	has := slices.Contains(finalizers, finalizer)
 	if obj.GetDeletionTimestamp() != nil {
-		obj.SetFinalizers(others)
+		obj.SetFinalizers(slices.DeleteFunc(finalizers, func(f string) bool { return f == finalizer }))
 		return has
 	}
-	if has {
-		return false
-	}
-	obj.SetFinalizers(append(others, finalizer))
 	annotations := obj.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	if annotations[externalName] == "" {
+	defer func() { obj.SetAnnotations(annotations) }()
+	now := time.Now().UTC().Format(time.RFC3339)
+	switch {
+	case !has:
 		annotations[externalName] = obj.GetName()
+		obj.SetFinalizers(append(finalizers, finalizer))
+	case !creates(obj):
+		return false
+	case annotations[createPending] == "":
+		annotations[createPending] = now
+	default:
+		return false
 	}
-	obj.SetAnnotations(annotations)
 	return true
+}
+
+// creates reports whether the management policies let the provider make the
+// outside thing.
+func creates(obj *unstructured.Unstructured) bool {
+	policies, given, _ := unstructured.NestedStringSlice(obj.Object, "spec", "managementPolicies")
+	return !given || slices.Contains(policies, "*") || slices.Contains(policies, "Create")
+}
+
+// creating reports whether the outside thing was made just now: the runtime
+// says so, and looks again.
+func creating(obj *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	return creates(obj) && len(conditions) == 0
 }
 
 // settle sets what was observed, and the conditions Synced and Ready.
 func settle(obj *unstructured.Unstructured, seen Observation) error {
+	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Available"}
+	if creating(obj) {
+		ready = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Creating"}
+		seen.AtProvider = nil
+	} else if seen.Unready != "" {
+		ready = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Unavailable", Message: seen.Unready}
+	}
 	if seen.AtProvider != nil {
 		fields, err := tree(seen.AtProvider)
 		if err == nil {
@@ -61,10 +82,6 @@ func settle(obj *unstructured.Unstructured, seen Observation) error {
 		if err != nil {
 			return fmt.Errorf("cannot report what was observed of %s %q: %w", obj.GetKind(), obj.GetName(), err)
 		}
-	}
-	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Available"}
-	if seen.Unready != "" {
-		ready = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Unavailable", Message: seen.Unready}
 	}
 	synced := metav1.Condition{Type: "Synced", Status: metav1.ConditionTrue, Reason: "ReconcileSuccess"}
 	return setConditions(obj, ready, synced)

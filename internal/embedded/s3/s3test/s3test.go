@@ -49,9 +49,17 @@ var shared struct {
 
 // Main runs the tests of a package, or the gateway if this process is one. It
 // does not return.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Child reports whether this process is the gateway, and is to call Main at
+// once. Packages ask that have more to prepare.
+func Child() bool { return os.Getenv(dirEnv) != "" }
+
+// Run is Main for packages that have more to clean up: it returns the exit
+// status, which the process has to end with.
+func Run(m *testing.M) int {
 	if dir := os.Getenv(dirEnv); dir != "" {
-		os.Exit(serve(dir, os.Getenv(listenEnv)))
+		return serve(dir, os.Getenv(listenEnv))
 	}
 	shared.main = true
 	code := m.Run()
@@ -59,7 +67,7 @@ func Main(m *testing.M) {
 		shared.gateway.Kill()
 		_ = os.RemoveAll(shared.dir)
 	}
-	os.Exit(code)
+	return code
 }
 
 // serve is the life of the child: it ends with its standard input, which ends

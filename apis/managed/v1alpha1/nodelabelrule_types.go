@@ -1,0 +1,102 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// NodeLabelRuleParameters say which nodes get which labels.
+//
+// +kubebuilder:validation:XValidation:rule="self.labels.all(k, !k.contains('/') || !k.split('/')[0].endsWith('kubernetes.io') && !k.split('/')[0].endsWith('k8s.io'))",message="labels of kubernetes.io and k8s.io belong to Kubernetes"
+type NodeLabelRuleParameters struct {
+	// What the labels of a node must all fulfil. Without expressions, every node does.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	MatchExpressions []NodeLabelExpression `json:"matchExpressions,omitempty"`
+
+	// Labels that matching nodes get.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	Labels map[string]string `json:"labels"`
+}
+
+// A NodeLabelExpression compares one label of a node.
+//
+// +kubebuilder:validation:XValidation:rule="self.operator in ['Exists', 'DoesNotExist'] ? !has(self.values) || size(self.values) == 0 : has(self.values) && size(self.values) > 0",message="In, NotIn, Gt and Lt need values, Exists and DoesNotExist have none"
+// +kubebuilder:validation:XValidation:rule="!(self.operator in ['Gt', 'Lt']) || has(self.values) && size(self.values) == 1 && self.values[0].matches('^-?[0-9]{1,18}$')",message="Gt and Lt need one value, a whole number"
+type NodeLabelExpression struct {
+	// Label.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	Key string `json:"key"`
+
+	// How it is compared. NotIn and DoesNotExist are true of nodes without the label; Gt and Lt compare whole numbers.
+	// +kubebuilder:validation:Enum=Exists;In;NotIn;DoesNotExist;Gt;Lt
+	Operator string `json:"operator"`
+
+	// What it is compared with.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=63
+	Values []string `json:"values,omitempty"`
+}
+
+// NodeLabelRuleObservation is what was found of the nodes.
+type NodeLabelRuleObservation struct {
+	// Nodes that match.
+	// +optional
+	Matched int32 `json:"matched,omitempty"`
+
+	// Nodes that have all labels of the rule.
+	// +optional
+	Labelled int32 `json:"labelled,omitempty"`
+
+	// Nodes that match, and have a label of the rule with another value that is not the rule's. They are left as they are.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	Conflicts []string `json:"conflicts,omitempty"`
+}
+
+// A NodeLabelRule labels the nodes of the cluster that match. It takes its labels back from nodes that no longer match, and when it is
+// deleted, and touches no others.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Matched",type=integer,JSONPath=`.status.atProvider.matched`
+// +kubebuilder:printcolumn:name="Labelled",type=integer,JSONPath=`.status.atProvider.labelled`
+type NodeLabelRule struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   NodeLabelRuleSpec   `json:"spec"`
+	Status NodeLabelRuleStatus `json:"status,omitempty"`
+}
+
+// NodeLabelRuleSpec is the desired state of a NodeLabelRule.
+type NodeLabelRuleSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider NodeLabelRuleParameters `json:"forProvider"`
+}
+
+// NodeLabelRuleStatus is the observed state of a NodeLabelRule.
+type NodeLabelRuleStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider NodeLabelRuleObservation `json:"atProvider,omitempty"`
+}
+
+// NodeLabelRuleList is a list of NodeLabelRules.
+//
+// +kubebuilder:object:root=true
+type NodeLabelRuleList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NodeLabelRule `json:"items"`
+}

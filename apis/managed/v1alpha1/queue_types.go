@@ -1,0 +1,71 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// QueueParameters describe the streams and key-value buckets that belong together.
+type QueueParameters struct {
+	// Streams of the queue.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Streams []StreamParameters `json:"streams,omitempty"`
+
+	// Key-value buckets of the queue.
+	// +optional
+	// +listType=map
+	// +listMapKey=bucket
+	// +kubebuilder:validation:MaxItems=16
+	KeyValues []KeyValueParameters `json:"keyValues,omitempty"`
+}
+
+// QueueObservation is what was found of a queue.
+type QueueObservation struct {
+	// Whether all streams and buckets exist with the wanted configuration.
+	// +optional
+	Configured bool `json:"configured,omitempty"`
+}
+
+// A Queue is the JetStream streams and key-value buckets that belong together, as one resource: whoever watches
+// it hears of it once, and not of each part. Existing parts are updated in place, never made anew.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+type Queue struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   QueueSpec   `json:"spec"`
+	Status QueueStatus `json:"status,omitempty"`
+}
+
+// QueueSpec is the desired state of a Queue.
+type QueueSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// What is wanted outside.
+	ForProvider QueueParameters `json:"forProvider"`
+}
+
+// QueueStatus is the observed state of a Queue.
+type QueueStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// What was found outside.
+	// +optional
+	AtProvider QueueObservation `json:"atProvider,omitempty"`
+}
+
+// QueueList is a list of Queues.
+//
+// +kubebuilder:object:root=true
+type QueueList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Queue `json:"items"`
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/local"
+)
+
+// everything is an Ingress that has its gateway told all that it can be told.
+const everything = `
+apiVersion: koldun.gorizond.io/v1
+kind: Ingress
+metadata: {name: all, namespace: ns}
+spec:
+  backend:
+    isolation: conversation
+    maxSessions: 4
+    conversationTTL: 5m
+    strictParameters: true
+    responseTimeout: 1m
+    queueTimeout: 2m
+    limits: {requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3}
+    queue: {maxPerSession: 4, maxPerTenant: 5, maxAttempts: 6}
+`
+
+// TestComposedArgumentsAreUnderstood parses the arguments of all containers of
+// this binary that the examples lead to.
+func TestComposedArgumentsAreUnderstood(t *testing.T) {
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := filepath.Join(t.TempDir(), "all.yaml")
+	if err := os.WriteFile(all, []byte(everything), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	claims, err := readClaims(t.Context(), schemas, []string{all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rendered bytes.Buffer
+	r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), out: &rendered, rounds: maxRounds, known: map[local.Key]local.Object{}}
+	if err := r.renderAll(t.Context(), claims); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{rendered.String()}
+	golden, err := filepath.Glob("testdata/golden/*.yaml")
+	if err != nil || len(golden) == 0 {
+		t.Fatalf("there are no golden files: %v", err)
+	}
+	for _, name := range golden {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(raw))
+	}
+	commands := map[string]bool{}
+	for _, text := range texts {
+		for _, args := range composedArgs(t, text) {
+			commands[args[0]] = true
+			parser, err := kong.New(&CLI{}, kong.Vars{"image": "koldun"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := parser.Parse(args); err != nil {
+				t.Errorf("koldun %s: %v", strings.Join(args, " "), err)
+			}
+		}
+	}
+	for _, want := range []string{"gateway", "dispatcher", "llm", "fetch", "convert", "install", "supervise", "engine"} {
+		if !commands[want] {
+			t.Errorf("no example runs koldun %s", want)
+		}
+	}
+}
+
+// composedArgs are those of containers of this binary in rendered documents.
+func composedArgs(t *testing.T, text string) (out [][]string) {
+	t.Helper()
+	port, other := regexp.MustCompile(`\$\(KOLDUN_PORT_\w+\)`), regexp.MustCompile(`\$\(\w+\)`)
+	for _, doc := range strings.Split(text, "\n---\n") {
+		var o struct {
+			Spec struct {
+				Template corev1.PodTemplateSpec `json:"template"`
+			} `json:"spec"`
+		}
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			continue // not one with pods
+		}
+		for _, c := range slices.Concat(o.Spec.Template.Spec.InitContainers, o.Spec.Template.Spec.Containers) {
+			if c.Image != "ghcr.io/gorizond/koldun:golden" && len(c.Command) == 0 {
+				continue
+			}
+			args := slices.Clone(c.Args)
+			for i := range args {
+				args[i] = other.ReplaceAllString(port.ReplaceAllString(args[i], "1"), "x")
+			}
+			out = append(out, args)
+		}
+	}
+	return out
+}

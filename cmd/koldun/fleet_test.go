@@ -1,0 +1,163 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A fleet is a NATS server, real dispatchers and sidecars, and a client.
+type fleet struct {
+	t   *testing.T
+	env []string
+	bus *bus.Bus
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	srv := natstest.Start(t)
+	f := &fleet{t: t, env: []string{
+		names.EnvNATSURL + "=" + srv.URL(), names.EnvNATSUser + "=" + natstest.User, names.EnvNATSPassword + "=" + natstest.Password,
+	}}
+	b, err := bus.Connect(f.ctx(), bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password, Name: "client"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	f.bus = b
+	if err := b.Ensure(f.ctx()); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *fleet) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	f.t.Cleanup(cancel)
+	return ctx
+}
+
+func (f *fleet) koldun(args ...string) *process { return startEnv(f.t, f.env, args...) }
+
+func (f *fleet) dispatcher(identity string) *process {
+	return f.koldun("--log-level=debug", "dispatcher", "--listen=127.0.0.1:0", "--identity="+identity)
+}
+
+func (f *fleet) runner(name string, e *enginetest.Engine) *process {
+	return f.koldun("llm", "--listen=127.0.0.1:0", "--engine="+e.URL, "--session=ns_model", "--runner="+name, "--model=ns/model")
+}
+
+// An asked request is followed by a goroutine of its own.
+type asked struct {
+	req     bus.Request
+	started chan struct{} // closed when an engine has it
+	done    chan struct{} // closed when it has ended
+	text    string        // valid then
+	last    bus.Frame
+}
+
+// ask queues a request for an echo of text.
+func (f *fleet) ask(id, text string) *asked {
+	f.t.Helper()
+	content, err := json.Marshal(text)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	now := time.Now()
+	a := &asked{started: make(chan struct{}), done: make(chan struct{}), req: bus.Request{
+		ID: id, Session: "ns_model", Tenant: "tenant", Model: "ns/model", Created: now, Deadline: now.Add(time.Hour), Timeout: time.Hour,
+		Body: fmt.Appendf(nil, `{"model":"ns/model","messages":[{"role":"user","content":%s}]}`, content),
+	}}
+	frames, err := f.bus.SubscribeFrames(a.req.Ref())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(frames.Close)
+	if _, err := f.bus.PublishRequest(f.ctx(), a.req); err != nil {
+		f.t.Fatal(err)
+	}
+	ctx := f.ctx()
+	go func() { // ends with the request or the test
+		defer close(a.done)
+		var b strings.Builder
+		for begun := false; ; {
+			frame, err := frames.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				f.t.Errorf("request %s: %v", id, err)
+				break
+			}
+			if frame.Kind == bus.FrameStarted && !begun {
+				begun = true
+				close(a.started)
+			}
+			b.WriteString(frame.Text)
+			a.last = frame
+		}
+		a.text = b.String()
+	}()
+	return a
+}
+
+// want checks the answer, and that the outcome agrees.
+func (f *fleet) want(a *asked, text string) bus.Outcome {
+	f.t.Helper()
+	<-a.done
+	if a.text != text || a.last.Kind != bus.FrameEnd {
+		f.t.Errorf("request %s: %q ending in %q (%+v), want %q", a.req.ID, a.text, a.last.Kind, a.last.Error, text)
+	}
+	o := f.outcome(a.req.Ref())
+	if o.State != bus.Completed {
+		f.t.Errorf("request %s: outcome %+v, want completed", a.req.ID, o)
+	}
+	return o
+}
+
+// outcome waits for a terminal record.
+func (f *fleet) outcome(ref bus.Ref) (o bus.Outcome) {
+	f.t.Helper()
+	f.eventually("an outcome of "+ref.ID, func() bool {
+		var err error
+		o, err = f.bus.Outcome(f.ctx(), ref)
+		if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Transient) {
+			f.t.Fatal(err)
+		}
+		return err == nil
+	})
+	return o
+}
+
+func (f *fleet) eventually(what string, ok func() bool) {
+	f.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(patience); !ok(); {
+		select {
+		case <-tick.C:
+		case <-limit:
+			f.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// settled waits until the queue is empty.
+func (f *fleet) settled() {
+	f.t.Helper()
+	f.eventually("an empty queue", func() bool {
+		s, err := f.bus.JetStream().Stream(f.ctx(), names.RequestStream)
+		return err == nil && s.CachedInfo().State.Msgs == 0
+	})
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/gateway"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+func gatewayConfig(t *testing.T, args ...string) (gateway.Config, error) {
+	t.Helper()
+	var c GatewayCmd
+	p, err := kong.New(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return c.config(slog.New(slog.DiscardHandler))
+}
+
+// TestGatewayFlags uses the flags as the functions compose them, and holds the
+// defaults that the functions leave out.
+func TestGatewayFlags(t *testing.T) {
+	t.Setenv(names.EnvNATSURL, "nats://127.0.0.1:4222")
+	t.Setenv(envHashSecret, "base64:c2VjcmV0")
+	got, err := gatewayConfig(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Isolation != gateway.IsolateModel || got.MaxSessions != 8 || got.DemandTTL != 10*time.Minute || got.StrictParameters || string(got.HashKey) != "secret" {
+		t.Errorf("defaults are %+v", got)
+	}
+	got, err = gatewayConfig(t, "--isolation=token", "--max-sessions=3", "--demand-ttl=5m0s", "--strict-parameters", "--requests-per-minute=1",
+		"--tokens-per-minute=2", "--concurrent-requests=4", "--max-per-session=5", "--max-per-tenant=6", "--cors-origin=https://a.example,https://b.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Isolation != gateway.IsolateToken || got.MaxSessions != 3 || got.DemandTTL != 5*time.Minute || !got.StrictParameters ||
+		got.Limits != (registry.Limits{RequestsPerMinute: 1, TokensPerMinute: 2, ConcurrentRequests: 4}) ||
+		got.MaxPerSession != 5 || got.MaxPerTenant != 6 || len(got.Origins) != 2 {
+		t.Errorf("got %+v", got)
+	}
+	t.Setenv(envHashSecret, "base64:%%%")
+	if _, err := gatewayConfig(t); !fault.Is(err, fault.Invalid) {
+		t.Errorf("err = %v", err)
+	}
+}

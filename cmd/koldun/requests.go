@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// RequestsCmd looks into the queue. It connects to NATS as the environment
+// says.
+type RequestsCmd struct {
+	List   RequestsListCmd   `cmd:"" help:"List how requests ended, those that have not, or those that no runner could serve."`
+	Show   RequestsShowCmd   `cmd:"" help:"Show one request."`
+	Replay RequestsReplayCmd `cmd:"" help:"Queue a request again that no runner could serve, and print its answer."`
+	Cancel RequestsCancelCmd `cmd:"" help:"Cancel a request that has not ended."`
+}
+
+// lookTimeout is how long people wait for NATS before they are told.
+const lookTimeout = 10 * time.Second
+
+// openQueue connects for a look into the queue.
+func openQueue(ctx context.Context, log *slog.Logger) (*bus.Bus, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	return connectBus(ctx, "requests", log)
+}
+
+// RequestsShowCmd shows what is known of a request.
+type RequestsShowCmd struct {
+	ID   string `arg:"" help:"Id of the request, as x-request-id and logs have it."`
+	Body bool   `help:"Print the request's body, too, which holds the prompt. Only dead letters have it."`
+}
+
+// A shownRequest is what is known of a request.
+type shownRequest struct {
+	Open       *bus.Open       `json:"open,omitempty"`
+	Outcome    *bus.Outcome    `json:"outcome,omitempty"`
+	DeadLetter *shownLetter    `json:"deadLetter,omitempty"`
+	Body       json.RawMessage `json:"body,omitempty"`
+}
+
+// A shownLetter is a dead letter without its prompt.
+type shownLetter struct {
+	Reasons  []string  `json:"reasons"`
+	Attempts int       `json:"attempts"`
+	Failed   time.Time `json:"failed"`
+	Bytes    int       `json:"bodyBytes"`
+}
+
+// Run prints JSON.
+func (c *RequestsShowCmd) Run(ctx context.Context, log *slog.Logger) error {
+	b, err := openQueue(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	var shown shownRequest
+	if open, err := b.FindOpen(ctx, c.ID); err == nil {
+		shown.Open = &open
+	} else if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if o, err := b.FindOutcome(ctx, c.ID); err == nil {
+		shown.Outcome = &o
+	} else if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if d, _, err := b.DeadLetter(ctx, c.ID); err == nil {
+		shown.DeadLetter = &shownLetter{Reasons: d.Reasons, Attempts: d.Attempts, Failed: d.Failed, Bytes: len(d.Request.Body)}
+		if c.Body {
+			shown.Body = d.Request.Body
+		}
+	} else if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if shown.Open == nil && shown.Outcome == nil && shown.DeadLetter == nil {
+		return fault.Errorf(fault.NotFound, "cannot show request %q: it is neither waiting nor among those that ended in the last %s", c.ID, names.OutcomeMaxAge)
+	}
+	return printJSON(os.Stdout, shown)
+}
+
+// RequestsCancelCmd cancels a request.
+type RequestsCancelCmd struct {
+	ID string `arg:"" help:"Id of the request."`
+}
+
+// Run returns when the dispatcher or the runner has taken note.
+func (c *RequestsCancelCmd) Run(ctx context.Context, log *slog.Logger) error {
+	b, err := openQueue(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	open, err := b.FindOpen(ctx, c.ID)
+	if fault.Is(err, fault.NotFound) {
+		if o, endErr := b.FindOutcome(ctx, c.ID); endErr == nil {
+			return fault.Errorf(fault.Conflict, "cannot cancel request %q: it has ended (%s)", c.ID, o.State)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot cancel request %q: %w", c.ID, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	if err := b.Cancel(ctx, open.Ref, "operator"); err != nil {
+		return fmt.Errorf("%w (does a dispatcher run?)", err)
+	}
+	fmt.Fprintln(os.Stderr, "cancelled", c.ID)
+	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// RequestsReplayCmd queues a dead letter again.
+type RequestsReplayCmd struct {
+	ID   string `arg:"" help:"Id of the request that died."`
+	Wait bool   `default:"true" negatable:"" help:"Wait for the answer and print its text."`
+	Keep bool   `help:"Keep the dead letter. Otherwise it goes when the request is queued; should that die, too, it leaves its own."`
+}
+
+// Run prints the id of the new request on standard error, and its answer on
+// standard output.
+func (c *RequestsReplayCmd) Run(ctx context.Context, log *slog.Logger) error {
+	b, err := openQueue(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	dead, seq, err := b.DeadLetter(ctx, c.ID)
+	if err != nil {
+		return fmt.Errorf("cannot replay request %q: %w", c.ID, err)
+	}
+	again := dead.Replay("req_"+rand.Text(), time.Now().UTC())
+	frames, err := b.SubscribeFrames(again.Ref()) // before it is queued, or the beginning is missed
+	if err != nil {
+		return fmt.Errorf("cannot replay request %q: %w", c.ID, err)
+	}
+	defer frames.Close()
+	if _, err := b.PublishRequest(ctx, again); err != nil {
+		return fmt.Errorf("cannot replay request %q: %w", c.ID, err)
+	}
+	fmt.Fprintln(os.Stderr, "queued as", again.ID)
+	if !c.Keep {
+		if err := b.DeleteDead(ctx, seq); err != nil {
+			log.Warn("the dead letter stays", "request", c.ID, "error", err)
+		}
+	}
+	if !c.Wait {
+		return nil
+	}
+	return follow(ctx, b, frames, again.Ref(), os.Stdout)
+}
+
+// follow prints an answer. An interrupt cancels the request.
+func follow(ctx context.Context, b *bus.Bus, frames *bus.Frames, ref bus.Ref, w io.Writer) error {
+	for {
+		f, err := frames.Next(ctx)
+		if err != nil {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			_ = b.Cancel(ctx, ref, "interrupted")
+			return err
+		}
+		switch f.Kind {
+		case bus.FrameDelta:
+			if _, err := io.WriteString(w, f.Text); err != nil {
+				return err
+			}
+		case bus.FrameEnd:
+			_, err := io.WriteString(w, "\n")
+			return err
+		case bus.FrameError:
+			return fault.Errorf(fault.Transient, "request %q ended: %s: %s", ref.ID, f.Error.Code, f.Error.Message)
+		case bus.FrameQueued, bus.FrameStarted:
+		}
+	}
+}
+
+func printLine(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

@@ -1,0 +1,109 @@
+package main_test
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+)
+
+func (p *process) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A leader that is stopped in the middle of its work and goes on when another
+// leads changes nothing: no request is lost, given out again, ended otherwise
+// than the new leader ends it, or cut.
+func TestStoppedLeaderChangesNothing(t *testing.T) {
+	f := newFleet(t)
+	gate := make(chan struct{})
+	var engines []*enginetest.Engine
+	for i := range 2 {
+		e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+			if r.Last() == "slow" {
+				return enginetest.Reply{Pieces: []string{"one ", "two ", "three"}, Gate: gate}
+			}
+			return enginetest.Echo(r)
+		})
+		engines = append(engines, e)
+		f.runner(fmt.Sprintf("r%d", i), e)
+	}
+	old := f.dispatcher("old")
+	old.expect(t, `msg=leading|"leading"`)
+	running := f.ask("req_running", "slow") // one runner is at work through it all
+	<-running.started
+	gate <- struct{}{}
+	f.want(f.ask("req_before", "before"), "before")
+
+	// Stopped while requests come in: some are on their way to it.
+	var during []*asked
+	for i := range 20 {
+		if i == 5 {
+			old.signal(t, syscall.SIGSTOP)
+		}
+		during = append(during, f.ask(fmt.Sprintf("req_during_%d", i), fmt.Sprint("during ", i)))
+	}
+	next := f.dispatcher("next")
+	next.expect(t, `msg=leading|"leading"`)
+	for i, a := range during {
+		if o := f.want(a, fmt.Sprint("during ", i)); o.Attempts != 1 {
+			t.Errorf("%s took %d attempts, want 1", a.req.ID, o.Attempts)
+		}
+	}
+	// The other runner is busy, too, and requests wait, when the old leader
+	// goes on with what it believes.
+	second := f.ask("req_second", "slow")
+	<-second.started
+	var waiting []*asked
+	for i := range 10 {
+		waiting = append(waiting, f.ask(fmt.Sprintf("req_waiting_%d", i), fmt.Sprint("waiting ", i)))
+	}
+	old.signal(t, syscall.SIGCONT)
+	old.expect(t, `no longer leading`)
+	for range 5 {
+		gate <- struct{}{}
+	}
+	f.want(running, "one two three")
+	f.want(second, "one two three")
+	for i, a := range waiting {
+		if o := f.want(a, fmt.Sprint("waiting ", i)); o.Attempts != 1 {
+			t.Errorf("%s took %d attempts, want 1", a.req.ID, o.Attempts)
+		}
+	}
+	f.settled()
+
+	// No engine was asked anything twice.
+	times := map[string]int{}
+	for _, e := range engines {
+		for _, r := range e.Requests() {
+			times[r.Last()]++
+		}
+	}
+	delete(times, "Hi") // of the proofs that the engines generate
+	for text, n := range times {
+		if want := map[bool]int{true: 2, false: 1}[text == "slow"]; n != want {
+			t.Errorf("%q was asked %d times, want %d", text, n, want)
+		}
+	}
+	outcomes := map[string]int{}
+	if err := f.bus.Outcomes(f.ctx(), "*", time.Time{}, func(o bus.Outcome) bool {
+		outcomes[o.Request]++
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(outcomes) != 33 {
+		t.Errorf("%d requests have outcomes, want 33", len(outcomes))
+	}
+	for id, n := range outcomes {
+		if n != 1 {
+			t.Errorf("request %s has %d outcomes", id, n)
+		}
+	}
+}

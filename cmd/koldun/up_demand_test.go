@@ -1,0 +1,250 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// onDemand is an endpoint whose pools come and go with what is asked for.
+const onDemand = `
+apiVersion: koldun.gorizond.io/v1
+kind: Model
+metadata: {name: koldun-tiny}
+spec:
+  sourceUrl: https://huggingface.co/gorizond/koldun-tiny
+  conversion: {weightsFloatType: q40}
+---
+apiVersion: koldun.gorizond.io/v1
+kind: Ingress
+metadata: {name: public}
+spec:
+  backend:
+    replicas: 1
+    conversationTTL: 4s
+    sessionScaling: {minDllamas: 1, maxDllamas: 3, scaleUpBacklog: 1, scaleDownIdleSeconds: 2}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: bob, labels: {koldun.gorizond.io/token: "yes"}}
+stringData: {token: bob-has-a-long-token}
+`
+
+const aliceToken = `
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: alice, labels: {koldun.gorizond.io/token: "true"}}
+stringData: {token: alice-has-a-long-token}
+`
+
+// A demandWorld is koldun up with claims that a test can change.
+type demandWorld struct {
+	t   *testing.T
+	p   *process
+	url string
+	dir string
+}
+
+func newDemandWorld(t *testing.T) *demandWorld {
+	t.Helper()
+	w := &demandWorld{t: t, dir: t.TempDir()}
+	w.claim(onDemand + aliceToken)
+	w.p = start(t, "up", "-f", filepath.Join(w.dir, "claims.yaml"), "--hub-dir", models, "--data", filepath.Join(w.dir, "data"), "--port", "public-gateway=0")
+	w.url = w.p.expect(t, `listens on (http://\S+)`)[1]
+	w.p.expect(t, `Ctrl-C stops everything`)
+	return w
+}
+
+func (w *demandWorld) claim(text string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, "claims.yaml"), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// ask returns the status of an answer.
+func (w *demandWorld) ask(ctx context.Context, token string) (int, error) {
+	body := `{"model":"koldun-tiny","messages":[{"role":"user","content":"What is Koldun?"}]}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/chat/completions", bytes.NewBufferString(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+token)
+	rsp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = rsp.Body.Close() }()
+	return rsp.StatusCode, nil
+}
+
+func (w *demandWorld) wants(token string, status int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	if got, err := w.ask(ctx, token); err != nil || got != status {
+		w.t.Fatalf("the status is %d, %v, want %d", got, err, status)
+	}
+}
+
+// runners counts the processes that drive an engine.
+func (w *demandWorld) runners() (n int) {
+	w.t.Helper()
+	for _, line := range descendants(w.t, w.p.cmd.Process.Pid) {
+		if strings.Contains(line, " llm ") {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *demandWorld) eventually(what string, ok func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(patience); !ok(); {
+		select {
+		case <-tick.C:
+		case <-limit:
+			w.t.Fatalf("did not happen: %s", what)
+		}
+	}
+}
+
+// load asks from several sides at once until stop is called, which returns how
+// many requests were answered. Each has to be.
+func (w *demandWorld) load(sides int) (stop func() int) {
+	var over atomic.Bool
+	var answered atomic.Int64
+	var asking sync.WaitGroup
+	for range sides {
+		asking.Go(func() {
+			for !over.Load() {
+				ctx, cancel := context.WithTimeout(context.Background(), patience)
+				status, err := w.ask(ctx, "bob-has-a-long-token")
+				cancel()
+				if err != nil || status != http.StatusOK {
+					w.t.Errorf("request %d: status %d, %v", answered.Load(), status, err)
+					return
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	return func() int {
+		over.Store(true)
+		asking.Wait()
+		return int(answered.Load())
+	}
+}
+
+// A model that nobody asks for has no processes. One request makes them appear,
+// many make more, few make them fewer, none make them go; and no request is lost
+// on the way.
+func TestUpFollowsDemand(t *testing.T) {
+	w := newDemandWorld(t)
+	if n := w.runners(); n != 0 {
+		t.Errorf("%d runners, though nothing was asked", n)
+	}
+	began := time.Now()
+	w.wants("alice-has-a-long-token", http.StatusOK)
+	t.Logf("the first answer of a cold model took %v", time.Since(began))
+	w.eventually("one runner", func() bool { return w.runners() == 1 })
+
+	stop := w.load(12)
+	w.eventually("a full pool", func() bool { return w.runners() == 3 })
+	t.Logf("%d requests were answered while the pool grew", stop())
+	stop = w.load(1)
+	w.eventually("one runner for a single client", func() bool { return w.runners() == 1 })
+	t.Logf("%d requests were answered while the pool shrank", stop())
+	w.eventually("no runner without demand", func() bool { return w.runners() == 0 })
+
+	w.wants("alice-has-a-long-token", http.StatusOK)
+	w.p.interrupt(t)
+	if code := w.p.exit(t); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+}
+
+func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
+	w := newDemandWorld(t)
+	w.wants("nobody-has-such-a-token", http.StatusUnauthorized)
+	w.wants("alice-has-a-long-token", http.StatusOK)
+	hangup := func() {
+		t.Helper()
+		if err := w.p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.claim("kind: Nonsense")
+	hangup()
+	w.p.expect(t, `The claims stay as they were: `)
+	w.wants("alice-has-a-long-token", http.StatusOK)
+
+	w.claim(onDemand)
+	began := time.Now()
+	hangup()
+	w.eventually("the end of alice's token", func() bool {
+		status, err := w.ask(t.Context(), "alice-has-a-long-token")
+		return err == nil && status == http.StatusUnauthorized
+	})
+	t.Logf("a token whose Secret is gone was refused after %v", time.Since(began))
+	w.p.expect(t, `The claims were read again`)
+	w.wants("bob-has-a-long-token", http.StatusOK)
+
+	// Another argument of the gateway: a new one takes over without a gap.
+	gateways := func() (pids []int) {
+		for pid, line := range descendants(t, w.p.cmd.Process.Pid) {
+			if strings.Contains(line, " gateway ") {
+				pids = append(pids, pid)
+			}
+		}
+		return pids
+	}
+	old := gateways()
+	if len(old) != 1 {
+		t.Fatalf("%d gateways, want 1", len(old))
+	}
+	stop := w.load(2)
+	w.claim(strings.ReplaceAll(onDemand, "conversationTTL: 4s", "conversationTTL: 5s"))
+	hangup()
+	w.eventually("another gateway alone", func() bool {
+		now := gateways()
+		return len(now) == 1 && now[0] != old[0]
+	})
+	if n := stop(); n == 0 {
+		t.Error(fmt.Errorf("nothing was answered while the gateway was replaced"))
+	}
+}
+
+// A claim that wants tokens is asked with one, which is not shown.
+func TestUpAsksWithAToken(t *testing.T) {
+	for name, secret := range map[string]string{"Token": aliceToken, "NoToken": ""} {
+		t.Run(name, func(t *testing.T) {
+			claim := edited(t, `allowAnonymous: true`, "allowAnonymous: false")
+			rewrite(t, claim, "      port: 8082\n", "      port: 8082\n"+secret)
+			p := start(t, "up", "--once", "-f", claim, "--hub-dir", models, "--data", t.TempDir(), "--port", "koldun-tiny-gateway=0")
+			if code := p.exit(t); code != 0 {
+				t.Fatalf("exit status %d", code)
+			}
+			want := answer
+			if secret == "" {
+				want = "It wants an API token"
+			}
+			if !strings.Contains(p.text(), want) || strings.Contains(p.text(), "alice-has-a-long-token") {
+				t.Errorf("the output lacks %q, or shows the token", want)
+			}
+		})
+	}
+}

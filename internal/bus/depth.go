@@ -1,0 +1,56 @@
+package bus
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// Depth counts the requests of a session that have not ended: those that wait
+// and those that runners hold. Errors: NotFound if there is no request stream.
+func (b *Bus) Depth(ctx context.Context, session string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	stream, err := b.stream(ctx, names.RequestStream)
+	if err != nil {
+		return 0, err
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(names.RequestSubject(session, "*")))
+	if err != nil {
+		return 0, fault.Errorf(fault.KindOf(kinded(err)), "cannot count the requests of session %q: %w", session, err)
+	}
+	total := uint64(0)
+	for _, n := range info.State.Subjects {
+		total += n
+	}
+	return int(total), nil
+}
+
+// Oldest is when the oldest request of a session was stored that skip, given its
+// id, does not pass over. Zero if there is none. It reads one message after the
+// other, so skip few.
+func (b *Bus) Oldest(ctx context.Context, session string, skip func(id string) bool) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	stream, err := b.stream(ctx, names.RequestStream)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for seq := uint64(1); ; {
+		msg, err := stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(names.RequestSubject(session, "*")))
+		if kind := fault.KindOf(kinded(err)); kind == fault.NotFound {
+			return time.Time{}, nil
+		}
+		if err != nil {
+			return time.Time{}, fault.Errorf(fault.KindOf(kinded(err)), "cannot read the oldest request of session %q: %w", session, err)
+		}
+		if !skip(msg.Header.Get(jetstream.MsgIDHeader)) {
+			return msg.Time, nil
+		}
+		seq = msg.Sequence + 1
+	}
+}

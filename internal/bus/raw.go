@@ -1,0 +1,44 @@
+package bus
+
+import (
+	"context"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// GetBytes reads a value as it is stored, and its revision. Errors: NotFound.
+func (b *Bus) GetBytes(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	kv, err := b.bucket(ctx, bucket)
+	if err != nil {
+		return nil, 0, err
+	}
+	e, err := kv.Get(ctx, key)
+	if err != nil {
+		return nil, 0, kvError("read", bucket, key, err)
+	}
+	return e.Value(), e.Revision(), nil
+}
+
+// PutBytes stores a value as it is, and returns its revision. With a revision
+// other than 0 it replaces only that one. Errors: Conflict if the key has
+// changed since.
+func (b *Bus) PutBytes(ctx context.Context, bucket, key string, value []byte, revision uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	kv, err := b.bucket(ctx, bucket)
+	if err != nil {
+		return 0, err
+	}
+	var rev uint64
+	if revision == 0 {
+		rev, err = kv.Put(ctx, key, value)
+	} else {
+		rev, err = kv.Update(ctx, key, value, revision)
+	}
+	if err != nil {
+		return 0, fault.As(fault.KindOf(kinded(err)), kvError("write", bucket, key, err))
+	}
+	return rev, nil
+}

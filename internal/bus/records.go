@@ -1,0 +1,67 @@
+package bus
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// Outcomes tells handle of each terminal record of a session ("*" for all) that
+// is not older than since, oldest first, until handle returns false. Errors:
+// NotFound (no such stream), Transient.
+func (b *Bus) Outcomes(ctx context.Context, session string, since time.Time, handle func(Outcome) bool) error {
+	s := scan{stream: names.OutcomeStream, filter: names.OutcomeOf(session, "*", "*"), since: since}
+	return b.scan(ctx, s, decoded(b, names.OutcomeStream, handle))
+}
+
+// FindOutcome finds the terminal record of a request by its id alone. Errors:
+// NotFound, Transient, Invalid (no id).
+func (b *Bus) FindOutcome(ctx context.Context, id string) (Outcome, error) {
+	var found Outcome
+	_, err := lookUp(ctx, b, names.OutcomeStream, names.OutcomeOf("*", "*", id), id, &found)
+	return found, err
+}
+
+// An Open is a request that has not ended, as far as the stream tells.
+type Open struct {
+	Ref
+	Stored time.Time `json:"stored"`
+}
+
+// OpenRequests tells handle of each request of a session ("*" for all) that is
+// in the request stream, oldest first, until handle returns false. Errors:
+// NotFound (no such stream), Transient.
+func (b *Bus) OpenRequests(ctx context.Context, session string, handle func(Open) bool) error {
+	prefix := strings.TrimSuffix(names.RequestSubjects, ">")
+	s := scan{stream: names.RequestStream, filter: names.RequestSubject(session, "*"), headersOnly: true}
+	return b.scan(ctx, s, func(msg jetstream.Msg) bool {
+		session, tenant, _ := strings.Cut(strings.TrimPrefix(msg.Subject(), prefix), ".")
+		open := Open{Ref: Ref{ID: msg.Headers().Get(nats.MsgIdHdr), Session: session, Tenant: tenant}}
+		if meta, err := msg.Metadata(); err == nil {
+			open.Stored = meta.Timestamp.UTC()
+		}
+		return open.ID == "" || handle(open)
+	})
+}
+
+// FindOpen finds a request that has not ended by its id alone. Errors:
+// NotFound, Transient.
+func (b *Bus) FindOpen(ctx context.Context, id string) (Open, error) {
+	var found Open
+	err := b.OpenRequests(ctx, "*", func(o Open) bool {
+		if o.ID == id {
+			found = o
+		}
+		return o.ID != id
+	})
+	if err == nil && found.ID == "" {
+		err = fault.Errorf(fault.NotFound, "cannot find request %q among those that have not ended", id)
+	}
+	return found, err
+}

@@ -1,0 +1,56 @@
+package bus
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// ViewStream reads how a stream is configured: the spec for which EnsureStream
+// would leave it as it is, if it has limits retention. Errors: NotFound.
+func (b *Bus) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
+	c, err := b.view(ctx, name)
+	if err != nil {
+		return StreamSpec{}, fault.Errorf(fault.KindOf(err), "cannot look up JetStream stream %q: %w", name, err)
+	}
+	return StreamSpec{
+		Name: c.Name, Description: c.Description, Subjects: c.Subjects, MaxAge: c.MaxAge, MaxBytes: limited(c.MaxBytes),
+		MaxMsgs: limited(c.MaxMsgs), MaxMsgSize: limited(c.MaxMsgSize), MaxPerSubject: limited(c.MaxMsgsPerSubject),
+		DiscardNew: c.Discard == jetstream.DiscardNew, Dedupe: c.Duplicates, Replicas: c.Replicas, Placement: placement(c.Placement),
+	}, nil
+}
+
+// ViewKV reads how a key-value bucket is configured. Errors: NotFound.
+func (b *Bus) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
+	c, err := b.view(ctx, "KV_"+bucket)
+	if err != nil {
+		return KVSpec{}, fault.Errorf(fault.KindOf(err), "cannot look up key-value bucket %q: %w", bucket, err)
+	}
+	return KVSpec{
+		Bucket: bucket, Description: c.Description, History: int(c.MaxMsgsPerSubject), TTL: c.MaxAge, Markers: c.SubjectDeleteMarkerTTL,
+		MaxBytes: limited(c.MaxBytes), MaxValueSize: limited(c.MaxMsgSize), Replicas: c.Replicas,
+		Placement: placement(c.Placement),
+	}, nil
+}
+
+func (b *Bus) view(ctx context.Context, name string) (jetstream.StreamConfig, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	s, err := b.js.Stream(ctx, name)
+	if err != nil {
+		return jetstream.StreamConfig{}, kinded(err)
+	}
+	return s.CachedInfo().Config, nil
+}
+
+// limited is the opposite of unlimited.
+func limited[N int32 | int64](n N) N { return max(n, 0) }
+
+func placement(p *jetstream.Placement) Placement {
+	if p == nil {
+		return Placement{}
+	}
+	return Placement{Cluster: p.Cluster, Tags: p.Tags}
+}

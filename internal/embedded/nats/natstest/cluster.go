@@ -1,0 +1,160 @@
+package natstest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// clusterPatience bounds how long a cluster may take to have leaders.
+const clusterPatience = time.Minute
+
+// A Cluster is several NATS servers that replicate streams among them.
+type Cluster struct {
+	tb    testing.TB
+	nodes []*node
+}
+
+type node struct {
+	opts server.Options
+	srv  *server.Server
+}
+
+// StartCluster runs n servers on free loopback ports until the test ends, and
+// returns when they have chosen who leads them and that leader knows all: before,
+// it refuses streams of n replicas.
+func StartCluster(tb testing.TB, n int) *Cluster {
+	tb.Helper()
+	c := &Cluster{tb: tb}
+	var routes []*url.URL
+	var ports []int
+	for range 2 * n {
+		ports = append(ports, freePort(tb))
+	}
+	for i := range n {
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", ports[n+i])})
+	}
+	for i := range n {
+		c.nodes = append(c.nodes, &node{opts: server.Options{
+			ServerName: fmt.Sprintf("n%d", i),
+			Host:       "127.0.0.1",
+			Port:       ports[i],
+			Username:   User,
+			Password:   Password,
+			JetStream:  true,
+			StoreDir:   tb.TempDir(),
+			MaxPayload: 8 << 20,
+			Cluster:    server.ClusterOpts{Name: "koldun", Host: "127.0.0.1", Port: ports[n+i]},
+			Routes:     routes,
+			NoSigs:     true,
+			NoLog:      true,
+		}})
+	}
+	tb.Cleanup(func() {
+		for _, node := range c.nodes {
+			node.stop()
+		}
+	})
+	for i := range c.nodes {
+		c.Restart(i)
+	}
+	c.wait("a cluster of NATS servers", func() bool {
+		for _, node := range c.nodes {
+			if node.srv.JetStreamIsLeader() {
+				return len(node.srv.JetStreamClusterPeers()) == n
+			}
+		}
+		return false
+	})
+	return c
+}
+
+// URL names all servers, separated by commas.
+func (c *Cluster) URL() string {
+	var urls []string
+	for _, n := range c.nodes {
+		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", n.opts.Port))
+	}
+	return strings.Join(urls, ",")
+}
+
+// Index is the server of that name ("n0" is 0), as streams name their leaders;
+// -1 if there is none.
+func (c *Cluster) Index(name string) int {
+	for i, n := range c.nodes {
+		if n.opts.ServerName == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Stop stops a server and waits until it is gone.
+func (c *Cluster) Stop(i int) { c.nodes[i].stop() }
+
+// Restart starts a server that was stopped, over its folder and ports, and
+// waits until it takes clients.
+func (c *Cluster) Restart(i int) {
+	c.tb.Helper()
+	n := c.nodes[i]
+	n.stop()
+	opts := n.opts // the server changes what it is given
+	srv, err := server.NewServer(&opts)
+	if err != nil {
+		c.tb.Fatalf("cannot start a NATS server: %v", err)
+	}
+	n.srv = srv
+	srv.Start()
+	if !srv.ReadyForConnections(clusterPatience) {
+		c.tb.Fatalf("NATS server %d takes no clients", i)
+	}
+}
+
+// WaitCurrent blocks until a server has caught up with all it replicates.
+func (c *Cluster) WaitCurrent(i int) {
+	c.tb.Helper()
+	c.wait("a NATS server to catch up", func() bool {
+		h := c.nodes[i].srv.Healthz(&server.HealthzOptions{})
+		return h.StatusCode == http.StatusOK
+	})
+}
+
+func (c *Cluster) wait(what string, ok func() bool) {
+	c.tb.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for limit := time.After(clusterPatience); !ok(); {
+		select {
+		case <-tick.C:
+		case <-limit:
+			c.tb.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func (n *node) stop() {
+	if n.srv == nil {
+		return
+	}
+	n.srv.Shutdown()
+	n.srv.WaitForShutdown()
+	n.srv = nil
+}
+
+// freePort is a port that was free a moment ago: the servers have to know each
+// other's before they start.
+func freePort(tb testing.TB) int {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
+}

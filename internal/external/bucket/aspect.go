@@ -1,0 +1,193 @@
+package bucket
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// An aspect is a part of a bucket's configuration with calls of its own.
+type aspect struct {
+	name string
+	same func(ctx context.Context) (bool, error)
+	set  func(ctx context.Context) error
+}
+
+// aspects are those that the spec speaks of: servers are asked for no others.
+func (c *Client) aspects(s Spec) []aspect {
+	var out []aspect
+	add := func(asked bool, name string, same func(context.Context, Spec) (bool, error), set func(context.Context, Spec) error) {
+		if asked {
+			out = append(out, aspect{name,
+				func(ctx context.Context) (bool, error) { return same(ctx, s) },
+				func(ctx context.Context) error { return set(ctx, s) }})
+		}
+	}
+	add(s.Versioning != "", "versioning", c.sameVersioning, c.setVersioning)
+	add(s.Lifecycle != nil, "lifecycle", c.sameLifecycle, c.setLifecycle)
+	add(s.Tags != nil, "tags", c.sameTags, c.setTags)
+	add(s.Policy != "", "policy", c.samePolicy, c.setPolicy)
+	add(s.AbortUploadsAfterDays > 0, "uploads", c.noStaleUploads, c.abortStaleUploads)
+	return out
+}
+
+func (c *Client) sameVersioning(ctx context.Context, s Spec) (bool, error) {
+	out, err := c.s3.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.BucketName})
+	if err != nil {
+		return false, err
+	}
+	// A bucket that never had versions is as good as suspended.
+	return cmp.Or(string(out.Status), string(types.BucketVersioningStatusSuspended)) == s.Versioning, nil
+}
+
+func (c *Client) setVersioning(ctx context.Context, s Spec) error {
+	_, err := c.s3.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{
+		Bucket: &s.BucketName, VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatus(s.Versioning)},
+	})
+	return err
+}
+
+func (c *Client) sameLifecycle(ctx context.Context, s Spec) (bool, error) {
+	out, err := c.s3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &s.BucketName})
+	if code(err) == "NoSuchLifecycleConfiguration" {
+		return len(*s.Lifecycle) == 0, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	byID := func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) }
+	have, foreign := rules(out.Rules)
+	return !foreign && slices.Equal(slices.SortedFunc(slices.Values(have), byID), slices.SortedFunc(slices.Values(*s.Lifecycle), byID)), nil
+}
+
+// rules reads rules as we write them; foreign reports that one says more.
+func rules(in []types.LifecycleRule) (out []Rule, foreign bool) {
+	for _, r := range in {
+		rule := Rule{ID: aws.ToString(r.ID)}
+		if r.Filter != nil {
+			rule.Prefix = aws.ToString(r.Filter.Prefix)
+			foreign = foreign || r.Filter.Tag != nil || r.Filter.And != nil
+		}
+		if r.Expiration != nil {
+			rule.ExpirationDays = aws.ToInt32(r.Expiration.Days)
+			foreign = foreign || r.Expiration.Date != nil
+		}
+		if r.NoncurrentVersionExpiration != nil {
+			rule.NoncurrentDays = aws.ToInt32(r.NoncurrentVersionExpiration.NoncurrentDays)
+		}
+		foreign = foreign || r.Status != types.ExpirationStatusEnabled || len(r.Transitions) > 0 || r.AbortIncompleteMultipartUpload != nil
+		out = append(out, rule)
+	}
+	return out, foreign
+}
+
+func (c *Client) setLifecycle(ctx context.Context, s Spec) error {
+	if len(*s.Lifecycle) == 0 {
+		_, err := c.s3.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: &s.BucketName})
+		return err
+	}
+	var out []types.LifecycleRule
+	for _, r := range *s.Lifecycle {
+		rule := types.LifecycleRule{ID: aws.String(r.ID), Status: types.ExpirationStatusEnabled, Filter: &types.LifecycleRuleFilter{Prefix: aws.String(r.Prefix)}}
+		if r.ExpirationDays > 0 {
+			rule.Expiration = &types.LifecycleExpiration{Days: aws.Int32(r.ExpirationDays)}
+		}
+		if r.NoncurrentDays > 0 {
+			rule.NoncurrentVersionExpiration = &types.NoncurrentVersionExpiration{NoncurrentDays: aws.Int32(r.NoncurrentDays)}
+		}
+		out = append(out, rule)
+	}
+	_, err := c.s3.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
+		Bucket: &s.BucketName, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: out},
+	})
+	return err
+}
+
+func (c *Client) sameTags(ctx context.Context, s Spec) (bool, error) {
+	out, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &s.BucketName})
+	if code(err) == "NoSuchTagSet" || code(err) == "NoSuchTagSetError" {
+		return len(s.Tags) == 0, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	have := map[string]string{}
+	for _, t := range out.TagSet {
+		have[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	return maps.Equal(have, s.Tags), nil
+}
+
+func (c *Client) setTags(ctx context.Context, s Spec) error {
+	if len(s.Tags) == 0 {
+		_, err := c.s3.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: &s.BucketName})
+		return err
+	}
+	var set []types.Tag
+	for _, k := range slices.Sorted(maps.Keys(s.Tags)) {
+		set = append(set, types.Tag{Key: aws.String(k), Value: aws.String(s.Tags[k])})
+	}
+	_, err := c.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: &s.BucketName, Tagging: &types.Tagging{TagSet: set}})
+	return err
+}
+
+func (c *Client) samePolicy(ctx context.Context, s Spec) (bool, error) {
+	out, err := c.s3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: &s.BucketName})
+	if code(err) == "NoSuchBucketPolicy" {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var have, want any
+	if err := json.Unmarshal([]byte(s.Policy), &want); err != nil {
+		return false, fault.Errorf(fault.Invalid, "it is not JSON: %w", err)
+	}
+	// Servers write it down in their own way.
+	return json.Unmarshal([]byte(aws.ToString(out.Policy)), &have) == nil && reflect.DeepEqual(have, want), nil
+}
+
+func (c *Client) setPolicy(ctx context.Context, s Spec) error {
+	_, err := c.s3.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: &s.BucketName, Policy: &s.Policy})
+	return err
+}
+
+func (c *Client) noStaleUploads(ctx context.Context, s Spec) (bool, error) {
+	stale, err := c.staleUploads(ctx, s)
+	return len(stale) == 0, err
+}
+
+func (c *Client) abortStaleUploads(ctx context.Context, s Spec) error {
+	stale, err := c.staleUploads(ctx, s)
+	if err != nil {
+		return err
+	}
+	return c.abort(ctx, s.BucketName, stale)
+}
+
+func (c *Client) staleUploads(ctx context.Context, s Spec) ([]types.MultipartUpload, error) {
+	before := c.now().Add(-time.Duration(s.AbortUploadsAfterDays) * 24 * time.Hour)
+	all, err := c.uploads(ctx, s.BucketName)
+	return slices.DeleteFunc(all, func(u types.MultipartUpload) bool { return u.Initiated == nil || u.Initiated.After(before) }), err
+}
+
+// code is the error code of the server; empty if the error is none of it.
+func code(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		return api.ErrorCode()
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package consumer
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+var _ external.Viewer[Spec] = (*Client)(nil)
+
+// View reads how the consumer is configured. What the spec leaves to the server
+// stays left out.
+func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
+	info, err := c.look(ctx, s)
+	if err != nil {
+		return Spec{}, s.failed("observe", err)
+	}
+	if info == nil {
+		return Spec{}, s.failed("observe", fault.Errorf(fault.NotFound, "the consumer does not exist"))
+	}
+	have := info.Config
+	out := Spec{
+		Stream: s.Stream, Name: s.Name, Description: have.Description, FilterSubjects: have.FilterSubjects,
+		DeliverPolicy: policy(have.DeliverPolicy, deliverPolicy, "All", "Last", "New", "LastPerSubject", "ByStartSequence", "ByStartTime"),
+		AckPolicy:     policy(have.AckPolicy, ackPolicy, "Explicit", "All", "None"),
+		ReplayPolicy:  policy(have.ReplayPolicy, replayPolicy, "Instant", "Original"),
+		StartSequence: have.OptStartSeq, StartTime: have.OptStartTime, MaxDeliver: max(have.MaxDeliver, 0), HeadersOnly: have.HeadersOnly,
+		InactiveThreshold: length(have.InactiveThreshold),
+	}
+	if have.FilterSubject != "" {
+		out.FilterSubjects = []string{have.FilterSubject}
+	}
+	for _, pause := range have.BackOff {
+		out.Backoff = append(out.Backoff, external.Duration(pause))
+	}
+	if s.AckWait != nil && len(have.BackOff) == 0 {
+		out.AckWait = length(have.AckWait)
+	} else {
+		out.AckWait = s.AckWait // the pauses overrule it
+	}
+	if s.MaxAckPending != 0 {
+		out.MaxAckPending = have.MaxAckPending
+	}
+	if s.Replicas != 0 {
+		out.Replicas = have.Replicas
+	}
+	return out, nil
+}
+
+func length(d time.Duration) *external.Duration {
+	if d == 0 {
+		return nil
+	}
+	out := external.Duration(d)
+	return &out
+}
+
+// policy is the name of a policy.
+func policy[P jetstream.DeliverPolicy | jetstream.AckPolicy | jetstream.ReplayPolicy](have P, parse func(string) (P, bool), names ...string) string {
+	for _, name := range names {
+		if p, ok := parse(name); ok && p == have {
+			return name
+		}
+	}
+	return ""
+}

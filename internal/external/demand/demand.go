@@ -1,0 +1,166 @@
+// Package demand observes which pools of runners are asked for.
+package demand
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/feed"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// A Spec says whose demand is meant.
+type Spec struct {
+	Namespace   string `json:"namespace"`             // of the models
+	MaxIsolated int    `json:"maxIsolated,omitempty"` // pools kept apart that are listed at most
+	// Known is what an earlier observation has listed. It stays listed as long
+	// as it is live; what is new is listed paced.
+	Known []Session `json:"-"`
+}
+
+// A Session is a pool that is asked for.
+type Session struct {
+	Key      string `json:"key"`
+	Model    string `json:"model"`
+	Isolated bool   `json:"isolated,omitempty"` // kept apart for a tenant or conversation
+}
+
+// A Status lists the pools, by key.
+type Status struct {
+	Sessions []Session `json:"sessions,omitempty"`
+}
+
+// A Client observes demand in one NATS account. There is nothing to create.
+type Client struct {
+	bus   *bus.Bus
+	table *registry.Table[registry.Demand]
+	live  *live
+	feed  *feed.Feed
+
+	mu      sync.Mutex // guards ledgers and what they hold
+	ledgers map[whose]*ledger
+}
+
+// whose tells ledgers apart.
+type whose struct {
+	namespace string
+	most      int
+}
+
+var _ external.Client[Spec, Status] = (*Client)(nil)
+
+// New is a Client.
+func New(b *bus.Bus) *Client {
+	l := &live{bus: b, sessions: map[string]registry.Demand{}}
+	return &Client{bus: b, table: registry.Demands(b), live: l, feed: feed.New(l.follow), ledgers: map[whose]*ledger{}}
+}
+
+// Observe lists the pools. It reads the bucket, unless somebody watches it.
+func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	o := external.Observation[Status]{Exists: true, UpToDate: true}
+	if !c.bus.Connected() {
+		return o, fault.Errorf(fault.Transient, "cannot observe demand in namespace %q: NATS cannot be reached", s.Namespace)
+	}
+	all, settled, ok := c.live.all()
+	if !ok {
+		records, err := c.table.List(ctx, ">")
+		if err != nil {
+			return o, err
+		}
+		for _, r := range records {
+			if valid(r.Key, r.Value) {
+				all = append(all, r.Value)
+			}
+		}
+	}
+	o.Ready = true
+	o.Status.Sessions, _ = c.list(s, all, settled)
+	return o, nil
+}
+
+// Watch calls changed whenever Observe has something else to list, until ctx
+// ends; it returns nil then. One watch of the bucket serves all callers.
+// changed is called from one goroutine at a time and should not block for long.
+func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
+	news, stop := c.feed.Follow(s.Namespace)
+	defer stop()
+	defer c.hold(s)()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var last []Session
+	for told := false; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-news:
+		case <-timer.C:
+		}
+		all, settled, ok := c.live.all()
+		if !ok {
+			continue // it tells when it knows
+		}
+		listed, again := c.list(s, all, settled)
+		if !again.IsZero() {
+			timer.Reset(max(time.Until(again), time.Millisecond))
+		}
+		if !told || !slices.Equal(listed, last) {
+			told, last = true, listed
+			changed()
+		}
+	}
+}
+
+// list enters what is live into the ledger of the spec.
+func (c *Client) list(s Spec, all []registry.Demand, settled time.Time) ([]Session, time.Time) {
+	mine := make([]Session, 0, len(all))
+	for _, d := range all {
+		if d.Namespace == s.Namespace {
+			shared := names.Session(d.Namespace, d.Model, "")
+			mine = append(mine, Session{Key: d.Session, Model: d.Model, Isolated: d.Session != shared})
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ledger(s).enter(mine, s.MaxIsolated, settled, time.Now())
+}
+
+// hold keeps the ledger of a spec until release is called, once.
+func (c *Client) hold(s Spec) (release func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.ledger(s)
+	l.watched++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if l.watched--; l.watched == 0 {
+			delete(c.ledgers, whose{s.Namespace, s.MaxIsolated})
+		}
+	}
+}
+
+// ledger is called with mu held.
+func (c *Client) ledger(s Spec) *ledger {
+	id := whose{s.Namespace, s.MaxIsolated}
+	l := c.ledgers[id]
+	if l == nil {
+		l = newLedger(s.Known, time.Now())
+		c.ledgers[id] = l
+	}
+	return l
+}
+
+// Create has nothing to do.
+func (c *Client) Create(context.Context, Spec) error { return nil }
+
+// Update has nothing to do.
+func (c *Client) Update(context.Context, Spec) error { return nil }
+
+// Delete has nothing to do: demand ends by itself.
+func (c *Client) Delete(context.Context, Spec) error { return nil }

@@ -1,0 +1,64 @@
+package feed_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/external/feed"
+)
+
+func TestOneSourceRunsWhileSomebodyFollows(t *testing.T) {
+	var running, started atomic.Int32
+	topics := make(chan string)
+	f := feed.New(func(ctx context.Context, tell func(string)) {
+		started.Add(1)
+		if running.Add(1) > 1 {
+			t.Error("two sources run at once")
+		}
+		defer running.Add(-1)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case topic := <-topics:
+				tell(topic)
+				topics <- "" // told
+			}
+		}
+	})
+	tell := func(topic string) { topics <- topic; <-topics }
+	has := func(news <-chan struct{}) bool {
+		select {
+		case <-news:
+			return true
+		default:
+			return false
+		}
+	}
+	a, stopA := f.Follow("a")
+	b, stopB := f.Follow("b")
+	tell("a")
+	tell("a") // what was not taken yet is not told twice
+	if !has(a) || has(a) || has(b) {
+		t.Error("news of a: want one token for a and none for b")
+	}
+	tell(feed.Everyone)
+	if !has(a) || !has(b) {
+		t.Error("news for everyone do not reach everyone")
+	}
+	stopA()
+	if running.Load() != 1 {
+		t.Error("the source ends though somebody follows")
+	}
+	stopB()
+	if running.Load() != 0 {
+		t.Error("the source runs on though nobody follows")
+	}
+	_, stop := f.Follow("a")
+	defer stop()
+	tell("a")
+	if started.Load() != 2 {
+		t.Errorf("started %d times, want 2", started.Load())
+	}
+}

@@ -1,0 +1,47 @@
+package modelartifact
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/progress"
+)
+
+// quiet is how long numbers may lag behind while a Job is at work: whoever
+// composes an artifact is woken by every change of its status.
+const quiet = 30 * time.Second
+
+// Watch calls changed at once, when a Job begins, ends, fails or enters another stage,
+// and every 30 seconds while it gets on, until ctx ends. news holds a token
+// whenever its report was written, and read reads it.
+func Watch(ctx context.Context, news <-chan struct{}, read func(context.Context) (progress.Report, error), changed func()) error {
+	type step struct {
+		stage string
+		phase progress.Phase
+	}
+	var at step
+	lull := time.NewTimer(0)
+	defer lull.Stop()
+	<-lull.C
+	waiting := false
+	changed()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-lull.C:
+			waiting = false
+			changed()
+			continue
+		case <-news:
+		}
+		r, err := read(ctx)
+		if now := (step{r.Stage, r.Phase}); err != nil || now != at || r.Phase != progress.Running {
+			at = now
+			changed()
+		} else if !waiting {
+			waiting = true
+			lull.Reset(quiet)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+// Package nodes labels the nodes of a Kubernetes cluster by rules. It is the one
+// package below internal that knows Kubernetes.
+//
+// Labels are applied by server-side apply, each rule under a name of its own, so
+// that the API server knows which label is whose: a rule can take its own back,
+// and never touches others.
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/feed"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A Spec describes a rule: nodes that fulfil all expressions get the labels.
+type Spec struct {
+	MatchExpressions []Expression      `json:"matchExpressions,omitempty"`
+	Labels           map[string]string `json:"labels"`
+
+	Owner string `json:"-"` // unique name of the resource
+	// Ending: the rule is to go, so that it exists only as long as a node has
+	// labels of it.
+	Ending bool `json:"-"`
+}
+
+// A Status is what was found of the nodes.
+type Status struct {
+	Matched   int      `json:"matched,omitempty"`
+	Labelled  int      `json:"labelled,omitempty"`  // with all labels of the rule
+	Conflicts []string `json:"conflicts,omitempty"` // that match, and have another value of somebody else's
+}
+
+// A Client labels the nodes of one cluster.
+type Client struct {
+	nodes typedcorev1.NodeInterface
+	feed  *feed.Feed
+}
+
+var _ external.Client[Spec, Status] = (*Client)(nil)
+
+// New is a Client. It needs the right to get, list, watch and patch nodes.
+func New(nodes typedcorev1.NodeInterface) *Client {
+	c := &Client{nodes: nodes}
+	c.feed = feed.New(c.follow)
+	return c
+}
+
+// Observe compares the nodes with the rule.
+func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	p, err := c.plan(ctx, s)
+	if err != nil {
+		return external.Observation[Status]{}, s.failed("observe", err)
+	}
+	return external.Observation[Status]{
+		Exists: !s.Ending || p.owned > 0, UpToDate: len(p.changes) == 0, Ready: true, Status: p.status,
+	}, nil
+}
+
+// Create labels the nodes.
+func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
+
+// Update labels the nodes that match, and takes labels back from those that do
+// not any more. A node that fails keeps no other one from it.
+func (c *Client) Update(ctx context.Context, s Spec) error {
+	p, err := c.plan(ctx, s)
+	if err != nil {
+		return s.failed("apply", err)
+	}
+	var errs []error
+	for _, change := range p.changes {
+		errs = append(errs, c.apply(ctx, s, change))
+	}
+	return s.failed("apply", errors.Join(errs...))
+}
+
+// Delete takes all labels of the rule back.
+func (c *Client) Delete(ctx context.Context, s Spec) error {
+	s.Ending = true
+	return c.Update(ctx, s)
+}
+
+func (c *Client) plan(ctx context.Context, s Spec) (plan, error) {
+	if err := s.check(); err != nil && !s.Ending {
+		return plan{}, err
+	}
+	list, err := c.nodes.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return plan{}, kinded(err)
+	}
+	return s.plan(list.Items), nil
+}
+
+// apply gives a node the labels. Its UID keeps a node that is gone meanwhile
+// from being made anew.
+func (c *Client) apply(ctx context.Context, s Spec, change change) error {
+	node := applycorev1.Node(change.node.Name).WithUID(change.node.UID).WithLabels(change.labels)
+	_, err := c.nodes.Apply(ctx, node, metav1.ApplyOptions{FieldManager: s.manager()})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && c.gone(ctx, change.node) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("node %q: %w", change.node.Name, kinded(err))
+	}
+	return nil
+}
+
+// gone reports whether a node is not there any more.
+func (c *Client) gone(ctx context.Context, node *corev1.Node) bool {
+	now, err := c.nodes.Get(ctx, node.Name, metav1.GetOptions{})
+	return apierrors.IsNotFound(err) || err == nil && now.UID != node.UID
+}
+
+// manager is the name under which the rule applies.
+func (s Spec) manager() string { return "koldun-" + names.Hash(20, s.Owner) }
+
+func (s Spec) failed(verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cannot %s rule %q for nodes: %w", verb, s.Owner, err)
+}
+
+func kinded(err error) error {
+	switch {
+	case fault.KindOf(err) == fault.Interrupted:
+		return err
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return fault.As(fault.Denied, err)
+	case apierrors.IsConflict(err):
+		return fault.As(fault.Conflict, err)
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return fault.As(fault.Invalid, err)
+	}
+	return fault.As(fault.Transient, err)
+}

@@ -1,0 +1,68 @@
+package nodes
+
+import (
+	"context"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/gorizond/koldun/internal/external/feed"
+)
+
+// Watch calls changed when nodes come and go and when their labels change, until
+// ctx ends; it returns nil then. Heartbeats of nodes are none of it. One watch
+// serves all callers. changed should not block for long.
+func (c *Client) Watch(ctx context.Context, _ Spec, changed func()) error {
+	news, stop := c.feed.Follow(feed.Everyone)
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-news:
+			changed()
+		}
+	}
+}
+
+// follow watches the nodes. Of each, the labels alone are kept.
+func (c *Client) follow(ctx context.Context, tell func(topic string)) {
+	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
+		ListerWatcher: &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				return c.nodes.List(ctx, o)
+			},
+			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+				return c.nodes.Watch(ctx, o)
+			},
+		},
+		ObjectType: &corev1.Node{},
+		Transform:  labelsOnly,
+		Handler: cache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { tell(feed.Everyone) },
+			UpdateFunc: func(before, after any) {
+				a, ok1 := before.(*corev1.Node)
+				b, ok2 := after.(*corev1.Node)
+				if !ok1 || !ok2 || !maps.Equal(a.Labels, b.Labels) {
+					tell(feed.Everyone)
+				}
+			},
+			DeleteFunc: func(any) { tell(feed.Everyone) },
+		},
+	})
+	informer.RunWithContext(ctx)
+}
+
+func labelsOnly(obj any) (any, error) {
+	node, ok := obj.(*corev1.Node)
+	if !ok {
+		return obj, nil
+	}
+	slim := &corev1.Node{}
+	slim.Name, slim.UID, slim.ResourceVersion, slim.Labels = node.Name, node.UID, node.ResourceVersion, node.Labels
+	return slim, nil
+}

@@ -1,0 +1,59 @@
+package pace_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/external/pace"
+)
+
+func TestBudgetNeverExceedsCrossplanes(t *testing.T) {
+	// The breaker has 50 updates and gets back one per 2 s: whatever is taken
+	// as early as it can be must fit.
+	var b pace.Budget
+	now := time.Unix(1000, 0)
+	breaker, at := 50.0, now
+	for range 200 {
+		ok, when := b.Take(pace.Appear, now)
+		if !ok {
+			if !when.After(now) {
+				t.Fatalf("refused at %v and told to come back at %v", now, when)
+			}
+			now = when.Add(time.Millisecond)
+			continue
+		}
+		breaker = min(50, breaker+now.Sub(at).Seconds()/2) - pace.Appear
+		at = now
+		if breaker < 0 {
+			t.Fatalf("the breaker opens after %v", now.Sub(time.Unix(1000, 0)))
+		}
+	}
+	if now.Sub(time.Unix(1000, 0)) > 200*20*time.Second {
+		t.Errorf("the budget is slower than it has to be: %v", now)
+	}
+}
+
+func TestForceIsPaidBack(t *testing.T) {
+	var b pace.Budget
+	now := time.Unix(1000, 0)
+	b.Force(2*pace.Burst, now)
+	ok, when := b.Take(1, now)
+	if ok {
+		t.Fatal("nothing should be left")
+	}
+	if ok, _ := b.Take(1, when.Add(-time.Second)); ok {
+		t.Error("it is given too early")
+	}
+	if ok, _ := b.Take(1, when.Add(time.Millisecond)); !ok {
+		t.Error("it is not given when it was promised")
+	}
+}
+
+func TestClockThatGoesBack(t *testing.T) {
+	var b pace.Budget
+	now := time.Unix(1000, 0)
+	b.Force(pace.Burst, now)
+	if ok, _ := b.Take(1, now.Add(-time.Hour)); ok {
+		t.Error("a clock that goes back gives updates away")
+	}
+}

@@ -1,0 +1,80 @@
+package pool
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// keep is how long a pool that nobody looks at is remembered.
+const keep = time.Hour
+
+// A record is what is kept of a pool.
+type record struct {
+	Plan  plan      `json:"plan"`
+	Saved time.Time `json:"saved"`
+}
+
+// load reads what is kept, or begins.
+func (c *Client) load(ctx context.Context, s Spec, now time.Time) (r record, revision uint64, err error) {
+	r, revision, err = bus.Get[record](ctx, c.bus, names.PoolsBucket, names.PoolKey(s.Session, s.id()))
+	if err == nil || !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Corrupt) {
+		return r, revision, err
+	}
+	if len(s.Known.Members) == 0 && s.Known.NextMember == 0 {
+		return record{Plan: begin(s.limits(), now)}, 0, nil
+	}
+	members := make([]member, 0, len(s.Known.Members))
+	for _, m := range s.Known.Members {
+		members = append(members, member{Name: m.Name, Phase: m.Phase, Told: m.Phase != Active})
+	}
+	return record{Plan: resume(members, s.Known.NextMember, now)}, 0, nil
+}
+
+// save keeps a plan in place of that of a revision; 0 means that there was
+// none. Errors: Conflict if somebody was faster.
+func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now time.Time) error {
+	key := names.PoolKey(s.Session, s.id())
+	r := record{Plan: p, Saved: now}
+	if revision != 0 {
+		_, err := c.bus.Update(ctx, names.PoolsBucket, key, r, revision, keep)
+		return err
+	}
+	_, err := c.bus.Create(ctx, names.PoolsBucket, key, r, keep)
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	// Nobody has made the bucket yet.
+	spec, _ := bus.Bucket(names.PoolsBucket)
+	if err := c.bus.EnsureKV(ctx, spec); err != nil {
+		return err
+	}
+	_, err = c.bus.Create(ctx, names.PoolsBucket, key, r, keep)
+	return err
+}
+
+// matters reports whether a plan has to be kept: members have changed, or what
+// would be lost otherwise is more than a moment.
+func (r record) matters(next plan, l limits, now time.Time) bool {
+	if len(r.Plan.Members) != len(next.Members) || r.Plan.Next != next.Next || r.Plan.Short.IsZero() != next.Short.IsZero() || now.Sub(r.Saved) > keep/4 {
+		return true
+	}
+	for i, m := range next.Members {
+		if r.Plan.Members[i] != m {
+			return true
+		}
+	}
+	if len(next.Needed) > len(r.Plan.Needed) {
+		return true
+	}
+	moment := max(l.idle/8, time.Second)
+	for i, at := range next.Needed {
+		if at.Sub(r.Plan.Needed[i]) > moment {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external/feed"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// settle is how long runners may take to announce themselves again after NATS
+// was away: their records expire meanwhile, though they work.
+const settle = 5 * time.Second
+
+// runners is a copy of the records of all runners while somebody follows a
+// pool. Safe for concurrent use.
+type runners struct {
+	bus *bus.Bus
+
+	mu      sync.Mutex // guards the fields below
+	synced  bool
+	settled time.Time
+	known   map[string]map[string]bus.Runner // by session and name
+}
+
+// follow keeps the copy, and tells the sessions of which runners or requests
+// come and go.
+func (r *runners) follow(ctx context.Context, tell func(topic string)) {
+	r.reset()
+	defer r.reset()
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		bus.Watch(ctx, r.bus, names.RunnersBucket, ">", func(e bus.Event[bus.Runner]) {
+			if topic, news := r.take(e, time.Now()); news {
+				tell(topic)
+			}
+		})
+	})
+	readers.Go(func() { r.bus.Sessions(ctx, tell) })
+	readers.Wait()
+}
+
+func (r *runners) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.synced, r.known = false, map[string]map[string]bus.Runner{}
+}
+
+// take takes one change over, and reports who has news by it. A heartbeat is none.
+func (r *runners) take(e bus.Event[bus.Runner], now time.Time) (topic string, news bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Kind == bus.Synced {
+		r.synced, r.settled = true, now.Add(settle)
+		return feed.Everyone, true
+	}
+	session, name, ok := strings.Cut(e.Key, ".")
+	if !ok {
+		return "", false
+	}
+	old, had := r.known[session][name]
+	if e.Kind == bus.Gone {
+		delete(r.known[session], name)
+		if len(r.known[session]) == 0 {
+			delete(r.known, session)
+		}
+		return session, had
+	}
+	if r.known[session] == nil {
+		r.known[session] = map[string]bus.Runner{}
+	}
+	r.known[session][name] = e.Value
+	return session, !had || old.Instance != e.Value.Instance || old.Version != e.Value.Version
+}
+
+// of returns the runners of a session by name, and since when their absence
+// means something. It asks the bucket, unless there is a copy.
+func (r *runners) of(ctx context.Context, session string) (found map[string]bus.Runner, settled time.Time, err error) {
+	r.mu.Lock()
+	if r.synced {
+		defer r.mu.Unlock()
+		found = make(map[string]bus.Runner, len(r.known[session]))
+		for name, one := range r.known[session] {
+			found[name] = one
+		}
+		return found, r.settled, nil
+	}
+	r.mu.Unlock()
+	kv, err := r.bus.JetStream().KeyValue(ctx, names.RunnersBucket)
+	if err != nil {
+		return nil, time.Time{}, listError(session, err)
+	}
+	lister, err := kv.ListKeysFiltered(ctx, names.RunnerKey(session, "*"))
+	if err != nil {
+		return nil, time.Time{}, listError(session, err)
+	}
+	defer func() { _ = lister.Stop() }()
+	found = map[string]bus.Runner{}
+	for key := range lister.Keys() {
+		one, _, err := bus.Get[bus.Runner](ctx, r.bus, names.RunnersBucket, key)
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) {
+			continue
+		}
+		if err != nil {
+			return nil, time.Time{}, err
+		}
+		found[strings.TrimPrefix(key, session+".")] = one
+	}
+	// Who looks only once cannot know what happened before.
+	return found, time.Now().Add(settle), ctx.Err()
+}
+
+func listError(session string, err error) error {
+	kind := fault.Transient
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kind = fault.NotFound
+	}
+	return fault.Errorf(kind, "cannot list the runners of session %q: %w", session, err)
+}

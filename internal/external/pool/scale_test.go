@@ -1,0 +1,323 @@
+package pool
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/external/pace"
+)
+
+var (
+	start   = time.Unix(1_000_000, 0)
+	ready   = standing{there: true, ready: true}
+	busy    = standing{there: true, ready: true, working: true}
+	resting = standing{there: true, ready: true, draining: true}
+	ending  = standing{there: true, ready: true, working: true, draining: true}
+	usual   = limits{min: 1, max: 4, perOne: 1, idle: time.Minute}
+)
+
+// of makes a plan of "0 1d 2D": member 1 drains and member 2 is drained. All
+// active ones were needed at the moment given.
+func of(text string, needed time.Time) plan {
+	p := plan{Grown: needed, Short: start.Add(-time.Hour)}
+	for _, word := range strings.Fields(text) {
+		m := member{Name: strings.TrimRight(word, "dD"), Phase: Active}
+		switch {
+		case strings.HasSuffix(word, "d"):
+			m.Phase, m.Told = Draining, true
+		case strings.HasSuffix(word, "D"):
+			m.Phase, m.Told = Drained, true
+		default:
+			p.Needed = append(p.Needed, needed)
+		}
+		p.Members = append(p.Members, m)
+		p.Next++
+	}
+	return p
+}
+
+func (p plan) text() string {
+	words := make([]string, 0, len(p.Members))
+	for _, m := range p.Members {
+		words = append(words, m.Name+map[Phase]string{Draining: "d", Drained: "D"}[m.Phase])
+	}
+	return strings.Join(words, " ")
+}
+
+func TestStep(t *testing.T) {
+	long := start.Add(-time.Hour)
+	runners := func(s ...standing) map[string]standing {
+		out := map[string]standing{}
+		for i, one := range s {
+			out[fmt.Sprint(i)] = one
+		}
+		return out
+	}
+	cases := map[string]struct {
+		plan   plan
+		limits limits
+		facts  facts
+		want   string
+		again  time.Duration // from start; 0: never
+	}{
+		"Rest":              {of("0", long), usual, facts{runners: runners(ready)}, "0", 0},
+		"EmptyStays":        {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, facts{}, "", 0},
+		"FirstFromZero":     {of("", long), limits{max: 4, perOne: 8, idle: time.Minute}, facts{waiting: 1}, "0", 0},
+		"AnIdleOneIsEnough": {of("0", long), usual, facts{waiting: 1, runners: runners(ready)}, "0", 0},
+		"OneMore":           {of("0", long), usual, facts{waiting: 1, working: 1, runners: runners(busy)}, "0 1", 0},
+		"Burst":             {of("0", long), usual, facts{waiting: 50, working: 1, runners: runners(busy)}, "0 1 2 3", 0},
+		"Starting":          {of("0 1 2", start), usual, facts{waiting: 3}, "0 1 2", 0},
+		"FewWait":           {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, facts{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
+		"ManyWait":          {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, facts{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
+		"NotIdleYet":        {of("0 1 2", start.Add(-50*time.Second)), usual, facts{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
+		"Idle":              {of("0 1 2", long), usual, facts{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
+		"IdleToZero":        {of("0", long), limits{max: 4, perOne: 1, idle: time.Minute}, facts{runners: runners(ready)}, "0d", 0},
+		"WorkingOneStays":   {of("0 1 2", long), usual, facts{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
+		"UnreadyGoesFirst":  {of("0 1 2", long), limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, facts{settled: true, runners: runners(ready, standing{there: true}, ready)}, "0 1d 2", 0},
+		"Cooldown":          {of("0 1", start.Add(-10*time.Second)), limits{min: 1, max: 4, perOne: 1, idle: time.Second}, facts{runners: runners(ready, ready)}, "0 1", 5 * time.Second},
+		"ScaledDown":        {of("0 1 2", start), limits{min: 1, max: 1, perOne: 1, idle: time.Minute}, facts{waiting: 9, working: 3, runners: runners(busy, busy, busy)}, "0 1d 2d", 0},
+		"ScaledUp":          {of("0", long), limits{min: 3, max: 3, perOne: 1, idle: time.Minute}, facts{}, "0 1 2", 0},
+		"ScaledToZero":      {of("0", start), limits{perOne: 1, idle: time.Minute}, facts{waiting: 9, settled: true}, "0D", 0},
+		"DrainingWorks":     {of("0 1d", start), usual, facts{working: 1, runners: runners(ready, ending)}, "0 1d", 0},
+		"DrainingUntold":    {of("0 1d", start), usual, facts{runners: runners(ready, ready)}, "0 1d", 0},
+		"DrainingDone":      {of("0 1d", start), usual, facts{runners: runners(ready, resting)}, "0 1D", 0},
+		"DrainingGone":      {of("0 1d", start), usual, facts{settled: true, runners: runners(ready)}, "0 1D", 0},
+		"GoneOrUnseen":      {of("0 1d", start), usual, facts{runners: runners(ready)}, "0 1d", 0},
+		"DrainedStays":      {of("0 1D", start), usual, facts{settled: true, runners: runners(ready, resting)}, "0 1D", 0},
+		"DrainedIsForgot":   {of("0 1D", start), usual, facts{settled: true, runners: runners(ready)}, "0", 0},
+		"BackFromDraining":  {of("0 1d", start), usual, facts{waiting: 1, working: 2, runners: runners(busy, ending)}, "0 1 2", 0},
+		"NotFromDrained":    {of("0 1D", start), usual, facts{waiting: 1, working: 1, runners: runners(busy, resting)}, "0 1D 2", 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, again := c.plan.step(c.limits, c.facts, start)
+			if got.text() != c.want {
+				t.Errorf("members %q, want %q", got.text(), c.want)
+			}
+			if c.again == 0 && !again.IsZero() || c.again != 0 && !again.Equal(start.Add(c.again)) {
+				t.Errorf("again at %v, want after %v", again, c.again)
+			}
+		})
+	}
+}
+
+func TestOnlyANeedThatLastsMakesMore(t *testing.T) {
+	p := begin(limits{max: 4}, start)
+	l := limits{max: 4, perOne: 1, idle: time.Minute}
+	f := facts{waiting: 3}
+	p, again := p.step(l, f, start)
+	if p.text() != "0" || !again.Equal(start.Add(patience)) {
+		t.Fatalf("at once %q, again at %v; want the first at once and the others in a second", p.text(), again)
+	}
+	moment, _ := p.step(l, facts{waiting: 1}, start.Add(patience/2))
+	if moment, _ = moment.step(l, f, start.Add(patience)); moment.text() != "0" {
+		t.Errorf("a need that did not last: %q", moment.text())
+	}
+	if p, _ = p.step(l, f, again); p.text() != "0 1 2" {
+		t.Errorf("a need that lasts: %q", p.text())
+	}
+}
+
+func TestGrowthIsPaced(t *testing.T) {
+	p := of("0", start.Add(-time.Hour))
+	l := limits{min: 1, max: 64, perOne: 1, idle: time.Minute}
+	f := facts{waiting: 100}
+	p, again := p.step(l, f, start)
+	if p.text() != "0 1 2 3 4" || !again.After(start) {
+		t.Fatalf("at once %q, again at %v; want 4 new members and more later", p.text(), again)
+	}
+	p, _ = p.step(l, f, again.Add(time.Millisecond))
+	if p.text() != "0 1 2 3 4 5" {
+		t.Errorf("later %q, want one more", p.text())
+	}
+}
+
+func TestBeginHasWhatIsAlwaysThere(t *testing.T) {
+	if p := begin(limits{min: 6, max: 8}, start); p.text() != "0 1 2 3 4 5" || p.Next != 6 {
+		t.Errorf("begin: %q, next %d", p.text(), p.Next)
+	}
+}
+
+func TestResumeNeverUsesANameAgain(t *testing.T) {
+	p := resume([]member{{Name: "7", Phase: Active}, {Name: "10", Phase: Draining}, {Name: "9", Phase: Active}}, 0, start)
+	if p.text() != "7 9 10d" || p.Next != 11 {
+		t.Errorf("resume: %q, next %d", p.text(), p.Next)
+	}
+	if p := resume(nil, 5, start); p.Next != 5 {
+		t.Errorf("resume of an empty pool: next %d, want 5", p.Next)
+	}
+}
+
+func TestOrders(t *testing.T) {
+	p := of("0 1d 2 3d", start)
+	p.Members[2].Told = true // it drained, and is active again
+	got := p.orders(facts{runners: map[string]standing{"0": resting, "1": ready, "2": resting, "3": resting}})
+	if len(got) != 2 || got["1"] != true || got["2"] != false {
+		t.Errorf("orders %v: want 1 to drain and 2 not to; 0 stops for reasons of its own", got)
+	}
+}
+
+// simulate runs a pool of pretended runners against a load, one second a step,
+// and checks at each step what must always hold.
+type simulation struct {
+	t       *testing.T
+	limits  limits
+	plan    plan
+	now     time.Time
+	runners map[string]*pretended
+	waiting int
+	seen    map[string]bool // names that were ever used
+	gone    map[string]bool // names that are not listed any more
+	changes int
+	adds    int
+}
+
+type pretended struct {
+	starts   time.Time // ready from then on
+	until    time.Time // works until then; zero: idle
+	draining bool
+}
+
+func newSimulation(t *testing.T, l limits) *simulation {
+	return &simulation{t: t, limits: l, plan: begin(l, start), now: start, runners: map[string]*pretended{}, seen: map[string]bool{}, gone: map[string]bool{}}
+}
+
+func (s *simulation) second(arrivals int, takes time.Duration) {
+	s.t.Helper()
+	s.now = s.now.Add(time.Second)
+	s.waiting += arrivals
+	f := facts{runners: map[string]standing{}, settled: true}
+	for name, r := range s.runners {
+		if !r.until.IsZero() && !s.now.Before(r.until) {
+			r.until = time.Time{}
+		}
+		if s.waiting > 0 && !r.draining && r.until.IsZero() && !s.now.Before(r.starts) {
+			s.waiting--
+			r.until = s.now.Add(takes)
+		}
+		working := !r.until.IsZero()
+		if working {
+			f.working++
+		}
+		f.runners[name] = standing{there: true, ready: !s.now.Before(r.starts), working: working, draining: r.draining}
+	}
+	f.waiting = s.waiting
+	before, active := s.plan.text(), s.plan.active()
+	s.plan, _ = s.plan.step(s.limits, f, s.now)
+	for name, drain := range s.plan.orders(f) {
+		s.runners[name].draining = drain
+	}
+	s.check(before, active)
+}
+
+// check holds the plan against what must always be so, and does what Kubernetes
+// would do about it.
+func (s *simulation) check(before string, active int) {
+	s.t.Helper()
+	if s.plan.text() != before {
+		s.changes++
+	}
+	listed := map[string]bool{}
+	for _, m := range s.plan.Members {
+		listed[m.Name] = true
+		if s.gone[m.Name] {
+			s.t.Fatalf("name %q is used again", m.Name)
+		}
+		if !s.seen[m.Name] {
+			s.seen[m.Name] = true
+			s.adds++
+			s.runners[m.Name] = &pretended{starts: s.now.Add(20 * time.Second)}
+		}
+		if m.Phase == Drained {
+			if r := s.runners[m.Name]; r != nil && !r.until.IsZero() {
+				s.t.Fatalf("member %q is removed while it works", m.Name)
+			}
+			delete(s.runners, m.Name)
+		}
+	}
+	for name := range s.seen {
+		if !listed[name] {
+			s.gone[name] = true
+			if s.runners[name] != nil {
+				s.t.Fatalf("member %q is dropped without being drained", name)
+			}
+		}
+	}
+	if n := s.plan.active(); n > s.limits.max && n > active {
+		s.t.Fatalf("grown from %d to %d members, at most %d are allowed", active, n, s.limits.max)
+	}
+}
+
+func (s *simulation) run(seconds, arrivals int, takes time.Duration) {
+	s.t.Helper()
+	for range seconds {
+		s.second(arrivals, takes)
+	}
+}
+
+func TestBurstAndBack(t *testing.T) {
+	s := newSimulation(t, usual)
+	s.run(60, 0, 0)
+	if s.changes > 1 {
+		t.Errorf("%d changes at rest", s.changes)
+	}
+	s.run(1, 100, 10*time.Second)
+	s.run(30, 0, 10*time.Second)
+	if n := s.plan.active(); n != 4 {
+		t.Errorf("%d members in a burst, want 4", n)
+	}
+	s.run(600, 0, 10*time.Second)
+	if got := s.plan.text(); s.plan.active() != 1 || len(s.plan.Members) != 1 || s.waiting != 0 {
+		t.Errorf("after the burst %q and %d waiting, want one member and nothing waiting", got, s.waiting)
+	}
+	if s.adds != 4 {
+		t.Errorf("%d members were started for one burst, want 4", s.adds)
+	}
+}
+
+// A load that goes up and down faster than the time of idleness starts no
+// members again and again.
+func TestNoFlapping(t *testing.T) {
+	s := newSimulation(t, usual)
+	for range 60 {
+		s.run(1, 3, 5*time.Second)
+		s.run(29, 0, 5*time.Second)
+	}
+	if s.adds > 4 {
+		t.Errorf("%d members were started in half an hour of a steady wave, want at most 4", s.adds)
+	}
+	if s.changes > 12 {
+		t.Errorf("the members changed %d times", s.changes)
+	}
+}
+
+func TestPropertiesUnderAnyLoad(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		l := limits{min: r.IntN(3), perOne: 1 + r.IntN(4), idle: time.Duration(1+r.IntN(90)) * time.Second}
+		l.max = l.min + r.IntN(6)
+		s := newSimulation(t, l)
+		for range 40 {
+			s.run(1+r.IntN(40), 0, 0)
+			if r.IntN(3) == 0 { // somebody scales by hand
+				s.limits.min = r.IntN(3)
+				s.limits.max = s.limits.min + r.IntN(6)
+			}
+			s.run(1+r.IntN(3), r.IntN(8), time.Duration(r.IntN(60))*time.Second)
+		}
+		if took := s.now.Sub(start).Seconds(); float64(s.adds) > float64(l.min)+(pace.Burst+took*pace.PerSecond)/pace.Appear+1 {
+			t.Errorf("seed %d: %d members in %.0f s are more than the budget is good for", seed, s.adds, took)
+		}
+		s.limits.max = max(s.limits.max, 1)
+		s.run(3000, 0, 10*time.Second)
+		if s.waiting > 0 {
+			t.Errorf("seed %d: %d requests wait for ever", seed, s.waiting)
+		}
+		if n := len(s.plan.Members); n != s.limits.min {
+			t.Errorf("seed %d: %q in the end, want %d members", seed, s.plan.text(), s.limits.min)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package pool
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// together is how long news are gathered before a look, and apart is how
+	// long two looks for news are apart: a busy pool has news all the time.
+	together = 50 * time.Millisecond
+	apart    = 500 * time.Millisecond
+	// retry is when to look again after a failed look.
+	retry = 2 * time.Second
+)
+
+// Watch looks at the pool whenever its queue or its runners change, and calls
+// changed when Observe has something else to show: at once when members change,
+// otherwise at most every half minute. It returns nil when ctx ends. The
+// watches of queue and runners serve all callers. changed is called from one
+// goroutine and should not block for long.
+func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
+	w, release := c.hold(s)
+	defer release()
+	news, stop := c.feed.Follow(s.Session)
+	defer stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var looked time.Time
+	told := Status{}
+	for first := true; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-news:
+			if !pause(ctx, max(together, time.Until(looked.Add(apart)))) {
+				return nil
+			}
+		case <-timer.C:
+		}
+		looked = time.Now()
+		// Who observes with another spec meanwhile decides for the watch, too.
+		if err := w.lookAgain(ctx, c, s); err != nil {
+			timer.Reset(retry)
+			continue
+		}
+		now, wake := time.Now(), w.wake()
+		if shown := w.shown(now); first || !shown.equal(told) {
+			first, told = false, shown
+			changed()
+		}
+		timer.Reset(max(wake.Sub(now), time.Millisecond))
+	}
+}
+
+// wake is when to look again without any news.
+func (w *watched) wake() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	// At the latest when what has changed may be shown.
+	latest := time.Now().Add(keep / 8)
+	if !w.view.equal(w.shows) {
+		latest = w.at.Add(numbersEvery)
+	}
+	if !w.again.IsZero() && w.again.Before(latest) {
+		return w.again
+	}
+	return latest
+}
+
+func (s Status) equal(o Status) bool {
+	if !sameMembers(s.Members, o.Members) || len(s.Members) != len(o.Members) {
+		return false
+	}
+	if (s.LastActivity == nil) != (o.LastActivity == nil) || s.LastActivity != nil && !s.LastActivity.Equal(*o.LastActivity) {
+		return false
+	}
+	return s.NextMember == o.NextMember && s.Backlog == o.Backlog && s.InFlight == o.InFlight &&
+		s.OldestAgeSeconds == o.OldestAgeSeconds && s.IdleRunners == o.IdleRunners && s.BusyRunners == o.BusyRunners
+}
+
+// pause reports whether ctx lasts longer.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,104 @@
+// Package queue manages JetStream streams and key-value buckets that belong
+// together as one thing.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/keyvalue"
+	"github.com/gorizond/koldun/internal/external/stream"
+)
+
+// A Spec describes the parts of a queue.
+type Spec struct {
+	Streams   []stream.Spec   `json:"streams,omitempty"`
+	KeyValues []keyvalue.Spec `json:"keyValues,omitempty"`
+}
+
+// A Status is what is shown of a queue.
+type Status struct {
+	Configured bool `json:"configured,omitempty"`
+}
+
+// A Client manages the queues of one NATS account.
+type Client struct {
+	streams    external.Client[stream.Spec, stream.Status]
+	keyValues  external.Client[keyvalue.Spec, keyvalue.Status]
+	connection map[string][]byte
+}
+
+var _ external.Client[Spec, Status] = (*Client)(nil)
+
+// New is a Client that keeps the parts through the clients of their kinds, and
+// hands out the connection with each queue.
+func New(streams external.Client[stream.Spec, stream.Status], keyValues external.Client[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
+	return &Client{streams: streams, keyValues: keyValues, connection: connection}
+}
+
+// Observe looks whether all parts are as the spec says. A queue of which a part
+// is missing exists if any part does: Update makes what is missing.
+func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	out := external.Observation[Status]{UpToDate: true, Ready: true}
+	add := func(part string, exists, same bool, err error) error {
+		if err != nil {
+			return err
+		}
+		out.Exists = out.Exists || exists
+		out.UpToDate = out.UpToDate && exists && same
+		if !exists && out.Ready {
+			out.Ready, out.Message = false, part+" does not exist"
+		}
+		return nil
+	}
+	for _, p := range s.Streams {
+		o, err := c.streams.Observe(ctx, p)
+		if err := add(fmt.Sprintf("stream %q", p.Name), o.Exists, o.UpToDate, err); err != nil {
+			return external.Observation[Status]{}, err
+		}
+	}
+	for _, p := range s.KeyValues {
+		o, err := c.keyValues.Observe(ctx, p)
+		if err := add(fmt.Sprintf("key-value bucket %q", p.Bucket), o.Exists, o.UpToDate, err); err != nil {
+			return external.Observation[Status]{}, err
+		}
+	}
+	if !out.Exists {
+		return external.Observation[Status]{Message: "nothing of the queue exists"}, nil
+	}
+	out.Status.Configured, out.Connection = out.UpToDate, c.connection
+	return out, nil
+}
+
+// Create makes the parts, or takes over those that exist.
+func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
+
+// Update makes parts that are missing and changes the others in place.
+func (c *Client) Update(ctx context.Context, s Spec) error {
+	for _, p := range s.Streams {
+		if err := c.streams.Create(ctx, p); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.KeyValues {
+		if err := c.keyValues.Create(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete removes the parts with all that is in them. One that cannot be
+// removed keeps no other one from it.
+func (c *Client) Delete(ctx context.Context, s Spec) error {
+	var errs []error
+	for _, p := range s.Streams {
+		errs = append(errs, c.streams.Delete(ctx, p))
+	}
+	for _, p := range s.KeyValues {
+		errs = append(errs, c.keyValues.Delete(ctx, p))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,92 @@
+package queue_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/keyvalue"
+	"github.com/gorizond/koldun/internal/external/queue"
+	"github.com/gorizond/koldun/internal/external/stream"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+func client(t *testing.T) (*bus.Bus, *queue.Client) {
+	t.Helper()
+	s := natstest.Start(t)
+	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b, queue.New(stream.New(b, nil), keyvalue.New(b, nil), map[string][]byte{"NATS_URL": []byte("nats://x")})
+}
+
+func TestLifeOfAQueue(t *testing.T) {
+	ctx := t.Context()
+	b, c := client(t)
+	spec := queue.Spec{
+		Streams:   []stream.Spec{{Name: "WORK", Subjects: []string{"work.>"}, MaxBytes: 1 << 20}},
+		KeyValues: []keyvalue.Spec{{Bucket: "a"}, {Bucket: "b"}},
+	}
+	observe := func() external.Observation[queue.Status] {
+		t.Helper()
+		o, err := c.Observe(ctx, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	if o := observe(); o.Exists || o.Ready || o.Message == "" {
+		t.Errorf("Observe of nothing: %+v", o)
+	}
+	for range 2 { // may be repeated
+		if err := c.Create(ctx, spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := observe(); !o.Exists || !o.UpToDate || !o.Ready || !o.Status.Configured || string(o.Connection["NATS_URL"]) != "nats://x" {
+		t.Errorf("Observe after Create: %+v", o)
+	}
+	if _, err := b.Put(ctx, "a", "kept", 1); err != nil {
+		t.Fatal(err)
+	}
+
+	// A part is lost, and another one is to change.
+	if err := b.DeleteKV(ctx, "b"); err != nil {
+		t.Fatal(err)
+	}
+	minute := external.Duration(time.Minute)
+	spec.KeyValues[0].LimitMarkerTTL = &minute
+	if o := observe(); !o.Exists || o.UpToDate || o.Ready || o.Message != `key-value bucket "b" does not exist` {
+		t.Errorf("Observe of a queue that lost a bucket: %+v", o)
+	}
+	if err := c.Update(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+	if o := observe(); !o.UpToDate || !o.Ready {
+		t.Errorf("Observe after Update: %+v", o)
+	}
+	if _, _, err := bus.Get[int](ctx, b, "a", "kept"); err != nil {
+		t.Errorf("the update has lost a key: %v", err)
+	}
+
+	for range 2 { // no queue is no error
+		if err := c.Delete(ctx, spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := observe(); o.Exists {
+		t.Errorf("Observe after Delete: %+v", o)
+	}
+}
+
+func TestObserveWithoutServer(t *testing.T) {
+	b, c := client(t)
+	b.Close()
+	if o, err := c.Observe(t.Context(), queue.Spec{KeyValues: []keyvalue.Spec{{Bucket: "a"}}}); err == nil || fault.Is(err, fault.NotFound) {
+		t.Errorf("Observe = %+v, %v, want an error that is not about what is missing", o, err)
+	}
+}

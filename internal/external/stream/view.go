@@ -1,0 +1,68 @@
+package stream
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external"
+)
+
+var _ external.Viewer[Spec] = (*Client)(nil)
+
+// defaultWindow is the server's duplicate window.
+const defaultWindow = 2 * time.Minute
+
+// View reads how the stream is configured.
+func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
+	have, err := c.bus.ViewStream(ctx, s.Name)
+	if err != nil {
+		return Spec{}, err
+	}
+	out := Spec{
+		Name: s.Name, Subjects: have.Subjects, Discard: "old", Replicas: have.Replicas, Placement: ViewPlacement(s.Placement, have.Placement),
+		MaxBytes: have.MaxBytes, MaxMsgs: have.MaxMsgs, MaxMsgSize: have.MaxMsgSize, MaxMsgsPerSubject: have.MaxPerSubject,
+	}
+	if have.DiscardNew {
+		out.Discard = "new"
+	}
+	if have.MaxAge > 0 {
+		out.MaxAge = inWords(s.MaxAge, have.MaxAge)
+	}
+	out.DuplicateWindow = window(s.DuplicateWindow, have.Dedupe, have.MaxAge)
+	return out, nil
+}
+
+// window is the duplicate window in the spec's words: a server caps it at the
+// age of messages, and has one of two minutes if nobody says otherwise.
+func window(said *external.Duration, have, maxAge time.Duration) *external.Duration {
+	wanted := defaultWindow
+	if said != nil && *said != 0 {
+		wanted = time.Duration(*said)
+	}
+	if maxAge > 0 {
+		wanted = min(wanted, maxAge)
+	}
+	if have == wanted {
+		return said
+	}
+	return inWords(said, have)
+}
+
+// ViewPlacement is a placement in the spec's words: one that the spec does not
+// speak of is nobody's business.
+func ViewPlacement(said *Placement, have bus.Placement) *Placement {
+	if said == nil || said.Cluster == have.Cluster && slices.Equal(said.Tags, have.Tags) {
+		return said
+	}
+	return &Placement{Cluster: have.Cluster, Tags: have.Tags}
+}
+
+func inWords(said *external.Duration, have time.Duration) *external.Duration {
+	if said != nil && time.Duration(*said) == have {
+		return said
+	}
+	d := external.Duration(have)
+	return &d
+}

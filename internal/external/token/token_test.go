@@ -1,0 +1,268 @@
+package token_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+type world struct {
+	t      *testing.T
+	bus    *bus.Bus
+	client *token.Client
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s := natstest.Start(t)
+	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &world{t: t, bus: b, client: token.New(b)}
+}
+
+// bring does what a reconciler does, and returns what is observed at the end.
+func (w *world) bring(s token.Spec) external.Observation[token.Status] {
+	w.t.Helper()
+	o, err := w.client.Observe(w.t.Context(), s)
+	switch {
+	case err != nil:
+	case !o.Exists:
+		err = w.client.Create(w.t.Context(), s)
+	case !o.UpToDate:
+		err = w.client.Update(w.t.Context(), s)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if o, err = w.client.Observe(w.t.Context(), s); err != nil || !o.Exists || !o.UpToDate || !o.Ready {
+		w.t.Fatalf("Observe at the end: %+v, %v", o, err)
+	}
+	return o
+}
+
+// valid reports whether the registry lets a token pass.
+func (w *world) valid(value string) bool {
+	w.t.Helper()
+	r, err := registry.Tokens(w.bus).Get(w.t.Context(), names.TokenKey(token.Digest(value)))
+	if fault.Is(err, fault.NotFound) {
+		return false
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r.Value.Valid(time.Now())
+}
+
+func duration(d time.Duration) *external.Duration {
+	e := external.Duration(d)
+	return &e
+}
+
+const given = "a-token-that-was-given"
+
+func secret(value string) *token.Secret {
+	return &token.Secret{Name: "s", Data: map[string][]byte{"token": []byte(value)}}
+}
+
+func TestGivenTokens(t *testing.T) {
+	cases := map[string]token.Spec{
+		"Hash":         {SHA256: token.Digest(given)},
+		"Secret":       {Secret: secret(given)},
+		"SecretOfHash": {Secret: &token.Secret{Name: "s", Data: map[string][]byte{"hash": []byte(strings.ToUpper(token.Digest(given)))}}},
+	}
+	for name, s := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s.Owner, s.Models, s.RequestsPerMinute = "Token ns/a", []string{"ns/m"}, 7
+			if o, err := w.client.Observe(t.Context(), s); err != nil || o.Exists {
+				t.Fatalf("Observe of nothing: %+v, %v", o, err)
+			}
+			o := w.bring(s)
+			if o.Status.Key != names.TokenKey(token.Digest(given)) || len(o.Connection) != 0 || !w.valid(given) {
+				t.Errorf("Observe: %+v", o)
+			}
+			r, err := registry.Tokens(w.bus).Get(t.Context(), o.Status.Key)
+			if err != nil || r.Value.Limits.RequestsPerMinute != 7 || !r.Value.Allows("ns/m") || r.Value.Allows("ns/other") {
+				t.Errorf("the entry is %+v, %v", r.Value, err)
+			}
+			s.Disabled = true
+			w.bring(s)
+			if w.valid(given) {
+				t.Error("a disabled token is valid")
+			}
+			past := time.Now().Add(-time.Second)
+			s.Disabled, s.Expires = false, &past
+			w.bring(s)
+			if w.valid(given) {
+				t.Error("an expired token is valid")
+			}
+			for range 2 {
+				if err := w.client.Delete(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if o, err := w.client.Observe(t.Context(), s); err != nil || o.Exists {
+				t.Errorf("Observe after Delete: %+v, %v", o, err)
+			}
+		})
+	}
+}
+
+func TestAnotherSecretReplacesTheToken(t *testing.T) {
+	w := newWorld(t)
+	const next = "the-token-that-comes-next"
+	s := token.Spec{Owner: "Token ns/a", Secret: secret(given)}
+	w.bring(s)
+	s.Secret = secret(next)
+	w.bring(s)
+	if w.valid(given) || !w.valid(next) {
+		t.Error("without overlap the old token ends at once")
+	}
+	s.Secret, s.Overlap = secret(given), duration(time.Hour)
+	if o := w.bring(s); !w.valid(given) || !w.valid(next) || o.Status.Replaced != 1 {
+		t.Errorf("with overlap both are valid: %+v", o.Status)
+	}
+	s.Disabled = true
+	if w.bring(s); w.valid(given) {
+		t.Error("a disabled token is valid")
+	}
+}
+
+func TestGeneratedTokenSurvivesUntilItIsKept(t *testing.T) {
+	w := newWorld(t)
+	s := token.Spec{Owner: "Token ns/a"}
+	first := string(w.bring(s).Connection[token.ConnectionKey])
+	if len(first) < 30 || !w.valid(first) {
+		t.Fatalf("the generated token has %d bytes, valid: %t", len(first), w.valid(first))
+	}
+	if again := string(w.bring(s).Connection[token.ConnectionKey]); again != first {
+		t.Error("each look hands out another token")
+	}
+	s.Stored = first
+	w.bring(s)
+	w.client = token.New(w.bus) // a process that starts again
+	if again := string(w.bring(s).Connection[token.ConnectionKey]); again != first {
+		t.Error("a restart makes another token")
+	}
+	// The Secret is lost, and with it the token: there has to be another one.
+	s.Stored = ""
+	w.client = token.New(w.bus)
+	second := string(w.bring(s).Connection[token.ConnectionKey])
+	if second == first || !w.valid(second) || w.valid(first) {
+		t.Error("a lost token is not replaced")
+	}
+}
+
+func TestRotationWithOverlap(t *testing.T) {
+	w := newWorld(t)
+	s := token.Spec{Owner: "Token ns/a", RotateAfter: duration(2 * time.Second), Overlap: duration(2 * time.Second)}
+	o := w.bring(s)
+	first := string(o.Connection[token.ConnectionKey])
+	s.Stored = first
+	ctx, cancel := context.WithCancel(t.Context())
+	told, done := make(chan bool, 100), make(chan error)
+	go func() { done <- w.client.Watch(ctx, s, func() { told <- true }) }()
+	second, deadline := first, time.After(30*time.Second)
+	for second == first {
+		select {
+		case <-told:
+			second = string(w.bring(s).Connection[token.ConnectionKey])
+		case <-deadline:
+			t.Fatal("the token is not rotated")
+		}
+	}
+	if !w.valid(first) || !w.valid(second) {
+		t.Error("for the time of overlap both are valid")
+	}
+	s.Stored, s.RotateAfter = second, nil
+	for w.valid(first) {
+		select {
+		case <-told:
+			w.bring(s)
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			t.Fatal("the old token does not end")
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestATokenOfSomebodyElseIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.bring(token.Spec{Owner: "Token ns/a", Secret: secret(given)})
+	other := token.Spec{Owner: "Token ns/b", Secret: secret(given), Disabled: true}
+	if err := w.client.Create(t.Context(), other); !fault.Is(err, fault.Conflict) || strings.Contains(err.Error(), given) {
+		t.Errorf("Create: %v, want Conflict", err)
+	}
+	if err := w.client.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if !w.valid(given) {
+		t.Error("somebody else has revoked the token")
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	cases := map[string]struct {
+		data map[string]string
+		want string // in the error
+	}{
+		"Nothing":    {map[string]string{}, "neither"},
+		"Short":      {map[string]string{"token": "short"}, "too short"},
+		"Bootstrap":  {map[string]string{"hash": "not-hex"}, "64 digits"},
+		"Disagree":   {map[string]string{"token": given, "hash": token.Digest("x")}, "not the SHA-256"},
+		"Expires":    {map[string]string{"token": given, "expires": "tomorrow"}, "expires"},
+		"Metadata":   {map[string]string{"token": given, "metadata": "[1]"}, "metadata"},
+		"Limit":      {map[string]string{"token": given, "requestsPerMinute": "-1"}, "requestsPerMinute"},
+		"LimitWords": {map[string]string{"token": given, "tokensPerMinute": "many"}, "tokensPerMinute"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := token.Secret{Name: "s", Data: map[string][]byte{}}
+			for k, v := range c.data {
+				s.Data[k] = []byte(v)
+			}
+			_, err := token.Parse(s)
+			if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), given) {
+				t.Errorf("Parse: %v, want an error with %q and without the token", err, c.want)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(given), []byte(""), []byte(`{"a":1}`), []byte("2027-01-31T00:00:00Z"), []byte("a/b, c/d"))
+	f.Add([]byte(""), []byte(token.Digest(given)), []byte("{"), []byte("x"), []byte("\n"))
+	f.Fuzz(func(t *testing.T, value, hash, metadata, expires, models []byte) {
+		rec, err := token.Parse(token.Secret{Data: map[string][]byte{
+			"token": value, "hash": hash, "metadata": metadata, "expires": expires, "models": models, "disabled": metadata,
+		}})
+		if err != nil {
+			if len(value) >= 16 && !strings.Contains(string(value), " ") && strings.Contains(err.Error(), string(value)) {
+				t.Errorf("the error repeats the token: %v", err)
+			}
+			return
+		}
+		if len(rec.SHA256) != 64 || strings.Trim(rec.SHA256, "0123456789abcdef") != "" {
+			t.Errorf("the digest is %q", rec.SHA256)
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// Our own headers.
+const (
+	headerRequestID    = "X-Request-Id"
+	headerIgnored      = "X-Koldun-Ignored"      // parameters without effect
+	headerQueue        = "X-Koldun-Queue-Ms"     // until the engine started
+	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
+	headerConversation = "X-Koldun-Conversation" // of the client: turns with the same value belong together
+)
+
+// disconnected is the outcome of a request whose client did not wait.
+const disconnected = "disconnected"
+
+// A wish is what of a request matters for its answer.
+type wish struct {
+	stream bool
+	usage  bool // in the stream
+	sieve  sieve
+}
+
+// ask prepares requests for text. What takes long, the wait for the answer, is
+// left to around: the less of the stack is in use there, the less memory an
+// open stream takes.
+func (g *Gateway) ask(d dialect) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r)
+		c.operation = d.operation
+		t := &task{g: g, c: c, dialect: d}
+		if refused := t.prepare(w, r); refused != nil {
+			refuse(w, refused)
+			return
+		}
+		c.task = t
+	})
+}
+
+// prepare reads the request, makes the envelope in which it is queued, and gets
+// the permit to queue it.
+func (t *task) prepare(w http.ResponseWriter, r *http.Request) *refusal {
+	g, c := t.g, t.c
+	chat, refused := g.read(w, r, t.dialect.parse)
+	if refused != nil {
+		return refused
+	}
+	model, refused := g.resolve(c.caller, chat.Model)
+	if refused != nil {
+		return refused
+	}
+	c.model = model.ID()
+	if ignored := chat.Ignored(); len(ignored) > 0 {
+		if g.cfg.StrictParameters {
+			return errIgnored(ignored)
+		}
+		if names := ignoredHeader(ignored); names != "" {
+			w.Header().Set(headerIgnored, names)
+		}
+	}
+	priority, refused := priorityOf(c.caller, r.Header.Get(bus.HeaderPriority))
+	if refused != nil {
+		return refused
+	}
+	where := g.place(r.Context(), c.caller, r.Header.Get(headerConversation), model, chat.Messages)
+	chat.Model = model.ID()
+	body, err := json.Marshal(chat)
+	if err != nil {
+		g.log.Error("cannot encode a request", "request", requestID(c.id), "error", err)
+		return errInternal()
+	}
+	t.request = &bus.Request{
+		ID:          requestID(c.id),
+		Session:     where.session,
+		Tenant:      c.tenant,
+		Model:       model.ID(),
+		Created:     c.begun,
+		Deadline:    c.begun.Add(g.cfg.QueueTimeout),
+		Timeout:     g.cfg.ResponseTimeout,
+		Affinity:    where.conversation,
+		Priority:    priority,
+		Traceparent: c.traceparent,
+		Body:        body,
+	}
+	t.ref = t.request.Ref()
+	t.wish = wish{stream: chat.Stream, usage: chat.UsageChunk, sieve: newSieve(t.dialect, chat.Reasoning, g.cfg.Reasoning)}
+	c.prompt = estimate(chat.Messages)
+	return t.admit(w)
+}
+
+// admit gets a permit if the limits allow it, and tells what is left of them.
+func (t *task) admit(w http.ResponseWriter) *refusal {
+	permit, left, refused := t.g.usage.admit(claim{
+		tenant: t.c.tenant, session: t.request.Session, limits: t.g.limitsOf(t.c.caller), prompt: t.c.prompt,
+	}, time.Now())
+	left.tell(w.Header())
+	if refused != nil {
+		t.g.metrics.refused(refused.limit)
+		t.c.outcome = refused.Code
+	}
+	t.permit = permit
+	return refused
+}
+
+// estimate is about how many tokens messages have: four bytes each, and four
+// for the frame of each turn, the usual rule of thumb. The engine's own count
+// takes its place when the answer has ended.
+func estimate(messages []openai.Message) int64 {
+	n := 0
+	for _, m := range messages {
+		n += (len(m.Content)+3)/4 + 4
+	}
+	return int64(n)
+}
+
+// limitsOf are the limits of a caller: those of the token, then the gateway's.
+func (g *Gateway) limitsOf(who caller) registry.Limits {
+	if who.token == nil {
+		return g.cfg.Limits
+	}
+	return who.token.Limits.Or(g.cfg.Limits)
+}

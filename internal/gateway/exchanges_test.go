@@ -1,0 +1,123 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// divider stands between a request and its answer in testdata/exchanges.
+const divider = "\n==== answer ====\n"
+
+// volatile is what differs from one run to the next.
+var volatile = []struct {
+	find *regexp.Regexp
+	put  string
+}{
+	{regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`), "ID"},
+	{regexp.MustCompile(`"created":17673\d+`), `"created":MODEL`},
+	{regexp.MustCompile(`"created":\d+`), `"created":NOW`},
+	{regexp.MustCompile(`(X-Koldun-(?:Queue|Overhead)-Ms): [0-9.]+`), "$1: N"},
+	{regexp.MustCompile(`Date: [^\r\n]+`), "Date: NOW"},
+}
+
+// TestExchanges sends requests as clients send them and compares every byte of
+// the answers with what was recorded. UPDATE=1 records them anew.
+func TestExchanges(t *testing.T) {
+	w := newWorld(t, func(_ *Config, p *pace) { *p = usualPace })
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		if s.chat.Messages[0].Content == "long" {
+			s.started()
+			s.fail(bus.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
+			return
+		}
+		s.started()
+		switch s.chat.Messages[0].Content {
+		case "think":
+			s.text("<think>")
+			s.text("\nHm.\n")
+			s.text("</think>\n\n")
+			s.text("Done")
+		case "break":
+			s.text("He")
+			s.fail(bus.CodeInterrupted, "runner 3 is gone")
+			return
+		default:
+			s.text("Hello")
+			s.text(" \"there\"\n")
+		}
+		s.end(openai.FinishStop, 9, 2)
+	})
+	files, err := filepath.Glob("testdata/exchanges/*.http")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no exchanges", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".http"), func(t *testing.T) {
+			recorded, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request, want, _ := strings.Cut(string(recorded), divider)
+			got := exchange(t, w.url, request)
+			if os.Getenv("UPDATE") != "" {
+				if err := os.WriteFile(file, []byte(strings.TrimRight(request, "\n")+"\n"+divider+got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("the answer is not as recorded; UPDATE=1 records it anew: %s", d)
+			}
+		})
+	}
+}
+
+// exchange sends a request as it is, with its length, and returns the answer
+// without what is volatile.
+func exchange(t *testing.T, url, request string) string {
+	t.Helper()
+	head, body, _ := strings.Cut(strings.TrimRight(request, "\n"), "\n\n")
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	wire := strings.ReplaceAll(head, "\n", "\r\n") + "\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+	if _, err := io.WriteString(c, wire); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.TransferEncoding = nil // pieces of the connection are no matter
+	answer, err := httputil.DumpResponse(response, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := string(bytes.ReplaceAll(append(answer, b...), []byte("\r\n"), []byte("\n")))
+	for _, v := range volatile {
+		out = v.find.ReplaceAllString(out, v.put)
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// TestIsolation asks in several ways and looks at the pools that are asked for.
+func TestIsolation(t *testing.T) {
+	const chat = "/v1/chat/completions"
+	cases := map[string]struct {
+		isolation Isolation
+		ask       func(*world) // two requests by different callers or conversations
+		pools     int          // of their own
+	}{
+		"Model": {IsolateModel, func(w *world) {
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "b", "X-Koldun-Conversation", "mine")
+		}, 0},
+		"Token": {IsolateToken, func(w *world) {
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", "mine")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "b")
+		}, 2},
+		"Conversation": {IsolateConversation, func(w *world) {
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", "1")
+			w.do("POST", chat, strings.Replace(chatBody(""), "hello", "later", 1), "X-Api-Key", "a", "X-Koldun-Conversation", "1")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", "2")
+		}, 2},
+		"Prefix": {IsolateConversation, func(w *world) {
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
+			w.do("POST", chat, chatBody(""), "X-Api-Key", "b")
+		}, 2},
+		"Strangers": {IsolateConversation, func(w *world) {
+			for i := range 3 {
+				n := fmt.Sprint(i)
+				w.do("POST", chat, chatBody(""), "X-Koldun-Conversation", n, "X-Forwarded-For", n, "User-Agent", n, "X-Api-Key", n)
+			}
+		}, 0},
+		"Many": {IsolateConversation, func(w *world) {
+			for i := range 6 {
+				w.do("POST", chat, chatBody(""), "X-Api-Key", "a", "X-Koldun-Conversation", fmt.Sprint(i))
+			}
+		}, 3},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(cfg *Config, _ *pace) { cfg.Isolation, cfg.MaxSessions = c.isolation, 3 })
+			w.putToken(registry.Token{SHA256: digest("a")})
+			w.putToken(registry.Token{SHA256: digest("b")})
+			ended := make(chan bool)
+			go func() { c.ask(w); close(ended) }()
+			// Requests are answered in whatever pool they lie.
+			served := map[string]bool{}
+			for done := false; !done; {
+				select {
+				case <-ended:
+					done = true
+				case <-time.After(2 * time.Millisecond):
+				}
+				for session := range demanded(t, w) {
+					if !served[session] {
+						served[session] = true
+						startRunner(t, w.bus, session, says("x"))
+					}
+				}
+			}
+			own := 0
+			for session := range served {
+				if !names.SessionOf(session, tinySession) {
+					t.Errorf("strange session %q", session)
+				}
+				if session != tinySession {
+					own++
+				}
+			}
+			if own != c.pools {
+				t.Errorf("%d pools, want %d: %v", own, c.pools, served)
+			}
+		})
+	}
+}
+
+func demanded(t *testing.T, w *world) map[string]bool {
+	t.Helper()
+	list, err := registry.Demands(w.bus).List(t.Context(), "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, d := range list {
+		out[d.Value.Session] = true
+	}
+	return out
+}
+
+// TestSlotsAreNeverTooMany lets many sessions reach for few slots through
+// several gateways at the same moment.
+func TestSlotsAreNeverTooMany(t *testing.T) {
+	const gateways, sessions, most = 3, 20, 4
+	isolated := func(c *Config, _ *pace) { c.Isolation, c.MaxSessions = IsolateConversation, most }
+	w := newWorld(t, isolated)
+	all := []*slots{w.gateway.slots}
+	for range gateways - 1 {
+		all = append(all, w.another(isolated).gateway.slots)
+	}
+	var mu sync.Mutex
+	holders := map[string]bool{}
+	var tasks sync.WaitGroup
+	for i := range sessions {
+		for _, s := range all {
+			tasks.Go(func() {
+				session := names.Session("default", "tiny", fmt.Sprint(i))
+				if s.hold(t.Context(), "default", session) {
+					mu.Lock()
+					defer mu.Unlock()
+					holders[session] = true
+				}
+			})
+		}
+	}
+	tasks.Wait()
+	if len(holders) == 0 || len(holders) > most {
+		t.Errorf("%d sessions have one of %d slots", len(holders), most)
+	}
+	eventually(t, "all gateways agree", func() bool {
+		for session := range holders {
+			for _, s := range all {
+				if _, ok := s.find("default", session); !ok {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	for i := range sessions {
+		session := names.Session("default", "tiny", fmt.Sprint(i))
+		for _, s := range all {
+			if s.hold(t.Context(), "default", session) != holders[session] {
+				t.Errorf("session %d: the gateways do not agree", i)
+			}
+		}
+	}
+	if !all[0].hold(t.Context(), "elsewhere", "elsewhere_tiny_0") {
+		t.Error("another namespace has no slots of its own")
+	}
+}
+
+// TestSlotsLastAsLongAsTheyAreKept uses the server's real expiry.
+func TestSlotsLastAsLongAsTheyAreKept(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.Isolation, c.MaxSessions, c.DemandTTL = IsolateToken, 1, time.Second })
+	s := w.gateway.slots
+	if !s.hold(t.Context(), "default", "first") {
+		t.Fatal("no slot")
+	}
+	for begun := time.Now(); time.Since(begun) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
+		s.keep(t.Context(), "default", "first")
+		s.keep(t.Context(), "default", "second") // has none to keep
+		if s.hold(t.Context(), "default", "second") {
+			t.Fatal("the only slot is held by two")
+		}
+	}
+	eventually(t, "the slot is free", func() bool { return s.hold(t.Context(), "default", "second") })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.taken["first"]; ok {
+		t.Error("the first is still remembered")
+	}
+}
+
+func TestParseWords(t *testing.T) {
+	for in, want := range map[string]Isolation{"": IsolateModel, "model": IsolateModel, "token": IsolateToken, "conversation": IsolateConversation} {
+		if got, err := ParseIsolation(in); err != nil || got != want {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+	if _, err := ParseIsolation("user"); err == nil {
+		t.Error("a strange isolation passes")
+	}
+	if got, err := ParseReasoning(""); err != nil || got != openai.ReasoningSeparate {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := ParseReasoning("loud"); err == nil {
+		t.Error("a strange word passes")
+	}
+}

@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+func TestRequestsPerMinute(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.Limits.RequestsPerMinute = 2 })
+	startRunner(t, w.bus, tinySession, says("x"))
+	w.putToken(registry.Token{SHA256: digest("more"), Limits: registry.Limits{RequestsPerMinute: 3}})
+	for token, most := range map[string]int{"": 2, "more": 3} {
+		for i := range most {
+			r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", token)
+			if left := r.Header.Get("X-Ratelimit-Remaining-Requests"); r.StatusCode != http.StatusOK || left != strconv.Itoa(most-1-i) {
+				t.Fatalf("token %q, request %d: %d, %q left: %s", token, i, r.StatusCode, left, body)
+			}
+		}
+		// A request that is wrong anyway says so, and costs nothing.
+		if r, _ := w.do("POST", "/v1/chat/completions", chatBody(`,"n":2`), "X-Api-Key", token); r.StatusCode != http.StatusBadRequest {
+			t.Errorf("status %d", r.StatusCode)
+		}
+		r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", token)
+		e := decodeError(t, body)
+		seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
+		if r.StatusCode != http.StatusTooManyRequests || e.Code != "rate_limit_exceeded" || e.Type != "rate_limit_error" || err != nil || seconds < 50 || seconds > 60 {
+			t.Errorf("token %q: %d %s, retry after %d s, %v", token, r.StatusCode, body, seconds, err)
+		}
+		if got := r.Header.Get("X-Ratelimit-Limit-Requests"); got != strconv.Itoa(most) {
+			t.Errorf("limit %q", got)
+		}
+	}
+	if r, _ := w.do("GET", "/v1/models", ""); r.StatusCode != http.StatusOK {
+		t.Errorf("models: %d", r.StatusCode)
+	}
+	// The official client understands.
+	client := w.client()
+	_, err := client.Chat.Completions.New(t.Context(), question("tiny"))
+	wantAPIError(t, err, 429, "rate_limit_exceeded", "")
+	var e *openai.Error
+	if errors.As(err, &e) && e.Response.Header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+}
+
+func TestTokensPerMinute(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.Limits.TokensPerMinute = 30 })
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		s.started()
+		s.text("x")
+		s.end("stop", 20, 10)
+	})
+	if r, body := w.do("POST", "/v1/chat/completions", chatBody("")); r.StatusCode != http.StatusOK || r.Header.Get("X-Ratelimit-Limit-Tokens") != "30" {
+		t.Fatalf("%d %v %s", r.StatusCode, r.Header, body)
+	}
+	eventually(t, "the tokens are counted", func() bool {
+		r, _ := w.do("POST", "/v1/chat/completions", chatBody(""))
+		return r.StatusCode == http.StatusTooManyRequests && r.Header.Get("X-Ratelimit-Remaining-Tokens") == "0"
+	})
+}
+
+// TestLimitsOfTwoGateways: what one lets through counts at the other.
+func TestLimitsOfTwoGateways(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.Limits.ConcurrentRequests = 1 })
+	other := w.another(func(c *Config, _ *pace) { c.Limits.ConcurrentRequests = 1 })
+	release := make(chan bool)
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+		s.started()
+		s.text("x")
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		s.end("stop", 1, 1)
+	})
+	held := w.open(t.Context(), chatBody(streaming))
+	if held.StatusCode != http.StatusOK {
+		t.Fatal(held.Status)
+	}
+	eventually(t, "the other gateway knows", func() bool {
+		total := other.gateway.usage.total
+		other.gateway.usage.mu.Lock()
+		defer other.gateway.usage.mu.Unlock()
+		return total(claim{tenant: anonymous}, time.Now()).held == 1
+	})
+	for name, g := range map[string]*world{"same": w, "other": other} {
+		r, body := g.do("POST", "/v1/chat/completions", chatBody(""))
+		if e := decodeError(t, body); r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "2" || e.Code != "rate_limit_exceeded" {
+			t.Errorf("%s: %d %s", name, r.StatusCode, body)
+		}
+	}
+	close(release)
+	eventually(t, "both let somebody in again", func() bool {
+		for _, g := range []*world{w, other} {
+			if r, _ := g.do("POST", "/v1/chat/completions", chatBody("")); r.StatusCode != http.StatusOK {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestStrictParameters(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.StrictParameters = true })
+	startRunner(t, w.bus, tinySession, says("x"))
+	cases := map[string]struct {
+		more   string
+		status int
+		param  string
+	}{
+		"Plain":     {`,"temperature":0.5,"seed":1,"metadata":{}`, 200, ""},
+		"Neutral":   {`,"frequency_penalty":0,"logit_bias":{}`, 200, ""},
+		"Hint":      {`,"frequency_penalty":1`, 400, "frequency_penalty"},
+		"Unknown":   {`,"top_k":1`, 400, "top_k"},
+		"Several":   {`,"top_k":1,"logit_bias":{"1":1}`, 400, "logit_bias"},
+		"Odd":       {`,"a\nb":1`, 400, "a\nb"},
+		"Reasoning": {`,"include_reasoning":true`, 200, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			for path, body := range map[string]string{
+				"/v1/chat/completions": chatBody(c.more), "/v1/completions": `{"model":"tiny","prompt":"x"` + c.more + `}`,
+			} {
+				r, answer := w.do("POST", path, body)
+				if name == "Reasoning" && path == "/v1/completions" {
+					continue // thoughts have no place of their own there
+				}
+				if r.StatusCode != c.status || r.Header.Get("X-Koldun-Ignored") != "" {
+					t.Fatalf("%s: %d %s", path, r.StatusCode, answer)
+				}
+				if c.status == http.StatusOK {
+					continue
+				}
+				if e := decodeError(t, answer); e.Param != c.param || e.Code != "unsupported_parameter" {
+					t.Errorf("%s: got %+v", path, e)
+				}
+			}
+		})
+	}
+}

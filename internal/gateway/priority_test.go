@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+func TestPriorityOf(t *testing.T) {
+	allowed := func(priority string) caller {
+		return caller{token: &registry.Token{Metadata: map[string]string{bus.MetadataPriority: priority}}}
+	}
+	cases := map[string]struct {
+		who   caller
+		asked string
+		want  bus.Priority
+	}{
+		"AnonymousAsksNothing": {caller{}, "", bus.PriorityNormal},
+		"AnonymousMayNot":      {caller{}, "high", bus.PriorityNormal},
+		"AnonymousIsModest":    {caller{}, "low", bus.PriorityLow},
+		"TokenOfNone":          {caller{token: &registry.Token{}}, "high", bus.PriorityNormal},
+		"TokenMay":             {allowed("high"), "high", bus.PriorityHigh},
+		"TokenMayAndDoesNot":   {allowed("high"), "", bus.PriorityNormal},
+		"TokenIsLow":           {allowed("low"), "", bus.PriorityLow},
+		"TokenOfNonsense":      {allowed("urgent"), "high", bus.PriorityNormal},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, refused := priorityOf(c.who, c.asked)
+			if refused != nil || got != c.want {
+				t.Errorf("got %q, %v, want %q", got, refused, c.want)
+			}
+		})
+	}
+	_, refused := priorityOf(allowed("high"), "urgent")
+	if refused == nil || refused.Status != http.StatusBadRequest {
+		t.Errorf("an unknown priority: %+v, want 400", refused)
+	}
+}
+
+// The envelope has it.
+func TestPriorityIsQueued(t *testing.T) {
+	w := newWorld(t, nil)
+	w.putToken(registry.Token{SHA256: digest("urgent"), Metadata: map[string]string{bus.MetadataPriority: "high"}})
+	got := make(chan bus.Priority, 1)
+	go w.bus.Backlog(t.Context(), tinySession, func(e bus.Entry) { got <- e.Request.Priority }, func() {})
+	startRunner(t, w.bus, tinySession, says("x"))
+	if r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", "urgent", bus.HeaderPriority, "high"); r.StatusCode != http.StatusOK {
+		t.Fatalf("%d: %s", r.StatusCode, body)
+	}
+	if p := <-got; p != bus.PriorityHigh {
+		t.Errorf("priority = %q, want high", p)
+	}
+	if r, _ := w.do("POST", "/v1/chat/completions", chatBody(""), bus.HeaderPriority, "urgent"); r.StatusCode != http.StatusBadRequest {
+		t.Errorf("an unknown priority: status %d, want 400", r.StatusCode)
+	}
+}

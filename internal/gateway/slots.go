@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// A slotTable is where places for isolated pools are taken.
+type slotTable interface {
+	SwapTTL(ctx context.Context, key string, s registry.Slot, revision uint64, ttl time.Duration) (uint64, error)
+}
+
+// A slotCache is what all gateways have taken, as far as known.
+type slotCache interface {
+	Record(key string) (registry.Record[registry.Slot], bool)
+}
+
+// slots share a few places for isolated pools among the gateways of a
+// namespace. A place is a key that expires: it is held for as long as the pool
+// is in demand.
+type slots struct {
+	table slotTable
+	cache slotCache
+	most  int // per namespace
+	ttl   time.Duration
+	log   *slog.Logger
+
+	mu    sync.Mutex // guards taken, and lets one search at a time
+	taken map[string]taken
+}
+
+// A taken slot is one that this gateway took: the cache learns of it later.
+type taken struct {
+	slot     registry.Slot
+	revision uint64
+	until    time.Time
+}
+
+func newSlots(table slotTable, cache slotCache, most int, ttl time.Duration, log *slog.Logger) *slots {
+	return &slots{table: table, cache: cache, most: most, ttl: ttl, log: log, taken: map[string]taken{}}
+}
+
+// hold reports whether a session has a place, after taking one if it had none
+// and one was free. It blocks only to take one.
+func (s *slots) hold(ctx context.Context, namespace, session string) bool {
+	if _, ok := s.find(namespace, session); ok {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t, ok := s.taken[session]; ok && time.Now().Before(t.until) {
+		return true
+	}
+	return s.take(ctx, namespace, session)
+}
+
+// find looks for the place of a session among those known.
+func (s *slots) find(namespace, session string) (registry.Record[registry.Slot], bool) {
+	for n := range s.most {
+		if r, ok := s.cache.Record(names.SlotKey(namespace, n)); ok && r.Value.Session == session {
+			return r, true
+		}
+	}
+	return registry.Record[registry.Slot]{}, false
+}
+
+// slotTry bounds the search for a place: it holds up a request.
+const slotTry = 2 * time.Second
+
+// take is called with mu held.
+func (s *slots) take(ctx context.Context, namespace, session string) bool {
+	ctx, cancel := context.WithTimeout(ctx, slotTry)
+	defer cancel()
+	now := time.Now()
+	maps.DeleteFunc(s.taken, func(_ string, t taken) bool { return t.slot.Session == session || now.After(t.until) })
+	for n := range s.most {
+		slot := registry.NewSlot(namespace, n, session)
+		if _, known := s.cache.Record(slot.Key()); known {
+			continue
+		}
+		revision, err := s.table.SwapTTL(ctx, slot.Key(), slot, 0, s.ttl)
+		switch {
+		case err == nil:
+			s.taken[session] = taken{slot, revision, now.Add(s.ttl)}
+			return true
+		case fault.Is(err, fault.Conflict): // somebody was faster
+		default:
+			s.log.Warn("cannot take a place for an isolated pool", "session", session, "error", err)
+			return false
+		}
+	}
+	return false
+}
+
+// keep makes the place of a session last for another TTL.
+func (s *slots) keep(ctx context.Context, namespace, session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, held := s.taken[session]
+	if r, known := s.find(namespace, session); known {
+		delete(s.taken, session) // from now on the cache knows
+		t.slot, t.revision = r.Value, r.Revision
+	} else if !held {
+		return
+	}
+	revision, err := s.table.SwapTTL(ctx, t.slot.Key(), t.slot, t.revision, s.ttl)
+	switch {
+	case err == nil && held:
+		s.taken[session] = taken{t.slot, revision, time.Now().Add(s.ttl)}
+	case err == nil, ctx.Err() != nil:
+	case fault.Is(err, fault.Conflict):
+		// Another gateway has just done the same, or the place was lost while
+		// NATS was away.
+		if _, known := s.find(namespace, session); !known {
+			s.take(ctx, namespace, session)
+		}
+	default:
+		s.log.Warn("cannot keep a place for an isolated pool", "session", session, "error", err)
+	}
+}

@@ -1,0 +1,43 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+)
+
+// A follow is the watch of one managed resource, if its Managed has one.
+type follow struct {
+	ctx  context.Context //nolint:containedctx // of the unit; each watch is one below it
+	spec any             // that is watched
+	end  context.CancelFunc
+	over chan struct{} // closed when the watch has ended
+}
+
+// begin watches, or watches anew if the spec has changed.
+func (f *follow) begin(m *managedUnit) {
+	w, ok := m.l.cfg.Managed.(Watcher)
+	if !ok {
+		return
+	}
+	obj := *m.obj.Load()
+	if f.end != nil {
+		if reflect.DeepEqual(f.spec, obj["spec"]) {
+			return
+		}
+		f.end()
+	}
+	ctx, cancel := context.WithCancel(f.ctx)
+	before, over := f.over, make(chan struct{})
+	f.spec, f.end, f.over = obj["spec"], cancel, over
+	m.l.runners.Go(func() {
+		defer close(over)
+		defer cancel()
+		if before != nil {
+			<-before // never two of one object at once
+		}
+		if err := w.Watch(ctx, obj, m.lookNow); err != nil {
+			m.l.post(func() { m.l.trouble(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
+		}
+	})
+}

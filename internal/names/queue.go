@@ -1,0 +1,98 @@
+package names
+
+import "time"
+
+const (
+	// RequestMaxAge is how long the request stream keeps a request at most. A
+	// dispatcher ends requests before, so that none vanishes in silence.
+	RequestMaxAge = 24 * time.Hour
+	// OutcomeMaxAge is how long terminal records can be looked up.
+	OutcomeMaxAge = 72 * time.Hour
+	// DeadMaxAge is how long dead letters can be looked at and replayed. They
+	// hold prompts, so it is not long.
+	DeadMaxAge = 7 * 24 * time.Hour
+	// MarkerAge is how long a watcher that was away can still learn that a key
+	// expired.
+	MarkerAge = time.Minute
+	// RequestMaxSize is the largest request in bytes, envelope included.
+	RequestMaxSize = 8 << 20
+
+	// JetStream reserves these bytes on disk, so they fit a small one.
+	requestMaxBytes  = 256 << 20
+	outcomeMaxBytes  = 128 << 20
+	deadMaxBytes     = 64 << 20
+	requestMaxMsgs   = 20_000
+	requestPerTenant = 10_000
+	requestDedupe    = 10 * time.Minute
+)
+
+// A Stream is what a JetStream stream of Koldun holds and how much of it, unless
+// somebody says otherwise: who composes streams and who makes them by
+// themselves go by the same numbers. Zero numbers mean no limit.
+type Stream struct {
+	Name          string
+	Description   string
+	Subjects      []string
+	MaxAge        time.Duration
+	MaxBytes      int64
+	MaxMsgs       int64
+	MaxMsgSize    int32 // bytes
+	MaxPerSubject int64
+	DiscardNew    bool          // refuse what is over a limit; otherwise the oldest go
+	Dedupe        time.Duration // in which a Nats-Msg-Id counts once; 0 is the server's two minutes
+}
+
+// A Bucket is a JetStream key-value bucket of Koldun.
+type Bucket struct {
+	Name        string
+	Description string
+	// Markers is how long the expiry of a key can be seen by who watches; with
+	// it, each key can have a TTL of its own. 0: neither.
+	Markers time.Duration
+}
+
+// Streams are all streams.
+func Streams() []Stream {
+	return []Stream{
+		{
+			Name:          RequestStream,
+			Description:   "Koldun: accepted requests until their end",
+			Subjects:      []string{RequestSubjects},
+			MaxAge:        RequestMaxAge,
+			MaxBytes:      requestMaxBytes,
+			MaxMsgs:       requestMaxMsgs,
+			MaxMsgSize:    RequestMaxSize,
+			MaxPerSubject: requestPerTenant,
+			DiscardNew:    true,
+			Dedupe:        requestDedupe,
+		},
+		{
+			Name:        OutcomeStream,
+			Description: "Koldun: how each request ended",
+			Subjects:    []string{OutcomeSubjects},
+			MaxAge:      OutcomeMaxAge,
+			MaxBytes:    outcomeMaxBytes,
+		},
+		{
+			Name:          DeadStream,
+			Description:   "Koldun: requests that no runner could serve",
+			Subjects:      []string{DeadSubjects},
+			MaxAge:        DeadMaxAge,
+			MaxBytes:      deadMaxBytes,
+			MaxPerSubject: 1,
+		},
+	}
+}
+
+// Buckets are all buckets.
+func Buckets() []Bucket {
+	return []Bucket{
+		{Name: ModelsBucket, Description: "Koldun: models"},
+		{Name: TokensBucket, Description: "Koldun: API tokens, by hash"},
+		{Name: DemandBucket, Description: "Koldun: sessions in demand", Markers: MarkerAge},
+		{Name: RunnersBucket, Description: "Koldun: runner states", Markers: MarkerAge},
+		{Name: LeasesBucket, Description: "Koldun: who leads which session", Markers: MarkerAge},
+		{Name: PoolsBucket, Description: "Koldun: members of pools", Markers: MarkerAge},
+		{Name: ProgressBucket, Description: "Koldun: progress of fetches and conversions"},
+	}
+}

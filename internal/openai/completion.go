@@ -1,0 +1,103 @@
+package openai
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// defaultCompletionTokens is the max_tokens of a completion that names none, as
+// OpenAI documents it.
+const defaultCompletionTokens = 16
+
+// ParseCompletion reads and validates the body of POST /v1/completions
+// (https://platform.openai.com/docs/api-reference/completions). Engines of
+// distributed-llama know chats only, so the prompt becomes a chat of one user's
+// message, and the model's chat template surrounds it. What cannot be done that
+// way is refused, naming the parameter: several prompts or choices, tokens
+// instead of text, suffix, echo, log probabilities. The error is always an
+// *Error with status 400.
+func ParseCompletion(body []byte) (ChatRequest, error) {
+	if !json.Valid(body) {
+		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
+	}
+	f := newFields("", body)
+	r := ChatRequest{Hints: map[string]json.RawMessage{}}
+	parseModel(f, &r)
+	parsePrompt(f, &r)
+	parseStream(f, &r)
+	limit, ok := f.integer("max_tokens", 1, math.MaxInt32)
+	if !ok {
+		limit = defaultCompletionTokens
+	}
+	r.MaxTokens = int(limit)
+	parseSampling(f, &r)
+	refuseCompletion(f)
+	refuseUnsupported(f)
+	parseHints(f, &r)
+	return finish(f, r)
+}
+
+func parsePrompt(f *fields, r *ChatRequest) {
+	raw := f.take("prompt")
+	var one string
+	var list []json.RawMessage
+	switch {
+	case raw == nil:
+		f.fail("prompt", CodeMissing, "%s is required: a string")
+	case json.Unmarshal(raw, &one) == nil:
+	case json.Unmarshal(raw, &list) != nil:
+		f.wrongType("prompt", "a string or an array of one string", raw)
+	case len(list) == 0:
+		f.fail("prompt", CodeInvalidValue, "%s must not be empty")
+	case kindOf(list[0]) == "a number" || kindOf(list[0]) == "an array":
+		f.fail("prompt", CodeUnsupportedValue, "%s cannot be tokens here: send text")
+	case len(list) > 1:
+		f.fail("prompt", CodeUnsupportedValue, "%s can hold one prompt only: send several requests")
+	case kindOf(list[0]) != "a string" || json.Unmarshal(list[0], &one) != nil:
+		f.wrongType("prompt", "a string or an array of one string", raw)
+	}
+	r.Messages = []Message{{Role: User, Content: one}}
+}
+
+// refuseCompletion fails on what only completions have and engines cannot do.
+func refuseCompletion(f *fields) {
+	if s, _ := f.text("suffix"); s != "" {
+		f.fail("suffix", CodeUnsupported, "%s is not supported here: the models served do not fill in gaps")
+	}
+	if f.boolean("echo") {
+		f.fail("echo", CodeUnsupported, "%s is not supported here: the prompt is not repeated")
+	}
+	if n, ok := f.integer("best_of", 1, 20); ok && n != 1 {
+		f.fail("best_of", CodeUnsupportedValue, "%s must be 1: several choices per request are not supported here")
+	}
+	if raw := f.take("logprobs"); raw != nil && string(raw) != "false" {
+		f.fail("logprobs", CodeUnsupported, "%s is not supported here")
+	}
+}
+
+// A Completion is the answer to a completion that does not stream.
+type Completion struct {
+	ID      string             `json:"id"`
+	Object  string             `json:"object"` // "text_completion"
+	Created int64              `json:"created"`
+	Model   string             `json:"model"`
+	Choices []CompletionChoice `json:"choices"` // one, or none in the usage chunk of a stream
+	Usage   *Usage             `json:"usage,omitempty"`
+}
+
+// A CompletionChoice is the one text in a Completion, or a piece of it in a
+// stream.
+type CompletionChoice struct {
+	Text         string    `json:"text"`
+	Index        int       `json:"index"`
+	Logprobs     *struct{} `json:"logprobs"`      // always null
+	FinishReason *string   `json:"finish_reason"` // null until the last piece
+}
+
+// NewText is a complete answer to a completion.
+func NewText(id, model string, created int64, text, finish string, usage *Usage) Completion {
+	return Completion{
+		ID: id, Object: "text_completion", Created: created, Model: model, Usage: usage,
+		Choices: []CompletionChoice{{Text: text, FinishReason: &finish}},
+	}
+}

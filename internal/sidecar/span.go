@@ -1,0 +1,60 @@
+package sidecar
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/telemetry"
+)
+
+// span begins the span of an attempt in the trace of its request. The caller
+// ends it.
+func (a *attempt) span(ctx context.Context) (context.Context, trace.Span) {
+	req := a.assignment.Request
+	ctx, span := a.r.cfg.Tracer.Start(telemetry.Continue(ctx, req.Traceparent), telemetry.ChatSpan(req.Model),
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(a.started), trace.WithAttributes(
+			telemetry.AttrOperation.String(telemetry.OperationChat),
+			telemetry.AttrProvider.String(telemetry.Provider),
+			telemetry.AttrRequestModel.String(req.Model),
+			telemetry.AttrResponseID.String(req.ID),
+			attribute.Int("koldun.attempt", a.assignment.Attempt),
+			attribute.String("koldun.runner", a.r.cfg.Runner),
+		))
+	a.traced = span
+	return ctx, span
+}
+
+// describe adds what was asked for, text excepted.
+func describe(span trace.Span, c openai.ChatRequest) {
+	if !span.IsRecording() {
+		return
+	}
+	if c.MaxTokens > 0 {
+		span.SetAttributes(telemetry.AttrMaxTokens.Int(c.MaxTokens))
+	}
+	if c.Temperature != nil {
+		span.SetAttributes(telemetry.AttrTemperature.Float64(*c.Temperature))
+	}
+	if c.TopP != nil {
+		span.SetAttributes(telemetry.AttrTopP.Float64(*c.TopP))
+	}
+	if c.Seed != nil {
+		span.SetAttributes(telemetry.AttrSeed.Int64(*c.Seed))
+	}
+}
+
+// annotate adds how it ended.
+func annotate(span trace.Span, end bus.AttemptEnd) {
+	span.SetAttributes(
+		telemetry.AttrInputTokens.Int(end.Usage.PromptTokens),
+		telemetry.AttrOutputTokens.Int(end.Usage.CompletionTokens))
+	if end.Error != nil {
+		telemetry.Fail(span, end.Error.Code, end.Error.Message)
+		return
+	}
+	span.SetAttributes(telemetry.AttrFinishReasons.StringSlice([]string{end.FinishReason}))
+}

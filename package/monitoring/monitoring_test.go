@@ -1,0 +1,190 @@
+// Package monitoring_test holds the manifests for the Prometheus operator to
+// what the processes export and the functions compose.
+package monitoring_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/functions/engine"
+	"github.com/gorizond/koldun/functions/queue"
+	"github.com/gorizond/koldun/functions/workload"
+)
+
+func read(t *testing.T, name string, into any) {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(raw, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// object is what all objects of the operator begin with.
+type object struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+}
+
+func TestPodMonitor(t *testing.T) {
+	var m struct {
+		object `json:",inline"`
+		Spec   struct {
+			NamespaceSelector struct {
+				Any bool `json:"any"`
+			} `json:"namespaceSelector"`
+			Selector struct {
+				MatchLabels map[string]string `json:"matchLabels"`
+			} `json:"selector"`
+			PodTargetLabels     []string `json:"podTargetLabels"`
+			PodMetricsEndpoints []struct {
+				Port     string `json:"port"`
+				Interval string `json:"interval"`
+			} `json:"podMetricsEndpoints"`
+		} `json:"spec"`
+	}
+	read(t, "podmonitor.yaml", &m)
+	if m.APIVersion != "monitoring.coreos.com/v1" || m.Kind != "PodMonitor" || !m.Spec.NamespaceSelector.Any {
+		t.Errorf("it is %s %s", m.APIVersion, m.Kind)
+	}
+	labels := workload.Labels("dllama", "a", "root")
+	for name, value := range m.Spec.Selector.MatchLabels {
+		if labels[name] != value {
+			t.Errorf("pods have %s=%q, it selects %q", name, labels[name], value)
+		}
+	}
+	for _, name := range m.Spec.PodTargetLabels {
+		if labels[name] == "" {
+			t.Errorf("pods have no label %s", name)
+		}
+	}
+	var ports []string
+	for _, e := range m.Spec.PodMetricsEndpoints {
+		ports = append(ports, e.Port)
+	}
+	if want := []string{queue.PortHealth, engine.PortSidecar, engine.PortHealth}; !slices.Equal(ports, want) {
+		t.Errorf("it scrapes ports %v, pods have %v", ports, want)
+	}
+}
+
+// A rule of a PrometheusRule.
+type rule struct {
+	Record      string            `json:"record"`
+	Alert       string            `json:"alert"`
+	Expr        string            `json:"expr"`
+	For         string            `json:"for"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+func rules(t *testing.T) []rule {
+	t.Helper()
+	var m struct {
+		object `json:",inline"`
+		Spec   struct {
+			Groups []struct {
+				Name  string `json:"name"`
+				Rules []rule `json:"rules"`
+			} `json:"groups"`
+		} `json:"spec"`
+	}
+	read(t, "rules.yaml", &m)
+	if m.APIVersion != "monitoring.coreos.com/v1" || m.Kind != "PrometheusRule" {
+		t.Errorf("it is %s %s", m.APIVersion, m.Kind)
+	}
+	var all []rule
+	for _, g := range m.Spec.Groups {
+		all = append(all, g.Rules...)
+	}
+	return all
+}
+
+var (
+	// metrics are the names in an expression; series of histograms have an end.
+	metricName = regexp.MustCompile(`\b(?:koldun|gen_ai)[_:][a-z0-9_:]+`)
+	seriesEnd  = regexp.MustCompile(`_(bucket|count|sum)$`)
+	// selector finds the labels that an expression matches on.
+	selector = regexp.MustCompile(`([a-z_]+)(?:=~|!=|!~|=)"`)
+	duration = regexp.MustCompile(`^[0-9]+[smh]$`)
+)
+
+func TestRulesNameWhatExists(t *testing.T) {
+	code := sources(t)
+	recorded := map[string]bool{}
+	for _, r := range rules(t) {
+		recorded[r.Record] = true
+	}
+	for _, r := range rules(t) {
+		names := metricName.FindAllString(r.Expr, -1)
+		if len(names) == 0 {
+			t.Errorf("%s%s names no metric of ours: %s", r.Record, r.Alert, r.Expr)
+		}
+		for _, name := range names {
+			plain := seriesEnd.ReplaceAllString(name, "")
+			if !recorded[name] && !bytes.Contains(code, []byte(`"`+plain+`"`)) {
+				t.Errorf("%s%s: nothing exports %s", r.Record, r.Alert, name)
+			}
+		}
+		for _, m := range selector.FindAllStringSubmatch(r.Expr, -1) {
+			if label := m[1]; label != "container" && !bytes.Contains(code, []byte(`[]string{"`+label)) {
+				t.Errorf("%s%s: no metric has label %s", r.Record, r.Alert, label)
+			}
+		}
+		for _, pair := range []string{"()", "[]", "{}"} {
+			if strings.Count(r.Expr, pair[:1]) != strings.Count(r.Expr, pair[1:]) {
+				t.Errorf("%s%s: %s are not balanced in %s", r.Record, r.Alert, pair, r.Expr)
+			}
+		}
+	}
+}
+
+func TestAlertsSayWhatToDo(t *testing.T) {
+	alerts := 0
+	for _, r := range rules(t) {
+		if r.Alert == "" {
+			continue
+		}
+		alerts++
+		if r.Annotations["summary"] == "" || r.Annotations["description"] == "" || r.Labels["severity"] == "" {
+			t.Errorf("%s lacks words: %+v", r.Alert, r)
+		}
+		if r.For != "" && !duration.MatchString(r.For) {
+			t.Errorf("%s lasts for %q", r.Alert, r.For)
+		}
+	}
+	if alerts < 5 {
+		t.Errorf("only %d alerts were read", alerts)
+	}
+}
+
+// sources is the code of everything that exports metrics, tests excluded.
+func sources(t *testing.T) []byte {
+	t.Helper()
+	var all bytes.Buffer
+	err := filepath.WalkDir("../../internal", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		all.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.Bytes()
+}

@@ -1,0 +1,78 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// compare tells how objects differ from what a golden file says of them. An API
+// server adds fields; it takes none away.
+func compare(t *testing.T, golden string, got map[string]*unstructured.Unstructured) (differences []string) {
+	t.Helper()
+	documents, err := cluster.Decode(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := map[string]bool{}
+	for key := range got {
+		rest[key] = true
+	}
+	for _, want := range documents[1:] { // the first is the claim
+		key := identity(want)
+		o, ok := got[key]
+		if !ok {
+			differences = append(differences, key+" was never composed")
+			continue
+		}
+		delete(rest, key)
+		differences = append(differences, differ(key, plain(t, want.Object), plain(t, o.Object))...)
+	}
+	for key := range rest {
+		differences = append(differences, key+" is not in the golden file")
+	}
+	return differences
+}
+
+func differ(path string, want, got any) (out []string) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, _ := got.(map[string]any)
+		for k, v := range w {
+			out = append(out, differ(path+"."+k, v, g[k])...)
+		}
+		return out
+	case []any:
+		g, _ := got.([]any)
+		if len(g) != len(w) {
+			return []string{fmt.Sprintf("%s has %d items, want %d: %v", path, len(g), len(w), g)}
+		}
+		for i, v := range w {
+			out = append(out, differ(fmt.Sprintf("%s[%d]", path, i), v, g[i])...)
+		}
+		return out
+	}
+	if !reflect.DeepEqual(want, got) {
+		return []string{fmt.Sprintf("%s is %v, want %v", path, got, want)}
+	}
+	return nil
+}
+
+// plain has the types that JSON decodes to.
+func plain(t *testing.T, v any) any {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

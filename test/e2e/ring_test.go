@@ -1,0 +1,91 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// inVolume is a Model whose files are in a volume already.
+const inVolume = `{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: big}, spec: {
+  preConverted: true, preConvertedPVCName: files, preConvertedSizeBytes: 1000000}}`
+
+// betweenChanges is how long somebody takes who changes a claim again and
+// again: each change of a group of nodes is a rollout of its own.
+const betweenChanges = 30 * time.Second
+
+// ring changes the number of nodes of a Dllama: workers are added and pruned.
+func (p *proof) ring(t *testing.T) { p.grows(t, "ring", 1, 2, 0) }
+
+// rollout starts sixteen nodes at once.
+func (p *proof) rollout(t *testing.T) { p.grows(t, "sixteen", 4) }
+
+// grows gives a Dllama so many nodes, one after the other, and then deletes it.
+func (p *proof) grows(t *testing.T, name string, powers ...int) {
+	ctx := t.Context()
+	ns := p.Namespace(t)
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
+	dllama := func(power int) string {
+		return fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: %s}, spec: {
+  modelRef: {name: big}, replicaPower: %d, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.2'}}`, name, power)
+	}
+	if err := p.ApplyIn(ctx, ns, inVolume); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the Model to be ready", p.holds(ns, api, "Model", "big", "Ready"))
+	for i, power := range powers {
+		if i > 0 {
+			pass(t, betweenChanges)
+		}
+		if err := p.ApplyIn(ctx, ns, dllama(power)); err != nil {
+			t.Fatal(err)
+		}
+		workers := int64(1)<<power - 1
+		cluster.Eventually(t, fmt.Sprintf("%d workers", workers), p.rolledOut(ns, name, workers))
+		cluster.Eventually(t, "the group to be ready", p.holds(ns, api, "Dllama", name, "Ready"))
+	}
+	if err := p.Delete(ctx, ns, dllama(0), inVolume); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "nothing to be left of the group", p.nothing(ns))
+}
+
+// rolledOut reports why there are not so many workers, all ready and reported.
+func (p *proof) rolledOut(ns, name string, workers int64) func(context.Context) error {
+	return func(ctx context.Context) error {
+		set, err := p.get(ctx, ns, "apps/v1", "StatefulSet", name+"-workers")
+		if workers == 0 {
+			if err == nil {
+				return fmt.Errorf("there still is StatefulSet %q", set.GetName())
+			}
+			return p.says(ctx, ns, name, 1, 0)
+		}
+		if err != nil {
+			return err
+		}
+		replicas, _, _ := unstructured.NestedInt64(set.Object, "status", "readyReplicas")
+		if replicas != workers {
+			return fmt.Errorf("%d workers are ready", replicas)
+		}
+		return p.says(ctx, ns, name, workers+1, workers)
+	}
+}
+
+// says checks what the Dllama says of its nodes.
+func (p *proof) says(ctx context.Context, ns, name string, nodes, ready int64) error {
+	d, err := p.get(ctx, ns, api, "Dllama", name)
+	if err != nil {
+		return err
+	}
+	n, _, _ := unstructured.NestedInt64(d.Object, "status", "nodes")
+	r, _, _ := unstructured.NestedInt64(d.Object, "status", "readyWorkers")
+	if n != nodes || r != ready {
+		return fmt.Errorf("its status tells of %d nodes and %d ready workers", n, r)
+	}
+	return nil
+}

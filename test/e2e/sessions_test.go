@@ -1,0 +1,81 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+const (
+	crowd  = 16 // sessions that people make at once
+	wanted = 2  // sessions that Demand releases at once, of however many are asked for
+)
+
+// sessions starts many pools at once: those that people make, and those that
+// the demand at an Ingress makes. Then the namespace is deleted.
+func (p *proof) sessions(t *testing.T) {
+	ctx := t.Context()
+	ns := p.Namespace(t)
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report("crowd")) })
+	if err := p.ApplyIn(ctx, ns, inVolume, `{apiVersion: koldun.gorizond.io/v1, kind: Ingress, metadata: {name: crowd}, spec: {
+  backend: {allowAnonymous: true, isolation: conversation, maxSessions: 32, sessionScaling: {minDllamas: 1}}}}`); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the Ingress to be ready", p.holds(ns, api, "Ingress", "crowd", "Ready"))
+	for i := range crowd {
+		if err := p.ApplyIn(ctx, ns, fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Session, metadata: {name: crowd-%d}, spec: {
+  modelRef: {name: big}, hash: '%064d'}}`, i, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass(t, betweenChanges) // people ask when the Ingress has been there for a while
+	for i := range wanted {
+		p.demand(ns, names.Session(ns, "big", fmt.Sprint(i)), "big")
+	}
+	cluster.Eventually(t, "all sessions to be ready", p.allReady(ns, "Session", crowd+wanted))
+	cluster.Eventually(t, "the Ingress to be ready", p.holds(ns, api, "Ingress", "crowd", "Ready"))
+
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
+	if err := p.Client().Delete(ctx, namespace); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the namespace to be gone", func(ctx context.Context) error {
+		_, err := p.get(ctx, "", "v1", "Namespace", ns)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("it is still there: %w", err)
+	})
+	cluster.Eventually(t, "nothing to be left of the namespace", p.nothing(ns))
+}
+
+// allReady reports how many of the kind are ready, if not that many.
+func (p *proof) allReady(ns, kind string, want int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(api)
+		list.SetKind(kind + "List")
+		if err := p.Client().List(ctx, list, client.InNamespace(ns)); err != nil {
+			return err
+		}
+		ready := 0
+		for i := range list.Items {
+			if conditionOf(&list.Items[i], "Ready")["status"] == "True" {
+				ready++
+			}
+		}
+		if ready != want {
+			return fmt.Errorf("%d are ready, want %d", ready, want)
+		}
+		return nil
+	}
+}

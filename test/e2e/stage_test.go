@@ -1,0 +1,168 @@
+package e2e_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gorizond/koldun/internal/external/pace"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/test/cluster/budget"
+	"github.com/gorizond/koldun/test/cluster/simulate"
+)
+
+const (
+	// providerPace is what one write of the provider takes, a look at the
+	// outside thing included.
+	providerPace = 50 * time.Millisecond
+	// kubeletPace is what one step of one pod takes.
+	kubeletPace = 50 * time.Millisecond
+	// jobTakes is how long a Job takes: its pod is scheduled, an image pulled, a
+	// connection made, files copied. With 5 seconds, which is a tiny model and an
+	// image that is there already, a Dllama with a Model and an Ingress of its
+	// own comes to the very end of its budget.
+	jobTakes = 15 * time.Second
+	// podTakes is how long a pod takes to become ready.
+	podTakes = 3 * time.Second
+)
+
+// A stage is what stands around Crossplane: a kubelet and a provider.
+type stage struct {
+	mu   sync.Mutex
+	made map[string]map[string]any // what Jobs wrote, by URL
+	live map[string]*crowding      // sessions that are asked for, by namespace
+}
+
+// start the kubelet, the provider and the counter.
+func (p *proof) start(t *testing.T) {
+	p.stage = &stage{made: map[string]map[string]any{}, live: map[string]*crowding{}}
+	simulate.Start(t, p.Config(),
+		simulate.Kubelet{Fate: p.fate, Pace: kubeletPace},
+		simulate.Provider{Group: "koldun.m.gorizond.io", Observe: p.observe, Pace: providerPace})
+	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses"}
+	composed := kinds("koldun.m.gorizond.io", "v1alpha1", "buckets", "streams", "keyvalues", "queues", "hubrevisions", "modelartifacts", "modelrecords",
+		"tokensets", "demands", "pools", "providerconfigs")
+	composed = append(composed, kinds("apps", "v1", "deployments", "statefulsets")...)
+	composed = append(composed, kinds("batch", "v1", "jobs")...)
+	composed = append(composed, kinds("policy", "v1", "poddisruptionbudgets")...)
+	composed = append(composed, kinds("networking.k8s.io", "v1", "ingresses", "networkpolicies")...)
+	composed = append(composed, kinds("", "v1", "services", "secrets", "persistentvolumeclaims", "persistentvolumes")...)
+	if p.prefix != "" {
+		// Claims compose nothing; their composites compose claims.
+		composed = append(composed, kinds("koldun.gorizond.io", "v1", composites...)...)
+		for i := range composites {
+			composites[i] = p.prefix + composites[i]
+		}
+	}
+	p.budget = budget.Start(t, p.Config(), budget.Options{Group: "koldun.gorizond.io", Composites: composites, Composed: composed})
+	p.watched = slices.Concat(composed, kinds("koldun.gorizond.io", "v1", composites...), kinds("", "v1", "pods"))
+	p.recorder = record(t, p.Config(), p.watched)
+}
+
+func kinds(group, version string, resources ...string) []schema.GroupVersionResource {
+	out := make([]schema.GroupVersionResource, len(resources))
+	for i, r := range resources {
+		out[i] = schema.GroupVersionResource{Group: group, Version: version, Resource: r}
+	}
+	return out
+}
+
+// fate of a pod: one of a Job runs for a while, and leaves its files.
+func (s *stage) fate(pod *corev1.Pod) simulate.Fate {
+	if pod.Labels["job-name"] == "" {
+		if time.Since(pod.CreationTimestamp.Time) < podTakes {
+			return simulate.Unready()
+		}
+		return simulate.Run()
+	}
+	if time.Since(pod.CreationTimestamp.Time) < jobTakes {
+		return simulate.Unready()
+	}
+	args := pod.Spec.Containers[0].Args
+	found := map[string]any{"whole": true}
+	if weights, name := option(args, "--weights"), option(args, "--name"); weights != "" {
+		found["weights"] = weights
+		found["modelFile"], found["tokenizerFile"] = names.ModelFile(name, weights), names.TokenizerFile(name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made[option(args, "--to")] = found
+	return simulate.Run()
+}
+
+func option(args []string, name string) string {
+	at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, name+"=") })
+	if at < 0 {
+		return ""
+	}
+	return strings.TrimPrefix(args[at], name+"=")
+}
+
+// observe is what the provider finds.
+func (s *stage) observe(o *unstructured.Unstructured) simulate.Observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := simulate.Observation{Connection: map[string]string{"NATS_URL": "nats://nats:4222", "AWS_ENDPOINT_URL_S3": "http://s3:9000"}}
+	switch o.GetKind() {
+	case "HubRevision":
+		out.AtProvider = map[string]any{"commit": strings.Repeat("0", 40)}
+	case "ModelArtifact":
+		url, _, _ := unstructured.NestedString(o.Object, "spec", "forProvider", "url")
+		out.AtProvider, out.Unready = s.made[url], "there is no manifest yet"
+		if s.made[url] != nil {
+			out.Unready = ""
+		} else {
+			out.AtProvider = nil
+		}
+	case "Pool":
+		least, _, _ := unstructured.NestedInt64(o.Object, "spec", "forProvider", "minMembers")
+		out.AtProvider = map[string]any{"members": members(max(least, 1))}
+	case "Demand":
+		out.AtProvider = map[string]any{"sessions": s.live[o.GetNamespace()].list()}
+	}
+	return out
+}
+
+// crowding is the sessions that are asked for, listed as paced as Demand does.
+type crowding struct {
+	budget          pace.Budget
+	waiting, listed []any
+}
+
+// demand asks for a session.
+func (s *stage) demand(namespace, key, model string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live[namespace] == nil {
+		s.live[namespace] = &crowding{}
+	}
+	c := s.live[namespace]
+	c.waiting = append(c.waiting, map[string]any{"key": key, "model": model})
+}
+
+func (c *crowding) list() []any {
+	if c == nil {
+		return []any{}
+	}
+	for len(c.waiting) > 0 {
+		if ok, _ := c.budget.Take(pace.AppearPool, time.Now()); !ok {
+			break
+		}
+		c.listed, c.waiting = append(c.listed, c.waiting[0]), c.waiting[1:]
+	}
+	return c.listed
+}
+
+func members(n int64) []any {
+	out := make([]any, n)
+	for i := range out {
+		out[i] = map[string]any{"name": string(rune('0' + i)), "phase": "Active"}
+	}
+	return out
+}
