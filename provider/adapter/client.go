@@ -1,0 +1,121 @@
+package adapter
+
+import (
+	"context"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/provider/connection"
+)
+
+// A client acts for one managed resource during one reconcile.
+type client[M resource.ModernManaged, S, O any] struct {
+	kind    Kind[M, S, O]
+	outer   external.Client[S, O]
+	set     *connection.Set
+	deleted *deletions
+	follow  func(s S, watch func(ctx context.Context, changed func()) error)
+}
+
+// Observe looks at the outside thing, and shows it in the status. What is to be
+// deleted is not looked at: nothing that a look needs shall keep it from that,
+// and deleting what does not exist does no harm.
+func (c *client[M, S, O]) Observe(ctx context.Context, m M) (managed.ExternalObservation, error) {
+	if meta.WasDeleted(m) {
+		m.SetConditions(xpv2.Deleting())
+		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
+	}
+	s, err := c.spec(ctx, m)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	o, err := c.look(ctx, m, s)
+	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	late := o.Exists && c.kind.LateInit != nil && c.kind.LateInit(m, o.Status)
+	c.watch(ctx, s)
+	return managed.ExternalObservation{
+		ResourceExists: o.Exists, ResourceUpToDate: o.UpToDate, ResourceLateInitialized: late, ConnectionDetails: o.Connection,
+	}, nil
+}
+
+// Create makes the outside thing. What it is like is seen at the next look.
+func (c *client[M, S, O]) Create(ctx context.Context, m M) (managed.ExternalCreation, error) {
+	s, err := c.spec(ctx, m)
+	if err != nil {
+		return managed.ExternalCreation{}, err
+	}
+	return managed.ExternalCreation{}, c.outer.Create(ctx, s)
+}
+
+// Update changes the outside thing, and looks at once what has become of it.
+func (c *client[M, S, O]) Update(ctx context.Context, m M) (managed.ExternalUpdate, error) {
+	s, err := c.spec(ctx, m)
+	if err != nil {
+		return managed.ExternalUpdate{}, err
+	}
+	if err := c.outer.Update(ctx, s); err != nil {
+		return managed.ExternalUpdate{}, err
+	}
+	o, err := c.look(ctx, m, s)
+	return managed.ExternalUpdate{ConnectionDetails: o.Connection}, err
+}
+
+// Delete removes the outside thing.
+func (c *client[M, S, O]) Delete(ctx context.Context, m M) (managed.ExternalDelete, error) {
+	s, err := c.spec(ctx, m)
+	if err != nil {
+		return managed.ExternalDelete{}, err
+	}
+	if err := c.outer.Delete(ctx, s); err != nil {
+		return managed.ExternalDelete{}, err
+	}
+	c.deleted.note(m)
+	return managed.ExternalDelete{}, nil
+}
+
+// Disconnect has nothing to do: connections are shared.
+func (c *client[M, S, O]) Disconnect(context.Context) error { return nil }
+
+func (c *client[M, S, O]) spec(ctx context.Context, m M) (S, error) {
+	s, err := c.kind.spec(m)
+	if err != nil || c.kind.Complete == nil {
+		return s, err
+	}
+	return s, c.kind.Complete(ctx, c.set, m, &s)
+}
+
+// look observes and shows.
+func (c *client[M, S, O]) look(ctx context.Context, m M, s S) (external.Observation[O], error) {
+	o, err := c.outer.Observe(ctx, s)
+	if err != nil {
+		return o, err
+	}
+	if o.Ready {
+		m.SetConditions(xpv2.Available().WithMessage(o.Message))
+	} else {
+		m.SetConditions(xpv2.Unavailable().WithMessage(o.Message))
+	}
+	return o, c.kind.show(m, o.Status)
+}
+
+// watch has the thing followed, if it can be.
+func (c *client[M, S, O]) watch(ctx context.Context, s S) {
+	type watcher interface {
+		Watch(ctx context.Context, spec S, changed func()) error
+	}
+	if c.kind.Watch != nil {
+		line, err := c.set.Line(ctx)
+		if err != nil {
+			return // it is polled; the next look tries again
+		}
+		c.follow(s, func(ctx context.Context, changed func()) error { return c.kind.Watch(ctx, line, s, changed) })
+	} else if w, ok := c.outer.(watcher); ok {
+		c.follow(s, func(ctx context.Context, changed func()) error { return w.Watch(ctx, s, changed) })
+	}
+}

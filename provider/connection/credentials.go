@@ -1,0 +1,72 @@
+package connection
+
+import (
+	"strings"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+// credentials are the data of a Secret. Its keys are compared without case and
+// punctuation, as tools write them in many ways: AWS_ACCESS_KEY_ID,
+// aws-access-key-id and awsAccessKeyId are the same.
+type credentials map[string]string
+
+func readCredentials(data map[string][]byte) credentials {
+	out := credentials{}
+	for key, value := range data {
+		// A line break at the end comes from an editor.
+		out[plain(key)] = strings.TrimRight(string(value), "\r\n")
+	}
+	return out
+}
+
+func plain(key string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
+}
+
+// first is the value of the first key that is there.
+func (c credentials) first(keys ...string) string {
+	for _, k := range keys {
+		if v := c[plain(k)]; v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// nats adds what a Secret says of a connection to NATS.
+func (c credentials) nats(cfg *bus.Config) {
+	if cfg.URL == "" {
+		cfg.URL = c.first("url", "NATS_URL")
+	}
+	cfg.User = c.first("user", "username", "NATS_USER")
+	cfg.Password = c.first("password", "NATS_PASSWORD")
+	cfg.Token = c.first("token", "NATS_TOKEN")
+	cfg.Creds = c.first("creds", "NATS_CREDS", "user.creds")
+	cfg.NKeySeed = c.first("nkey", "seed", "NATS_NKEY", "NATS_NKEY_SEED")
+	if jwt := c.first("jwt", "NATS_JWT"); jwt != "" && cfg.NKeySeed != "" && cfg.Creds == "" {
+		cfg.Creds, cfg.NKeySeed = decorate(jwt, cfg.NKeySeed), ""
+	}
+	cfg.CA = c.first("ca.crt", "NATS_CA")
+	cfg.Cert = c.first("tls.crt", "NATS_CERT")
+	cfg.Key = c.first("tls.key", "NATS_KEY")
+}
+
+// s3 adds what a Secret says of a connection to an object store.
+func (c credentials) s3(cfg *objectstore.S3Config) {
+	cfg.AccessKey = c.first("AWS_ACCESS_KEY_ID", "accessKeyId", "accessKey")
+	cfg.SecretKey = c.first("AWS_SECRET_ACCESS_KEY", "secretAccessKey", "secretKey")
+	cfg.SessionToken = c.first("AWS_SESSION_TOKEN", "sessionToken")
+	cfg.CA = c.first("ca.crt", "AWS_CA_BUNDLE")
+}
+
+// hubToken is what a Secret says of a hub.
+func (c credentials) hubToken() string { return c.first("token", "HF_TOKEN") }
+
+// decorate makes the text of a credentials file (docs.nats.io, "User
+// credentials") of a user's JWT and seed.
+func decorate(jwt, seed string) string {
+	return "-----BEGIN NATS USER JWT-----\n" + jwt + "\n------END NATS USER JWT------\n\n" +
+		"-----BEGIN USER NKEY SEED-----\n" + seed + "\n------END USER NKEY SEED------\n"
+}

@@ -1,0 +1,227 @@
+package connection
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/provider/wake"
+)
+
+// Default is the ClusterProviderConfig that describes what others leave open.
+const Default = "default"
+
+// KindSecret is the kind of Secrets, in keys.
+const KindSecret = "Secret"
+
+// A Config is a ProviderConfig or ClusterProviderConfig.
+type Config struct {
+	wake.Key
+	Spec v1alpha1.ProviderConfigSpec
+}
+
+// Secrets are the credentials that a Config names.
+func (c Config) Secrets() []types.NamespacedName {
+	var out []types.NamespacedName
+	for _, ref := range []*v1alpha1.CredentialsReference{c.natsRef(), c.s3Ref(), c.hubRef()} {
+		if key, err := c.secret(ref); ref != nil && err == nil {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// Complete reports whether nothing that is needed to delete something is left
+// to the default. On a hub nothing is ever deleted.
+func (c Config) Complete() bool { return c.Spec.NATS != nil && c.Spec.S3 != nil }
+
+func (c Config) natsRef() *v1alpha1.CredentialsReference {
+	if c.Spec.NATS == nil {
+		return nil
+	}
+	return c.Spec.NATS.SecretRef
+}
+
+func (c Config) s3Ref() *v1alpha1.CredentialsReference {
+	if c.Spec.S3 == nil {
+		return nil
+	}
+	return c.Spec.S3.SecretRef
+}
+
+func (c Config) hubRef() *v1alpha1.CredentialsReference {
+	if c.Spec.Hub == nil {
+		return nil
+	}
+	return c.Spec.Hub.SecretRef
+}
+
+// secret is where the credentials are. A ProviderConfig reads its own
+// namespace only, or it would give away what others keep.
+func (c Config) secret(ref *v1alpha1.CredentialsReference) (types.NamespacedName, error) {
+	if ref == nil {
+		return types.NamespacedName{}, nil
+	}
+	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	switch {
+	case c.Kind == v1alpha1.KindClusterProviderConfig && key.Namespace == "":
+		return key, fault.Errorf(fault.Invalid, "%s: the namespace of Secret %q is missing", c, key.Name)
+	case c.Kind == v1alpha1.KindProviderConfig && key.Namespace != "" && key.Namespace != c.Namespace:
+		return key, fault.Errorf(fault.Invalid, "%s: Secret %q is in namespace %q: only those of namespace %q can be used", c, key.Name, key.Namespace, c.Namespace)
+	case c.Kind == v1alpha1.KindProviderConfig:
+		key.Namespace = c.Namespace
+	}
+	return key, nil
+}
+
+func (c Config) String() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }
+
+// GetConfig reads a ProviderConfig or ClusterProviderConfig. Errors: NotFound,
+// Invalid, Transient.
+func GetConfig(ctx context.Context, r client.Reader, key wake.Key) (Config, error) {
+	c := Config{Key: key}
+	var err error
+	switch key.Kind {
+	case v1alpha1.KindProviderConfig:
+		var p v1alpha1.ProviderConfig
+		err = r.Get(ctx, key.NamespacedName, &p)
+		c.Spec = p.Spec
+	case v1alpha1.KindClusterProviderConfig:
+		var p v1alpha1.ClusterProviderConfig
+		err = r.Get(ctx, key.NamespacedName, &p)
+		c.Spec = p.Spec
+	default:
+		return c, fault.Errorf(fault.Invalid, "providerConfigRef: kind %q is neither ProviderConfig nor ClusterProviderConfig", key.Kind)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return c, fault.Errorf(fault.NotFound, "%s does not exist", c)
+	case err != nil:
+		return c, fault.Errorf(fault.Transient, "cannot read %s: %w", c, err)
+	}
+	return c, nil
+}
+
+// KeyOf is the key of what a managed resource refers to.
+func KeyOf(namespace string, ref *xpv2.ProviderConfigReference) wake.Key {
+	if ref == nil {
+		return DefaultKey()
+	}
+	key := wake.Key{Kind: ref.Kind, NamespacedName: types.NamespacedName{Name: ref.Name}}
+	if ref.Kind == v1alpha1.KindProviderConfig {
+		key.Namespace = namespace
+	}
+	return key
+}
+
+// DefaultKey is the key of the default.
+func DefaultKey() wake.Key {
+	return wake.Key{Kind: v1alpha1.KindClusterProviderConfig, NamespacedName: types.NamespacedName{Name: Default}}
+}
+
+// A resolver finds out how one managed resource reaches the outside. read is
+// told of each object before it is read.
+type resolver struct {
+	configs client.Reader
+	secrets *Secrets
+	config  wake.Key
+	read    func(wake.Key)
+}
+
+// part finds the Config that describes a part of the outside.
+func (r resolver) part(ctx context.Context, name string, has func(v1alpha1.ProviderConfigSpec) bool) (Config, error) {
+	r.read(r.config)
+	c, err := GetConfig(ctx, r.configs, r.config)
+	if err != nil || has(c.Spec) {
+		return c, err
+	}
+	if r.config == DefaultKey() {
+		return c, fault.Errorf(fault.NotFound, "%s has no spec.%s", c, name)
+	}
+	r.read(DefaultKey())
+	d, err := GetConfig(ctx, r.configs, DefaultKey())
+	if fault.Is(err, fault.NotFound) || err == nil && !has(d.Spec) {
+		return d, fault.Errorf(fault.NotFound, "neither %s nor %s has spec.%s", c, d, name)
+	}
+	return d, err
+}
+
+// credentials reads what a Config refers to; nothing if it refers to nothing.
+func (r resolver) credentials(ctx context.Context, c Config, ref *v1alpha1.CredentialsReference) (credentials, error) {
+	key, err := c.secret(ref)
+	if err != nil || ref == nil {
+		return nil, err
+	}
+	r.read(wake.Key{Kind: KindSecret, NamespacedName: key})
+	secret, err := r.secrets.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use %s: %w", c, err)
+	}
+	return readCredentials(secret.Data), nil
+}
+
+func (r resolver) nats(ctx context.Context) (bus.Config, error) {
+	c, err := r.part(ctx, "nats", func(s v1alpha1.ProviderConfigSpec) bool { return s.NATS != nil })
+	if err != nil {
+		return bus.Config{}, err
+	}
+	out := bus.Config{URL: c.Spec.NATS.URL}
+	if strings.Contains(out.URL, "@") {
+		return bus.Config{}, fault.Errorf(fault.Invalid, "%s: spec.nats.url holds credentials: they belong in a Secret", c)
+	}
+	secret, err := r.credentials(ctx, c, c.natsRef())
+	if err != nil {
+		return bus.Config{}, err
+	}
+	secret.nats(&out)
+	if out.URL == "" {
+		return bus.Config{}, fault.Errorf(fault.Invalid, "%s: there is no URL of NATS, neither in spec.nats.url nor in its Secret", c)
+	}
+	return out, nil
+}
+
+func (r resolver) s3(ctx context.Context) (objectstore.S3Config, error) {
+	c, err := r.part(ctx, "s3", func(s v1alpha1.ProviderConfigSpec) bool { return s.S3 != nil })
+	if err != nil {
+		return objectstore.S3Config{}, err
+	}
+	out := objectstore.S3Config{Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region}
+	if out.Region == "" {
+		out.Region = objectstore.DefaultRegion
+	}
+	if u, err := url.Parse(out.Endpoint); out.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
+		return objectstore.S3Config{}, fault.Errorf(fault.Invalid, "%s: spec.s3.endpoint is not http[s]://HOST[:PORT]", c)
+	}
+	secret, err := r.credentials(ctx, c, c.s3Ref())
+	if err != nil {
+		return objectstore.S3Config{}, err
+	}
+	secret.s3(&out)
+	if c.s3Ref() != nil && (out.AccessKey == "" || out.SecretKey == "") {
+		return objectstore.S3Config{}, fault.Errorf(fault.Invalid, "%s: Secret %q has no access key: it needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey", c, c.s3Ref().Name)
+	}
+	return out, nil
+}
+
+// hub is where models come from: endpoint and token, both may be empty.
+func (r resolver) hub(ctx context.Context) (endpoint, token string, err error) {
+	c, err := r.part(ctx, "hub", func(s v1alpha1.ProviderConfigSpec) bool { return s.Hub != nil })
+	if fault.Is(err, fault.NotFound) {
+		return "", "", nil // the public one needs no description
+	}
+	if err != nil {
+		return "", "", err
+	}
+	secret, err := r.credentials(ctx, c, c.hubRef())
+	return c.Spec.Hub.Endpoint, secret.hubToken(), err
+}

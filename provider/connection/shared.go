@@ -1,0 +1,110 @@
+package connection
+
+import (
+	"sync"
+
+	"github.com/gorizond/koldun/provider/wake"
+)
+
+// shared keeps one thing for all managed resources that need it in the same
+// way, for as long as one of them does. C says in which way.
+type shared[C comparable, V any] struct {
+	open  func(C) V
+	close func(V)
+
+	mu      sync.Mutex
+	entries map[C]*entry[V]
+	of      map[wake.Key]C
+}
+
+type entry[V any] struct {
+	value  V
+	owners map[wake.Key]bool
+}
+
+func newShared[C comparable, V any](open func(C) V, end func(V)) *shared[C, V] {
+	return &shared[C, V]{open: open, close: end, entries: map[C]*entry[V]{}, of: map[wake.Key]C{}}
+}
+
+// bind gives an owner its thing. What it had before and nobody else has is
+// closed.
+func (s *shared[C, V]) bind(owner wake.Key, c C) V {
+	s.mu.Lock()
+	var closing []V
+	if old, ok := s.of[owner]; ok && old != c {
+		closing = s.drop(owner)
+	}
+	e := s.entries[c]
+	if e == nil {
+		e = &entry[V]{value: s.open(c), owners: map[wake.Key]bool{}}
+		s.entries[c] = e
+	}
+	e.owners[owner] = true
+	s.of[owner] = c
+	s.mu.Unlock()
+	s.closeAll(closing)
+	return e.value
+}
+
+// release takes the thing from an owner.
+func (s *shared[C, V]) release(owner wake.Key) {
+	s.mu.Lock()
+	closing := s.drop(owner)
+	s.mu.Unlock()
+	s.closeAll(closing)
+}
+
+// releaseAll closes everything.
+func (s *shared[C, V]) releaseAll() {
+	s.mu.Lock()
+	var closing []V
+	for owner := range s.of {
+		closing = append(closing, s.drop(owner)...)
+	}
+	s.mu.Unlock()
+	s.closeAll(closing)
+}
+
+// drop needs the lock, and returns what is to be closed without it.
+func (s *shared[C, V]) drop(owner wake.Key) []V {
+	c, ok := s.of[owner]
+	if !ok {
+		return nil
+	}
+	delete(s.of, owner)
+	e := s.entries[c]
+	delete(e.owners, owner)
+	if len(e.owners) > 0 {
+		return nil
+	}
+	delete(s.entries, c)
+	return []V{e.value}
+}
+
+func (s *shared[C, V]) closeAll(vs []V) {
+	for _, v := range vs {
+		s.close(v)
+	}
+}
+
+// owners are who has the thing of c.
+func (s *shared[C, V]) owners(c C) []wake.Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[c]
+	if e == nil {
+		return nil
+	}
+	out := make([]wake.Key, 0, len(e.owners))
+	for o := range e.owners {
+		out = append(out, o)
+	}
+	return out
+}
+
+// len is how many things are open.
+func (s *shared[C, V]) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.entries)
+}

@@ -1,0 +1,77 @@
+// Command provider keeps what Koldun has outside of Kubernetes as the managed
+// resources of koldun.m.gorizond.io say.
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/gorizond/koldun/provider/kinds"
+	"github.com/gorizond/koldun/provider/manager"
+)
+
+var version = "dev" //nolint:gochecknoglobals // set by the linker
+
+// CLI is the command line of the provider. A kubeconfig is looked for as
+// kubectl does: KUBECONFIG, the pod's service account.
+type CLI struct {
+	Debug            bool             `help:"Log each reconcile." short:"d"`
+	PollInterval     time.Duration    `default:"10m" help:"How often each outside thing is looked at, whatever is watched."`
+	MaxReconcileRate int              `default:"100" help:"Most reconciles per second, over all kinds."`
+	LeaderElection   bool             `default:"true" negatable:"" env:"LEADER_ELECTION" help:"Let one of several replicas work."`
+	LeaseNamespace   string           `env:"POD_NAMESPACE" help:"Namespace of the lease. Defaults to the pod's."`
+	Metrics          string           `default:":8080" help:"Address of the Prometheus metrics; 0 for none."`
+	Health           string           `default:":8081" help:"Address of /healthz and /readyz; empty for none."`
+	Version          kong.VersionFlag `help:"Print the version."`
+}
+
+// Run works until the process is told to stop.
+func (c *CLI) Run() error {
+	log := zap.New(zap.UseDevMode(c.Debug))
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	cfg, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("cannot find the API server: %w", err)
+	}
+	core, err := typedcorev1.NewForConfig(cfg)
+	if err != nil {
+		return fmt.Errorf("cannot make a client of nodes: %w", err)
+	}
+	ctx := ctrl.SetupSignalHandler()
+	mgr, err := manager.New(ctx, cfg, manager.Options{
+		Log:            logging.NewLogrLogger(log.WithName("koldun-provider")),
+		Kinds:          kinds.All(core.Nodes()),
+		PollInterval:   c.PollInterval,
+		MaxReconciles:  c.MaxReconcileRate,
+		Metrics:        c.Metrics,
+		Health:         c.Health,
+		LeaderElection: c.LeaderElection,
+		Namespace:      c.LeaseNamespace,
+	})
+	if err != nil {
+		return err
+	}
+	if err := mgr.AddHealthzCheck("alive", healthz.Ping); err != nil {
+		return err
+	}
+	if err := mgr.AddReadyzCheck("alive", healthz.Ping); err != nil {
+		return err
+	}
+	log.Info("starting", "version", version)
+	return mgr.Start(ctx)
+}
+
+func main() {
+	ctx := kong.Parse(&CLI{}, kong.Name("koldun-provider"), kong.Vars{"version": version},
+		kong.Description("Koldun's Crossplane provider."))
+	ctx.FatalIfErrorf(ctx.Run())
+}

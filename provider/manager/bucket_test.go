@@ -1,0 +1,132 @@
+package manager_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+func bucket(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.Bucket {
+	return &v1alpha1.Bucket{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name},
+		Spec: v1alpha1.BucketSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.BucketParameters{
+			BucketName: name, Tags: map[string]string{"owner": "koldun"},
+		}},
+	}
+}
+
+func (w *world) store() *s3.Client {
+	w.t.Helper()
+	c, err := objectstore.NewS3Client(w.t.Context(), w.s3.Config())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) tag(bucket, key, want string) {
+	w.t.Helper()
+	c := w.store()
+	w.eventually("tag "+key+" of bucket "+bucket, func() error {
+		out, err := c.GetBucketTagging(w.t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
+		if err != nil {
+			return err
+		}
+		for _, tag := range out.TagSet {
+			if aws.ToString(tag.Key) == key && aws.ToString(tag.Value) == want {
+				return nil
+			}
+		}
+		return fmt.Errorf("the tags are %v", out.TagSet)
+	})
+}
+
+func (w *world) exists(bucket string) bool {
+	w.t.Helper()
+	_, err := w.store().HeadBucket(w.t.Context(), &s3.HeadBucketInput{Bucket: &bucket})
+	return err == nil
+}
+
+func TestBucket(t *testing.T) {
+	w := newWorld(t)
+	m := bucket(w, "models")
+	m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "connection"}
+	w.create(m)
+	w.ready(m)
+	w.tag("models", "owner", "koldun")
+	w.secret("connection", map[string]string{
+		"AWS_ENDPOINT_URL_S3": w.s3.Endpoint, "AWS_REGION": "us-east-1",
+		"AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
+	})
+	w.change(m, func() { m.Spec.ForProvider.Tags["owner"] = "somebody" })
+	w.tag("models", "owner", "somebody")
+
+	c, name := w.store(), "models"
+	if _, err := c.DeleteBucketTagging(t.Context(), &s3.DeleteBucketTaggingInput{Bucket: &name}); err != nil {
+		t.Fatal(err)
+	}
+	w.poke(m)
+	w.tag("models", "owner", "somebody")
+
+	// Data is not lost until that is asked for.
+	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &name, Key: aws.String("a"), Body: strings.NewReader("kept")}); err != nil {
+		t.Fatal(err)
+	}
+	w.delete(m)
+	w.failing(m, "forceDestroy")
+	if _, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &name, Key: aws.String("a")}); err != nil {
+		t.Fatalf("the object is lost: %v", err)
+	}
+	w.change(m, func() { m.Spec.ForProvider.ForceDestroy = true })
+	w.gone(m)
+	if w.exists("models") {
+		t.Error("the bucket is there")
+	}
+}
+
+func TestBucketThatExistsIsTakenOver(t *testing.T) {
+	w := newWorld(t)
+	name := "older"
+	if _, err := w.store().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}); err != nil {
+		t.Fatal(err)
+	}
+	m := bucket(w, name, xpv2.ManagementActionObserve)
+	w.create(m)
+	w.ready(m)
+	if d := m.Status.AtProvider.Differs; len(d) != 1 || d[0] != "tags" {
+		t.Errorf("it differs in %v, want tags", d)
+	}
+	w.change(m, func() {
+		m.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate}
+	})
+	w.tag(name, "owner", "koldun")
+	w.delete(m)
+	w.gone(m)
+	if !w.exists(name) {
+		t.Error("the bucket is gone, and that was not allowed")
+	}
+}
+
+func TestBucketAsksForNoMoreThanItIsAskedFor(t *testing.T) {
+	w := newWorld(t)
+	m := bucket(w, "modest")
+	w.create(m)
+	w.ready(m) // though the server knows no lifecycle rules
+	w.change(m, func() {
+		m.Spec.ForProvider.Lifecycle = &[]v1alpha1.LifecycleRule{{ID: "old", ExpirationDays: 1}}
+	})
+	w.failing(m, "lifecycle")
+	m.Spec.ForProvider.BucketName = "other"
+	if err := w.client.Update(t.Context(), m); err == nil || !contains(err.Error(), "cannot be renamed") {
+		t.Errorf("renamed: %v", err)
+	}
+}

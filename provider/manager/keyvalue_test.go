@@ -1,0 +1,97 @@
+package manager_test
+
+import (
+	"testing"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/nats-io/nats.go/jetstream"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+)
+
+func keyValue(w *world, bucket string, policies ...xpv2.ManagementAction) *v1alpha1.KeyValue {
+	return &v1alpha1.KeyValue{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "keys"},
+		Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.KeyValueParameters{
+			Bucket: bucket, LimitMarkerTTL: &metav1.Duration{Duration: time.Minute}, MaxValueSize: 1000,
+		}},
+	}
+}
+
+func TestKeyValue(t *testing.T) {
+	w := newWorld(t)
+	js := w.bus().JetStream()
+	// One that exists is taken over: values and history stay.
+	old, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys", History: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := old.Put(t.Context(), "a", []byte("kept")); err != nil {
+		t.Fatal(err)
+	}
+	m := keyValue(w, "keys")
+	w.create(m)
+	w.ready(m)
+	same := func(c jetstream.StreamConfig) bool {
+		return c.SubjectDeleteMarkerTTL == time.Minute && c.MaxMsgsPerSubject == 3 && c.MaxMsgSize == 1000
+	}
+	w.stream("KV_keys", "markers and the old history", same)
+	if h := m.Spec.ForProvider.History; h != 3 {
+		t.Errorf("the history was left open, and is filled in with %d, want 3", h)
+	}
+	if _, err := old.Get(t.Context(), "a"); err != nil {
+		t.Errorf("the value is lost: %v", err)
+	}
+	w.change(m, func() { m.Spec.ForProvider.TTL = &metav1.Duration{Duration: time.Hour} })
+	w.stream("KV_keys", "a TTL", func(c jetstream.StreamConfig) bool { return c.MaxAge == time.Hour && same(c) })
+	if err := js.DeleteKeyValue(t.Context(), "keys"); err != nil {
+		t.Fatal(err)
+	}
+	w.stream("KV_keys", "all of it again", func(c jetstream.StreamConfig) bool { return c.MaxAge == time.Hour && same(c) })
+	w.delete(m)
+	w.gone(m)
+	w.noStream("KV_keys")
+}
+
+func TestKeyValueIsOnlyObserved(t *testing.T) {
+	w := newWorld(t)
+	m := keyValue(w, "seen", xpv2.ManagementActionObserve)
+	w.create(m)
+	w.failing(m, "does not exist")
+	if _, err := w.bus().JetStream().CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "seen", History: 2}); err != nil {
+		t.Fatal(err)
+	}
+	w.ready(m)
+	if s := m.Status.AtProvider; s.Configured || s.History != 2 {
+		t.Errorf("the status is %+v", s)
+	}
+	w.delete(m)
+	w.gone(m)
+	w.stream("KV_seen", "its own configuration", func(c jetstream.StreamConfig) bool { return c.MaxMsgSize == -1 })
+}
+
+func TestQueue(t *testing.T) {
+	w := newWorld(t)
+	m := &v1alpha1.Queue{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "queue"},
+		Spec: v1alpha1.QueueSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.QueueParameters{
+			Streams:   []v1alpha1.StreamParameters{{Name: "ONE", Subjects: []string{"one.>"}}},
+			KeyValues: []v1alpha1.KeyValueParameters{{Bucket: "two"}},
+		}},
+	}
+	w.create(m)
+	w.ready(m)
+	any := func(jetstream.StreamConfig) bool { return true }
+	w.stream("ONE", "any", any)
+	w.stream("KV_two", "any", any)
+	if err := w.bus().JetStream().DeleteKeyValue(t.Context(), "two"); err != nil {
+		t.Fatal(err)
+	}
+	w.stream("KV_two", "any", any)
+	w.delete(m)
+	w.gone(m)
+	w.noStream("ONE")
+	w.noStream("KV_two")
+}

@@ -1,0 +1,235 @@
+// Package manager puts the provider together.
+package manager
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/feature"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/gate"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/customresourcesgate"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
+	corev1 "k8s.io/api/core/v1"
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/provider/adapter"
+	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/guard"
+	"github.com/gorizond/koldun/provider/wake"
+)
+
+// Options of the provider.
+type Options struct {
+	Log            logging.Logger
+	Kinds          []adapter.Any
+	PollInterval   time.Duration // between two looks at an outside thing
+	MaxReconciles  int           // per second, over all kinds; as many of one kind at a time, at most maxConcurrent
+	Metrics        string        // address, "0" for none
+	Health         string        // address, "" for none
+	LeaderElection bool
+	Namespace      string // of the lease; empty: where the pod runs
+}
+
+const (
+	// maxConcurrent bounds reconciles of one kind at the same time.
+	maxConcurrent = 10
+	// Lease times as other providers have them: long enough for a slow API
+	// server not to depose a leader.
+	leaseDuration = 60 * time.Second
+	renewDeadline = 50 * time.Second
+	// How long and how often CRDs are waited for.
+	servedWithin = time.Minute
+	servedEvery  = 500 * time.Millisecond
+	// leaseName is what replicas of the provider contend for.
+	leaseName = "koldun-provider"
+)
+
+// A Manager is the provider, ready to start.
+type Manager struct {
+	ctrl.Manager
+	// Pool of the connections that are open.
+	Pool *connection.Pool
+}
+
+// New puts the provider together. It asks the API server for what it serves.
+func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
+	scheme, err := scheme()
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(ratelimiter.LimitRESTConfig(cfg, o.MaxReconciles), managerOptions(scheme, o))
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the provider: %w", err)
+	}
+	if err := served(ctx, mgr); err != nil {
+		return nil, err
+	}
+	secrets, err := secretCache(mgr, cfg, scheme)
+	if err != nil {
+		return nil, err
+	}
+	board := wake.NewBoard()
+	pool := connection.NewPool(mgr.GetClient(), connection.NewSecrets(secrets, mgr.GetAPIReader()), board)
+	followers := adapter.NewFollowers(board)
+	g := guard.New(mgr.GetClient(), mgr.GetAPIReader(), secrets, deleting(o.Kinds))
+	if err := g.Setup(mgr); err != nil {
+		return nil, err
+	}
+	if err := notify(ctx, mgr.GetCache(), secrets, board, g); err != nil {
+		return nil, err
+	}
+	recorder := managed.NewMRMetricRecorder()
+	metrics.Registry.Unregister(recorder) // of an earlier Manager of this process
+	if err := metrics.Registry.Register(recorder); err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	opts := adapter.Options{
+		Options: controller.Options{
+			Logger:                  o.Log,
+			GlobalRateLimiter:       ratelimiter.NewGlobal(o.MaxReconciles),
+			PollInterval:            o.PollInterval,
+			MaxConcurrentReconciles: min(o.MaxReconciles, maxConcurrent),
+			Features:                &feature.Flags{},
+			MetricOptions:           &controller.MetricOptions{MRMetrics: recorder},
+			Gate:                    new(gate.Gate[schema.GroupVersionKind]),
+		},
+		Pool: pool, Board: board, Followers: followers,
+		Guard: g.Hold, Gone: g.Check,
+	}
+	if err := setupConfigs(mgr, opts.Options); err != nil {
+		return nil, err
+	}
+	if err := setupKinds(ctx, mgr, opts, o.Kinds); err != nil {
+		return nil, err
+	}
+	err = mgr.Add(closer(func() {
+		followers.Close()
+		for _, k := range o.Kinds {
+			k.Close()
+		}
+		pool.Close()
+	}))
+	return &Manager{Manager: mgr, Pool: pool}, err
+}
+
+// served waits until the API server knows how connections are described: a
+// package's CRDs are accepted a moment before they are served.
+func served(ctx context.Context, mgr ctrl.Manager) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, servedEvery, servedWithin, true, func(context.Context) (bool, error) {
+		for _, kind := range []string{v1alpha1.KindProviderConfig, v1alpha1.KindClusterProviderConfig, v1alpha1.KindProviderConfigUsage} {
+			if _, last = mgr.GetRESTMapper().RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.Version); last != nil {
+				return false, nil //nolint:nilerr // it is looked again
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot find the CRDs of the provider: %w", last)
+	}
+	return nil
+}
+
+func scheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, extv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func managerOptions(scheme *runtime.Scheme, o Options) ctrl.Options {
+	lease, renew := leaseDuration, renewDeadline
+	return ctrl.Options{
+		Scheme:                        scheme,
+		Metrics:                       server.Options{BindAddress: o.Metrics},
+		HealthProbeBindAddress:        o.Health,
+		LeaderElection:                o.LeaderElection,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.Namespace,
+		LeaderElectionResourceLock:    resourcelock.LeasesResourceLock,
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &lease,
+		RenewDeadline:                 &renew,
+		Cache: cache.Options{
+			DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject: map[client.Object]cache.ByObject{
+				&extv1.CustomResourceDefinition{}: {Transform: customresourcesgate.TransformStripCRDSchema},
+			},
+		},
+		// Secrets are read when they are needed, not held.
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+	}
+}
+
+// secretCache holds the metadata of all Secrets: names, versions, finalizers.
+func secretCache(mgr ctrl.Manager, cfg *rest.Config, scheme *runtime.Scheme) (cache.Cache, error) {
+	c, err := cache.New(cfg, cache.Options{
+		Scheme: scheme, Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
+		DefaultTransform: func(obj any) (any, error) {
+			if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
+				m.ManagedFields, m.Annotations, m.OwnerReferences = nil, nil, nil
+				if of, ok := m.Labels[v1.LabelToken]; ok {
+					m.Labels = map[string]string{v1.LabelToken: of}
+				} else {
+					m.Labels = nil
+				}
+			}
+			return obj, nil
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot watch Secrets: %w", err)
+	}
+	return c, mgr.Add(watched{c})
+}
+
+// watched has a cache start before the controllers, like the manager's own.
+type watched struct{ cache.Cache }
+
+// GetCache returns the cache.
+func (w watched) GetCache() cache.Cache { return w.Cache }
+
+// deleting are the names of the kinds that delete something.
+func deleting(kinds []adapter.Any) []string {
+	var out []string
+	for _, k := range kinds {
+		if k.NeedsDeletion() {
+			out = append(out, k.KindName())
+		}
+	}
+	return out
+}
+
+// A closer closes when the controllers have ended.
+type closer func()
+
+// NeedLeaderElection is false, so that it ends after what needs it.
+func (c closer) NeedLeaderElection() bool { return false }
+
+// Start blocks until ctx ends.
+func (c closer) Start(ctx context.Context) error {
+	<-ctx.Done()
+	c()
+	return nil
+}

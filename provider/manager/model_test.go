@@ -1,0 +1,255 @@
+package manager_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// artifact is a whole model in a bucket of the world.
+func (w *world) artifact() objectstore.Store {
+	w.t.Helper()
+	c := w.store()
+	if _, err := c.CreateBucket(w.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
+		w.t.Fatal(err)
+	}
+	store, err := objectstore.NewS3(c, "models", "tiny")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return store
+}
+
+func (w *world) save(store objectstore.Store, content string) {
+	w.t.Helper()
+	name := names.ModelFile("tiny", "q40")
+	if err := store.Put(w.t.Context(), name, []byte(content)); err != nil {
+		w.t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("weights"))
+	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40", Files: []manifest.File{{Path: name, Size: 7, SHA256: hex.EncodeToString(sum[:])}}}
+	if err := manifest.Save(w.t.Context(), store, m); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestModelArtifact(t *testing.T) {
+	w := newWorld(t)
+	store, b := w.artifact(), w.bus()
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m := &v1alpha1.ModelArtifact{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
+		Spec: v1alpha1.ModelArtifactSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelArtifactParameters{
+			URL: "s3://models/tiny", ProgressKey: "fetch.tiny",
+		}},
+	}
+	w.create(m)
+	shows := func(what string, ok func(v1alpha1.ModelArtifactObservation) bool) {
+		t.Helper()
+		w.eventually(what, func() error {
+			if err := w.get(m); err != nil {
+				return err
+			}
+			if !ok(m.Status.AtProvider) {
+				return fmt.Errorf("%+v, %+v", m.Status.AtProvider, m.Status.Conditions)
+			}
+			return nil
+		})
+	}
+	unready := func() {
+		t.Helper()
+		w.eventually("it not to be ready", func() error {
+			if err := w.get(m); err != nil || m.GetCondition(xpv2.TypeReady).Status != corev1.ConditionFalse {
+				return fmt.Errorf("it is %+v: %w", m.Status.Conditions, err)
+			}
+			return nil
+		})
+	}
+	unready()
+	// Steps of the Job are seen as they are made.
+	reports := registry.Progress(b)
+	report := func(phase progress.Phase) {
+		t.Helper()
+		if _, err := reports.Put(t.Context(), "fetch.tiny", progress.Report{Stage: "fetch", Phase: phase, Bytes: 1, Total: 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report(progress.Running)
+	shows("progress", func(o v1alpha1.ModelArtifactObservation) bool { return o.Progress != nil && o.Progress.Percent == 50 })
+	w.save(store, "weights")
+	report(progress.Done)
+	w.ready(m)
+	shows("the files", func(o v1alpha1.ModelArtifactObservation) bool {
+		return o.Whole && o.SizeBytes == 7 && o.Progress == nil
+	})
+
+	w.change(m, func() { m.Spec.ForProvider.Verify = "first" })
+	shows("that it is verified", func(o v1alpha1.ModelArtifactObservation) bool { return o.Verified == "first" })
+	w.save(store, "weighty") // as long as what the manifest says, and something else
+	w.change(m, func() { m.Spec.ForProvider.Verify = "second" })
+	shows("that it is not right", func(o v1alpha1.ModelArtifactObservation) bool { return !o.Whole && o.Verified == "" })
+
+	w.delete(m)
+	w.gone(m)
+	if left, err := store.List(t.Context(), ""); err != nil || len(left) > 0 {
+		t.Errorf("the files are there: %v, %v", left, err)
+	}
+}
+
+func TestModelRecord(t *testing.T) {
+	w := newWorld(t)
+	store, b := w.artifact(), w.bus()
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m := &v1alpha1.ModelRecord{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
+		Spec: v1alpha1.ModelRecordSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{
+			Namespace: "ns", Name: "tiny", ArtifactURL: "s3://models/tiny",
+		}},
+	}
+	w.create(m)
+	w.failing(m, "manifest") // nothing that is not whole is listed
+	w.save(store, "weights")
+	w.ready(m)
+	models := registry.Models(b)
+	listed := func(what string) {
+		t.Helper()
+		w.eventually(what, func() error {
+			r, err := models.Get(t.Context(), "model/ns/tiny")
+			if err == nil && r.Value.Size != 7 {
+				return fmt.Errorf("it is %+v", r.Value)
+			}
+			return err
+		})
+	}
+	listed("the entry")
+	if err := models.Delete(t.Context(), "model/ns/tiny", 0); err != nil {
+		t.Fatal(err)
+	}
+	listed("the entry again")
+
+	seen := &v1alpha1.ModelRecord{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "seen"}, Spec: *m.Spec.DeepCopy()}
+	seen.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
+	w.create(seen)
+	w.ready(seen)
+	w.delete(seen)
+	w.gone(seen)
+	listed("the entry still")
+
+	// Without its manifest it can be deleted, too.
+	if err := store.Remove(t.Context(), names.Manifest); err != nil {
+		t.Fatal(err)
+	}
+	w.delete(m)
+	w.gone(m)
+	if _, err := models.Get(t.Context(), "model/ns/tiny"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the entry: %v, want NotFound", err)
+	}
+}
+
+func TestHubRevision(t *testing.T) {
+	w := newWorld(t)
+	h := hubtest.New(t, hubtest.Options{}, map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`), "a.safetensors": []byte("1234")})
+	first := h.Commit()
+	m := &v1alpha1.HubRevision{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
+		Spec:       v1alpha1.HubRevisionSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + h.Repo, Revision: "main"}},
+	}
+	p := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
+	w.change(p, func() { p.Spec.Hub = &v1alpha1.HubConfig{Endpoint: h.URL} })
+	w.create(m)
+	w.ready(m)
+	if o := m.Status.AtProvider; o.Commit != first || o.Files != 2 || o.SizeBytes != 26 || o.Config != `{"model_type":"llama"}` {
+		t.Errorf("the status is %+v", o)
+	}
+	h.Publish(map[string][]byte{"config.json": []byte("{}")})
+	w.poke(m)
+	w.eventually("the poke to be handled", func() error {
+		if err := w.get(m); err != nil || m.Status.LastHandledReconcileAt == "" {
+			return fmt.Errorf("not yet: %w", err)
+		}
+		return nil
+	})
+	if m.Status.AtProvider.Commit != first {
+		t.Errorf("a branch that moved moves the revision")
+	}
+
+	// A refusal is something to show, not something to try for ever.
+	gated := &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "nobody"}, Spec: *m.Spec.DeepCopy()}
+	gated.Spec.ForProvider.Source = "hf://org/nobody"
+	w.create(gated)
+	w.eventually("a refusal", func() error {
+		if err := w.get(gated); err != nil {
+			return err
+		}
+		if gated.Status.AtProvider.Refusal == "" || gated.GetCondition(xpv2.TypeSynced).Status != corev1.ConditionTrue {
+			return fmt.Errorf("the status is %+v", gated.Status)
+		}
+		return nil
+	})
+	// Nothing has to be reached to delete it.
+	h.Break(hubtest.Rule{Do: hubtest.Status(503, "")})
+	w.delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}})
+	w.delete(gated)
+	w.gone(gated)
+}
+
+func TestDemandAndPoolAreObserved(t *testing.T) {
+	w := newWorld(t)
+	b := w.bus()
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := &v1alpha1.Demand{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "demand"},
+		Spec:       v1alpha1.DemandSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8}},
+	}
+	p := &v1alpha1.Pool{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "pool"},
+		Spec:       v1alpha1.PoolSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.PoolParameters{Session: names.Session("ns", "tiny", ""), MinMembers: 1, MaxMembers: 2}},
+	}
+	w.create(d)
+	w.create(p)
+	w.ready(d)
+	w.ready(p)
+	if len(p.Status.AtProvider.Members) != 1 {
+		t.Errorf("the pool is %+v, want one member", p.Status.AtProvider)
+	}
+	if _, err := registry.Demands(b).Put(t.Context(), names.Session("ns", "tiny", ""), registry.Demand{Session: names.Session("ns", "tiny", ""), Namespace: "ns", Model: "tiny"}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the session to be listed", func() error {
+		if err := w.get(d); err != nil {
+			return err
+		}
+		if s := d.Status.AtProvider.Sessions; len(s) != 1 || s[0].Model != "tiny" {
+			return fmt.Errorf("the sessions are %+v", s)
+		}
+		return nil
+	})
+	// They leave nothing, so nothing has to be there to delete them.
+	w.nats.Stop()
+	w.delete(d)
+	w.delete(p)
+	w.gone(d)
+	w.gone(p)
+}

@@ -1,0 +1,202 @@
+package manager_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+)
+
+func TestOutageOfNATS(t *testing.T) {
+	w := newWorld(t)
+	m := stream(w, "SURVIVES")
+	w.create(m)
+	w.ready(m)
+	other := keyValue(w, "waits")
+	w.create(other)
+	w.ready(other)
+	js := w.bus().JetStream()
+	if _, err := js.Publish(t.Context(), "SURVIVES.a", []byte("kept")); err != nil {
+		t.Fatal(err)
+	}
+	w.nats.Stop()
+	w.poke(m)
+	said := w.failing(m, w.nats.URL())
+	if contains(said, natstest.Password) {
+		t.Errorf("the condition tells the password: %s", said)
+	}
+	// Deleted meanwhile, it waits: nothing is given up.
+	w.delete(other)
+	w.failing(other, w.nats.URL())
+
+	w.nats.Restart()
+	w.ready(m) // nobody pokes it, and polls are an hour apart
+	w.gone(other)
+	s, err := w.bus().JetStream().Stream(t.Context(), "SURVIVES")
+	if err != nil || s.CachedInfo().State.Msgs != 1 {
+		t.Errorf("after the outage the stream is %+v, %v", s, err)
+	}
+	w.fewEvents(m, 4) // created, updated at most, one failure, perhaps another text of it
+}
+
+func TestOutageOfS3(t *testing.T) {
+	w := newWorld(t)
+	m := bucket(w, "survives")
+	w.create(m)
+	w.ready(m)
+	listen := w.s3.Endpoint[len("http://"):]
+	w.s3.Kill()
+	w.poke(m)
+	said := w.failing(m, "survives")
+	if contains(said, s3test.SecretKey) {
+		t.Errorf("the condition tells the key: %s", said)
+	}
+	w.s3 = s3test.Start(t, w.s3dir, listen)
+	w.ready(m)
+	w.tag("survives", "owner", "koldun")
+	w.fewEvents(m, 4)
+}
+
+// fewEvents checks that not every try was told.
+func (w *world) fewEvents(m client.Object, most int32) {
+	w.t.Helper()
+	var list corev1.EventList
+	if err := w.client.List(w.t.Context(), &list, client.InNamespace(w.ns)); err != nil {
+		w.t.Fatal(err)
+	}
+	var n int32
+	for _, e := range list.Items {
+		if e.InvolvedObject.UID == m.GetUID() {
+			n += max(e.Count, 1)
+		}
+	}
+	if n > most {
+		w.t.Errorf("%d events were sent for one outage, want at most %d: %v", n, most, list.Items)
+	}
+}
+
+func TestBadCredentials(t *testing.T) {
+	w := newWorld(t)
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
+	wrong := map[string][]byte{"user": []byte("koldun"), "password": []byte("not-this"), "accessKey": []byte(s3test.AccessKey), "secretKey": []byte("nor-this")}
+	w.change(s, func() { s.Data = wrong })
+	queue, store := stream(w, "DENIED"), bucket(w, "denied")
+	w.create(queue)
+	w.create(store)
+	for _, said := range []string{w.failing(queue, w.nats.URL()), w.failing(store, "denied")} {
+		if contains(said, "not-this") || contains(said, "nor-this") {
+			t.Errorf("the condition tells a secret: %s", said)
+		}
+	}
+	// Nobody restarts anything, and nobody touches the resources.
+	w.change(s, func() {
+		s.Data = map[string][]byte{"NATS_USER": []byte(natstest.User), "NATS_PASSWORD": []byte(natstest.Password + "\n"), "AWS_ACCESS_KEY_ID": []byte(s3test.AccessKey), "AWS_SECRET_ACCESS_KEY": []byte(s3test.SecretKey)}
+	})
+	w.ready(queue)
+	w.ready(store)
+}
+
+func TestConnectionsAreSharedAndClosed(t *testing.T) {
+	w := newWorld(t)
+	before, _, _ := w.provider.Pool.Open()
+	a, b := stream(w, "A"), keyValue(w, "b")
+	w.create(a)
+	w.create(b)
+	w.ready(a)
+	w.ready(b)
+	if now, _, _ := w.provider.Pool.Open(); now != before+1 {
+		t.Errorf("%d connections are open for two resources, want one", now-before)
+	}
+	w.delete(a)
+	w.delete(b)
+	w.gone(a)
+	w.gone(b)
+	w.eventually("the connection to be closed", func() error {
+		if now, _, _ := w.provider.Pool.Open(); now != before {
+			return fmt.Errorf("%d connections are open", now-before)
+		}
+		return nil
+	})
+}
+
+// What a ProviderConfig leaves open comes from the default one.
+func TestDefaultConfig(t *testing.T) {
+	w := newWorld(t)
+	half := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
+	w.change(half, func() { half.Spec.NATS = nil })
+	m := stream(w, "DEFAULT")
+	w.create(m)
+	w.failing(m, "ClusterProviderConfig \"default\"")
+
+	all := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: v1alpha1.ProviderConfigSpec{
+		NATS: &v1alpha1.NATSConfig{URL: w.nats.URL(), SecretRef: &v1alpha1.CredentialsReference{Namespace: w.ns, Name: credentials}},
+	}}
+	if err := w.client.Create(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	w.ready(m)
+	plain := keyValue(w, "default")
+	plain.Spec.ProviderConfigReference = nil
+	w.create(plain)
+	w.ready(plain)
+	if err := w.client.Delete(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	w.delete(m)
+	w.gone(m)
+	if err := w.get(all); err != nil {
+		t.Errorf("the default goes before what uses it: %v", err)
+	}
+	w.delete(plain)
+	w.gone(plain)
+	w.gone(all)
+}
+
+// The order in which a namespace loses its objects is nobody's choice.
+func TestNamespaceEnds(t *testing.T) {
+	w := newWorld(t)
+	made := []client.Object{stream(w, "ENDS"), keyValue(w, "ends"), bucket(w, "ends")}
+	for _, m := range made {
+		w.create(m)
+	}
+	w.ready(made[0].(*v1alpha1.Stream))
+	w.ready(made[1].(*v1alpha1.KeyValue))
+	w.ready(made[2].(*v1alpha1.Bucket))
+	// Everything that is needed to delete goes first.
+	w.nats.Stop()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
+	if err := w.client.Delete(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
+	w.eventually("the Secret to be about to go", func() error {
+		if err := w.get(secret); err != nil {
+			return err
+		}
+		if secret.DeletionTimestamp == nil {
+			return fmt.Errorf("it is not deleted")
+		}
+		return nil
+	})
+	w.gone(made[2]) // its server is there
+	w.nats.Restart()
+	w.eventually("the namespace to be gone", func() error {
+		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(ns), ns)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("it is there, %v: %w", ns.Status.Conditions, err)
+	})
+	w.noStream("ENDS")
+	w.noStream("KV_ends")
+	if w.exists("ends") {
+		t.Error("the bucket is there")
+	}
+}

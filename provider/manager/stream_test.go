@@ -1,0 +1,174 @@
+package manager_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/nats-io/nats.go/jetstream"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+)
+
+func stream(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.Stream {
+	return &v1alpha1.Stream{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "work"},
+		Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.StreamParameters{
+			Name: name, Subjects: []string{name + ".>"}, MaxMsgs: 10, MaxMsgSize: 1000, MaxMsgsPerSubject: 5, Discard: "new",
+		}},
+	}
+}
+
+// config waits until the stream is there and as it should be.
+func (w *world) stream(name, what string, ok func(jetstream.StreamConfig) bool) {
+	w.t.Helper()
+	js := w.bus().JetStream()
+	w.eventually("a stream with "+what, func() error {
+		s, err := js.Stream(w.t.Context(), name)
+		if err != nil {
+			return err
+		}
+		if c := s.CachedInfo().Config; !ok(c) {
+			return fmt.Errorf("it is %+v", c)
+		}
+		return nil
+	})
+}
+
+func (w *world) noStream(name string) {
+	w.t.Helper()
+	if _, err := w.bus().JetStream().Stream(w.t.Context(), name); err == nil {
+		w.t.Errorf("stream %q is there", name)
+	}
+}
+
+func TestStream(t *testing.T) {
+	w := newWorld(t)
+	m := stream(w, "WORK")
+	m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "connection"}
+	w.create(m)
+	w.ready(m)
+	w.stream("WORK", "its limits", func(c jetstream.StreamConfig) bool {
+		return c.MaxMsgs == 10 && c.MaxMsgSize == 1000 && c.MaxMsgsPerSubject == 5 && c.DiscardNewPerSubject
+	})
+	w.secret("connection", map[string]string{"NATS_URL": w.nats.URL(), "NATS_USER": "koldun", "NATS_PASSWORD": "test-password"})
+	if meta.GetExternalName(m) != "WORK" {
+		t.Errorf("the external name is %q", meta.GetExternalName(m))
+	}
+
+	w.change(m, func() { m.Spec.ForProvider.MaxMsgs = 20 })
+	w.stream("WORK", "20 messages", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 20 })
+	w.ready(m)
+
+	// Somebody changes it, and somebody removes it: both are noticed at once,
+	// as polls are an hour apart.
+	js := w.bus().JetStream()
+	if _, err := js.UpdateStream(t.Context(), jetstream.StreamConfig{Name: "WORK", Subjects: []string{"other.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.stream("WORK", "its subjects again", func(c jetstream.StreamConfig) bool { return c.Subjects[0] == "WORK.>" && c.MaxMsgs == 20 })
+	if err := js.DeleteStream(t.Context(), "WORK"); err != nil {
+		t.Fatal(err)
+	}
+	w.stream("WORK", "its limits again", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 20 })
+
+	w.delete(m)
+	w.gone(m)
+	w.noStream("WORK")
+}
+
+func TestStreamThatExistsIsTakenOver(t *testing.T) {
+	w := newWorld(t)
+	js := w.bus().JetStream()
+	s, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "OLD", Subjects: []string{"OLD.>"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.Publish(t.Context(), "OLD.a", []byte("kept")); err != nil {
+		t.Fatal(err)
+	}
+	m := stream(w, "OLD")
+	w.create(m)
+	w.ready(m)
+	if info, err := s.Info(t.Context()); err != nil || info.State.Msgs != 1 || info.Config.MaxMsgs != 10 {
+		t.Errorf("the stream is %+v, %v", info, err)
+	}
+}
+
+func TestStreamIsOnlyObserved(t *testing.T) {
+	w := newWorld(t)
+	m := stream(w, "SEEN", xpv2.ManagementActionObserve)
+	w.create(m)
+	w.failing(m, "does not exist")
+	js := w.bus().JetStream()
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "SEEN", Subjects: []string{"SEEN.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.ready(m)
+	if m.Status.AtProvider.Configured || m.Status.AtProvider.Storage != "File" {
+		t.Errorf("the status is %+v", m.Status.AtProvider)
+	}
+	w.delete(m)
+	w.gone(m)
+	w.stream("SEEN", "no limit", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == -1 })
+}
+
+func TestStreamIsKept(t *testing.T) {
+	w := newWorld(t)
+	m := stream(w, "KEPT", xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)
+	w.create(m)
+	w.ready(m)
+	w.delete(m)
+	w.gone(m)
+	w.stream("KEPT", "its limits", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 10 })
+}
+
+func TestStreamIsPaused(t *testing.T) {
+	w := newWorld(t)
+	m := stream(w, "PAUSED")
+	w.create(m)
+	w.ready(m)
+	w.change(m, func() { meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"}) })
+	w.failing(m, "") // Synced is false while it is paused
+	if err := w.bus().JetStream().DeleteStream(t.Context(), "PAUSED"); err != nil {
+		t.Fatal(err)
+	}
+	w.poke(m)
+	w.change(m, func() { meta.RemoveAnnotations(m, meta.AnnotationKeyReconciliationPaused) })
+	w.stream("PAUSED", "its limits again", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 10 })
+}
+
+func TestStreamRefusesEarly(t *testing.T) {
+	w := newWorld(t)
+	m := stream(w, "FIRST")
+	w.create(m)
+	w.ready(m)
+	m.Spec.ForProvider.Name = "SECOND"
+	if err := w.client.Update(t.Context(), m); err == nil || !contains(err.Error(), "cannot be renamed") {
+		t.Errorf("renamed: %v", err)
+	}
+	w.change(m, func() { meta.SetExternalName(m, "SECOND") })
+	w.failing(m, "external-name")
+}
+
+// What the documentation shows is accepted.
+func TestExamplesAreAccepted(t *testing.T) {
+	w := newWorld(t)
+	for _, file := range []string{"connection.yaml", "resources.yaml"} {
+		raw, err := os.ReadFile("../../examples/managed/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(raw), "name: outside", "name: example") // not the world's
+		if err := w.cluster.ApplyIn(t.Context(), w.ns, text); err != nil {
+			t.Error(err)
+		}
+	}
+	// Nothing can be made with it, so it ends at once.
+	w.delete(&v1alpha1.NodeLabelRule{ObjectMeta: metav1.ObjectMeta{Name: "large"}})
+}

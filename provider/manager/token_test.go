@@ -1,0 +1,177 @@
+package manager_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"github.com/nats-io/nats.go/jetstream"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// known waits until the registry knows a token, or does not.
+func (w *world) known(secret string, want bool) {
+	w.t.Helper()
+	tokens := registry.Tokens(w.bus())
+	w.eventually(fmt.Sprintf("token to be known: %v", want), func() error {
+		_, err := tokens.Get(w.t.Context(), names.TokenKey(token.Digest(secret)))
+		if (err == nil) != want {
+			return fmt.Errorf("it is there or not: %w", err)
+		}
+		return nil
+	})
+}
+
+func (w *world) tokenSecret(name, value string, labels map[string]string) *corev1.Secret {
+	w.t.Helper()
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, StringData: map[string]string{"token": value}}
+	w.create(s)
+	return s
+}
+
+func TestToken(t *testing.T) {
+	w := newWorld(t)
+	if err := w.bus().Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const value = "a-token-that-is-long-enough"
+	s := w.tokenSecret("mine", value, nil)
+	m := &v1alpha1.Token{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "mine"},
+		Spec:       v1alpha1.TokenSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{SecretRef: &xpv2.LocalSecretReference{Name: "mine"}}},
+	}
+	w.create(m)
+	w.ready(m)
+	w.known(value, true)
+	w.delete(s)
+	w.known(value, false)
+	w.failing(m, "does not exist")
+	w.tokenSecret("mine", value, nil)
+	w.known(value, true)
+	w.delete(m)
+	w.gone(m)
+	w.known(value, false)
+
+	made := &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "made"}, Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via()}}
+	made.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "made"}
+	w.create(made)
+	w.ready(made)
+	kept := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "made"}}
+	if err := w.get(kept); err != nil {
+		t.Fatal(err)
+	}
+	w.known(string(kept.Data["token"]), true)
+}
+
+func TestTokenSet(t *testing.T) {
+	w := newWorld(t)
+	if err := w.bus().Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const one, two = "the-first-token-of-all", "the-second-token-of-all"
+	label := map[string]string{v1.LabelToken: "true"}
+	first := w.tokenSecret("first", one, label)
+	m := &v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "all"}, Spec: v1alpha1.TokenSetSpec{ManagedResourceSpec: via()}}
+	w.create(m)
+	w.ready(m)
+	w.known(one, true)
+	second := w.tokenSecret("second", two, label)
+	w.known(two, true)
+	w.delete(first)
+	w.known(one, false)
+	w.change(second, func() { second.Labels = nil })
+	w.known(two, false)
+	w.change(second, func() { second.Labels = label })
+	w.known(two, true)
+	w.delete(m)
+	w.gone(m)
+	w.known(two, false)
+}
+
+func TestConsumer(t *testing.T) {
+	w := newWorld(t)
+	js := w.bus().JetStream()
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "WORK", Subjects: []string{"work.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	m := &v1alpha1.Consumer{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "reader"},
+		Spec:       v1alpha1.ConsumerSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ConsumerParameters{Stream: "WORK", Name: "reader", MaxDeliver: 3}},
+	}
+	w.create(m)
+	w.ready(m)
+	has := func(deliveries int) {
+		t.Helper()
+		w.eventually("the consumer", func() error {
+			c, err := js.Consumer(t.Context(), "WORK", "reader")
+			if err != nil {
+				return err
+			}
+			if got := c.CachedInfo().Config.MaxDeliver; got != deliveries {
+				return fmt.Errorf("it delivers %d times, want %d", got, deliveries)
+			}
+			return nil
+		})
+	}
+	has(3)
+	w.change(m, func() { m.Spec.ForProvider.MaxDeliver = 4 })
+	has(4)
+	if err := js.DeleteConsumer(t.Context(), "WORK", "reader"); err != nil {
+		t.Fatal(err)
+	}
+	has(4)
+	w.delete(m)
+	w.gone(m)
+	if _, err := js.Consumer(t.Context(), "WORK", "reader"); err == nil {
+		t.Error("the consumer is there")
+	}
+}
+
+func TestNodeLabelRule(t *testing.T) {
+	w := newWorld(t)
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: w.ns, Labels: map[string]string{"memory": "64"}}}
+	if err := w.client.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.client.Delete(context.Background(), n); err != nil {
+			t.Error(err)
+		}
+	})
+	m := &v1alpha1.NodeLabelRule{
+		ObjectMeta: metav1.ObjectMeta{Name: w.ns},
+		Spec: v1alpha1.NodeLabelRuleSpec{ForProvider: v1alpha1.NodeLabelRuleParameters{
+			MatchExpressions: []v1alpha1.NodeLabelExpression{{Key: "memory", Operator: "Gt", Values: []string{"32"}}},
+			Labels:           map[string]string{"example.org/large": "true"},
+		}},
+	}
+	if err := w.client.Create(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	labelled := func(want string) {
+		t.Helper()
+		w.eventually("label "+want, func() error {
+			if err := w.get(n); err != nil || n.Labels["example.org/large"] != want || n.Labels["memory"] == "" {
+				return fmt.Errorf("labels %v: %w", n.Labels, err)
+			}
+			return nil
+		})
+	}
+	labelled("true")
+	w.change(n, func() { n.Labels["memory"] = "16" })
+	labelled("")
+	w.change(n, func() { n.Labels["memory"] = "128" })
+	labelled("true")
+	w.delete(m)
+	w.gone(m)
+	labelled("")
+}

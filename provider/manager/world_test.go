@@ -1,0 +1,209 @@
+package manager_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/provider/manager"
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// names of the objects that a world has in its namespace.
+const (
+	config      = "outside"
+	credentials = "credentials"
+)
+
+// A world is a namespace with a ProviderConfig that leads to servers of its
+// own.
+type world struct {
+	t        *testing.T
+	client   client.Client
+	cluster  *cluster.Cluster
+	provider *manager.Manager
+	ns       string
+	nats     *natstest.Server
+	s3       *s3test.Gateway
+	s3dir    string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	p := provider.start(t)
+	c := shared.Cluster(t)
+	dir := t.TempDir()
+	w := &world{
+		t: t, client: mapped(t, c), cluster: c, provider: p, ns: c.Namespace(t),
+		nats: natstest.Start(t), s3: s3test.Start(t, dir, ""), s3dir: dir,
+	}
+	w.create(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: credentials},
+		StringData: map[string]string{
+			"user": natstest.User, "password": natstest.Password,
+			"AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
+		},
+	})
+	ref := &v1alpha1.CredentialsReference{Name: credentials}
+	w.create(&v1alpha1.ProviderConfig{
+		ObjectMeta: metav1.ObjectMeta{Name: config},
+		Spec: v1alpha1.ProviderConfigSpec{
+			NATS: &v1alpha1.NATSConfig{URL: w.nats.URL(), SecretRef: ref},
+			S3:   &v1alpha1.S3Config{Endpoint: w.s3.Endpoint, SecretRef: ref},
+		},
+	})
+	return w
+}
+
+// mapped is a client that knows our types.
+func mapped(t *testing.T, c *cluster.Cluster) client.Client {
+	t.Helper()
+	cl, err := client.New(c.Config(), client.Options{Scheme: provider.manager.GetScheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cl
+}
+
+// via is the spec of a managed resource on the world's ProviderConfig.
+func via(policies ...xpv2.ManagementAction) xpv2.ManagedResourceSpec {
+	return xpv2.ManagedResourceSpec{
+		ProviderConfigReference: &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: config},
+		ManagementPolicies:      policies,
+	}
+}
+
+func (w *world) create(obj client.Object) {
+	w.t.Helper()
+	obj.SetNamespace(w.ns)
+	if err := w.client.Create(w.t.Context(), obj); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) get(obj client.Object) error {
+	return w.client.Get(w.t.Context(), client.ObjectKeyFromObject(obj), obj)
+}
+
+// change an object that others change, too.
+func (w *world) change(obj client.Object, f func()) {
+	w.t.Helper()
+	w.eventually("a change of "+obj.GetName(), func() error {
+		if err := w.get(obj); err != nil {
+			return err
+		}
+		f()
+		return w.client.Update(w.t.Context(), obj)
+	})
+}
+
+func (w *world) delete(obj client.Object) {
+	w.t.Helper()
+	if err := w.client.Delete(w.t.Context(), obj); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) eventually(what string, f func() error) {
+	w.t.Helper()
+	cluster.Eventually(w.t, what, func(context.Context) error { return f() })
+}
+
+// ready waits until a managed resource of the present generation is there and
+// can be used.
+func (w *world) ready(m resource.Managed) {
+	w.t.Helper()
+	w.eventually(m.GetName()+" to be ready", func() error {
+		if err := w.get(m); err != nil {
+			return err
+		}
+		ready, synced := m.GetCondition(xpv2.TypeReady), m.GetCondition(xpv2.TypeSynced)
+		if ready.Status != corev1.ConditionTrue || synced.Status != corev1.ConditionTrue || synced.ObservedGeneration != m.GetGeneration() {
+			return fmt.Errorf("ready %s %q, synced %s %q", ready.Status, ready.Message, synced.Status, synced.Message)
+		}
+		return nil
+	})
+}
+
+// failing waits until a managed resource is not synced for a reason that says
+// text, and returns what it says.
+func (w *world) failing(m resource.Managed, text string) string {
+	w.t.Helper()
+	said := ""
+	w.eventually(m.GetName()+" to fail for "+text, func() error {
+		if err := w.get(m); err != nil {
+			return err
+		}
+		synced := m.GetCondition(xpv2.TypeSynced)
+		said = synced.Message
+		if synced.Status != corev1.ConditionFalse || !contains(said, text) {
+			return fmt.Errorf("synced %s %q", synced.Status, said)
+		}
+		return nil
+	})
+	return said
+}
+
+func (w *world) gone(obj client.Object) {
+	w.t.Helper()
+	w.eventually(obj.GetName()+" to be gone", func() error {
+		err := w.get(obj)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(err, fmt.Errorf("it is there, with finalizers %v", obj.GetFinalizers()))
+	})
+}
+
+func (w *world) bus() *bus.Bus {
+	w.t.Helper()
+	b, err := bus.Connect(w.t.Context(), bus.Config{URL: w.nats.URL(), User: natstest.User, Password: natstest.Password, Name: w.t.Name()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(b.Close)
+	return b
+}
+
+// secret waits for a Secret that holds just that.
+func (w *world) secret(name string, want map[string]string) {
+	w.t.Helper()
+	w.eventually("Secret "+name, func() error {
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+		if err := w.get(s); err != nil {
+			return err
+		}
+		have := map[string]string{}
+		for k, v := range s.Data {
+			have[k] = string(v)
+		}
+		if !maps.Equal(have, want) {
+			return fmt.Errorf("it has keys %v", slices.Collect(maps.Keys(have)))
+		}
+		return nil
+	})
+}
+
+// poke has a managed resource looked at, as kubectl annotate would.
+func (w *world) poke(m client.Object) {
+	w.t.Helper()
+	w.change(m, func() {
+		meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconcileRequestedAt: time.Now().String()})
+	})
+}
