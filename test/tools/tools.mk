@@ -36,3 +36,12 @@ $(BIN)/crossplane: $(TOOLS)/crossplane/go.mod
 	  cp -r $$module/cluster/charts/crossplane $@.d/chart && \
 	  cp -r $$module/cluster/crds $$module/cluster/webhookconfigurations $@.d/ && chmod -R u+w $@.d
 	$(call build_tool,crossplane,github.com/crossplane/crossplane/v2/cmd/crossplane,$(CROSSPLANE_LDFLAGS))
+
+# The Terraform-compatible program of the acceptance tests. Without its version
+# it calls itself a pre-release, which provider constraints do not match.
+$(BIN)/tofu: $(TOOLS)/tofu/go.mod
+	$(call build_tool,tofu,github.com/opentofu/opentofu/cmd/tofu,-X github.com/opentofu/opentofu/version.dev=no)
+
+# Writes the documentation of the Terraform provider.
+$(BIN)/tfplugindocs: $(TOOLS)/tfplugindocs/go.mod
+	$(call build_tool,tfplugindocs,github.com/hashicorp/terraform-plugin-docs/cmd/tfplugindocs)

@@ -1,0 +1,3 @@
+data "koldun_bucket" "models" {
+  bucket_name = "models"
+}

@@ -1,0 +1,4 @@
+data "koldun_consumer" "workers" {
+  stream = "requests"
+  name   = "workers"
+}

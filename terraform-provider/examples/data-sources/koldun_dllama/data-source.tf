@@ -1,0 +1,4 @@
+data "koldun_dllama" "chat" {
+  namespace = "ai"
+  name      = "chat"
+}

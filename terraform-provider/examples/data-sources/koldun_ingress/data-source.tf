@@ -1,0 +1,4 @@
+data "koldun_ingress" "api" {
+  namespace = "ai"
+  name      = "api"
+}

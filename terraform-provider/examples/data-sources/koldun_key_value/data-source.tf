@@ -1,0 +1,3 @@
+data "koldun_key_value" "demand" {
+  bucket = "demand"
+}

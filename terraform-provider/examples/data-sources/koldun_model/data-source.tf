@@ -1,0 +1,4 @@
+data "koldun_model" "llama" {
+  namespace = "ai"
+  name      = "llama"
+}

@@ -1,0 +1,4 @@
+data "koldun_model_record" "tiny" {
+  namespace = "default"
+  name      = "tiny"
+}

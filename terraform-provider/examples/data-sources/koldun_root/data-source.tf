@@ -1,0 +1,4 @@
+data "koldun_root" "chat" {
+  namespace = "ai"
+  name      = "chat"
+}

@@ -1,0 +1,4 @@
+data "koldun_session" "chat" {
+  namespace = "ai"
+  name      = "chat"
+}

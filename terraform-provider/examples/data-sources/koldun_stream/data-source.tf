@@ -1,0 +1,3 @@
+data "koldun_stream" "requests" {
+  name = "requests"
+}

@@ -1,0 +1,3 @@
+data "koldun_token" "ci" {
+  name = "ci"
+}

@@ -1,0 +1,4 @@
+data "koldun_worker" "chat" {
+  namespace = "ai"
+  name      = "chat"
+}

@@ -1,0 +1,6 @@
+import {
+  to = koldun_bucket.models
+  identity = {
+    bucket_name = "models"
+  }
+}

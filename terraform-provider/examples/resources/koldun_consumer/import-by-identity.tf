@@ -1,0 +1,7 @@
+import {
+  to = koldun_consumer.workers
+  identity = {
+    stream = "requests"
+    name   = "workers"
+  }
+}

@@ -1,0 +1,1 @@
+terraform import koldun_consumer.workers 'requests/workers'

@@ -1,0 +1,7 @@
+import {
+  to = koldun_dllama.chat
+  identity = {
+    namespace = "ai"
+    name      = "chat"
+  }
+}

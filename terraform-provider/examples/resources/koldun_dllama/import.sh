@@ -1,0 +1,1 @@
+terraform import koldun_dllama.chat 'ai/chat'

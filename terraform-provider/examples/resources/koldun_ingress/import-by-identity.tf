@@ -1,0 +1,7 @@
+import {
+  to = koldun_ingress.api
+  identity = {
+    namespace = "ai"
+    name      = "api"
+  }
+}

@@ -1,0 +1,1 @@
+terraform import koldun_ingress.api 'ai/api'

@@ -1,0 +1,6 @@
+import {
+  to = koldun_key_value.demand
+  identity = {
+    bucket = "demand"
+  }
+}

@@ -1,0 +1,1 @@
+terraform import koldun_key_value.demand 'demand'

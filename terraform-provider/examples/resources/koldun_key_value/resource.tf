@@ -1,0 +1,4 @@
+resource "koldun_key_value" "demand" {
+  bucket           = "demand"
+  limit_marker_ttl = "1m"
+}

@@ -1,0 +1,7 @@
+import {
+  to = koldun_model.llama
+  identity = {
+    namespace = "ai"
+    name      = "llama"
+  }
+}

@@ -1,0 +1,7 @@
+import {
+  to = koldun_root.chat
+  identity = {
+    namespace = "ai"
+    name      = "chat"
+  }
+}

@@ -1,0 +1,1 @@
+terraform import koldun_root.chat 'ai/chat'

@@ -1,0 +1,7 @@
+import {
+  to = koldun_session.chat
+  identity = {
+    namespace = "ai"
+    name      = "chat"
+  }
+}

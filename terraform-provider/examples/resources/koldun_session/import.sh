@@ -1,0 +1,1 @@
+terraform import koldun_session.chat 'ai/chat'

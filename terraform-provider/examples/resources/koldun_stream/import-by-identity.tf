@@ -1,0 +1,6 @@
+import {
+  to = koldun_stream.requests
+  identity = {
+    name = "requests"
+  }
+}

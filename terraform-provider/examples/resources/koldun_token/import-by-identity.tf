@@ -1,0 +1,6 @@
+import {
+  to = koldun_token.ci
+  identity = {
+    name = "ci"
+  }
+}

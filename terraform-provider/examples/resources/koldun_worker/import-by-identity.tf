@@ -1,0 +1,7 @@
+import {
+  to = koldun_worker.chat
+  identity = {
+    namespace = "ai"
+    name      = "chat"
+  }
+}

@@ -1,0 +1,1 @@
+terraform import koldun_worker.chat 'ai/chat'

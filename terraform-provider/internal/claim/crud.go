@@ -1,0 +1,165 @@
+package claim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/internal/wait"
+)
+
+// deletion is how long deleting waits until the object is gone.
+const deletion = 10 * time.Minute
+
+// Create applies the object and waits until it is ready. One that exists is
+// refused, unless the provider adopts.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var limits timeouts.Value
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
+	limit, d := limits.Create(ctx, r.kind.Ready)
+	resp.Diagnostics.Append(d...)
+	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	policy := wait.Read(w.object[attrWait])
+	_, err := w.patient(ctx, policy.API)
+	if err == nil && !r.connections.Settings.Adopt {
+		resp.Diagnostics.AddAttributeError(path.Root(attrName), fmt.Sprintf("koldun_%s %q exists already", r.kind.Name, w.key),
+			fmt.Sprintf("Take it over with:\n\n  terraform import koldun_%s.NAME %q\n\nor set adopt_existing = true in the provider block.", r.kind.Name, w.key))
+		return
+	}
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		r.fail(&resp.Diagnostics, "look up", w, err)
+		return
+	}
+	generation, ok := r.apply(ctx, w, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	// From here on it exists: it must be in the state whatever comes.
+	if resp.State.Raw, err = w.state(nil, wait.State{}); err != nil {
+		r.fail(&resp.Diagnostics, "read", w, err)
+		return
+	}
+	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
+	if raw, ok := r.settle(ctx, w, policy, limit, generation, &resp.Diagnostics); ok {
+		resp.State.Raw = raw
+	}
+}
+
+// Update applies the object and waits.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var limits timeouts.Value
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
+	limit, d := limits.Update(ctx, r.kind.Ready)
+	resp.Diagnostics.Append(d...)
+	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
+	if err := w.kube.TakeOver(ctx, w.of, w.key); err != nil && !fault.Is(err, fault.NotFound) {
+		r.fail(&resp.Diagnostics, "update", w, err)
+		return
+	}
+	generation, ok := r.apply(ctx, w, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	if raw, ok := r.settle(ctx, w, wait.Read(w.object[attrWait]), limit, generation, &resp.Diagnostics); ok {
+		resp.State.Raw = raw
+	}
+}
+
+// Delete deletes the object and waits until it is gone: what it serves with
+// and what it owns goes first.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var limits timeouts.Value
+	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
+	limit, d := limits.Delete(ctx, deletion)
+	resp.Diagnostics.Append(d...)
+	w, ok := r.begin(req.State.Raw, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := w.kube.Delete(ctx, w.of, w.key); err != nil {
+		r.fail(&resp.Diagnostics, "delete", w, err)
+		return
+	}
+	s, err := wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
+		obj, err := w.kube.Get(ctx, w.of, w.key)
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unsupported) {
+			return wait.State{Ready: true}, nil
+		}
+		if err != nil {
+			return wait.State{}, err
+		}
+		return wait.State{Reason: "Deleting", Message: fmt.Sprintf("it has the finalizers %v", obj.GetFinalizers())}, nil
+	})
+	if err != nil {
+		r.fail(&resp.Diagnostics, "delete", w, err)
+	} else if !s.Ready {
+		r.fail(&resp.Diagnostics, "delete", w, fmt.Errorf("it is still there after %s: %s", limit, s.Message))
+	}
+}
+
+// apply writes the object, and returns its generation then.
+func (r *Resource) apply(ctx context.Context, w *work, d *diag.Diagnostics) (int64, bool) {
+	obj, err := w.manifest()
+	if err != nil {
+		r.fail(d, "read", w, err)
+		return 0, false
+	}
+	got, err := w.kube.Apply(ctx, w.of, obj, w.object.True(attrForce))
+	if err != nil {
+		r.fail(d, "apply", w, err)
+		return 0, false
+	}
+	return got.GetGeneration(), true
+}
+
+// settle waits until the object is ready with what was applied, and returns
+// the state then.
+func (r *Resource) settle(ctx context.Context, w *work, p wait.Policy, limit time.Duration, generation int64, d *diag.Diagnostics) (tftypes.Value, bool) {
+	var last seen
+	s, err := wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
+		obj, err := w.kube.Get(ctx, w.of, w.key)
+		if fault.Is(err, fault.Transient) {
+			return wait.State{Reason: "Unreachable", Message: err.Error()}, nil
+		}
+		if err != nil {
+			return wait.State{}, err
+		}
+		last = look(obj, generation)
+		s := last.State
+		s.Final = s.Final || p.None
+		return s, nil
+	})
+	if err != nil {
+		r.fail(d, "look up", w, err)
+		return tftypes.Value{}, false
+	}
+	if !s.Ready && !p.None {
+		wait.Report(d, p, fmt.Sprintf("koldun_%s %q", r.kind.Name, w.key), limit, s)
+	}
+	raw, err := w.state(last.status, s)
+	if err != nil {
+		r.fail(d, "read", w, err)
+		return tftypes.Value{}, false
+	}
+	return raw, true
+}

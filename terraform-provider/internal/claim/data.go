@@ -1,0 +1,89 @@
+package claim
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+	"github.com/gorizond/koldun/terraform-provider/internal/face"
+)
+
+// A DataSource looks at an object that somebody else manages: all of its spec,
+// and all of its status.
+type DataSource struct{ resource Resource }
+
+var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
+
+// DataSources are the constructors of the data sources of all kinds.
+func DataSources() []func() datasource.DataSource {
+	var out []func() datasource.DataSource
+	for _, k := range Kinds() {
+		load := sync.OnceValues(func() (*crd.Kind, error) { return crd.Load(crd.Composite, k.Plural) })
+		out = append(out, func() datasource.DataSource { return &DataSource{Resource{kind: k, crd: load}} })
+	}
+	return out
+}
+
+// Metadata names the data source as the resource.
+func (s *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + s.resource.kind.Name
+}
+
+// Schema has the attributes of the resource.
+func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	c, err := s.resource.crd()
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
+		return
+	}
+	a := face.DataAttributes(c.Spec)
+	a[attrName] = schema.StringAttribute{Required: true, Description: "Name of the object."}
+	a[attrNamespace] = schema.StringAttribute{Optional: true, Computed: true, Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`."}
+	status := *c.Status
+	status.Description = "What the cluster says of the object."
+	a[attrStatus] = face.DataAttribute(&status, false)
+	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object does what it is for, with its present spec."}
+	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not."}
+	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: a}
+}
+
+// Configure takes the provider's connections.
+func (s *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	if c, ok := req.ProviderData.(*connection.Connections); ok {
+		s.resource.connections = c
+	}
+}
+
+// Read looks at the object. None is an error.
+func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	r := &s.resource
+	w, ok := r.begin(req.Config.Raw, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	if w.key.Namespace == "" {
+		w.key.Namespace = r.namespace()
+		w.object.Set(attrNamespace, w.key.Namespace)
+	}
+	obj, err := w.kube.Get(ctx, w.of, w.key)
+	if err == nil {
+		spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
+		for _, f := range w.crd.Spec.Fields {
+			if w.object[f.Attribute], err = face.Decode(f, spec[f.Name]); err != nil {
+				break
+			}
+		}
+	}
+	if err == nil {
+		now := look(obj, obj.GetGeneration())
+		resp.State.Raw, err = w.state(now.status, now.State)
+	}
+	if err != nil {
+		r.fail(&resp.Diagnostics, "read", w, err)
+	}
+}

@@ -1,0 +1,67 @@
+package claim
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/wait"
+)
+
+// manifest is the object with nothing but what the configuration mentions.
+func (w *work) manifest() (*unstructured.Unstructured, error) {
+	spec, err := w.object.Known(w.crd.Spec)
+	if err != nil {
+		return nil, err
+	}
+	meta := map[string]any{"name": w.key.Name}
+	if w.key.Namespace != "" {
+		meta["namespace"] = w.key.Namespace
+	}
+	for _, a := range []string{attrLabels, attrAnnotations} {
+		if m := w.object.Strings(a); len(m) > 0 {
+			meta[a] = m
+		}
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": w.crd.APIVersion(), "kind": w.crd.Kind, "metadata": meta, "spec": spec,
+	}}, nil
+}
+
+// patient reads the object. For so long the cluster may not know the kind.
+func (w *work) patient(ctx context.Context, within time.Duration) (*unstructured.Unstructured, error) {
+	obj, err := w.kube.Get(ctx, w.of, w.key)
+	if within == 0 || !fault.Is(err, fault.Unsupported) {
+		return obj, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	_, _ = wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
+		obj, err = w.kube.Get(ctx, w.of, w.key)
+		return wait.State{Ready: !fault.Is(err, fault.Unsupported), Reason: "KindUnknown"}, nil
+	})
+	return obj, err
+}
+
+// state is the work's object with what the cluster says of it.
+func (w *work) state(status map[string]any, s wait.State) (tftypes.Value, error) {
+	if status == nil {
+		status = map[string]any{}
+	}
+	v, err := face.Decode(w.crd.Status, status)
+	if err != nil {
+		return tftypes.Value{}, err
+	}
+	out := face.Object{}
+	for k, v := range w.object {
+		out[k] = v
+	}
+	out[attrStatus] = v
+	out[attrReady] = tftypes.NewValue(tftypes.Bool, s.Ready)
+	out.Set(attrReason, s.Text())
+	return out.Pack(w.typ), nil
+}

@@ -1,0 +1,84 @@
+package claim
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/wait"
+)
+
+// seen is what the cluster says of an object.
+type seen struct {
+	wait.State
+	status map[string]any
+}
+
+type condition struct {
+	Type, Status, Reason, Message string
+	generation                    int64
+}
+
+// look judges an object. It is ready if Ready is True and Synced is not False,
+// both for the generation given or a later one; whoever leaves out for which
+// generation a condition is has status.observedGeneration speak for it.
+// Koldun's own reason stands in the condition Serving.
+func look(obj *unstructured.Unstructured, generation int64) seen {
+	status, _, _ := unstructured.NestedMap(obj.Object, "status")
+	overall, _, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration")
+	all := conditions(status, overall)
+	out := seen{status: status}
+	serving := all["Serving"]
+	current := func(c condition) bool { return c.generation == 0 || c.generation >= generation }
+	switch {
+	case all["Synced"].Status == "False" && current(all["Synced"]):
+		out.Reason, out.Message = all["Synced"].Reason, all["Synced"].Message
+	case serving.Type != "" && !current(serving):
+		out.Reason, out.Message = "Pending", fmt.Sprintf("the cluster has not looked at generation %d yet", generation)
+		return out
+	case serving.Type != "":
+		out.Reason, out.Message = serving.Reason, serving.Message
+		out.Final = serving.Status == "False" && slices.Contains(finalReasons(), serving.Reason)
+	case all["Ready"].Type != "":
+		out.Reason, out.Message = all["Ready"].Reason, all["Ready"].Message
+	}
+	ready := all["Ready"]
+	out.Ready = ready.Status == "True" && current(ready) && (all["Synced"].Status != "False" || !current(all["Synced"]))
+	if out.Ready {
+		out.Final = false
+	}
+	return out
+}
+
+func conditions(status map[string]any, overall int64) map[string]condition {
+	out := map[string]condition{}
+	list, _, _ := unstructured.NestedSlice(status, "conditions")
+	for _, e := range list {
+		m, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		c := condition{generation: overall}
+		c.Type, _ = m["type"].(string)
+		c.Status, _ = m["status"].(string)
+		c.Reason, _ = m["reason"].(string)
+		c.Message, _ = m["message"].(string)
+		if g, ok := m["observedGeneration"].(int64); ok {
+			c.generation = g
+		}
+		out[c.Type] = c
+	}
+	return out
+}
+
+// finalReasons are the reasons of docs/reasons.md with which waiting does not
+// help.
+func finalReasons() []string {
+	return []string{
+		"ConnectionAmbiguous", "ConnectionInvalid",
+		"SourceInvalid", "RevisionUnavailable", "ModelUnsupported", "DownloadFailed", "ConversionFailed", "InputRefused",
+		"CredentialsRefused", "SourceNotFound", "StorageFull", "DataCorrupt", "StorageConflict", "VolumeFailed",
+		"ModelFailed", "TopologyInvalid", "DeliveryImpossible", "KeyInvalid",
+	}
+}

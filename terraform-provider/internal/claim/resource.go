@@ -1,0 +1,100 @@
+package claim
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/identity"
+	"github.com/gorizond/koldun/terraform-provider/internal/kube"
+	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+)
+
+// A Resource is the Terraform resource of one kind.
+type Resource struct {
+	kind        Kind
+	crd         func() (*crd.Kind, error)
+	check       *preflight.Checker
+	connections *connection.Connections
+}
+
+var (
+	_ resource.ResourceWithConfigure      = (*Resource)(nil)
+	_ resource.ResourceWithIdentity       = (*Resource)(nil)
+	_ resource.ResourceWithImportState    = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
+	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
+)
+
+// Resources are the constructors of all resources of claims.
+func Resources(check *preflight.Checker) []func() resource.Resource {
+	var out []func() resource.Resource
+	for _, k := range Kinds() {
+		load := sync.OnceValues(k.load)
+		out = append(out, func() resource.Resource { return &Resource{kind: k, crd: load, check: check} })
+	}
+	return out
+}
+
+func names() identity.Attributes { return identity.Attributes{attrNamespace, attrName} }
+
+// Metadata names the resource.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + r.kind.Name
+}
+
+// Configure takes the provider's connections.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	if c, ok := req.ProviderData.(*connection.Connections); ok {
+		r.connections = c
+	}
+}
+
+// A work is one resource being worked on.
+type work struct {
+	crd    *crd.Kind
+	typ    tftypes.Type
+	object face.Object
+	of     kube.Resource
+	key    kube.Key
+	kube   *kube.Client
+}
+
+func (r *Resource) begin(raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {
+	if d.HasError() {
+		return nil, false
+	}
+	if r.connections == nil {
+		d.AddError("The provider is not configured", "This is a defect of the provider: please report it.")
+		return nil, false
+	}
+	c, err := r.crd()
+	if err != nil {
+		d.AddError("Cannot make the schema", err.Error())
+		return nil, false
+	}
+	w := &work{crd: c, typ: raw.Type(), of: resourceOf(c)}
+	if w.object, err = face.Unpack(raw); err != nil {
+		d.AddError("Cannot read koldun_"+r.kind.Name, err.Error())
+		return nil, false
+	}
+	w.key = kube.Key{Namespace: w.object.Text(attrNamespace), Name: w.object.Text(attrName)}
+	if w.kube, err = r.connections.Kube(); err != nil {
+		d.AddError("Cannot connect", err.Error())
+		return nil, false
+	}
+	return w, true
+}
+
+// fail reports what happened while doing something to the object.
+func (r *Resource) fail(d *diag.Diagnostics, verb string, w *work, err error) {
+	d.AddAttributeError(path.Root(attrName), fmt.Sprintf("Cannot %s koldun_%s %q", verb, r.kind.Name, w.key), err.Error())
+}

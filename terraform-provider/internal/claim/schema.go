@@ -1,0 +1,72 @@
+package claim
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/mapdefault"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/wait"
+)
+
+// Attributes that all claims have beside their spec.
+const (
+	attrName        = "name"
+	attrNamespace   = "namespace"
+	attrLabels      = "labels"
+	attrAnnotations = "annotations"
+	attrForce       = "force_conflicts"
+	attrConfig      = "model_config"
+	attrStatus      = "status"
+	attrReady       = "ready"
+	attrReason      = "reason"
+	attrWait        = "wait"
+	attrTimeouts    = "timeouts"
+)
+
+// Schema derives the attributes from the CRD.
+func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	c, err := r.crd()
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
+		return
+	}
+	replace := []planmodifier.String{stringplanmodifier.RequiresReplace()}
+	// To a cluster none and left out are the same.
+	none := mapdefault.StaticValue(types.MapValueMust(types.StringType, map[string]attr.Value{}))
+	a := face.ResourceAttributes(c.Spec, face.Configured)
+	a[attrName] = schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the object: up to 63 lower-case letters, digits and dashes."}
+	a[attrNamespace] = schema.StringAttribute{
+		Optional: true, Computed: true, PlanModifiers: append([]planmodifier.String{stringplanmodifier.UseStateForUnknown()}, replace...),
+		Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`.",
+	}
+	a[attrLabels] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Labels of the object. Others on it are left alone."}
+	a[attrAnnotations] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Annotations of the object. Others on it are left alone."}
+	a[attrForce] = schema.BoolAttribute{Optional: true, Description: "Whether to take over fields that another program has set to other values. Left out, that is an error which names both."}
+	if r.kind.Fits {
+		a[attrConfig] = schema.StringAttribute{
+			Optional:    true,
+			Description: "The model's `config.json`, as text. It is not sent anywhere: with it, a plan refuses numbers of nodes, quantisations and contexts that the model cannot have.",
+		}
+	}
+	status := *c.Status
+	status.Description = "What the cluster says of the object."
+	a[attrStatus] = face.Computed(&status)
+	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object does what it is for, with the spec that was applied last. If not, the next apply goes on waiting."}
+	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not: a word of docs/reasons.md, and a message that says how to mend it."}
+	a[attrWait] = wait.ClusterAttribute()
+	a[attrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
+	resp.Schema = schema.Schema{Description: c.Description, Attributes: a}
+}
+
+// IdentitySchema names the object.
+func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = names().Schema()
+}

@@ -1,0 +1,116 @@
+package claim_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/provider"
+	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+)
+
+// nowhere is a provider of a cluster that does not exist: plans need none.
+func nowhere(t *testing.T) *rig.Rig {
+	return rig.New(t, provider.New("test", func(string) string { return "" }), map[string]any{
+		"kubernetes": map[string]any{"host": "https://192.0.2.1:6443", "token": "none"},
+	})
+}
+
+func TestPlanContactsNoCluster(t *testing.T) {
+	p := nowhere(t).Resource("koldun_dllama").Plan(map[string]any{"name": "a", "model_ref": map[string]any{"name": "m"}})
+	if p.Errors != "" {
+		t.Error(p.Errors)
+	}
+	if m, _ := rig.JSON(p.State).(map[string]any); m["namespace"] != "default" || m["ready"] != "(unknown)" {
+		t.Errorf("the plan is %v", m)
+	}
+}
+
+func TestWithoutAnyClusterThePlanSaysSo(t *testing.T) {
+	r := rig.New(t, provider.New("test", func(string) string { return "" }), nil)
+	p := r.Resource("koldun_model").Plan(map[string]any{"name": "a", "source_url": "hf://a/b"})
+	if !strings.Contains(p.Errors, "kubernetes.config_path") || !strings.Contains(p.Errors, "provider::koldun::claim") {
+		t.Errorf("it says %q", p.Errors)
+	}
+}
+
+func TestInvalidIsFoundBeforeApply(t *testing.T) {
+	raw, err := os.ReadFile("../../../examples/models/koldun-tiny/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tiny := string(raw)
+	model := func(m map[string]any) map[string]any {
+		out := map[string]any{"source_url": "hf://a/b"}
+		for k, v := range m {
+			out[k] = v
+		}
+		return out
+	}
+	r := nowhere(t)
+	for name, c := range map[string]struct {
+		kind   string
+		config map[string]any
+		want   []string // nil: valid
+	}{
+		"NodesTwice":       {"koldun_dllama", map[string]any{"nodes": 2, "replica_power": 1, "root_image": "i", "model_ref": map[string]any{"name": "m"}}, []string{"nodes", "not both"}},
+		"ModelTwice":       {"koldun_dllama", map[string]any{"model": model(nil), "model_ref": map[string]any{"name": "m"}}, []string{"not both"}},
+		"NoSuchDelivery":   {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "delivery": "pigeon"}, []string{"delivery", "pigeon"}},
+		"NameTooLong":      {"koldun_dllama", map[string]any{"name": strings.Repeat("n", 64), "model_ref": map[string]any{"name": "m"}}, []string{"name", "63"}},
+		"EmbeddedOnMany":   {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2}, []string{"replica_power", "embedded engine", "not on 4"}},
+		"NamedImage":       {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2, "root_image": "i"}, nil},
+		"ImageKnownLater":  {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2, "root_image": rig.Unknown{}}, nil},
+		"WrongPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "f32"}}, []string{"engine", "q80"}},
+		"RightPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "q80"}}, nil},
+		"TooManyNodes":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 64, "root_image": "i", "model_config": tiny}, []string{"nodes", "kv heads", "can be spread onto"}},
+		"FewEnough":        {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "model_config": tiny}, nil},
+		"NoModelAtAll":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "model_config": `{"model_type":"bert"}`}, []string{"model_config", "bert"}},
+		"PasswordInURL":    {"koldun_model", map[string]any{"source_url": "hf://a/b", "nats": map[string]any{"url": "nats://user:secret-word@host"}}, []string{"nats", "Secret"}},
+		"NoSuchWeights":    {"koldun_model", map[string]any{"source_url": "hf://a/b", "conversion": map[string]any{"weights_float_type": "q2"}}, []string{"weights_float_type"}},
+		"SessionOfNothing": {"koldun_session", map[string]any{"model_ref": map[string]any{"name": ""}}, []string{"model_ref"}},
+		"ModelKnownLater":  {"koldun_dllama", map[string]any{"model_ref": rig.Unknown{}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.config["name"] == nil {
+				c.config["name"] = "a"
+			}
+			got := r.Resource(c.kind).Validate(c.config)
+			if c.want == nil && got != "" {
+				t.Errorf("it is refused: %s", got)
+			}
+			if c.want != nil && got == "" {
+				t.Error("it is let through")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}
+			if strings.Contains(got, "secret-word") {
+				t.Error("the message repeats a password")
+			}
+		})
+	}
+}
+
+// TestFinalReasons compares ours with the catalogue.
+func TestFinalReasons(t *testing.T) {
+	raw, err := os.ReadFile("../../../docs/reasons.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("ready.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(string(raw), "\n") {
+		parts := strings.Split(line, "`")
+		if len(parts) < 3 || !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		final, listed := strings.Contains(line, "*Final.*"), strings.Contains(string(source), `"`+parts[1]+`"`)
+		if final != listed && parts[1] != "Pending" {
+			t.Errorf("reason %s is final: %v, and in the list: %v", parts[1], final, listed)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+// Package connection holds how the provider reaches NATS, S3 and Kubernetes.
+// Nothing is contacted before something needs it.
+package connection
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/terraform-provider/internal/kube"
+)
+
+// dialWithin bounds how long a NATS server may take to answer at first. An
+// apply should fail then, not hang.
+const dialWithin = 20 * time.Second
+
+// A System is an outside system.
+type System string
+
+// The systems, by the provider's attribute that configures each.
+const (
+	NATS       System = "nats"
+	S3         System = "s3"
+	Kubernetes System = "kubernetes"
+)
+
+// Settings of a provider.
+type Settings struct {
+	NATS bus.Config // URL "" is not configured
+	S3   objectstore.S3Config
+	Kube kube.Config
+	// Unknown are the systems whose settings depend on something that is not
+	// applied yet.
+	Unknown map[System]bool
+	// Adopt lets resources take over what exists already.
+	Adopt bool
+}
+
+// Connections are the connections of one provider. They are safe for
+// concurrent use, made once each, and stay until Close.
+type Connections struct {
+	Settings Settings
+
+	mu     sync.Mutex
+	bus    *bus.Bus
+	client *s3.Client
+	kube   *kube.Client
+}
+
+// New is Connections that are not made yet.
+func New(s Settings) *Connections { return &Connections{Settings: s} }
+
+// Missing says why a system cannot be used, and how to mend it; "" if it can,
+// or if its settings will be known later.
+func (c *Connections) Missing(s System) string {
+	if c.Settings.Unknown[s] {
+		return ""
+	}
+	switch s {
+	case NATS:
+		if c.Settings.NATS.URL == "" {
+			return "No NATS server is configured. Set nats.url in the provider block, or the environment variable NATS_URL."
+		}
+	case S3:
+		if c.Settings.S3.AccessKey == "" && c.Settings.S3.Endpoint == "" && c.Settings.S3.Region == "" {
+			return "No object store is configured. Set s3.endpoint, s3.access_key and s3.secret_key in the provider block, or the environment variables of the AWS tools."
+		}
+	case Kubernetes:
+		if !c.Settings.Kube.Configured() {
+			return "No Kubernetes cluster is configured. Set kubernetes.config_path or kubernetes.host in the provider block, or the environment variable KUBECONFIG. " +
+				"Without a cluster, the function provider::koldun::claim writes manifests for GitOps."
+		}
+	}
+	return ""
+}
+
+// check is Missing as an error, for when a connection is to be made.
+func (c *Connections) check(s System) error {
+	if c.Settings.Unknown[s] {
+		return fault.Errorf(fault.Invalid, "cannot connect: the provider's %s settings are not known yet; apply what they depend on first", s)
+	}
+	if m := c.Missing(s); m != "" {
+		return fault.As(fault.Invalid, errors.New(strings.TrimSuffix(m, ".")))
+	}
+	return nil
+}
+
+// Bus is the connection to NATS. Errors: those of bus.Connect, within 20 s.
+func (c *Connections) Bus(ctx context.Context) (*bus.Bus, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bus != nil {
+		return c.bus, nil
+	}
+	if err := c.check(NATS); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialWithin)
+	defer cancel()
+	b, err := bus.Connect(ctx, c.Settings.NATS)
+	if err != nil {
+		return nil, err
+	}
+	c.bus = b
+	return b, nil
+}
+
+// S3 is the client of the object store.
+func (c *Connections) S3(ctx context.Context) (*s3.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client != nil {
+		return c.client, nil
+	}
+	if err := c.check(S3); err != nil {
+		return nil, err
+	}
+	client, err := objectstore.NewS3Client(ctx, c.Settings.S3)
+	if err != nil {
+		return nil, err
+	}
+	c.client = client
+	return client, nil
+}
+
+// Open opens the store of a URL.
+func (c *Connections) Open(ctx context.Context, url string) (objectstore.Store, error) {
+	if err := c.check(S3); err != nil {
+		return nil, err
+	}
+	return objectstore.Open(ctx, url, c.Settings.S3)
+}
+
+// Kube is the client of the cluster.
+func (c *Connections) Kube() (*kube.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kube != nil {
+		return c.kube, nil
+	}
+	if err := c.check(Kubernetes); err != nil {
+		return nil, err
+	}
+	k, err := kube.New(c.Settings.Kube)
+	if err != nil {
+		return nil, err
+	}
+	c.kube = k
+	return k, nil
+}
+
+// Close ends the connections. It may be called more than once.
+func (c *Connections) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bus != nil {
+		c.bus.Close()
+		c.bus = nil
+	}
+}

@@ -1,0 +1,71 @@
+// Package crd reads the CustomResourceDefinitions that are built into the
+// binary as trees of fields, each with the name that it has in Terraform.
+//
+// There is no second description of any kind: what Terraform offers is what
+// the API server accepts.
+package crd
+
+// A Type is how the values of a field look.
+type Type int
+
+// The types.
+const (
+	String   Type = iota
+	Quantity      // a number or a string with a unit in YAML, a string in Terraform
+	Integer
+	Number
+	Bool
+	Object // has Fields
+	List   // has Elem
+	Set    // has Elem
+	Map    // has Elem; its keys are strings
+)
+
+// A Field is one field of a kind's schema. It does not change after loading.
+type Field struct {
+	Name        string // in YAML, lowerCamelCase
+	Attribute   string // in Terraform, snake_case
+	Type        Type
+	Description string
+	Required    bool
+	Empty       bool     // of a List or Map: an empty one means the same as none
+	Immutable   bool     // the schema has the rule self == oldSelf
+	Duration    bool     // a String such as "1h30m", where "90m" means the same
+	Default     any      // as JSON decodes it; nil is none
+	Minimum     *float64 // of an Integer or Number; nil: none
+	Enum        []string // nil: any value
+	Elem        *Field   // of List, Set and Map
+	Fields      []*Field // of Object, in order of Attribute
+}
+
+// Child is the field below an Object with a name in YAML, or nil.
+func (f *Field) Child(name string) *Field {
+	for _, c := range f.Fields {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// ByAttribute is the field below an Object with a name in Terraform, or nil.
+func (f *Field) ByAttribute(attribute string) *Field {
+	for _, c := range f.Fields {
+		if c.Attribute == attribute {
+			return c
+		}
+	}
+	return nil
+}
+
+// Walk calls visit for the field and all below it, with the path in YAML.
+// Elements of lists and maps have the path of what holds them and "[*]".
+func (f *Field) Walk(path string, visit func(path string, f *Field)) {
+	visit(path, f)
+	if f.Elem != nil {
+		f.Elem.Walk(path+"[*]", visit)
+	}
+	for _, c := range f.Fields {
+		c.Walk(path+"."+c.Name, visit)
+	}
+}

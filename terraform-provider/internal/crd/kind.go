@@ -1,0 +1,89 @@
+package crd
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/apis/crds"
+)
+
+// Groups of Koldun's kinds.
+const (
+	Composite = "koldun.gorizond.io"
+	Managed   = "koldun.m.gorizond.io"
+)
+
+// A Kind is one kind of object with its fields.
+type Kind struct {
+	Group, Version, Kind, Plural string
+	Namespaced                   bool
+	Description                  string
+	Spec                         *Field // of composites: spec. Of managed resources: spec.forProvider
+	Status                       *Field // of composites: status. Of managed resources: status.atProvider
+}
+
+// APIVersion is group/version.
+func (k *Kind) APIVersion() string { return k.Group + "/" + k.Version }
+
+// Load reads a kind by its group and plural name.
+func Load(group, plural string) (*Kind, error) {
+	file := group + "_" + plural + ".yaml"
+	raw, err := fs.ReadFile(crds.Files, file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read CRD %q: %w", file, err)
+	}
+	k, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use CRD %q: %w", file, err)
+	}
+	return k, nil
+}
+
+func parse(raw []byte) (*Kind, error) {
+	var d extv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	if len(d.Spec.Versions) != 1 {
+		return nil, fmt.Errorf("it has %d versions, want 1", len(d.Spec.Versions))
+	}
+	v := d.Spec.Versions[0]
+	k := &Kind{
+		Group: d.Spec.Group, Version: v.Name, Kind: d.Spec.Names.Kind, Plural: d.Spec.Names.Plural,
+		Namespaced: d.Spec.Scope == extv1.NamespaceScoped,
+	}
+	root, err := read(k.Kind, "", v.Schema.OpenAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	k.Description = root.Description
+	k.Spec, k.Status = root.Child("spec"), root.Child("status")
+	if k.Spec == nil {
+		return nil, fmt.Errorf("it has no spec")
+	}
+	if outside := k.Spec.Child("forProvider"); outside != nil {
+		k.Spec = outside
+		if k.Status != nil {
+			k.Status = k.Status.Child("atProvider")
+		}
+	}
+	for _, f := range k.Spec.Fields {
+		if slices.Contains(reserved(), f.Attribute) {
+			f.Attribute = "spec_" + f.Attribute
+		}
+	}
+	if k.Status == nil {
+		k.Status = &Field{Name: "status", Attribute: "status", Type: Object}
+	}
+	return k, nil
+}
+
+// reserved are names that no attribute of a resource may have: they mean
+// something to Terraform itself.
+func reserved() []string {
+	return []string{"connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"}
+}

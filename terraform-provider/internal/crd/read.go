@@ -1,0 +1,87 @@
+package crd
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// immutableRule is the rule by which an API server refuses changes.
+const immutableRule = "self == oldSelf"
+
+// read turns a schema into a field. A schema that Terraform cannot express is
+// an error that names its path.
+func read(path, name string, s *extv1.JSONSchemaProps) (*Field, error) {
+	f := &Field{Name: name, Attribute: snake(name), Description: strings.Join(strings.Fields(s.Description), " "), Minimum: s.Minimum}
+	for _, r := range s.XValidations {
+		f.Immutable = f.Immutable || r.Rule == immutableRule
+	}
+	if s.Default != nil {
+		if err := json.Unmarshal(s.Default.Raw, &f.Default); err != nil {
+			return nil, fmt.Errorf("cannot read the default of %s: %w", path, err)
+		}
+	}
+	for _, e := range s.Enum {
+		if v := strings.Trim(string(e.Raw), `"`); v != "" {
+			f.Enum = append(f.Enum, v)
+		}
+	}
+	return f, f.shape(path, s)
+}
+
+func (f *Field) shape(path string, s *extv1.JSONSchemaProps) (err error) {
+	switch {
+	case s.XIntOrString:
+		f.Type = Quantity
+	case s.Type == "string":
+		f.Type = String
+	case s.Type == "integer":
+		f.Type = Integer
+	case s.Type == "number":
+		f.Type = Number
+	case s.Type == "boolean":
+		f.Type = Bool
+	case s.Type == "array" && s.Items != nil && s.Items.Schema != nil:
+		f.Type = List
+		if s.XListType != nil && *s.XListType == "set" {
+			f.Type = Set
+		}
+		f.Elem, err = read(path+"[*]", "", s.Items.Schema)
+	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
+		f.Type = Map
+		f.Elem, err = read(path+"[*]", "", s.AdditionalProperties.Schema)
+	case s.Type == "object":
+		f.Type = Object
+		err = f.children(path, s)
+	default:
+		err = fmt.Errorf("cannot use the schema of %s: type %q has no equal in Terraform", path, s.Type)
+	}
+	return err
+}
+
+func (f *Field) children(path string, s *extv1.JSONSchemaProps) error {
+	required := map[string]bool{}
+	for _, r := range s.Required {
+		required[r] = true
+	}
+	taken := map[string]string{}
+	for name := range s.Properties {
+		p := s.Properties[name]
+		c, err := read(path+"."+name, name, &p)
+		if err != nil {
+			return err
+		}
+		if other, ok := taken[c.Attribute]; ok {
+			return fmt.Errorf("cannot use the schema of %s: fields %q and %q would both be %q", path, other, name, c.Attribute)
+		}
+		taken[c.Attribute] = name
+		// What has a default may be left out.
+		c.Required = required[name] && c.Default == nil
+		f.Fields = append(f.Fields, c)
+	}
+	sort.Slice(f.Fields, func(i, j int) bool { return f.Fields[i].Attribute < f.Fields[j].Attribute })
+	return nil
+}

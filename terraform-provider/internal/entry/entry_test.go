@@ -1,0 +1,121 @@
+package entry_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/terraform-provider/internal/provider"
+	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+)
+
+func start(t *testing.T) (*rig.Rig, *bus.Bus) {
+	t.Helper()
+	n := natstest.Start(t)
+	b, err := bus.Connect(t.Context(), bus.Config{URL: n.URL(), User: natstest.User, Password: natstest.Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	if err := b.EnsureKV(t.Context(), bus.KVSpec{Bucket: "settings"}); err != nil {
+		t.Fatal(err)
+	}
+	p := provider.New("test", func(string) string { return "" })
+	t.Cleanup(p.Close)
+	return rig.New(t, p, map[string]any{"nats": map[string]any{"url": n.URL(), "user": natstest.User, "password": natstest.Password}}), b
+}
+
+func stored(t *testing.T, b *bus.Bus, key string) string {
+	t.Helper()
+	v, _, err := b.GetBytes(t.Context(), "settings", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(v)
+}
+
+func TestPlainValue(t *testing.T) {
+	r, b := start(t)
+	for _, value := range []string{"", "text", `{"json": true}`, "line\nline"} {
+		config := map[string]any{"bucket": "settings", "key": "a.b/c", "value": value}
+		x := r.Resource("koldun_key_value_entry")
+		if e := x.Apply(config); e != "" {
+			t.Fatal(e)
+		}
+		x.Settled(config)
+		if got := stored(t, b, "a.b/c"); got != value {
+			t.Errorf("stored is %q, want %q", got, value)
+		}
+		if _, err := b.PutBytes(t.Context(), "settings", "a.b/c", []byte("theirs"), 0); err != nil {
+			t.Fatal(err)
+		}
+		x.Refresh()
+		if p := x.Plan(config); p.Empty || x.Attribute("value") != "theirs" {
+			t.Errorf("a change outside is shown as %v", rig.JSON(x.State))
+		}
+		if e := x.Apply(config); e != "" || stored(t, b, "a.b/c") != value {
+			t.Errorf("it is not undone: %s", e)
+		}
+		if e := x.Destroy(); e != "" {
+			t.Fatal(e)
+		}
+	}
+}
+
+func TestSecretValue(t *testing.T) {
+	r, b := start(t)
+	config := map[string]any{"bucket": "settings", "key": "k", "value_wo": "first-secret", "value_wo_version": 1}
+	x := r.Resource("koldun_key_value_entry")
+	if e := x.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	x.Settled(config)
+	config["value_wo"] = "second-secret"
+	x.Quiet(config) // the version is what tells
+	config["value_wo_version"] = 2
+	if e := x.Apply(config); e != "" || stored(t, b, "k") != "second-secret" {
+		t.Errorf("a new version is not written: %s", e)
+	}
+	if _, err := b.PutBytes(t.Context(), "settings", "k", []byte("theirs"), 0); err != nil {
+		t.Fatal(err)
+	}
+	x.Refresh()
+	if e := x.Apply(config); e != "" || stored(t, b, "k") != "second-secret" {
+		t.Errorf("a change outside is not undone: %s, stored is %q", e, stored(t, b, "k"))
+	}
+	x.Settled(config)
+	if s := fmt.Sprint(rig.JSON(x.State)); strings.Contains(s, "secret") {
+		t.Errorf("the state is %s", s)
+	}
+	imported := r.Import("koldun_key_value_entry", "settings/k")
+	if s := fmt.Sprint(rig.JSON(imported.State)); strings.Contains(s, "secret") {
+		t.Errorf("an import has the state %s", s)
+	}
+	if e := imported.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	imported.Settled(config)
+}
+
+func TestRefusals(t *testing.T) {
+	r, b := start(t)
+	if _, err := b.PutBytes(t.Context(), "settings", "taken", []byte("x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		config map[string]any
+		want   string
+	}{
+		"Exists":    {map[string]any{"bucket": "settings", "key": "taken", "value": "y"}, `terraform import koldun_key_value_entry.NAME "settings/taken"`},
+		"NoBucket":  {map[string]any{"bucket": "none", "key": "k", "value": "y"}, "none"},
+		"NoValue":   {map[string]any{"bucket": "settings", "key": "k"}, "value_wo"},
+		"TwoValues": {map[string]any{"bucket": "settings", "key": "k", "value": "a", "value_wo": "b", "value_wo_version": 1}, "value_wo"},
+		"NoVersion": {map[string]any{"bucket": "settings", "key": "k", "value_wo": "b"}, "value_wo_version"},
+	} {
+		if e := r.Resource("koldun_key_value_entry").Apply(c.config); !strings.Contains(e, c.want) {
+			t.Errorf("%s: got %q, want %q", name, e, c.want)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+// Package entry has the resource koldun_key_value_entry: one key of a
+// key-value bucket. It has no CRD, because in a cluster a Secret or ConfigMap
+// does what it is for.
+package entry
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/resourcevalidator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/identity"
+)
+
+// Resource is the resource.
+type Resource struct{ connections *connection.Connections }
+
+var (
+	_ resource.ResourceWithConfigure        = (*Resource)(nil)
+	_ resource.ResourceWithConfigValidators = (*Resource)(nil)
+	_ resource.ResourceWithIdentity         = (*Resource)(nil)
+	_ resource.ResourceWithImportState      = (*Resource)(nil)
+	_ resource.ResourceWithModifyPlan       = (*Resource)(nil)
+)
+
+// New is the resource.
+func New() resource.Resource { return &Resource{} }
+
+type model struct {
+	Bucket   types.String `tfsdk:"bucket"`
+	Key      types.String `tfsdk:"key"`
+	Value    types.String `tfsdk:"value"`
+	ValueWO  types.String `tfsdk:"value_wo"`
+	Version  types.Int64  `tfsdk:"value_wo_version"`
+	Revision types.Int64  `tfsdk:"revision"`
+}
+
+func names() identity.Attributes { return identity.Attributes{"bucket", "key"} }
+
+// Metadata names the resource.
+func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_key_value_entry"
+}
+
+// Schema has the value twice: as plain text, and as a secret.
+func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	replace := []planmodifier.String{stringplanmodifier.RequiresReplace()}
+	resp.Schema = schema.Schema{
+		Description: "One key of a key-value bucket, with its value as it is stored.",
+		Attributes: map[string]schema.Attribute{
+			"bucket": schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the bucket."},
+			"key":    schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Key in the bucket.", Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
+			"value":  schema.StringAttribute{Optional: true, Description: "Value that may be seen in plans and the state."},
+			"value_wo": schema.StringAttribute{
+				Optional: true, WriteOnly: true, Sensitive: true, Description: "Secret value. It reaches neither plan nor state.",
+				Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("value_wo_version"))},
+			},
+			"value_wo_version": schema.Int64Attribute{Optional: true, Description: "Change it to write `value_wo` anew. It is written anew as well if somebody else has changed the key."},
+			"revision":         schema.Int64Attribute{Computed: true, Description: "Revision of the value in the bucket."},
+		},
+	}
+}
+
+// IdentitySchema names the entry.
+func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = names().Schema()
+}
+
+// ConfigValidators want one value.
+func (r *Resource) ConfigValidators(context.Context) []resource.ConfigValidator {
+	return []resource.ConfigValidator{resourcevalidator.ExactlyOneOf(path.MatchRoot("value"), path.MatchRoot("value_wo"))}
+}
+
+// Configure takes the provider's connections.
+func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	if c, ok := req.ProviderData.(*connection.Connections); ok {
+		r.connections = c
+	}
+}
+
+// ModifyPlan says early that no server is configured.
+func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() || r.connections == nil {
+		return
+	}
+	if m := r.connections.Missing(connection.NATS); m != "" {
+		resp.Diagnostics.AddError("koldun_key_value_entry needs nats", m)
+	}
+}
+
+// Create writes the entry. One that exists is refused, unless the provider
+// adopts.
+func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	b := r.open(ctx, &resp.Diagnostics)
+	if b == nil {
+		return
+	}
+	_, _, err := b.GetBytes(ctx, plan.Bucket.ValueString(), plan.Key.ValueString())
+	if err == nil && !r.connections.Settings.Adopt {
+		resp.Diagnostics.AddAttributeError(path.Root("key"), "The key exists already", fmt.Sprintf(
+			"Take it over with:\n\n  terraform import koldun_key_value_entry.NAME %q\n\nor set adopt_existing = true in the provider block.", plan.id()))
+		return
+	}
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		plan.fail(&resp.Diagnostics, "look up", err)
+		return
+	}
+	if plan.write(ctx, b, config, &resp.Diagnostics) {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root("bucket"), plan.Bucket)...)
+		resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root("key"), plan.Key)...)
+	}
+}
+
+// Read looks at the entry. A secret is not read into the state: that somebody
+// else has changed it shows by its revision.
+func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	b := r.open(ctx, &resp.Diagnostics)
+	if b == nil {
+		return
+	}
+	// Before RemoveResource: the framework wants an identity even then.
+	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root("bucket"), state.Bucket)...)
+	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root("key"), state.Key)...)
+	value, revision, err := b.GetBytes(ctx, state.Bucket.ValueString(), state.Key.ValueString())
+	if fault.Is(err, fault.NotFound) {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	if err != nil {
+		state.fail(&resp.Diagnostics, "read", err)
+		return
+	}
+	if !state.Value.IsNull() {
+		state.Value = types.StringValue(string(value))
+	} else if state.Revision.ValueInt64() != int64(revision) {
+		state.Version = types.Int64Null()
+	}
+	state.Revision = types.Int64Value(int64(revision))
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Update writes the entry anew.
+func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, config model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	b := r.open(ctx, &resp.Diagnostics)
+	if b != nil && plan.write(ctx, b, config, &resp.Diagnostics) {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	}
+}
+
+// Delete removes the entry.
+func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	b := r.open(ctx, &resp.Diagnostics)
+	if b == nil {
+		return
+	}
+	err := b.Delete(ctx, state.Bucket.ValueString(), state.Key.ValueString(), 0)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		state.fail(&resp.Diagnostics, "delete", err)
+	}
+}
+
+// ImportState takes "bucket/key" or an identity. The value stays outside until
+// the next apply: it may be a secret.
+func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	names().Import(ctx, "koldun_key_value_entry", req, resp)
+}
+
+func (r *Resource) open(ctx context.Context, d *diag.Diagnostics) *bus.Bus {
+	if d.HasError() {
+		return nil
+	}
+	b, err := r.connections.Bus(ctx)
+	if err != nil {
+		d.AddError("Cannot connect", err.Error())
+		return nil
+	}
+	return b
+}
+
+func (m *model) write(ctx context.Context, b *bus.Bus, config model, d *diag.Diagnostics) bool {
+	value := m.Value.ValueString()
+	if m.Value.IsNull() {
+		value = config.ValueWO.ValueString()
+	}
+	revision, err := b.PutBytes(ctx, m.Bucket.ValueString(), m.Key.ValueString(), []byte(value), 0)
+	if err != nil {
+		m.fail(d, "write", err)
+		return false
+	}
+	m.Revision = types.Int64Value(int64(revision))
+	return true
+}
+
+func (m *model) id() string { return m.Bucket.ValueString() + "/" + m.Key.ValueString() }
+
+func (m *model) fail(d *diag.Diagnostics, verb string, err error) {
+	d.AddAttributeError(path.Root("key"), fmt.Sprintf("Cannot %s koldun_key_value_entry %q", verb, m.id()), err.Error())
+}

@@ -1,0 +1,159 @@
+// Package ephemeral has the provider's ephemeral resources: secrets that live
+// as long as one run, and reach neither plan nor state.
+package ephemeral
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+)
+
+// Resources are the constructors of all ephemeral resources.
+func Resources() []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{
+		func() ephemeral.EphemeralResource { return &Token{} },
+		func() ephemeral.EphemeralResource { return &Entry{} },
+	}
+}
+
+// life is how long a token is valid without being renewed.
+const life = 15 * time.Minute
+
+// owner keeps ephemeral tokens apart from others.
+const owner = "terraform-run"
+
+// private is where the digest stands between opening and closing.
+const private = "sha256"
+
+// Token is an API token that is valid during one run.
+type Token struct{ connections *connection.Connections }
+
+var (
+	_ ephemeral.EphemeralResourceWithConfigure = (*Token)(nil)
+	_ ephemeral.EphemeralResourceWithRenew     = (*Token)(nil)
+	_ ephemeral.EphemeralResourceWithClose     = (*Token)(nil)
+)
+
+type tokenModel struct {
+	Namespace types.String `tfsdk:"namespace"`
+	Models    []string     `tfsdk:"models"`
+	Token     types.String `tfsdk:"token"`
+	SHA256    types.String `tfsdk:"sha256"`
+}
+
+// Metadata names it.
+func (t *Token) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_token"
+}
+
+// Schema has the token as a result.
+func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		Description: "An API token that is valid during one run of Terraform: made at its start, renewed, and dead at its end. " +
+			"If the run is killed, it is dead after 15 minutes.",
+		Attributes: map[string]schema.Attribute{
+			"namespace": schema.StringAttribute{Optional: true, Description: "Namespace that the token is for."},
+			"models":    schema.ListAttribute{Optional: true, ElementType: types.StringType, Description: "Models that it may ask: `namespace/name` or `namespace/*`. Left out, all."},
+			"token":     schema.StringAttribute{Computed: true, Sensitive: true, Description: "The token."},
+			"sha256":    schema.StringAttribute{Computed: true, Description: "SHA-256 of the token, in hex."},
+		},
+	}
+}
+
+// Configure takes the provider's connections.
+func (t *Token) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
+	if c, ok := req.ProviderData.(*connection.Connections); ok {
+		t.connections = c
+	}
+}
+
+// Open makes a token.
+func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
+	var m tokenModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	b := open(ctx, t.connections, &resp.Diagnostics)
+	if b == nil {
+		return
+	}
+	secret := "koldun-" + rand.Text()
+	digest := token.Digest(secret)
+	now := time.Now()
+	record := registry.Token{SHA256: digest, Namespace: m.Namespace.ValueString(), Models: m.Models, Created: now, Expires: now.Add(life).UTC()}
+	if err := records(digest).Write(ctx, b, record); err != nil {
+		resp.Diagnostics.AddError("Cannot make a token", err.Error())
+		return
+	}
+	m.Token, m.SHA256 = types.StringValue(secret), types.StringValue(digest)
+	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
+	resp.Diagnostics.Append(resp.Private.SetKey(ctx, private, []byte(`"`+digest+`"`))...)
+	resp.RenewAt = now.Add(life / 2)
+}
+
+// Renew lets the token live longer.
+func (t *Token) Renew(ctx context.Context, req ephemeral.RenewRequest, resp *ephemeral.RenewResponse) {
+	digest := unquote(req.Private.GetKey(ctx, private))
+	b := open(ctx, t.connections, &resp.Diagnostics)
+	if b == nil {
+		return
+	}
+	mine, _, err := records(digest).List(ctx, b)
+	if record, ok := mine[digest]; err == nil && ok {
+		record.Expires = time.Now().Add(life).UTC()
+		err = records(digest).Write(ctx, b, record)
+	}
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot renew a token", err.Error())
+		return
+	}
+	resp.RenewAt = time.Now().Add(life / 2)
+}
+
+// Close ends the token.
+func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
+	digest := unquote(req.Private.GetKey(ctx, private))
+	b := open(ctx, t.connections, &resp.Diagnostics)
+	if b == nil {
+		return
+	}
+	if err := records(digest).Remove(ctx, b, digest); err != nil {
+		resp.Diagnostics.AddError("Cannot end a token", err.Error())
+	}
+}
+
+// records are of one token: several runs may go on at once.
+func records(digest string) token.Records {
+	return token.Records{Owner: owner + "/" + digest[:min(16, len(digest))]}
+}
+
+func unquote(raw []byte, _ diag.Diagnostics) string {
+	if len(raw) < 2 {
+		return ""
+	}
+	return string(raw[1 : len(raw)-1])
+}
+
+func open(ctx context.Context, c *connection.Connections, d *diag.Diagnostics) *bus.Bus {
+	if d.HasError() {
+		return nil
+	}
+	if c == nil {
+		d.AddError("The provider is not configured", "This is a defect of the provider: please report it.")
+		return nil
+	}
+	b, err := c.Bus(ctx)
+	if err != nil {
+		d.AddError("Cannot connect", err.Error())
+		return nil
+	}
+	return b
+}

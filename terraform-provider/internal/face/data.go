@@ -1,0 +1,47 @@
+package face
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+)
+
+// DataAttributes are the attributes of a data source for the fields below an
+// Object: all computed, but for those that name the thing. What is below them
+// is described with the resource.
+func DataAttributes(f *crd.Field, identity ...string) map[string]schema.Attribute {
+	out := make(map[string]schema.Attribute, len(f.Fields))
+	for _, c := range f.Fields {
+		required := false
+		for _, id := range identity {
+			required = required || id == c.Attribute
+		}
+		out[c.Attribute] = DataAttribute(c, required)
+	}
+	return out
+}
+
+// DataAttribute is an attribute of a data source, computed or required.
+func DataAttribute(f *crd.Field, required bool) schema.Attribute {
+	d := describe(f)
+	switch f.Type {
+	case crd.Bool:
+		return schema.BoolAttribute{Description: d, Required: required, Computed: !required}
+	case crd.Integer:
+		return schema.Int64Attribute{Description: d, Required: required, Computed: !required}
+	case crd.Number:
+		return schema.Float64Attribute{Description: d, Required: required, Computed: !required}
+	case crd.Object:
+		t, _ := attrType(f).(types.ObjectType)
+		return schema.ObjectAttribute{Description: d, Computed: true, AttributeTypes: t.AttrTypes}
+	case crd.List:
+		return schema.ListAttribute{Description: d, Computed: true, ElementType: attrType(f.Elem)}
+	case crd.Set:
+		return schema.SetAttribute{Description: d, Computed: true, ElementType: attrType(f.Elem)}
+	case crd.Map:
+		return schema.MapAttribute{Description: d, Computed: true, ElementType: attrType(f.Elem)}
+	case crd.String, crd.Quantity:
+	}
+	return schema.StringAttribute{Description: d, Required: required, Computed: !required}
+}

@@ -1,0 +1,110 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// A Resource names the objects of a kind.
+type Resource struct{ Group, Version, Kind, Plural string }
+
+// A Key names an object. Namespace is "" for objects of the whole cluster.
+type Key struct{ Namespace, Name string }
+
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
+
+// Get reads an object. Errors: NotFound, Unsupported (the cluster does not
+// know the kind), Denied, Transient.
+func (c *Client) Get(ctx context.Context, r Resource, k Key) (*unstructured.Unstructured, error) {
+	obj, err := c.of(r, k).Get(ctx, k.Name, metav1.GetOptions{})
+	return obj, c.explain("read", r, k, err)
+}
+
+// Apply writes the fields of an object that are ours, by server-side apply.
+// With force, fields of other managers become ours. Errors: those of Get,
+// Conflict (it names managers and fields), Invalid.
+func (c *Client) Apply(ctx context.Context, r Resource, obj *unstructured.Unstructured, force bool) (*unstructured.Unstructured, error) {
+	k := Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+	out, err := c.of(r, k).Apply(ctx, k.Name, obj, metav1.ApplyOptions{FieldManager: FieldManager, Force: force})
+	return out, c.explain("apply", r, k, err)
+}
+
+// Delete starts the deletion of an object; what it owns goes first. No object
+// is no error.
+func (c *Client) Delete(ctx context.Context, r Resource, k Key) error {
+	foreground := metav1.DeletePropagationForeground
+	err := c.of(r, k).Delete(ctx, k.Name, metav1.DeleteOptions{PropagationPolicy: &foreground})
+	if err = c.explain("delete", r, k, err); fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
+
+func (c *Client) of(r Resource, k Key) dynamic.ResourceInterface {
+	all := c.dynamic.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
+	if k.Namespace == "" {
+		return all
+	}
+	return all.Namespace(k.Namespace)
+}
+
+// explain gives an answer of the API server its kind, and says what to do.
+func (c *Client) explain(verb string, r Resource, k Key, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind, hint := fault.Internal, ""
+	switch {
+	case apierrors.IsNotFound(err) && unknownKind(err):
+		kind, hint = fault.Unsupported, fmt.Sprintf("the cluster does not know %s.%s: install Koldun's packages (package/install.yaml), or set wait.for_api", r.Plural, r.Group)
+		return fault.Errorf(kind, "cannot %s %s %q: %s", verb, r.Kind, k, hint)
+	case apierrors.IsNotFound(err):
+		kind = fault.NotFound
+	case apierrors.IsForbidden(err):
+		kind, hint = fault.Denied, fmt.Sprintf("; allow the verbs get, patch and delete on %s.%s", r.Plural, r.Group)
+	case apierrors.IsUnauthorized(err):
+		kind, hint = fault.Denied, "; the credentials are missing or no longer valid"
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		kind = fault.Invalid
+	case apierrors.IsConflict(err):
+		kind = fault.Conflict
+		if verb == "apply" {
+			hint = "; set force_conflicts to take these fields over"
+		}
+	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), !isStatus(err):
+		kind = fault.Transient
+	}
+	return fault.Errorf(kind, "cannot %s %s %q: %w%s", verb, r.Kind, k, err, hint)
+}
+
+// unknownKind tells a missing kind from a missing object: the former has no
+// details, or the server's default text for a path it does not serve.
+func unknownKind(err error) bool {
+	var s apierrors.APIStatus
+	if !errors.As(err, &s) {
+		return false
+	}
+	st := s.Status()
+	return st.Code == http.StatusNotFound && (st.Details == nil || st.Details.Name == "" || strings.Contains(st.Message, "could not find the requested resource"))
+}
+
+func isStatus(err error) bool {
+	var s apierrors.APIStatus
+	return errors.As(err, &s)
+}

@@ -1,0 +1,144 @@
+package kube
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+)
+
+// An Ownership is the part of an object that somebody has written, as opposed
+// to what the API server and others filled in.
+type Ownership struct {
+	Spec                map[string]any
+	Labels, Annotations map[string]any // nil: none
+}
+
+// Owned is what of an object Terraform has applied. If Terraform never did, it
+// is all of the spec that differs from the schema's defaults.
+func Owned(obj *unstructured.Unstructured, spec *crd.Field) Ownership {
+	have, _, _ := unstructured.NestedMap(obj.Object, "spec")
+	fields := applied(obj)
+	if fields == nil {
+		mine, _ := written(spec, have).(map[string]any)
+		return Ownership{Spec: mine}
+	}
+	mine, _ := choose(spec, have, below(fields, "spec")).(map[string]any)
+	meta := below(fields, "metadata")
+	return Ownership{
+		Spec:        mine,
+		Labels:      keys(obj.GetLabels(), below(meta, "labels")),
+		Annotations: keys(obj.GetAnnotations(), below(meta, "annotations")),
+	}
+}
+
+// applied are the fields of our field manager, in the form fieldsV1.
+func applied(obj *unstructured.Unstructured) map[string]any {
+	for _, m := range obj.GetManagedFields() {
+		if m.Manager != FieldManager || m.Operation != metav1.ManagedFieldsOperationApply || m.FieldsV1 == nil {
+			continue
+		}
+		var out map[string]any
+		if json.Unmarshal(m.FieldsV1.Raw, &out) == nil {
+			return out
+		}
+	}
+	return nil
+}
+
+func below(fields map[string]any, name string) map[string]any {
+	m, _ := fields["f:"+name].(map[string]any)
+	return m
+}
+
+// choose is the part of a value that the fields name. A field without fields
+// below is taken as it was written; elements of lists are taken whole.
+func choose(f *crd.Field, have any, fields map[string]any) any {
+	m, ok := have.(map[string]any)
+	if !ok || f == nil {
+		return have
+	}
+	named := false
+	out := map[string]any{}
+	for key, sub := range fields {
+		name, ok := strings.CutPrefix(key, "f:")
+		if !ok {
+			continue
+		}
+		named = true
+		v, ok := m[name]
+		if !ok {
+			continue
+		}
+		s, _ := sub.(map[string]any)
+		out[name] = choose(child(f, name), v, s)
+	}
+	if !named {
+		if v := written(f, have); v != nil {
+			return v
+		}
+	}
+	return out
+}
+
+func child(f *crd.Field, name string) *crd.Field {
+	if f.Type == crd.Map {
+		return f.Elem
+	}
+	return f.Child(name)
+}
+
+// written is a value without what the schema's defaults put there.
+func written(f *crd.Field, have any) any {
+	if l, ok := have.([]any); ok && f.Type == crd.List && f.Elem.Type == crd.Object {
+		out := make([]any, 0, len(l))
+		for _, e := range l {
+			out = append(out, written(f.Elem, e))
+		}
+		return out
+	}
+	m, ok := have.(map[string]any)
+	if !ok || f.Type != crd.Object {
+		if f.Default != nil && same(f.Default, have) {
+			return nil
+		}
+		return have
+	}
+	out := map[string]any{}
+	for _, c := range f.Fields {
+		v, ok := m[c.Name]
+		if !ok {
+			continue
+		}
+		if v = written(c, v); v != nil {
+			out[c.Name] = v
+		}
+	}
+	if len(out) == 0 && f.Default != nil {
+		return nil
+	}
+	return out
+}
+
+func same(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
+
+func keys(have map[string]string, fields map[string]any) map[string]any {
+	var out map[string]any
+	for key := range fields {
+		if name, ok := strings.CutPrefix(key, "f:"); ok {
+			if out == nil {
+				out = map[string]any{}
+			}
+			out[name] = have[name]
+		}
+	}
+	return out
+}

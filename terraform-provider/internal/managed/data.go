@@ -1,0 +1,83 @@
+package managed
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/face"
+)
+
+// A DataSource looks at an outside thing that somebody else manages.
+type DataSource struct{ resource Resource }
+
+var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
+
+// DataSources are the constructors of the data sources of all kinds.
+func DataSources() []func() datasource.DataSource {
+	var out []func() datasource.DataSource
+	for _, k := range Kinds() {
+		load := sync.OnceValues(k.load)
+		out = append(out, func() datasource.DataSource { return &DataSource{Resource{kind: k, crd: load}} })
+	}
+	return out
+}
+
+// Metadata names the data source as the resource.
+func (s *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + s.resource.kind.Name
+}
+
+// Schema has the attributes of the resource.
+func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+	c, err := s.resource.crd()
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
+		return
+	}
+	attributes := face.DataAttributes(c.Spec, s.resource.kind.Identity...)
+	if s.resource.kind.Owner {
+		attributes[attrName] = schema.StringAttribute{Required: true, Description: "Name that it was given in Terraform."}
+	}
+	status := *c.Status
+	status.Description = "What is outside."
+	attributes[attrStatus] = face.DataAttribute(&status, false)
+	attributes[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether it can be used."}
+	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: attributes}
+}
+
+// Configure takes the provider's connections.
+func (s *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	if c, ok := req.ProviderData.(*connection.Connections); ok {
+		s.resource.connections = c
+	}
+}
+
+// Read looks at the thing. None is an error.
+func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+	r := &s.resource
+	w, ok := r.begin(ctx, req.Config.Raw, &resp.Diagnostics)
+	if !ok {
+		return
+	}
+	o, err := w.thing.Observe(ctx, w.spec)
+	if err == nil && !o.Exists {
+		err = fmt.Errorf("it does not exist: %s", o.Message)
+	}
+	if err == nil {
+		err = w.see(o)
+	}
+	if err == nil {
+		// The first look knew nothing but the name.
+		if o, err = r.imported(ctx, w, o); err == nil {
+			resp.State.Raw, err = w.state(o)
+		}
+	}
+	if err != nil {
+		r.fail(&resp.Diagnostics, "read", w.object, err)
+	}
+}

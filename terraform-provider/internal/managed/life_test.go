@@ -1,0 +1,199 @@
+package managed_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/terraform-provider/internal/provider"
+	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+)
+
+func TestOutsideChangeIsShownAndUndone(t *testing.T) {
+	w := start(t, nil)
+	config := map[string]any{"name": "drift", "subjects": []any{"drift.>"}, "max_age": "1h"}
+	r := w.Resource("koldun_stream")
+	if e := r.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	changed := bus.StreamSpec{Name: "drift", Subjects: []string{"drift.a", "drift.b"}, MaxAge: time.Hour, MaxBytes: 4096, DiscardNew: true, Replicas: 1}
+	if err := w.bus.EnsureStream(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	r.Refresh()
+	for attribute, want := range map[string]string{"subjects": "[drift.a drift.b]", "max_bytes": "4096", "discard": "new", "max_age": "1h"} {
+		if got := text(r.Attribute(attribute)); got != want {
+			t.Errorf("after the change %s is %s, want %s", attribute, got, want)
+		}
+	}
+	if e := r.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	r.Settled(config)
+	got, err := w.bus.ViewStream(t.Context(), "drift")
+	if err != nil || got.MaxBytes != 0 || got.DiscardNew || strings.Join(got.Subjects, " ") != "drift.>" {
+		t.Errorf("the stream is %+v, %v", got, err)
+	}
+}
+
+func TestOutsideDeletionIsANewCreation(t *testing.T) {
+	w := start(t, nil)
+	config := map[string]any{"bucket": "gone"}
+	r := w.Resource("koldun_key_value")
+	if e := r.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	if err := w.bus.DeleteKV(t.Context(), "gone"); err != nil {
+		t.Fatal(err)
+	}
+	r.Refresh()
+	if !r.State.IsNull() {
+		t.Fatalf("the state still has %v", rig.JSON(r.State))
+	}
+	if e := r.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	r.Settled(config)
+}
+
+func TestChangeInPlaceAndReplacement(t *testing.T) {
+	w := start(t, nil)
+	r := w.Resource("koldun_stream")
+	if e := r.Apply(map[string]any{"name": "one", "subjects": []any{"s.>"}}); e != "" {
+		t.Fatal(e)
+	}
+	larger := map[string]any{"name": "one", "subjects": []any{"s.>"}, "max_bytes": 1 << 20}
+	p := r.Plan(larger)
+	if len(p.Replace) > 0 || p.Empty {
+		t.Errorf("a larger limit would replace the stream for %v", p.Replace)
+	}
+	if e := r.Apply(larger); e != "" {
+		t.Fatal(e)
+	}
+	r.Settled(larger)
+	renamed := map[string]any{"name": "two", "subjects": []any{"s.>"}}
+	if p := r.Plan(renamed); len(p.Replace) != 1 || !strings.Contains(p.Replace[0], "name") {
+		t.Errorf("a rename replaces for %v, want name", p.Replace)
+	}
+	if e := r.Apply(renamed); e != "" {
+		t.Fatal(e)
+	}
+	if _, err := w.bus.ViewStream(t.Context(), "one"); err == nil {
+		t.Error("the stream of the old name is still there")
+	}
+}
+
+func TestWhatExistsIsRefusedOrAdopted(t *testing.T) {
+	for name, c := range map[string]struct {
+		provider map[string]any
+		want     string
+	}{
+		"Refused": {nil, `terraform import koldun_key_value.NAME "theirs"`},
+		"Adopted": {map[string]any{"adopt_existing": true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, c.provider)
+			if err := w.bus.EnsureKV(t.Context(), bus.KVSpec{Bucket: "theirs"}); err != nil {
+				t.Fatal(err)
+			}
+			r := w.Resource("koldun_key_value")
+			e := r.Apply(map[string]any{"bucket": "theirs"})
+			if c.want == "" && e != "" || !strings.Contains(e, c.want) {
+				t.Errorf("got %q, want %q", e, c.want)
+			}
+			if c.want != "" && !r.State.IsNull() {
+				t.Error("what was refused is in the state")
+			}
+		})
+	}
+}
+
+func TestInvalidIsFoundBeforeApply(t *testing.T) {
+	w := start(t, nil)
+	for name, c := range map[string]struct {
+		kind   string
+		config map[string]any
+		want   []string // nil: valid
+	}{
+		"Enum":         {"koldun_stream", map[string]any{"name": "s", "subjects": []any{"s"}, "discard": "all"}, []string{"discard", `"old"`, `"new"`}},
+		"Maximum":      {"koldun_stream", map[string]any{"name": "s", "subjects": []any{"s"}, "replicas": 9}, []string{"replicas", "5"}},
+		"Pattern":      {"koldun_stream", map[string]any{"name": "a b", "subjects": []any{"s"}}, []string{"name"}},
+		"EmptyList":    {"koldun_stream", map[string]any{"name": "s", "subjects": []any{}}, []string{"subjects", "at least 1"}},
+		"TooLong":      {"koldun_bucket", map[string]any{"bucket_name": strings.Repeat("b", 64)}, []string{"bucket_name", "63"}},
+		"NotYetKnown":  {"koldun_stream", map[string]any{"name": rig.Unknown{}, "subjects": rig.Unknown{}}, nil},
+		"HalfKnown":    {"koldun_stream", map[string]any{"name": rig.Unknown{}, "subjects": []any{rig.Unknown{}}, "discard": "all"}, []string{"discard"}},
+		"WaitForWhat":  {"koldun_bucket", map[string]any{"bucket_name": "bbb", "wait": map[string]any{"for": "godot"}}, []string{"wait", "godot"}},
+		"NothingWrong": {"koldun_bucket", map[string]any{"bucket_name": "bbb"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := w.Resource(c.kind).Validate(c.config)
+			if c.want == nil && got != "" {
+				t.Errorf("it is refused: %s", got)
+			}
+			if c.want != nil && got == "" {
+				t.Error("it is let through")
+			}
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestUnreachableIsNotGone(t *testing.T) {
+	w := start(t, nil)
+	config := map[string]any{"bucket": "kept"}
+	r := w.Resource("koldun_key_value")
+	if e := r.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	w.nats.Stop()
+	if e := r.Read(); e == "" || r.State.IsNull() {
+		t.Errorf("a read of a server that is away ends with %q and the state %v", e, rig.JSON(r.State))
+	}
+}
+
+// TestUnconfiguredIsSaidByThePlan has no provider configuration at all.
+func TestUnconfiguredIsSaidByThePlan(t *testing.T) {
+	r := rig.New(t, provider.New("test", func(string) string { return "" }), nil)
+	for kind, want := range map[string]string{"koldun_bucket": "s3.endpoint", "koldun_stream": "NATS_URL"} {
+		config := map[string]any{"bucket_name": "bbb"}
+		if kind == "koldun_stream" {
+			config = map[string]any{"name": "s", "subjects": []any{"s"}}
+		}
+		if p := r.Resource(kind).Plan(config); !strings.Contains(p.Errors, want) {
+			t.Errorf("%s: got %q, want %q", kind, p.Errors, want)
+		}
+	}
+}
+
+// TestSettingsKnownLater is a server that the same run makes: it is not looked
+// for in the environment, and plans go on without it.
+func TestSettingsKnownLater(t *testing.T) {
+	env := func(string) string { return "nats://another.example" }
+	r := rig.New(t, provider.New("test", env), map[string]any{"nats": map[string]any{"url": rig.Unknown{}}})
+	x := r.Resource("koldun_key_value")
+	if p := x.Plan(map[string]any{"bucket": "later"}); p.Errors != "" {
+		t.Errorf("the plan fails: %s", p.Errors)
+	}
+	if e := x.Apply(map[string]any{"bucket": "later"}); !strings.Contains(e, "not known yet") {
+		t.Errorf("apply ends with %q", e)
+	}
+}
+
+func TestDataSource(t *testing.T) {
+	w := start(t, nil)
+	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{Name: "theirs", Subjects: []string{"t.>"}, MaxBytes: 4096}); err != nil {
+		t.Fatal(err)
+	}
+	got, e := w.Data("koldun_stream", map[string]any{"name": "theirs"})
+	if e != "" || text(got["max_bytes"]) != "4096" || text(got["subjects"]) != "[t.>]" || got["ready"] != true {
+		t.Errorf("got %v %s", got, e)
+	}
+	if _, e := w.Data("koldun_stream", map[string]any{"name": "none"}); !strings.Contains(e, "does not exist") {
+		t.Errorf("none is told as %q", e)
+	}
+}

@@ -1,0 +1,64 @@
+package managed
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/wait"
+)
+
+// Attributes that all resources have beside those of their CRD.
+const (
+	attrName     = "name"
+	attrSecret   = "secret_wo"
+	attrStatus   = "status"
+	attrReady    = "ready"
+	attrWait     = "wait"
+	attrTimeouts = "timeouts"
+)
+
+// Schema derives the attributes from the CRD.
+func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	c, err := r.crd()
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
+		return
+	}
+	attributes := face.ResourceAttributes(c.Spec, face.Whole, r.kind.Identity...)
+	if r.kind.Owner {
+		attributes[attrName] = schema.StringAttribute{
+			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Description: "Name by which it is kept apart from others.",
+		}
+	}
+	if f := c.Spec.Child(r.kind.Digest); f != nil {
+		attributes[attrSecret] = schema.StringAttribute{
+			Optional: true, WriteOnly: true, Sensitive: true, Validators: []validator.String{stringvalidator.LengthBetween(16, 4096)},
+			Description: "The secret itself, 16 to 4096 bytes. It reaches neither state nor plan: only its SHA-256 does, and a new secret is noticed by that. " +
+				"Give an ephemeral value, such as that of an ephemeral resource or variable.",
+		}
+		attributes[f.Attribute] = schema.StringAttribute{Optional: true, Computed: true, Description: f.Description + " Left out, it is that of `" + attrSecret + "`."}
+	}
+	status := *c.Status
+	status.Description = "What is outside."
+	attributes[attrStatus] = face.Computed(&status)
+	attributes[attrReady] = schema.BoolAttribute{
+		Computed:    true,
+		Description: "Whether the thing is as configured and can be used. If not, the next apply goes on where this one ended.",
+	}
+	attributes[attrWait] = wait.Attribute()
+	attributes[attrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
+	resp.Schema = schema.Schema{Description: c.Description, Attributes: attributes}
+}
+
+// IdentitySchema names the thing by the attributes that never change.
+func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = r.kind.Identity.Schema()
+}

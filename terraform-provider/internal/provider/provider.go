@@ -1,0 +1,82 @@
+// Package provider is the Terraform provider of Koldun.
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/claim"
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/entry"
+	koldunephemeral "github.com/gorizond/koldun/terraform-provider/internal/ephemeral"
+	koldunfunction "github.com/gorizond/koldun/terraform-provider/internal/function"
+	"github.com/gorizond/koldun/terraform-provider/internal/managed"
+	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+)
+
+// Provider is the provider. Whoever makes one closes it.
+type Provider struct {
+	version string
+	getenv  func(string) string
+	check   *preflight.Checker
+
+	connections *connection.Connections
+}
+
+var (
+	_ provider.ProviderWithFunctions          = (*Provider)(nil)
+	_ provider.ProviderWithEphemeralResources = (*Provider)(nil)
+)
+
+// New is a provider. getenv is os.Getenv or a stand-in.
+func New(version string, getenv func(string) string) *Provider {
+	return &Provider{version: version, getenv: getenv, check: preflight.New()}
+}
+
+// Close ends the connections that were made.
+func (p *Provider) Close() {
+	if p.connections != nil {
+		p.connections.Close()
+	}
+}
+
+// Metadata names the provider.
+func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName, resp.Version = "koldun", p.version
+}
+
+// Configure reads the settings. It contacts nothing.
+func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
+	s := read(ctx, req.Config, p.getenv, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	p.Close()
+	p.connections = connection.New(s)
+	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = p.connections, p.connections, p.connections
+}
+
+// Resources are those of outside things and those of claims.
+func (p *Provider) Resources(context.Context) []func() resource.Resource {
+	return append(append(managed.Resources(p.check), claim.Resources(p.check)...), entry.New)
+}
+
+// DataSources are the twins of the resources.
+func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
+	return append(managed.DataSources(), claim.DataSources()...)
+}
+
+// Functions are pure.
+func (p *Provider) Functions(context.Context) []func() function.Function {
+	return koldunfunction.Functions(p.check)
+}
+
+// EphemeralResources are secrets of one run.
+func (p *Provider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return koldunephemeral.Resources()
+}

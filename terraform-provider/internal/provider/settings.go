@@ -1,0 +1,154 @@
+package provider
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/kube"
+)
+
+// A setting is one attribute of a block, with the environment variable that it
+// is read from when it is left out.
+type setting struct {
+	name, env, text string
+	secret          bool
+}
+
+func blocks() map[connection.System][]setting {
+	return map[connection.System][]setting{
+		connection.NATS: {
+			{name: "url", env: names.EnvNATSURL, text: "Where NATS is: `nats://host:port`, several separated by commas. Without credentials in it."},
+			{name: "user", env: names.EnvNATSUser, text: "User name."},
+			{name: "password", env: names.EnvNATSPassword, text: "Password of the user.", secret: true},
+			{name: "creds_file", env: names.EnvNATSCreds, text: "Path of a NATS credentials file, instead of user and password."},
+		},
+		connection.S3: {
+			{name: "endpoint", env: names.EnvS3Endpoint, text: "Where the object store is: `https://host:port`. Left out, it is Amazon's."},
+			{name: "region", env: names.EnvS3Region, text: "Region. Left out, it is `us-east-1`."},
+			{name: "access_key", env: names.EnvS3AccessKey, text: "Access key. Left out, the AWS SDK looks for credentials."},
+			{name: "secret_key", env: names.EnvS3SecretKey, text: "Secret key.", secret: true},
+			{name: "session_token", env: names.EnvS3Session, text: "Session token of temporary credentials.", secret: true},
+			{name: "ca_file", env: "AWS_CA_BUNDLE", text: "PEM file of authorities that are trusted beside the system's."},
+		},
+		connection.Kubernetes: {
+			{name: "config_path", env: "KUBECONFIG", text: "Path of a kubeconfig file."},
+			{name: "context", env: "KUBE_CTX", text: "Context of the kubeconfig file. Left out, it is the current one."},
+			{name: "host", env: "KUBE_HOST", text: "API server: `https://host:port`, instead of a kubeconfig file."},
+			{name: "token", env: "KUBE_TOKEN", text: "Bearer token.", secret: true},
+			{name: "ca_pem", env: "KUBE_CLUSTER_CA_CERT_DATA", text: "Authority of the API server's certificate, in PEM."},
+			{name: "client_cert_pem", env: "KUBE_CLIENT_CERT_DATA", text: "Client certificate, in PEM."},
+			{name: "client_key_pem", env: "KUBE_CLIENT_KEY_DATA", text: "Key of the client certificate, in PEM.", secret: true},
+			{name: "namespace", env: "KUBE_NAMESPACE", text: "Namespace of objects that name none. Left out, it is `default`."},
+		},
+	}
+}
+
+// Schema has one object for each outside system. All of it is optional and
+// falls back to the environment, because OpenTofu configures providers for
+// functions with nothing.
+func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	attributes := map[string]schema.Attribute{
+		"adopt_existing": schema.BoolAttribute{
+			Optional:    true,
+			Description: "Whether creating a resource takes over what exists already by its name. Left out, that is an error that says how to import it.",
+		},
+	}
+	for system, settings := range blocks() {
+		inner := map[string]schema.Attribute{}
+		for _, s := range settings {
+			inner[s.name] = schema.StringAttribute{Optional: true, Sensitive: s.secret, Description: s.text + " Environment variable: `" + s.env + "`."}
+		}
+		attributes[string(system)] = schema.SingleNestedAttribute{Optional: true, Attributes: inner, Description: "How to reach " + title(system) + "."}
+	}
+	resp.Schema = schema.Schema{
+		Description: "Koldun serves large language models on distributed-llama. This provider manages models, their serving and what they are stored in: " +
+			"the same kinds that Crossplane manages, with the same fields.",
+		Attributes: attributes,
+	}
+}
+
+func title(s connection.System) string {
+	switch s {
+	case connection.NATS:
+		return "NATS"
+	case connection.S3:
+		return "the object store"
+	case connection.Kubernetes:
+	}
+	return "the Kubernetes cluster"
+}
+
+// read reads the settings. A system with a setting that is not known yet is
+// not looked for in the environment: that might be another one.
+func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, d *diag.Diagnostics) connection.Settings {
+	values := map[connection.System]map[string]string{}
+	out := connection.Settings{Unknown: map[connection.System]bool{}}
+	for system, settings := range blocks() {
+		values[system] = map[string]string{}
+		var block types.Object
+		d.Append(config.GetAttribute(ctx, path.Root(string(system)), &block)...)
+		if block.IsUnknown() {
+			out.Unknown[system] = true
+			continue
+		}
+		for _, s := range settings {
+			v, _ := block.Attributes()[s.name].(types.String)
+			switch {
+			case v.IsUnknown():
+				out.Unknown[system] = true
+			case v.IsNull():
+				values[system][s.name] = strings.TrimSpace(getenv(s.env))
+			default:
+				values[system][s.name] = v.ValueString()
+			}
+		}
+	}
+	var adopt types.Bool
+	d.Append(config.GetAttribute(ctx, path.Root("adopt_existing"), &adopt)...)
+	out.Adopt = adopt.ValueBool()
+	nats, s3, k := values[connection.NATS], values[connection.S3], values[connection.Kubernetes]
+	out.NATS = bus.Config{URL: nats["url"], User: nats["user"], Password: nats["password"], CredsFile: nats["creds_file"], Name: kube.FieldManager}
+	out.S3 = objectstore.S3Config{
+		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
+		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
+	}
+	if said(ctx, config, connection.Kubernetes, "host") {
+		k["config_path"] = "" // the environment does not overrule the configuration
+	} else if k["config_path"] != "" {
+		k["host"] = ""
+	}
+	out.Kube = kube.Config{
+		Path: firstPath(k["config_path"]), Context: k["context"], Host: k["host"], Token: k["token"], CAPEM: k["ca_pem"],
+		CertPEM: k["client_cert_pem"], KeyPEM: k["client_key_pem"], Namespace: k["namespace"],
+	}
+	return out
+}
+
+// said reports whether the configuration itself has a setting.
+func said(ctx context.Context, config tfsdk.Config, system connection.System, name string) bool {
+	var v types.String
+	d := config.GetAttribute(ctx, path.Root(string(system)).AtName(name), &v)
+	return !d.HasError() && !v.IsNull()
+}
+
+// firstPath is the first file of a list, as KUBECONFIG may hold.
+func firstPath(list string) string {
+	for _, p := range filepath.SplitList(list) {
+		if p != "" {
+			return p
+		}
+	}
+	return ""
+}

@@ -1,0 +1,255 @@
+package rig
+
+import (
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// A Resource is one resource with its state.
+type Resource struct {
+	rig      *Rig
+	Type     string
+	State    tftypes.Value // null: there is none
+	Tainted  bool
+	Warnings string // of the last apply
+
+	schema   *tfprotov6.Schema
+	private  []byte
+	identity *tfprotov6.ResourceIdentityData
+}
+
+// Resource is a resource that does not exist yet.
+func (r *Rig) Resource(name string) *Resource {
+	r.t.Helper()
+	s, ok := r.schema.ResourceSchemas[name]
+	if !ok {
+		r.t.Fatalf("there is no resource %q", name)
+	}
+	return &Resource{rig: r, Type: name, schema: s, State: tftypes.NewValue(s.ValueType(), nil)}
+}
+
+// Validate checks a configuration, and returns the errors.
+func (x *Resource) Validate(config map[string]any) string {
+	x.rig.t.Helper()
+	v := Build(x.rig.t, x.schema.ValueType(), config)
+	resp, err := x.rig.server.ValidateResourceConfig(x.rig.Context(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: x.Type, Config: x.rig.value(v),
+		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
+	})
+	if err != nil {
+		x.rig.t.Fatal(err)
+	}
+	return Errors(resp.Diagnostics)
+}
+
+// A Plan is what would be done.
+type Plan struct {
+	State   tftypes.Value
+	Replace []string // attributes that force replacement
+	Errors  string
+	Empty   bool // nothing would be done
+	private []byte
+}
+
+// Plan plans a configuration; nil is to destroy.
+func (x *Resource) Plan(config map[string]any) Plan {
+	x.rig.t.Helper()
+	typ := x.schema.ValueType()
+	cfg := tftypes.NewValue(typ, nil)
+	proposed := cfg
+	if config != nil {
+		cfg = Build(x.rig.t, typ, config)
+		proposed = propose(x.schema.Block.Attributes, x.State, cfg)
+	}
+	resp, err := x.rig.server.PlanResourceChange(x.rig.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: x.Type, PriorState: x.rig.value(x.State), ProposedNewState: x.rig.value(proposed), Config: x.rig.value(cfg),
+		PriorPrivate: x.private, PriorIdentity: x.identity,
+	})
+	if err != nil {
+		x.rig.t.Fatal(err)
+	}
+	p := Plan{Errors: Errors(resp.Diagnostics), private: resp.PlannedPrivate}
+	if p.Errors != "" {
+		return p
+	}
+	for _, r := range resp.RequiresReplace {
+		p.Replace = append(p.Replace, r.String())
+	}
+	if p.State, err = resp.PlannedState.Unmarshal(typ); err != nil {
+		x.rig.t.Fatal(err)
+	}
+	p.Empty = p.State.Equal(x.State)
+	return p
+}
+
+// Apply validates, plans and applies a configuration, reads the result and
+// plans again. It returns the errors of the first step that has any. It fails
+// the test where Terraform would blame the provider.
+func (x *Resource) Apply(config map[string]any) string {
+	x.rig.t.Helper()
+	if e := x.Validate(config); e != "" {
+		return e
+	}
+	p := x.Plan(config)
+	if p.Errors != "" {
+		return p.Errors
+	}
+	if len(p.Replace) > 0 && !x.State.IsNull() {
+		if e := x.Destroy(); e != "" {
+			return e
+		}
+		if p = x.Plan(config); p.Errors != "" {
+			return p.Errors
+		}
+	}
+	e := x.apply(p, config)
+	if e != "" {
+		return e
+	}
+	for _, path := range inconsistent(p.State, x.State) {
+		x.rig.t.Errorf("%s: inconsistent result after apply: %s", x.Type, path)
+	}
+	return ""
+}
+
+// ApplyPlan applies a plan with the configuration as it is by then.
+func (x *Resource) ApplyPlan(p Plan, config map[string]any) string {
+	x.rig.t.Helper()
+	return x.apply(p, config)
+}
+
+// Settled fails the test if reading changes the state or a plan is not empty.
+func (x *Resource) Settled(config map[string]any) {
+	x.rig.t.Helper()
+	before := x.State
+	x.Refresh()
+	if !x.State.Equal(before) {
+		x.rig.t.Errorf("%s: refresh changes the state:\n%v\n%v", x.Type, JSON(before), JSON(x.State))
+	}
+	x.Quiet(config)
+}
+
+// Quiet fails the test if a plan is not empty.
+func (x *Resource) Quiet(config map[string]any) {
+	x.rig.t.Helper()
+	p := x.Plan(config)
+	if p.Errors != "" {
+		x.rig.t.Errorf("%s: %s", x.Type, p.Errors)
+		return
+	}
+	if !p.Empty {
+		x.rig.t.Errorf("%s: the plan is not empty:\nstate %v\nplan  %v", x.Type, JSON(x.State), JSON(p.State))
+	}
+}
+
+func (x *Resource) apply(p Plan, config map[string]any) string {
+	x.rig.t.Helper()
+	typ := x.schema.ValueType()
+	cfg := tftypes.NewValue(typ, nil)
+	if config != nil {
+		cfg = Build(x.rig.t, typ, config)
+	}
+	resp, err := x.rig.server.ApplyResourceChange(x.rig.Context(), &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: x.Type, PriorState: x.rig.value(x.State), PlannedState: x.rig.value(p.State), Config: x.rig.value(cfg),
+		PlannedPrivate: p.private, PlannedIdentity: x.identity,
+	})
+	if err != nil {
+		x.rig.t.Fatal(err)
+	}
+	x.Warnings = Warnings(resp.Diagnostics)
+	errs := Errors(resp.Diagnostics)
+	created := x.State.IsNull()
+	if x.State, err = resp.NewState.Unmarshal(typ); err != nil {
+		x.rig.t.Fatal(err)
+	}
+	x.private, x.identity = resp.Private, resp.NewIdentity
+	// An error while creating taints what was made.
+	x.Tainted = errs != "" && created && !x.State.IsNull()
+	return errs
+}
+
+// Destroy removes the resource, and returns the errors.
+func (x *Resource) Destroy() string {
+	x.rig.t.Helper()
+	p := x.Plan(nil)
+	if p.Errors != "" {
+		return p.Errors
+	}
+	return x.apply(p, nil)
+}
+
+// Refresh reads the resource. It fails the test on errors.
+func (x *Resource) Refresh() {
+	x.rig.t.Helper()
+	if e := x.Read(); e != "" {
+		x.rig.t.Fatalf("cannot read %s: %s", x.Type, e)
+	}
+}
+
+// Read reads the resource, and returns the errors.
+func (x *Resource) Read() string {
+	x.rig.t.Helper()
+	resp, err := x.rig.server.ReadResource(x.rig.Context(), &tfprotov6.ReadResourceRequest{
+		TypeName: x.Type, CurrentState: x.rig.value(x.State), Private: x.private, CurrentIdentity: x.identity,
+	})
+	if err != nil {
+		x.rig.t.Fatal(err)
+	}
+	if e := Errors(resp.Diagnostics); e != "" {
+		return e
+	}
+	if x.State, err = resp.NewState.Unmarshal(x.schema.ValueType()); err != nil {
+		x.rig.t.Fatal(err)
+	}
+	x.private, x.identity = resp.Private, resp.NewIdentity
+	return ""
+}
+
+// Import is the resource that an id names, after a read.
+func (r *Rig) Import(name, id string) *Resource {
+	r.t.Helper()
+	return r.imported(name, &tfprotov6.ImportResourceStateRequest{TypeName: name, ID: id})
+}
+
+// ImportIdentity is the resource that an identity names, after a read.
+func (r *Rig) ImportIdentity(name string, identity map[string]any) *Resource {
+	r.t.Helper()
+	v := r.value(Build(r.t, r.identities[name].ValueType(), identity))
+	return r.imported(name, &tfprotov6.ImportResourceStateRequest{TypeName: name, Identity: &tfprotov6.ResourceIdentityData{IdentityData: v}})
+}
+
+func (r *Rig) imported(name string, req *tfprotov6.ImportResourceStateRequest) *Resource {
+	r.t.Helper()
+	x := r.Resource(name)
+	resp, err := r.server.ImportResourceState(r.Context(), req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.none("import "+name, resp.Diagnostics)
+	got := resp.ImportedResources[0]
+	if x.State, err = got.State.Unmarshal(x.schema.ValueType()); err != nil {
+		r.t.Fatal(err)
+	}
+	x.private, x.identity = got.Private, got.Identity
+	x.Refresh()
+	return x
+}
+
+// Identity is how the resource is identified, as JSON decodes it.
+func (x *Resource) Identity() any {
+	x.rig.t.Helper()
+	if x.identity == nil || x.identity.IdentityData == nil {
+		return nil
+	}
+	v, err := x.identity.IdentityData.Unmarshal(x.rig.identities[x.Type].ValueType())
+	if err != nil {
+		x.rig.t.Fatal(err)
+	}
+	return JSON(v)
+}
+
+// Attribute is an attribute of the state, as JSON decodes it.
+func (x *Resource) Attribute(name string) any {
+	m, _ := JSON(x.State).(map[string]any)
+	return m[name]
+}

@@ -1,0 +1,71 @@
+package wait
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// A Policy says what to wait for, and what the end of patience is.
+type Policy struct {
+	None bool          // do not wait
+	Fail bool          // a timeout is an error, which taints a new resource
+	API  time.Duration // how long the cluster may not know the kind
+}
+
+// Attribute is the attribute "wait".
+func Attribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		Optional:    true,
+		Description: "How to wait until the resource is ready.",
+		Attributes: map[string]schema.Attribute{
+			"for": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{stringvalidator.OneOf("ready", "none")},
+				Description: "What to wait for. One of `ready`, `none`. Left out, it is `ready`.",
+			},
+			"on_timeout": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{stringvalidator.OneOf("warn", "error")},
+				Description: "What a timeout is. `warn`: a warning; the resource has `ready = false`, and the next apply goes on waiting. " +
+					"`error`: a failure; a resource that is new is tainted and made anew. Left out, it is `warn`.",
+			},
+		},
+	}
+}
+
+// ClusterAttribute is Attribute for what lives in a cluster.
+func ClusterAttribute() schema.Attribute {
+	a, _ := Attribute().(schema.SingleNestedAttribute)
+	a.Attributes["for_api"] = schema.StringAttribute{
+		Optional: true, Validators: []validator.String{stringvalidator.RegexMatches(regexp.MustCompile(`^([0-9]+(h|m|s))+$`), "write a duration such as 5m")},
+		Description: "How long the cluster may not know the kind yet, for instance because the same apply installs Koldun's packages: `5m`. Left out, it must know it.",
+	}
+	return a
+}
+
+// Read reads the attribute.
+func Read(v tftypes.Value) Policy {
+	var p Policy
+	if !v.IsKnown() || v.IsNull() {
+		return p
+	}
+	var m map[string]tftypes.Value
+	if v.As(&m) != nil {
+		return p
+	}
+	p.None = text(m["for"]) == "none"
+	p.Fail = text(m["on_timeout"]) == "error"
+	p.API, _ = time.ParseDuration(text(m["for_api"]))
+	return p
+}
+
+func text(v tftypes.Value) string {
+	var s string
+	if !v.IsKnown() || v.IsNull() || v.As(&s) != nil {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,40 @@
+// The Terraform provider of Koldun. Terraform and OpenTofu start it; nobody
+// else needs to.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	runtimedebug "runtime/debug"
+
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+
+	koldun "github.com/gorizond/koldun/terraform-provider/internal/provider"
+)
+
+// version is set by the linker.
+var version = "dev" //nolint:gochecknoglobals // set by the linker
+
+// address is the provider's name in registries; both Terraform and OpenTofu
+// look it up on their own host.
+const address = "registry.terraform.io/gorizond/koldun"
+
+func main() {
+	debug := flag.Bool("debug", false, "wait for a debugger's client instead of being started by Terraform")
+	flag.Parse()
+	// Terraform keeps several of these processes for as long as it runs: memory
+	// is worth more than the time of collecting it.
+	runtimedebug.SetGCPercent(50)
+	p := koldun.New(version, os.Getenv)
+	defer p.Close()
+	err := providerserver.Serve(context.Background(), func() provider.Provider { return p }, providerserver.ServeOpts{
+		Address: address, Debug: *debug, ProtocolVersion: 6,
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot serve the provider:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,11 @@
+# What belongs to the Terraform provider. The Makefile includes it.
+
+# The generator is given the schemas, so that it looks for no Terraform.
+.PHONY: generate-terraform
+generate-terraform: $(BIN)/tfplugindocs ## Write the documentation of the Terraform provider from its schemas
+	mkdir -p _output
+	$(GO) run ./terraform-provider/schema > _output/schema.json
+	$(BIN)/tfplugindocs generate --provider-dir terraform-provider --provider-name koldun --providers-schema $(CURDIR)/_output/schema.json
+
+$(BIN)/terraform-provider-koldun: $(SOURCES)
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./terraform-provider
