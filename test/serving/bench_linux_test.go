@@ -1,0 +1,299 @@
+package serving_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/bus"
+)
+
+// disk says whether NATS makes each write reach the disk.
+var disk = map[bool]string{false: "memory", true: "disk"} //nolint:gochecknoglobals // names of the two settings
+
+// BenchmarkFirstByte is the time to the first byte of text, with everything
+// idle, of the same engine behind everything: asked directly, through Go's own
+// reverse proxy, and through Koldun. p50-us are medians; publish-us is that of
+// a raw JetStream publish in the same run.
+func BenchmarkFirstByte(b *testing.B) {
+	for _, durable := range []bool{false, true} {
+		b.Run(disk[durable], func(b *testing.B) {
+			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 1, sync: durable})
+			proxy := reverseProxy(b, s.engineURLs[0])
+			var direct, proxied, served, published []time.Duration
+			conn := s.bus()
+			subject := benchStream(b, conn)
+			for i := 0; b.Loop(); i++ {
+				published = append(published, publish(b, conn, subject))
+				for to, took := range map[string]*[]time.Duration{s.engineURLs[0]: &direct, proxy: &proxied, s.urls[0]: &served} {
+					d, err := firstByte(to, i)
+					switch {
+					case err == nil:
+						*took = append(*took, d)
+					case to != proxy: // which now and then loses an answer of an engine that closes at once
+						b.Fatal(err)
+					}
+				}
+				time.Sleep(5 * time.Millisecond) // the end is reported; everything is idle again
+			}
+			us := func(d []time.Duration) float64 { return float64(median(d).Nanoseconds()) / 1000 }
+			b.ReportMetric(us(direct), "direct-p50-us")
+			b.ReportMetric(us(proxied), "proxy-p50-us")
+			b.ReportMetric(us(served), "koldun-p50-us")
+			b.ReportMetric(us(published), "publish-p50-us")
+			b.ReportMetric(us(served)-us(direct), "added-p50-us")
+			b.ReportMetric(us(served)-us(direct)-us(published), "added-beyond-publish-us")
+		})
+	}
+}
+
+// BenchmarkChunkCPU is the CPU time of all our processes together, NATS
+// included, for one streamed chunk of a long answer.
+func BenchmarkChunkCPU(b *testing.B) {
+	const pieces = 2000
+	for _, every := range []time.Duration{0, time.Millisecond} {
+		b.Run(fmt.Sprintf("every=%v", every), func(b *testing.B) {
+			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 4})
+			ours := slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.nats})
+			before := used(ours)
+			streams := 0
+			for b.Loop() {
+				var wg sync.WaitGroup
+				for i := range 4 {
+					wg.Go(func() {
+						e := ask(b.Context(), http.DefaultClient, s.urls[0], wish{ID: fmt.Sprintf("b%d", i), N: pieces, Every: every}, true, 0)
+						if e.verdict != ok {
+							b.Errorf("%s: %s", e.verdict, e.code)
+						}
+					})
+				}
+				wg.Wait()
+				streams += 4
+			}
+			after := used(ours)
+			total := 0.0
+			for _, p := range ours {
+				us := float64((after[p] - before[p]).Nanoseconds()) / 1000 / float64(streams*pieces)
+				total += us
+				if p.name == "gateway0" || p.name == "nats" {
+					b.ReportMetric(us, p.name+"-us/chunk")
+				}
+			}
+			b.ReportMetric(total, "cpu-us/chunk")
+		})
+	}
+}
+
+// BenchmarkThroughput is how many requests per second go through everything,
+// with engines that answer at once, against how many publishes one connection
+// with as many in flight gets confirmed.
+func BenchmarkThroughput(b *testing.B) {
+	const clients = 64
+	for _, durable := range []bool{false, true} {
+		b.Run(disk[durable], func(b *testing.B) {
+			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 8, sync: durable})
+			conn := s.bus()
+			subject := benchStream(b, conn)
+			rate := func(n int, one func(i int)) float64 {
+				begun := time.Now()
+				var next atomic.Int64
+				var wg sync.WaitGroup
+				for range clients {
+					wg.Go(func() {
+						for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
+							one(i)
+						}
+					})
+				}
+				wg.Wait()
+				return float64(n) / time.Since(begun).Seconds()
+			}
+			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+			serve := func(i int) {
+				e := ask(b.Context(), client, s.urls[0], wish{ID: fmt.Sprintf("t%d", i), N: 1}, false, 0)
+				if e.verdict != ok {
+					b.Errorf("%s: %d %s", e.verdict, e.status, e.code)
+				}
+			}
+			rate(200, serve) // warm
+			publishes := rate(2000, func(int) { publish(b, conn, subject) })
+			ours := slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.nats})
+			before := used(ours)
+			n := 0
+			total := 0.0
+			for b.Loop() {
+				total += rate(2000, serve)
+				n++
+			}
+			after := used(ours)
+			b.ReportMetric(total/float64(n), "req/s")
+			b.ReportMetric(publishes, "publish/s")
+			b.ReportMetric(100*total/float64(n)/publishes, "%-of-publish")
+			sum := 0.0
+			for _, p := range ours {
+				us := float64((after[p] - before[p]).Microseconds()) / float64(2000*n)
+				sum += us
+				if strings.HasSuffix(p.name, "0") || p.name == "nats" {
+					b.ReportMetric(us, p.name+"-us/req")
+				}
+			}
+			b.ReportMetric(sum, "cpu-us/req")
+		})
+	}
+}
+
+// BenchmarkOpenStreams holds 2,000 streams open at one gateway while eight
+// engines work through them, and reports the gateway's memory for each. It
+// collects its garbage early, so that most of the heap is what is in use.
+func BenchmarkOpenStreams(b *testing.B) {
+	const streams = 2000
+	s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 8, gatewayEnv: []string{"GOGC=10"}})
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
+	for b.Loop() {
+		before := s.memory(b)
+		ctx, cancel := context.WithCancel(b.Context())
+		var wg sync.WaitGroup
+		var open atomic.Int64
+		turns := make(chan struct{}, 200) // that open at once: the status comes after a second
+		for i := range streams {
+			wg.Go(func() {
+				turns <- struct{}{}
+				opened := sync.OnceFunc(func() { <-turns })
+				defer opened()
+				body := chatBody(wish{ID: fmt.Sprintf("o%d", i), N: 1 << 20, Every: 10 * time.Millisecond})
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.urls[0]+"/v1/chat/completions", body)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				resp, err := client.Do(req)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				defer func() { _ = resp.Body.Close() }()
+				if resp.StatusCode != http.StatusOK {
+					b.Errorf("status %d", resp.StatusCode)
+					return
+				}
+				open.Add(1)
+				opened()
+				_, _ = io.Copy(io.Discard, resp.Body)
+			})
+		}
+		eventually(b, "all streams to be open", func() bool { return open.Load() == streams || b.Failed() })
+		b.ReportMetric((s.memory(b)-before)/streams/1024, "KiB/stream")
+		cancel()
+		wg.Wait()
+	}
+}
+
+// memory is the gateway's heap and stack in use, in bytes.
+func (s *stack) memory(b *testing.B) float64 {
+	b.Helper()
+	total := 0.0
+	for _, name := range []string{"go_memstats_heap_inuse_bytes", "go_memstats_stack_inuse_bytes"} {
+		var v float64
+		if _, err := fmt.Sscan(metric(b, s.gatewayHealth[0], name), &v); err != nil {
+			b.Fatal(err)
+		}
+		total += v
+	}
+	return total
+}
+
+func used(ours []*process) map[*process]time.Duration {
+	all := map[*process]time.Duration{}
+	for _, p := range ours {
+		all[p] = p.cpu()
+	}
+	return all
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// reverseProxy is what a plain proxy in Go adds, in a process of its own.
+func reverseProxy(b *testing.B, to string) string {
+	b.Helper()
+	listen := address(b)
+	s := &stack{tb: b, dir: b.TempDir()}
+	s.process("proxy", nil, os.Args[0], "role-proxy", listen, to)
+	eventually(b, "the proxy", func() bool {
+		resp, err := http.Get("http://" + listen + "/v1/models")
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err == nil
+	})
+	return "http://" + listen
+}
+
+func roleProxy(listen, to string) {
+	// It flushes each event; anything less would be no fair baseline.
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(mustURL(to)) }}
+	srv := &http.Server{Addr: listen, Handler: proxy, ReadHeaderTimeout: time.Minute}
+	if err := srv.ListenAndServe(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// benchStream is a stream as the request stream is, for raw publishes.
+func benchStream(b *testing.B, conn *bus.Bus) string {
+	b.Helper()
+	_, err := conn.JetStream().CreateStream(b.Context(), jetstream.StreamConfig{
+		Name: "BENCH", Subjects: []string{"bench.*"}, Storage: jetstream.FileStorage, MaxMsgs: 10000,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return "bench.x"
+}
+
+func publish(b *testing.B, conn *bus.Bus, subject string) time.Duration {
+	b.Helper()
+	begun := time.Now()
+	if _, err := conn.JetStream().Publish(b.Context(), subject, bytes.Repeat([]byte("x"), 400)); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(begun)
+}
+
+// firstByte is the time until the first text of a streamed answer, on a
+// connection of its own: the engine closes each, and so nobody reuses one.
+func firstByte(url string, i int) (time.Duration, error) {
+	begun := time.Now()
+	resp, err := http.Post(url+"/v1/chat/completions", "application/json", chatBody(wish{ID: fmt.Sprintf("f%d", i), N: 1}))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	buf := make([]byte, 0, 4096)
+	for {
+		n, err := resp.Body.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if bytes.Contains(buf, []byte(`"content":"f`)) {
+			break
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%d, %w: %s", resp.StatusCode, err, buf)
+		}
+	}
+	took := time.Since(begun)
+	_, err = io.Copy(io.Discard, resp.Body)
+	return took, err
+}

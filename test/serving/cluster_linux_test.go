@@ -1,0 +1,127 @@
+package serving_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// roleMember is one server of a NATS cluster.
+func roleMember(dir, name, listen, cluster, routes string) {
+	client, peer := mustURL("nats://"+listen), mustURL("nats://"+cluster)
+	opts := &server.Options{
+		ServerName: name, Host: "127.0.0.1", Username: user, Password: password,
+		JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
+		Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1"},
+		Routes:  server.RoutesFromStr(routes),
+	}
+	_, _ = fmt.Sscan(client.Port(), &opts.Port)
+	_, _ = fmt.Sscan(peer.Port(), &opts.Cluster.Port)
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	srv.Start()
+	<-ended().Done()
+	srv.Shutdown()
+	srv.WaitForShutdown()
+}
+
+func mustURL(s string) *url.URL {
+	u, err := url.Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+// cluster replaces the stack's NATS server by three, and stores everything
+// threefold.
+func (s *stack) cluster() map[string]*process {
+	var clients, peers []string
+	for range 3 {
+		clients, peers = append(clients, address(s.tb)), append(peers, address(s.tb))
+	}
+	members := map[string]*process{}
+	for i := range 3 {
+		name := fmt.Sprintf("n%d", i)
+		routes := "nats://" + strings.Join(peers, ",nats://")
+		members[name] = s.process("nats-"+name, nil, os.Args[0], "role-member", s.dir+"/"+name, name, clients[i], peers[i], routes)
+	}
+	s.natsURL = "nats://" + strings.Join(clients, ",nats://")
+	b := s.bus()
+	eventually(s.tb, "the cluster to store things threefold", func() bool {
+		ctx, cancel := context.WithTimeout(s.tb.Context(), 10*time.Second)
+		defer cancel()
+		return b.Ensure(ctx) == nil && threefold(ctx, b) == nil
+	})
+	return members
+}
+
+// threefold makes every stream, and so every bucket, of three replicas.
+func threefold(ctx context.Context, b *bus.Bus) error {
+	all := b.JetStream().ListStreams(ctx)
+	for info := range all.Info() {
+		cfg := info.Config
+		if cfg.Replicas == 3 {
+			continue
+		}
+		cfg.Replicas = 3
+		if _, err := b.JetStream().UpdateStream(ctx, cfg); err != nil {
+			return err
+		}
+	}
+	return all.Err()
+}
+
+// TestClusterLosesItsLeader kills the server that leads the request stream, one
+// leader after the other.
+func TestClusterLosesItsLeader(t *testing.T) {
+	s := newStack(t, plan{gateways: 1, dispatchers: 2, runners: 2, cluster: true})
+	h := &history{}
+	ctx, stop := context.WithCancel(t.Context())
+	w := newWorkload(s)
+	w.start(ctx, 4)
+	b := s.bus()
+	for range 2 {
+		name := ""
+		eventually(t, "a leader", func() bool {
+			name = streamLeader(t.Context(), b)
+			return s.members[name] != nil
+		})
+		before := w.count()
+		s.members[name].kill()
+		begun := time.Now()
+		eventually(t, "requests to end without "+name, func() bool { return w.count() >= before+20 })
+		t.Logf("%s was killed; 20 requests more within %v", name, time.Since(begun).Round(time.Millisecond))
+	}
+	stop()
+	h.entries = w.wait()
+	s.settle(t, h)
+	for _, violation := range h.check() {
+		t.Error(violation)
+	}
+}
+
+func streamLeader(ctx context.Context, b *bus.Bus) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	stream, err := b.JetStream().Stream(ctx, names.RequestStream)
+	if err != nil {
+		return ""
+	}
+	if c := stream.CachedInfo().Cluster; c != nil {
+		return c.Leader
+	}
+	return ""
+}

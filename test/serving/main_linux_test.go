@@ -1,0 +1,129 @@
+package serving_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/embedded/nats"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+)
+
+const (
+	user     = "koldun"
+	password = "test-password"
+)
+
+// The test binary is also what stands in for the processes around Koldun: its
+// first argument names the role.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "role-nats":
+			roleNATS(os.Args[2], os.Args[3], os.Args[4] == "sync")
+			return
+		case "role-member":
+			roleMember(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6])
+			return
+		case "role-proxy":
+			roleProxy(os.Args[2], os.Args[3])
+			return
+		case "role-engine":
+			roleEngine(os.Args[2])
+			return
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func ended() context.Context {
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	return ctx
+}
+
+func roleNATS(dir, listen string, sync bool) {
+	srv, err := nats.Start(ended(), nats.Config{Dir: dir, Listen: listen, User: user, Password: password, SyncAlways: sync})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	srv.Wait()
+}
+
+// A wish is what a prompt asks of an engine: so many pieces, so far apart.
+type wish struct {
+	ID    string        `json:"id"`
+	N     int           `json:"n"`
+	Every time.Duration `json:"every"`
+}
+
+// A generation is a line that an engine writes when it has stopped.
+type generation struct {
+	ID     string
+	Nonce  string
+	Pieces int
+	Ended  time.Time
+}
+
+// piece i of a generation can be told from every other piece there ever is.
+func piece(id, nonce string, i int) string { return fmt.Sprintf("%s/%s/%d ", id, nonce, i) }
+
+// roleEngine generates what prompts wish, and tells of it on standard output.
+func roleEngine(listen string) {
+	var count atomic.Int64
+	out := json.NewEncoder(os.Stdout)
+	e := enginetest.New(listen, func(r enginetest.Request) enginetest.Reply {
+		var w wish
+		if json.Unmarshal([]byte(r.Last()), &w) != nil {
+			return enginetest.Echo(r)
+		}
+		nonce := fmt.Sprintf("%d-%d", os.Getpid(), count.Add(1))
+		pieces := make([]string, w.N)
+		for i := range pieces {
+			pieces[i] = piece(w.ID, nonce, i)
+		}
+		return enginetest.Reply{Pieces: pieces, Every: w.Every, Done: func(n int) {
+			_ = out.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Ended: time.Now()})
+		}}
+	})
+	if err := e.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	ctx := ended()
+	for ctx.Err() == nil {
+		if why := e.Aborted(); why != "" {
+			fmt.Fprintln(os.Stderr, "aborted:", why)
+			os.Exit(134)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	e.Stop()
+}
+
+// koldun builds the binary once per test that needs it; the build cache makes
+// all but the first cheap.
+func koldun(tb testing.TB) string {
+	tb.Helper()
+	if path := os.Getenv("KOLDUN_BIN"); path != "" {
+		return path
+	}
+	path := filepath.Join(tb.TempDir(), "koldun")
+	build := exec.Command("go", "build", "-o", path, "../../cmd/koldun")
+	if out, err := build.CombinedOutput(); err != nil {
+		tb.Fatalf("cannot build koldun: %v\n%s", err, strings.TrimSpace(string(out)))
+	}
+	return path
+}

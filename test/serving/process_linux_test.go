@@ -1,0 +1,185 @@
+package serving_test
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long anything may take that must come.
+const patience = 90 * time.Second
+
+// A process is a program that is started again whenever the test has ended it,
+// as Kubernetes would.
+type process struct {
+	tb   testing.TB
+	name string
+	args []string
+	env  []string
+	logs string // file of standard error
+	out  string // file of standard output
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	done chan struct{}
+	past time.Duration // CPU time of those that have ended
+}
+
+func (s *stack) process(name string, env []string, args ...string) *process {
+	p := &process{
+		tb: s.tb, name: name, args: args, env: env,
+		logs: filepath.Join(s.dir, name+".log"), out: filepath.Join(s.dir, name+".out"),
+	}
+	p.start()
+	s.tb.Cleanup(func() {
+		p.signal(syscall.SIGKILL)
+		<-p.done
+		if s.tb.Failed() {
+			text, _ := os.ReadFile(p.logs)
+			s.tb.Logf("%s wrote:\n%s", name, tail(text, 1500))
+		}
+	})
+	return p
+}
+
+func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
+
+func (p *process) start() {
+	p.tb.Helper()
+	logs, err := os.OpenFile(p.logs, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.tb.Fatal(err)
+	}
+	defer func() { _ = logs.Close() }()
+	out, err := os.OpenFile(p.out, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.tb.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
+	cmd := exec.Command(p.args[0], p.args[1:]...)
+	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr = out, logs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		p.tb.Fatal(err)
+	}
+	done := make(chan struct{})
+	p.mu.Lock()
+	p.cmd, p.done = cmd, done
+	p.mu.Unlock()
+	go func() {
+		defer close(done)
+		_ = cmd.Wait()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.past += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}()
+}
+
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// kill is kill -9, and a start after that.
+func (p *process) kill() {
+	p.tb.Helper()
+	p.signal(syscall.SIGKILL)
+	<-p.done
+	p.start()
+}
+
+// terminate is what a rollout does.
+func (p *process) terminate() {
+	p.tb.Helper()
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		p.tb.Errorf("%s does not end", p.name)
+		p.signal(syscall.SIGKILL)
+		<-p.done
+	}
+	p.start()
+}
+
+// freeze stops the process for a while, as a machine that swaps does.
+func (p *process) freeze(ctx context.Context, d time.Duration) {
+	p.signal(syscall.SIGSTOP)
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	p.signal(syscall.SIGCONT)
+}
+
+// cpu is the CPU time that the process has used.
+func (p *process) cpu() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	total := time.Duration(0)
+	// In nanoseconds, and more exact than the ticks of /proc/PID/stat.
+	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/*/schedstat")
+	for _, name := range tasks {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // a thread that has ended meanwhile
+		}
+		if f := strings.Fields(string(text)); len(f) > 0 {
+			ns, _ := strconv.ParseInt(f[0], 10, 64)
+			total += time.Duration(ns)
+		}
+	}
+	return p.past + total
+}
+
+func (p *process) output() []byte {
+	text, err := os.ReadFile(p.out)
+	if err != nil {
+		p.tb.Fatal(err)
+	}
+	return text
+}
+
+func address(tb testing.TB) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func eventually(tb testing.TB, what string, ok func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !ok(); <-tick.C {
+		if time.Now().After(end) {
+			tb.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// ready waits until a health port says so.
+func ready(tb testing.TB, addr string) {
+	tb.Helper()
+	eventually(tb, addr+" to be ready", func() bool {
+		resp, err := http.Get("http://" + addr + "/readyz")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+func lines(b []byte) [][]byte { return bytes.Split(bytes.TrimSpace(b), []byte("\n")) }

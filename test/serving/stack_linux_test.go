@@ -1,0 +1,160 @@
+package serving_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+const (
+	namespace = "default"
+	modelName = "tiny"
+	modelID   = namespace + "/" + modelName
+)
+
+// A plan says how many of each process a stack has.
+type plan struct {
+	gateways, dispatchers, runners int
+	sync                           bool     // NATS writes reach the disk
+	cluster                        bool     // three NATS servers
+	runnerArgs                     []string // further ones of koldun llm
+	gatewayEnv                     []string // further variables of gateways
+}
+
+// A stack is everything a request passes through.
+type stack struct {
+	tb  testing.TB
+	dir string
+	bin string
+
+	nats     *process
+	members  map[string]*process // of the cluster, by name
+	natsURL  string              // past the cutter
+	cutter   *cutter
+	gateways []*process
+	urls     []string // of the gateways
+	health   []string // of the dispatchers
+
+	gatewayHealth []string
+	dispatchers   []*process
+	sidecars      []*process
+	engines       []*process
+	engineURLs    []string
+}
+
+func newStack(tb testing.TB, p plan) *stack {
+	tb.Helper()
+	s := &stack{tb: tb, dir: tb.TempDir(), bin: koldun(tb)}
+	if p.cluster {
+		s.members = s.cluster()
+	} else {
+		s.server(p)
+	}
+	b := s.bus()
+	if err := b.Ensure(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	s.register(b)
+	env := s.env(p)
+	for i := range p.runners {
+		engine, health := address(tb), address(tb)
+		s.engines = append(s.engines, s.process(fmt.Sprintf("engine%d", i), nil, os.Args[0], "role-engine", engine))
+		s.engineURLs = append(s.engineURLs, "http://"+engine)
+		args := []string{
+			s.bin, "llm", "--listen=" + health, "--engine=http://" + engine, "--session=" + names.Session(namespace, modelName, ""),
+			fmt.Sprintf("--runner=r%d", i), "--model=" + modelID, "--grace=5s",
+		}
+		s.sidecars = append(s.sidecars, s.process(fmt.Sprintf("sidecar%d", i), env, append(args, p.runnerArgs...)...))
+		defer ready(tb, health)
+	}
+	for i := range p.dispatchers {
+		health := address(tb)
+		s.health = append(s.health, health)
+		s.dispatchers = append(s.dispatchers, s.process(fmt.Sprintf("dispatcher%d", i), env,
+			s.bin, "dispatcher", "--listen="+health, fmt.Sprintf("--identity=d%d", i)))
+		defer ready(tb, health)
+	}
+	for i := range p.gateways {
+		listen, health := address(tb), address(tb)
+		s.urls, s.gatewayHealth = append(s.urls, "http://"+listen), append(s.gatewayHealth, health)
+		s.gateways = append(s.gateways, s.process(fmt.Sprintf("gateway%d", i), append(p.gatewayEnv, env...),
+			s.bin, "gateway", "--listen="+listen, "--health-listen="+health, "--allow-anonymous"))
+		defer ready(tb, health)
+	}
+	return s
+}
+
+// server starts the one NATS server.
+func (s *stack) server(p plan) {
+	mode := "nosync"
+	if p.sync {
+		mode = "sync"
+	}
+	listen := address(s.tb)
+	s.nats = s.process("nats", nil, os.Args[0], "role-nats", s.dir+"/nats", listen, mode)
+	s.natsURL = "nats://" + listen
+	s.cutter = newCutter(s.tb, listen)
+}
+
+// env is how processes reach NATS: through the cutter, unless speed is what
+// matters.
+func (s *stack) env(p plan) []string {
+	url := s.natsURL
+	if _, bench := s.tb.(*testing.B); !bench && !p.cluster {
+		url = "nats://" + s.cutter.addr()
+	}
+	return []string{
+		names.EnvNATSURL + "=" + url, names.EnvNATSUser + "=" + user, names.EnvNATSPassword + "=" + password,
+		"KOLDUN_LOG_FORMAT=json",
+	}
+}
+
+// bus is a connection of the test's own, past the cutter.
+func (s *stack) bus() *bus.Bus {
+	s.tb.Helper()
+	b, err := bus.Connect(s.tb.Context(), bus.Config{
+		URL: s.natsURL, User: user, Password: password, Name: "test", Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	s.tb.Cleanup(b.Close)
+	return b
+}
+
+func (s *stack) register(b *bus.Bus) {
+	s.tb.Helper()
+	m := registry.NewModel(namespace, modelName, "s3://models/tiny/koldun-manifest.json", strings.Repeat("0", 64), manifest.Manifest{
+		Weights: "q40", Written: time.Now(), Files: []manifest.File{{Path: "a", Size: 1}},
+	})
+	eventually(s.tb, "the model to be registered", func() bool {
+		ctx, cancel := context.WithTimeout(s.tb.Context(), 5*time.Second)
+		defer cancel()
+		_, err := registry.Models(b).Put(ctx, m.Key(), m)
+		return err == nil
+	})
+}
+
+// generations are what the engines have told.
+func (s *stack) generations() []generation {
+	var all []generation
+	for _, e := range s.engines {
+		for _, line := range lines(e.output()) {
+			var g generation
+			if json.Unmarshal(line, &g) == nil && g.ID != "" {
+				all = append(all, g)
+			}
+		}
+	}
+	return all
+}
