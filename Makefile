@@ -10,9 +10,9 @@ CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
 DATA        ?= .koldun
 TESTFLAGS   ?= -race -timeout 20m
-include test/tools/tools.mk package/package.mk
+include test/tools/tools.mk package/package.mk terraform-provider/terraform.mk
 
-SOURCES     := $(shell find apis cmd functions internal -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard apis/crds/*.yaml) go.mod go.sum
+SOURCES     := $(shell find apis cmd functions internal provider -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard apis/crds/*.yaml) go.mod go.sum
 
 ##@ Use
 
@@ -21,7 +21,7 @@ run: $(BIN)/koldun ## Run the quickstart claim on this machine and ask it a ques
 	$(BIN)/koldun up -f $(CLAIM) --hub-dir $(HUB_DIR) --data $(DATA) $(if $(ONCE),--once)
 
 .PHONY: build
-build: $(BIN)/koldun $(BIN)/koldun-function ## Build the binaries into bin/
+build: $(BIN)/koldun $(BIN)/koldun-function $(BIN)/koldun-provider ## Build the binaries into bin/
 
 .PHONY: render
 render: $(BIN)/koldun ## Print what the functions compose from CLAIM
@@ -30,7 +30,7 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 ##@ Develop
 
 .PHONY: test
-test: build cluster-binaries arch test-argocd ## Run all tests with the race detector
+test: build cluster-binaries $(BIN)/tofu arch test-argocd ## Run all tests with the race detector
 	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) ./...
 
 .PHONY: cluster-binaries
@@ -40,15 +40,25 @@ cluster-binaries: $(CLUSTER_BINARIES) ## Build the control plane that tests run,
 arch: ## Check the import law, transitively
 	$(GO) test -count=1 ./internal/archtest
 
+.PHONY: openai-node
+openai-node: ## Ask the quickstart and a gateway through OpenAI's client for Node; needs node and npm
+	cd test/openai-node && npm ci
+	$(GO) test -count=1 -run 'TestUpServesTheNodeClient|TestOfficialNodeClient' ./cmd/koldun ./internal/gateway
+
 .PHONY: faults
-faults: ## Kill and cut things for longer than make test does; KILLS=100 and ROUNDS=10 by default
+faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS=10 and FAULTS=42 by default
 	$(GO) test -timeout 30m -count=1 -run TestKilled ./internal/convert -args -kills $(or $(KILLS),100)
 	KOLDUN_KILL_ROUNDS=$(or $(KILLS),100) $(GO) test -timeout 30m -count=1 -run Kill ./internal/fetch
 	$(GO) test -timeout 30m -count=$(or $(ROUNDS),10) -run TestFaultsAtRandom ./internal/sidecar
+	$(GO) test -timeout 30m -count=1 -v -run 'TestFaults$$|TestCluster' ./test/serving -args -rounds $(or $(FAULTS),42)
 
 .PHONY: bench
 bench: ## Run all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: bench-provider
+bench-provider: $(BIN)/koldun-provider cluster-binaries ## Measure the provider with 1,000 managed resources: memory, idleness, latency
+	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test -run '^$$' -bench Provider -benchtime 1x -timeout 30m ./provider/manager
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
@@ -58,14 +68,14 @@ fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
 	  done; done
 
 .PHONY: generate
-generate: $(BIN)/controller-gen ## Write deep copies, CRDs, XRDs, Compositions and docs/reasons.md
+generate: $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write deep copies, CRDs, XRDs, Compositions, docs/reasons.md and the Terraform docs
 	$(BIN)/controller-gen object paths=./apis/...
 	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds
-	$(MAKE) --no-print-directory generate-package
+	$(MAKE) --no-print-directory generate-package generate-terraform
 
 .PHONY: generate-check
 generate-check: generate ## Fail if generated files are not what is committed
-	@git diff --exit-code -- apis package docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
+	@git add --intent-to-add terraform-provider/docs && git diff --exit-code -- apis package docs terraform-provider/docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the import law
@@ -89,6 +99,9 @@ $(BIN)/koldun: $(SOURCES)
 
 $(BIN)/koldun-function: $(SOURCES)
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./functions
+
+$(BIN)/koldun-provider: $(SOURCES)
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./provider
 
 # Tools are built once from modules of their own, so that what they depend on
 # never reaches us.
