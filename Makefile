@@ -10,6 +10,9 @@ CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
 DATA        ?= .koldun
 TESTFLAGS   ?= -race -timeout 20m
+RERUNS      := $(if $(RERUN),$(BIN)/reruns.txt)
+RERUNNER     = $(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test \
+	--rerun-fails-abort-on-data-race --rerun-fails-report $(RERUNS) --packages ./... --
 include test/tools/tools.mk package/package.mk terraform-provider/terraform.mk
 
 SOURCES     := $(shell find apis cmd functions internal provider -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard apis/crds/*.yaml) go.mod go.sum
@@ -30,8 +33,9 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 ##@ Develop
 
 .PHONY: test
-test: build cluster-binaries $(BIN)/tofu arch test-argocd ## Run all tests with the race detector
-	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) ./...
+test: build cluster-binaries $(BIN)/tofu $(if $(RERUN),$(BIN)/gotestsum) arch test-argocd ## Run all tests with the race detector; RERUN=1 tries up to 3 failed ones once more and lists them
+	KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(RERUNNER),$(GO) test) $(TESTFLAGS) $(if $(RERUN),,./...)
+	$(if $(RERUN),@if [ -s $(RERUNS) ]; then echo "These passed only at the second go; each is a bug:"; cat $(RERUNS); fi)
 
 .PHONY: cluster-binaries
 cluster-binaries: $(CLUSTER_BINARIES) ## Build the control plane that tests run, from source, once

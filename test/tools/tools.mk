@@ -45,3 +45,7 @@ $(BIN)/tofu: $(TOOLS)/tofu/go.mod
 # Writes the documentation of the Terraform provider.
 $(BIN)/tfplugindocs: $(TOOLS)/tfplugindocs/go.mod
 	$(call build_tool,tfplugindocs,github.com/hashicorp/terraform-plugin-docs/cmd/tfplugindocs)
+
+# Runs tests, and once more those that failed.
+$(BIN)/gotestsum: $(TOOLS)/gotestsum/go.mod
+	$(call build_tool,gotestsum,gotest.tools/gotestsum)
