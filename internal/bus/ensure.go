@@ -174,9 +174,9 @@ func (s KVSpec) config() jetstream.StreamConfig {
 		dedupe = min(dedupe, s.TTL)
 	}
 	return jetstream.StreamConfig{
-		Name:                   "KV_" + s.Bucket,
+		Name:                   "KV_" + s.Name,
 		Description:            s.Description,
-		Subjects:               []string{kvPrefix(s.Bucket) + ">"},
+		Subjects:               []string{kvPrefix(s.Name) + ">"},
 		Retention:              jetstream.LimitsPolicy,
 		Storage:                jetstream.FileStorage,
 		MaxConsumers:           -1,

@@ -72,7 +72,7 @@ func TestEnsureAdoptsWhatThereIs(t *testing.T) {
 func TestEnsureKVChangesInPlace(t *testing.T) {
 	b := connect(t, natstest.Start(t))
 	ctx := testContext(t)
-	spec := bus.KVSpec{Bucket: "own", History: 2, MaxValueSize: 100}
+	spec := bus.KVSpec{Bucket: names.Bucket{Name: "own"}, History: 2, MaxValueSize: 100}
 	for _, history := range []int{2, 5} {
 		spec.History = history
 		if err := b.EnsureKV(ctx, spec); err != nil {
@@ -86,7 +86,7 @@ func TestEnsureKVChangesInPlace(t *testing.T) {
 	if status, err := kv.Status(ctx); err != nil || status.History() != 5 {
 		t.Errorf("status = %+v, %v", status, err)
 	}
-	if err := b.EnsureKV(ctx, bus.KVSpec{Bucket: "bad name"}); !fault.Is(err, fault.Invalid) {
+	if err := b.EnsureKV(ctx, bus.KVSpec{Bucket: names.Bucket{Name: "bad name"}}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a bad name: %v, want Invalid", err)
 	}
 }

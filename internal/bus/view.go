@@ -6,6 +6,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // ViewStream reads how a stream is configured: the spec for which EnsureStream
@@ -16,9 +17,12 @@ func (b *Bus) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
 		return StreamSpec{}, fault.Errorf(fault.KindOf(err), "cannot look up JetStream stream %q: %w", name, err)
 	}
 	return StreamSpec{
-		Name: c.Name, Description: c.Description, Subjects: c.Subjects, MaxAge: c.MaxAge, MaxBytes: limited(c.MaxBytes),
-		MaxMsgs: limited(c.MaxMsgs), MaxMsgSize: limited(c.MaxMsgSize), MaxPerSubject: limited(c.MaxMsgsPerSubject),
-		DiscardNew: c.Discard == jetstream.DiscardNew, Dedupe: c.Duplicates, Replicas: c.Replicas, Placement: placement(c.Placement),
+		Stream: names.Stream{
+			Name: c.Name, Description: c.Description, Subjects: c.Subjects, MaxAge: c.MaxAge, MaxBytes: limited(c.MaxBytes),
+			MaxMsgs: limited(c.MaxMsgs), MaxMsgSize: limited(c.MaxMsgSize), MaxPerSubject: limited(c.MaxMsgsPerSubject),
+			DiscardNew: c.Discard == jetstream.DiscardNew, Dedupe: c.Duplicates,
+		},
+		Replicas: c.Replicas, Placement: placement(c.Placement),
 	}, nil
 }
 
@@ -29,7 +33,8 @@ func (b *Bus) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
 		return KVSpec{}, fault.Errorf(fault.KindOf(err), "cannot look up key-value bucket %q: %w", bucket, err)
 	}
 	return KVSpec{
-		Bucket: bucket, Description: c.Description, History: int(c.MaxMsgsPerSubject), TTL: c.MaxAge, Markers: c.SubjectDeleteMarkerTTL,
+		Bucket:  names.Bucket{Name: bucket, Description: c.Description, Markers: c.SubjectDeleteMarkerTTL},
+		History: int(c.MaxMsgsPerSubject), TTL: c.MaxAge,
 		MaxBytes: limited(c.MaxBytes), MaxValueSize: limited(c.MaxMsgSize), Replicas: c.Replicas,
 		Placement: placement(c.Placement),
 	}, nil

@@ -254,9 +254,9 @@ func TestQueueLimits(t *testing.T) {
 	w := newWorld(t, nil)
 	limit := func(most, perTenant int64) {
 		t.Helper()
-		if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{
+		if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{Stream: names.Stream{
 			Name: names.RequestStream, Subjects: []string{names.RequestSubjects}, DiscardNew: true, MaxMsgs: most, MaxPerSubject: perTenant,
-		}); err != nil {
+		}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -298,9 +298,9 @@ func TestQueueGone(t *testing.T) {
 
 func TestTooLargeForTheQueue(t *testing.T) {
 	w := newWorld(t, nil)
-	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{
+	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{Stream: names.Stream{
 		Name: names.RequestStream, Subjects: []string{names.RequestSubjects}, DiscardNew: true, MaxMsgSize: 10_000,
-	}); err != nil {
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", strings.Repeat("x", 10_000), 1))

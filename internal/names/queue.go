@@ -38,7 +38,7 @@ type Stream struct {
 	MaxMsgs       int64
 	MaxMsgSize    int32 // bytes
 	MaxPerSubject int64
-	DiscardNew    bool          // refuse what is over a limit; otherwise the oldest go
+	DiscardNew    bool          // refuse what is over a limit, MaxPerSubject included; otherwise the oldest go
 	Dedupe        time.Duration // in which a Nats-Msg-Id counts once; 0 is the server's two minutes
 }
 
@@ -46,8 +46,8 @@ type Stream struct {
 type Bucket struct {
 	Name        string
 	Description string
-	// Markers is how long the expiry of a key can be seen by who watches; with
-	// it, each key can have a TTL of its own. 0: neither.
+	// Markers is how long the expiry of a key can be seen by who watches, at
+	// least a second; with it, each key can have a TTL of its own. 0: neither.
 	Markers time.Duration
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/consumer"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 func connect(t *testing.T) (*natstest.Server, *bus.Bus) {
@@ -22,7 +23,7 @@ func connect(t *testing.T) (*natstest.Server, *bus.Bus) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	if err := b.EnsureStream(t.Context(), bus.StreamSpec{Name: "WORK", Subjects: []string{"work.>"}}); err != nil {
+	if err := b.EnsureStream(t.Context(), bus.StreamSpec{Stream: names.Stream{Name: "WORK", Subjects: []string{"work.>"}}}); err != nil {
 		t.Fatal(err)
 	}
 	return s, b

@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/stream"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // callWithin bounds one change: the reconciler tries again by itself.
@@ -85,7 +86,7 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 
 func (s Spec) bus() bus.KVSpec {
 	spec := bus.KVSpec{
-		Bucket: s.Bucket, History: s.History, MaxBytes: s.MaxBytes, MaxValueSize: s.MaxValueSize,
+		Bucket: names.Bucket{Name: s.Bucket}, History: s.History, MaxBytes: s.MaxBytes, MaxValueSize: s.MaxValueSize,
 		Replicas: s.Replicas, Placement: s.Placement.Bus(),
 	}
 	if s.LimitMarkerTTL != nil {

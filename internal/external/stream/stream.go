@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // callWithin bounds one change: the reconciler tries again by itself.
@@ -101,9 +102,12 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 
 func (s Spec) bus() bus.StreamSpec {
 	return bus.StreamSpec{
-		Name: s.Name, Subjects: s.Subjects, DiscardNew: s.Discard == "new",
-		MaxBytes: s.MaxBytes, MaxMsgs: s.MaxMsgs, MaxMsgSize: s.MaxMsgSize, MaxPerSubject: s.MaxMsgsPerSubject,
-		MaxAge: duration(s.MaxAge), Dedupe: duration(s.DuplicateWindow), Replicas: s.Replicas, Placement: s.Placement.Bus(),
+		Stream: names.Stream{
+			Name: s.Name, Subjects: s.Subjects, DiscardNew: s.Discard == "new",
+			MaxBytes: s.MaxBytes, MaxMsgs: s.MaxMsgs, MaxMsgSize: s.MaxMsgSize, MaxPerSubject: s.MaxMsgsPerSubject,
+			MaxAge: duration(s.MaxAge), Dedupe: duration(s.DuplicateWindow),
+		},
+		Replicas: s.Replicas, Placement: s.Placement.Bus(),
 	}
 }
 

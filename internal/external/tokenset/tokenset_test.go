@@ -162,7 +162,7 @@ func TestSetsKeepOutOfEachOthersWay(t *testing.T) {
 func TestOtherBucketAndPrefix(t *testing.T) {
 	b := connect(t)
 	ctx := t.Context()
-	if err := b.EnsureKV(ctx, bus.KVSpec{Bucket: "others"}); err != nil {
+	if err := b.EnsureKV(ctx, bus.KVSpec{Bucket: names.Bucket{Name: "others"}}); err != nil {
 		t.Fatal(err)
 	}
 	s := tokenset.Spec{Owner: "TokenSet ns/a", Bucket: "others", Prefix: "key.", Secrets: secrets(plain("a", alice))}

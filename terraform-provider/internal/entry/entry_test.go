@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 	"github.com/gorizond/koldun/terraform-provider/internal/rig"
 )
@@ -19,7 +20,7 @@ func start(t *testing.T) (*rig.Rig, *bus.Bus) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	if err := b.EnsureKV(t.Context(), bus.KVSpec{Bucket: "settings"}); err != nil {
+	if err := b.EnsureKV(t.Context(), bus.KVSpec{Bucket: names.Bucket{Name: "settings"}}); err != nil {
 		t.Fatal(err)
 	}
 	p := provider.New("test", func(string) string { return "" })

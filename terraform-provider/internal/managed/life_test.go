@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 	"github.com/gorizond/koldun/terraform-provider/internal/rig"
 )
@@ -17,7 +18,7 @@ func TestOutsideChangeIsShownAndUndone(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	changed := bus.StreamSpec{Name: "drift", Subjects: []string{"drift.a", "drift.b"}, MaxAge: time.Hour, MaxBytes: 4096, DiscardNew: true, Replicas: 1}
+	changed := bus.StreamSpec{Stream: names.Stream{Name: "drift", Subjects: []string{"drift.a", "drift.b"}, MaxAge: time.Hour, MaxBytes: 4096, DiscardNew: true}, Replicas: 1}
 	if err := w.bus.EnsureStream(t.Context(), changed); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestWhatExistsIsRefusedOrAdopted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, c.provider)
-			if err := w.bus.EnsureKV(t.Context(), bus.KVSpec{Bucket: "theirs"}); err != nil {
+			if err := w.bus.EnsureKV(t.Context(), bus.KVSpec{Bucket: names.Bucket{Name: "theirs"}}); err != nil {
 				t.Fatal(err)
 			}
 			r := w.Resource("koldun_key_value")
@@ -186,7 +187,7 @@ func TestSettingsKnownLater(t *testing.T) {
 
 func TestDataSource(t *testing.T) {
 	w := start(t, nil)
-	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{Name: "theirs", Subjects: []string{"t.>"}, MaxBytes: 4096}); err != nil {
+	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{Stream: names.Stream{Name: "theirs", Subjects: []string{"t.>"}, MaxBytes: 4096}}); err != nil {
 		t.Fatal(err)
 	}
 	got, e := w.Data("koldun_stream", map[string]any{"name": "theirs"})

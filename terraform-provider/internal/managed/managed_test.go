@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 	"github.com/gorizond/koldun/terraform-provider/internal/rig"
 )
@@ -152,7 +153,7 @@ func TestEveryPermutation(t *testing.T) {
 	if err := w.bus.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{Name: "of-consumers", Subjects: []string{"c.*"}}); err != nil {
+	if err := w.bus.EnsureStream(t.Context(), bus.StreamSpec{Stream: names.Stream{Name: "of-consumers", Subjects: []string{"c.*"}}}); err != nil {
 		t.Fatal(err)
 	}
 	for kind, k := range kinds() {
