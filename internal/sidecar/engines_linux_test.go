@@ -2,9 +2,9 @@ package sidecar_test
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/convert"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/supervise"
@@ -73,12 +74,12 @@ func ring(t *testing.T, workers int) target {
 	e := target{}
 	var health, peers []string
 	for range workers {
-		port := freePort(t)
+		port := strconv.Itoa(porttest.Port(t))
 		health = append(health, supervised(t, nil, filepath.Join(dir, "dllama"), "worker", "--host", "127.0.0.1", "--port", port, "--nthreads", "1", "--net-turbo", "0"))
 		e.workers = append(e.workers, port)
 		peers = append(peers, "127.0.0.1:"+port)
 	}
-	port := freePort(t)
+	port := strconv.Itoa(porttest.Port(t))
 	command := []string{
 		filepath.Join(dir, "dllama-api"), "--model", model, "--tokenizer", tokenizer, "--buffer-float-type", "f32",
 		"--host", "127.0.0.1", "--port", port, "--nthreads", "1", "--net-turbo", "0", "--temperature", "0", "--max-seq-len", "256",
@@ -144,15 +145,6 @@ func converted(t *testing.T) (model, tokenizer string) {
 		t.Fatal(err)
 	}
 	return filepath.Join(dir, names.ModelFile("tiny", string(topology.F32))), filepath.Join(dir, names.TokenizerFile("tiny"))
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	_, port, err := net.SplitHostPort(freeAddress(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // signalPort signals the process of distributed-llama that was given the port.

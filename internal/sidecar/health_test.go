@@ -14,18 +14,9 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/sidecar"
 )
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
 
 // get returns 0 while nobody listens.
 func get(t *testing.T, url string) (int, string) {
@@ -45,7 +36,7 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestHealthAndMetrics(t *testing.T) {
 	w := newWorld(t)
-	d, s := freeAddress(t), freeAddress(t)
+	d, s := porttest.Address(t), porttest.Address(t)
 	w.start("d1", func(ctx context.Context, b *bus.Bus) error {
 		return dispatch.Run(ctx, dispatch.Config{Bus: b, Identity: "d1", Listen: d, Logger: w.logger("d1")})
 	})

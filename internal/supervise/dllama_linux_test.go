@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
 // TestRealWorker shows that a real worker survives what ends it: somebody who
@@ -16,12 +18,10 @@ func TestRealWorker(t *testing.T) {
 	if dir == "" {
 		t.Skip("run it with: DLLAMA_BIN=FOLDER go test -run TestRealWorker ./internal/supervise (FOLDER holds dllama of distributed-llama)")
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	host, port, err := net.SplitHostPort(porttest.Address(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, port, _ := net.SplitHostPort(free.Addr().String())
-	_ = free.Close()
 	w := supervised(t, Config{Command: []string{filepath.Join(dir, "dllama"), "worker", "--host", host, "--port", port, "--nthreads", "1", "--net-turbo", "0"}})
 	w.state("listening", http.StatusOK)
 	stray, err := net.Dial("tcp", net.JoinHostPort(host, port))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	local "github.com/gorizond/koldun/internal/local/process"
 )
 
 const (
@@ -26,6 +27,7 @@ const (
 // The test binary is also what stands in for the processes around Koldun: its
 // first argument names the role.
 func TestMain(m *testing.M) {
+	local.ExitWithParent()
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "role-nats":

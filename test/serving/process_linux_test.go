@@ -3,7 +3,6 @@ package serving_test
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	local "github.com/gorizond/koldun/internal/local/process"
 )
 
 // patience is how long anything may take that must come.
@@ -29,15 +31,16 @@ type process struct {
 	logs string // file of standard error
 	out  string // file of standard output
 
-	mu   sync.Mutex
-	cmd  *exec.Cmd
-	done chan struct{}
-	past time.Duration // CPU time of those that have ended
+	tether *local.Tether
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	done   chan struct{}
+	past   time.Duration // CPU time of those that have ended
 }
 
 func (s *stack) process(name string, env []string, args ...string) *process {
 	p := &process{
-		tb: s.tb, name: name, args: args, env: env,
+		tb: s.tb, name: name, args: args, env: env, tether: s.tie(),
 		logs: filepath.Join(s.dir, name+".log"), out: filepath.Join(s.dir, name+".out"),
 	}
 	p.start()
@@ -50,6 +53,21 @@ func (s *stack) process(name string, env []string, args ...string) *process {
 		}
 	})
 	return p
+}
+
+// tie is what no process of the stack outlives, even if the test is killed.
+func (s *stack) tie() *local.Tether {
+	s.tb.Helper()
+	if s.tether != nil {
+		return s.tether
+	}
+	t, err := local.NewTether()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	s.tether = t
+	s.tb.Cleanup(t.Close)
+	return t
 }
 
 func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
@@ -70,6 +88,7 @@ func (p *process) start() {
 	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr = out, logs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.tether.Tie(cmd)
 	if err := cmd.Start(); err != nil {
 		p.tb.Fatal(err)
 	}
@@ -148,14 +167,10 @@ func (p *process) output() []byte {
 	return text
 }
 
+// address is one of the test's own.
 func address(tb testing.TB) string {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return porttest.Address(tb)
 }
 
 func eventually(tb testing.TB, what string, ok func() bool) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
+	local "github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
@@ -40,6 +41,7 @@ type stack struct {
 	nats     *process
 	members  map[string]*process // of the cluster, by name
 	natsURL  string              // past the cutter
+	tether   *local.Tether       // see tie
 	cutter   *cutter
 	gateways []*process
 	urls     []string // of the gateways

@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
 // A Request is what the engine was asked.
@@ -77,11 +79,11 @@ type Engine struct {
 	active   bool
 }
 
-// Start runs an engine on a free loopback port until the test ends. reply may
+// Start runs an engine on a loopback port of its own until the test ends. reply may
 // be nil: then the answer is the last message, word by word.
 func Start(tb testing.TB, reply func(Request) Reply) *Engine {
 	tb.Helper()
-	e := New("127.0.0.1:0", reply)
+	e := New(porttest.Address(tb), reply)
 	if err := e.Run(); err != nil {
 		tb.Fatal(err)
 	}

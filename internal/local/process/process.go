@@ -83,10 +83,10 @@ func (t *Tether) Run(ctx context.Context, s Spec) (Exit, error) {
 	}
 
 	cmd := exec.Command(s.Path, s.Args...) //nolint:noctx // ctx is heeded below, for the whole group
-	cmd.Env = slices.Concat(s.Env, []string{ParentFD + "=3"})
+	cmd.Env = slices.Clone(s.Env)
 	cmd.Dir = s.Dir
 	cmd.Stdout, cmd.Stderr = out.writer, errs.writer
-	cmd.ExtraFiles = []*os.File{t.reader}
+	t.Tie(cmd)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = cmd.Start()
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"syscall"
 )
@@ -25,6 +26,14 @@ func NewTether() (*Tether, error) {
 		return nil, fmt.Errorf("cannot make a tether: %w", err)
 	}
 	return &Tether{reader: r, writer: w}, nil
+}
+
+// Tie puts a command that has not been started on the tether. Its Env must be
+// set already: the variable ParentFD is added to it.
+func (t *Tether) Tie(cmd *exec.Cmd) {
+	cmd.ExtraFiles = append(cmd.ExtraFiles, t.reader)
+	fd := int(os.Stderr.Fd()) + len(cmd.ExtraFiles) // extra files follow the three usual ones
+	cmd.Env = append(cmd.Env, ParentFD+"="+strconv.Itoa(fd))
 }
 
 // Close ends all processes that are still on the tether.

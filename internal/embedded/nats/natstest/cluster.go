@@ -2,7 +2,6 @@ package natstest
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
 // clusterPatience bounds how long a cluster may take to have leaders.
@@ -24,9 +25,10 @@ type Cluster struct {
 type node struct {
 	opts server.Options
 	srv  *server.Server
+	said complaints
 }
 
-// StartCluster runs n servers on free loopback ports until the test ends, and
+// StartCluster runs n servers on loopback ports of their own until the test ends, and
 // returns when they have chosen who leads them and that leader knows all: before,
 // it refuses streams of n replicas.
 func StartCluster(tb testing.TB, n int) *Cluster {
@@ -35,7 +37,7 @@ func StartCluster(tb testing.TB, n int) *Cluster {
 	var routes []*url.URL
 	var ports []int
 	for range 2 * n {
-		ports = append(ports, freePort(tb))
+		ports = append(ports, porttest.Port(tb)) // the servers have to know each other's before they start
 	}
 	for i := range n {
 		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", ports[n+i])})
@@ -109,10 +111,11 @@ func (c *Cluster) Restart(i int) {
 	if err != nil {
 		c.tb.Fatalf("cannot start a NATS server: %v", err)
 	}
+	srv.SetLogger(&n.said, false, false)
 	n.srv = srv
 	srv.Start()
 	if !srv.ReadyForConnections(clusterPatience) {
-		c.tb.Fatalf("NATS server %d takes no clients", i)
+		c.tb.Fatalf("NATS server %d takes no clients; it said:\n%s", i, &n.said)
 	}
 }
 
@@ -133,6 +136,9 @@ func (c *Cluster) wait(what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit:
+			for i, n := range c.nodes {
+				c.tb.Logf("NATS server %d said:\n%s", i, &n.said)
+			}
 			c.tb.Fatalf("waited in vain for %s", what)
 		}
 	}
@@ -145,16 +151,4 @@ func (n *node) stop() {
 	n.srv.Shutdown()
 	n.srv.WaitForShutdown()
 	n.srv = nil
-}
-
-// freePort is a port that was free a moment ago: the servers have to know each
-// other's before they start.
-func freePort(tb testing.TB) int {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
 }

@@ -3,10 +3,10 @@ package natstest
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/embedded/nats"
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
 // User and Password are accepted by every server of this package.
@@ -24,12 +24,11 @@ type Server struct {
 	srv    *nats.Server
 }
 
-// Start runs a server on a free loopback port until the test ends.
+// Start runs a server on a loopback port of its own until the test ends.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, dir: tb.TempDir(), listen: "127.0.0.1:0"}
+	s := &Server{tb: tb, dir: tb.TempDir(), listen: porttest.Address(tb)}
 	s.Restart()
-	s.listen = strings.TrimPrefix(s.srv.ClientURL(), "nats://")
 	tb.Cleanup(func() { s.Stop() })
 	return s
 }

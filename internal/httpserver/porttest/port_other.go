@@ -1,0 +1,22 @@
+//go:build !linux
+
+package porttest
+
+import (
+	"errors"
+	"net"
+)
+
+// reserve finds a port that is free: elsewhere than on Linux it cannot be held
+// for others.
+func reserve() (port int, release func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, nil, err
+	}
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, nil, errors.Join(errors.New("a TCP listener has no TCP address"), l.Close())
+	}
+	return addr.Port, func() {}, l.Close()
+}

@@ -1,0 +1,57 @@
+package serving_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// victimEnv makes a test the one that is killed.
+const victimEnv = "KOLDUN_SERVING_TEST_VICTIM"
+
+// A test binary that is killed, as by a time limit, leaves no process behind,
+// not even one that is frozen just then.
+func TestNothingOutlivesAKilledTest(t *testing.T) {
+	if os.Getenv(victimEnv) != "" {
+		s := &stack{tb: t, dir: t.TempDir()}
+		running := s.process("running", nil, os.Args[0], "role-engine", address(t))
+		frozen := s.process("frozen", nil, os.Args[0], "role-engine", address(t))
+		frozen.signal(syscall.SIGSTOP)
+		fmt.Printf("%d %d\n", running.cmd.Process.Pid, frozen.cmd.Process.Pid)
+		<-t.Context().Done()
+		return
+	}
+	victim := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	victim.Env = append(os.Environ(), victimEnv+"=1", "TMPDIR="+t.TempDir())
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var running, frozen int
+	_, err = fmt.Fscan(bufio.NewReader(out), &running, &frozen)
+	_ = victim.Process.Kill()
+	_ = victim.Wait()
+	if err != nil {
+		t.Fatalf("the victim does not tell its children: %v", err)
+	}
+	for _, pid := range []int{running, frozen} {
+		eventually(t, fmt.Sprintf("process %d to end", pid), func() bool { return !alive(pid) })
+	}
+}
+
+// alive reports whether a process runs or is stopped; a zombie does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(state, "Z")
+}
