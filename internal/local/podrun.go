@@ -82,9 +82,9 @@ func (w podWatcher) Started(container string, pid int) {
 	})
 }
 
-func (w podWatcher) Ended(container, how string, again time.Duration) {
+func (w podWatcher) Ended(container string, end pod.End, again time.Duration) {
 	w.l.post(func() {
-		w.l.tell(Event{Type: ProcessEnded, Object: w.owner, Pod: w.pod, Container: container, Message: how, RestartIn: again})
+		w.l.tell(Event{Type: ProcessEnded, Object: w.owner, Pod: w.pod, Container: container, Message: end.How, RestartIn: again})
 	})
 }
 

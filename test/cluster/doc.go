@@ -1,7 +1,8 @@
 // Package cluster runs a real control plane for tests: etcd, kube-apiserver,
 // kube-controller-manager, and Crossplane's core and RBAC manager, as ordinary
-// processes on loopback, without root. There is no node: package simulate
-// stands in for the kubelet and for a provider.
+// processes on loopback, without root. There is no node: package node runs pods
+// as processes, and package simulate only says that they ran, and stands in for
+// a provider.
 //
 // The programs are built by `make cluster-binaries`. Tests that find them
 // missing skip, or fail if KOLDUN_REQUIRE_CLUSTER is 1.

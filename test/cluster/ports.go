@@ -7,11 +7,12 @@ import (
 	"strconv"
 )
 
-// The range of ports that no system takes for outgoing connections by itself:
-// what is free here stays free until our program takes it.
+// The range of ports that no system takes for outgoing connections by itself,
+// below those of pods (see internal/local/pod): what is free here stays free
+// until our program takes it.
 const (
 	firstPort = 15000
-	lastPort  = 32000
+	lastPort  = 20000
 )
 
 // ports finds n free TCP ports.

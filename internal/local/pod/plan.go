@@ -42,6 +42,7 @@ type Plan struct {
 // A Process is one container.
 type Process struct {
 	Name      string
+	Path      string // of the program; empty is the machine's binary
 	Args      []string
 	Env       []string
 	Startup   *Check
@@ -164,7 +165,13 @@ func (p *Plan) process(c Container, given, dirs map[string]string) (Process, err
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		proc.Env = append(proc.Env, name+"="+vars[name])
 	}
-	for _, arg := range c.Args {
+	command := c.Command
+	if !ownCommand(command) {
+		proc.Path, command = expand(command[0], vars), command[1:]
+	} else {
+		command = nil
+	}
+	for _, arg := range slices.Concat(command, c.Args) {
 		proc.Args = append(proc.Args, expand(arg, vars))
 	}
 	for _, probe := range []struct {

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ const (
 // A Machine runs pods.
 type Machine struct {
 	Tether *process.Tether
-	Binary string        // what every container runs
+	Binary string        // what containers run that name no program
 	Logs   string        // folder of logs, POD/CONTAINER.log
 	Grace  time.Duration // longest time to end
 }
@@ -33,16 +34,30 @@ type Watcher interface {
 	Started(container string, pid int)
 	// Ended tells how a process ended, and when it is started again: 0 means
 	// that it is not. Without a container's name, the pod could not begin.
-	Ended(container, how string, again time.Duration)
+	Ended(container string, end End, again time.Duration)
 	// Ready tells that readiness or the reason against it has changed.
 	Ready(ready bool, why string)
+}
+
+// An End is how one process ended.
+type End struct {
+	Status int    // exit status, see process.Exit.Status; -1 if it could not run
+	How    string // for people
+}
+
+// endOf is the end of a process that Run of a tether reports.
+func endOf(exit process.Exit, err error) End {
+	if err != nil {
+		return End{Status: -1, How: err.Error()}
+	}
+	return End{Status: exit.Status(), How: exit.String()}
 }
 
 // A Result is how a pod that runs to completion ended.
 type Result struct {
 	OK        bool
 	Container string // that failed
-	Code      int    // its exit status; -1 for a signal or if it could not start
+	Code      int    // its exit status, see process.Exit.Status; -1 if it could not run
 	Message   string // for people
 }
 
@@ -154,7 +169,7 @@ func (r *run) close() {
 func (r *run) begin(ctx context.Context, again time.Duration) bool {
 	if err := r.prepare(); err != nil {
 		r.setAll(err.Error())
-		r.watch.Ended("", err.Error(), again)
+		r.watch.Ended("", End{Status: -1, How: err.Error()}, again)
 		return false
 	}
 	for _, c := range r.plan.Inits {
@@ -168,23 +183,16 @@ func (r *run) begin(ctx context.Context, again time.Duration) bool {
 
 // complete runs a container once. Again is when it is run again if it fails.
 func (r *run) complete(ctx context.Context, c Process, again time.Duration) Result {
-	exit, err := r.once(ctx, c)
-	if err != nil {
-		exit.Code = -1
-	}
-	if err == nil && exit.OK() {
-		r.watch.Ended(c.Name, exit.String(), 0)
+	end := endOf(r.once(ctx, c))
+	if end.Status == 0 {
+		r.watch.Ended(c.Name, end, 0)
 		return Result{OK: true}
-	}
-	how := exit.String()
-	if err != nil {
-		how = err.Error()
 	}
 	if ctx.Err() != nil {
 		again = 0
 	}
-	r.watch.Ended(c.Name, how, again)
-	return Result{Container: c.Name, Code: exit.Code, Message: fmt.Sprintf("container %q %s", c.Name, how)}
+	r.watch.Ended(c.Name, end, again)
+	return Result{Container: c.Name, Code: end.Status, Message: fmt.Sprintf("container %q %s", c.Name, end.How)}
 }
 
 // keep runs a container again and again.
@@ -192,20 +200,16 @@ func (r *run) keep(ctx context.Context, c Process) {
 	wait := firstWait
 	for {
 		began := time.Now()
-		exit, err := r.once(ctx, c)
+		end := endOf(r.once(ctx, c))
 		if ctx.Err() != nil {
-			r.watch.Ended(c.Name, exit.String(), 0)
+			r.watch.Ended(c.Name, end, 0)
 			return
-		}
-		how := exit.String()
-		if err != nil {
-			how = err.Error()
 		}
 		if time.Since(began) >= steady {
 			wait = firstWait
 		}
-		r.watch.Ended(c.Name, how, wait)
-		r.set(c.Name, how)
+		r.watch.Ended(c.Name, end, wait)
+		r.set(c.Name, end.How)
 		if !pause(ctx, wait) {
 			return
 		}
@@ -228,7 +232,7 @@ func (r *run) once(ctx context.Context, c Process) (process.Exit, error) {
 		grace = min(grace, r.plan.Grace)
 	}
 	exit, err := r.Tether.Run(ctx, process.Spec{
-		Path: r.Binary, Args: c.Args, Env: c.Env, Dir: r.plan.Dir, Grace: grace, Log: r.logs[c.Name],
+		Path: cmp.Or(c.Path, r.Binary), Args: c.Args, Env: c.Env, Dir: r.plan.Dir, Grace: grace, Log: r.logs[c.Name],
 		Started: func(pid int) {
 			r.watch.Started(c.Name, pid)
 			probes.Go(func() { r.probe(probing, c, giveUp) })

@@ -1,9 +1,10 @@
 // Package pod runs what a pod template describes as child processes.
 //
 // Only what the pods of Koldun use is known: containers that run our own
-// binary, environment, ports by name, HTTP probes, and volumes that are
-// folders. [Resolve] turns a Spec into a Plan, without effects; [Plan.Run]
-// carries the plan out.
+// binary or, for whoever allows it, another program of this machine;
+// environment, ports by name, HTTP probes, and volumes that are folders.
+// [Resolve] turns a Spec into a Plan, without effects; a [Machine] carries the
+// plan out.
 package pod
 
 import (

@@ -52,6 +52,15 @@ type Exit struct {
 // OK reports success.
 func (e Exit) OK() bool { return e.Code == 0 }
 
+// Status is the exit status as shells and kubelets count it: 128 and the
+// number of the signal if one ended the process.
+func (e Exit) Status() int {
+	if e.Signal != 0 {
+		return 128 + int(e.Signal)
+	}
+	return e.Code
+}
+
 // String is for people: "exited with status 12: cannot find model".
 func (e Exit) String() string {
 	if e.Signal != 0 {

@@ -1,0 +1,69 @@
+package node
+
+import (
+	"net"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/gorizond/koldun/internal/local/pod"
+)
+
+// endpoints are the addresses to which connections go that are meant for a
+// place, sorted.
+func (n *Node) endpoints(to place) []string {
+	service, err := n.services.Services(to.namespace).Get(to.service)
+	if err != nil || len(service.Spec.Selector) == 0 {
+		return nil
+	}
+	pods, err := n.pods.Pods(to.namespace).List(labels.SelectorFromSet(service.Spec.Selector))
+	if err != nil {
+		return nil
+	}
+	target, ok := target(service, to)
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, p := range pods {
+		l := n.life(p.Namespace + "/" + p.Name)
+		if l == nil || l.uid != p.UID || to.pod != "" && p.Spec.Hostname != to.pod && p.Name != to.pod {
+			continue
+		}
+		if port, ok := l.plan.Port(target); ok && l.serves(service.Spec.PublishNotReadyAddresses) {
+			out = append(out, net.JoinHostPort(address, strconv.Itoa(port)))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// target is the port of a pod that a place means. Names of headless Services
+// are those of their pods, and so are the ports.
+func target(s *corev1.Service, to place) (pod.NameOrPort, bool) {
+	if s.Spec.ClusterIP == corev1.ClusterIPNone {
+		return pod.NameOrPort{Number: to.port}, true
+	}
+	for _, p := range s.Spec.Ports {
+		switch {
+		case int(p.Port) != to.port:
+		case p.TargetPort.Type == intstr.String:
+			return pod.NameOrPort{Name: p.TargetPort.StrVal}, true
+		case p.TargetPort.IntVal == 0:
+			return pod.NameOrPort{Number: to.port}, true
+		default:
+			return pod.NameOrPort{Number: int(p.TargetPort.IntVal)}, true
+		}
+	}
+	return pod.NameOrPort{}, false
+}
+
+// serves reports whether connections may go to the pod.
+func (l *life) serves(unready bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.over && (unready || l.ready && !l.ending)
+}

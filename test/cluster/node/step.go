@@ -1,0 +1,270 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/pod"
+	"github.com/gorizond/koldun/internal/local/process"
+)
+
+// errAgain asks to look at the pod again.
+var errAgain = errors.New("look again") //nolint:gochecknoglobals // a sentinel
+
+// step brings one pod one step further: on the API server, or here.
+func (n *Node) step(ctx context.Context, key string) error {
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return nil //nolint:nilerr // no such pod
+	}
+	p, err := n.pods.Pods(namespace).Get(name)
+	l := n.life(key)
+	if l != nil && (err != nil || p.UID != l.uid) {
+		// It was deleted without grace, and another one may have its name.
+		l.cut()
+		return n.bury(key, l)
+	}
+	if err != nil {
+		return nil //nolint:nilerr // it is gone
+	}
+	api := n.clients.CoreV1().Pods(namespace)
+	switch {
+	case p.Spec.NodeName == "" && p.DeletionTimestamp == nil:
+		err = api.Bind(ctx, &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: p.UID},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: Name},
+		}, metav1.CreateOptions{})
+	case p.Spec.NodeName != Name:
+		return nil
+	case p.DeletionTimestamp != nil:
+		err = n.remove(ctx, p, key, l)
+	case l == nil && finished(p):
+		return nil
+	case l == nil:
+		return n.begin(ctx, p, key)
+	default:
+		// The life is kept until its end is known to all: another one would
+		// begin for what looks like a pod that has not run.
+		if l.isOver() && finished(p) {
+			return n.bury(key, l)
+		}
+		err = n.report(ctx, p, l)
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // what changed it makes it queue again
+	}
+	return err
+}
+
+func finished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// remove a pod that was deleted: first its processes, then the object.
+func (n *Node) remove(ctx context.Context, p *corev1.Pod, key string, l *life) error {
+	if l != nil {
+		l.end()
+		if err := n.report(ctx, p, l); err != nil {
+			return err
+		}
+		if left := time.Until(p.DeletionTimestamp.Time); !l.isOver() && left > 0 {
+			n.queue.AddAfter(key, left)
+			return nil // its end makes it queue again, too
+		}
+		l.cut()
+		if err := n.bury(key, l); err != nil {
+			return err
+		}
+	}
+	now := int64(0)
+	return n.clients.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(p.UID)),
+	})
+}
+
+// begin the life of a pod, or say why it cannot begin.
+func (n *Node) begin(ctx context.Context, p *corev1.Pod, key string) error {
+	plan, err := n.plan(ctx, p)
+	if err != nil {
+		reason := "CreateContainerConfigError"
+		if fault.Is(err, fault.Unsupported) {
+			reason = "ErrImageNeverPull"
+		}
+		if err := n.write(ctx, p, waiting(p, reason, err.Error())); err != nil {
+			return err
+		}
+		if fault.Is(err, fault.Unsupported) {
+			return nil // nothing but another pod can help
+		}
+		return errAgain
+	}
+	grace := corev1.DefaultTerminationGracePeriodSeconds * time.Second
+	m := &pod.Machine{Tether: n.tether, Binary: n.Binary, Logs: n.logs(p.Namespace), Grace: cmp.Or(plan.Grace, grace)}
+	l := newLife(p.UID, plan, func() {
+		n.queue.Add(key)
+		n.doors.refresh()
+	})
+	var life context.Context
+	life, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if ctx.Err() != nil {
+		l.cancel()
+		n.ports.Give(plan.Ports)
+		return nil
+	}
+	n.lives[key] = l
+	n.all.Go(func() {
+		defer l.cancel()
+		l.run(life, m, p.Spec.RestartPolicy == corev1.RestartPolicyAlways)
+	})
+	return nil
+}
+
+// bury forgets a life, once it is over.
+func (n *Node) bury(key string, l *life) error {
+	if !l.isOver() {
+		return errAgain
+	}
+	n.mu.Lock()
+	delete(n.lives, key)
+	n.mu.Unlock()
+	n.ports.Give(l.plan.Ports)
+	n.queue.Add(key)
+	return nil
+}
+
+func (n *Node) life(key string) *life {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lives[key]
+}
+
+// report what is new of a pod that runs.
+func (n *Node) report(ctx context.Context, p *corev1.Pod, l *life) error {
+	return n.write(ctx, p, l.status(p))
+}
+
+// write the status, if it is another one.
+func (n *Node) write(ctx context.Context, p *corev1.Pod, status corev1.PodStatus) error {
+	if equality.Semantic.DeepEqual(p.Status, status) {
+		return nil
+	}
+	p = p.DeepCopy()
+	p.Status = status
+	_, err := n.clients.CoreV1().Pods(p.Namespace).UpdateStatus(ctx, p, metav1.UpdateOptions{})
+	return err
+}
+
+// plan looks up what a pod needs. A NotFound error says what is not there yet;
+// an Unsupported one that the pod can never run here.
+func (n *Node) plan(ctx context.Context, p *corev1.Pod) (*pod.Plan, error) {
+	raw, err := json.Marshal(p.Spec)
+	if err != nil {
+		return nil, err
+	}
+	var spec pod.Spec
+	if err := json.Unmarshal(raw, &spec); err != nil {
+		return nil, fmt.Errorf("cannot read spec of pod %q: %w", p.Name, err)
+	}
+	if err := n.runnable(p.Spec.RestartPolicy, spec); err != nil {
+		return nil, err
+	}
+	ports, err := n.ports.For(slices.Concat(spec.InitContainers, spec.Containers))
+	if err != nil {
+		return nil, err
+	}
+	plan, err := pod.Resolve(spec, pod.Place{
+		Namespace: p.Namespace,
+		Name:      p.Name,
+		Dir:       filepath.Join(n.dir, "run", string(p.UID)),
+		ClaimsDir: filepath.Join(n.dir, "claims", p.Namespace),
+		Env:       slices.Concat(process.Kept(), n.Env),
+		Lookup:    func(kind, name string) (map[string][]byte, bool) { return n.lookup(ctx, kind, p.Namespace, name) },
+	}, ports)
+	if err == nil {
+		err = n.adapt(plan, spec)
+	}
+	if err != nil {
+		n.ports.Give(ports)
+		return nil, err
+	}
+	return plan, nil
+}
+
+func (n *Node) runnable(restart corev1.RestartPolicy, s pod.Spec) error {
+	if restart == corev1.RestartPolicyOnFailure {
+		return fault.Errorf(fault.Unsupported, "restartPolicy %q is not known to this node", restart)
+	}
+	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+		if c.Image != n.Image && n.Programs[c.Image] == "" {
+			return fault.Errorf(fault.Unsupported, "container %q: this node does not have image %q", c.Name, c.Image)
+		}
+	}
+	return nil
+}
+
+// adapt puts addresses of this machine in place of the names of Services, and
+// the programs of images on the PATH of their containers.
+func (n *Node) adapt(plan *pod.Plan, s pod.Spec) error {
+	images := map[string]string{}
+	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+		images[c.Name] = c.Image
+	}
+	for _, list := range [][]pod.Process{plan.Inits, plan.Containers} {
+		for i := range list {
+			c := &list[i]
+			for _, texts := range [][]string{c.Args, c.Env} {
+				for at, text := range texts {
+					found, err := n.doors.replace(text)
+					if err != nil {
+						return err
+					}
+					texts[at] = found
+				}
+			}
+			if dir := n.Programs[images[c.Name]]; dir != "" {
+				c.Env = append(c.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+			}
+		}
+	}
+	return nil
+}
+
+// lookup the data of a Secret or ConfigMap. One that cannot be read is as good
+// as none.
+func (n *Node) lookup(ctx context.Context, kind, namespace, name string) (map[string][]byte, bool) {
+	if kind == "Secret" {
+		s, err := n.clients.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil, false
+		}
+		return s.Data, true
+	}
+	m, err := n.clients.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, false
+	}
+	data := map[string][]byte{}
+	for key, value := range m.Data {
+		data[key] = []byte(value)
+	}
+	for key, value := range m.BinaryData {
+		data[key] = value
+	}
+	return data, true
+}
