@@ -41,7 +41,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 	if err := w.thing.Create(ctx, w.spec); err != nil {
 		r.fail(&resp.Diagnostics, "create", w.object, err)
-		return
+		// A part of it may be there by now.
+		if now, err := w.thing.Observe(ctx, w.spec); before.Exists || err == nil && !now.Exists {
+			return
+		}
 	}
 	// From here on it exists: it must be in the state whatever comes.
 	resp.State.Raw, err = w.state(Observed{})
@@ -50,6 +53,9 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	r.kind.Identity.Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
 	if raw, ok := r.settle(ctx, w, limit, &resp.Diagnostics); ok {
 		resp.State.Raw = raw
 	}

@@ -69,13 +69,10 @@ func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		err = fmt.Errorf("it does not exist: %s", o.Message)
 	}
 	if err == nil {
-		err = w.see(o)
+		err = r.see(w, o, true)
 	}
 	if err == nil {
-		// The first look knew nothing but the name.
-		if o, err = r.imported(ctx, w, o); err == nil {
-			resp.State.Raw, err = w.state(o)
-		}
+		resp.State.Raw, err = w.state(r.again(ctx, w, o))
 	}
 	if err != nil {
 		r.fail(&resp.Diagnostics, "read", w.object, err)

@@ -44,6 +44,8 @@ type Kind struct {
 	// Fixed are fields that cannot be changed in place, where the CRD says so
 	// by a rule of the whole spec.
 	Fixed []string
+	// Kept are fields that mean "as it is" where they are left out.
+	Kept []string
 	// Shared things exist whoever made them: there is nothing to adopt.
 	Shared bool
 
@@ -56,7 +58,7 @@ func Kinds() []Kind {
 	return []Kind{
 		row("bucket", "buckets", []string{"bucket_name"}, brief, openBucket, connection.S3),
 		row("stream", "streams", []string{"name"}, brief, openStream, connection.NATS),
-		row("key_value", "keyvalues", []string{"bucket"}, brief, openKeyValue, connection.NATS),
+		keyValueRow(),
 		consumerRow(),
 		tokenRow(),
 		row("model_record", "modelrecords", []string{"namespace", "name"}, brief, openModelRecord, connection.NATS),
@@ -69,6 +71,13 @@ func consumerRow() Kind {
 	k := row("consumer", "consumers", []string{"stream", "name"}, 2*time.Minute, openConsumer, connection.NATS)
 	k.Fixed = []string{"deliverPolicy", "ackPolicy", "replayPolicy", "startSequence", "startTime"}
 	k.Empty = []string{"filterSubjects", "backoff"}
+	return k
+}
+
+// keyValueRow leaves a bucket the history that it has.
+func keyValueRow() Kind {
+	k := row("key_value", "keyvalues", []string{"bucket"}, 2*time.Minute, openKeyValue, connection.NATS)
+	k.Kept = []string{"history"}
 	return k
 }
 

@@ -2,9 +2,11 @@ package managed
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 )
 
@@ -25,12 +27,13 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		resp.State.RemoveResource(ctx)
 		return
 	}
-	if err := w.see(o); err != nil {
+	imported := r.imported(w)
+	if err := r.see(w, o, imported); err != nil {
 		r.fail(&resp.Diagnostics, "read", w.object, err)
 		return
 	}
-	if imported, err := r.imported(ctx, w, o); err == nil {
-		o = imported
+	if imported {
+		o = r.again(ctx, w, o)
 	}
 	if resp.State.Raw, err = w.state(o); err != nil {
 		r.fail(&resp.Diagnostics, "read", w.object, err)
@@ -38,8 +41,11 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 }
 
 // see takes what was seen into the object.
-func (w *work) see(o Observed) error {
+func (r *Resource) see(w *work, o Observed, imported bool) error {
 	for _, f := range w.crd.Spec.Fields {
+		if !imported && w.object[f.Attribute].IsNull() && slices.Contains(r.kind.Kept, f.Name) {
+			continue
+		}
 		seen := o.Spec[f.Name]
 		if o.Spec == nil {
 			// Nobody can tell: it is as it was, and by default at first.
@@ -54,22 +60,27 @@ func (w *work) see(o Observed) error {
 	return nil
 }
 
-// imported looks again at a thing that was just imported: the first look knew
-// nothing but its name, and so could not tell whether it is as it should be.
-func (r *Resource) imported(ctx context.Context, w *work, o Observed) (Observed, error) {
-	complete := true
-	for _, f := range w.crd.Spec.Fields {
+// imported reports whether the state has but the name of a thing that was just
+// imported: an apply fills in the rest.
+func (r *Resource) imported(w *work) bool {
+	return slices.ContainsFunc(w.crd.Spec.Fields, func(f *crd.Field) bool {
 		_, had := w.spec[f.Name]
-		complete = complete && (had || !f.Required && face.Zero(f) == nil)
-	}
-	if complete {
-		return o, nil
-	}
+		return !had && (f.Required || face.Zero(f) != nil)
+	})
+}
+
+// again looks once more at a thing that was just imported: the first look knew
+// nothing but its name, and so could not tell whether it is as it should be.
+func (r *Resource) again(ctx context.Context, w *work, first Observed) Observed {
 	spec, err := r.spec(w.object, w.crd)
 	if err != nil {
-		return o, err
+		return first
 	}
-	return w.thing.Observe(ctx, spec)
+	o, err := w.thing.Observe(ctx, spec)
+	if err != nil {
+		return first
+	}
+	return o
 }
 
 // ImportState takes an id such as "bucket/key", or an identity.
