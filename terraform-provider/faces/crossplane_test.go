@@ -1,0 +1,184 @@
+package faces
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// connection is the name of the ProviderConfig of a case and of its Secret.
+const connection = "outside"
+
+// crossplane is a managed resource that the provider's controllers reconcile.
+type crossplane struct {
+	t       *testing.T
+	cluster *cluster.Cluster
+	kind    *crd.Kind
+	object  *unstructured.Unstructured
+	more    map[string]any // of spec
+	looks   int
+}
+
+func newCrossplane(t *testing.T, s *servers, c scene) face {
+	t.Helper()
+	k, err := crd.Load(crd.Managed, c.plural)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &crossplane{t: t, cluster: controllers.start(t), kind: k, object: &unstructured.Unstructured{}, more: c.crossplane}
+	ns := f.cluster.Namespace(t)
+	f.object.SetAPIVersion(k.APIVersion())
+	f.object.SetKind(k.Kind)
+	f.object.SetName(resourceName)
+	if k.Namespaced {
+		f.object.SetNamespace(ns)
+	}
+	f.manifest(ns, map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": connection},
+		"stringData": map[string]any{
+			"user": natstest.User, "password": natstest.Password,
+			"AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
+		},
+	})
+	f.manifest(ns, map[string]any{
+		"apiVersion": k.APIVersion(), "kind": v1alpha1.KindProviderConfig, "metadata": map[string]any{"name": connection},
+		"spec": map[string]any{
+			"nats": map[string]any{"url": s.nats.URL(), "secretRef": map[string]any{"name": connection}},
+			"s3":   map[string]any{"endpoint": s.s3.Endpoint, "secretRef": map[string]any{"name": connection}},
+		},
+	})
+	if c.secret != "" {
+		f.manifest(ns, map[string]any{
+			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": secretName}, "stringData": map[string]any{"token": c.secret},
+		})
+	}
+	return f
+}
+
+func (f *crossplane) manifest(namespace string, o map[string]any) {
+	f.t.Helper()
+	if err := f.apply1(namespace, o); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *crossplane) apply1(namespace string, o map[string]any) error {
+	raw, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return f.cluster.ApplyIn(f.t.Context(), namespace, string(raw))
+}
+
+// send what a user's manifest says, as kubectl apply --server-side does.
+func (f *crossplane) send(spec map[string]any) error {
+	metadata := map[string]any{"name": f.object.GetName()}
+	if f.looks > 0 {
+		metadata["annotations"] = map[string]any{meta.AnnotationKeyReconcileRequestedAt: strconv.Itoa(f.looks)}
+	}
+	whole := map[string]any{"providerConfigRef": map[string]any{"kind": v1alpha1.KindProviderConfig, "name": connection}}
+	if !f.kind.Namespaced {
+		delete(whole, "providerConfigRef") // they need no outside server
+	}
+	wanted := maps.Clone(spec)
+	for name, v := range f.more {
+		if f.kind.Spec.Child(name) != nil {
+			wanted[name] = v
+		} else {
+			whole[name] = v
+		}
+	}
+	whole["forProvider"] = wanted
+	return f.apply1(f.object.GetNamespace(), map[string]any{"apiVersion": f.kind.APIVersion(), "kind": f.kind.Kind, "metadata": metadata, "spec": whole})
+}
+
+func (f *crossplane) apply(spec map[string]any) {
+	f.t.Helper()
+	if err := f.send(spec); err != nil {
+		f.t.Fatal(err)
+	}
+	f.settled()
+}
+
+func (f *crossplane) settled() {
+	f.t.Helper()
+	cluster.Eventually(f.t, f.kind.Kind+" to be ready", func(ctx context.Context) error {
+		if err := f.cluster.Client().Get(ctx, client.ObjectKeyFromObject(f.object), f.object); err != nil {
+			return err
+		}
+		handled, _, _ := unstructured.NestedString(f.object.Object, "status", "lastHandledReconcileAt")
+		if f.looks > 0 && handled != strconv.Itoa(f.looks) {
+			return errors.New("it has not been looked at again")
+		}
+		ready, synced := f.condition("Ready"), f.condition("Synced")
+		if ready.Status != metav1.ConditionTrue || synced.Status != metav1.ConditionTrue || synced.ObservedGeneration != f.object.GetGeneration() {
+			return fmt.Errorf("ready %s %q, synced %s %q", ready.Status, ready.Message, synced.Status, synced.Message)
+		}
+		return nil
+	})
+}
+
+func (f *crossplane) condition(kind string) (out metav1.Condition) {
+	list, _, _ := unstructured.NestedSlice(f.object.Object, "status", "conditions")
+	for _, c := range list {
+		if m, _ := c.(map[string]any); m["type"] == kind {
+			raw, _ := json.Marshal(m)
+			_ = json.Unmarshal(raw, &out)
+		}
+	}
+	return out
+}
+
+// again has the resource looked at, as an annotation by kubectl would.
+func (f *crossplane) again(spec map[string]any) {
+	f.t.Helper()
+	f.looks++
+	f.apply(spec)
+}
+
+func (f *crossplane) refused(spec map[string]any, why string) {
+	f.t.Helper()
+	if err := f.send(spec); err != nil {
+		f.t.Fatal(err)
+	}
+	cluster.Eventually(f.t, f.kind.Kind+" to be refused for "+why, func(ctx context.Context) error {
+		if err := f.cluster.Client().Get(ctx, client.ObjectKeyFromObject(f.object), f.object); err != nil {
+			return err
+		}
+		if c := f.condition("Synced"); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, why) {
+			return fmt.Errorf("synced %s %q", c.Status, c.Message)
+		}
+		return nil
+	})
+}
+
+func (f *crossplane) delete() {
+	f.t.Helper()
+	if err := f.cluster.Client().Delete(f.t.Context(), f.object); err != nil {
+		f.t.Fatal(err)
+	}
+	cluster.Eventually(f.t, f.kind.Kind+" to be gone", func(ctx context.Context) error {
+		err := f.cluster.Client().Get(ctx, client.ObjectKeyFromObject(f.object), f.object)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(err, fmt.Errorf("it is there, synced %q", f.condition("Synced").Message))
+	})
+}

@@ -1,0 +1,160 @@
+package faces
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+	"github.com/gorizond/koldun/terraform-provider/internal/managed"
+)
+
+// A face manages one resource. Its methods fail the test on errors.
+type face interface {
+	// apply creates the resource or changes it, and returns when the face says
+	// that it is as wanted and can be used.
+	apply(spec map[string]any)
+	// again has a resource looked at that is as wanted.
+	again(spec map[string]any)
+	// refused is apply of what fails with an error that says why.
+	refused(spec map[string]any, why string)
+	// delete returns when the face says that the resource is gone.
+	delete()
+}
+
+// TestFaces plays each scene with both faces and compares the servers after
+// every step.
+func TestFaces(t *testing.T) {
+	for _, c := range scenes() {
+		t.Run(c.resource+"/"+c.name, func(t *testing.T) {
+			var seen [2][]shot
+			for i, open := range []func(*testing.T, *servers, scene) face{newCrossplane, newTerraform} {
+				t.Run([]string{"Crossplane", "Terraform"}[i], func(t *testing.T) { seen[i] = play(t, c, open) })
+			}
+			if t.Failed() {
+				return // nothing to compare
+			}
+			for i, a := range seen[0] {
+				for _, d := range differences(a.holds, seen[1][i].holds) {
+					t.Errorf("koldun_%s, case %s, after %q: %s", c.resource, c.name, a.after, d)
+				}
+			}
+		})
+	}
+}
+
+// A shot is what the servers hold after a step.
+type shot struct {
+	after string
+	holds map[string]string
+}
+
+// play the scene through one face on servers of its own.
+func play(t *testing.T, c scene, open func(*testing.T, *servers, scene) face) []shot {
+	s := fresh(t)
+	if c.prepare != nil {
+		c.prepare(s)
+	}
+	f := open(t, s, c)
+	var out []shot
+	look := func(after string) { out = append(out, shot{after, s.hold()}) }
+	before := s.hold()
+	for _, step := range c.steps {
+		if step.refused != "" {
+			f.refused(step.spec, step.refused)
+			look(step.name)
+			continue
+		}
+		f.apply(step.spec)
+		look(step.name)
+		holds, writes := s.hold(), s.writes()
+		f.again(step.spec)
+		if d := append(differences(holds, s.hold()), differences(writes, s.writes())...); len(d) > 0 {
+			t.Errorf("a look after %q changes:\n%s", step.name, strings.Join(d, "\n"))
+		}
+	}
+	f.delete()
+	look("delete")
+	if !slices.ContainsFunc(out, func(s shot) bool { return len(differences(before, s.holds)) > 0 }) && c.steps[0].refused == "" {
+		t.Error("the scene does nothing outside")
+	}
+	return out
+}
+
+// TestEveryKindHasAScene wants all fields of every kind that both faces offer
+// to be compared.
+func TestEveryKindHasAScene(t *testing.T) {
+	for _, k := range managed.Kinds() {
+		c, err := crd.Load(crd.Managed, k.Plural)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used, steps := map[string]bool{}, map[string]bool{}
+		for _, s := range scenes() {
+			if s.plural != k.Plural {
+				continue
+			}
+			mark(used, c.Spec, "spec", s.crossplane)
+			for _, step := range s.steps {
+				steps[step.name] = true
+				mark(used, c.Spec, "spec", step.spec)
+			}
+		}
+		for _, name := range []string{minimal, full, changed} {
+			if !steps[name] {
+				t.Errorf("koldun_%s has no step %q", k.Name, name)
+			}
+		}
+		c.Spec.Walk("spec", func(path string, f *crd.Field) {
+			why, exempt := uncompared()[k.Name+"."+strings.TrimPrefix(path, "spec.")]
+			if path != "spec" && !strings.HasSuffix(path, "[*]") && used[path] == exempt {
+				t.Errorf("koldun_%s: %s is compared: %v, reason not to: %q", k.Name, path, used[path], why)
+			}
+		})
+	}
+}
+
+// mark the paths of all fields that a value gives.
+func mark(used map[string]bool, f *crd.Field, path string, v any) {
+	switch x := v.(type) {
+	case map[string]any:
+		for name, e := range x {
+			if c := f.Child(name); c != nil {
+				used[path+"."+name] = true
+				mark(used, c, path+"."+name, e)
+			}
+		}
+	case []any:
+		for _, e := range x {
+			mark(used, f.Elem, path+"[*]", e)
+		}
+	}
+}
+
+// differences tells where two maps differ.
+func differences(a, b map[string]string) []string {
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if x, y := a[name], b[name]; x != y {
+			out = append(out, name+": "+show(x)+" against "+show(y))
+		}
+	}
+	return out
+}
+
+func show(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+func TestDifferencesAreNamed(t *testing.T) {
+	got := differences(map[string]string{"a": "1", "b": "2", "c": "3"}, map[string]string{"a": "1", "b": "4"})
+	if want := []string{"b: 2 against 4", "c: 3 against nothing"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

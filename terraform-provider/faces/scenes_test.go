@@ -1,0 +1,168 @@
+package faces
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+type object = map[string]any
+
+func bucketScenes() []scene {
+	const policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::models/*"}]}`
+	least := object{"bucketName": "models"}
+	most := object{
+		"bucketName": "models", "forceDestroy": true, "versioning": "Suspended", "tags": object{"team": "a", "use": "models"},
+		"policy": policy, "abortUploadsAfterDays": 2,
+	}
+	other := object{"bucketName": "models", "forceDestroy": false, "versioning": "Suspended", "tags": object{"team": "b"}, "abortUploadsAfterDays": 3}
+	// The embedded gateway has no rules: both faces are to say so alike.
+	ruled := object{"bucketName": "models", "lifecycle": []any{object{"id": "old", "prefix": "tmp/", "expirationDays": 1, "noncurrentDays": 2}}}
+	return append(life("bucket", "buckets", least, most, other),
+		scene{resource: "bucket", plural: "buckets", name: "Lifecycle", steps: []step{{name: "ask for rules", spec: ruled, refused: "lifecycle"}}})
+}
+
+func streamScenes() []scene {
+	least := object{"name": "work", "subjects": []any{"work.>"}}
+	most := object{
+		"name": "work", "subjects": []any{"work.a", "work.b"}, "discard": "new", "maxBytes": 1 << 20, "maxMsgs": 1000, "maxMsgSize": 4096,
+		"maxMsgsPerSubject": 5, "maxAge": "1h", "duplicateWindow": "30s", "replicas": 1, "placement": object{"cluster": "here", "tags": []any{"fast"}},
+	}
+	other := object{
+		"name": "work", "subjects": []any{"work.b", "work.c"}, "discard": "old", "maxBytes": 2 << 20, "maxMsgs": 2000, "maxMsgSize": 8192,
+		"maxMsgsPerSubject": 6, "maxAge": "90m", "duplicateWindow": "1m", "replicas": 1,
+	}
+	return life("stream", "streams", least, most, other)
+}
+
+func keyValueScenes() []scene {
+	least := object{"bucket": "settings"}
+	most := object{"bucket": "settings", "limitMarkerTTL": "1m", "ttl": "24h", "history": 3, "maxBytes": 1 << 20, "maxValueSize": 1024, "replicas": 1, "placement": object{"cluster": "here", "tags": []any{"fast"}}}
+	other := object{"bucket": "settings", "limitMarkerTTL": "2m", "ttl": "12h", "history": 4, "maxBytes": 2 << 20, "maxValueSize": 2048, "replicas": 1}
+	return life("key_value", "keyvalues", least, most, other)
+}
+
+func consumerScenes() []scene {
+	with := func(more object) object {
+		out := object{"stream": "work", "name": "reader"}
+		for k, v := range more {
+			out[k] = v
+		}
+		return out
+	}
+	least := with(nil)
+	most := with(object{
+		"description": "reads", "filterSubjects": []any{"work.a", "work.b"}, "deliverPolicy": "All", "ackPolicy": "Explicit", "replayPolicy": "Instant",
+		"ackWait": "20s", "maxDeliver": 5, "backoff": []any{"1s", "10s"}, "maxAckPending": 7, "inactiveThreshold": "1h", "headersOnly": true, "replicas": 1,
+	})
+	other := with(object{
+		"description": "reads on", "filterSubjects": []any{"work.b"}, "deliverPolicy": "All", "ackPolicy": "Explicit", "replayPolicy": "Instant",
+		"ackWait": "40s", "maxDeliver": 6, "maxAckPending": 8, "inactiveThreshold": "2h", "headersOnly": false, "replicas": 1,
+	})
+	out := life("consumer", "consumers", least, most, other)
+	for name, begin := range map[string]object{
+		"FromSequence": {"deliverPolicy": "ByStartSequence", "startSequence": 3},
+		"FromTime":     {"deliverPolicy": "ByStartTime", "startTime": "2026-01-31T00:00:00Z"},
+		"Others":       {"deliverPolicy": "New", "ackPolicy": "None", "replayPolicy": "Original"},
+	} {
+		out = append(out, scene{resource: "consumer", plural: "consumers", name: name, steps: []step{{name: full, spec: with(begin)}}})
+	}
+	for i := range out {
+		out[i].prepare = func(s *servers) {
+			if _, err := s.bus.JetStream().CreateStream(s.t.Context(), jetstream.StreamConfig{Name: "work", Subjects: []string{"work.*"}}); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	return out
+}
+
+// tokenScenes give the namespace that the token is of: left out it is that of
+// the resource, which only Crossplane's are in.
+func tokenScenes() []scene {
+	sum := sha256.Sum256([]byte(secretWord))
+	least := object{"namespace": "team"}
+	most := object{
+		"namespace": "team", "disabled": true, "expires": "2101-01-31T00:00:00Z", "models": []any{"team/a", "team/*"}, "requestsPerMinute": 60,
+		"tokensPerMinute": 6000, "concurrentRequests": 2, "metadata": object{"use": "test"}, "overlap": "1m",
+	}
+	other := object{
+		"namespace": "team", "disabled": false, "expires": "2102-01-31T00:00:00Z", "models": []any{"team/b"}, "requestsPerMinute": 61,
+		"tokensPerMinute": 6001, "concurrentRequests": 3, "metadata": object{"use": "more"}, "overlap": "2m",
+	}
+	out := life("token", "tokens", least, most, other)
+	for i := range out {
+		out[i].secret = secretWord
+		out[i].crossplane = object{"secretRef": object{"name": secretName}}
+		out[i].terraform = object{"secret_wo": secretWord}
+	}
+	elsewhere := object{"namespace": "team", "sha256": hex.EncodeToString(sum[:]), "bucket": "elsewhere", "prefix": "tokens/"}
+	out = append(out, scene{resource: "token", plural: "tokens", name: "Elsewhere", steps: []step{{name: full, spec: elsewhere}}})
+	for i := range out {
+		if out[i].terraform == nil {
+			out[i].terraform = object{}
+		}
+		out[i].terraform["name"] = resourceName
+		out[i].prepare = func(s *servers) {
+			if err := s.bus.Ensure(s.t.Context()); err != nil {
+				s.t.Fatal(err)
+			}
+			if _, err := s.bus.JetStream().CreateKeyValue(s.t.Context(), jetstream.KeyValueConfig{Bucket: "elsewhere"}); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+	return out
+}
+
+func modelScenes() []scene {
+	const url = "s3://models/org/tiny/q40"
+	record := life("model_record", "modelrecords",
+		object{"namespace": "team", "name": "tiny"},
+		object{"namespace": "team", "name": "tiny", "artifactUrl": url},
+		object{"namespace": "team", "name": "tiny", "sizeBytes": 1000, "weights": "q40"})
+	artifact := life("model_artifact", "modelartifacts",
+		object{"url": url},
+		object{"url": url, "progressKey": "fetch.tiny", "verify": "once"},
+		object{"url": url, "progressKey": "fetch.tiny", "verify": "twice"})
+	out := slices.Concat(record, artifact)
+	for i := range out {
+		out[i].prepare = model
+	}
+	return out
+}
+
+// model leaves the files of a converted model, and what its job told.
+func model(s *servers) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	check := func(err error) {
+		s.t.Helper()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	_, err := s.store.CreateBucket(ctx, &awss3.CreateBucketInput{Bucket: aws.String("models")})
+	check(err)
+	store, err := objectstore.NewS3(s.store, "models", "org/tiny/q40")
+	check(err)
+	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40", Origin: manifest.Origin{Source: "hf://org/tiny"}}
+	for name, body := range map[string]string{"dllama_model_tiny_q40.m": "weights", "dllama_tokenizer_tiny.t": "words"} {
+		check(store.Put(ctx, name, []byte(body)))
+		sum := sha256.Sum256([]byte(body))
+		m.Files = append(m.Files, manifest.File{Path: name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
+	}
+	check(manifest.Save(ctx, store, m))
+	check(s.bus.Ensure(ctx))
+	_, err = registry.Progress(s.bus).Put(ctx, "fetch.tiny", progress.Report{Stage: "fetch"})
+	check(err)
+}

@@ -1,0 +1,36 @@
+package faces
+
+import (
+	"testing"
+
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/objectstore"
+)
+
+// servers are a NATS server and an object store that only one case uses,
+// through one face.
+type servers struct {
+	t     *testing.T
+	nats  *natstest.Server
+	s3    *s3test.Gateway
+	bus   *bus.Bus
+	store *awss3.Client
+}
+
+func fresh(t *testing.T) *servers {
+	t.Helper()
+	s := &servers{t: t, nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), "")}
+	var err error
+	if s.bus, err = bus.Connect(t.Context(), bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "onlooker"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.bus.Close)
+	if s.store, err = objectstore.NewS3Client(t.Context(), s.s3.Config()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

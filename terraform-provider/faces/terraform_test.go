@@ -1,0 +1,108 @@
+package faces
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+	"github.com/gorizond/koldun/terraform-provider/internal/provider"
+	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+)
+
+// terraform is a resource that the Terraform provider reconciles, driven over
+// its protocol.
+type terraform struct {
+	t        *testing.T
+	kind     *crd.Kind
+	resource *rig.Resource
+	more     map[string]any // attributes
+}
+
+func newTerraform(t *testing.T, s *servers, c scene) face {
+	t.Helper()
+	k, err := crd.Load(crd.Managed, c.plural)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := provider.New("test", func(string) string { return "" })
+	t.Cleanup(p.Close)
+	r := rig.New(t, p, map[string]any{
+		"nats": map[string]any{"url": s.nats.URL(), "user": natstest.User, "password": natstest.Password},
+		"s3":   map[string]any{"endpoint": s.s3.Endpoint, "access_key": s3test.AccessKey, "secret_key": s3test.SecretKey},
+	})
+	return &terraform{t: t, kind: k, resource: r.Resource("koldun_" + c.resource), more: c.terraform}
+}
+
+// config is a spec in Terraform's words.
+func (f *terraform) config(spec map[string]any) map[string]any {
+	f.t.Helper()
+	out, _ := attributes(f.t, f.kind.Spec, spec).(map[string]any)
+	for name, v := range f.more {
+		out[name] = v
+	}
+	return out
+}
+
+func attributes(t *testing.T, f *crd.Field, v any) any {
+	t.Helper()
+	switch x := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, e := range x {
+			if f.Type == crd.Map {
+				out[name] = attributes(t, f.Elem, e)
+				continue
+			}
+			c := f.Child(name)
+			if c == nil {
+				t.Fatalf("%s has no field %q", f.Name, name)
+			}
+			out[c.Attribute] = attributes(t, c, e)
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, e := range x {
+			out = append(out, attributes(t, f.Elem, e))
+		}
+		return out
+	}
+	return v
+}
+
+func (f *terraform) apply(spec map[string]any) {
+	f.t.Helper()
+	config := f.config(spec)
+	if e := f.resource.Apply(config); e != "" {
+		f.t.Fatal(e)
+	}
+	if f.resource.Attribute("ready") != true {
+		f.t.Fatalf("it is not ready: %v %s", rig.JSON(f.resource.State), f.resource.Warnings)
+	}
+}
+
+// again refreshes and applies a plan that must be empty.
+func (f *terraform) again(spec map[string]any) {
+	f.t.Helper()
+	f.resource.Settled(f.config(spec))
+	f.apply(spec)
+}
+
+func (f *terraform) refused(spec map[string]any, why string) {
+	f.t.Helper()
+	if e := f.resource.Apply(f.config(spec)); !strings.Contains(e, why) {
+		f.t.Fatalf("apply ends with %q, want %q", e, why)
+	}
+}
+
+func (f *terraform) delete() {
+	f.t.Helper()
+	if f.resource.State.IsNull() {
+		return // it was never made
+	}
+	if e := f.resource.Destroy(); e != "" {
+		f.t.Fatal(e)
+	}
+}
