@@ -21,8 +21,10 @@ type Request struct {
 	ReplayOf string `json:"replayOf,omitempty"`
 	// Traceparent lets the runner's span go on with the trace of the HTTP
 	// request (W3C Trace Context); "" begins a new one.
-	Traceparent string          `json:"traceparent,omitempty"`
-	Body        json.RawMessage `json:"body"` // the OpenAI chat completion request, validated
+	Traceparent string `json:"traceparent,omitempty"`
+	// Strict: an engine that ignores a parameter of the request must not answer it.
+	Strict bool            `json:"strict,omitempty"`
+	Body   json.RawMessage `json:"body"` // the OpenAI chat completion request, validated
 }
 
 // A Ref names a request and where it lies.
@@ -138,9 +140,10 @@ type Frame struct {
 	Seq     int       `json:"seq"` // counts from 0 in each attempt; dispatcher frames have -1
 	Kind    FrameKind `json:"kind"`
 
-	Text         string `json:"text,omitempty"`         // FrameDelta
-	FinishReason string `json:"finishReason,omitempty"` // FrameEnd: "stop" or "length"
-	Usage        *Usage `json:"usage,omitempty"`        // FrameEnd
+	Ignored      []string `json:"ignored,omitempty"`      // FrameStarted: parameters that the engine does not honour
+	Text         string   `json:"text,omitempty"`         // FrameDelta
+	FinishReason string   `json:"finishReason,omitempty"` // FrameEnd: "stop" or "length"
+	Usage        *Usage   `json:"usage,omitempty"`        // FrameEnd
 
 	Position int           `json:"position,omitempty"` // FrameQueued: requests ahead
 	Wait     time.Duration `json:"wait,omitempty"`     // FrameQueued: estimate
@@ -159,6 +162,7 @@ type Usage struct {
 type Failure struct {
 	Code    string `json:"code"` // one of the Code constants
 	Message string `json:"message"`
+	Param   string `json:"param,omitempty"` // of the request, that is at fault
 }
 
 // The failure codes.
@@ -171,6 +175,7 @@ const (
 	CodeHandedBack     = "handed_back"     // a draining runner gives the request back; tried elsewhere
 	CodeInvalidRequest = "invalid_request" // the engine could not take the request as it is
 	CodeContextLength  = "context_length_exceeded"
+	CodeUnsupported    = "unsupported_parameter" // the engine ignores a parameter, and Request.Strict forbids that
 )
 
 // A State is the terminal state of a request.
@@ -263,6 +268,9 @@ type Runner struct {
 	Requests []string    `json:"requests,omitempty"` // ids it holds
 	Held     []Held      `json:"held,omitempty"`     // the attempts at them
 	Affinity string      `json:"affinity,omitempty"` // conversation in its prompt cache
+	// Honours names the hints that its engine honours; empty until the engine
+	// has generated.
+	Honours []string `json:"honours,omitempty"`
 	// Ends are the ends of attempts that no leader has acknowledged yet: a new
 	// leader learns from them what it missed. Oldest first, at most MaxEnds.
 	Ends []AttemptEnd `json:"ends,omitempty"`

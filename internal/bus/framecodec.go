@@ -38,7 +38,7 @@ func appendFrame(b []byte, f Frame) ([]byte, error) {
 // isPlainText reports whether a frame has nothing but text to tell.
 func (f Frame) isPlainText() bool {
 	return f.Kind == FrameDelta && f.Text != "" && IsToken(f.Request) &&
-		f.FinishReason == "" && f.Usage == nil && f.Position == 0 && f.Wait == 0 && f.Error == nil
+		f.FinishReason == "" && f.Usage == nil && f.Position == 0 && f.Wait == 0 && f.Error == nil && f.Ignored == nil
 }
 
 // appendText appends a JSON string. Text without anything to escape, nearly all

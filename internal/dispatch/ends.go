@@ -78,7 +78,7 @@ func (l *leader) attemptEnded(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
 	case bus.CodeCancelled:
 		j.acks = append(j.acks, reply)
 		l.finish(j, bus.Cancelled, e.Error, &e)
-	case bus.CodeTimeout, bus.CodeInvalidRequest, bus.CodeContextLength:
+	case bus.CodeTimeout, bus.CodeInvalidRequest, bus.CodeContextLength, bus.CodeUnsupported:
 		j.acks = append(j.acks, reply)
 		l.finish(j, bus.Failed, e.Error, &e)
 	case bus.CodeHandedBack:

@@ -40,6 +40,9 @@ type Delta struct {
 type Result struct {
 	FinishReason string // openai.FinishStop or openai.FinishLength
 	Deltas       int    // pieces of text received: about as many as tokens
+	// Honours names the hints that the engine honours (openai.HintSeed, ...): what
+	// it says, or what is known of upstream. nil: it has not answered.
+	Honours []string
 	// Usage is what the engine says it used, nil if it does not say (upstream
 	// never says so in a stream).
 	Usage *openai.Usage

@@ -52,15 +52,16 @@ func TestChat(t *testing.T) {
 	c := client(t, e.URL)
 	seed := int64(-3)
 	hot := 0.5
+	upstream := []string{"seed"}
 	cases := map[string]struct {
 		chat engineapi.Chat
 		want []string
 		res  engineapi.Result
 	}{
-		"Plain":     {ask("a b c"), []string{"a ", "b ", "c"}, engineapi.Result{FinishReason: "stop", Deltas: 3}},
-		"Unicode":   {ask("жук \u0000\n\"x\""), []string{"жук ", "\u0000\n\"x\""}, engineapi.Result{FinishReason: "stop", Deltas: 2}},
-		"MaxTokens": {engineapi.Chat{Messages: ask("a b c").Messages, MaxTokens: 2}, []string{"a ", "b "}, engineapi.Result{FinishReason: "length", Deltas: 2}},
-		"Options":   {engineapi.Chat{Messages: ask("a").Messages, Seed: &seed, Temperature: &hot, TopP: &hot}, []string{"a"}, engineapi.Result{FinishReason: "stop", Deltas: 1}},
+		"Plain":     {ask("a b c"), []string{"a ", "b ", "c"}, engineapi.Result{FinishReason: "stop", Deltas: 3, Honours: upstream}},
+		"Unicode":   {ask("жук \u0000\n\"x\""), []string{"жук ", "\u0000\n\"x\""}, engineapi.Result{FinishReason: "stop", Deltas: 2, Honours: upstream}},
+		"MaxTokens": {engineapi.Chat{Messages: ask("a b c").Messages, MaxTokens: 2}, []string{"a ", "b "}, engineapi.Result{FinishReason: "length", Deltas: 2, Honours: upstream}},
+		"Options":   {engineapi.Chat{Messages: ask("a").Messages, Seed: &seed, Temperature: &hot, TopP: &hot}, []string{"a"}, engineapi.Result{FinishReason: "stop", Deltas: 1, Honours: upstream}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -80,6 +81,20 @@ func TestChat(t *testing.T) {
 	}
 	if why := e.Aborted(); why != "" {
 		t.Errorf("the engine aborted: %s", why)
+	}
+}
+
+// An engine that says which hints it honours is believed.
+func TestEngineTellsWhatItHonours(t *testing.T) {
+	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{"ok"}, Honours: "temperature, seed"}
+	})
+	res, err := client(t, e.URL).Chat(ctx(t), ask("x"), func(engineapi.Delta) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"temperature", "seed"}, res.Honours); d != "" {
+		t.Error(d)
 	}
 }
 

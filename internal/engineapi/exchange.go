@@ -75,6 +75,7 @@ func (x *exchange) receive() error {
 		return x.broken(err)
 	}
 	bounded.N = math.MaxInt64
+	x.result.Honours = honours(resp.Header)
 	// The body is never closed: that would read it to its end, and closing the
 	// connection is all there is to free.
 	if resp.StatusCode != http.StatusOK {
@@ -84,6 +85,16 @@ func (x *exchange) receive() error {
 		return fault.Errorf(fault.Internal, "cannot read the answer of the engine at %s: it is %q, not an event stream", x.addr, ct)
 	}
 	return x.events(resp.Body)
+}
+
+// honours are the hints that an engine honours. Upstream says nothing of them:
+// its sampler takes temperature and top-p of the command line and the seed of
+// the request.
+func honours(h http.Header) []string {
+	if said := h.Values(openai.HeaderHonours); len(said) > 0 {
+		return openai.ParseHonours(said[0])
+	}
+	return []string{openai.HintSeed}
 }
 
 // maxPending is how much text is told at once, in bytes.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -58,14 +59,12 @@ func (t *task) prepare(w http.ResponseWriter, r *http.Request) *refusal {
 		return refused
 	}
 	c.model = model.ID()
-	if ignored := chat.Ignored(); len(ignored) > 0 {
-		if g.cfg.StrictParameters {
-			return errIgnored(ignored)
-		}
-		if names := ignoredHeader(ignored); names != "" {
-			w.Header().Set(headerIgnored, names)
-		}
+	t.unknown = chat.Ignored()
+	forecast := g.engines.ignored(c.model, chat)
+	if all := slices.Concat(t.unknown, forecast); g.cfg.StrictParameters && len(all) > 0 {
+		return errIgnored(all)
 	}
+	t.tellIgnored(w.Header(), forecast)
 	priority, refused := priorityOf(c.caller, r.Header.Get(bus.HeaderPriority))
 	if refused != nil {
 		return refused
@@ -88,12 +87,23 @@ func (t *task) prepare(w http.ResponseWriter, r *http.Request) *refusal {
 		Affinity:    where.conversation,
 		Priority:    priority,
 		Traceparent: c.traceparent,
+		Strict:      g.cfg.StrictParameters,
 		Body:        body,
 	}
 	t.ref = t.request.Ref()
 	t.wish = wish{stream: chat.Stream, usage: chat.UsageChunk, sieve: newSieve(t.dialect, chat.Reasoning, g.cfg.Reasoning)}
 	c.prompt = estimate(chat.Messages)
 	return t.admit(w)
+}
+
+// tellIgnored names what the answer does not honour: what nobody here knows, and
+// what the engine ignores.
+func (t *task) tellIgnored(h http.Header, byEngine []string) {
+	if names := ignoredHeader(slices.Concat(t.unknown, byEngine)); names != "" {
+		h.Set(headerIgnored, names)
+		return
+	}
+	h.Del(headerIgnored)
 }
 
 // admit gets a permit if the limits allow it, and tells what is left of them.

@@ -26,7 +26,9 @@ func (t *task) collect(ctx context.Context, w http.ResponseWriter) string {
 			return giveUp(ctx, w)
 		}
 		switch frame.Kind {
-		case bus.FrameQueued, bus.FrameStarted:
+		case bus.FrameQueued:
+		case bus.FrameStarted:
+			t.tellIgnored(w.Header(), frame.Ignored)
 		case bus.FrameDelta:
 			add(t.wish.sieve.push(frame.Text))
 			if thoughts.Len()+text.Len() > maxAnswer {

@@ -198,6 +198,8 @@ func ofFailure(f *bus.Failure) *refusal {
 	switch f.Code {
 	case bus.CodeInvalidRequest, bus.CodeContextLength:
 		return &refusal{Error: *openai.BadRequest("messages", f.Code, f.Message)}
+	case bus.CodeUnsupported:
+		return &refusal{Error: *openai.BadRequest(f.Param, openai.CodeUnsupported, f.Message)}
 	case bus.CodeExpired:
 		return errExpired()
 	case bus.CodeTimeout:

@@ -21,6 +21,7 @@ type Gateway struct {
 	tokens  *registry.Cache[registry.Token]
 	taken   *registry.Cache[registry.Slot]
 	slots   *slots
+	engines *engines
 	demand  *demand
 	usage   *usage
 	gossip  *gossip
@@ -43,6 +44,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, p pace) *Gateway {
 		tokens:  registry.Tokens(b).Cache(),
 		slots:   slots,
 		taken:   slotCache,
+		engines: newEngines(b),
 		demand:  newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
 		usage:   usage,
 		gossip:  newGossip(b, cfg, usage),
@@ -61,6 +63,7 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
 	running.Go(func() { g.models.Run(ctx) })
 	running.Go(func() { g.tokens.Run(ctx) })
+	running.Go(func() { g.engines.run(ctx) })
 	running.Go(func() { g.demand.run(ctx) })
 	running.Go(func() { g.gossip.run(ctx) })
 	if g.cfg.Isolation != IsolateModel {

@@ -111,12 +111,15 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 func TestStrictParameters(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *pace) { c.StrictParameters = true })
 	startRunner(t, w.bus, tinySession, says("x"))
+	w.putEngine("r1", "seed") // as dllama-api
 	cases := map[string]struct {
 		more   string
 		status int
 		param  string
 	}{
-		"Plain":     {`,"temperature":0.5,"seed":1,"metadata":{}`, 200, ""},
+		"Plain":     {`,"seed":1,"metadata":{}`, 200, ""},
+		"Engine":    {`,"temperature":0.5,"seed":1`, 400, "temperature"},
+		"Engines":   {`,"temperature":0.5,"top_p":0.5,"top_k":1`, 400, "top_k"},
 		"Neutral":   {`,"frequency_penalty":0,"logit_bias":{}`, 200, ""},
 		"Hint":      {`,"frequency_penalty":1`, 400, "frequency_penalty"},
 		"Unknown":   {`,"top_k":1`, 400, "top_k"},

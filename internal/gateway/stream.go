@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -13,6 +14,7 @@ import (
 
 // A show is one streamed answer.
 type show struct {
+	task   *task
 	follow *follower
 	events *eventWriter
 	usage  bool // the client wants to know
@@ -44,7 +46,7 @@ func (t *task) stream(ctx context.Context, w http.ResponseWriter) string {
 func (t *task) show(w http.ResponseWriter) *show {
 	c, d := t.c, t.dialect
 	return &show{
-		follow: &t.follow, usage: t.wish.usage, sieve: t.wish.sieve, status: "waiting",
+		task: t, follow: &t.follow, usage: t.wish.usage, sieve: t.wish.sieve, status: "waiting",
 		events: &eventWriter{
 			w: w, rc: http.NewResponseController(w), patience: t.g.pace.write,
 			chunks: d.stream(d.prefix+c.id, c.model, c.begun.Unix(), t.wish.usage),
@@ -82,8 +84,7 @@ func (s *show) show(frame *bus.Frame) string {
 		err = s.events.commentIfOpen(s.status)
 	case bus.FrameStarted:
 		s.status = "started"
-		s.events.w.Header().Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
-		err = s.events.commentIfOpen(s.status)
+		err = s.start(frame)
 	case bus.FrameDelta:
 		s.status = "generating"
 		err = s.events.text(s.sieve.push(frame.Text))
@@ -102,6 +103,21 @@ func (s *show) show(frame *bus.Frame) string {
 		return disconnected
 	}
 	return ""
+}
+
+// start tells that an engine works on it, and what it will not honour: by
+// headers, or by a comment if they have been sent.
+func (s *show) start(frame *bus.Frame) error {
+	if !s.events.open {
+		h := s.events.w.Header()
+		h.Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
+		s.task.tellIgnored(h, frame.Ignored)
+		return nil
+	}
+	if len(frame.Ignored) > 0 {
+		return s.events.comment("started ignored=" + strings.Join(frame.Ignored, ","))
+	}
+	return s.events.comment("started")
 }
 
 // giveUp ends a stream because ctx ended.

@@ -18,6 +18,7 @@ type task struct {
 	c       *call
 	dialect dialect
 	wish    wish
+	unknown []string // parameters that no engine knows
 	permit  *permit
 	request *bus.Request // nil once it is stored: it may be large
 	ref     bus.Ref

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -31,6 +32,7 @@ type attempt struct {
 	assignment bus.Assignment
 	cancel     context.CancelCauseFunc
 	started    time.Time
+	honours    []string // hints that the engine honours
 	frames     *frameLog
 	traced     trace.Span
 
@@ -53,7 +55,7 @@ func (a *attempt) held() bus.Held {
 // begin is called with mu held, by a runner that is idle.
 func (r *runner) begin(as bus.Assignment) {
 	ctx, cancel := r.work()
-	a := &attempt{r: r, assignment: as, cancel: cancel, started: time.Now()}
+	a := &attempt{r: r, assignment: as, cancel: cancel, started: time.Now(), honours: r.honours}
 	a.frames = newFrameLog(r.cfg.Bus, r.cfg.Logger, as)
 	a.frames.serve()
 	r.current = a
@@ -68,7 +70,6 @@ func (r *runner) begin(as bus.Assignment) {
 func (a *attempt) run(ctx context.Context) {
 	log := a.r.cfg.Logger.With("request", a.assignment.Request.ID, "attempt", a.assignment.Attempt)
 	log.Debug("attempt starts", "epoch", a.assignment.Epoch)
-	a.frames.add(bus.Frame{Kind: bus.FrameStarted})
 	end := bus.AttemptEnd{
 		Request: a.assignment.Request.ID,
 		Epoch:   a.assignment.Epoch,
@@ -103,6 +104,11 @@ func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
 	if err != nil {
 		return "", bus.Usage{}, err
 	}
+	ignored := chat.Unhonoured(a.honours)
+	if req.Strict && len(ignored) > 0 {
+		return "", bus.Usage{}, errUnhonoured(ignored)
+	}
+	a.frames.add(bus.Frame{Kind: bus.FrameStarted, Ignored: ignored})
 	describe(a.traced, chat)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -201,6 +207,8 @@ func (a *attempt) failure(err error) (f *bus.Failure, healthy bool) {
 		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
 	case errors.Is(err, engineapi.ErrLoading):
 		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
+	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && a.assignment.Request.Strict:
+		return &bus.Failure{Code: bus.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
 	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
 		return &bus.Failure{Code: bus.CodeContextLength, Message: refused.Message}, true
 	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
@@ -212,6 +220,12 @@ func (a *attempt) failure(err error) (f *bus.Failure, healthy bool) {
 	// business. The text is about sockets, not about what was asked.
 	a.r.cfg.Logger.Warn("the engine broke off", "request", a.assignment.Request.ID, "error", err)
 	return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " broke off"}, false
+}
+
+// errUnhonoured refuses a request of which the engine would ignore something.
+func errUnhonoured(ignored []string) error {
+	return openai.BadRequest(ignored[0], openai.CodeUnsupported,
+		"the engine of this model does not honour '"+strings.Join(ignored, "', '")+"', and this server refuses what it would have to ignore")
 }
 
 // finish makes the runner free again.

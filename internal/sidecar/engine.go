@@ -40,10 +40,10 @@ func (r *runner) prove(ctx context.Context) {
 		if r.hangs.CompareAndSwap(true, false) {
 			r.restartEngine(ctx)
 		}
-		err := r.warmUp(ctx)
+		honours, err := r.warmUp(ctx)
 		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
 		if err == nil {
-			r.setReady(true)
+			r.proven(honours)
 			r.cfg.Logger.Info("the engine generates")
 			return
 		}
@@ -59,15 +59,15 @@ func (r *runner) prove(ctx context.Context) {
 
 // warmUp has one token generated: the whole ring takes part in it. An answer
 // without text is also proof, because a token may be half a character or the
-// end of the turn.
-func (r *runner) warmUp(ctx context.Context) error {
+// end of the turn. It returns the hints that the engine honours.
+func (r *runner) warmUp(ctx context.Context) ([]string, error) {
 	t := r.cfg.Timeouts
-	_, err := r.cfg.Engine.Chat(ctx, engineapi.Chat{
+	res, err := r.cfg.Engine.Chat(ctx, engineapi.Chat{
 		Messages:  []openai.Message{{Role: openai.User, Content: "Hi"}},
 		MaxTokens: 1,
 		Timeouts:  engineapi.Timeouts{Connect: t.Connect, First: t.Between, Between: t.Between},
 	}, func(engineapi.Delta) error { return nil })
-	return err
+	return res.Honours, err
 }
 
 // restartEngine has the engine started anew. If that cannot be had, the next
@@ -94,8 +94,18 @@ func (r *runner) checkAlive(ctx context.Context) {
 	}
 	if err := r.cfg.Engine.Alive(ctx); err != nil && ctx.Err() == nil {
 		r.cfg.Logger.Warn("the engine does not answer", "error", err)
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.setReady(false)
 	}
+}
+
+// proven makes the runner ready: its engine has generated.
+func (r *runner) proven(honours []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.honours = honours
+	r.setReady(true)
 }
 
 func (r *runner) isReady() bool {
@@ -104,9 +114,8 @@ func (r *runner) isReady() bool {
 	return r.ready
 }
 
+// setReady is called with mu held.
 func (r *runner) setReady(ready bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.ready == ready {
 		return
 	}

@@ -32,6 +32,7 @@ type runner struct {
 	current  *attempt
 	past     []*attempt // whose frames can be sent again, oldest first
 	affinity string
+	honours  []string          // hints that the engine honours, once ready; never changed in place
 	ends     []*bus.AttemptEnd // not acknowledged yet, oldest first; never changed
 	idle     chan struct{}     // closed while current is nil
 	reported chan struct{}     // closed while ends is empty
@@ -94,6 +95,7 @@ func (r *runner) record() bus.Runner {
 		Model:    r.cfg.Model,
 		State:    r.state(),
 		Affinity: r.affinity,
+		Honours:  r.honours,
 		Ends:     r.unreported(),
 		Instance: r.instance,
 		Version:  r.version,

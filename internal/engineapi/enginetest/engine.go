@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 // A Request is what the engine was asked.
@@ -60,6 +61,9 @@ type Reply struct {
 	// embedded engine does.
 	Status int
 	Code   string
+	// Honours, if set, is announced in openai.HeaderHonours, as the embedded
+	// engine does.
+	Honours string
 }
 
 // An Engine is a running double.
@@ -284,7 +288,11 @@ func (e *Engine) chat(conn net.Conn, body []byte) error {
 
 // stream writes the pieces until one cannot be written.
 func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
-	if _, err := fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"); err != nil {
+	more := ""
+	if reply.Honours != "" {
+		more = openai.HeaderHonours + ": " + reply.Honours + "\r\n"
+	}
+	if _, err := fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n"+more+"Transfer-Encoding: chunked\r\n\r\n"); err != nil {
 		return
 	}
 	// The double sees a lost client while it waits, where upstream would see

@@ -85,10 +85,14 @@ func New(e Engine, o Options) *Handler {
 	return h
 }
 
+// honours are the hints that reach the sampler. It is said with each answer.
+const honours = openai.HintTemperature + ", " + openai.HintTopP + ", " + openai.HintSeed
+
 // ServeHTTP lets every origin in, as dllama-api does: there are no credentials
 // here that a foreign page could use.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
+	w.Header().Set(openai.HeaderHonours, honours)
 	if r.Method == http.MethodOptions {
 		w.Header().Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")

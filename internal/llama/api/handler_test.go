@@ -40,7 +40,7 @@ func TestWholeAnswer(t *testing.T) {
 		t.Error(d)
 	}
 	if resp.StatusCode != http.StatusOK || resp.ContentLength != int64(len(body)) || resp.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
-		resp.Header.Get("Access-Control-Allow-Origin") != "*" {
+		resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get(openai.HeaderHonours) != "temperature, top_p, seed" {
 		t.Errorf("status %d, length %d, header %v", resp.StatusCode, resp.ContentLength, resp.Header)
 	}
 }

@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+const hot = `,"temperature":0.5,"seed":1`
+
+// putEngine announces a runner of tiny whose engine honours the hints, and
+// waits until the gateway knows.
+func (w *world) putEngine(runner string, honours ...string) {
+	w.t.Helper()
+	key := names.RunnerKey(tinySession, runner)
+	rec := bus.Runner{Name: runner, Session: tinySession, Model: "default/tiny", State: bus.RunnerIdle, Honours: honours}
+	if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
+		w.t.Fatal(err)
+	}
+	w.untilEngines(func(known map[string][]string) bool { return slices.Equal(known[key], honours) })
+}
+
+func (w *world) untilEngines(ok func(known map[string][]string) bool) {
+	w.t.Helper()
+	e := w.gateway.engines
+	eventually(w.t, "the gateway knows the engines", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return ok(e.models["default/tiny"])
+	})
+}
+
+// What runners announce counts until they are gone or announce something else.
+func TestEnginesComeAndGo(t *testing.T) {
+	w := newWorld(t, nil)
+	var chat openai.ChatRequest
+	if err := chat.UnmarshalJSON([]byte(chatBody(hot))); err != nil {
+		t.Fatal(err)
+	}
+	ignored := func(want ...string) {
+		t.Helper()
+		if got := w.gateway.engines.ignored("default/tiny", chat); !slices.Equal(got, want) {
+			t.Errorf("ignored = %q, want %q", got, want)
+		}
+		if got := w.gateway.engines.ignored("default/other", chat); got != nil {
+			t.Errorf("ignored for a model without engines = %q", got)
+		}
+	}
+	ignored()
+	w.putEngine("r1", "seed")
+	ignored("temperature")
+	w.putEngine("r2", "temperature") // a pool that is being changed
+	ignored("seed", "temperature")
+	w.putEngine("r1", "temperature", "seed")
+	ignored("seed")
+	if err := w.bus.Delete(t.Context(), names.RunnersBucket, names.RunnerKey(tinySession, "r2"), 0); err != nil {
+		t.Fatal(err)
+	}
+	w.untilEngines(func(known map[string][]string) bool { return len(known) == 1 })
+	ignored()
+	if err := w.bus.Delete(t.Context(), names.RunnersBucket, names.RunnerKey(tinySession, "r1"), 0); err != nil {
+		t.Fatal(err)
+	}
+	w.untilEngines(func(known map[string][]string) bool { return known == nil })
+}
+
+// An answer's header names what the engine that gave it ignores, whatever was
+// expected before.
+func TestIgnoredByTheEngine(t *testing.T) {
+	w := newWorld(t, func(_ *Config, p *pace) { p.quiet = time.Hour })
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		var ignored []string
+		if s.chat.Messages[0].Content == "cold" {
+			ignored = []string{"temperature"}
+		}
+		s.send(bus.Frame{Kind: bus.FrameStarted, Ignored: ignored})
+		s.text("x")
+		s.end("stop", 1, 1)
+	})
+	for _, engine := range []string{"unknown", "known"} {
+		if engine == "known" {
+			w.putEngine("r1", "seed")
+		}
+		for content, want := range map[string]string{"cold": "top_k, temperature", "warm": "top_k"} {
+			for _, more := range []string{"", streaming} {
+				r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(hot+`,"top_k":1`+more), "hello", content, 1))
+				if got := r.Header.Get("X-Koldun-Ignored"); r.StatusCode != http.StatusOK || got != want {
+					t.Errorf("%s, %s, %q: X-Koldun-Ignored = %q, want %q; %d %s", engine, content, more, got, want, r.StatusCode, body)
+				}
+			}
+		}
+	}
+}
+
+// A stream that opened before its engine was known has the forecast in its
+// header, if there is one, and the truth in a comment.
+func TestIgnoredIsToldLate(t *testing.T) {
+	w := newWorld(t, nil)
+	goOn := make(chan bool)
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		s.queued(1, 0)
+		<-goOn
+		s.send(bus.Frame{Kind: bus.FrameStarted, Ignored: []string{"temperature"}})
+		s.text("x")
+		s.end("stop", 1, 1)
+	})
+	for _, want := range []string{"", "temperature"} {
+		response := w.open(t.Context(), chatBody(hot+streaming))
+		goOn <- true
+		if got := response.Header.Get("X-Koldun-Ignored"); got != want {
+			t.Errorf("X-Koldun-Ignored = %q, want %q", got, want)
+		}
+		d := openai.NewDecoder(response.Body, 1<<16)
+		var told bool
+		d.Comment = func(text string) { told = told || text == "started ignored=temperature" }
+		for {
+			if _, err := d.Next(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !told {
+			t.Error("no comment names what is ignored")
+		}
+		w.putEngine("r1", "seed")
+	}
+}
+
+// While no engine of a model is known, the one that gets the request refuses it.
+func TestStrictParametersOfAnUnknownEngine(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.StrictParameters = true })
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+		if !s.request.Strict {
+			t.Error("the request does not say that it is strict")
+		}
+		s.send(bus.Frame{Kind: bus.FrameError, Seq: -1, Error: &bus.Failure{
+			Code: bus.CodeUnsupported, Message: "not honoured", Param: "temperature",
+		}})
+	})
+	r, body := w.do("POST", "/v1/chat/completions", chatBody(hot))
+	if e := decodeError(t, body); r.StatusCode != http.StatusBadRequest || e.Code != "unsupported_parameter" || e.Param != "temperature" || e.Message != "not honoured" {
+		t.Errorf("got %d %s", r.StatusCode, body)
+	}
+}

@@ -1,0 +1,58 @@
+package sidecar_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+)
+
+const hints = `,"temperature":0.5,"top_p":0.5,"seed":1`
+
+// Upstream takes the seed of a request, and its own temperature.
+func TestRunnerTellsWhatItsEngineIgnores(t *testing.T) {
+	cases := map[string]struct {
+		says             string // of itself
+		honours, ignored []string
+	}{
+		"Upstream": {"", []string{"seed"}, []string{"temperature", "top_p"}},
+		"Embedded": {"temperature, top_p, seed", []string{"temperature", "top_p", "seed"}, nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.dispatcher("d1")
+			e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+				reply := enginetest.Echo(r)
+				reply.Honours = c.says
+				return reply
+			})
+			w.sidecar("r1", e)
+			w.runner("r1", func(r bus.Runner) bool { return slices.Equal(r.Honours, c.honours) })
+			lax := w.send(chat("req_1", "lax", hints))
+			if f := lax.until(bus.FrameStarted); !slices.Equal(f.Ignored, c.ignored) {
+				t.Errorf("ignored = %q, want %q", f.Ignored, c.ignored)
+			}
+			lax.want("lax")
+
+			r := chat("req_2", "strict", hints)
+			r.Strict = true
+			strict := w.send(r)
+			if c.ignored == nil {
+				strict.want("strict")
+				return
+			}
+			strict.wantError(bus.Failed, bus.CodeUnsupported)
+			if o := strict.outcome(); o.Attempts != 1 || o.Dead || o.Error.Param != c.ignored[0] {
+				t.Errorf("outcome = %+v, want one attempt that names %q", o, c.ignored[0])
+			}
+			if n := asked(e, "strict"); n != 0 {
+				t.Errorf("the engine was asked %d times, want never", n)
+			}
+			r = chat("req_3", "seeded", `,"seed":1`)
+			r.Strict = true
+			w.send(r).want("seeded")
+		})
+	}
+}
