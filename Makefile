@@ -54,7 +54,8 @@ faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS
 	$(GO) test -timeout 30m -count=1 -run TestKilled ./internal/convert -args -kills $(or $(KILLS),100)
 	KOLDUN_KILL_ROUNDS=$(or $(KILLS),100) $(GO) test -timeout 30m -count=1 -run Kill ./internal/fetch
 	$(GO) test -timeout 30m -count=$(or $(ROUNDS),10) -run TestFaultsAtRandom ./internal/sidecar
-	$(GO) test -timeout 30m -count=1 -v -run 'TestFaults$$|TestCluster' ./test/serving -args -rounds $(or $(FAULTS),42)
+	$(GO) test -timeout 30m -count=1 -v -run 'TestFaults$$|TestCluster|TestFlood|TestModels' ./test/serving \
+	  -args -rounds $(or $(FAULTS),42) -modelkills $(or $(KILLS),100)
 
 .PHONY: bench
 bench: ## Run all benchmarks

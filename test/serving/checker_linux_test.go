@@ -1,6 +1,8 @@
 package serving_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -8,59 +10,152 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 )
 
+// A sample is a history in which all is well, for a test to spoil.
+type sample struct {
+	history
+
+	now         time.Time
+	amber, bold tenant
+}
+
+// pieces is text of a generation, of the pieces with these numbers.
+func pieces(id, nonce string, numbers ...int) string {
+	var b strings.Builder
+	for _, i := range numbers {
+		b.WriteString(piece(id, nonce, i))
+	}
+	return b.String()
+}
+
+func newSample() *sample {
+	now := time.Now()
+	s := &sample{now: now, amber: tenant{name: "amber", mark: "amber-1"}, bold: tenant{name: "bold", mark: "bold-2"}}
+	first, second := "req_"+strings.Repeat("A", 26), "req_"+strings.Repeat("B", 26)
+	s.entries = []entry{{
+		wish: wish{ID: "amber-1-0", N: 3}, tenant: s.amber, invoked: now, ended: now.Add(time.Second), status: 200, id: first,
+		text: pieces("amber-1-0", "g1", 0, 1, 2), heard: []byte(first + pieces("amber-1-0", "g1", 0, 1, 2)), verdict: ok,
+	}, {
+		wish: wish{ID: "bold-2-0", N: 100}, tenant: s.bold, invoked: now, ended: now.Add(time.Second), status: 200, id: second,
+		text: pieces("bold-2-0", "g2", 0, 1), heard: []byte(second + pieces("bold-2-0", "g2", 0, 1)), verdict: left,
+	}}
+	s.outcomes = map[string][]bus.Outcome{first: {{State: bus.Completed}}, second: {{State: bus.Cancelled}}}
+	s.generations = []generation{{ID: "amber-1-0", Nonce: "g1", Pieces: 3}, {ID: "bold-2-0", Nonce: "g2", Pieces: 7}}
+	s.probes = []probe{{by: s.bold, of: s.amber, what: "GET /it", theirs: true, secret: s.amber.mark, status: 404, heard: []byte("no such thing")}}
+	files := map[string]string{"a": "1"}
+	s.models = []modelState{{when: "then"}, {when: "now", ready: true, files: files, wanted: files, last: true}}
+	s.serve("ababaaaa")
+	return s
+}
+
+// serve makes a contest of requests of amber (a) and bold (b), served in this
+// order.
+func (s *sample) serve(order string) {
+	c := contest{wishes: map[string]tenant{}}
+	for i, who := range order {
+		g := generation{ID: fmt.Sprintf("contest%d-%d", len(s.contests), i)}
+		c.wishes[g.ID] = map[rune]tenant{'a': s.amber, 'b': s.bold}[who]
+		s.generations = append(s.generations, g)
+	}
+	s.contests = append(s.contests, c)
+}
+
 // The checker must find each kind of violation, or its silence means nothing.
 func TestChecker(t *testing.T) {
-	now := time.Now()
-	text := func(id, nonce string, numbers ...int) string {
-		var b strings.Builder
-		for _, i := range numbers {
-			b.WriteString(piece(id, nonce, i))
-		}
-		return b.String()
+	if r := newSample().check(); len(r.violations) != 0 {
+		t.Fatalf("violations where all is well: %v", r.violations)
 	}
-	good := func() (history, *entry) {
-		h := history{
-			entries: []entry{{
-				wish: wish{ID: "a", N: 3}, invoked: now, ended: now.Add(time.Second), status: 200, id: "req_1",
-				text: text("a", "g1", 0, 1, 2), verdict: ok,
-			}},
-			outcomes:    map[string][]bus.Outcome{"req_1": {{State: bus.Completed}}},
-			generations: []generation{{ID: "a", Nonce: "g1", Pieces: 3}},
-		}
-		return h, &h.entries[0]
-	}
-	cases := map[string]struct {
-		spoil func(h *history, e *entry)
+	type spoil func(s *sample, e *entry) // e is the request that was answered
+	touched := func(s *sample) []span { return []span{{s.now, s.now}} }
+	cases := map[guarantee]map[string]struct {
+		spoil spoil
 		want  string // "" if it is no violation
 	}{
-		"Good":          {func(*history, *entry) {}, ""},
-		"Lost":          {func(h *history, _ *entry) { h.outcomes = nil }, "has no outcome"},
-		"EndsTwice":     {func(h *history, _ *entry) { h.outcomes["req_1"] = append(h.outcomes["req_1"], bus.Outcome{}) }, "ended 2 times"},
-		"Queued":        {func(h *history, _ *entry) { h.queued = 1 }, "still queued"},
-		"Gap":           {func(_ *history, e *entry) { e.text = text("a", "g1", 0, 2) }, "comes where 1 is due"},
-		"Repeat":        {func(_ *history, e *entry) { e.text = text("a", "g1", 0, 0, 1, 2) }, "comes where 1 is due"},
-		"Mixed":         {func(_ *history, e *entry) { e.text = text("a", "g1", 0) + text("a", "g2", 1, 2) }, "is not of generation g1"},
-		"Stranger":      {func(_ *history, e *entry) { e.text = text("b", "g1", 0) }, "another request's"},
-		"Rubbish":       {func(_ *history, e *entry) { e.text = "hello" }, "of no generation"},
-		"Cut":           {func(_ *history, e *entry) { e.text = text("a", "g1", 0, 1) }, "with 2 pieces of 3"},
-		"Silent":        {func(_ *history, e *entry) { e.text, e.verdict = text("a", "g1", 0), silent }, "without a word"},
-		"Invented":      {func(h *history, _ *entry) { h.generations = nil }, "no engine has generated"},
-		"OkButFailed":   {func(h *history, _ *entry) { h.outcomes["req_1"][0].State = bus.Failed }, `the outcome is "failed"`},
-		"FailButOk":     {func(_ *history, e *entry) { e.verdict, e.code = fail, bus.CodeEngineFailed }, "the outcome is completed"},
-		"Interrupted":   {func(_ *history, e *entry) { e.verdict, e.code = fail, bus.CodeInterrupted }, ""},
-		"Broken":        {func(_ *history, e *entry) { e.verdict = info }, "though no gateway was touched"},
-		"BrokenByFault": {func(h *history, e *entry) { e.verdict, h.faults = info, []time.Time{now} }, ""},
-		"Refused":       {func(h *history, e *entry) { e.verdict, e.status, e.text, h.outcomes = fail, 503, "", nil }, ""},
-		"ClientLeft":    {func(h *history, e *entry) { e.verdict = left; h.outcomes["req_1"][0].State = bus.Cancelled }, ""},
+		endsOnce: {
+			"Twice":       {func(s *sample, e *entry) { s.outcomes[e.id] = append(s.outcomes[e.id], bus.Outcome{}) }, "ended 2 times"},
+			"OkButFailed": {func(s *sample, e *entry) { s.outcomes[e.id][0].State = bus.Failed }, `the outcome is "failed"`},
+			"FailButOk":   {func(_ *sample, e *entry) { e.verdict, e.code = fail, bus.CodeEngineFailed }, "the outcome is completed"},
+			"Interrupted": {func(_ *sample, e *entry) { e.verdict, e.code = fail, bus.CodeInterrupted }, ""},
+			"Refused":     {func(s *sample, e *entry) { e.verdict, e.status, e.text = fail, 503, ""; delete(s.outcomes, e.id) }, ""},
+		},
+		oneGeneration: {
+			"Gap":           {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0, 2) }, "comes where 1 is due"},
+			"Repeat":        {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0, 0, 1, 2) }, "comes where 1 is due"},
+			"Mixed":         {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0) + pieces(e.wish.ID, "g2", 1, 2) }, "is not of generation g1"},
+			"Stranger":      {func(_ *sample, e *entry) { e.text = pieces("b", "g1", 0) }, "another request's"},
+			"Rubbish":       {func(_ *sample, e *entry) { e.text = "hello" }, "of no generation"},
+			"Cut":           {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0, 1) }, "with 2 pieces of 3"},
+			"Silent":        {func(_ *sample, e *entry) { e.text, e.verdict = pieces(e.wish.ID, "g1", 0), silent }, "without a word"},
+			"Invented":      {func(s *sample, _ *entry) { s.generations = s.generations[1:] }, "no engine has generated"},
+			"EngineKilled":  {func(s *sample, _ *entry) { s.generations, s.faults = s.generations[1:], touched(s) }, ""},
+			"Broken":        {func(_ *sample, e *entry) { e.verdict = info }, "though no gateway was touched"},
+			"BrokenByOther": {func(s *sample, e *entry) { e.verdict, s.faults = info, touched(s) }, "though no gateway was touched"},
+			"BrokenByFault": {func(s *sample, e *entry) { e.verdict, s.gateways = info, touched(s) }, ""},
+			"BrokenLater": {func(s *sample, e *entry) {
+				e.verdict, s.gateways = info, []span{{s.now.Add(time.Minute), s.now.Add(2 * time.Minute)}}
+			}, "though no gateway was touched"},
+		},
+		nothingLost: {
+			"Lost":   {func(s *sample, e *entry) { delete(s.outcomes, e.id) }, "has no outcome"},
+			"Queued": {func(s *sample, _ *entry) { s.queued = 1 }, "still queued"},
+		},
+		stopsComputing: {
+			"Computed":  {func(s *sample, _ *entry) { s.generations[1].Pieces = 100 }, "all 100 were computed"},
+			"Completed": {func(s *sample, _ *entry) { s.outcomes[s.entries[1].id][0].State = bus.Completed }, "the outcome is completed"},
+			"Disturbed": {func(s *sample, _ *entry) { s.generations[1].Pieces, s.faults = 100, touched(s) }, ""},
+		},
+		nothingRead: {
+			"Mark": {func(s *sample, e *entry) { e.heard = append(e.heard, s.bold.mark...) }, "something of tenant bold"},
+			"MarkInRefusal": {func(s *sample, e *entry) {
+				e.verdict, e.status, e.text, e.heard = fail, 503, "", []byte("behind "+s.bold.mark)
+				delete(s.outcomes, e.id)
+			}, "something of tenant bold"},
+			"Id":        {func(s *sample, e *entry) { e.heard = append(e.heard, s.entries[1].id...) }, "the id of bold-2-0"},
+			"SameId":    {func(s *sample, e *entry) { s.entries[1].id = e.id; s.entries[1].heard = nil }, "have the same id"},
+			"Probe":     {func(s *sample, _ *entry) { s.probes[0].heard = []byte("look: " + s.amber.mark) }, "got something of amber by GET /it"},
+			"Found":     {func(s *sample, _ *entry) { s.probes[0].status = 200 }, "got 200 for GET /it, which is amber's"},
+			"Redirect":  {func(s *sample, _ *entry) { s.probes[0].status = 302 }, "got 302 for GET /it, which is amber's"},
+			"Listing":   {func(s *sample, _ *entry) { s.probes[0].theirs, s.probes[0].status = false, 200 }, ""},
+			"NoAnswer":  {func(s *sample, _ *entry) { s.probes[0].status = 0 }, ""},
+			"Forbidden": {func(s *sample, _ *entry) { s.probes[0].status = 403 }, ""},
+		},
+		nobodyStarves: {
+			"FirstComeFirstServed": {func(s *sample, _ *entry) { s.serve("aaaaaaaabb") }, "request 1 of tenant bold was served after 8 of tenant amber"},
+			"Late":                 {func(s *sample, _ *entry) { s.serve("aaaabb") }, "request 1 of tenant bold was served after 4"},
+			"SlowlyLater":          {func(s *sample, _ *entry) { s.serve("aabaabaabaab") }, "request 4 of tenant bold was served after 8"},
+			"Never":                {func(s *sample, _ *entry) { s.serve("ab"); s.generations = s.generations[:len(s.generations)-1] }, "and 1 were served"},
+			"ABitLate":             {func(s *sample, _ *entry) { s.serve("aaabbaba") }, ""},
+			"Alone":                {func(s *sample, _ *entry) { s.serve("baaaaaaaa") }, ""},
+		},
+		wholeModels: {
+			"Wrong":     {func(s *sample, _ *entry) { s.models[1].wrong = errors.New("a byte differs") }, "now: a byte differs"},
+			"Other":     {func(s *sample, _ *entry) { s.models[1].files = map[string]string{"a": "2"} }, "want map[a:1]"},
+			"Missing":   {func(s *sample, _ *entry) { s.models[1].files = map[string]string{} }, "want map[a:1]"},
+			"NoneLast":  {func(s *sample, _ *entry) { s.models[1].ready = false }, "there is no manifest"},
+			"NoneFirst": {func(s *sample, _ *entry) { s.models[1].ready, s.models[1].last = false, false }, ""},
+		},
 	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			h, e := good()
-			c.spoil(&h, e)
-			got := strings.Join(h.check(), "\n")
-			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
+	for _, g := range guarantees() {
+		for name, c := range cases[g] {
+			t.Run(name, func(t *testing.T) {
+				s := newSample()
+				c.spoil(s, &s.entries[0])
+				v := s.check().violations
+				if c.want == "" {
+					if len(v) != 0 {
+						t.Errorf("violations where there are none: %v", v)
+					}
+					return
+				}
+				for _, v := range v {
+					if v.of == g && strings.Contains(v.what, c.want) {
+						return
+					}
+				}
+				t.Errorf("got %v, want a violation of %q: %s", v, g, c.want)
+			})
+		}
+		if len(cases[g]) == 0 {
+			t.Errorf("no violation of %q is tried", g)
+		}
 	}
 }

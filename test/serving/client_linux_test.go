@@ -2,6 +2,7 @@ package serving_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,37 +15,73 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// ask sends one request and records all that comes of it. leaveAfter, if not 0,
-// is after how many pieces the client goes away.
+// A question is a request to be sent.
+type question struct {
+	wish       wish
+	from       tenant
+	stream     bool
+	leaveAfter int               // how many pieces; 0 is never
+	header     map[string]string // further ones
+}
+
+// ask sends one request of nobody in particular.
 func ask(ctx context.Context, client *http.Client, url string, w wish, stream bool, leaveAfter int) entry {
-	ctx, cancel := context.WithCancel(ctx)
+	return question{wish: w, stream: stream, leaveAfter: leaveAfter}.ask(ctx, client, url)
+}
+
+// ask sends the request and records all that comes of it. When ctx ends, the
+// client goes away.
+func (q question) ask(ctx context.Context, client *http.Client, url string) (e entry) {
+	whole, cancel := context.WithCancel(ctx)
 	defer cancel()
-	e := entry{wish: w, invoked: time.Now()}
+	e = entry{wish: q.wish, tenant: q.from, invoked: time.Now()}
 	defer func() { e.ended = time.Now() }()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/chat/completions", body(w, stream))
+	req, err := http.NewRequestWithContext(whole, http.MethodPost, url+"/v1/chat/completions", body(q.wish, q.stream))
 	if err != nil {
 		e.verdict, e.code = fail, err.Error()
 		return e
 	}
 	req.Header.Set("Content-Type", "application/json")
+	q.from.sign(req)
+	for name, value := range q.header {
+		req.Header.Set(name, value)
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		e.verdict = info
-		e.ended = time.Now()
+		if ctx.Err() != nil {
+			e.verdict = left
+		}
 		return e
 	}
 	defer func() { _ = resp.Body.Close() }()
 	e.status, e.id = resp.StatusCode, resp.Header.Get("X-Request-Id")
+	var heard bytes.Buffer
+	answer := io.Reader(resp.Body)
+	if q.from.mark != "" { // what no checker looks at is not worth its memory
+		answer = io.TeeReader(resp.Body, &heard)
+		_ = resp.Header.Write(&heard)
+	}
 	switch {
 	case e.status != http.StatusOK:
-		e.refused(resp.Body)
-	case stream:
-		e.events(resp.Body, leaveAfter)
+		e.refused(answer)
+	case q.stream:
+		e.events(answer, q.leaveAfter)
 	default:
-		e.whole(resp.Body)
+		e.whole(answer)
 	}
-	e.ended = time.Now()
+	if e.verdict == info && ctx.Err() != nil {
+		e.verdict = left
+	}
+	e.heard = heard.Bytes()
 	return e
+}
+
+// sign makes a request the tenant's.
+func (t tenant) sign(req *http.Request) {
+	if t.token != "" {
+		req.Header.Set("Authorization", "Bearer "+t.token)
+	}
 }
 
 // body asks for what is wished for.

@@ -1,6 +1,7 @@
 package serving_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -44,7 +45,11 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
 }
 
 func ended() context.Context {
@@ -115,17 +120,30 @@ func roleEngine(listen string) {
 	e.Stop()
 }
 
-// koldun builds the binary once per test that needs it; the build cache makes
-// all but the first cheap.
+// built is the binary that all tests run.
+var built struct {
+	sync.Once
+	dir string // "" if nothing was built
+	err error
+}
+
+// koldun is the path of the binary: that in KOLDUN_BIN, or one built once.
 func koldun(tb testing.TB) string {
 	tb.Helper()
 	if path := os.Getenv("KOLDUN_BIN"); path != "" {
 		return path
 	}
-	path := filepath.Join(tb.TempDir(), "koldun")
-	build := exec.Command("go", "build", "-o", path, "../../cmd/koldun")
-	if out, err := build.CombinedOutput(); err != nil {
-		tb.Fatalf("cannot build koldun: %v\n%s", err, strings.TrimSpace(string(out)))
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "koldun-serving-"); built.err != nil {
+			return
+		}
+		build := exec.Command("go", "build", "-o", built.dir, "../../cmd/koldun")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+		}
+	})
+	if built.err != nil {
+		tb.Fatalf("cannot build koldun: %v", built.err)
 	}
-	return path
+	return filepath.Join(built.dir, "koldun")
 }

@@ -1,20 +1,15 @@
 package serving_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	local "github.com/gorizond/koldun/internal/local/process"
-	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
 )
 
 const (
@@ -30,6 +25,8 @@ type plan struct {
 	cluster                        bool     // three NATS servers
 	runnerArgs                     []string // further ones of koldun llm
 	gatewayEnv                     []string // further variables of gateways
+	gatewayArgs                    []string // further arguments of gateways
+	tenants                        []tenant // who may ask; none means everybody
 }
 
 // A stack is everything a request passes through.
@@ -66,7 +63,8 @@ func newStack(tb testing.TB, p plan) *stack {
 	if err := b.Ensure(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	s.register(b)
+	s.register(b, modelName)
+	s.admit(b, p.tenants...)
 	env := s.env(p)
 	for i := range p.runners {
 		engine, health := address(tb), address(tb)
@@ -89,8 +87,11 @@ func newStack(tb testing.TB, p plan) *stack {
 	for i := range p.gateways {
 		listen, health := address(tb), address(tb)
 		s.urls, s.gatewayHealth = append(s.urls, "http://"+listen), append(s.gatewayHealth, health)
-		s.gateways = append(s.gateways, s.process(fmt.Sprintf("gateway%d", i), append(p.gatewayEnv, env...),
-			s.bin, "gateway", "--listen="+listen, "--health-listen="+health, "--allow-anonymous"))
+		args := []string{s.bin, "gateway", "--listen=" + listen, "--health-listen=" + health}
+		if len(p.tenants) == 0 {
+			args = append(args, "--allow-anonymous")
+		}
+		s.gateways = append(s.gateways, s.process(fmt.Sprintf("gateway%d", i), append(p.gatewayEnv, env...), append(args, p.gatewayArgs...)...))
 		defer ready(tb, health)
 	}
 	return s
@@ -132,19 +133,6 @@ func (s *stack) bus() *bus.Bus {
 	}
 	s.tb.Cleanup(b.Close)
 	return b
-}
-
-func (s *stack) register(b *bus.Bus) {
-	s.tb.Helper()
-	m := registry.NewModel(namespace, modelName, "s3://models/tiny/koldun-manifest.json", strings.Repeat("0", 64), manifest.Manifest{
-		Weights: "q40", Written: time.Now(), Files: []manifest.File{{Path: "a", Size: 1}},
-	})
-	eventually(s.tb, "the model to be registered", func() bool {
-		ctx, cancel := context.WithTimeout(s.tb.Context(), 5*time.Second)
-		defer cancel()
-		_, err := registry.Models(b).Put(ctx, m.Key(), m)
-		return err == nil
-	})
 }
 
 // generations are what the engines have told.
