@@ -185,7 +185,7 @@ func (l *leader) run(ctx context.Context) error {
 	defer tick.Stop()
 	wake := time.NewTimer(0)
 	defer wake.Stop()
-	renew := time.NewTicker(l.cfg.LeaseTTL / 3)
+	renew := time.NewTicker(renewEvery(l.cfg.LeaseTTL))
 	defer renew.Stop()
 	renewed := make(chan renewal, 1)
 	renewing := false

@@ -25,6 +25,19 @@ type seenLease struct {
 	at       time.Time
 }
 
+// left is how long others have to wait until they may take the lease, unless
+// it is renewed; not above 0 if they may now. It is never more than the TTL.
+func (s seenLease) left(ttl time.Duration, now time.Time) time.Duration {
+	return s.at.Add(ttl).Sub(now)
+}
+
+// retryAfter is how long to wait after an attempt to take a lease that somebody
+// else was faster at, or that failed.
+func retryAfter(ttl time.Duration) time.Duration { return ttl / 10 }
+
+// renewEvery is how often a leader renews its lease: it may fail twice.
+func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
+
 // leaseMargin is how much sooner a leader gives up than others take over.
 const leaseMargin = 500 * time.Millisecond
 

@@ -11,7 +11,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// candidates are two dispatchers that compete for leases of one second.
+// candidates are two dispatchers that compete for leases that do not expire
+// while a test lasts, however slow the machine.
 func candidates(t *testing.T) (*manager, *manager) {
 	t.Helper()
 	srv := natstest.Start(t)
@@ -25,7 +26,7 @@ func candidates(t *testing.T) (*manager, *manager) {
 		if err := b.Ensure(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		cfg := Config{Bus: b, Identity: name, LeaseTTL: time.Second}
+		cfg := Config{Bus: b, Identity: name, LeaseTTL: time.Hour}
 		if err := cfg.setDefaults(); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func candidates(t *testing.T) (*manager, *manager) {
 
 func TestLeases(t *testing.T) {
 	a, b := candidates(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	first, err := a.acquire(ctx, "s", nil)
 	if err != nil {
@@ -83,25 +84,58 @@ func TestLeases(t *testing.T) {
 		t.Errorf("after the release of an old lease: %v, want Conflict", err)
 	}
 	second.release()
-	third, err := a.acquire(ctx, "s", nil)
-	if err != nil {
+	if _, err := a.acquire(ctx, "s", nil); err != nil {
+		t.Errorf("after the release of the lease: %v", err)
+	}
+}
+
+// A lease that nobody renews expires, and not while its holder relies on it.
+func TestLeasesExpire(t *testing.T) {
+	a, b := candidates(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	take := func(m *manager) *tenure {
+		m.cfg.LeaseTTL = time.Second
+		for {
+			lease, err := m.acquire(ctx, "s", nil)
+			if err == nil {
+				return lease
+			}
+			if ctx.Err() != nil { // each attempt has a limit of its own, which a slow machine may reach
+				t.Fatal(err)
+			}
+		}
+	}
+	first := take(a)
+	second := take(b)
+	if time.Now().Before(first.until) {
+		t.Error("a lease was free while its holder relied on it")
+	}
+	if second.lease.Epoch <= first.lease.Epoch {
+		t.Errorf("epochs %d, then %d: they must grow", first.lease.Epoch, second.lease.Epoch)
+	}
+}
+
+// The time without a leader is bounded by what leases are made of: the lease of
+// one that was killed right after it had renewed it, and an attempt to take it
+// that came too early.
+func TestTakeoverIsBounded(t *testing.T) {
+	const promised = 5 * time.Second // docs/serving.md
+	var cfg Config
+	cfg.Bus, cfg.Identity = new(bus.Bus), "a"
+	if err := cfg.setDefaults(); err != nil {
 		t.Fatal(err)
 	}
-
-	// A lease that nobody renews expires.
-	for {
-		fourth, err := b.acquire(ctx, "s", nil)
-		if err == nil {
-			if fourth.lease.Epoch <= third.lease.Epoch {
-				t.Errorf("epochs %d, then %d: they must grow", third.lease.Epoch, fourth.lease.Epoch)
-			}
-			if time.Now().Before(third.until) {
-				t.Error("a lease was free while its holder relied on it")
-			}
-			return
-		}
-		if !fault.Is(err, fault.Conflict) {
-			t.Fatal(err)
-		}
+	now := time.Now()
+	renewed := seenLease{at: now}
+	if worst := renewed.left(cfg.LeaseTTL, now) + retryAfter(cfg.LeaseTTL); worst >= promised {
+		t.Errorf("a takeover may last %v, want less than %v", worst, promised)
+	}
+	if left := renewed.left(cfg.LeaseTTL, now.Add(cfg.LeaseTTL)); left != 0 {
+		t.Errorf("a lease that nobody renewed lasts %v beyond its time", left)
+	}
+	// Two renewals may fail before the leader has to stop.
+	if at, stop := 2*renewEvery(cfg.LeaseTTL), cfg.LeaseTTL-leaseMargin; at >= stop {
+		t.Errorf("the third attempt at a renewal comes after %v, and the lead ends after %v", at, stop)
 	}
 }

@@ -128,7 +128,7 @@ func (s *session) standBy(ctx context.Context) *tenure {
 		}
 		var old *seenLease
 		if seen, ok := s.m.seenLease(s.name); ok {
-			if left := time.Until(seen.at.Add(s.m.cfg.LeaseTTL)); left > 0 {
+			if left := seen.left(s.m.cfg.LeaseTTL, time.Now()); left > 0 {
 				pause = left
 				continue
 			}
@@ -138,7 +138,7 @@ func (s *session) standBy(ctx context.Context) *tenure {
 		if err == nil {
 			return t
 		}
-		pause = s.m.cfg.LeaseTTL / 10
+		pause = retryAfter(s.m.cfg.LeaseTTL)
 		if !fault.Is(err, fault.Conflict) && ctx.Err() == nil {
 			s.m.cfg.Logger.Debug("cannot acquire a lease yet", "session", s.name, "error", err)
 		}

@@ -43,6 +43,12 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
+	return anotherWorld(t)
+}
+
+// anotherWorld is for tests that have several.
+func anotherWorld(t *testing.T) *world {
+	t.Helper()
 	srv := natstest.Start(t)
 	w := &world{t: t, nats: srv, url: srv.URL()}
 	w.bus = w.connect("client")

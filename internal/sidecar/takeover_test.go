@@ -1,0 +1,82 @@
+package sidecar_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A standby leads in less than 5 s after the leader was killed. The time is the
+// NATS server's: from the last that the old leader has written to the first of
+// the new one. A machine may be busy at one moment, and not at each of several.
+func TestStandbyTakesOver(t *testing.T) {
+	t.Parallel()
+	const promised, attempts = 5 * time.Second, 5
+	var took []time.Duration
+	for range attempts {
+		d := takeover(t)
+		t.Logf("a standby has led after %v", d.Round(time.Millisecond))
+		if took = append(took, d); d < promised {
+			return
+		}
+	}
+	t.Errorf("a standby never led within %v: %v", promised, took)
+}
+
+// takeover kills a leader that holds a request, sees to it that it is
+// answered, and returns how long nobody led.
+func takeover(t *testing.T) time.Duration {
+	t.Helper()
+	w := anotherWorld(t)
+	old := w.dispatcher("old")
+	e, gate := gated(t, "a ", "b")
+	w.sidecar("r1", e)
+	running := w.send(chat("req_1", "slow"))
+	running.until(bus.FrameStarted)
+	leases := w.leases()
+	w.dispatcher("new")
+	old.kill()
+	queued := w.send(chat("req_2", "second"))
+	gate <- struct{}{}
+	gate <- struct{}{}
+	running.want("a b")
+	queued.want("second")
+	w.empty()
+	var last time.Time // that the old leader has written
+	for entry := range leases {
+		var lease struct{ Leader string }
+		if entry == nil || entry.Operation() != jetstream.KeyValuePut {
+			continue
+		}
+		if err := json.Unmarshal(entry.Value(), &lease); err != nil {
+			t.Fatal(err)
+		}
+		if lease.Leader == "new" {
+			return entry.Created().Sub(last)
+		}
+		last = entry.Created()
+	}
+	t.Fatal("the lease is not watched any more")
+	return 0
+}
+
+// leases are all that is written to the session's lease from now on, after what
+// it is now.
+func (w *world) leases() <-chan jetstream.KeyValueEntry {
+	w.t.Helper()
+	bucket, err := w.bus.JetStream().KeyValue(w.ctx(), names.LeasesBucket)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	watch, err := bucket.Watch(w.ctx(), session)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = watch.Stop() })
+	return watch.Updates()
+}
