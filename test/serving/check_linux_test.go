@@ -2,11 +2,15 @@ package serving_test
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/bus"
 )
+
+// codeUnavailable is the gateway's for a queue that did not confirm.
+const codeUnavailable = "queue_unavailable"
 
 // check holds a history against what is promised (docs/serving.md).
 func (h history) check() *report {
@@ -36,7 +40,7 @@ func (h history) check() *report {
 // checkEntry holds what came of a request against how it ended.
 func (h history) checkEntry(e entry, r *report) {
 	say := func(g guarantee, format string, args ...any) {
-		r.violated(g, "%s (%s, %s): %s", e.wish.ID, e.id, e.verdict, fmt.Sprintf(format, args...))
+		r.violatedBy(e, g, format, args...)
 	}
 	r.examine(oneGeneration)
 	n, nonce, err := parse(e.wish.ID, e.text)
@@ -68,7 +72,10 @@ func (h history) checkEntry(e entry, r *report) {
 			say(oneGeneration, "no engine has generated it")
 		}
 	case fail:
-		if state == bus.Completed && e.code != bus.CodeInterrupted {
+		// Of a request whose storing was not confirmed the gateway cannot know
+		// whether it is queued: it refuses it, and cancels it in case.
+		unconfirmed := e.status == http.StatusServiceUnavailable && e.code == codeUnavailable
+		if state == bus.Completed && e.code != bus.CodeInterrupted && !unconfirmed {
 			say(endsOnce, "the client was told %q, the outcome is completed", e.code)
 		}
 	case info:

@@ -34,12 +34,12 @@ func (h history) checkTenants(r *report) {
 		r.examine(nothingRead)
 		for mark, t := range tenants {
 			if mark != e.tenant.mark && bytes.Contains(e.heard, []byte(mark)) {
-				r.violated(nothingRead, "%s (%s) was sent something of tenant %s", e.wish.ID, e.id, t.name)
+				r.violatedBy(e, nothingRead, "it was sent something of tenant %s", t.name)
 			}
 		}
 		for _, id := range requestID.FindAll(e.heard, -1) {
 			if of := owner[string(id)]; of != "" && of != e.wish.ID {
-				r.violated(nothingRead, "%s (%s) was sent the id of %s", e.wish.ID, e.id, of)
+				r.violatedBy(e, nothingRead, "it was sent the id of %s", of)
 			}
 		}
 	}

@@ -75,6 +75,7 @@ func TestChecker(t *testing.T) {
 			"OkButFailed": {func(s *sample, e *entry) { s.outcomes[e.id][0].State = bus.Failed }, `the outcome is "failed"`},
 			"FailButOk":   {func(_ *sample, e *entry) { e.verdict, e.code = fail, bus.CodeEngineFailed }, "the outcome is completed"},
 			"Interrupted": {func(_ *sample, e *entry) { e.verdict, e.code = fail, bus.CodeInterrupted }, ""},
+			"Unconfirmed": {func(_ *sample, e *entry) { e.verdict, e.status, e.code, e.text = fail, 503, codeUnavailable, "" }, ""},
 			"Refused":     {func(s *sample, e *entry) { e.verdict, e.status, e.text = fail, 503, ""; delete(s.outcomes, e.id) }, ""},
 		},
 		oneGeneration: {

@@ -79,6 +79,8 @@ type history struct {
 	// faults are when something was done to anything, gateways when it was done
 	// to a gateway, which cuts its clients' connections: no others may break.
 	faults, gateways []span
+	// mentions is what was logged of a request; nil if there are no logs.
+	mentions func(id string) string
 }
 
 // calm reports whether nothing was disturbed from a moment before the request

@@ -3,6 +3,7 @@ package serving_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -44,6 +45,7 @@ func (s *stack) process(name string, env []string, args ...string) *process {
 		logs: filepath.Join(s.dir, name+".log"), out: filepath.Join(s.dir, name+".out"),
 	}
 	p.start()
+	s.processes = append(s.processes, p)
 	s.tb.Cleanup(func() {
 		p.signal(syscall.SIGKILL)
 		<-p.done
@@ -68,6 +70,21 @@ func (s *stack) tie() *local.Tether {
 	s.tether = t
 	s.tb.Cleanup(t.Close)
 	return t
+}
+
+// mentions are what the processes have logged of a request, at most so much
+// that people read it.
+func (s *stack) mentions(id string) string {
+	var b strings.Builder
+	for _, p := range s.processes {
+		text, _ := os.ReadFile(p.logs)
+		for line := range bytes.Lines(text) {
+			if bytes.Contains(line, []byte(id)) && b.Len() < 20_000 {
+				fmt.Fprintf(&b, "%s: %s", p.name, line)
+			}
+		}
+	}
+	return b.String()
 }
 
 func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A guarantee is one of those in docs/serving.md.
@@ -30,8 +31,9 @@ type report struct {
 }
 
 type violation struct {
-	of   guarantee
-	what string
+	of      guarantee
+	request string // the gateway's id; "" if it is of none
+	what    string
 }
 
 func (v violation) String() string { return fmt.Sprintf("%s: %s", v.of, v.what) }
@@ -41,7 +43,14 @@ func (r *report) examine(g guarantee) { r.examined[g]++ }
 
 // violated notes a violation.
 func (r *report) violated(g guarantee, format string, args ...any) {
-	r.violations = append(r.violations, violation{g, fmt.Sprintf(format, args...)})
+	r.violations = append(r.violations, violation{of: g, what: fmt.Sprintf(format, args...)})
+}
+
+// violatedBy notes a violation by what came of a request.
+func (r *report) violatedBy(e entry, g guarantee, format string, args ...any) {
+	what := fmt.Sprintf("%s (%s, %s, %d %q, %v from %s): ", e.wish.ID, e.id, e.verdict, e.status, e.code,
+		e.ended.Sub(e.invoked).Round(time.Millisecond), e.invoked.Format(time.RFC3339Nano))
+	r.violations = append(r.violations, violation{of: g, request: e.id, what: what + fmt.Sprintf(format, args...)})
 }
 
 // String is a line for each guarantee that was tried.
@@ -67,6 +76,9 @@ func (h history) judge(t *testing.T, tried ...guarantee) {
 	t.Logf("\n%s", r)
 	for _, v := range r.violations {
 		t.Error(v)
+		if v.request != "" && h.mentions != nil {
+			t.Logf("of %s was logged:\n%s", v.request, h.mentions(v.request))
+		}
 	}
 	for _, g := range tried {
 		if r.examined[g] == 0 {

@@ -43,6 +43,7 @@ func (s *stack) settle(t *testing.T, h *history) {
 		return err == nil
 	})
 	h.generations = s.generations()
+	h.mentions = s.mentions
 }
 
 // outcomes reads the whole stream of terminal records.

@@ -45,6 +45,7 @@ type stack struct {
 	health   []string // of the dispatchers
 
 	gatewayHealth []string
+	processes     []*process // all
 	dispatchers   []*process
 	sidecars      []*process
 	engines       []*process
@@ -118,8 +119,17 @@ func (s *stack) env(p plan) []string {
 	}
 	return []string{
 		names.EnvNATSURL + "=" + url, names.EnvNATSUser + "=" + user, names.EnvNATSPassword + "=" + password,
-		"KOLDUN_LOG_FORMAT=json",
+		"KOLDUN_LOG_FORMAT=json", "KOLDUN_LOG_LEVEL=" + logLevel(s.tb),
 	}
+}
+
+// logLevel is for violations to be explained, and for benchmarks not to be of
+// logging.
+func logLevel(tb testing.TB) string {
+	if _, bench := tb.(*testing.B); bench {
+		return "info"
+	}
+	return "debug"
 }
 
 // bus is a connection of the test's own, past the cutter.
