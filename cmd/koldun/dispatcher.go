@@ -17,6 +17,7 @@ type DispatcherCmd struct {
 
 // Run leads sessions until ctx ends.
 func (c *DispatcherCmd) Run(ctx context.Context, log *slog.Logger) error {
+	oneCore()
 	b, err := connectBus(ctx, "dispatcher", log)
 	if err != nil {
 		return err

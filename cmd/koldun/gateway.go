@@ -45,6 +45,7 @@ type GatewayCmd struct {
 // Run serves until ctx ends. Health is served from the start, before NATS is
 // reached.
 func (c *GatewayCmd) Run(ctx context.Context, log *slog.Logger) error {
+	halfTheCores()
 	cfg, err := c.config(log)
 	if err != nil {
 		return err

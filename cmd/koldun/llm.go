@@ -25,6 +25,7 @@ type LLMCmd struct {
 
 // Run serves until ctx ends, then hands back or finishes what it has.
 func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
+	oneCore()
 	engine, err := engineapi.New(c.Engine)
 	if err != nil {
 		return err

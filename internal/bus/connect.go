@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/rawconn"
 )
 
 // Config says how to reach NATS. Of User, Token, NKeySeed, Creds and CredsFile
@@ -37,9 +38,11 @@ type Config struct {
 }
 
 const (
-	minBackoff   = 100 * time.Millisecond
-	maxBackoff   = 2 * time.Second
-	dialTimeout  = 5 * time.Second
+	minBackoff  = 100 * time.Millisecond
+	maxBackoff  = 2 * time.Second
+	dialTimeout = 5 * time.Second
+	// hostTimeout bounds one address of a server: the next one may answer.
+	hostTimeout  = 2 * time.Second
 	pingInterval = 10 * time.Second
 	closeFlush   = time.Second
 	flushTimeout = 5 * time.Second
@@ -98,6 +101,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.Timeout(dialTimeout),
+		nats.SetCustomDialer(dialer{}),
 		nats.MaxReconnects(-1),
 		nats.IgnoreAuthErrorAbort(), // credentials may be rotated while we run
 		nats.CustomReconnectDelay(backoff),
@@ -136,6 +140,19 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 	}
 	b.nc, b.js = nc, js
 	return nil
+}
+
+// A dialer makes connections that cost little when single messages come.
+type dialer struct{}
+
+// Dial blocks until it is connected, for at most hostTimeout.
+func (dialer) Dial(network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: hostTimeout}
+	c, err := d.Dial(network, address) //nolint:noctx // nats.CustomDialer has no context
+	if err != nil {
+		return nil, err
+	}
+	return rawconn.Wrap(c), nil
 }
 
 // checkServer makes sure that the server has what everything here builds on:

@@ -18,7 +18,10 @@ type Chat struct {
 	Seed        *int64 // nil: the generator goes on where it is
 	// Stop is a hint: upstream takes it and does nothing, so callers look for
 	// the sequences themselves.
-	Stop     []string
+	Stop []string
+	// Pace is how often text is told of an engine that generates faster, 0 for
+	// as it comes. The first pieces always are.
+	Pace     time.Duration
 	Timeouts Timeouts
 }
 
@@ -86,7 +89,7 @@ func (c *Client) Chat(ctx context.Context, chat Chat, onText func(Delta) error) 
 	if err != nil {
 		return Result{}, err
 	}
-	x := exchange{addr: c.addr, conn: conn, chat: chat, onText: onText}
+	x := exchange{addr: c.addr, conn: conn, head: c.head, body: c.body, chat: chat, onText: onText, breath: breath{pace: chat.Pace}}
 	return x.run(ctx, body)
 }
 

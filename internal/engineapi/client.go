@@ -11,6 +11,7 @@
 package engineapi
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/rawconn"
 )
 
 // ErrLoading means that the engine does not accept connections: it binds its
@@ -32,6 +34,7 @@ const (
 	// farewell bounds how long a request that nobody wants any more waits for
 	// the answer to the harmless one that is sent in its place.
 	farewell = 2 * time.Second
+	readSize = 32 << 10
 )
 
 // A Client talks to one engine. It sends one request at a time; its methods
@@ -39,7 +42,11 @@ const (
 type Client struct {
 	addr string // host:port
 
-	turn     chan struct{}  // holds one token: whose turn it is
+	turn chan struct{} // holds one token: whose turn it is
+	// head reads the answer of whose turn it is, body its text. They are large,
+	// so that all that has come is read at once.
+	head, body *bufio.Reader
+
 	leftover sync.WaitGroup // connections that end on their own
 }
 
@@ -56,7 +63,8 @@ func New(rawURL string) (*Client, error) {
 	if port == "" {
 		port = "80"
 	}
-	return &Client{addr: net.JoinHostPort(u.Hostname(), port), turn: make(chan struct{}, 1)}, nil
+	return &Client{addr: net.JoinHostPort(u.Hostname(), port), turn: make(chan struct{}, 1),
+		head: bufio.NewReaderSize(nil, readSize), body: bufio.NewReaderSize(nil, readSize)}, nil
 }
 
 // Close waits until no connection is left. It does not end running requests.
@@ -77,7 +85,8 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	go func() {
 		defer c.leftover.Done()
 		// Not under ctx: a dial that is given up half way may still connect.
-		dialer := net.Dialer{Timeout: timeout}
+		// Nobody needs to be kept alive: each phase has its timeout.
+		dialer := net.Dialer{Timeout: timeout, KeepAlive: -1}
 		conn, err := dialer.DialContext(context.WithoutCancel(ctx), "tcp", c.addr)
 		dialled <- result{conn, err}
 	}()
@@ -90,7 +99,7 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 			c.leave(r.conn)
 			return nil, err
 		}
-		return r.conn, nil
+		return rawconn.Wrap(r.conn), nil
 	case <-ctx.Done():
 		c.leftover.Add(1)
 		go func() {

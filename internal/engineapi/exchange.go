@@ -32,11 +32,15 @@ const (
 type exchange struct {
 	addr   string
 	conn   net.Conn
+	head   *bufio.Reader // borrowed
+	body   *bufio.Reader // borrowed
 	chat   Chat
 	onText func(Delta) error
 	result Result
 
 	pending Delta // received and not told yet
+	told    time.Time
+	breath  breath
 }
 
 func (x *exchange) run(ctx context.Context, body []byte) (Result, error) {
@@ -70,7 +74,8 @@ func (x *exchange) send(body []byte) error {
 func (x *exchange) receive() error {
 	x.patience(x.chat.Timeouts.First)
 	bounded := &io.LimitedReader{R: x.conn, N: maxHeader}
-	resp, err := http.ReadResponse(bufio.NewReader(bounded), nil) //nolint:bodyclose // see below
+	x.head.Reset(bounded)
+	resp, err := http.ReadResponse(x.head, nil) //nolint:bodyclose // see below
 	if err != nil {
 		return x.broken(err)
 	}
@@ -103,13 +108,16 @@ const maxPending = 4 << 10
 // events reads the stream to its [DONE], whose line upstream does not end. Text
 // is told as soon as no more of it has been received.
 func (x *exchange) events(r io.Reader) error {
-	dec := openai.NewDecoder(r, maxEvent)
+	x.body.Reset(r)
+	dec := openai.NewDecoder(x.body, maxEvent)
 	finish := ""
 	for {
 		if !dec.More() || len(x.pending.Text) >= maxPending {
+			pieces := x.pending.Pieces
 			if err := x.tell(); err != nil {
 				return err
 			}
+			x.pause(pieces)
 		}
 		ev, err := dec.Next()
 		if err != nil {
@@ -150,6 +158,17 @@ func (x *exchange) tell() error {
 	x.pending = Delta{}
 	x.patience(x.chat.Timeouts.Between)
 	return x.onText(d)
+}
+
+// pause lets more come before it is looked for, if so many pieces were just told.
+func (x *exchange) pause(pieces int) {
+	if pieces == 0 || x.breath.pace == 0 {
+		return
+	}
+	now := time.Now()
+	gap := now.Sub(x.told)
+	x.told = now
+	x.rest(x.breath.after(gap, pieces))
 }
 
 // finish mends the reason: upstream says "stop" whatever ended it, or nothing.

@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/rawconn"
 )
 
 // Run serves until ctx ends, and returns nil then. Both ports are open from
@@ -83,7 +84,7 @@ func (p *process) serve(ctx context.Context, l net.Listener) error {
 	if err := g.synced(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
-	return httpserver.Serve(ctx, l, g.Handler(), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Logger: p.cfg.Logger})
+	return httpserver.Serve(ctx, rawconn.Listen(l), g.Handler(), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Logger: p.cfg.Logger})
 }
 
 func unlessStopped(ctx context.Context, err error) error {

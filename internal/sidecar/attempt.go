@@ -94,7 +94,7 @@ func (a *attempt) run(ctx context.Context) {
 	a.r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
 	annotate(span, end)
 	a.r.finish(a, end, healthy)
-	log.Info("attempt ended", "tokens", usage.CompletionTokens, "ms", end.Ended.Sub(a.started).Milliseconds())
+	log.Debug("attempt ended", "tokens", usage.CompletionTokens, "ms", end.Ended.Sub(a.started).Milliseconds())
 }
 
 // generate drives the engine and returns why and with what usage it ended.
@@ -151,6 +151,7 @@ func (a *attempt) chat(c openai.ChatRequest) engineapi.Chat {
 		TopP:        c.TopP,
 		Seed:        c.Seed,
 		Stop:        c.Stop,
+		Pace:        framePace,
 		Timeouts:    engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between},
 	}
 }

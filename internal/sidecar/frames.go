@@ -17,7 +17,7 @@ const (
 
 	// framePace is the time from one frame of text to the next at least. No
 	// eye sees it, and the first text never waits.
-	framePace = 5 * time.Millisecond
+	framePace = 10 * time.Millisecond
 )
 
 // A frameLog numbers, publishes and keeps the frames of one attempt, so that

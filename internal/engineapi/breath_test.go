@@ -1,0 +1,35 @@
+package engineapi
+
+import (
+	"testing"
+	"time"
+)
+
+func TestBreath(t *testing.T) {
+	const pace = 10 * time.Millisecond
+	cases := map[string]struct {
+		gaps   []time.Duration
+		pieces int
+		want   time.Duration // after the last
+	}{
+		"First":   {[]time.Duration{time.Minute}, 1, 0},
+		"Slow":    {[]time.Duration{time.Second, time.Second, time.Second, time.Second, time.Second, time.Second}, 1, 0},
+		"Short":   {[]time.Duration{time.Second, 1, 1, 1, 1}, 1, 0},
+		"Quick":   {[]time.Duration{time.Second, 1, 1, 1, 1, 1}, 1, pace},
+		"Goes on": {[]time.Duration{time.Second, 1, 1, 1, 1, 1, pace}, 10, pace},
+		"Slower":  {[]time.Duration{time.Second, 1, 1, 1, 1, 1, time.Second}, 1, 0},
+		"Flood":   {[]time.Duration{1, 1, 1, 1, 1, 1, 1}, fullBreath, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := breath{pace: pace}
+			var got time.Duration
+			for _, gap := range c.gaps {
+				got = b.after(gap, c.pieces)
+			}
+			if got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}

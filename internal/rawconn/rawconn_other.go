@@ -1,0 +1,9 @@
+//go:build !linux || !(amd64 || arm64)
+
+package rawconn
+
+import "net"
+
+func wrap(c net.Conn) net.Conn { return c }
+
+func setLowWater(net.Conn, int) {}
