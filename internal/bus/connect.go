@@ -148,7 +148,7 @@ type dialer struct{}
 // Dial blocks until it is connected, for at most hostTimeout.
 func (dialer) Dial(network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: hostTimeout}
-	c, err := d.Dial(network, address) //nolint:noctx // nats.CustomDialer has no context
+	c, err := d.Dial(network, address)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func setLowWater(c net.Conn, bytes int) {
 	// A connection that is closed meanwhile needs it no more.
 	_ = w.raw.Control(func(fd uintptr) {
 		_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT,
-			uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0)
+			uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0) //nolint:gosec // kept alive by the call, as package unsafe allows
 	})
 }
 
