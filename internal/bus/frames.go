@@ -16,7 +16,7 @@ const (
 	// are asked for again. Each open stream has one, so it is not generous.
 	frameBuffer = 128
 	// frameIdle is how long a stream may be silent before it asks whether
-	// something was missed.
+	// something was missed, however many calls of Next that takes.
 	frameIdle = 15 * time.Second
 	// resumePause is the pause between two requests to send frames again,
 	// progressPause that after one which was heeded.
@@ -54,6 +54,7 @@ type Frames struct {
 	lastAsk     time.Time // when one was sent
 	heeded      bool      // and frames have come since
 	behind      bool      // frames are known to be missing
+	silent      time.Time // since when Next has found nothing; zero if it has not
 	endedAt     time.Time // when a terminal record was first seen, or a frame after that
 	completed   bool      // that record says so, so that all frames exist
 	ending      Frame     // what that record says
@@ -121,6 +122,7 @@ func (f *Frames) Next(ctx context.Context) (Frame, error) {
 
 // accept decodes a message and reports whether it is the next frame.
 func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
+	f.silent = time.Time{}
 	frame, err := decodeFrame(m.Data, f.ref.ID)
 	if err != nil || frame.Request != f.ref.ID {
 		f.bus.log.Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
@@ -158,7 +160,10 @@ func (f *Frames) patience() time.Duration {
 	if f.behind || !f.endedAt.IsZero() {
 		return max(time.Until(f.due()), time.Millisecond)
 	}
-	return frameIdle
+	if f.silent.IsZero() {
+		f.silent = time.Now()
+	}
+	return max(frameIdle-time.Since(f.silent), time.Millisecond)
 }
 
 // due is when to ask again: soon after all has been read that came of the last
@@ -179,7 +184,7 @@ func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 		return Frame{}, false
 	}
 	alive := f.heeded
-	f.nextAsk, f.lastAsk, f.heeded = now.Add(resumePause), now, false
+	f.nextAsk, f.lastAsk, f.heeded, f.silent = now.Add(resumePause), now, false, now
 	if err := f.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume()); err != nil {
 		f.bus.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 )
@@ -85,7 +86,8 @@ func (h history) checkEntry(e entry, r *report) {
 	case silent:
 		say(oneGeneration, "it ended after %d pieces without a word", n)
 	case left:
-		if !h.calm(e) || e.status != 200 {
+		// What takes no time may be at its end before anybody hears.
+		if rest := time.Duration(e.wish.N-n) * e.wish.Every; rest < time.Minute || !h.calm(e) || e.status != 200 {
 			return
 		}
 		r.examine(stopsComputing)

@@ -35,7 +35,7 @@ func newSample() *sample {
 		wish: wish{ID: "amber-1-0", N: 3}, tenant: s.amber, invoked: now, ended: now.Add(time.Second), status: 200, id: first,
 		text: pieces("amber-1-0", "g1", 0, 1, 2), heard: []byte(first + pieces("amber-1-0", "g1", 0, 1, 2)), verdict: ok,
 	}, {
-		wish: wish{ID: "bold-2-0", N: 100}, tenant: s.bold, invoked: now, ended: now.Add(time.Second), status: 200, id: second,
+		wish: wish{ID: "bold-2-0", N: 100, Every: time.Second}, tenant: s.bold, invoked: now, ended: now.Add(time.Second), status: 200, id: second,
 		text: pieces("bold-2-0", "g2", 0, 1), heard: []byte(second + pieces("bold-2-0", "g2", 0, 1)), verdict: left,
 	}}
 	s.outcomes = map[string][]bus.Outcome{first: {{State: bus.Completed}}, second: {{State: bus.Cancelled}}}
@@ -102,6 +102,7 @@ func TestChecker(t *testing.T) {
 		stopsComputing: {
 			"Computed":  {func(s *sample, _ *entry) { s.generations[1].Pieces = 100 }, "all 100 were computed"},
 			"Completed": {func(s *sample, _ *entry) { s.outcomes[s.entries[1].id][0].State = bus.Completed }, "the outcome is completed"},
+			"Short":     {func(s *sample, _ *entry) { s.generations[1].Pieces, s.entries[1].wish.Every = 100, time.Millisecond }, ""},
 			"Disturbed": {func(s *sample, _ *entry) { s.generations[1].Pieces, s.faults = 100, touched(s) }, ""},
 		},
 		nothingRead: {

@@ -1,0 +1,54 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+)
+
+// A reader that looks up now and then, to show its client a sign of life,
+// notices as soon as one that waits that the last frames got lost.
+func TestSilenceLastsOverCalls(t *testing.T) {
+	srv := natstest.Start(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	b, err := Connect(ctx, Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	ref := Ref{ID: "req_1", Session: "s", Tenant: "t"}
+	frames, err := b.SubscribeFrames(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer frames.Close()
+	lost := Outcome{Request: ref.ID, Session: ref.Session, Tenant: ref.Tenant, State: Expired, Error: &Failure{Code: CodeExpired}}
+	if err := b.PublishOutcome(ctx, lost); err != nil {
+		t.Fatal(err)
+	}
+	var since time.Time
+	for range 2 {
+		glance, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+		_, err := frames.Next(glance)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("Next: %v, want %v", err, context.DeadlineExceeded)
+		}
+		if frames.silent.IsZero() || !since.IsZero() && !frames.silent.Equal(since) {
+			t.Fatalf("silent since %v, after another call since %v", since, frames.silent)
+		}
+		since = frames.silent
+	}
+	frames.silent = since.Add(-frameIdle) // as if so much time had passed
+	f, err := frames.Next(ctx)
+	if err != nil || f.Kind != FrameError || f.Error.Code != CodeExpired {
+		t.Errorf("frame = %+v, %v; want error %q", f, err, CodeExpired)
+	}
+}
