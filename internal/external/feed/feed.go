@@ -56,6 +56,20 @@ func (f *Feed) Follow(topic string) (news <-chan struct{}, stop func()) {
 	return one.news, func() { f.leave(one) }
 }
 
+// Each calls changed for every token in news, until ctx ends. It is for whoever
+// follows and has nothing else to wait for; changed is not called twice at a
+// time.
+func Each(ctx context.Context, news <-chan struct{}, changed func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-news:
+			changed()
+		}
+	}
+}
+
 func (f *Feed) leave(one *follower) {
 	f.life.Lock()
 	defer f.life.Unlock()

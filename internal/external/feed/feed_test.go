@@ -62,3 +62,20 @@ func TestOneSourceRunsWhileSomebodyFollows(t *testing.T) {
 		t.Errorf("started %d times, want 2", started.Load())
 	}
 }
+
+func TestEachEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	news := make(chan struct{}, 1)
+	news <- struct{}{}
+	calls := 0
+	feed.Each(ctx, news, func() {
+		if calls++; calls == 3 {
+			cancel()
+			return
+		}
+		news <- struct{}{}
+	})
+	if calls != 3 {
+		t.Errorf("it was called %d times, want 3", calls)
+	}
+}

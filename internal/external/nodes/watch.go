@@ -19,14 +19,8 @@ import (
 func (c *Client) Watch(ctx context.Context, _ Spec, changed func()) error {
 	news, stop := c.feed.Follow(feed.Everyone)
 	defer stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-news:
-			changed()
-		}
-	}
+	feed.Each(ctx, news, changed)
+	return nil
 }
 
 // follow watches the nodes. Of each, the labels alone are kept.
