@@ -15,17 +15,19 @@ import (
 )
 
 // A layout is how the gateway keeps its data in one folder: buckets in "data",
-// and what the file system cannot hold as extended attributes in "meta".
+// what the file system cannot hold as extended attributes in "meta", and old
+// versions of objects in "versions".
 type layout struct {
 	data, meta string // absolute
+	versions   string // absolute; empty: none are kept
 	sidecar    bool   // keep metadata in files
 	noTmpFile  bool   // make temporary files with names
 }
 
 // prepare makes the folders and finds out what the file system can do. A
 // folder that was begun with metadata in files stays so.
-func prepare(dir string) (layout, error) {
-	abs, err := filepath.Abs(dir)
+func prepare(cfg Config) (layout, error) {
+	abs, err := filepath.Abs(cfg.Dir)
 	if err != nil {
 		return layout{}, err
 	}
@@ -40,13 +42,19 @@ func prepare(dir string) (layout, error) {
 			return layout{}, folderError(l.meta, err)
 		}
 	}
+	if cfg.Versions {
+		l.versions = filepath.Join(abs, "versions")
+		if err := os.MkdirAll(l.versions, 0o700); err != nil {
+			return layout{}, folderError(l.versions, err)
+		}
+	}
 	l.noTmpFile = !hasTmpFiles(l.data)
 	return l, nil
 }
 
 // backend opens the folders. It changes the working directory of the process.
 func (l layout) backend() (*posix.Posix, error) {
-	opts := posix.PosixOpts{ForceNoTmpFile: l.noTmpFile, ForceNoObjLockFile: true}
+	opts := posix.PosixOpts{ForceNoTmpFile: l.noTmpFile, ForceNoObjLockFile: true, VersioningDir: l.versions}
 	opts.SetNewDirPerm(0o700)
 	opts.SetNewFilePerm(0o600)
 	if !l.sidecar {

@@ -45,6 +45,9 @@ type Config struct {
 	Listen    string // "host:port" on loopback, default "127.0.0.1:0"
 	AccessKey string // of the only account, which may do everything
 	SecretKey string
+	// Versions lets buckets keep old versions of objects. The library tells
+	// standard output where.
+	Versions bool
 }
 
 // A Server is a running gateway. Its methods may be called from any goroutine.
@@ -82,7 +85,7 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	layout, err := prepare(cfg.Dir)
+	layout, err := prepare(cfg)
 	if err != nil {
 		return nil, err
 	}

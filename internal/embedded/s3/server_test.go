@@ -33,7 +33,7 @@ func TestLayoutsConform(t *testing.T) {
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
 			cfg := testConfig(t.TempDir())
-			l, err := prepare(cfg.Dir)
+			l, err := prepare(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,17 +76,21 @@ func (c *Client) sameLifecycle(ctx context.Context, s Spec) (bool, error) {
 func rules(in []types.LifecycleRule) (out []Rule, foreign bool) {
 	for _, r := range in {
 		rule := Rule{ID: aws.ToString(r.ID)}
-		if r.Filter != nil {
-			rule.Prefix = aws.ToString(r.Filter.Prefix)
-			foreign = foreign || r.Filter.Tag != nil || r.Filter.And != nil
+		if f := r.Filter; f != nil {
+			rule.Prefix = aws.ToString(f.Prefix)
+			foreign = foreign || f.Tag != nil || f.And != nil || f.ObjectSizeGreaterThan != nil || f.ObjectSizeLessThan != nil
+		} else {
+			rule.Prefix = aws.ToString(r.Prefix) //nolint:staticcheck // where older clients put it
 		}
 		if r.Expiration != nil {
 			rule.ExpirationDays = aws.ToInt32(r.Expiration.Days)
-			foreign = foreign || r.Expiration.Date != nil
+			foreign = foreign || r.Expiration.Date != nil || aws.ToBool(r.Expiration.ExpiredObjectDeleteMarker)
 		}
-		if r.NoncurrentVersionExpiration != nil {
-			rule.NoncurrentDays = aws.ToInt32(r.NoncurrentVersionExpiration.NoncurrentDays)
+		if n := r.NoncurrentVersionExpiration; n != nil {
+			rule.NoncurrentDays = aws.ToInt32(n.NoncurrentDays)
+			foreign = foreign || n.NewerNoncurrentVersions != nil
 		}
+		foreign = foreign || len(r.NoncurrentVersionTransitions) > 0
 		foreign = foreign || r.Status != types.ExpirationStatusEnabled || len(r.Transitions) > 0 || r.AbortIncompleteMultipartUpload != nil
 		out = append(out, rule)
 	}

@@ -32,10 +32,12 @@ const (
 	SecretKey = "koldun-test-secret"
 )
 
-// dirEnv and listenEnv tell the child that it is one.
+// dirEnv and listenEnv tell the child that it is one, and versionsEnv that it
+// is to keep versions.
 const (
-	dirEnv    = "KOLDUN_S3TEST_DIR"
-	listenEnv = "KOLDUN_S3TEST_LISTEN"
+	dirEnv      = "KOLDUN_S3TEST_DIR"
+	listenEnv   = "KOLDUN_S3TEST_LISTEN"
+	versionsEnv = "KOLDUN_S3TEST_VERSIONS"
 )
 
 // shared is the gateway of this test binary: one, because each costs a process.
@@ -73,7 +75,7 @@ func Run(m *testing.M) int {
 // serve is the life of the child: it ends with its standard input, which ends
 // with its parent.
 func serve(dir, listen string) int {
-	srv, err := s3.Start(context.Background(), s3.Config{Dir: dir, Listen: listen, AccessKey: AccessKey, SecretKey: SecretKey})
+	srv, err := s3.Start(context.Background(), s3.Config{Dir: dir, Listen: listen, AccessKey: AccessKey, SecretKey: SecretKey, Versions: os.Getenv(versionsEnv) != ""})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -102,7 +104,18 @@ type Gateway struct {
 // "host:port". It is killed when the test ends, at the latest.
 func Start(t testing.TB, dir, listen string) *Gateway {
 	t.Helper()
-	g, err := start(dir, listen)
+	return run(t, dir, listen)
+}
+
+// StartVersioned is Start for a gateway that keeps old versions of objects.
+func StartVersioned(t testing.TB, dir string) *Gateway {
+	t.Helper()
+	return run(t, dir, "", versionsEnv+"=1")
+}
+
+func run(t testing.TB, dir, listen string, env ...string) *Gateway {
+	t.Helper()
+	g, err := start(dir, listen, env...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +123,7 @@ func Start(t testing.TB, dir, listen string) *Gateway {
 	return g
 }
 
-func start(dir, listen string) (*Gateway, error) {
+func start(dir, listen string, env ...string) (*Gateway, error) {
 	if !shared.main {
 		return nil, fmt.Errorf("cannot start an S3 gateway: the package has no TestMain that calls s3test.Main")
 	}
@@ -119,7 +132,7 @@ func start(dir, listen string) (*Gateway, error) {
 		return nil, err
 	}
 	cmd := exec.Command(exe)
-	cmd.Env = append(os.Environ(), dirEnv+"="+dir, listenEnv+"="+listen)
+	cmd.Env = append(append(os.Environ(), dirEnv+"="+dir, listenEnv+"="+listen), env...)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -132,13 +145,24 @@ func start(dir, listen string) (*Gateway, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
+	endpoint, err := readEndpoint(stdout)
 	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return nil, fmt.Errorf("cannot start an S3 gateway: %w", err)
 	}
-	return &Gateway{Endpoint: strings.TrimSpace(line), cmd: cmd, stdin: stdin}, nil
+	return &Gateway{Endpoint: endpoint, cmd: cmd, stdin: stdin}, nil
+}
+
+// readEndpoint skips what the library says before.
+func readEndpoint(stdout io.Reader) (string, error) {
+	lines := bufio.NewReader(stdout)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil || strings.HasPrefix(line, "http://") {
+			return strings.TrimSpace(line), err
+		}
+	}
 }
 
 // Kill ends the gateway at once. It may be called more than once.
