@@ -103,10 +103,10 @@ func Streams(maxBytes int64, replicas int32) []managed.StreamParameters {
 			Name:              s.Name,
 			Subjects:          s.Subjects,
 			Discard:           "old",
-			MaxBytes:          s.MaxBytes,
-			MaxMsgs:           s.MaxMsgs,
-			MaxMsgSize:        s.MaxMsgSize,
-			MaxMsgsPerSubject: s.MaxPerSubject,
+			MaxBytes:          limit(s.MaxBytes),
+			MaxMsgs:           limit(s.MaxMsgs),
+			MaxMsgSize:        limit(s.MaxMsgSize),
+			MaxMsgsPerSubject: limit(s.MaxPerSubject),
 			MaxAge:            &metav1.Duration{Duration: s.MaxAge},
 			DuplicateWindow:   &metav1.Duration{Duration: cmp.Or(s.Dedupe, 2*time.Minute)},
 			Replicas:          max(replicas, 1),
@@ -115,11 +115,19 @@ func Streams(maxBytes int64, replicas int32) []managed.StreamParameters {
 			p.Discard = "new"
 		}
 		if s.Name == names.RequestStream {
-			p.MaxBytes = maxBytes
+			p.MaxBytes = limit(maxBytes)
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// limit is nil for no limit: one that somebody gave an existing stream stays.
+func limit[N int32 | int64](n N) *N {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }
 
 // Ready reports whether the composed managed resource of that name is ready,

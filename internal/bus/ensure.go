@@ -60,10 +60,13 @@ func adopt(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	return have
 }
 
-// replace changes all that the spec speaks of.
+// replace changes all that the spec speaks of, and nothing else: a stream that
+// is taken over keeps its description and whether it answers directly.
 func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	out := have
-	out.Description = want.Description
+	if want.Description != "" {
+		out.Description = want.Description
+	}
 	out.Subjects = want.Subjects
 	out.MaxAge = want.MaxAge
 	out.MaxBytes = want.MaxBytes
@@ -74,8 +77,11 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	}
 	out.Discard = want.Discard
 	out.DiscardNewPerSubject = want.DiscardNewPerSubject
-	out.Duplicates = want.Duplicates
-	out.AllowDirect = have.AllowDirect || want.AllowDirect
+	if want.Duplicates != 0 {
+		out.Duplicates = want.Duplicates
+	} else if out.MaxAge > 0 {
+		out.Duplicates = min(have.Duplicates, out.MaxAge) // or the server refuses it
+	}
 	out.AllowRollup = have.AllowRollup || want.AllowRollup
 	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be taken back
 	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
@@ -168,11 +174,8 @@ func (s StreamSpec) config() jetstream.StreamConfig {
 }
 
 // config is the stream below a bucket, as every NATS client lays it out.
+// The window for duplicates is left to the server.
 func (s KVSpec) config() jetstream.StreamConfig {
-	dedupe := 2 * time.Minute
-	if s.TTL > 0 {
-		dedupe = min(dedupe, s.TTL)
-	}
 	return jetstream.StreamConfig{
 		Name:                   "KV_" + s.Name,
 		Description:            s.Description,
@@ -186,7 +189,6 @@ func (s KVSpec) config() jetstream.StreamConfig {
 		MaxMsgSize:             unlimited(s.MaxValueSize),
 		MaxMsgsPerSubject:      int64(s.History),
 		Discard:                jetstream.DiscardNew,
-		Duplicates:             dedupe,
 		Replicas:               s.Replicas,
 		Placement:              s.Placement.config(),
 		AllowDirect:            true,

@@ -29,7 +29,7 @@ func (c *client[M, S, O]) Observe(ctx context.Context, m M) (managed.ExternalObs
 		m.SetConditions(xpv2.Deleting())
 		return managed.ExternalObservation{ResourceExists: true, ResourceUpToDate: true}, nil
 	}
-	s, err := c.spec(ctx, m)
+	s, late, err := c.wanted(ctx, m)
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
@@ -37,10 +37,9 @@ func (c *client[M, S, O]) Observe(ctx context.Context, m M) (managed.ExternalObs
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
-	late := o.Exists && c.kind.LateInit != nil && c.kind.LateInit(m, o.Status)
 	c.watch(ctx, s)
 	return managed.ExternalObservation{
-		ResourceExists: o.Exists, ResourceUpToDate: o.UpToDate, ResourceLateInitialized: late, ConnectionDetails: o.Connection,
+		ResourceExists: o.Exists, ResourceUpToDate: o.UpToDate, ResourceLateInitialized: late && o.Exists, ConnectionDetails: o.Connection,
 	}, nil
 }
 
@@ -55,7 +54,7 @@ func (c *client[M, S, O]) Create(ctx context.Context, m M) (managed.ExternalCrea
 
 // Update changes the outside thing, and looks at once what has become of it.
 func (c *client[M, S, O]) Update(ctx context.Context, m M) (managed.ExternalUpdate, error) {
-	s, err := c.spec(ctx, m)
+	s, _, err := c.wanted(ctx, m)
 	if err != nil {
 		return managed.ExternalUpdate{}, err
 	}

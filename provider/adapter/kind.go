@@ -63,9 +63,9 @@ type Kind[M resource.ModernManaged, S, O any] struct {
 	// Complete adds to a spec what spec.forProvider only refers to or leaves to
 	// the rest of the resource. May be nil.
 	Complete func(ctx context.Context, c *connection.Set, m M, s *S) error
-	// LateInit fills what spec.forProvider leaves open with what was found, and
-	// reports whether there was anything to fill. May be nil.
-	LateInit func(m M, o O) bool
+	// Keeps says that what spec.forProvider leaves out stays as it is outside: it
+	// is filled in with what was found there. The client is an external.Viewer.
+	Keeps bool
 	// Busy reports that something is under way in the background, which is worth
 	// another look soon. May be nil.
 	Busy func(m M) bool

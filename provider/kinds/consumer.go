@@ -19,6 +19,7 @@ func consumers() adapter.Any {
 			return consumer.New(b, env), err
 		},
 		ExternalName: func(s consumer.Spec) string { return s.Name },
+		Keeps:        true,
 		Watch: func(ctx context.Context, l *connection.Line, s consumer.Spec, changed func()) error {
 			return follow(ctx, l, consumerAdvisories, last, changed, s.Name)
 		},

@@ -19,14 +19,7 @@ func keyValues() adapter.Any {
 			return keyvalue.New(b, env), err
 		},
 		ExternalName: func(s keyvalue.Spec) string { return s.Bucket },
-		LateInit: func(m *v1alpha1.KeyValue, o keyvalue.Status) bool {
-			p := &m.Spec.ForProvider
-			if p.History != 0 || o.History <= 0 {
-				return false
-			}
-			p.History = int32(o.History)
-			return true
-		},
+		Keeps:        true,
 		Watch: func(ctx context.Context, l *connection.Line, s keyvalue.Spec, changed func()) error {
 			return follow(ctx, l, advisories, last, changed, bucketStream(s.Bucket))
 		},

@@ -20,6 +20,7 @@ func queues() adapter.Any {
 			b, env, err := c.NATS(ctx)
 			return queue.New(stream.New(b, nil), keyvalue.New(b, nil), env), err
 		},
+		Keeps: true,
 		Watch: func(ctx context.Context, l *connection.Line, s queue.Spec, changed func()) error {
 			var parts []string
 			for _, p := range s.Streams {

@@ -19,6 +19,7 @@ func streams() adapter.Any {
 			return stream.New(b, env), err
 		},
 		ExternalName: func(s stream.Spec) string { return s.Name },
+		Keeps:        true,
 		Watch: func(ctx context.Context, l *connection.Line, s stream.Spec, changed func()) error {
 			return follow(ctx, l, advisories, last, changed, s.Name)
 		},

@@ -135,9 +135,9 @@ func (w *bench) fill(n int) []resource.Managed {
 		var m resource.Managed
 		switch i % 5 {
 		case 0, 1:
-			m = &v1alpha1.Stream{ObjectMeta: meta, Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: 1}}}
+			m = &v1alpha1.Stream{ObjectMeta: meta, Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(1))}}}
 		case 2, 3:
-			m = &v1alpha1.KeyValue{ObjectMeta: meta, Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxBytes: 1 << 20}}}
+			m = &v1alpha1.KeyValue{ObjectMeta: meta, Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxBytes: new(int64(1 << 20))}}}
 		default:
 			m = &v1alpha1.Bucket{ObjectMeta: meta, Spec: v1alpha1.BucketSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.BucketParameters{BucketName: name, Tags: map[string]string{"turn": "0"}}}}
 		}
@@ -174,9 +174,9 @@ func (w *bench) changes(all []resource.Managed) []time.Duration {
 		m := all[i*len(all)/benchChanges]
 		switch m := m.(type) {
 		case *v1alpha1.Stream:
-			m.Spec.ForProvider.MaxMsgs = 2
+			m.Spec.ForProvider.MaxMsgs = new(int64(2))
 		case *v1alpha1.KeyValue:
-			m.Spec.ForProvider.MaxBytes = 2 << 20
+			m.Spec.ForProvider.MaxBytes = new(int64(2 << 20))
 		case *v1alpha1.Bucket:
 			m.Spec.ForProvider.Tags["turn"] = "1"
 		}

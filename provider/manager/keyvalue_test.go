@@ -15,7 +15,7 @@ func keyValue(w *world, bucket string, policies ...xpv2.ManagementAction) *v1alp
 	return &v1alpha1.KeyValue{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "keys"},
 		Spec: v1alpha1.KeyValueSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.KeyValueParameters{
-			Bucket: bucket, LimitMarkerTTL: &metav1.Duration{Duration: time.Minute}, MaxValueSize: 1000,
+			Bucket: bucket, LimitMarkerTTL: &metav1.Duration{Duration: time.Minute}, MaxValueSize: new(int32(1000)),
 		}},
 	}
 }

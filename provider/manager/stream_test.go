@@ -19,7 +19,7 @@ func stream(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.
 	return &v1alpha1.Stream{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "work"},
 		Spec: v1alpha1.StreamSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.StreamParameters{
-			Name: name, Subjects: []string{name + ".>"}, MaxMsgs: 10, MaxMsgSize: 1000, MaxMsgsPerSubject: 5, Discard: "new",
+			Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10)), MaxMsgSize: new(int32(1000)), MaxMsgsPerSubject: new(int64(5)), Discard: "new",
 		}},
 	}
 }
@@ -61,7 +61,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("the external name is %q", meta.GetExternalName(m))
 	}
 
-	w.change(m, func() { m.Spec.ForProvider.MaxMsgs = 20 })
+	w.change(m, func() { m.Spec.ForProvider.MaxMsgs = new(int64(20)) })
 	w.stream("WORK", "20 messages", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 20 })
 	w.ready(m)
 

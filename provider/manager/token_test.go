@@ -105,7 +105,7 @@ func TestConsumer(t *testing.T) {
 	}
 	m := &v1alpha1.Consumer{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "reader"},
-		Spec:       v1alpha1.ConsumerSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ConsumerParameters{Stream: "WORK", Name: "reader", MaxDeliver: 3}},
+		Spec:       v1alpha1.ConsumerSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ConsumerParameters{Stream: "WORK", Name: "reader", MaxDeliver: new(int32(3))}},
 	}
 	w.create(m)
 	w.ready(m)
@@ -123,7 +123,7 @@ func TestConsumer(t *testing.T) {
 		})
 	}
 	has(3)
-	w.change(m, func() { m.Spec.ForProvider.MaxDeliver = 4 })
+	w.change(m, func() { m.Spec.ForProvider.MaxDeliver = new(int32(4)) })
 	has(4)
 	if err := js.DeleteConsumer(t.Context(), "WORK", "reader"); err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ type crossplane struct {
 	kind    *crd.Kind
 	object  *unstructured.Unstructured
 	more    map[string]any // of spec
+	given   map[string]any // all that a manifest ever said of forProvider
 	looks   int
 }
 
@@ -42,7 +43,7 @@ func newCrossplane(t *testing.T, s *servers, c scene) face {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &crossplane{t: t, cluster: controllers.start(t), kind: k, object: &unstructured.Unstructured{}, more: c.crossplane}
+	f := &crossplane{t: t, cluster: controllers.start(t), kind: k, object: &unstructured.Unstructured{}, more: c.crossplane, given: map[string]any{}}
 	ns := f.cluster.Namespace(t)
 	f.object.SetAPIVersion(k.APIVersion())
 	f.object.SetKind(k.Kind)
@@ -98,6 +99,12 @@ func (f *crossplane) send(spec map[string]any) error {
 		delete(whole, "providerConfigRef") // they need no outside server
 	}
 	wanted := maps.Clone(spec)
+	for name := range f.given {
+		if none, ok := taken()[f.kind.Plural][name]; ok && wanted[name] == nil {
+			wanted[name] = none
+		}
+	}
+	maps.Copy(f.given, spec)
 	for name, v := range f.more {
 		if f.kind.Spec.Child(name) != nil {
 			wanted[name] = v

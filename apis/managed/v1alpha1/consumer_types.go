@@ -5,12 +5,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ConsumerParameters describe a durable JetStream consumer.
+// ConsumerParameters describe a durable JetStream consumer. What is left out stays as it is in a consumer that exists.
 //
 // +kubebuilder:validation:XValidation:rule="self.stream == oldSelf.stream && self.name == oldSelf.name",message="stream and name cannot be changed"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.deliverPolicy) || has(self.deliverPolicy) && self.deliverPolicy == oldSelf.deliverPolicy",message="deliverPolicy cannot be changed"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.ackPolicy) || has(self.ackPolicy) && self.ackPolicy == oldSelf.ackPolicy",message="ackPolicy cannot be changed"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.replayPolicy) || has(self.replayPolicy) && self.replayPolicy == oldSelf.replayPolicy",message="replayPolicy cannot be changed"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.deliverPolicy) || !has(self.deliverPolicy) || self.deliverPolicy == oldSelf.deliverPolicy",message="deliverPolicy cannot be changed"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.ackPolicy) || !has(self.ackPolicy) || self.ackPolicy == oldSelf.ackPolicy",message="ackPolicy cannot be changed"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.replayPolicy) || !has(self.replayPolicy) || self.replayPolicy == oldSelf.replayPolicy",message="replayPolicy cannot be changed"
 // +kubebuilder:validation:XValidation:rule="has(self.startSequence) == (has(self.deliverPolicy) && self.deliverPolicy == 'ByStartSequence')",message="startSequence goes with deliverPolicy ByStartSequence"
 // +kubebuilder:validation:XValidation:rule="has(self.startTime) == (has(self.deliverPolicy) && self.deliverPolicy == 'ByStartTime')",message="startTime goes with deliverPolicy ByStartTime"
 type ConsumerParameters struct {
@@ -25,16 +25,15 @@ type ConsumerParameters struct {
 	// What it is for.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
-	Description string `json:"description,omitempty"`
+	Description *string `json:"description,omitempty"`
 
-	// Subjects of the stream that are consumed. Without them, all.
+	// Subjects of the stream that are consumed. An empty list is all of them, as in a new consumer without it.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
-	FilterSubjects []string `json:"filterSubjects,omitempty"`
+	FilterSubjects *[]string `json:"filterSubjects,omitempty"`
 
-	// Where a new consumer begins.
+	// Where a new consumer begins. Without it, All.
 	// +optional
-	// +kubebuilder:default=All
 	// +kubebuilder:validation:Enum=All;Last;New;LastPerSubject;ByStartSequence;ByStartTime
 	DeliverPolicy string `json:"deliverPolicy,omitempty"`
 
@@ -47,15 +46,13 @@ type ConsumerParameters struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// Whether each message is acknowledged, or with one all before it, or none.
+	// Whether each message is acknowledged, or with one all before it, or none. Without it, Explicit in a new consumer.
 	// +optional
-	// +kubebuilder:default=Explicit
 	// +kubebuilder:validation:Enum=Explicit;All;None
 	AckPolicy string `json:"ackPolicy,omitempty"`
 
-	// How messages are replayed: at once, or in the time in which they came.
+	// How messages are replayed: at once, or in the time in which they came. Without it, Instant in a new consumer.
 	// +optional
-	// +kubebuilder:default=Instant
 	// +kubebuilder:validation:Enum=Instant;Original
 	ReplayPolicy string `json:"replayPolicy,omitempty"`
 
@@ -66,27 +63,27 @@ type ConsumerParameters struct {
 	// Most deliveries of one message; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	MaxDeliver int32 `json:"maxDeliver,omitempty"`
+	MaxDeliver *int32 `json:"maxDeliver,omitempty"`
 
 	// Pauses before further deliveries, in place of ackWait. Fewer than maxDeliver.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
-	Backoff []metav1.Duration `json:"backoff,omitempty"`
+	Backoff *[]metav1.Duration `json:"backoff,omitempty"`
 
 	// Most messages that are out without being acknowledged. Without it, that of the server.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxAckPending int32 `json:"maxAckPending,omitempty"`
 
-	// Time without anybody who pulls after which the consumer goes; absent is never.
+	// Time without anybody who pulls after which the consumer goes; 0s is never.
 	// +optional
 	InactiveThreshold *metav1.Duration `json:"inactiveThreshold,omitempty"`
 
 	// Whether messages are delivered without their content.
 	// +optional
-	HeadersOnly bool `json:"headersOnly,omitempty"`
+	HeadersOnly *bool `json:"headersOnly,omitempty"`
 
-	// Servers of a cluster that keep a copy of its state; 0 is as many as the stream has.
+	// Servers of a cluster that keep a copy of its state. Without it, or with 0, as many as the stream has.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5

@@ -5,18 +5,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// KeyValueParameters describe a JetStream key-value bucket.
+// KeyValueParameters describe a JetStream key-value bucket. What is left out has no limit in a new bucket, and stays as it is in one that
+// exists.
 type KeyValueParameters struct {
 	// Name of the bucket.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a bucket cannot be renamed"
 	Bucket string `json:"bucket"`
 
-	// Lets keys expire one by one, and tells watchers by a marker that is kept for this long. Needs NATS 2.11.
+	// Lets keys expire one by one, and tells watchers by a marker that is kept for this long; 0s is neither. Needs NATS 2.11.
 	// +optional
 	LimitMarkerTTL *metav1.Duration `json:"limitMarkerTTL,omitempty"`
 
-	// Time after which every key expires; absent is never.
+	// Time after which every key expires; 0s is never.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
@@ -29,16 +30,15 @@ type KeyValueParameters struct {
 	// Largest size in bytes; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	MaxBytes int64 `json:"maxBytes,omitempty"`
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
 
 	// Largest value in bytes; 0 is no limit of the bucket's own.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	MaxValueSize int32 `json:"maxValueSize,omitempty"`
+	MaxValueSize *int32 `json:"maxValueSize,omitempty"`
 
-	// Servers of a cluster that keep a copy.
+	// Servers of a cluster that keep a copy. Without it, one of a new bucket.
 	// +optional
-	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=5
 	Replicas int32 `json:"replicas,omitempty"`

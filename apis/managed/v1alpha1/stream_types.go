@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StreamParameters describe a JetStream stream.
+// StreamParameters describe a JetStream stream. What is left out has no limit in a new stream, and stays as it is in one that exists.
 type StreamParameters struct {
 	// Name of the stream.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
@@ -19,44 +19,41 @@ type StreamParameters struct {
 	// +kubebuilder:validation:items:MaxLength=255
 	Subjects []string `json:"subjects"`
 
-	// What happens when a limit is reached: old messages go, or new ones are refused.
+	// What happens when a limit is reached: old messages go, or new ones are refused. Without it, old ones go from a new stream.
 	// +optional
-	// +kubebuilder:default=old
 	// +kubebuilder:validation:Enum=old;new
 	Discard string `json:"discard,omitempty"`
 
 	// Largest size in bytes; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	MaxBytes int64 `json:"maxBytes,omitempty"`
+	MaxBytes *int64 `json:"maxBytes,omitempty"`
 
 	// Most messages; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	MaxMsgs int64 `json:"maxMsgs,omitempty"`
+	MaxMsgs *int64 `json:"maxMsgs,omitempty"`
 
 	// Largest message in bytes; 0 is no limit of the stream's own.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	MaxMsgSize int32 `json:"maxMsgSize,omitempty"`
+	MaxMsgSize *int32 `json:"maxMsgSize,omitempty"`
 
 	// Most messages of one subject; 0 is no limit. With discard new, further ones are refused.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	MaxMsgsPerSubject int64 `json:"maxMsgsPerSubject,omitempty"`
+	MaxMsgsPerSubject *int64 `json:"maxMsgsPerSubject,omitempty"`
 
-	// Longest time that a message is kept; absent is for ever.
+	// Longest time that a message is kept; 0s is for ever.
 	// +optional
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 
-	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate; at most maxAge.
-	// +kubebuilder:default="2m"
+	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate; at most maxAge. Without it, two minutes in a new stream.
 	// +optional
 	DuplicateWindow *metav1.Duration `json:"duplicateWindow,omitempty"`
 
-	// Servers of a cluster that keep a copy.
+	// Servers of a cluster that keep a copy. Without it, one of a new stream.
 	// +optional
-	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=5
 	Replicas int32 `json:"replicas,omitempty"`

@@ -2,11 +2,11 @@ package consumer
 
 import (
 	"context"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/stream"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -25,11 +25,11 @@ func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
 	have := info.Config
 	out := Spec{
 		Stream: s.Stream, Name: s.Name, Description: have.Description, FilterSubjects: have.FilterSubjects,
-		DeliverPolicy: policy(have.DeliverPolicy, deliverPolicy, "All", "Last", "New", "LastPerSubject", "ByStartSequence", "ByStartTime"),
-		AckPolicy:     policy(have.AckPolicy, ackPolicy, "Explicit", "All", "None"),
-		ReplayPolicy:  policy(have.ReplayPolicy, replayPolicy, "Instant", "Original"),
+		DeliverPolicy: policy(s.DeliverPolicy, have.DeliverPolicy, deliverPolicy, "All", "Last", "New", "LastPerSubject", "ByStartSequence", "ByStartTime"),
+		AckPolicy:     policy(s.AckPolicy, have.AckPolicy, ackPolicy, "Explicit", "All", "None"),
+		ReplayPolicy:  policy(s.ReplayPolicy, have.ReplayPolicy, replayPolicy, "Instant", "Original"),
 		StartSequence: have.OptStartSeq, StartTime: have.OptStartTime, MaxDeliver: max(have.MaxDeliver, 0), HeadersOnly: have.HeadersOnly,
-		InactiveThreshold: length(have.InactiveThreshold),
+		InactiveThreshold: stream.ViewLimit(s.InactiveThreshold, have.InactiveThreshold),
 	}
 	if have.FilterSubject != "" {
 		out.FilterSubjects = []string{have.FilterSubject}
@@ -38,7 +38,7 @@ func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
 		out.Backoff = append(out.Backoff, external.Duration(pause))
 	}
 	if s.AckWait != nil && len(have.BackOff) == 0 {
-		out.AckWait = length(have.AckWait)
+		out.AckWait = stream.ViewLimit(s.AckWait, have.AckWait)
 	} else {
 		out.AckWait = s.AckWait // the pauses overrule it
 	}
@@ -51,16 +51,11 @@ func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
 	return out, nil
 }
 
-func length(d time.Duration) *external.Duration {
-	if d == 0 {
-		return nil
+// policy is the name of a policy, in the spec's words where they mean the same.
+func policy[P jetstream.DeliverPolicy | jetstream.AckPolicy | jetstream.ReplayPolicy](said string, have P, parse func(string) (P, bool), names ...string) string {
+	if p, ok := parse(said); ok && p == have {
+		return said
 	}
-	out := external.Duration(d)
-	return &out
-}
-
-// policy is the name of a policy.
-func policy[P jetstream.DeliverPolicy | jetstream.AckPolicy | jetstream.ReplayPolicy](have P, parse func(string) (P, bool), names ...string) string {
 	for _, name := range names {
 		if p, ok := parse(name); ok && p == have {
 			return name

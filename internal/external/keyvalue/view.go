@@ -17,18 +17,11 @@ func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
 	}
 	out := Spec{
 		Bucket: s.Bucket, History: have.History, MaxBytes: have.MaxBytes, MaxValueSize: have.MaxValueSize,
-		Replicas: have.Replicas, Placement: stream.ViewPlacement(s.Placement, have.Placement),
+		Replicas: stream.ViewReplicas(s.Replicas, have.Replicas), TTL: stream.ViewLimit(s.TTL, have.TTL),
+		LimitMarkerTTL: stream.ViewLimit(s.LimitMarkerTTL, have.Markers), Placement: stream.ViewPlacement(s.Placement, have.Placement),
 	}
 	if s.History == 0 && have.History == 1 {
 		out.History = 0 // as a new bucket has it
-	}
-	if have.TTL > 0 {
-		d := external.Duration(have.TTL)
-		out.TTL = &d
-	}
-	if have.Markers > 0 {
-		d := external.Duration(have.Markers)
-		out.LimitMarkerTTL = &d
 	}
 	return out, nil
 }

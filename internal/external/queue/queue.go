@@ -23,10 +23,16 @@ type Status struct {
 	Configured bool `json:"configured,omitempty"`
 }
 
+// A Part is the client of one kind of parts.
+type Part[S, O any] interface {
+	external.Client[S, O]
+	external.Viewer[S]
+}
+
 // A Client manages the queues of one NATS account.
 type Client struct {
-	streams    external.Client[stream.Spec, stream.Status]
-	keyValues  external.Client[keyvalue.Spec, keyvalue.Status]
+	streams    Part[stream.Spec, stream.Status]
+	keyValues  Part[keyvalue.Spec, keyvalue.Status]
 	connection map[string][]byte
 }
 
@@ -34,7 +40,7 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New is a Client that keeps the parts through the clients of their kinds, and
 // hands out the connection with each queue.
-func New(streams external.Client[stream.Spec, stream.Status], keyValues external.Client[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
+func New(streams Part[stream.Spec, stream.Status], keyValues Part[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
 	return &Client{streams: streams, keyValues: keyValues, connection: connection}
 }
 

@@ -21,15 +21,15 @@ func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
 		return Spec{}, err
 	}
 	out := Spec{
-		Name: s.Name, Subjects: have.Subjects, Discard: "old", Replicas: have.Replicas, Placement: ViewPlacement(s.Placement, have.Placement),
+		Name: s.Name, Subjects: have.Subjects, Discard: s.Discard, Replicas: ViewReplicas(s.Replicas, have.Replicas), Placement: ViewPlacement(s.Placement, have.Placement),
 		MaxBytes: have.MaxBytes, MaxMsgs: have.MaxMsgs, MaxMsgSize: have.MaxMsgSize, MaxMsgsPerSubject: have.MaxPerSubject,
 	}
 	if have.DiscardNew {
 		out.Discard = "new"
+	} else if s.Discard == "new" {
+		out.Discard = "old"
 	}
-	if have.MaxAge > 0 {
-		out.MaxAge = inWords(s.MaxAge, have.MaxAge)
-	}
+	out.MaxAge = ViewLimit(s.MaxAge, have.MaxAge)
 	out.DuplicateWindow = window(s.DuplicateWindow, have.Dedupe, have.MaxAge)
 	return out, nil
 }
@@ -57,6 +57,23 @@ func ViewPlacement(said *Placement, have bus.Placement) *Placement {
 		return said
 	}
 	return &Placement{Cluster: have.Cluster, Tags: have.Tags}
+}
+
+// ViewReplicas is the number of copies in the spec's words, where 0 is the one
+// that a new stream has.
+func ViewReplicas(said, have int) int {
+	if said == 0 && have == 1 {
+		return 0
+	}
+	return have
+}
+
+// ViewLimit is a time in the spec's words, where both nil and 0 are no limit.
+func ViewLimit(said *external.Duration, have time.Duration) *external.Duration {
+	if have == 0 && (said == nil || *said != 0) {
+		return nil
+	}
+	return inWords(said, have)
 }
 
 func inWords(said *external.Duration, have time.Duration) *external.Duration {

@@ -41,6 +41,9 @@ type Kind struct {
 	Omit []string
 	// Empty are lists and maps of which an empty one means the same as none.
 	Empty []string
+	// Defaults of fields that stay as they are in a cluster when they are left
+	// out. Here a thing is wholly Terraform's, so that the plan says what it gets.
+	Defaults map[string]any
 	// Fixed are fields that cannot be changed in place, where the CRD says so
 	// by a rule of the whole spec.
 	Fixed []string
@@ -57,7 +60,7 @@ func Kinds() []Kind {
 	const brief = 2 * time.Minute
 	return []Kind{
 		row("bucket", "buckets", []string{"bucket_name"}, brief, openBucket, connection.S3),
-		row("stream", "streams", []string{"name"}, brief, openStream, connection.NATS),
+		streamRow(),
 		keyValueRow(),
 		consumerRow(),
 		tokenRow(),
@@ -66,11 +69,18 @@ func Kinds() []Kind {
 	}
 }
 
+func streamRow() Kind {
+	k := row("stream", "streams", []string{"name"}, 2*time.Minute, openStream, connection.NATS)
+	k.Defaults = map[string]any{"discard": "old", "duplicateWindow": "2m", "replicas": int64(1)}
+	return k
+}
+
 // consumerRow fixes what its CRD makes immutable by rules over all fields.
 func consumerRow() Kind {
 	k := row("consumer", "consumers", []string{"stream", "name"}, 2*time.Minute, openConsumer, connection.NATS)
 	k.Fixed = []string{"deliverPolicy", "ackPolicy", "replayPolicy", "startSequence", "startTime"}
 	k.Empty = []string{"filterSubjects", "backoff"}
+	k.Defaults = map[string]any{"deliverPolicy": "All", "ackPolicy": "Explicit", "replayPolicy": "Instant"}
 	return k
 }
 
@@ -78,6 +88,7 @@ func consumerRow() Kind {
 func keyValueRow() Kind {
 	k := row("key_value", "keyvalues", []string{"bucket"}, 2*time.Minute, openKeyValue, connection.NATS)
 	k.Kept = []string{"history"}
+	k.Defaults = map[string]any{"replicas": int64(1)}
 	return k
 }
 
@@ -131,6 +142,11 @@ func (k Kind) load() (*crd.Kind, error) {
 	for _, name := range k.Fixed {
 		if f := c.Spec.Child(name); f != nil {
 			f.Immutable = true
+		}
+	}
+	for name, value := range k.Defaults {
+		if f := c.Spec.Child(name); f != nil {
+			f.Default = value
 		}
 	}
 	for _, name := range k.Empty {

@@ -1,0 +1,41 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/keyvalue"
+	"github.com/gorizond/koldun/internal/external/stream"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+var _ external.Viewer[Spec] = (*Client)(nil)
+
+// View reads how the parts are configured, in the order of the spec. One that
+// does not exist is as the spec says.
+func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
+	var out Spec
+	for _, p := range s.Streams {
+		seen, err := view(ctx, c.streams, p)
+		if err != nil {
+			return Spec{}, err
+		}
+		out.Streams = append(out.Streams, seen)
+	}
+	for _, p := range s.KeyValues {
+		seen, err := view(ctx, c.keyValues, p)
+		if err != nil {
+			return Spec{}, err
+		}
+		out.KeyValues = append(out.KeyValues, seen)
+	}
+	return out, nil
+}
+
+func view[S stream.Spec | keyvalue.Spec](ctx context.Context, of external.Viewer[S], part S) (S, error) {
+	seen, err := of.View(ctx, part)
+	if fault.Is(err, fault.NotFound) {
+		return part, nil
+	}
+	return seen, err
+}
