@@ -245,7 +245,16 @@ func (s *s3Store) errorf(ctx context.Context, verb, name string, err error) erro
 	if hasCode(err, "NoSuchBucket") { // whatever the object is, it is not what is missing
 		return fault.Errorf(fault.NotFound, "cannot use bucket %q: it does not exist (NoSuchBucket): create it, or correct the bucket's name or the endpoint", s.bucket)
 	}
-	return fmt.Errorf("cannot %s object %q: %w", verb, s.URL()+"/"+name, S3Error(err))
+	return fmt.Errorf("cannot %s object %q%s: %w", verb, s.URL()+"/"+name, s.at(err), S3Error(err))
+}
+
+// at says which service has answered with an error; others name it themselves.
+func (s *s3Store) at(err error) string {
+	var api smithy.APIError
+	if e := aws.ToString(s.client.Options().BaseEndpoint); e != "" && errors.As(err, &api) {
+		return " at " + e
+	}
+	return ""
 }
 
 func hasCode(err error, code string) bool {
