@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +27,10 @@ const codeStoreFailed jetstream.ErrorCode = 10077
 // codeStorage are JetStream's error codes for storage that is used up or that
 // a stream may not reserve (insufficient resources, account or server storage).
 var codeStorage = map[jetstream.ErrorCode]bool{10023: true, 10047: true, 10002: true, 10028: true}
+
+// codeInProcess is JetStream's error code for a message of which an earlier try
+// is still being stored.
+const codeInProcess jetstream.ErrorCode = 10158
 
 // Kinded gives an error of the NATS client its fault kind, for those who use
 // Conn or JetStream. Kinded(nil) is nil.
@@ -72,12 +77,21 @@ func apiKind(api *jetstream.APIError) fault.Kind {
 		return fault.Quota
 	case api.Code == 404:
 		return fault.NotFound
-	case api.Code >= 500:
+	case api.Code >= 500, api.ErrorCode == codeInProcess:
 		return fault.Transient
 	case api.Code >= 400:
 		return fault.Invalid
 	}
 	return fault.Internal
+}
+
+// isGone reports whether a message could not be deleted because it is not there.
+// The client library turns what the server says into text; a server that is
+// stopping ("store is closed") or has another leader by now says other things.
+func isGone(err error) bool {
+	return errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) && slices.ContainsFunc(
+		[]string{"err_code=10043 ", "no message found", "stream store EOF"},
+		func(said string) bool { return strings.Contains(err.Error(), said) })
 }
 
 // queueFull tells the limits of the request stream apart.

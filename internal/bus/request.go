@@ -64,8 +64,7 @@ func (b *Bus) store(ctx context.Context, stream string, msg func() *nats.Msg, op
 			return ack.Sequence, nil
 		}
 		err = kinded(err)
-		// A stream that is absent has no one to answer: that is an answer.
-		absent := errors.Is(err, jetstream.ErrNoStreamResponse) && attempt >= 2
+		absent := errors.Is(err, jetstream.ErrNoStreamResponse) && attempt >= 2 && b.isAbsent(ctx, stream)
 		if absent || !fault.Is(err, fault.Transient) {
 			return 0, err
 		}
@@ -75,6 +74,15 @@ func (b *Bus) store(ctx context.Context, stream string, msg func() *nats.Msg, op
 		case <-time.After(backoff(attempt)):
 		}
 	}
+}
+
+// isAbsent reports whether there is no such stream. Nobody answers for one that
+// has no leader at the moment either, but that one will have one.
+func (b *Bus) isAbsent(ctx context.Context, stream string) bool {
+	ctx, cancel := context.WithTimeout(ctx, publishTry)
+	defer cancel()
+	_, err := b.js.Stream(ctx, stream)
+	return errors.Is(err, jetstream.ErrStreamNotFound)
 }
 
 // DeleteRequest removes a request from the stream by its sequence. A message

@@ -1,10 +1,13 @@
 package bus_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
@@ -72,6 +75,73 @@ func TestPublishRequest(t *testing.T) {
 	}
 	if _, err := b.PublishRequest(ctx, request("req_8")); !fault.Is(err, fault.Transient) {
 		t.Errorf("no stream: %v, want Transient", err)
+	}
+}
+
+func requestStream(t *testing.T, b *bus.Bus) jetstream.StreamConfig {
+	t.Helper()
+	s, err := b.JetStream().Stream(testContext(t), names.RequestStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.CachedInfo().Config
+}
+
+// A stream that is there and does not answer (it has no leader, or its subjects
+// are being changed) is waited for.
+func TestPublishRequestWaitsForTheStream(t *testing.T) {
+	b := connect(t, natstest.Start(t))
+	ctx := testContext(t)
+	config := requestStream(t, b)
+	config.Subjects = []string{"elsewhere"}
+	if _, err := b.JetStream().UpdateStream(ctx, config); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if _, err := b.PublishRequest(short, request("req_1")); !fault.Is(err, fault.Transient) || short.Err() == nil {
+		t.Errorf("nobody answers: %v, want Transient when time is up", err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.PublishRequest(ctx, request("req_2"))
+		done <- err
+	}()
+	config.Subjects = []string{names.RequestSubjects}
+	if _, err := b.JetStream().UpdateStream(ctx, config); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// What the server does not delete is not taken for gone.
+func TestDeleteRequest(t *testing.T) {
+	b := connect(t, natstest.Start(t))
+	ctx := testContext(t)
+	config := requestStream(t, b)
+	seq, err := b.PublishRequest(ctx, request("req_1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is none
+		if err := b.DeleteRequest(ctx, seq); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := b.DeleteRequest(ctx, seq+10); err != nil {
+		t.Errorf("beyond the end: %v", err)
+	}
+	config.DenyDelete = true
+	if _, err := b.JetStream().UpdateStream(ctx, config); err != nil {
+		t.Fatal(err)
+	}
+	if seq, err = b.PublishRequest(ctx, request("req_2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DeleteRequest(ctx, seq); err == nil {
+		t.Error("a message that the server keeps counts as deleted")
 	}
 }
 

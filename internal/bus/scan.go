@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -125,8 +124,7 @@ func (b *Bus) deleteMessage(ctx context.Context, name string, seq uint64) error 
 	if err != nil {
 		return err
 	}
-	err = stream.DeleteMsg(ctx, seq)
-	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) && !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
+	if err = stream.DeleteMsg(ctx, seq); err != nil && !isGone(err) {
 		return fault.Errorf(fault.KindOf(kinded(err)), "cannot delete message %d of stream %q: %w", seq, name, err)
 	}
 	return nil

@@ -271,9 +271,15 @@ func (c *client) outcome() bus.Outcome {
 
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
+	w.eventuallyElse(what, ok, func() string { return "" })
+}
+
+// eventuallyElse says with why what was there instead.
+func (w *world) eventuallyElse(what string, ok func() bool, why func() string) {
+	w.t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("waited in vain for %s", what)
+			w.t.Fatalf("waited in vain for %s %s", what, why())
 		}
 	}
 }
@@ -292,9 +298,16 @@ func idle(r bus.Runner) bool { return r.State == bus.RunnerIdle && len(r.Ends) =
 // empty waits until no request is left in the stream.
 func (w *world) empty() {
 	w.t.Helper()
-	w.eventually("an empty queue", func() bool {
+	left := ""
+	w.eventuallyElse("an empty queue", func() bool {
 		s, err := w.bus.JetStream().Stream(w.ctx(), names.RequestStream)
 		return err == nil && s.CachedInfo().State.Msgs == 0
+	}, func() string {
+		err := w.bus.OpenRequests(w.ctx(), "*", func(o bus.Open) bool {
+			left += " " + o.ID
+			return true
+		})
+		return fmt.Sprintf("left: %s, %v", left, err)
 	})
 }
 
