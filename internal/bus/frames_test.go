@@ -96,7 +96,7 @@ func TestFollowsARequestThatHasEnded(t *testing.T) {
 			}
 			defer frames.Close()
 			c.outcome.Request, c.outcome.Session, c.outcome.Tenant = ref.ID, ref.Session, ref.Tenant
-			if err := b.PublishOutcome(ctx, c.outcome); err != nil {
+			if err := b.PublishOutcome(ctx, c.outcome, 0); err != nil {
 				t.Fatal(err)
 			}
 			// A frame without those before it shows that something was missed.

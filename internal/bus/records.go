@@ -17,7 +17,7 @@ import (
 // NotFound (no such stream), Transient.
 func (b *Bus) Outcomes(ctx context.Context, session string, since time.Time, handle func(Outcome) bool) error {
 	s := scan{stream: names.OutcomeStream, filter: names.OutcomeOf(session, "*", "*"), since: since}
-	return b.scan(ctx, s, decoded(b, names.OutcomeStream, handle))
+	return b.scan(ctx, s, decoded(b, names.OutcomeStream, func(o Outcome) bool { return o.State == "" || handle(o) }))
 }
 
 // FindOutcome finds the terminal record of a request by its id alone. Errors:
@@ -25,6 +25,9 @@ func (b *Bus) Outcomes(ctx context.Context, session string, since time.Time, han
 func (b *Bus) FindOutcome(ctx context.Context, id string) (Outcome, error) {
 	var found Outcome
 	_, err := lookUp(ctx, b, names.OutcomeStream, names.OutcomeOf("*", "*", id), id, &found)
+	if err == nil && found.State == "" {
+		return Outcome{}, fault.Errorf(fault.NotFound, "cannot find the outcome of request %q: it has not ended", id)
+	}
 	return found, err
 }
 

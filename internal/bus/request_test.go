@@ -153,12 +153,12 @@ func TestOneOutcomePerRequest(t *testing.T) {
 		t.Errorf("outcome before the end: %v, want NotFound", err)
 	}
 	o := bus.Outcome{Request: ref.ID, Session: ref.Session, Tenant: ref.Tenant, State: bus.Completed, Ended: time.Now().UTC()}
-	if err := b.PublishOutcome(ctx, o); err != nil {
+	if err := b.PublishOutcome(ctx, o, 0); err != nil {
 		t.Fatal(err)
 	}
 	late := o
 	late.State = bus.Failed
-	if err := b.PublishOutcome(ctx, late); !fault.Is(err, fault.Conflict) {
+	if err := b.PublishOutcome(ctx, late, 0); !fault.Is(err, fault.Conflict) {
 		t.Errorf("second outcome: %v, want Conflict", err)
 	}
 	got, err := b.Outcome(ctx, ref)

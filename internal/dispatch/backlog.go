@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/fault"
 )
 
 // freshFor is how long after its creation a request that was just stored
@@ -30,50 +29,6 @@ func (l *leader) onEntry(e bus.Entry) {
 		return
 	}
 	l.check(j)
-}
-
-// check looks whether a request has ended under an earlier leader, which could
-// only not delete it any more.
-func (l *leader) check(j *job) {
-	j.phase = checking
-	if o, ok := l.orphans[j.req.ID]; ok { // it has not ended: a runner holds it
-		delete(l.orphans, j.req.ID)
-		if p := l.peers[o.runner]; p != nil {
-			l.adopt(o.runner, p, o.held)
-			return
-		}
-	}
-	ends := l.unread[j.req.ID]
-	delete(l.unread, j.req.ID)
-	for _, e := range ends {
-		if j.phase == checking {
-			l.strangeEnd(j, e, func(bus.Ack) {})
-		}
-	}
-	if j.phase != checking {
-		return
-	}
-	l.do(func(ctx context.Context) error {
-		for {
-			_, err := l.cfg.Bus.Outcome(ctx, j.req.Ref())
-			if err == nil || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) || ctx.Err() != nil {
-				return err
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(tickEvery):
-			}
-		}
-	}, func(err error) {
-		if j.phase != checking {
-			return
-		}
-		if fault.Is(err, fault.NotFound) {
-			l.admit(j)
-			return
-		}
-		l.forget(j)
-	})
 }
 
 // admit makes a request wait for a runner.

@@ -39,12 +39,14 @@ func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
 	case j == nil:
 		l.unread[e.Request] = append(l.unread[e.Request], e)
 		reply(bus.Ack{Reason: "not read yet"})
-	case j.phase == ending:
+	case j.phase == ending, j.phase == noting:
 		j.acks = append(j.acks, reply)
 	case j.is(e.Epoch, e.Attempt):
 		l.release(j)
 		l.attemptEnded(j, e, reply)
-	case j.phase == queued || j.phase == checking:
+	case j.unclaimed && j.phase == checking:
+		j.whenClaimed(func() { l.onEnd(e, reply) })
+	case j.phase == queued, j.phase == checking:
 		l.strangeEnd(j, e, reply)
 	default:
 		reply(bus.Ack{OK: true, Reason: "another attempt is at hand"})
@@ -85,36 +87,34 @@ func (l *leader) attemptEnded(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
 		if !j.text && j.tries > 0 {
 			j.tries-- // no fault of the request
 		}
-		l.broken(j, e.Error.Message, &e)
-		l.ackRetry(j, reply)
-	default:
-		l.broken(j, e.Error.Message, &e)
-		l.ackRetry(j, reply)
-	}
-}
-
-// ackRetry acknowledges an end that was no end of the request, or leaves that
-// to the outcome.
-func (l *leader) ackRetry(j *job, reply func(bus.Ack)) {
-	if j.phase == ending {
 		j.acks = append(j.acks, reply)
-		return
+		l.broken(j, e.Error.Message, &e)
+	default:
+		j.acks = append(j.acks, reply)
+		l.failed(j, bus.Try{Epoch: e.Epoch, Attempt: e.Attempt})
+		l.broken(j, e.Error.Message, &e)
 	}
-	reply(bus.Ack{OK: true})
 }
 
 // strangeEnd judges an attempt that this leader does not follow: one of an
 // earlier leader, whose runner could not be asked.
 func (l *leader) strangeEnd(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
 	text := !e.FirstToken.IsZero()
-	broke := e.Error != nil && (e.Error.Code == bus.CodeEngineFailed || e.Error.Code == bus.CodeHandedBack)
-	if broke && !text {
+	handedBack := e.Error != nil && e.Error.Code == bus.CodeHandedBack
+	broke := handedBack || e.Error != nil && e.Error.Code == bus.CodeEngineFailed
+	try := bus.Try{Epoch: e.Epoch, Attempt: e.Attempt}
+	if !text && (handedBack || broke && !try.After(j.known.UpTo)) {
 		reply(bus.Ack{OK: true, Reason: "tried again"})
 		return
 	}
 	j.acks = append(j.acks, reply)
 	j.tries++
-	j.text, j.started = text, e.Started
+	j.text, j.started, j.runner = text, e.Started, e.Runner
+	if broke && !text {
+		l.failed(j, try)
+		l.broken(j, e.Error.Message, &e)
+		return
+	}
 	switch {
 	case e.Error == nil:
 		l.finish(j, bus.Completed, nil, &e)
@@ -132,14 +132,23 @@ func (l *leader) lost(j *job, why string) {
 	if j.phase != running { // it may never have had it
 		j.tries++
 	}
+	l.failed(j, bus.Try{Epoch: j.epoch, Attempt: j.attempt})
 	l.broken(j, why, nil)
 }
 
-// broken follows an attempt that failed: it is tried elsewhere if the client
-// has seen nothing of it yet.
+// failed counts an attempt that failed.
+func (l *leader) failed(j *job, try bus.Try) {
+	j.known.Failed++
+	if try.After(j.known.UpTo) {
+		j.known.UpTo = try
+	}
+}
+
+// broken follows an attempt that came to nothing: it is tried elsewhere if the
+// client has seen nothing of it yet.
 func (l *leader) broken(j *job, why string, e *bus.AttemptEnd) {
-	j.reasons = append(j.reasons, why)
-	j.avoid = append(j.avoid, j.runner)
+	j.known.Reasons = append(j.known.Reasons, why)
+	j.known.Runners = append(j.known.Runners, j.runner)
 	switch {
 	case j.cancelled && !j.text:
 		l.finish(j, bus.Cancelled, cancelledFailure(), e)
@@ -147,14 +156,11 @@ func (l *leader) broken(j *job, why string, e *bus.AttemptEnd) {
 		l.finish(j, bus.Failed, interrupted(why), e)
 	case j.tries >= l.cfg.MaxAttempts:
 		j.poison = true
-		l.finish(j, bus.Failed, &bus.Failure{Code: bus.CodeEngineFailed, Message: strings.Join(j.reasons, "; ")}, e)
+		l.finish(j, bus.Failed, &bus.Failure{Code: bus.CodeEngineFailed, Message: strings.Join(j.known.Reasons, "; ")}, e)
 	default:
 		l.log.Info("trying again elsewhere", "request", j.req.ID, "tries", j.tries, "reason", why)
 		l.m.metrics.retries.Inc()
-		l.requeue(j)
-		if j.phase == queued {
-			l.tellPlace(j, l.queue.Len()-1)
-		}
+		l.retry(j)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestTimeIsUp(t *testing.T) {
 	l := &leader{session: newSession(m, "s"), cfg: m.cfg, log: slog.New(slog.DiscardHandler)}
 	over := time.Now().Add(-time.Millisecond)
 	l.until.Store(&over)
-	if err := l.record(t.Context(), o); !fault.Is(err, fault.Interrupted) {
+	if err := l.record(t.Context(), o, 0, 1); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("record: %v, want Interrupted", err)
 	}
 	if l.bury(t.Context(), r, o) {
@@ -44,7 +44,7 @@ func TestTimeIsUp(t *testing.T) {
 
 	later := time.Now().Add(time.Minute)
 	l.until.Store(&later)
-	if err := l.record(t.Context(), o); err != nil {
+	if err := l.record(t.Context(), o, 0, 1); err != nil {
 		t.Errorf("record while leading: %v", err)
 	}
 	if err := l.deleteMessage(t.Context(), seq); err != nil {

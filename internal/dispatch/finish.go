@@ -17,6 +17,30 @@ func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.At
 	}
 	l.queue.Remove(j.req.ID)
 	j.phase = ending
+	tokens := 0
+	if e != nil {
+		tokens = e.Usage.PromptTokens + e.Usage.CompletionTokens
+	}
+	l.settle(j, tokens)
+	j.whenClaimed(func() {
+		o := l.outcome(j, state, failure, e)
+		poison, after, epoch := j.poison, j.known.Sequence, l.epoch
+		l.do(func(ctx context.Context) error {
+			if poison {
+				// First, or a leader that ends on the way would leave none.
+				o.Dead = l.bury(ctx, j.req, o)
+			}
+			err := l.record(ctx, o, after, epoch)
+			if o.Dead && fault.Is(err, fault.Conflict) {
+				l.unbury(ctx, j.req.Ref())
+			}
+			return err
+		}, func(err error) { l.recorded(j, o, err) })
+	})
+}
+
+// outcome is the terminal record of a job. e is nil if no attempt has told its end.
+func (l *leader) outcome(j *job, state bus.State, failure *bus.Failure, e *bus.AttemptEnd) bus.Outcome {
 	o := bus.Outcome{
 		Request:  j.req.ID,
 		Session:  l.name,
@@ -30,38 +54,44 @@ func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.At
 		Started:  j.started,
 		Ended:    time.Now().UTC(),
 		Error:    failure,
-		Reasons:  j.reasons,
+		Reasons:  j.known.Reasons,
 		ReplayOf: j.req.ReplayOf,
 	}
 	if e != nil {
 		o.First, o.Ended, o.Usage = e.FirstToken, e.Ended.UTC(), e.Usage
 	}
-	l.settle(j, o.Usage.PromptTokens+o.Usage.CompletionTokens)
-	poison := j.poison
-	l.do(func(ctx context.Context) error {
-		if poison {
-			// First, or a leader that ends on the way would leave none.
-			o.Dead = l.bury(ctx, j.req, o)
-		}
-		return l.record(ctx, o)
-	}, func(err error) { l.recorded(j, o, err) })
+	return o
 }
 
 // errOver ends what a leader has begun when its time is over: the next one
 // decides anew.
 var errOver = fault.Errorf(fault.Interrupted, "another may lead by now")
 
-// record stores an outcome. Without one the request has not ended, so it never
-// gives up but with the lead; and a leader whose time is over stores nothing,
-// even if it was stopped on its way here.
-func (l *leader) record(ctx context.Context, o bus.Outcome) error {
+// record stores an outcome after what this leader has stored of the request.
+// Without one the request has not ended, so it never gives up but with the lead;
+// and a leader whose time is over stores nothing, even if it was stopped on its
+// way here: who leads now has claimed the request. Errors: Conflict if the
+// request has ended otherwise.
+func (l *leader) record(ctx context.Context, o bus.Outcome, after, epoch uint64) error {
+	ref := bus.Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}
 	for {
 		until := *l.until.Load()
 		if !lasts(until, time.Now()) {
 			return errOver
 		}
 		try, cancel := context.WithDeadline(ctx, until)
-		err := l.cfg.Bus.PublishOutcome(try, o)
+		err := l.cfg.Bus.PublishOutcome(try, o, after)
+		if fault.Is(err, fault.Conflict) {
+			var t bus.Tries
+			t, err = l.cfg.Bus.LastTries(try, ref)
+			switch {
+			case err == nil && t.Epoch > epoch:
+				err = errOver
+			case err == nil: // of an earlier leader, or what a lagging server says
+				after = t.Sequence
+				err = fault.Errorf(fault.Transient, "an earlier leader has recorded something meanwhile")
+			}
+		}
 		cancel()
 		if !fault.Is(err, fault.Transient) && !fault.Is(err, fault.Quota) || ctx.Err() != nil {
 			return err
@@ -70,7 +100,7 @@ func (l *leader) record(ctx context.Context, o bus.Outcome) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Second):
+		case <-time.After(tickEvery):
 		}
 	}
 }
@@ -90,6 +120,20 @@ func (l *leader) bury(ctx context.Context, r bus.Request, o bus.Outcome) bool {
 	return true
 }
 
+// unbury takes a dead letter back: its request has ended otherwise.
+func (l *leader) unbury(ctx context.Context, ref bus.Ref) {
+	if other, err := l.cfg.Bus.Outcome(ctx, ref); err != nil || other.Dead {
+		return
+	}
+	_, seq, err := l.cfg.Bus.DeadLetter(ctx, ref.ID)
+	if err == nil {
+		err = l.cfg.Bus.DeleteDead(ctx, seq)
+	}
+	if err != nil {
+		l.log.Warn("cannot take back a dead letter", "request", ref.ID, "error", err)
+	}
+}
+
 // recorded goes on when the outcome is stored, by this leader or another.
 func (l *leader) recorded(j *job, o bus.Outcome, err error) {
 	switch {
@@ -107,9 +151,7 @@ func (l *leader) recorded(j *job, o bus.Outcome, err error) {
 			"queueMs", msBetween(o.Created, o.Started), "ms", msBetween(o.Created, o.Ended), "tokens", o.Usage.CompletionTokens)
 		l.tellEnd(j, o)
 	}
-	for _, ack := range j.acks {
-		ack(bus.Ack{OK: true})
-	}
+	j.acknowledge()
 	l.forget(j)
 }
 

@@ -12,11 +12,12 @@ import (
 type phase int
 
 const (
-	checking  phase = iota // does it have an outcome already? the outcome stream answers
+	checking  phase = iota // being claimed: the outcome stream answers, or tells that it has ended
 	queued                 // in the queue
 	assigning              // offered to a runner, which answers
 	uncertain              // offered, and no answer came: the runner is asked what it holds
 	running                // a runner has it
+	noting                 // an attempt has failed, which is being stored
 	ending                 // its outcome is being stored
 )
 
@@ -38,14 +39,23 @@ type job struct {
 	started  time.Time
 	text     bool // it has sent text
 
-	tries     int      // attempts that were accepted
-	reasons   []string // why they failed
-	avoid     []string // runners that failed it
-	poison    bool     // it ends because too many failed it
+	tries     int       // attempts that were accepted
+	known     bus.Tries // those that failed, as stored or to be
+	unclaimed bool      // an earlier leader may still record something of it
+	onClaim   []func()  // what waits until that is over
+	poison    bool      // it ends because too many failed it
 	cancelled bool
 	noticed   time.Time       // when the client was last told its place
 	place     int             // what it was told
-	acks      []func(bus.Ack) // to give when the outcome is stored
+	acks      []func(bus.Ack) // to give when it is stored what follows
+}
+
+// acknowledge tells runners that the ends they reported cannot get lost.
+func (j *job) acknowledge() {
+	for _, ack := range j.acks {
+		ack(bus.Ack{OK: true})
+	}
+	j.acks = nil
 }
 
 // held reports whether a runner has or may have the attempt at hand.
@@ -68,7 +78,7 @@ func (j *job) waiting(now time.Time) policy.Job {
 		Since:    now,
 		Deadline: j.deadline,
 		Cost:     j.cost,
-		Avoid:    j.avoid,
+		Avoid:    j.known.Runners,
 	}
 }
 

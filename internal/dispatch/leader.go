@@ -295,7 +295,9 @@ func (l *leader) schedule(now time.Time) {
 		if !ok {
 			return
 		}
-		l.assign(l.jobs[next.ID], l.peers[runner])
+		if j := l.jobs[next.ID]; !l.silent(j) {
+			l.assign(j, l.peers[runner])
+		}
 	}
 }
 

@@ -156,7 +156,7 @@ func (l *leader) adopt(name string, p *peer, h bus.Held) {
 		if j.phase != running {
 			j.tries++
 		}
-	case ending:
+	case ending, noting:
 		return
 	}
 	j.phase = running
@@ -206,6 +206,41 @@ func (l *leader) lostPeer(name string, p *peer, why string) {
 			l.lost(j, why)
 		}
 	}
+	// What it held for an earlier leader, and never told this one.
+	for _, h := range p.rec.Held {
+		l.onEnd(lostEnd(name, h, why), nil)
+	}
+}
+
+// lostEnd is the end of an attempt of which its runner will not tell.
+func lostEnd(runner string, h bus.Held, why string) bus.AttemptEnd {
+	e := bus.AttemptEnd{
+		Request: h.Request.ID, Epoch: h.Epoch, Attempt: h.Attempt, Runner: runner, Started: h.Started, Ended: time.Now(),
+		Error: &bus.Failure{Code: bus.CodeEngineFailed, Message: why},
+	}
+	if h.Text {
+		e.FirstToken = h.Started
+	}
+	return e
+}
+
+// silent counts an attempt at a job whose turn it is, if a runner holds it for
+// an earlier leader and does not answer this one. It reports whether there was one.
+func (l *leader) silent(j *job) bool {
+	if j.known.Sequence == 0 {
+		return false // there was no earlier leader
+	}
+	for name, p := range l.peers {
+		for _, h := range p.rec.Held {
+			try := bus.Try{Epoch: h.Epoch, Attempt: h.Attempt}
+			if !p.synced && h.Request.ID == j.req.ID && !h.Text && try.After(j.known.UpTo) {
+				j.charged = true // it was taken out of the queue
+				l.onEnd(lostEnd(name, h, "its runner does not answer"), nil)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // challenged hears that a runner obeys a newer leader than this one. If it is

@@ -289,7 +289,7 @@ func TestOutcomeStoredButNotDeleted(t *testing.T) {
 	r := chat("req_1", "hello")
 	c := w.send(r)
 	o := bus.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: bus.Completed, Created: r.Created, Ended: time.Now()}
-	if err := w.bus.PublishOutcome(w.ctx(), o); err != nil {
+	if err := w.bus.PublishOutcome(w.ctx(), o, 0); err != nil {
 		t.Fatal(err)
 	}
 	w.dispatcher("d1")

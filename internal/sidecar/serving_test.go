@@ -1,11 +1,13 @@
 package sidecar_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/dispatch"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
@@ -187,6 +189,64 @@ func TestPoisonEnds(t *testing.T) {
 	c.wantError(bus.Failed, bus.CodeEngineFailed)
 	if n := asked(e, "poison"); n != 3 {
 		t.Errorf("attempts = %d, want 3", n)
+	}
+	w.send(chat("req_2", "wholesome")).want("wholesome")
+}
+
+// Attempts are counted across leaders, whether they fail while nobody leads, and
+// are told to the next; under a leader that is killed later; or with their runner.
+func TestPoisonEndsUnderManyLeaders(t *testing.T) {
+	w := newWorld(t)
+	engine := func(fail chan bool) *enginetest.Engine {
+		e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+			if r.Last() != "poison" {
+				return enginetest.Echo(r)
+			}
+			<-fail
+			return enginetest.Reply{BreakAfter: -1, Pieces: []string{"x"}}
+		})
+		t.Cleanup(func() { close(fail) })
+		return e
+	}
+	fail, failOther := make(chan bool), make(chan bool)
+	first, other := engine(fail), engine(failOther)
+	attempt := func(n int) {
+		t.Helper()
+		w.eventually(fmt.Sprintf("attempt %d", n), func() bool { return asked(first, "poison")+asked(other, "poison") == n })
+	}
+	limited := func(identity string) *process {
+		return w.start(identity, func(ctx context.Context, b *bus.Bus) error {
+			return dispatch.Run(ctx, dispatch.Config{Bus: b, Identity: identity, MaxAttempts: 4, AffinityWait: time.Millisecond, Logger: w.logger(identity)})
+		})
+	}
+	d := limited("d1")
+	r1 := w.sidecar("r1", first)
+	c := w.send(chat("req_1", "poison"))
+
+	attempt(1) // fails while nobody leads
+	d.kill()
+	fail <- true
+	w.runner("r1", func(r bus.Runner) bool { return len(r.Ends) == 1 })
+	d = limited("d2")
+
+	attempt(2) // fails under the leader that gives it out again
+	fail <- true
+
+	attempt(3) // dies with its leader and its runner
+	w.runner("r1", func(r bus.Runner) bool { return len(r.Held) == 1 && r.Held[0].Attempt == 2 })
+	d.kill()
+	r1.kill()
+	w.sidecar("r2", other)
+	limited("d3")
+
+	attempt(4)
+	failOther <- true
+	c.wantError(bus.Failed, bus.CodeEngineFailed)
+	if o := c.outcome(); o.Attempts != 4 || len(o.Reasons) != 4 || !o.Dead {
+		t.Errorf("outcome = %+v, want 4 attempts and as many reasons", o)
+	}
+	if n := asked(first, "poison") + asked(other, "poison"); n != 4 {
+		t.Errorf("attempts = %d, want 4", n)
 	}
 	w.send(chat("req_2", "wholesome")).want("wholesome")
 }

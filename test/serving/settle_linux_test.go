@@ -68,7 +68,9 @@ func outcomes(ctx context.Context, b *bus.Bus) (map[string][]bus.Outcome, error)
 		if err := json.Unmarshal(msg.Data(), &o); err != nil {
 			return nil, err
 		}
-		all[o.Request] = append(all[o.Request], o)
+		if o.State != "" { // else it tells of failed attempts
+			all[o.Request] = append(all[o.Request], o)
+		}
 	}
 	return all, nil
 }
