@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -33,6 +34,14 @@ type run struct {
 	process *os.Process
 	done    chan struct{} // closed when the process is gone
 	err     error         // why it ended; read after done
+}
+
+// Run a program beside the control plane until that stops: a provider, a
+// function. The variables come besides those of this process. What it logged is
+// printed when a test fails.
+func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
+	p := c.add(name, path, slices.Concat(os.Environ(), env), args...)
+	return p, p.Start()
 }
 
 // Start the program. Its output is appended to its log.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/budget"
+	"github.com/gorizond/koldun/test/cluster/node"
 )
 
 const api = "koldun.gorizond.io/v1"
@@ -20,6 +21,15 @@ type proof struct {
 	budget   *budget.Counter
 	recorder *recorder
 	watched  []schema.GroupVersionResource // what Koldun makes
+
+	programs         programs
+	function         *cluster.Process
+	providerIdentity string // kubeconfig of the Provider's service account
+
+	// What runs when things are not simulated.
+	providers []*cluster.Process
+	node      *node.Node
+	outside   *outside
 }
 
 // closed shows that no circuit breaker has opened, and tells how near one came.
@@ -47,11 +57,8 @@ func together(t *testing.T, tests map[string]func(*testing.T)) {
 	all.Wait()
 }
 
-// TestOnCrossplane shows that both flavours do the same with the same
-// manifests.
-func TestOnCrossplane(t *testing.T) {
-	files := build(t)
-	for name, f := range map[string]flavour{
+func flavours() map[string]flavour {
+	return map[string]flavour{
 		"Namespaced": {
 			configuration: "koldun-configuration",
 			conditions:    []string{"Established"},
@@ -62,13 +69,20 @@ func TestOnCrossplane(t *testing.T) {
 			conditions:    []string{"Established", "Offered"},
 			manifests:     []string{"package/rbac-claims.yaml"},
 		},
-	} {
+	}
+}
+
+// TestOnCrossplane shows that both flavours do the same with the same
+// manifests.
+func TestOnCrossplane(t *testing.T) {
+	files, function := build(t), program(t, "functions")
+	for name, f := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := cluster.Start(t, cluster.Options{})
-			p := &proof{Cluster: c, flavour: f}
+			p := &proof{Cluster: c, flavour: f, programs: programs{function: function}}
 			p.install(t, files)
-			p.start(t)
+			p.simulate(t)
 			t.Run("InvalidClaimsAreRefused", p.refused)
 			together(t, map[string]func(*testing.T){
 				"Quickstart": p.quickstart, "Ring": p.ring, "Rollout": p.rollout, "Sessions": p.sessions,

@@ -1,42 +1,40 @@
 package e2e_test
 
 import (
-	"bytes"
-	"net"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
-// serveFunction runs the program of our Function as a pod of it would, with
-// mutual TLS, until the flavour's test ends, and leads Crossplane to it.
-func (p *proof) serveFunction(t *testing.T) {
+// programs of ours that run, by their paths.
+type programs struct{ function, provider, koldun string }
+
+// program builds one of our programs.
+func program(t *testing.T, folder string) string {
 	t.Helper()
-	dir := t.TempDir()
-	program := filepath.Join(dir, "koldun-function")
-	run(t, "go", "build", "-o", program, repository+"/functions")
-	if err := p.FunctionCertificates(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	path, err := filepath.Abs(filepath.Join(t.TempDir(), filepath.Base(folder)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	run(t, "go", "build", "-o", path, repository+"/"+folder)
+	return path
+}
 
-	var output bytes.Buffer
-	function := exec.CommandContext(t.Context(), program, "--address", address, "--tls-certs-dir", dir, "--image", image)
-	function.Stdout, function.Stderr = &output, &output
-	if err := function.Start(); err != nil {
+// serveFunction runs the program of our Function as a pod of it would, with
+// mutual TLS, and leads Crossplane to it.
+func (p *proof) serveFunction(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := p.FunctionCertificates(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // t's context has ended, and with it the program
-		_ = function.Wait()
-		if t.Failed() {
-			t.Logf("the Function said:\n%s", output.Bytes())
-		}
-	})
+	address := porttest.Address(t)
+	var err error
+	if p.function, err = p.Run("koldun-function", p.programs.function, nil,
+		"--address", address, "--tls-certs-dir", dir, "--image", image); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.ConnectFunction(t.Context(), functionName, address); err != nil {
 		t.Fatal(err)
 	}

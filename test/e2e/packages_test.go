@@ -81,7 +81,8 @@ func (p *proof) install(t *testing.T, files map[string]string) {
 	if err := p.Apply(ctx, manifests...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.ConnectProvider(ctx, providerName); err != nil {
+	var err error
+	if p.providerIdentity, err = p.ConnectProvider(ctx, providerName); err != nil {
 		t.Fatal(err)
 	}
 	const packages = "pkg.crossplane.io/v1"

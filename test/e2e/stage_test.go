@@ -39,12 +39,17 @@ type stage struct {
 	live map[string]*crowding      // sessions that are asked for, by namespace
 }
 
-// start the kubelet, the provider and the counter.
-func (p *proof) start(t *testing.T) {
+// simulate a kubelet and a provider, and watch.
+func (p *proof) simulate(t *testing.T) {
 	p.stage = &stage{made: map[string]map[string]any{}, live: map[string]*crowding{}}
 	simulate.Start(t, p.Config(),
 		simulate.Kubelet{Fate: p.fate, Pace: kubeletPace},
 		simulate.Provider{Group: "koldun.m.gorizond.io", Observe: p.observe, Pace: providerPace})
+	p.watch(t)
+}
+
+// watch what Koldun makes, and count what that costs.
+func (p *proof) watch(t *testing.T) {
 	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses"}
 	composed := kinds("koldun.m.gorizond.io", "v1alpha1", "buckets", "streams", "keyvalues", "queues", "hubrevisions", "modelartifacts", "modelrecords",
 		"tokensets", "demands", "pools", "providerconfigs")

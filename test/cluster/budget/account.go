@@ -31,11 +31,16 @@ func newAccount(now time.Time) *account {
 }
 
 func (a *account) spend(now time.Time, source string, cost float64) {
-	a.tokens = min(Burst, a.tokens+perSecond*now.Sub(a.last).Seconds()) - cost
+	a.tokens = a.left(now) - cost
 	a.last = now
 	a.lowest = min(a.lowest, a.tokens)
 	a.spent += cost
 	a.by[source] += cost
+}
+
+// left are the tokens that there are at that moment.
+func (a *account) left(now time.Time) float64 {
+	return min(Burst, a.tokens+perSecond*now.Sub(a.last).Seconds())
 }
 
 // report names the largest sources first.

@@ -129,6 +129,19 @@ func (c *Counter) Lowest() (composite string, left float64) {
 	return composite, left
 }
 
+// Left is the least that any composite has now whose name contains the text.
+func (c *Counter) Left(text string) float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, least := time.Now(), Burst
+	for name, a := range c.accounts {
+		if strings.Contains(name, text) {
+			least = min(least, a.left(now))
+		}
+	}
+	return least
+}
+
 // Report is a line for each composite whose name contains the text.
 func (c *Counter) Report(text string) string {
 	c.mu.Lock()

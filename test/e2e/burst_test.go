@@ -1,0 +1,107 @@
+package e2e_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+const (
+	// sides from which a crowd asks: more than the largest pool answers at once.
+	sides = 12
+	// seedEnv repeats the order and the moments of the kills.
+	seedEnv = "KOLDUN_SEED"
+	// between kills, at most so many answers.
+	between = 20
+)
+
+// burst makes the pool grow to its largest, kills a process of each kind while
+// everybody asks, and lets the pool shrink to one and to none.
+func (s *serving) burst(t *testing.T) {
+	random := seeded(t)
+	s.refilled(t)
+	c := s.call(t, sides)
+	defer c.disperse()
+	cluster.Eventually(t, "the largest pool", s.pool(largest))
+	made := s.hops.made()
+	victims := []func(*testing.T, *callers, *rand.Rand){s.killGateway, s.killDispatcher, s.killProvider, s.killFunction}
+	random.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
+	for _, kill := range victims {
+		if err := c.more(t.Context(), 1+random.Int64N(between)); err != nil {
+			t.Fatal(err)
+		}
+		kill(t, c, random)
+	}
+	if err := c.more(t.Context(), between); err != nil {
+		t.Fatal(err)
+	}
+	if now := s.hops.made(); now != made {
+		t.Errorf("%d members came while the load was the same: the pool flaps", now-made)
+	}
+	c.disperse()
+	t.Logf("%d answers, %d connections broken with their gateway", c.answered.Load(), c.broken.Load())
+
+	one := s.call(t, 1)
+	defer one.disperse()
+	cluster.Eventually(t, "a pool of one for one client", s.pool(1))
+	one.disperse()
+	t.Logf("%d answers while the pool shrank; %d members were ever made", one.answered.Load(), s.hops.made())
+	s.end(t)
+}
+
+// seeded tells how to repeat what it decides.
+func seeded(t *testing.T) *rand.Rand {
+	seed, err := strconv.ParseUint(os.Getenv(seedEnv), 10, 64)
+	if err != nil {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("%s=%d", seedEnv, seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+func (s *serving) killGateway(t *testing.T, c *callers, r *rand.Rand) {
+	c.kill(func() { s.killPod(t, "gateway", r) })
+}
+
+func (s *serving) killDispatcher(t *testing.T, _ *callers, r *rand.Rand) {
+	s.killPod(t, "dispatcher", r)
+}
+
+// killPod ends one pod's process, which the node starts again.
+func (s *serving) killPod(t *testing.T, component string, r *rand.Rand) {
+	t.Helper()
+	var pods corev1.PodList
+	if err := s.Client().List(t.Context(), &pods, client.InNamespace(s.ns), client.MatchingLabels{"koldun.gorizond.io/component": component}); err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) == 0 {
+		t.Fatalf("there is no pod of component %q", component)
+	}
+	pod := pods.Items[r.IntN(len(pods.Items))]
+	t.Logf("kill %s", pod.Name)
+	if !s.node.Kill(pod.Namespace, pod.Name, component) {
+		t.Errorf("pod %q does not run", pod.Name)
+	}
+}
+
+func (s *serving) killProvider(t *testing.T, _ *callers, r *rand.Rand) {
+	i := r.IntN(len(s.providers))
+	t.Logf("kill provider %d", i)
+	if err := s.providers[i].Restart(); err != nil {
+		t.Error(err)
+	}
+}
+
+func (s *serving) killFunction(t *testing.T, _ *callers, _ *rand.Rand) {
+	t.Log("kill function")
+	if err := s.function.Restart(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,154 @@
+package e2e_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+const (
+	question = `{"model":"koldun-tiny","stream":true,"messages":[{"role":"user","content":"What is Koldun?"}]}`
+	answer   = "Koldun turns a short YAML claim into a running, OpenAI-compatible language model service on distributed-llama."
+	// answered is how long an answer may take, whatever is killed meanwhile: a
+	// new provider leads a minute after the end of the one before.
+	answered = 5 * time.Minute
+	// dying is how long a gateway may take to go after it was killed.
+	dying = 30 * time.Second
+)
+
+// errBroken is a connection that ended before the answer.
+var errBroken = errors.New("the connection broke") //nolint:gochecknoglobals // a sentinel
+
+// ask a streamed question. first is called at the first piece of text.
+func ask(ctx context.Context, client *http.Client, url string, first func()) error {
+	ctx, cancel := context.WithTimeout(ctx, answered)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(question))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	rsp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	defer func() { _ = rsp.Body.Close() }()
+	if rsp.StatusCode != http.StatusOK {
+		raw, _ := io.ReadAll(rsp.Body)
+		return fmt.Errorf("the status is %s: %s", rsp.Status, raw)
+	}
+	text := ""
+	for lines := bufio.NewReader(rsp.Body); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("%w after %q: %w", errBroken, text, err)
+		}
+		data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+		switch {
+		case !ok:
+			continue
+		case data == openai.Done && text != answer:
+			return fmt.Errorf("the answer is %q", text)
+		case data == openai.Done:
+			return nil
+		}
+		var chunk struct {
+			Choices []struct{ Delta struct{ Content string } }
+			Error   *struct{ Code, Message string }
+		}
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			return fmt.Errorf("cannot read %q: %w", data, err)
+		}
+		if chunk.Error != nil {
+			return fmt.Errorf("the answer ends with %s: %s", chunk.Error.Code, chunk.Error.Message)
+		}
+		for _, c := range chunk.Choices {
+			if text == "" && c.Delta.Content != "" && first != nil {
+				first()
+			}
+			text += c.Delta.Content
+		}
+	}
+}
+
+// Callers ask again and again from several sides. A connection may break only
+// if a gateway was killed while it lasted.
+type callers struct {
+	over     atomic.Bool
+	answered atomic.Int64
+	broken   atomic.Int64
+	all      sync.WaitGroup
+
+	mu    sync.Mutex
+	kills []time.Time // of gateways
+}
+
+func (s *serving) call(t *testing.T, sides int) *callers {
+	c := &callers{}
+	for range sides {
+		c.all.Go(func() {
+			for !c.over.Load() && t.Context().Err() == nil {
+				began := time.Now()
+				err := ask(t.Context(), s.node.HTTP(), s.url, nil)
+				switch {
+				case err == nil:
+					c.answered.Add(1)
+				case errors.Is(err, errBroken) && c.killed(began):
+					c.broken.Add(1)
+				default:
+					t.Errorf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
+					return
+				}
+			}
+		})
+	}
+	return c
+}
+
+// killed reports whether a gateway was killed since then, or was still going.
+func (c *callers) killed(since time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.kills) > 0 && c.kills[len(c.kills)-1].Add(dying).After(since)
+}
+
+// kill a gateway, which is noted before it happens.
+func (c *callers) kill(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+	c.kills = append(c.kills, time.Now())
+}
+
+// more waits until so many more questions are answered.
+func (c *callers) more(ctx context.Context, n int64) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for limit, want := time.After(answered), c.answered.Load()+n; c.answered.Load() < want; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-limit:
+			return fmt.Errorf("%d answers are missing", want-c.answered.Load())
+		}
+	}
+	return nil
+}
+
+// disperse waits until everybody has their last answer.
+func (c *callers) disperse() {
+	c.over.Store(true)
+	c.all.Wait()
+}

@@ -1,0 +1,235 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// coldEnv is how often a model is asked that nobody serves.
+const coldEnv = "KOLDUN_COLD_STARTS"
+
+// rested is what is left of a circuit breaker's budget before a pool is asked
+// for. A pool with one member takes 60 of its own 100, and 45 of its Ingress's.
+const rested = 70
+
+// largest pool of the Ingress.
+const largest = 3
+
+// onDemand is a Model, and an endpoint whose pool comes and goes.
+const onDemand = `
+apiVersion: koldun.gorizond.io/v1
+kind: Model
+metadata: {name: koldun-tiny}
+spec:
+  sourceUrl: https://huggingface.co/gorizond/koldun-tiny
+  conversion: {weightsFloatType: q40}
+---
+apiVersion: koldun.gorizond.io/v1
+kind: Ingress
+metadata: {name: public}
+spec:
+  backend:
+    replicas: 2
+    allowAnonymous: true
+    conversationTTL: 4s
+    sessionScaling: {minDllamas: 1, maxDllamas: 3, scaleUpBacklog: 1, scaleDownIdleSeconds: 2}
+`
+
+// A serving is a Model and an Ingress that run.
+type serving struct {
+	*proof
+	ns, url string
+	began   time.Time
+	hops    *hops
+}
+
+// TestServing shows that what Crossplane composes serves: pods run, a request
+// makes a pool, load makes it grow, idleness makes it go, and none of that loses
+// a request, whatever is killed.
+func TestServing(t *testing.T) {
+	files := build(t)
+	built := programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
+	for name, f := range flavours() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &proof{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
+			p.install(t, files)
+			p.watch(t)
+			p.run(t)
+			cold, busy := p.serve(t), p.serve(t)
+			t.Run("ColdStarts", cold.coldStarts)
+			if name == "Namespaced" {
+				t.Run("Burst", busy.burst)
+			}
+		})
+	}
+}
+
+// serve applies the claims and waits until questions are admitted.
+func (p *proof) serve(t *testing.T) *serving {
+	t.Helper()
+	s := &serving{proof: p, ns: p.Namespace(t), began: time.Now()}
+	if err := p.ApplyIn(t.Context(), s.ns, onDemand); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the Model to be ready", p.holds(s.ns, api, "Model", "koldun-tiny", "Ready"))
+	cluster.Eventually(t, "the Ingress to be ready", p.holds(s.ns, api, "Ingress", "public", "Ready"))
+	cluster.Eventually(t, "the URL", func(ctx context.Context) error {
+		ingress, err := p.get(ctx, s.ns, api, "Ingress", "public")
+		if err != nil {
+			return err
+		}
+		if s.url, _, _ = unstructured.NestedString(ingress.Object, "status", "url"); s.url == "" {
+			return errors.New("the Ingress does not tell its URL")
+		}
+		return nil
+	})
+	s.hops = newHops(t, p, s.ns)
+	cluster.Eventually(t, "no pool without a request", s.pool(0))
+	return s
+}
+
+// pool reports how many members there are, if not that many that are ready.
+func (s *serving) pool(want int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		members, err := s.list(ctx, api, "Dllama")
+		if err != nil {
+			return err
+		}
+		sessions, err := s.list(ctx, api, "Session")
+		if err != nil {
+			return err
+		}
+		sets, err := s.list(ctx, "apps/v1", "StatefulSet")
+		if err != nil {
+			return err
+		}
+		ready := 0
+		for i := range members {
+			if conditionOf(&members[i], "Ready")["status"] == "True" {
+				ready++
+			}
+		}
+		if len(members) != want || ready != want || len(sets) != want || len(sessions) != min(want, 1) {
+			return fmt.Errorf("there are %d Sessions, %d Dllamas of which %d are ready, and %d StatefulSets; want %d", len(sessions), len(members), ready, len(sets), want)
+		}
+		return nil
+	}
+}
+
+func (s *serving) list(ctx context.Context, apiVersion, kind string) ([]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion(apiVersion)
+	list.SetKind(kind + "List")
+	err := s.Client().List(ctx, list, client.InNamespace(s.ns))
+	return list.Items, err
+}
+
+// coldStarts asks a model that nobody serves, and lets its pool go again. No
+// circuit breaker opens.
+func (s *serving) coldStarts(t *testing.T) {
+	n := 1
+	if more, err := strconv.Atoi(os.Getenv(coldEnv)); err == nil {
+		n = more
+	}
+	s.refilled(t)
+	before := s.opens(t)
+	for range n {
+		s.refilled(t)
+		s.hops.begin()
+		if err := ask(t.Context(), s.node.HTTP(), s.url, func() { s.hops.reach(hopText) }); err != nil {
+			t.Fatal(err)
+		}
+		s.hops.end()
+		cluster.Eventually(t, "the pool to go", s.pool(0))
+	}
+	t.Logf("\n%s", s.hops.table())
+	if opens := s.opens(t); opens > before {
+		t.Errorf("circuit breakers opened %v times", opens-before)
+	}
+	s.end(t)
+}
+
+// refilled waits until circuit breakers have forgotten what was before: people ask
+// when an Ingress has been there for a while, and a pool that comes and goes
+// every few seconds is more than breakers allow.
+func (s *serving) refilled(t *testing.T) {
+	t.Helper()
+	cluster.Eventually(t, "budgets to be there again", func(context.Context) error {
+		if left := s.budget.Left("public"); left < rested {
+			return fmt.Errorf("%.0f are left, want %d\n%s", left, rested, s.budget.Report("public"))
+		}
+		return nil
+	})
+}
+
+// opens counts how often circuit breakers have opened.
+func (s *serving) opens(t *testing.T) float64 {
+	t.Helper()
+	n, err := s.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// end shows that what was asked has ended, and that what was made goes.
+func (s *serving) end(t *testing.T) {
+	t.Helper()
+	t.Logf("budgets:\n%s", s.budget.Report(""))
+	s.nothingLost(t)
+	s.nothingLeft(t)
+}
+
+// nothingLost shows that each request that was published ended once.
+func (s *serving) nothingLost(t *testing.T) {
+	ids := s.hops.requests()
+	cluster.Eventually(t, "each request to have ended once", func(ctx context.Context) error {
+		ends := map[string]int{}
+		if err := s.outside.bus.Outcomes(ctx, "*", s.began, func(o bus.Outcome) bool {
+			ends[o.Request]++
+			return true
+		}); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if ends[id] != 1 {
+				return fmt.Errorf("request %q of %d has ended %d times", id, len(ids), ends[id])
+			}
+		}
+		return s.outside.bus.OpenRequests(ctx, "*", func(o bus.Open) bool {
+			t.Logf("request %q is still queued", o.ID)
+			return true
+		})
+	})
+	t.Logf("%d requests, each with one outcome", len(ids))
+}
+
+// nothingLeft deletes all and shows that neither objects nor keys remain.
+func (s *serving) nothingLeft(t *testing.T) {
+	cluster.Eventually(t, "the pool to go", s.pool(0))
+	if err := s.Delete(t.Context(), s.ns, onDemand); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "nothing to be left of the claims", s.nothing(s.ns))
+	cluster.Eventually(t, "no demand to be left", func(ctx context.Context) error {
+		left, err := registry.Demands(s.outside.bus).List(ctx, "*")
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("there are %d keys in %s", len(left), names.DemandBucket)
+		}
+		return err
+	})
+}
