@@ -14,8 +14,14 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// publishTry is how long one try to store a message may take.
-const publishTry = 2 * time.Second
+const (
+	// publishTry is how long one try to store a message may take.
+	publishTry = 2 * time.Second
+	// publishAway is how long a connection may be lost before nobody waits for
+	// it any more. A server that is there and busy, or that chooses a new leader
+	// of the stream, is waited for as long as the caller likes.
+	publishAway = 5 * time.Second
+)
 
 // PublishRequest stores a request once, whatever happens on the way: it tries
 // again under the same id until the stream has confirmed it or ctx ends (at
@@ -56,6 +62,7 @@ const publishTimeout = 5 * time.Second
 // store publishes until the stream confirms or refuses.
 func (b *Bus) store(ctx context.Context, stream string, msg func() *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
 	opts = append(opts, jetstream.WithExpectStream(stream), jetstream.WithRetryAttempts(0))
+	begun := time.Now()
 	for attempt := 0; ; attempt++ {
 		try, cancel := context.WithTimeout(ctx, publishTry)
 		ack, err := b.js.PublishMsg(try, msg(), opts...)
@@ -65,7 +72,8 @@ func (b *Bus) store(ctx context.Context, stream string, msg func() *nats.Msg, op
 		}
 		err = kinded(err)
 		absent := errors.Is(err, jetstream.ErrNoStreamResponse) && attempt >= 2 && b.isAbsent(ctx, stream)
-		if absent || !fault.Is(err, fault.Transient) {
+		away := !b.Connected() && time.Since(begun) >= publishAway
+		if absent || away || !fault.Is(err, fault.Transient) {
 			return 0, err
 		}
 		select {

@@ -54,7 +54,7 @@ type pace struct {
 	keepAlive time.Duration
 	body      time.Duration // for a client to send its body
 	write     time.Duration // for a client to take one event
-	publish   time.Duration // to store a request; a NATS server may restart meanwhile
+	publish   time.Duration // to store a request; many may come at once, and a NATS server may restart meanwhile
 	cancel    time.Duration // to find somebody who takes a cancellation
 	backstop  time.Duration // beyond all limits of a request
 }
@@ -64,7 +64,7 @@ var usualPace = pace{
 	keepAlive: 10 * time.Second,
 	body:      time.Minute,
 	write:     30 * time.Second,
-	publish:   5 * time.Second,
+	publish:   30 * time.Second,
 	cancel:    time.Minute,
 	backstop:  30 * time.Second,
 }

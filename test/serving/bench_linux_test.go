@@ -26,17 +26,21 @@ var disk = map[bool]string{false: "memory", true: "disk"} //nolint:gochecknoglob
 // BenchmarkFirstByte is the time to the first byte of text, with everything
 // idle, of the same engine behind everything: asked directly, through Go's own
 // reverse proxy, and through Koldun. p50-us are medians; publish-us is that of
-// a raw JetStream publish in the same run.
+// a raw JetStream publish in the same run, and floor-us that of a message
+// through as many processes as stand between a client and an engine.
 func BenchmarkFirstByte(b *testing.B) {
 	for _, durable := range []bool{false, true} {
 		b.Run(disk[durable], func(b *testing.B) {
 			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 1, sync: durable})
 			proxy := reverseProxy(b, s.engineURLs[0])
-			var direct, proxied, served, published []time.Duration
+			var direct, proxied, served, published, bare []time.Duration
+			chain := newFloor(b, s, 2)
+			in, out := chain.lane(b, "first")
 			conn := s.bus()
 			subject := benchStream(b, conn)
 			for i := 0; b.Loop(); i++ {
 				published = append(published, publish(b, conn, subject))
+				bare = append(bare, chain.once(b, in, out))
 				for to, took := range map[string]*[]time.Duration{s.engineURLs[0]: &direct, proxy: &proxied, s.urls[0]: &served} {
 					d, err := firstByte(to, i)
 					switch {
@@ -53,17 +57,19 @@ func BenchmarkFirstByte(b *testing.B) {
 			b.ReportMetric(us(proxied), "proxy-p50-us")
 			b.ReportMetric(us(served), "koldun-p50-us")
 			b.ReportMetric(us(published), "publish-p50-us")
+			b.ReportMetric(us(bare), "floor-p50-us")
 			b.ReportMetric(us(served)-us(direct), "added-p50-us")
+			b.ReportMetric((us(served)-us(direct))/us(bare), "x-floor")
 			b.ReportMetric(us(served)-us(direct)-us(published), "added-beyond-publish-us")
 		})
 	}
 }
 
 // BenchmarkChunkCPU is the CPU time of all our processes together, NATS
-// included, for one streamed chunk of a long answer.
+// included, for one streamed chunk of a long answer, by how far apart they
+// come. floor-us is that of processes which pass chunks on and nothing else.
 func BenchmarkChunkCPU(b *testing.B) {
-	const pieces = 2000
-	for _, every := range []time.Duration{0, time.Millisecond} {
+	for every, pieces := range map[time.Duration]int{0: 2000, time.Millisecond: 2000, 20 * time.Millisecond: 200} {
 		b.Run(fmt.Sprintf("every=%v", every), func(b *testing.B) {
 			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 4})
 			ours := slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.nats})
@@ -92,6 +98,11 @@ func BenchmarkChunkCPU(b *testing.B) {
 				}
 			}
 			b.ReportMetric(total, "cpu-us/chunk")
+			if every > 0 {
+				bare := newFloor(b, s, 0).chunkCPU(b, pieces, every)
+				b.ReportMetric(bare, "floor-us/chunk")
+				b.ReportMetric(total/bare, "x-floor")
+			}
 		})
 	}
 }
@@ -155,49 +166,53 @@ func BenchmarkThroughput(b *testing.B) {
 }
 
 // BenchmarkOpenStreams holds 2,000 streams open at one gateway while eight
-// engines work through them, and reports the gateway's memory for each. It
-// collects its garbage early, so that most of the heap is what is in use.
+// engines work through them, and reports the gateway's memory for each: with
+// the garbage that Go leaves usually, and with little of it (GOGC=10), which is
+// near what is in use. All streams are opened at once, and none may be refused.
 func BenchmarkOpenStreams(b *testing.B) {
-	const streams = 2000
-	s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 8, gatewayEnv: []string{"GOGC=10"}})
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
-	for b.Loop() {
-		before := s.memory(b)
-		ctx, cancel := context.WithCancel(b.Context())
-		var wg sync.WaitGroup
-		var open atomic.Int64
-		turns := make(chan struct{}, 200) // that open at once: the status comes after a second
-		for i := range streams {
-			wg.Go(func() {
-				turns <- struct{}{}
-				opened := sync.OnceFunc(func() { <-turns })
-				defer opened()
-				body := chatBody(wish{ID: fmt.Sprintf("o%d", i), N: 1 << 20, Every: 10 * time.Millisecond})
-				req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.urls[0]+"/v1/chat/completions", body)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				resp, err := client.Do(req)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				defer func() { _ = resp.Body.Close() }()
-				if resp.StatusCode != http.StatusOK {
-					b.Errorf("status %d", resp.StatusCode)
-					return
-				}
-				open.Add(1)
-				opened()
-				_, _ = io.Copy(io.Discard, resp.Body)
-			})
-		}
-		eventually(b, "all streams to be open", func() bool { return open.Load() == streams || b.Failed() })
-		b.ReportMetric((s.memory(b)-before)/streams/1024, "KiB/stream")
-		cancel()
-		wg.Wait()
+	for _, gogc := range []string{"100", "10"} {
+		b.Run("GOGC="+gogc, func(b *testing.B) {
+			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 8, gatewayEnv: []string{"GOGC=" + gogc}})
+			for b.Loop() {
+				s.openStreams(b, 2000)
+			}
+		})
 	}
+}
+
+func (s *stack) openStreams(b *testing.B, streams int) {
+	b.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
+	before := s.memory(b)
+	ctx, cancel := context.WithCancel(b.Context())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	var open atomic.Int64
+	for i := range streams {
+		wg.Go(func() {
+			body := chatBody(wish{ID: fmt.Sprintf("o%d", i), N: 1 << 20, Every: 10 * time.Millisecond})
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.urls[0]+"/v1/chat/completions", body)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			resp, err := client.Do(req)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer func() { _ = resp.Body.Close() }()
+			if resp.StatusCode != http.StatusOK {
+				b.Errorf("status %d", resp.StatusCode)
+				return
+			}
+			open.Add(1)
+			_, _ = io.Copy(io.Discard, resp.Body)
+		})
+	}
+	eventually(b, "all streams to be open", func() bool { return open.Load() == int64(streams) || b.Failed() })
+	b.ReportMetric((s.memory(b)-before)/float64(streams)/1024, "KiB/stream")
 }
 
 // memory is the gateway's heap and stack in use, in bytes.

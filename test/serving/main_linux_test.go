@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 		case "role-member":
 			roleMember(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6])
 			return
+		case "role-floor":
+			roleFloor(os.Args[2], os.Args[3], os.Args[4:])
+			return
 		case "role-proxy":
 			roleProxy(os.Args[2], os.Args[3])
 			return
