@@ -183,7 +183,7 @@ func BenchmarkOpenStreams(b *testing.B) {
 func (s *stack) openStreams(b *testing.B, streams int) {
 	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
-	before := s.memory(b)
+	heap, stack := s.memory(b)
 	ctx, cancel := context.WithCancel(b.Context())
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -212,21 +212,21 @@ func (s *stack) openStreams(b *testing.B, streams int) {
 		})
 	}
 	eventually(b, "all streams to be open", func() bool { return open.Load() == int64(streams) || b.Failed() })
-	b.ReportMetric((s.memory(b)-before)/float64(streams)/1024, "KiB/stream")
+	heapThen, stackThen := s.memory(b)
+	each := float64(streams) * 1024
+	b.ReportMetric((stackThen-stack)/each, "stack-KiB/stream")
+	b.ReportMetric((heapThen-heap+stackThen-stack)/each, "KiB/stream")
 }
 
 // memory is the gateway's heap and stack in use, in bytes.
-func (s *stack) memory(b *testing.B) float64 {
+func (s *stack) memory(b *testing.B) (heap, stack float64) {
 	b.Helper()
-	total := 0.0
-	for _, name := range []string{"go_memstats_heap_inuse_bytes", "go_memstats_stack_inuse_bytes"} {
-		var v float64
-		if _, err := fmt.Sscan(metric(b, s.gatewayHealth[0], name), &v); err != nil {
+	for name, v := range map[string]*float64{"go_memstats_heap_inuse_bytes": &heap, "go_memstats_stack_inuse_bytes": &stack} {
+		if _, err := fmt.Sscan(metric(b, s.gatewayHealth[0], name), v); err != nil {
 			b.Fatal(err)
 		}
-		total += v
 	}
-	return total
+	return heap, stack
 }
 
 func used(ours []*process) map[*process]time.Duration {
