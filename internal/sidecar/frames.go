@@ -12,7 +12,7 @@ import (
 
 const (
 	maxLogBytes = 4 << 20 // of text kept per attempt
-	maxResend   = 200     // frames sent again at once, fewer than a follower buffers; whoever needs more asks again
+	maxResend   = 100     // frames sent again at once, fewer than a follower buffers; whoever needs more asks again
 	maxPast     = 16      // attempts whose frames are kept after their end
 
 	// framePace is the time from one frame of text to the next at least. No
