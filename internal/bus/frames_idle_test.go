@@ -30,7 +30,7 @@ func TestSilenceLastsOverCalls(t *testing.T) {
 	}
 	defer frames.Close()
 	lost := Outcome{Request: ref.ID, Session: ref.Session, Tenant: ref.Tenant, State: Expired, Error: &Failure{Code: CodeExpired}}
-	if err := b.PublishOutcome(ctx, lost); err != nil {
+	if err := b.PublishOutcome(ctx, lost, 0); err != nil {
 		t.Fatal(err)
 	}
 	var since time.Time
