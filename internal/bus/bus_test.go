@@ -12,7 +12,7 @@ import (
 // connect returns a bus with everything ensured.
 func connect(tb testing.TB, srv *natstest.Server) *bus.Bus {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	b, err := bus.Connect(ctx, bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password, Name: tb.Name()})
 	if err != nil {
@@ -27,7 +27,7 @@ func connect(tb testing.TB, srv *natstest.Server) *bus.Bus {
 
 func testContext(tb testing.TB) context.Context {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	tb.Cleanup(cancel)
 	return ctx
 }

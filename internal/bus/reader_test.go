@@ -43,7 +43,7 @@ func TestBacklog(t *testing.T) {
 				if got != w {
 					t.Errorf("got %q, want %q", got, w)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatalf("waited in vain for %q", w)
 			}
 		}

@@ -42,7 +42,7 @@ func collect(into *[]string) func(engineapi.Delta) error {
 
 func ctx(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -165,7 +165,7 @@ func TestCancelStopsTheEngine(t *testing.T) {
 	if !errors.Is(err, gone) {
 		t.Errorf("cancelled: %v, want the cause", err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); e.Active(); {
+	for deadline := time.Now().Add(time.Minute); e.Active(); {
 		if time.Now().After(deadline) {
 			t.Fatal("the engine still generates")
 		}
@@ -268,7 +268,7 @@ func TestTheDoubleAborts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := enginetest.Start(t, nil)
 			provoke(e)
-			for deadline := time.Now().Add(10 * time.Second); e.Aborted() == ""; {
+			for deadline := time.Now().Add(time.Minute); e.Aborted() == ""; {
 				if time.Now().After(deadline) {
 					t.Fatal("the double survives")
 				}

@@ -69,18 +69,19 @@ func TestTokens(t *testing.T) {
 	})
 
 	t.Run("DisabledWhileInUse", func(t *testing.T) {
-		begun := time.Now()
-		if _, err := registry.Tokens(w.bus).Put(t.Context(), registry.Token{SHA256: digest("good")}.Key(),
-			registry.Token{SHA256: digest("good"), Disabled: true}); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "the token is refused", func() bool {
-			r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "good")
-			return r.StatusCode == http.StatusUnauthorized
+		soon(t, func() time.Duration {
+			w.putToken(registry.Token{SHA256: digest("good")})
+			begun := time.Now()
+			if _, err := registry.Tokens(w.bus).Put(t.Context(), registry.Token{SHA256: digest("good")}.Key(),
+				registry.Token{SHA256: digest("good"), Disabled: true}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the token is refused", func() bool {
+				r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "good")
+				return r.StatusCode == http.StatusUnauthorized
+			})
+			return time.Since(begun)
 		})
-		if took := time.Since(begun); took > time.Second { // what is promised
-			t.Errorf("refused only after %v", took)
-		}
 	})
 
 	t.Run("DeletedWhileInUse", func(t *testing.T) {

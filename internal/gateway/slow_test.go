@@ -32,7 +32,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 				t.Errorf("status %d, want %d", response.StatusCode, status)
 			}
 			_, _ = io.Copy(io.Discard, response.Body)
-			_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+			_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 			if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
 				t.Errorf("the connection is kept: %v", err)
 			}
@@ -42,18 +42,18 @@ func TestBodyThatNeverComes(t *testing.T) {
 
 // TestConnectionIsUsedAgain: deadlines of one request do not harm the next.
 func TestConnectionIsUsedAgain(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { p.write, p.body = 50*time.Millisecond, 50*time.Millisecond })
+	w := newWorld(t, func(_ *Config, p *pace) { p.write, p.body = time.Second, time.Second })
 	runner := startRunner(t, w.bus, tinySession, says("x"))
 	ids := map[string]bool{}
-	for range 3 {
+	for range 2 {
 		r, body := w.do("POST", "/v1/chat/completions", chatBody(streaming))
 		if r.StatusCode != http.StatusOK || !strings.Contains(body, "[DONE]") {
 			t.Fatalf("%d %s", r.StatusCode, body)
 		}
 		ids[r.Header.Get("X-Request-Id")] = true
-		<-time.After(80 * time.Millisecond) // beyond both deadlines
+		<-time.After(1200 * time.Millisecond) // beyond both deadlines
 	}
-	if len(ids) != 3 || len(runner.seen()) != 3 {
+	if len(ids) != 2 || len(runner.seen()) != 2 {
 		t.Errorf("%d ids, %d requests", len(ids), len(runner.seen()))
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 const (
 	ownImage = "example.org/koldun:test"
-	deadline = 30 * time.Second // for things that take milliseconds
+	deadline = time.Minute // for things that take milliseconds
 )
 
 type composerFunc func(xr Object, observed map[string]Object, required map[string][]Object) (Composed, error)

@@ -35,7 +35,7 @@ func connect(t *testing.T, s *natstest.Server) *bus.Bus {
 // eventually polls until ok is true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
@@ -215,7 +215,7 @@ func TestCacheFollowsAndSurvivesARestart(t *testing.T) {
 	go func() { cache.Run(ctx); close(done) }()
 	select {
 	case <-cache.Synced():
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the cache is not synced")
 	}
 	if n := len(cache.All()); n != 3 {
@@ -284,7 +284,7 @@ func TestSlots(t *testing.T) {
 	<-demandCache.Synced()
 
 	first := NewSlot("default", 0, "default_tiny_1")
-	rev, err := slots.SwapTTL(ctx, first.Key(), first, 0, time.Second)
+	rev, err := slots.SwapTTL(ctx, first.Key(), first, 0, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,8 @@ func TestSlots(t *testing.T) {
 	if _, err := demands.PutTTL(ctx, d.Session, d, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := slots.SwapTTL(ctx, first.Key(), first, rev, time.Second); err != nil {
+	stayed, err := slots.SwapTTL(ctx, first.Key(), first, rev, time.Hour)
+	if err != nil {
 		t.Errorf("the holder cannot stay: %v", err)
 	}
 	eventually(t, "both are seen", func() bool {
@@ -307,6 +308,9 @@ func TestSlots(t *testing.T) {
 		_, demanded := demandCache.Get(d.Session)
 		return ok && demanded && r.Value == first && r.Revision > rev
 	})
+	if _, err := slots.SwapTTL(ctx, first.Key(), first, stayed, time.Second); err != nil {
+		t.Errorf("the holder cannot stay: %v", err)
+	}
 	eventually(t, "the slot is free again", func() bool { _, ok := slotCache.Get(first.Key()); return !ok })
 	if n := len(demandCache.All()); n != 1 {
 		t.Errorf("%d records of demand", n)
@@ -336,10 +340,13 @@ func TestDemandExpires(t *testing.T) {
 	if _, err := table.PutTTL(ctx, "other", d, time.Second); !fault.Is(err, fault.Invalid) {
 		t.Errorf("err = %v", err)
 	}
-	if _, err := table.PutTTL(ctx, d.Session, d, time.Second); err != nil {
+	if _, err := table.PutTTL(ctx, d.Session, d, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the demand is seen", func() bool { got, ok := cache.Get(d.Session); return ok && got == d })
+	if _, err := table.PutTTL(ctx, d.Session, d, time.Second); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "its end is seen", func() bool { _, ok := cache.Get(d.Session); return !ok })
 	cancel()
 	<-done

@@ -231,7 +231,7 @@ func poll(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(time.Minute)
 	for !is() {
 		select {
 		case <-tick.C:
