@@ -23,7 +23,7 @@ var errMissing = errors.New("not built; run: make cluster-binaries") //nolint:go
 func binaries() (string, error) {
 	dir := os.Getenv("KOLDUN_BIN")
 	if dir == "" {
-		root, err := repository()
+		root, err := Repository()
 		if err != nil {
 			return "", err
 		}
@@ -37,8 +37,8 @@ func binaries() (string, error) {
 	return dir, nil
 }
 
-// repository is the nearest folder above that holds our Makefile and go.mod.
-func repository() (string, error) {
+// Repository is the nearest folder above that holds our Makefile and go.mod.
+func Repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

@@ -62,12 +62,18 @@ func Start(t testing.TB, o Options) *Cluster {
 	if err != nil {
 		refuse(t, err)
 	}
-	t.Cleanup(func() {
-		c.Stop()
-		c.dir.remove()
-	})
+	t.Cleanup(c.Close)
 	c.watch(t)
 	return c
+}
+
+// New starts a cluster for a program that is no test. Close ends it.
+func New(ctx context.Context, o Options) (*Cluster, error) { return start(ctx, o) }
+
+// Close stops all programs and removes their data.
+func (c *Cluster) Close() {
+	c.Stop()
+	c.dir.remove()
 }
 
 // refuse ends a test that has no cluster.
@@ -77,6 +83,16 @@ func refuse(t testing.TB, err error) {
 		t.Skip(err)
 	}
 	t.Fatal(err)
+}
+
+// Missing ends a test that needs a program that is not built, as one ends that
+// has no cluster.
+func Missing(t testing.TB, program, command string) {
+	t.Helper()
+	if os.Getenv(requireEnv) != "1" {
+		t.Skipf("%s is not built; run: %s", program, command)
+	}
+	t.Fatalf("%s is not built; run: %s", program, command)
 }
 
 // start returns a running cluster. If it cannot, everything is stopped again,
@@ -137,6 +153,9 @@ func (c *Cluster) Stop() {
 		p.Kill()
 	}
 }
+
+// Dir is the folder of the cluster's data. It goes with the cluster.
+func (c *Cluster) Dir() string { return c.dir.path }
 
 // Config of the cluster's administrator.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }

@@ -33,8 +33,7 @@ func (s *Shared) Main(m *testing.M) int {
 // Stop the cluster, if it runs. Main does so.
 func (s *Shared) Stop() {
 	if s.cluster != nil {
-		s.cluster.Stop()
-		s.cluster.dir.remove()
+		s.cluster.Close()
 	}
 }
 

@@ -23,6 +23,10 @@ KUBERNETES_LDFLAGS = $(addprefix -X k8s.io/component-base/version.,gitVersion=$(
 $(BIN)/kube-apiserver $(BIN)/kube-controller-manager: $(BIN)/kube-%: $(TOOLS)/kubernetes/go.mod
 	$(call build_tool,kubernetes,k8s.io/kubernetes/cmd/kube-$*,$(KUBERNETES_LDFLAGS))
 
+# What examples run that install Koldun's packages.
+$(BIN)/kubectl: $(TOOLS)/kubernetes/go.mod
+	$(call build_tool,kubernetes,k8s.io/kubernetes/cmd/kubectl,$(KUBERNETES_LDFLAGS))
+
 # The RBAC manager has no flag for the address of its metrics, and would take
 # port 8080 of all addresses. What the Helm chart and the image add to the
 # binary lies in $(BIN)/crossplane.d.

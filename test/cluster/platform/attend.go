@@ -1,0 +1,56 @@
+package platform
+
+import (
+	"context"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/router"
+)
+
+// packages is the API of Crossplane's package manager.
+const packages = "pkg.crossplane.io/v1"
+
+// attend runs the Provider and the Function once they are installed, which
+// Crossplane leaves to others here, and then says where the servers are.
+func (p *Platform) attend(ctx context.Context, o Outside) error {
+	if err := p.exists(ctx, packages, "Provider", providerName); err != nil {
+		return err
+	}
+	kubeconfig, err := p.ConnectProvider(ctx, providerName)
+	if err != nil {
+		return err
+	}
+	if err := p.exists(ctx, packages, "Function", functionName); err != nil {
+		return err
+	}
+	if err := p.ServeFunction(ctx, functionName, router.New(compose.Config{Image: image})); err != nil {
+		return err
+	}
+	if err := p.holds(ctx, packages, "Provider", providerName, "Healthy"); err != nil {
+		return err
+	}
+	env := []string{"KUBECONFIG=" + kubeconfig}
+	program := filepath.Join(p.programs.dir, "provider")
+	if _, err := p.Run("koldun-provider", program, env, "--no-leader-election", "--metrics=0", "--health="); err != nil {
+		return err
+	}
+	manifests, err := o.manifests()
+	if err != nil {
+		return err
+	}
+	return p.Apply(ctx, manifests...)
+}
+
+// exists waits for an object without namespace for as long as ctx lasts.
+func (p *Platform) exists(ctx context.Context, apiVersion, kind, name string) error {
+	return until(ctx, kind+" "+name, func(ctx context.Context) error {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
+		return p.Client().Get(ctx, client.ObjectKey{Name: name}, o)
+	})
+}

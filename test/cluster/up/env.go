@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/test/cluster/platform"
+)
+
+// writeEnv writes a file for a shell to source, which only its owner may read,
+// and the settings by which Terraform and OpenTofu find the provider in bin/.
+func writeEnv(path, root string, p *platform.Platform, o platform.Outside) error {
+	settings := filepath.Join(p.Dir(), "tofurc")
+	overrides := fmt.Sprintf("provider_installation {\n  dev_overrides { \"gorizond/koldun\" = %q }\n  direct {}\n}\n", filepath.Join(root, "bin"))
+	if err := os.WriteFile(settings, []byte(overrides), 0o600); err != nil {
+		return fmt.Errorf("cannot write settings: %w", err)
+	}
+	var b strings.Builder
+	for _, v := range [][2]string{
+		{"KUBECONFIG", p.Kubeconfig()},
+		{"TF_CLI_CONFIG_FILE", settings},
+		{names.EnvNATSURL, o.NATS.URL}, {names.EnvNATSUser, o.NATS.User}, {names.EnvNATSPassword, o.NATS.Password},
+		{names.EnvS3Endpoint, o.S3.Endpoint}, {names.EnvS3Region, o.S3.Region},
+		{names.EnvS3AccessKey, o.S3.AccessKey}, {names.EnvS3SecretKey, o.S3.SecretKey},
+	} {
+		fmt.Fprintf(&b, "export %s='%s'\n", v[0], v[1])
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot make folder: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		return fmt.Errorf("cannot write environment: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+// Command up is a cluster to play with: a Kubernetes API server, Crossplane
+// with Koldun's packages, a node that runs pods as processes of this machine,
+// NATS, an object store and a hub. All of it listens on loopback only. Ctrl-C
+// ends it and removes everything.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/gorizond/koldun/internal/local/process"
+	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/platform"
+)
+
+// CLI is the command line.
+type CLI struct {
+	Bare   bool   `help:"Leave Koldun's packages out: whoever applies package/install.yaml has them installed."`
+	HubDir string `default:"examples/models" type:"existingdir" help:"Folder of models that stands for huggingface.co."`
+	Env    string `default:".koldun/control-plane.env" type:"path" help:"File to write the environment to that leads there."`
+}
+
+// Run until ctx ends.
+func (c *CLI) Run(ctx context.Context) error {
+	say("Starting a control plane ...")
+	control, err := cluster.New(ctx, cluster.Options{})
+	if err != nil {
+		return err
+	}
+	defer control.Close()
+	root, err := cluster.Repository() // before the object store changes the working directory
+	if err != nil {
+		return err
+	}
+	say("Building Koldun ...")
+	s, err := serve(ctx, control.Dir(), c.HubDir)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	p, err := platform.Start(ctx, control, root, filepath.Join(control.Dir(), "platform"), s.outside)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	if !c.Bare {
+		say("Installing Koldun's packages ...")
+		if err := p.Install(ctx); err != nil {
+			return err
+		}
+	}
+	if err := writeEnv(c.Env, root, p, s.outside); err != nil {
+		return err
+	}
+	defer os.Remove(c.Env) //nolint:errcheck // it leads nowhere any more
+	say("\nReady. In another terminal:\n\n    source %s\n\nCtrl-C ends it and removes everything.\n", c.Env)
+	newDoors(p).watch(ctx)
+	say("Ending ...")
+	return nil
+}
+
+func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+
+func main() {
+	process.ExitWithParent()
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var c CLI
+	k := kong.Parse(&c, kong.Name("control-plane"), kong.Description("A cluster with Koldun, to play with."))
+	err := c.Run(ctx)
+	if ctx.Err() != nil {
+		err = nil // it was ended while it started
+	}
+	k.FatalIfErrorf(err)
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats"
+	"github.com/gorizond/koldun/internal/embedded/s3"
+	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/hub/hubserver"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/test/cluster/platform"
+)
+
+// servers are what is outside of the cluster, with credentials that live as
+// long as they do.
+type servers struct {
+	outside platform.Outside
+	closers []func()
+}
+
+func (s *servers) close() {
+	for _, f := range slices.Backward(s.closers) {
+		f()
+	}
+}
+
+// serve starts the servers, which keep their data in dir and end with close.
+func serve(ctx context.Context, dir, models string) (*servers, error) {
+	ctx = context.WithoutCancel(ctx)
+	s, ok := &servers{}, false
+	defer func() {
+		if !ok {
+			s.close()
+		}
+	}()
+	hub, err := s.hub(ctx, models)
+	if err != nil {
+		return nil, err
+	}
+	user, password := "koldun", rand.Text()
+	n, err := nats.Start(ctx, nats.Config{Dir: filepath.Join(dir, "nats"), User: user, Password: password})
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, n.Close)
+	access, secret := rand.Text(), rand.Text()
+	store, err := s3.Start(ctx, s3.Config{Dir: filepath.Join(dir, "s3"), AccessKey: access, SecretKey: secret})
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, func() { _ = store.Close() })
+	s.outside = platform.Outside{
+		NATS: bus.Config{URL: n.ClientURL(), User: user, Password: password},
+		S3:   objectstore.S3Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret},
+		Hub:  hub,
+	}
+	ok = true
+	return s, nil
+}
+
+// hub serves a folder of models, and returns its URL.
+func (s *servers) hub(ctx context.Context, models string) (string, error) {
+	handler, err := hubserver.New(hubserver.Config{Dir: models})
+	if err != nil {
+		return "", err
+	}
+	l, err := httpserver.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		_ = handler.Close()
+		return "", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = handler.Close() }()
+		if err := httpserver.Serve(ctx, l, handler, httpserver.Options{Name: "hub", Grace: time.Second, Logger: slog.Default()}); err != nil {
+			slog.Error("cannot serve hub", "error", err)
+		}
+	}()
+	s.closers = append(s.closers, func() {
+		cancel()
+		<-done
+	})
+	return "http://" + l.Addr().String(), nil
+}
