@@ -13,18 +13,21 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
 )
 
 // TestSecretsStayOutside plans, applies, refreshes and destroys with secrets of
 // all sorts, logging all there is, and looks for them in whatever was written.
-func TestSecretsStayOutside(t *testing.T) {
+func TestSecretsStayOutside(t *testing.T) { each(t, secretsStayOutside) }
+
+func secretsStayOutside(t *testing.T, m *tofu.Mirror) {
 	const marker = "marker-of-a-secret-word"
 	env := outside(t)
 	b := connect(t, env)
 	if err := b.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f := mirror(t).Folder(t, head+`
+	f := m.Folder(t, head+`
 variable "secret" {
   type      = string
   ephemeral = true

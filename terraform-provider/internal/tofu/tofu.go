@@ -1,10 +1,11 @@
-// Package tofu runs OpenTofu with a provider that was built from this
-// repository, for tests: without a registry, from a folder that is laid out
+// Package tofu runs OpenTofu and Terraform with a provider that was built from
+// this repository, for tests: without a registry, from a folder that is laid out
 // like one.
 package tofu
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -76,6 +77,35 @@ disable_checkpoint = true
 	return m
 }
 
+// Terraform is the mirror with Terraform in place of OpenTofu. The test is
+// skipped if none is on PATH.
+func (m *Mirror) Terraform(t testing.TB) *Mirror {
+	t.Helper()
+	program, err := exec.LookPath("terraform")
+	if err != nil {
+		t.Skip("Terraform is not on PATH; run: PATH=FOLDER_OF_TERRAFORM:$PATH go test ./terraform-provider/acceptance")
+	}
+	return &Mirror{program: program, config: m.config}
+}
+
+// Version of the program: "1.12.6".
+func (m *Mirror) Version(t testing.TB) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), m.program, "version", "-json")
+	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+m.config)
+	out, err := cmd.Output()
+	var v struct {
+		Version string `json:"terraform_version"`
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &v)
+	}
+	if err != nil {
+		t.Fatalf("cannot tell the version of %s: %v", m.program, err)
+	}
+	return v.Version
+}
+
 // A Folder is a folder with a configuration, and the environment it is used in.
 type Folder struct {
 	t      testing.TB
@@ -142,7 +172,7 @@ func (f *Folder) OK(args ...string) string {
 	f.t.Helper()
 	r := f.Run(args...)
 	if r.Exit != 0 {
-		f.t.Fatalf("tofu %s ends with %d:\n%s", strings.Join(args, " "), r.Exit, r.Out)
+		f.t.Fatalf("%s %s ends with %d:\n%s", filepath.Base(f.mirror.program), strings.Join(args, " "), r.Exit, r.Out)
 	}
 	return r.Out
 }
