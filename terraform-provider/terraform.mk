@@ -9,3 +9,8 @@ generate-terraform: $(BIN)/tfplugindocs ## Write the documentation of the Terraf
 
 $(BIN)/terraform-provider-koldun: $(SOURCES)
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./terraform-provider
+
+.PHONY: control-plane
+control-plane: cluster-binaries $(BIN)/terraform-provider-koldun ## Run a cluster with Koldun to play with, until Ctrl-C; BARE=1 leaves Koldun's packages to you
+	$(GO) build -o $(BIN)/control-plane ./test/cluster/up
+	$(BIN)/control-plane $(if $(BARE),--bare)

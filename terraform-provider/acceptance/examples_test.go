@@ -38,3 +38,12 @@ func TestExamplesOfTheDocsAreValid(t *testing.T) {
 	f.OK("validate")
 	f.OK("fmt", "-check", "-diff")
 }
+
+// TestExamplesAreFormatted looks at those that TestOnCrossplane applies.
+func TestExamplesAreFormatted(t *testing.T) {
+	f := mirror(t).Folder(t, "")
+	if err := os.CopyFS(filepath.Join(f.Dir, "examples"), os.DirFS("../../examples/terraform")); err != nil {
+		t.Fatal(err)
+	}
+	f.OK("fmt", "-check", "-diff", "-recursive")
+}

@@ -1,0 +1,241 @@
+package acceptance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/hub/hubserver"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/platform"
+)
+
+// a stage is a cluster with Crossplane, in which pods run.
+type stage struct {
+	*platform.Platform
+	tofu *tofu.Mirror
+	bus  *bus.Bus
+	s3   objectstore.S3Config
+	env  []string // of commands
+}
+
+// TestOnCrossplane does with the examples what their README says, in a cluster
+// in which Koldun really serves.
+func TestOnCrossplane(t *testing.T) {
+	tofu := mirror(t)
+	c := cluster.Start(t, cluster.Options{})
+	n, g := natstest.Start(t), s3test.Start(t, t.TempDir(), "")
+	models, err := hubserver.New(hubserver.Config{Dir: "../../examples/models"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub := httptest.NewServer(models)
+	t.Cleanup(hub.Close)
+	p, err := platform.Start(t.Context(), c, "../..", t.TempDir(), platform.Outside{
+		NATS: bus.Config{URL: n.URL(), User: natstest.User, Password: natstest.Password}, S3: g.Config(), Hub: hub.URL,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Stop()
+		if t.Failed() {
+			t.Log(p.Node.Logs())
+		}
+	})
+	env := []string{
+		"NATS_URL=" + n.URL(), "NATS_USER=" + natstest.User, "NATS_PASSWORD=" + natstest.Password, "KUBECONFIG=" + c.Kubeconfig(),
+	}
+	s := &stage{p, tofu, connect(t, env), g.Config(), env}
+	t.Run("Platform", s.platform)
+	if err := p.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("Quickstart", s.quickstart)
+}
+
+// quickstart goes from nothing to a streamed answer by one apply, changes a
+// value, sees exactly that in the plan, and destroys everything.
+func (s *stage) quickstart(t *testing.T) {
+	f := s.tofu.Copy(t, "../../examples/terraform/quickstart", s.env...)
+	f.OK("apply", "-auto-approve")
+	url := strings.TrimSpace(f.OK("output", "-raw", "url"))
+	s.answers(t, url, "none", "default/koldun-tiny")
+	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
+		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
+	}
+	f.OK("plan", "-var", "threads=2", "-out", "saved.plan")
+	if got := changes(t, f.OK("show", "-json", "saved.plan")); got != "koldun_dllama.tiny update engine" {
+		t.Errorf("a changed value is planned as %q", got)
+	}
+	if out := f.OK("show", "saved.plan"); !strings.Contains(out, "~ threads") || !strings.Contains(out, "1 -> 2") {
+		t.Errorf("the plan shows:\n%s", out)
+	}
+	f.OK("apply", "-auto-approve", "-var", "threads=2")
+	s.answers(t, url, "none", "default/koldun-tiny")
+	f.OK("destroy", "-auto-approve")
+	s.nothing(t, "default")
+	f.OK("test")
+	s.nothing(t, "default")
+}
+
+// platform shares a model from nothing, a cluster with Crossplane, in one run.
+func (s *stage) platform(t *testing.T) {
+	bin, err := filepath.Abs("../../bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(bin, "kubectl")); err != nil {
+		cluster.Missing(t, "kubectl", "make bin/kubectl")
+	}
+	env := append(slices.Clone(s.env), "PATH="+bin+":"+os.Getenv("PATH"), `TF_VAR_tokens={"search": "a-token-of-the-search-team", "support": "a-token-of-the-support-team"}`,
+		"TF_VAR_crossplane=", "TF_VAR_install="+s.Manifest())
+	f := s.tofu.Copy(t, "../../examples/terraform/platform", env...)
+	f.OK("apply", "-auto-approve")
+	// Nobody here leads the name of the route to its Service.
+	const url = "http://api-gateway.ai.svc.cluster.local:8082/v1"
+	s.answers(t, url, "a-token-of-the-search-team", "ai/tiny")
+	s.refuses(t, url, "another-token-of-the-search-team", "ai/tiny")
+	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
+		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
+	}
+	f.OK("destroy", "-auto-approve")
+	s.nothing(t, "ai")
+	f.OK("test")
+	s.nothing(t, "ai")
+}
+
+// changes are the resources that a plan changes, with the attributes that it
+// sets to something else. Those that are known later are left out.
+func changes(t *testing.T, plan string) string {
+	t.Helper()
+	var p struct {
+		Changes []struct {
+			Address string `json:"address"`
+			Change  struct {
+				Actions []string       `json:"actions"`
+				Before  map[string]any `json:"before"`
+				After   map[string]any `json:"after"`
+			} `json:"change"`
+		} `json:"resource_changes"`
+	}
+	if err := json.Unmarshal([]byte(plan), &p); err != nil {
+		t.Fatalf("cannot read plan: %v", err)
+	}
+	var out []string
+	for _, r := range p.Changes {
+		out = append(out, r.Address)
+		out = append(out, r.Change.Actions...)
+		for _, name := range slices.Sorted(maps.Keys(r.Change.After)) {
+			if !reflect.DeepEqual(r.Change.Before[name], r.Change.After[name]) {
+				out = append(out, name)
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// answers asks a model over the OpenAI protocol, and wants a streamed text.
+func (s *stage) answers(t *testing.T, url, token, model string) {
+	t.Helper()
+	ask := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey(token), option.WithHTTPClient(s.Node.HTTP()))
+	stream := ask.Chat.Completions.NewStreaming(t.Context(), openai.ChatCompletionNewParams{
+		Model: model, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is Koldun?")},
+	})
+	chunks, text := 0, openai.ChatCompletionAccumulator{}
+	for stream.Next() {
+		text.AddChunk(stream.Current())
+		chunks++
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatalf("cannot ask %s at %s: %v", model, url, err)
+	}
+	if chunks < 5 || len(text.Choices) == 0 || text.Choices[0].Message.Content == "" {
+		t.Errorf("the answer came in %d chunks: %+v", chunks, text.Choices)
+	}
+}
+
+// refuses wants a token to be refused.
+func (s *stage) refuses(t *testing.T, url, token, model string) {
+	t.Helper()
+	ask := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey(token), option.WithHTTPClient(s.Node.HTTP()))
+	_, err := ask.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{
+		Model: model, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is Koldun?")},
+	})
+	var refused *openai.Error
+	if !errors.As(err, &refused) || refused.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a wrong token is told %v", err)
+	}
+}
+
+// nothing is to be left in a namespace of what Koldun makes, nor in the
+// registry and the queue. Streams and files stay, for what is served next.
+func (s *stage) nothing(t *testing.T, namespace string) {
+	t.Helper()
+	kinds := []schema.GroupVersionKind{
+		corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), corev1.SchemeGroupVersion.WithKind("Secret"),
+		{Group: "apps", Version: "v1", Kind: "StatefulSet"}, {Group: "apps", Version: "v1", Kind: "Deployment"}, {Group: "batch", Version: "v1", Kind: "Job"},
+	}
+	for _, kind := range []string{"Model", "Dllama", "Root", "Worker", "Session", "Ingress"} {
+		kinds = append(kinds, schema.GroupVersionKind{Group: "koldun.gorizond.io", Version: "v1", Kind: kind})
+	}
+	for _, kind := range []string{"Bucket", "Queue", "HubRevision", "ModelArtifact", "ModelRecord", "TokenSet", "Demand", "Pool"} {
+		kinds = append(kinds, schema.GroupVersionKind{Group: "koldun.m.gorizond.io", Version: "v1alpha1", Kind: kind})
+	}
+	cluster.Eventually(t, "nothing to be left in "+namespace, func(ctx context.Context) error {
+		for _, kind := range kinds {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(kind)
+			if err := s.Client().List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return err
+			}
+			if len(list.Items) > 0 {
+				return fmt.Errorf("there are %d of kind %s, among them %q", len(list.Items), kind.Kind, list.Items[0].GetName())
+			}
+		}
+		models, err := registry.Models(s.bus).List(ctx, ">")
+		if err != nil || len(models) > 0 {
+			return fmt.Errorf("there are models %v: %w", models, err)
+		}
+		tokens, err := registry.Tokens(s.bus).List(ctx, ">")
+		if err != nil || len(tokens) > 0 {
+			return fmt.Errorf("there are tokens %v: %w", tokens, err)
+		}
+		queue, err := s.bus.JetStream().Stream(ctx, names.RequestStream)
+		if err == nil && queue.CachedInfo().State.Msgs > 0 {
+			err = fmt.Errorf("there are %d requests", queue.CachedInfo().State.Msgs)
+		}
+		return err
+	})
+	store, err := objectstore.Open(t.Context(), "s3://koldun-models/converted", s.s3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, err := store.List(t.Context(), ""); err != nil || len(files) == 0 {
+		t.Errorf("there are %d files of the model, %v", len(files), err)
+	}
+}
