@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/hub/hubtest"
 	"github.com/gorizond/koldun/provider/manager"
 	"github.com/gorizond/koldun/test/cluster"
 )
@@ -42,6 +44,10 @@ type world struct {
 	nats     *natstest.Server
 	s3       *s3test.Gateway
 	s3dir    string
+	linked   *bus.Bus     // nil until it is needed
+	hub      *hubtest.Hub // nil but in a life
+	s3down   *atomic.Bool // in a life
+	s3at     string       // in a life: a front of s3
 }
 
 func newWorld(t *testing.T) *world {
@@ -51,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	dir := t.TempDir()
 	w := &world{
 		t: t, client: mapped(t, c), cluster: c, provider: p, ns: c.Namespace(t),
-		nats: natstest.Start(t), s3: s3test.Start(t, dir, ""), s3dir: dir,
+		nats: natstest.Start(t), s3: s3test.Start(t, dir, ""), s3dir: dir, s3down: new(atomic.Bool),
 	}
 	w.create(&corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: credentials},

@@ -1,0 +1,231 @@
+package manager_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"github.com/nats-io/nats.go/jetstream"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+)
+
+// text is anything, as JSON.
+func text(v any) (string, error) {
+	raw, err := json.Marshal(v)
+	return string(raw), err
+}
+
+// streamText is a stream: its configuration, when it was made and what is in it.
+func streamText(w *world, name string) (string, error) {
+	s, err := w.link().JetStream().Stream(w.t.Context(), name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	info := s.CachedInfo()
+	return text([]any{info.Config, info.Created, info.State.Msgs, info.State.LastSeq})
+}
+
+// streamIs is nil if a stream is there and ok.
+func streamIs(w *world, name string, ok func(jetstream.StreamConfig) bool) error {
+	s, err := w.link().JetStream().Stream(w.t.Context(), name)
+	if err != nil {
+		return err
+	}
+	if c := s.CachedInfo().Config; !ok(c) {
+		return fmt.Errorf("it is %+v", c)
+	}
+	return nil
+}
+
+// strange is a stream that is as its subjects and limits say, and unusual
+// otherwise.
+func strange(name string) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: name, Subjects: []string{name + ".>"}, Description: "of somebody", Metadata: map[string]string{"team": "a"},
+		MaxMsgs: 10, MaxBytes: 1 << 20, MaxMsgSize: 1 << 10, MaxAge: time.Hour, Duplicates: 10 * time.Minute, MaxConsumers: 7,
+		Discard: jetstream.DiscardNew, Storage: jetstream.MemoryStorage,
+	}
+}
+
+// put makes a stream with a message in it.
+func (w *world) put(c jetstream.StreamConfig) {
+	w.t.Helper()
+	js := w.link().JetStream()
+	if _, err := js.CreateStream(w.t.Context(), c); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := js.Publish(w.t.Context(), c.Name+".a", []byte("kept")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func streamLife() life {
+	has := func(n int64) func(jetstream.StreamConfig) bool {
+		return func(c jetstream.StreamConfig) bool { return c.MaxMsgs == n && c.Subjects[0] == c.Name+".>" }
+	}
+	return life{
+		server: onNATS,
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.Stream{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.StreamSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))},
+			}}
+		},
+		outside: streamText,
+		right:   func(w *world, name string) error { return streamIs(w, name, has(10)) },
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.Stream).Spec.ForProvider.MaxMsgs = new(int64(20))
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
+		drift: func(w *world, name string) {
+			if _, err := w.link().JetStream().UpdateStream(w.t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{"other." + name}}); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		exist: func(w *world, name string) { w.put(strange(name)) },
+	}
+}
+
+func keyValueLife() life {
+	has := func(size int32) func(jetstream.StreamConfig) bool {
+		return func(c jetstream.StreamConfig) bool { return c.MaxMsgSize == size }
+	}
+	return life{
+		server: onNATS,
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.KeyValue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.KeyValueSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxValueSize: new(int32(1000))},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) { return streamText(w, "KV_"+name) },
+		right:   func(w *world, name string) error { return streamIs(w, "KV_"+name, has(1000)) },
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.KeyValue).Spec.ForProvider.MaxValueSize = new(int32(2000))
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error {
+			return streamIs(w, "KV_"+name, has(2000))
+		},
+		drift: func(w *world, name string) {
+			if err := w.link().JetStream().DeleteKeyValue(w.t.Context(), name); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		exist: strangeKeys,
+	}
+}
+
+// strangeKeys makes a bucket with a value in it, and with much that is not the
+// default.
+func strangeKeys(w *world, name string) {
+	w.t.Helper()
+	kv, err := w.link().JetStream().CreateKeyValue(w.t.Context(), jetstream.KeyValueConfig{
+		Bucket: name, Description: "of somebody", MaxValueSize: 1000, History: 3, TTL: time.Hour, MaxBytes: 1 << 20,
+		LimitMarkerTTL: time.Minute, Storage: jetstream.MemoryStorage, Metadata: map[string]string{"team": "a"},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := kv.PutString(w.t.Context(), "a", "kept"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func queueLife() life {
+	has := func(n int64) func(jetstream.StreamConfig) bool {
+		return func(c jetstream.StreamConfig) bool { return c.MaxMsgs == n }
+	}
+	return life{
+		server: onNATS,
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.QueueSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.QueueParameters{
+					Streams:   []v1alpha1.StreamParameters{{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))}},
+					KeyValues: []v1alpha1.KeyValueParameters{{Bucket: name + "-keys"}},
+				},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) {
+			a, err1 := streamText(w, name)
+			b, err2 := streamText(w, "KV_"+name+"-keys")
+			return a + b, errors.Join(err1, err2)
+		},
+		right: func(w *world, name string) error {
+			return errors.Join(streamIs(w, name, has(10)), streamIs(w, "KV_"+name+"-keys", has(-1)))
+		},
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.Queue).Spec.ForProvider.Streams[0].MaxMsgs = new(int64(20))
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return streamIs(w, name, has(20)) },
+		drift: func(w *world, name string) {
+			if err := w.link().JetStream().DeleteKeyValue(w.t.Context(), name+"-keys"); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		exist: func(w *world, name string) {
+			w.put(strange(name))
+			strangeKeys(w, name+"-keys")
+		},
+	}
+}
+
+func consumerLife() life {
+	const of = "WORK"
+	get := func(w *world, name string) (jetstream.Consumer, error) {
+		return w.link().JetStream().Consumer(w.t.Context(), of, name)
+	}
+	delivers := func(w *world, name string, want int) error {
+		c, err := get(w, name)
+		if err != nil {
+			return err
+		}
+		if got := c.CachedInfo().Config.MaxDeliver; got != want {
+			return fmt.Errorf("it delivers %d times, want %d", got, want)
+		}
+		return nil
+	}
+	return life{
+		server:  onNATS,
+		prepare: func(w *world) { w.put(jetstream.StreamConfig{Name: of, Subjects: []string{of + ".>"}}) },
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.Consumer{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.ConsumerSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.ConsumerParameters{Stream: of, Name: name, MaxDeliver: new(int32(3))},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) {
+			c, err := get(w, name)
+			if errors.Is(err, jetstream.ErrConsumerNotFound) {
+				return "", nil
+			}
+			if err != nil {
+				return "", err
+			}
+			return text([]any{c.CachedInfo().Config, c.CachedInfo().Created})
+		},
+		right: func(w *world, name string) error { return delivers(w, name, 3) },
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.Consumer).Spec.ForProvider.MaxDeliver = new(int32(4))
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return delivers(w, name, 4) },
+		drift: func(w *world, name string) {
+			if err := w.link().JetStream().DeleteConsumer(w.t.Context(), of, name); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		exist: func(w *world, name string) {
+			_, err := w.link().JetStream().CreateConsumer(w.t.Context(), of, jetstream.ConsumerConfig{
+				Durable: name, Name: name, Description: "of somebody", AckPolicy: jetstream.AckAllPolicy, DeliverPolicy: jetstream.DeliverNewPolicy,
+				MaxDeliver: 3, FilterSubject: of + ".x", AckWait: 7 * time.Second, MaxAckPending: 5, InactiveThreshold: time.Hour,
+				MaxWaiting: 9, HeadersOnly: true, Metadata: map[string]string{"team": "a"},
+			})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	}
+}

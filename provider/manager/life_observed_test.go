@@ -1,0 +1,209 @@
+package manager_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// watched is why kinds that are only observed have no more cases.
+func watched() map[string]string {
+	return map[string]string{
+		"drift":  "it is only observed: there is nothing to repair",
+		"import": "it is only observed: nothing is ever taken over",
+	}
+}
+
+func demandLife() life {
+	session := func(name string) string { return names.Session("ns", name, "") }
+	return life{
+		server: onNATS,
+		leaves: true,
+		given: func(w *world, name string) {
+			d := registry.Demand{Session: session(name), Namespace: "ns", Model: name}
+			if _, err := registry.Demands(w.link()).Put(w.t.Context(), session(name), d); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.Demand{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.DemandSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) { return entryText(w, names.DemandBucket, session(name)) },
+		// It is released after those that are asked for already.
+		right: func(w *world, name string) (err error) {
+			w.eventually("the session to be listed", func() error {
+				m := &v1alpha1.Demand{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+				if err := w.get(m); err != nil {
+					return err
+				}
+				for _, s := range m.Status.AtProvider.Sessions {
+					if s.Key == session(name) && s.Model == name {
+						return nil
+					}
+				}
+				return fmt.Errorf("the sessions are %+v", m.Status.AtProvider.Sessions)
+			})
+			return nil
+		},
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.Demand).Spec.ForProvider.Namespace = "elsewhere"
+		},
+		updated: func(_ *world, m resource.ModernManaged, _ string) error {
+			if s := m.(*v1alpha1.Demand).Status.AtProvider.Sessions; len(s) > 0 {
+				return fmt.Errorf("the sessions are %+v, and they are of another namespace", s)
+			}
+			return nil
+		},
+		without: watched(),
+	}
+}
+
+func poolLife() life {
+	members := func(m resource.ModernManaged, want int) error {
+		if got := m.(*v1alpha1.Pool).Status.AtProvider.Members; len(got) != want {
+			return fmt.Errorf("the members are %+v, want %d", got, want)
+		}
+		return nil
+	}
+	return life{
+		server: onNATS,
+		leaves: true,
+		given:  func(*world, string) {},
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.PoolSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.PoolParameters{Session: names.Session("ns", name, ""), MinMembers: 1, MaxMembers: 2},
+			}}
+		},
+		// What it counts is what waits.
+		outside: func(w *world, _ string) (string, error) { return streamText(w, names.RequestStream) },
+		right: func(w *world, name string) error {
+			m := &v1alpha1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+			if err := w.get(m); err != nil {
+				return err
+			}
+			return members(m, 1)
+		},
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.Pool).Spec.ForProvider.MinMembers = 2
+		},
+		updated: func(_ *world, m resource.ModernManaged, _ string) error { return members(m, 2) },
+		without: watched(),
+	}
+}
+
+func hubRevisionLife() life {
+	return life{
+		server: onHub,
+		leaves: true,
+		given:  func(*world, string) {},
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.HubRevisionSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + w.hub.Repo, Revision: "main"},
+			}}
+		},
+		outside: func(w *world, _ string) (string, error) { return w.hub.Commit(), nil },
+		right: func(w *world, name string) error {
+			m := &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+			if err := w.get(m); err != nil || m.Status.AtProvider.Commit != w.hub.Commit() {
+				return fmt.Errorf("it is %+v: %w", m.Status.AtProvider, err)
+			}
+			return nil
+		},
+		update: func(w *world, m resource.ModernManaged) {
+			m.(*v1alpha1.HubRevision).Spec.ForProvider.Revision = w.hub.Commit()
+		},
+		updated: func(w *world, m resource.ModernManaged, _ string) error {
+			if o := m.(*v1alpha1.HubRevision).Status.AtProvider; o.Revision != w.hub.Commit() || o.Commit != w.hub.Commit() {
+				return fmt.Errorf("it is %+v", o)
+			}
+			return nil
+		},
+		// To be refused is something to show, and nothing to try for ever.
+		denied: func(w *world, m resource.ModernManaged) (said string) {
+			w.eventually("a refusal", func() error {
+				if err := w.get(m); err != nil {
+					return err
+				}
+				if said = m.(*v1alpha1.HubRevision).Status.AtProvider.Refusal; said == "" {
+					return fmt.Errorf("there is none")
+				}
+				return nil
+			})
+			return said
+		},
+		without: watched(),
+	}
+}
+
+func nodeLabelRuleLife() life {
+	id := func(w *world, name string) string { return w.ns + "-" + name }
+	label := func(name string) string { return "example.org/" + name }
+	node := func(w *world, name string, more map[string]string) {
+		w.t.Helper()
+		labels := map[string]string{"example.org/pool": id(w, name)}
+		maps.Copy(labels, more)
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: id(w, name), Labels: labels}}
+		if err := w.client.Create(w.t.Context(), n); err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), n) })
+	}
+	labelled := func(w *world, name, want string) error {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: id(w, name)}}
+		if err := w.get(n); err != nil || n.Labels[label(name)] != want {
+			return fmt.Errorf("its labels are %v: %w", n.Labels, err)
+		}
+		return nil
+	}
+	return life{
+		server: onCluster,
+		given:  func(w *world, name string) { node(w, name, nil) },
+		exist:  func(w *world, name string) { node(w, name, map[string]string{label(name): "true"}) },
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.NodeLabelRule{ObjectMeta: metav1.ObjectMeta{Name: id(w, name)}, Spec: v1alpha1.NodeLabelRuleSpec{
+				ForProvider: v1alpha1.NodeLabelRuleParameters{
+					MatchExpressions: []v1alpha1.NodeLabelExpression{{Key: "example.org/pool", Operator: "In", Values: []string{id(w, name)}}},
+					Labels:           map[string]string{label(name): "true"},
+				},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) {
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: id(w, name)}}
+			err := w.get(n)
+			if apierrors.IsNotFound(err) || err == nil && n.Labels[label(name)] == "" {
+				return "", nil
+			}
+			if err != nil {
+				return "", err
+			}
+			return text(n.Labels)
+		},
+		right: func(w *world, name string) error { return labelled(w, name, "true") },
+		update: func(w *world, m resource.ModernManaged) {
+			labels := m.(*v1alpha1.NodeLabelRule).Spec.ForProvider.Labels
+			for key := range labels {
+				labels[key] = "yes"
+			}
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return labelled(w, name, "yes") },
+		drift: func(w *world, name string) {
+			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: id(w, name)}}
+			w.change(n, func() { delete(n.Labels, label(name)) })
+		},
+		without: map[string]string{
+			"outage":      "its nodes are those of the API server that it is itself on",
+			"credentials": "it needs none but those of the provider in its cluster",
+		},
+	}
+}

@@ -1,0 +1,172 @@
+package manager_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"github.com/nats-io/nats.go/jetstream"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/modelrecord"
+	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/external/tokenset"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// entryText is an entry of a key-value bucket, with its revision.
+func entryText(w *world, bucket, key string) (string, error) {
+	kv, err := w.link().JetStream().KeyValue(w.t.Context(), bucket)
+	if err != nil {
+		return "", err
+	}
+	e, err := kv.Get(w.t.Context(), key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d %s", e.Revision(), e.Value()), nil
+}
+
+func modelRecordLife() life {
+	key := func(name string) string { return names.ModelKey("ns", name) }
+	sized := func(w *world, name string, want int64) error {
+		r, err := registry.Models(w.link()).Get(w.t.Context(), key(name))
+		if err == nil && r.Value.Size != want {
+			return fmt.Errorf("its size is %d, want %d", r.Value.Size, want)
+		}
+		return err
+	}
+	return life{
+		server: onNATS,
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.ModelRecord{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.ModelRecordSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{Namespace: "ns", Name: name, SizeBytes: 7, Weights: "q40"},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) { return entryText(w, names.ModelsBucket, key(name)) },
+		right:   func(w *world, name string) error { return sized(w, name, 7) },
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.ModelRecord).Spec.ForProvider.SizeBytes = 8
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return sized(w, name, 8) },
+		drift: func(w *world, name string) {
+			if err := registry.Models(w.link()).Delete(w.t.Context(), key(name), 0); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		exist: func(w *world, name string) {
+			s := modelrecord.Spec{Namespace: "ns", Name: name, SizeBytes: 7, Weights: "q40"}
+			if err := modelrecord.New(nil, registry.Models(w.link())).Create(w.t.Context(), s); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	}
+}
+
+// secretOf is the token of a case.
+func secretOf(name string) string { return "the-token-of-case-" + name }
+
+// tokenIs is nil if an entry is there and ok.
+func tokenIs(w *world, table *registry.Table[registry.Token], key string, ok func(registry.Token) bool) error {
+	r, err := table.Get(w.t.Context(), key)
+	if err == nil && !ok(r.Value) {
+		return fmt.Errorf("it is %+v", r.Value)
+	}
+	return err
+}
+
+func tokenLife() life {
+	key := func(name string) string { return names.TokenKey(token.Digest(secretOf(name))) }
+	is := func(w *world, name string, disabled bool) error {
+		return tokenIs(w, registry.Tokens(w.link()), key(name), func(t registry.Token) bool { return t.Disabled == disabled && t.Namespace == w.ns })
+	}
+	return life{
+		server: onNATS,
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.TokenSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{SHA256: token.Digest(secretOf(name))},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
+		right:   func(w *world, name string) error { return is(w, name, false) },
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.Token).Spec.ForProvider.Disabled = true
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return is(w, name, true) },
+		drift: func(w *world, name string) {
+			table := registry.Tokens(w.link())
+			r, err := table.Get(w.t.Context(), key(name))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			r.Value.Disabled = true
+			if _, err := table.Put(w.t.Context(), key(name), r.Value); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		exist: func(w *world, name string) {
+			s := token.Spec{SHA256: token.Digest(secretOf(name)), Namespace: w.ns, Owner: "Token/" + w.ns + "/" + name}
+			if err := token.New(w.link()).Create(w.t.Context(), s); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	}
+}
+
+// Each case has a prefix of its own, as all sets of a namespace mirror the same
+// Secrets.
+func tokenSetLife() life {
+	const secret = "labelled"
+	prefix := func(name string) string { return name + "/" }
+	key := func(name string) string { return prefix(name) + token.Digest(secretOf(secret)) }
+	is := func(w *world, name, namespace string) error {
+		return tokenIs(w, registry.TokensIn(w.link(), "", prefix(name)), key(name), func(t registry.Token) bool { return t.Namespace == namespace })
+	}
+	labelled := func(w *world, _ string) {
+		w.t.Helper()
+		s := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret, Labels: map[string]string{v1.LabelToken: "true"}},
+			StringData: map[string]string{"token": secretOf(secret)},
+		}
+		if err := w.client.Create(w.t.Context(), s); client.IgnoreAlreadyExists(err) != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return life{
+		server: onNATS,
+		given:  labelled,
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.TokenSetSpec{
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenSetParameters{Prefix: prefix(name)},
+			}}
+		},
+		outside: func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
+		right:   func(w *world, name string) error { return is(w, name, w.ns) },
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.TokenSet).Spec.ForProvider.Namespace = "elsewhere"
+		},
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return is(w, name, "elsewhere") },
+		drift: func(w *world, name string) {
+			if err := registry.TokensIn(w.link(), "", prefix(name)).Delete(w.t.Context(), key(name), 0); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+		exist: func(w *world, name string) {
+			labelled(w, name)
+			s := tokenset.Spec{Namespace: w.ns, Prefix: prefix(name), Owner: "TokenSet/" + w.ns + "/" + name, Secrets: []token.Secret{
+				{Name: secret, Data: map[string][]byte{"token": []byte(secretOf(secret))}},
+			}}
+			if err := tokenset.New(w.link()).Create(w.t.Context(), s); err != nil {
+				w.t.Fatal(err)
+			}
+		},
+	}
+}

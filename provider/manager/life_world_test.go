@@ -1,0 +1,172 @@
+package manager_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/hub/hubtest"
+)
+
+// hubToken is what the hub of a life wants.
+const hubToken = "token-of-the-hub"
+
+// newLife is a world in which the servers of a kind can be out of reach.
+func newLife(t *testing.T, l life) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.connect()
+	if l.prepare != nil {
+		l.prepare(w)
+	}
+	return w
+}
+
+// in is the world for a test below the one that it was made for.
+func (w *world) in(t *testing.T) *world {
+	out := *w
+	out.t, out.linked = t, nil
+	return &out
+}
+
+// connect adds a hub to the world, and leads to its object store through a
+// front that can be out of reach: a gateway cannot be sure to get its port
+// again.
+func (w *world) connect() {
+	w.t.Helper()
+	w.hub = hubtest.New(w.t, hubtest.Options{Token: hubToken}, map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`)})
+	w.s3at = s3test.Front(w.t, w.s3.Config(), func(rw http.ResponseWriter, _ *http.Request) bool {
+		if !w.s3down.Load() {
+			return false
+		}
+		if h, ok := rw.(http.Hijacker); ok {
+			if conn, _, err := h.Hijack(); err == nil {
+				_ = conn.Close()
+			}
+		}
+		return true
+	}).Endpoint
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
+	w.change(secret, func() { secret.Data["token"] = []byte(hubToken) })
+	p := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
+	w.change(p, func() {
+		p.Spec.S3.Endpoint = w.s3at
+		p.Spec.Hub = &v1alpha1.HubConfig{Endpoint: w.hub.URL, SecretRef: &v1alpha1.CredentialsReference{Name: credentials}}
+	})
+	if err := w.bus().Ensure(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.store().CreateBucket(w.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// link is a connection to NATS that is kept for the test, over restarts of the
+// server.
+func (w *world) link() *bus.Bus {
+	w.t.Helper()
+	if w.linked == nil {
+		w.linked = w.bus()
+	}
+	return w.linked
+}
+
+// endpoint is how errors name a server, at least.
+func (w *world) endpoint(s server) string {
+	switch s {
+	case onNATS:
+		return w.nats.URL()
+	case onS3:
+		return strings.TrimPrefix(w.s3at, "http://")
+	case onHub:
+		return strings.TrimPrefix(w.hub.URL, "http://")
+	case onCluster:
+	}
+	return ""
+}
+
+func (w *world) stop(s server) {
+	w.t.Helper()
+	switch s {
+	case onNATS:
+		w.nats.Stop()
+	case onS3:
+		w.s3down.Store(true)
+	case onHub:
+		w.hub.Break(hubtest.Rule{Do: hubtest.Status(http.StatusServiceUnavailable, "")})
+	case onCluster:
+		w.t.Fatal("the cluster cannot be stopped")
+	}
+}
+
+func (w *world) resume(s server) {
+	w.t.Helper()
+	switch s {
+	case onNATS:
+		w.nats.Restart()
+	case onS3:
+		w.s3down.Store(false)
+	case onHub:
+		w.hub.Mend()
+	case onCluster:
+	}
+}
+
+// looked waits until a resource was looked at, whatever was found.
+func (w *world) looked(m resource.ModernManaged) {
+	w.t.Helper()
+	w.eventually(m.GetName()+" to be looked at", func() error {
+		if err := w.get(m); err != nil {
+			return err
+		}
+		if c := m.GetCondition(xpv2.TypeSynced); c.Status != corev1.ConditionTrue || c.ObservedGeneration != m.GetGeneration() {
+			return fmt.Errorf("synced %s %q", c.Status, c.Message)
+		}
+		return nil
+	})
+}
+
+// endNamespace deletes the world's namespace, and waits until it is gone.
+func (w *world) endNamespace() {
+	w.t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
+	if err := w.client.Delete(w.t.Context(), ns); err != nil {
+		w.t.Fatal(err)
+	}
+	w.eventually("the namespace to be gone", func() error {
+		err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(ns), ns)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("it is there, %v: %w", ns.Status.Conditions, err)
+	})
+}
+
+// specOf a resource, as JSON.
+func specOf(m resource.ModernManaged) string {
+	raw, err := json.Marshal(reflect.ValueOf(m).Elem().FieldByName("Spec").Interface())
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+// handledAt is the last poke that was handled: a field that all kinds have.
+func handledAt(m resource.ModernManaged) string {
+	return reflect.ValueOf(m).Elem().FieldByName("Status").FieldByName("LastHandledReconcileAt").String()
+}
