@@ -1,0 +1,78 @@
+package adapter
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gorizond/koldun/provider/wake"
+)
+
+// There is one watch for each resource: the same goes on, another takes its
+// place, and one that has failed is begun again.
+func TestFollowers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := NewFollowers(wake.NewBoard())
+		owner := wake.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Name: "a"}}
+		var running, begun atomic.Int32
+		watch := func(ctx context.Context, _ func()) error {
+			begun.Add(1)
+			running.Add(1)
+			<-ctx.Done()
+			running.Add(-1)
+			return nil
+		}
+		expect := func(what string, wantRunning, wantBegun int32) {
+			t.Helper()
+			synctest.Wait()
+			if r, b := running.Load(), begun.Load(); r != wantRunning || b != wantBegun {
+				t.Errorf("%s: %d run and %d were begun, want %d and %d", what, r, b, wantRunning, wantBegun)
+			}
+		}
+		f.follow(owner, 1, "spec", watch)
+		f.follow(owner, 1, "spec", watch)
+		expect("the same twice", 1, 1)
+		f.follow(owner, 1, "other", watch)
+		expect("another spec", 1, 2)
+		f.follow(owner, 2, "other", watch)
+		expect("another connection", 1, 3)
+		f.Stop(owner)
+		expect("stopped", 0, 3)
+		failing := func(context.Context, func()) error { begun.Add(1); return context.Canceled }
+		f.follow(owner, 2, "other", failing)
+		expect("failed", 0, 4)
+		f.follow(owner, 2, "other", watch)
+		expect("begun again", 1, 5)
+		f.Close()
+		expect("closed", 0, 5)
+		f.follow(owner, 3, "other", watch)
+		expect("after the end", 0, 5)
+	})
+}
+
+// The same is told once in ten minutes; what is new at once.
+func TestEventsAreNotRepeated(t *testing.T) {
+	now := time.Now()
+	s := &said{last: map[types.UID]utterance{}, now: func() time.Time { return now }}
+	down := event.Event{Type: event.TypeWarning, Reason: "Cannot", Message: "no server"}
+	up := event.Event{Type: event.TypeNormal, Reason: "Can", Message: "there it is"}
+	for i, c := range []struct {
+		of    types.UID
+		event event.Event
+		after time.Duration
+		again bool
+	}{
+		{"a", down, 0, false}, {"a", down, time.Second, true}, {"b", down, 0, false}, {"a", down, 9 * time.Minute, true},
+		{"a", down, time.Minute, false}, {"a", up, 0, false}, {"a", down, 0, false},
+	} {
+		now = now.Add(c.after)
+		if got := s.again(c.of, c.event); got != c.again {
+			t.Errorf("event %d is a repetition: %v, want %v", i, got, c.again)
+		}
+	}
+}

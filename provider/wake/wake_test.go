@@ -1,0 +1,81 @@
+package wake_test
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/gorizond/koldun/provider/wake"
+)
+
+func key(kind, name string) wake.Key {
+	return wake.Key{Kind: kind, NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
+}
+
+// queue of a kind on a board.
+func queue(t *testing.T, b *wake.Board, kind string) wake.Queue {
+	t.Helper()
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(q.ShutDown)
+	if err := b.Source(kind).Start(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// waiting are the names in a queue, which is empty then.
+func waiting(q wake.Queue) (out []string) {
+	for q.Len() > 0 {
+		r, _ := q.Get()
+		q.Done(r)
+		out = append(out, r.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestWhoHasReadIsWoken(t *testing.T) {
+	b := wake.NewBoard()
+	streams, buckets := queue(t, b, "Stream"), queue(t, b, "Bucket")
+	secret, config := key("Secret", "s"), key("ProviderConfig", "p")
+	for _, owner := range []wake.Key{key("Stream", "a"), key("Stream", "b"), key("Bucket", "c")} {
+		b.Read(owner, config)
+	}
+	b.Read(key("Stream", "a"), secret)
+	b.Read(key("Token", "t"), secret) // its controller does not run
+
+	b.Changed(secret)
+	if s, o := waiting(streams), waiting(buckets); !slices.Equal(s, []string{"a"}) || len(o) > 0 {
+		t.Errorf("the Secret wakes %v and %v, want a alone", s, o)
+	}
+	b.Changed(config)
+	if s, o := waiting(streams), waiting(buckets); !slices.Equal(s, []string{"a", "b"}) || !slices.Equal(o, []string{"c"}) {
+		t.Errorf("the config wakes %v and %v, want a and b, and c", s, o)
+	}
+	b.Changed(key("Secret", "other"))
+	if s := waiting(streams); len(s) > 0 {
+		t.Errorf("what nobody has read wakes %v", s)
+	}
+}
+
+func TestForgetIsForOneOnly(t *testing.T) {
+	b := wake.NewBoard()
+	q := queue(t, b, "Stream")
+	secret := key("Secret", "s")
+	b.Read(key("Stream", "a"), secret)
+	b.Read(key("Stream", "b"), secret)
+	if got := b.ReadBy(key("Stream", "a")); !slices.Equal(got, []wake.Key{secret}) {
+		t.Errorf("a has read %v, want the Secret", got)
+	}
+	b.Forget(key("Stream", "a"))
+	b.Changed(secret)
+	if got := waiting(q); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("%v are woken, want b", got)
+	}
+	if got := b.ReadBy(key("Stream", "a")); len(got) > 0 {
+		t.Errorf("a is said to have read %v", got)
+	}
+}
