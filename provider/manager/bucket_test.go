@@ -122,7 +122,7 @@ func TestBucketAsksForNoMoreThanItIsAskedFor(t *testing.T) {
 	w.create(m)
 	w.ready(m) // though the server knows no lifecycle rules
 	w.change(m, func() {
-		m.Spec.ForProvider.Lifecycle = &[]v1alpha1.LifecycleRule{{ID: "old", ExpirationDays: 1}}
+		m.Spec.ForProvider.LifecycleRules = &[]v1alpha1.LifecycleRule{{ID: "old", ExpirationDays: 1}}
 	})
 	w.failing(m, "lifecycle")
 	m.Spec.ForProvider.BucketName = "other"

@@ -27,7 +27,7 @@ type BucketParameters struct {
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=map
 	// +listMapKey=id
-	Lifecycle *[]LifecycleRule `json:"lifecycle,omitempty"`
+	LifecycleRules *[]LifecycleRule `json:"lifecycleRules,omitempty"`
 
 	// Days after which an upload in parts that was never completed is aborted. Without it, none is.
 	// +optional

@@ -36,7 +36,7 @@ func (c *Client) aspects(s Spec) []aspect {
 		}
 	}
 	add(s.Versioning != "", "versioning", c.sameVersioning, c.setVersioning)
-	add(s.Lifecycle != nil, "lifecycle", c.sameLifecycle, c.setLifecycle)
+	add(s.LifecycleRules != nil, "lifecycle", c.sameLifecycle, c.setLifecycle)
 	add(s.Tags != nil, "tags", c.sameTags, c.setTags)
 	add(s.Policy != "", "policy", c.samePolicy, c.setPolicy)
 	add(s.AbortUploadsAfterDays > 0, "uploads", c.noStaleUploads, c.abortStaleUploads)
@@ -62,14 +62,14 @@ func (c *Client) setVersioning(ctx context.Context, s Spec) error {
 func (c *Client) sameLifecycle(ctx context.Context, s Spec) (bool, error) {
 	out, err := c.s3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &s.BucketName})
 	if code(err) == "NoSuchLifecycleConfiguration" {
-		return len(*s.Lifecycle) == 0, nil
+		return len(*s.LifecycleRules) == 0, nil
 	}
 	if err != nil {
 		return false, err
 	}
 	byID := func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) }
 	have, foreign := rules(out.Rules)
-	return !foreign && slices.Equal(slices.SortedFunc(slices.Values(have), byID), slices.SortedFunc(slices.Values(*s.Lifecycle), byID)), nil
+	return !foreign && slices.Equal(slices.SortedFunc(slices.Values(have), byID), slices.SortedFunc(slices.Values(*s.LifecycleRules), byID)), nil
 }
 
 // rules reads rules as we write them; foreign reports that one says more.
@@ -98,12 +98,12 @@ func rules(in []types.LifecycleRule) (out []Rule, foreign bool) {
 }
 
 func (c *Client) setLifecycle(ctx context.Context, s Spec) error {
-	if len(*s.Lifecycle) == 0 {
+	if len(*s.LifecycleRules) == 0 {
 		_, err := c.s3.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: &s.BucketName})
 		return err
 	}
 	var out []types.LifecycleRule
-	for _, r := range *s.Lifecycle {
+	for _, r := range *s.LifecycleRules {
 		rule := types.LifecycleRule{ID: aws.String(r.ID), Status: types.ExpirationStatusEnabled, Filter: &types.LifecycleRuleFilter{Prefix: aws.String(r.Prefix)}}
 		if r.ExpirationDays > 0 {
 			rule.Expiration = &types.LifecycleExpiration{Days: aws.Int32(r.ExpirationDays)}

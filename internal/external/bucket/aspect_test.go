@@ -50,7 +50,7 @@ func TestAspects(t *testing.T) {
 		empty bucket.Spec // takes it away; zero if it cannot be
 	}{
 		"versioning": {bucket.Spec{Versioning: "Enabled"}, bucket.Spec{Versioning: "Suspended"}, bucket.Spec{}},
-		"lifecycle":  {bucket.Spec{Lifecycle: rules}, bucket.Spec{Lifecycle: &[]bucket.Rule{{ID: "old", ExpirationDays: 9}}}, bucket.Spec{Lifecycle: &[]bucket.Rule{}}},
+		"lifecycle":  {bucket.Spec{LifecycleRules: rules}, bucket.Spec{LifecycleRules: &[]bucket.Rule{{ID: "old", ExpirationDays: 9}}}, bucket.Spec{LifecycleRules: &[]bucket.Rule{}}},
 		"tags":       {bucket.Spec{Tags: map[string]string{"a": "1", "b": "2"}}, bucket.Spec{Tags: map[string]string{"a": "3"}}, bucket.Spec{Tags: map[string]string{}}},
 		"policy":     {bucket.Spec{Policy: policy(b.Name)}, bucket.Spec{Policy: strings.Replace(policy(b.Name), "Get", "Put", 1)}, bucket.Spec{}},
 	}
@@ -81,7 +81,7 @@ func TestAspects(t *testing.T) {
 			differs(c.want)
 			update(bucket.Spec{}) // speaks of nothing
 			differs(c.want)
-			if c.empty.Lifecycle != nil || c.empty.Tags != nil {
+			if c.empty.LifecycleRules != nil || c.empty.Tags != nil {
 				update(c.empty)
 				differs(c.empty)
 				differs(c.want, name)
@@ -94,7 +94,7 @@ func TestAspects(t *testing.T) {
 func TestForeignRule(t *testing.T) {
 	b := capable(t)
 	c := bucket.New(b.Client, b.Config.Region, nil)
-	spec := bucket.Spec{BucketName: b.Name, Lifecycle: &[]bucket.Rule{{ID: "old", ExpirationDays: 1}}}
+	spec := bucket.Spec{BucketName: b.Name, LifecycleRules: &[]bucket.Rule{{ID: "old", ExpirationDays: 1}}}
 	_, err := b.Client.PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{
 		Bucket: &b.Name, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{{
 			ID: aws.String("old"), Status: types.ExpirationStatusEnabled, Expiration: &types.LifecycleExpiration{Days: aws.Int32(1)},
@@ -174,7 +174,7 @@ func TestNotImplemented(t *testing.T) {
 	name := "aspects"
 	all := map[string]bucket.Spec{
 		"versioning": {Versioning: "Enabled"},
-		"lifecycle":  {Lifecycle: &[]bucket.Rule{{ID: "old", ExpirationDays: 1}}},
+		"lifecycle":  {LifecycleRules: &[]bucket.Rule{{ID: "old", ExpirationDays: 1}}},
 		"tagging":    {Tags: map[string]string{"a": "1"}},
 		"policy":     {Policy: policy(name)},
 		"uploads":    {AbortUploadsAfterDays: 1},

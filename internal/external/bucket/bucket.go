@@ -21,11 +21,11 @@ import (
 type Spec struct {
 	BucketName string `json:"bucketName"`
 	// ForceDestroy lets Delete remove the objects as well.
-	ForceDestroy bool              `json:"forceDestroy,omitempty"`
-	Versioning   string            `json:"versioning,omitempty"` // Enabled or Suspended
-	Lifecycle    *[]Rule           `json:"lifecycle,omitempty"`  // all rules there are
-	Tags         map[string]string `json:"tags,omitempty"`       // all tags there are
-	Policy       string            `json:"policy,omitempty"`     // JSON
+	ForceDestroy   bool              `json:"forceDestroy,omitempty"`
+	Versioning     string            `json:"versioning,omitempty"`     // Enabled or Suspended
+	LifecycleRules *[]Rule           `json:"lifecycleRules,omitempty"` // all rules there are
+	Tags           map[string]string `json:"tags,omitempty"`           // all tags there are
+	Policy         string            `json:"policy,omitempty"`         // JSON
 	// AbortUploadsAfterDays is the age from which on an unfinished upload in
 	// parts is aborted: by Update, not by a rule, because many servers have none.
 	AbortUploadsAfterDays int `json:"abortUploadsAfterDays,omitempty"`

@@ -73,7 +73,7 @@ func parse(raw []byte) (*Kind, error) {
 	}
 	for _, f := range k.Spec.Fields {
 		if slices.Contains(reserved(), f.Attribute) {
-			f.Attribute = "spec_" + f.Attribute
+			return nil, fmt.Errorf("field %q cannot be an attribute: %q means something to Terraform itself; name the field otherwise, for both", f.Name, f.Attribute)
 		}
 	}
 	if k.Status == nil {
@@ -83,7 +83,8 @@ func parse(raw []byte) (*Kind, error) {
 }
 
 // reserved are names that no attribute of a resource may have: they mean
-// something to Terraform itself.
+// something to Terraform itself. A field of a CRD that would be called so needs
+// another name: a bucket has lifecycleRules, not a lifecycle.
 func reserved() []string {
 	return []string{"connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"}
 }

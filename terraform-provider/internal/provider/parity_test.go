@@ -132,7 +132,7 @@ func (p *parity) object(path string, s extv1.JSONSchemaProps, attributes map[str
 	p.t.Helper()
 	byWords := map[string]string{}
 	for name := range attributes {
-		byWords[words(strings.TrimPrefix(name, "spec_"))] = name
+		byWords[words(name)] = name
 	}
 	for field, c := range s.Properties {
 		name, ok := byWords[words(field)]
