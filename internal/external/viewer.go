@@ -7,6 +7,8 @@ import "context"
 type Viewer[S any] interface {
 	// View is the spec that describes the thing as it is. Where it means the
 	// same as spec it has spec's own words: what spec leaves out and the thing
-	// has by default stays left out. Errors: NotFound.
-	View(ctx context.Context, spec S) (S, error)
+	// has by default stays left out. With all, as for somebody who knows
+	// nothing but the name yet, it says what the thing has there. Errors:
+	// NotFound.
+	View(ctx context.Context, spec S, all bool) (S, error)
 }

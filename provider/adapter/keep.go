@@ -22,7 +22,7 @@ func (c *client[M, S, O]) wanted(ctx context.Context, m M) (s S, late bool, err 
 	if err != nil || !ok || !c.kind.Keeps {
 		return s, false, err
 	}
-	seen, err := viewer.View(ctx, s)
+	seen, err := viewer.View(ctx, s, false)
 	if fault.Is(err, fault.NotFound) {
 		return s, false, nil
 	}

@@ -26,7 +26,7 @@ func bucketScenes() []scene {
 	}
 	other := object{"bucketName": "models", "forceDestroy": false, "versioning": "Suspended", "tags": object{"team": "b"}, "abortUploadsAfterDays": 3}
 	// The embedded gateway has no rules: both faces are to say so alike.
-	ruled := object{"bucketName": "models", "lifecycle": []any{object{"id": "old", "prefix": "tmp/", "expirationDays": 1, "noncurrentDays": 2}}}
+	ruled := object{"bucketName": "models", "lifecycleRules": []any{object{"id": "old", "prefix": "tmp/", "expirationDays": 1, "noncurrentDays": 2}}}
 	return append(life("bucket", "buckets", least, most, other),
 		scene{resource: "bucket", plural: "buckets", name: "Lifecycle", steps: []step{{name: "ask for rules", spec: ruled, refused: "lifecycle"}}})
 }

@@ -48,8 +48,7 @@ func (c *Client) sameVersioning(ctx context.Context, s Spec) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// A bucket that never had versions is as good as suspended.
-	return cmp.Or(string(out.Status), string(types.BucketVersioningStatusSuspended)) == s.Versioning, nil
+	return versioning(out.Status) == s.Versioning, nil
 }
 
 func (c *Client) setVersioning(ctx context.Context, s Spec) error {
@@ -60,16 +59,27 @@ func (c *Client) setVersioning(ctx context.Context, s Spec) error {
 }
 
 func (c *Client) sameLifecycle(ctx context.Context, s Spec) (bool, error) {
-	out, err := c.s3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &s.BucketName})
+	have, foreign, err := c.lifecycle(ctx, s.BucketName)
+	return err == nil && !foreign && sameRules(have, *s.LifecycleRules), err
+}
+
+// lifecycle are the bucket's rules; foreign reports that one says more than ours
+// can.
+func (c *Client) lifecycle(ctx context.Context, bucket string) (have []Rule, foreign bool, err error) {
+	out, err := c.s3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &bucket})
 	if code(err) == "NoSuchLifecycleConfiguration" {
-		return len(*s.LifecycleRules) == 0, nil
+		return []Rule{}, false, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
+	have, foreign = rules(out.Rules)
+	return have, foreign, nil
+}
+
+func sameRules(a, b []Rule) bool {
 	byID := func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) }
-	have, foreign := rules(out.Rules)
-	return !foreign && slices.Equal(slices.SortedFunc(slices.Values(have), byID), slices.SortedFunc(slices.Values(*s.LifecycleRules), byID)), nil
+	return slices.Equal(slices.SortedFunc(slices.Values(a), byID), slices.SortedFunc(slices.Values(b), byID))
 }
 
 // rules reads rules as we write them; foreign reports that one says more.
@@ -120,18 +130,23 @@ func (c *Client) setLifecycle(ctx context.Context, s Spec) error {
 }
 
 func (c *Client) sameTags(ctx context.Context, s Spec) (bool, error) {
-	out, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &s.BucketName})
+	have, err := c.tags(ctx, s.BucketName)
+	return err == nil && maps.Equal(have, s.Tags), err
+}
+
+func (c *Client) tags(ctx context.Context, bucket string) (map[string]string, error) {
+	out, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &bucket})
+	have := map[string]string{}
 	if code(err) == "NoSuchTagSet" || code(err) == "NoSuchTagSetError" {
-		return len(s.Tags) == 0, nil
+		return have, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	have := map[string]string{}
 	for _, t := range out.TagSet {
 		have[aws.ToString(t.Key)] = aws.ToString(t.Value)
 	}
-	return maps.Equal(have, s.Tags), nil
+	return have, nil
 }
 
 func (c *Client) setTags(ctx context.Context, s Spec) error {
@@ -148,19 +163,28 @@ func (c *Client) setTags(ctx context.Context, s Spec) error {
 }
 
 func (c *Client) samePolicy(ctx context.Context, s Spec) (bool, error) {
-	out, err := c.s3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: &s.BucketName})
-	if code(err) == "NoSuchBucketPolicy" {
-		return false, nil
-	}
+	have, err := c.policy(ctx, s.BucketName)
 	if err != nil {
 		return false, err
 	}
-	var have, want any
-	if err := json.Unmarshal([]byte(s.Policy), &want); err != nil {
+	same, err := samePolicy(have, s.Policy)
+	if err != nil {
 		return false, fault.Errorf(fault.Invalid, "it is not JSON: %w", err)
 	}
-	// Servers write it down in their own way.
-	return json.Unmarshal([]byte(aws.ToString(out.Policy)), &have) == nil && reflect.DeepEqual(have, want), nil
+	return same, nil
+}
+
+// samePolicy compares what a server has with what is wanted: servers write it
+// down in their own way. An error says that what is wanted is no JSON.
+func samePolicy(have, want string) (bool, error) {
+	if have == "" || want == "" {
+		return have == want, nil
+	}
+	var a, b any
+	if err := json.Unmarshal([]byte(want), &b); err != nil {
+		return false, err
+	}
+	return json.Unmarshal([]byte(have), &a) == nil && reflect.DeepEqual(a, b), nil
 }
 
 func (c *Client) setPolicy(ctx context.Context, s Spec) error {

@@ -24,7 +24,7 @@ type Spec struct {
 	ForceDestroy   bool              `json:"forceDestroy,omitempty"`
 	Versioning     string            `json:"versioning,omitempty"`     // Enabled or Suspended
 	LifecycleRules *[]Rule           `json:"lifecycleRules,omitempty"` // all rules there are
-	Tags           map[string]string `json:"tags,omitempty"`           // all tags there are
+	Tags           map[string]string `json:"tags,omitzero"`            // all tags there are
 	Policy         string            `json:"policy,omitempty"`         // JSON
 	// AbortUploadsAfterDays is the age from which on an unfinished upload in
 	// parts is aborted: by Update, not by a rule, because many servers have none.

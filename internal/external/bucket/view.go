@@ -1,12 +1,108 @@
 package bucket
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore"
 )
 
 var _ external.Viewer[Spec] = (*Client)(nil)
 
-// View has nothing to read: what the spec says beside the name is for Delete.
-func (c *Client) View(_ context.Context, s Spec) (Spec, error) { return s, nil }
+// View reads the aspects that the spec speaks of. With all it reads the others
+// as well, as far as the server has them and lets us see them.
+func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
+	if all {
+		if _, exists, err := c.head(ctx, s.BucketName); err != nil || !exists {
+			return Spec{}, cmp.Or(err, fault.Errorf(fault.NotFound, "cannot view bucket %q%s: it does not exist", s.BucketName, c.at()))
+		}
+	}
+	out := s
+	for _, a := range []struct {
+		name string
+		said bool
+		view func(context.Context, *Spec) error
+	}{
+		{"versioning", s.Versioning != "", c.viewVersioning},
+		{"lifecycle", s.LifecycleRules != nil, c.viewLifecycle},
+		{"tags", s.Tags != nil, c.viewTags},
+		{"policy", s.Policy != "", c.viewPolicy},
+	} {
+		if !a.said && !all {
+			continue
+		}
+		if err := a.view(ctx, &out); err != nil && (a.said || !secondary(err)) {
+			return Spec{}, c.aspectError("view", a.name, s.BucketName, err)
+		}
+	}
+	return out, nil
+}
+
+// secondary reports whether an error leaves open what nobody has asked for.
+func secondary(err error) bool {
+	return code(err) == "NotImplemented" || code(err) == "MethodNotAllowed" || fault.Is(objectstore.S3Error(err), fault.Denied)
+}
+
+func (c *Client) viewVersioning(ctx context.Context, s *Spec) error {
+	out, err := c.s3.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &s.BucketName})
+	if err == nil {
+		s.Versioning = versioning(out.Status)
+	}
+	return err
+}
+
+// versioning of a bucket that never had versions is as good as suspended.
+func versioning(s types.BucketVersioningStatus) string {
+	return cmp.Or(string(s), string(types.BucketVersioningStatusSuspended))
+}
+
+func (c *Client) viewLifecycle(ctx context.Context, s *Spec) error {
+	have, foreign, err := c.lifecycle(ctx, s.BucketName)
+	if err != nil || s.LifecycleRules != nil && !foreign && sameRules(have, *s.LifecycleRules) {
+		return err
+	}
+	s.LifecycleRules = &have
+	return nil
+}
+
+func (c *Client) viewTags(ctx context.Context, s *Spec) error {
+	have, err := c.tags(ctx, s.BucketName)
+	if err == nil {
+		s.Tags = have
+	}
+	return err
+}
+
+func (c *Client) viewPolicy(ctx context.Context, s *Spec) error {
+	have, err := c.policy(ctx, s.BucketName)
+	if err != nil {
+		return err
+	}
+	same, err := samePolicy(have, s.Policy)
+	if err != nil {
+		return fmt.Errorf("it is not JSON: %w", err)
+	}
+	if !same {
+		s.Policy = have
+	}
+	return nil
+}
+
+// policy is the bucket's, empty if there is none.
+func (c *Client) policy(ctx context.Context, bucket string) (string, error) {
+	out, err := c.s3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: &bucket})
+	if code(err) == "NoSuchBucketPolicy" {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return aws.ToString(out.Policy), nil
+}

@@ -13,8 +13,8 @@ import (
 var _ external.Viewer[Spec] = (*Client)(nil)
 
 // View reads how the consumer is configured. What the spec leaves to the server
-// stays left out.
-func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
+// stays left out, unless all is asked for.
+func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 	info, err := c.look(ctx, s)
 	if err != nil {
 		return Spec{}, s.failed("observe", err)
@@ -37,15 +37,13 @@ func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
 	for _, pause := range have.BackOff {
 		out.Backoff = append(out.Backoff, external.Duration(pause))
 	}
-	if s.AckWait != nil && len(have.BackOff) == 0 {
-		out.AckWait = stream.ViewLimit(s.AckWait, have.AckWait)
-	} else {
-		out.AckWait = s.AckWait // the pauses overrule it
+	if out.AckWait = s.AckWait; all || s.AckWait != nil && len(have.BackOff) == 0 {
+		out.AckWait = stream.ViewLimit(s.AckWait, have.AckWait) // otherwise the pauses overrule it
 	}
-	if s.MaxAckPending != 0 {
+	if all || s.MaxAckPending != 0 {
 		out.MaxAckPending = have.MaxAckPending
 	}
-	if s.Replicas != 0 {
+	if all || s.Replicas != 0 {
 		out.Replicas = have.Replicas
 	}
 	return out, nil

@@ -13,17 +13,17 @@ var _ external.Viewer[Spec] = (*Client)(nil)
 
 // View reads how the parts are configured, in the order of the spec. One that
 // does not exist is as the spec says.
-func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
+func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 	var out Spec
 	for _, p := range s.Streams {
-		seen, err := view(ctx, c.streams, p)
+		seen, err := view(ctx, c.streams, p, all)
 		if err != nil {
 			return Spec{}, err
 		}
 		out.Streams = append(out.Streams, seen)
 	}
 	for _, p := range s.KeyValues {
-		seen, err := view(ctx, c.keyValues, p)
+		seen, err := view(ctx, c.keyValues, p, all)
 		if err != nil {
 			return Spec{}, err
 		}
@@ -32,8 +32,8 @@ func (c *Client) View(ctx context.Context, s Spec) (Spec, error) {
 	return out, nil
 }
 
-func view[S stream.Spec | keyvalue.Spec](ctx context.Context, of external.Viewer[S], part S) (S, error) {
-	seen, err := of.View(ctx, part)
+func view[S stream.Spec | keyvalue.Spec](ctx context.Context, of external.Viewer[S], part S, all bool) (S, error) {
+	seen, err := of.View(ctx, part, all)
 	if fault.Is(err, fault.NotFound) {
 		return part, nil
 	}

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
@@ -21,10 +23,7 @@ const deletion = 10 * time.Minute
 // Create applies the object and waits until it is ready. One that exists is
 // refused, unless the provider adopts.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var limits timeouts.Value
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
-	limit, d := limits.Create(ctx, r.kind.Ready)
-	resp.Diagnostics.Append(d...)
+	limit := base.Limit(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
 	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
 	if !ok {
 		return
@@ -33,9 +32,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	defer cancel()
 	policy := wait.Read(w.object[attrWait])
 	_, err := w.patient(ctx, policy.API)
-	if err == nil && !r.connections.Settings.Adopt {
-		resp.Diagnostics.AddAttributeError(path.Root(attrName), fmt.Sprintf("koldun_%s %q exists already", r.kind.Name, w.key),
-			fmt.Sprintf("Take it over with:\n\n  terraform import koldun_%s.NAME %q\n\nor set adopt_existing = true in the provider block.", r.kind.Name, w.key))
+	if err == nil && !r.Adopts(&resp.Diagnostics, path.Root(attrName), w.key.String()) {
 		return
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -59,10 +56,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 
 // Update applies the object and waits.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var limits timeouts.Value
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
-	limit, d := limits.Update(ctx, r.kind.Ready)
-	resp.Diagnostics.Append(d...)
+	limit := base.Limit(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
 	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
 	if !ok {
 		return
@@ -86,10 +80,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 // Delete deletes the object and waits until it is gone: what it serves with
 // and what it owns goes first.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var limits timeouts.Value
-	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
-	limit, d := limits.Delete(ctx, deletion)
-	resp.Diagnostics.Append(d...)
+	limit := base.Limit(ctx, req.State, timeouts.Value.Delete, deletion, &resp.Diagnostics)
 	w, ok := r.begin(req.State.Raw, &resp.Diagnostics)
 	if !ok {
 		return
@@ -109,10 +100,14 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 			return wait.State{}, err
 		}
 		return wait.State{Reason: "Deleting", Message: fmt.Sprintf("it has the finalizers %v", obj.GetFinalizers())}, nil
-	})
-	if err != nil {
+	}, false)
+	switch {
+	case err != nil:
 		r.fail(&resp.Diagnostics, "delete", w, err)
-	} else if !s.Ready {
+	case s.Ready:
+	case errors.Is(ctx.Err(), context.Canceled):
+		r.fail(&resp.Diagnostics, "delete", w, fmt.Errorf("the wait was interrupted; it is going: %s", s.Message))
+	default:
 		r.fail(&resp.Diagnostics, "delete", w, fmt.Errorf("it is still there after %s: %s", limit, s.Message))
 	}
 }
@@ -124,7 +119,9 @@ func (r *Resource) apply(ctx context.Context, w *work, d *diag.Diagnostics) (int
 		r.fail(d, "read", w, err)
 		return 0, false
 	}
-	got, err := w.kube.Apply(ctx, w.of, obj, w.object.True(attrForce))
+	whole, release := base.Whole(ctx)
+	defer release()
+	got, err := w.kube.Apply(whole, w.of, obj, w.object.True(attrForce))
 	if err != nil {
 		r.fail(d, "apply", w, err)
 		return 0, false
@@ -136,25 +133,17 @@ func (r *Resource) apply(ctx context.Context, w *work, d *diag.Diagnostics) (int
 // the state then.
 func (r *Resource) settle(ctx context.Context, w *work, p wait.Policy, limit time.Duration, generation int64, d *diag.Diagnostics) (tftypes.Value, bool) {
 	var last seen
-	s, err := wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
+	s, err := wait.Settle(ctx, p, fmt.Sprintf("%s %q", r.Type(), w.key), limit, d, func(ctx context.Context) (wait.State, error) {
 		obj, err := w.kube.Get(ctx, w.of, w.key)
-		if fault.Is(err, fault.Transient) {
-			return wait.State{Reason: "Unreachable", Message: err.Error()}, nil
-		}
 		if err != nil {
 			return wait.State{}, err
 		}
 		last = look(obj, generation)
-		s := last.State
-		s.Final = s.Final || p.None
-		return s, nil
+		return last.State, nil
 	})
 	if err != nil {
 		r.fail(d, "look up", w, err)
 		return tftypes.Value{}, false
-	}
-	if !s.Ready && !p.None {
-		wait.Report(d, p, fmt.Sprintf("koldun_%s %q", r.kind.Name, w.key), limit, s)
 	}
 	raw, err := w.state(last.status, s)
 	if err != nil {

@@ -8,14 +8,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 )
 
 // A DataSource looks at an object that somebody else manages: all of its spec,
 // and all of its status.
-type DataSource struct{ resource Resource }
+type DataSource struct {
+	base.Source
+	resource *Resource
+}
 
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
@@ -24,14 +27,12 @@ func DataSources() []func() datasource.DataSource {
 	var out []func() datasource.DataSource
 	for _, k := range Kinds() {
 		load := sync.OnceValues(func() (*crd.Kind, error) { return crd.Load(crd.Composite, k.Plural) })
-		out = append(out, func() datasource.DataSource { return &DataSource{Resource{kind: k, crd: load}} })
+		out = append(out, func() datasource.DataSource {
+			r := &Resource{Base: base.Base{Name: k.Name}, kind: k, crd: load}
+			return &DataSource{base.Source{Of: &r.Base}, r}
+		})
 	}
 	return out
-}
-
-// Metadata names the data source as the resource.
-func (s *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + s.resource.kind.Name
 }
 
 // Schema has the attributes of the resource.
@@ -52,22 +53,15 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: a}
 }
 
-// Configure takes the provider's connections.
-func (s *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*connection.Connections); ok {
-		s.resource.connections = c
-	}
-}
-
 // Read looks at the object. None is an error.
 func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	r := &s.resource
+	r := s.resource
 	w, ok := r.begin(req.Config.Raw, &resp.Diagnostics)
 	if !ok {
 		return
 	}
 	if w.key.Namespace == "" {
-		w.key.Namespace = r.namespace()
+		w.key.Namespace = r.Connections.Namespace()
 		w.object.Set(attrNamespace, w.key.Namespace)
 	}
 	obj, err := w.kube.Get(ctx, w.of, w.key)

@@ -43,7 +43,7 @@ func (w *work) patient(ctx context.Context, within time.Duration) (*unstructured
 	_, _ = wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
 		obj, err = w.kube.Get(ctx, w.of, w.key)
 		return wait.State{Ready: !fault.Is(err, fault.Unsupported), Reason: "KindUnknown"}, nil
-	})
+	}, false)
 	return obj, err
 }
 

@@ -1,8 +1,6 @@
 package claim
 
 import (
-	"context"
-	"fmt"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -10,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
@@ -20,10 +18,9 @@ import (
 
 // A Resource is the Terraform resource of one kind.
 type Resource struct {
-	kind        Kind
-	crd         func() (*crd.Kind, error)
-	check       *preflight.Checker
-	connections *connection.Connections
+	base.Base
+	kind Kind
+	crd  func() (*crd.Kind, error)
 }
 
 var (
@@ -39,24 +36,14 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 	var out []func() resource.Resource
 	for _, k := range Kinds() {
 		load := sync.OnceValues(k.load)
-		out = append(out, func() resource.Resource { return &Resource{kind: k, crd: load, check: check} })
+		out = append(out, func() resource.Resource {
+			return &Resource{Base: base.Base{Name: k.Name, Check: check}, kind: k, crd: load}
+		})
 	}
 	return out
 }
 
 func names() identity.Attributes { return identity.Attributes{attrNamespace, attrName} }
-
-// Metadata names the resource.
-func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + r.kind.Name
-}
-
-// Configure takes the provider's connections.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*connection.Connections); ok {
-		r.connections = c
-	}
-}
 
 // A work is one resource being worked on.
 type work struct {
@@ -69,25 +56,21 @@ type work struct {
 }
 
 func (r *Resource) begin(raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {
-	if d.HasError() {
-		return nil, false
-	}
-	if r.connections == nil {
-		d.AddError("The provider is not configured", "This is a defect of the provider: please report it.")
+	if d.HasError() || !r.Connected(d) {
 		return nil, false
 	}
 	c, err := r.crd()
 	if err != nil {
-		d.AddError("Cannot make the schema", err.Error())
+		r.Broken(d, "read", err)
 		return nil, false
 	}
 	w := &work{crd: c, typ: raw.Type(), of: resourceOf(c)}
 	if w.object, err = face.Unpack(raw); err != nil {
-		d.AddError("Cannot read koldun_"+r.kind.Name, err.Error())
+		r.Broken(d, "read", err)
 		return nil, false
 	}
 	w.key = kube.Key{Namespace: w.object.Text(attrNamespace), Name: w.object.Text(attrName)}
-	if w.kube, err = r.connections.Kube(); err != nil {
+	if w.kube, err = r.Connections.Kube(); err != nil {
 		d.AddError("Cannot connect", err.Error())
 		return nil, false
 	}
@@ -96,5 +79,5 @@ func (r *Resource) begin(raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {
 
 // fail reports what happened while doing something to the object.
 func (r *Resource) fail(d *diag.Diagnostics, verb string, w *work, err error) {
-	d.AddAttributeError(path.Root(attrName), fmt.Sprintf("Cannot %s koldun_%s %q", verb, r.kind.Name, w.key), err.Error())
+	r.Fail(d, verb, path.Root(attrName), w.key.String(), err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
@@ -25,10 +26,9 @@ const (
 	attrForce       = "force_conflicts"
 	attrConfig      = "model_config"
 	attrStatus      = "status"
-	attrReady       = "ready"
+	attrReady       = base.AttrReady
 	attrReason      = "reason"
 	attrWait        = "wait"
-	attrTimeouts    = "timeouts"
 )
 
 // Schema derives the attributes from the CRD.
@@ -62,7 +62,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object does what it is for, with the spec that was applied last. If not, the next apply goes on waiting."}
 	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not: a word of docs/reasons.md, and a message that says how to mend it."}
 	a[attrWait] = wait.ClusterAttribute()
-	a[attrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
+	a[base.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
 	resp.Schema = schema.Schema{Description: c.Description, Attributes: a}
 }
 

@@ -16,17 +16,10 @@ import (
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	findings, root, err := r.findings(ctx, req)
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot check koldun_"+r.kind.Name, err.Error())
+		r.Broken(&resp.Diagnostics, "check", err)
 		return
 	}
-	for _, f := range findings {
-		at := root(f.Path)
-		if at.Equal(path.Empty()) {
-			resp.Diagnostics.AddError("Invalid koldun_"+r.kind.Name, f.Message)
-			continue
-		}
-		resp.Diagnostics.AddAttributeError(at, "Invalid koldun_"+r.kind.Name, f.Message)
-	}
+	r.Invalid(&resp.Diagnostics, findings, root)
 }
 
 func (r *Resource) findings(ctx context.Context, req resource.ValidateConfigRequest) ([]preflight.Finding, func(string) path.Path, error) {
@@ -51,7 +44,7 @@ func (r *Resource) findings(ctx context.Context, req resource.ValidateConfigRequ
 	spec, _ := e.Value.(map[string]any)
 	out := preflight.Secrets(c.Spec, spec)
 	out = append(out, r.fit(o)...)
-	more, err := r.check.Check(ctx, c, map[string]any{"metadata": meta, "spec": spec}, e.Unknown)
+	more, err := r.Check.Check(ctx, c, map[string]any{"metadata": meta, "spec": spec}, e.Unknown)
 	at := func(p string) path.Path {
 		switch {
 		case strings.HasPrefix(p, "metadata."):

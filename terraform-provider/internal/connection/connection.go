@@ -3,6 +3,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -154,6 +155,11 @@ func (c *Connections) Kube() (*kube.Client, error) {
 	}
 	c.kube = k
 	return k, nil
+}
+
+// Namespace is that of objects that name none.
+func (c *Connections) Namespace() string {
+	return cmp.Or(c.Settings.Kube.Namespace, "default")
 }
 
 // Close ends the connections. It may be called more than once.

@@ -28,7 +28,8 @@ type Field struct {
 	Type        Type
 	Description string
 	Required    bool
-	Empty       bool     // of a List or Map: an empty one means the same as none
+	Empty       bool     // of a String, List, Set or Map: an empty one is allowed
+	Kept        bool     // left out, it stays as the thing has it
 	Immutable   bool     // the schema has the rule self == oldSelf
 	Duration    bool     // a String such as "1h30m", where "90m" means the same
 	Default     any      // as JSON decodes it; nil is none

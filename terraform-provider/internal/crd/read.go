@@ -3,6 +3,7 @@ package crd
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -29,7 +30,31 @@ func read(path, name string, s *extv1.JSONSchemaProps) (*Field, error) {
 			f.Enum = append(f.Enum, v)
 		}
 	}
-	return f, f.shape(path, s)
+	if err := f.shape(path, s); err != nil {
+		return nil, err
+	}
+	f.Empty = mayBeEmpty(f, s)
+	return f, nil
+}
+
+// mayBeEmpty reports whether the schema allows the empty value, apart from
+// rules.
+func mayBeEmpty(f *Field, s *extv1.JSONSchemaProps) bool {
+	some := func(n *int64) bool { return n != nil && *n > 0 }
+	switch f.Type {
+	case String:
+		if s.Format != "" || some(s.MinLength) || len(s.XValidations) > 0 || len(s.Enum) > 0 {
+			return false
+		}
+		pattern, err := regexp.Compile(s.Pattern)
+		return err == nil && pattern.MatchString("")
+	case List, Set:
+		return !some(s.MinItems)
+	case Map:
+		return !some(s.MinProperties)
+	case Quantity, Integer, Number, Bool, Object:
+	}
+	return false
 }
 
 func (f *Field) shape(path string, s *extv1.JSONSchemaProps) (err error) {

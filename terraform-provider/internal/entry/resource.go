@@ -20,12 +20,13 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
 )
 
 // Resource is the resource.
-type Resource struct{ connections *connection.Connections }
+type Resource struct{ base.Base }
 
 var (
 	_ resource.ResourceWithConfigure        = (*Resource)(nil)
@@ -36,7 +37,7 @@ var (
 )
 
 // New is the resource.
-func New() resource.Resource { return &Resource{} }
+func New() resource.Resource { return &Resource{base.Base{Name: "key_value_entry"}} }
 
 type model struct {
 	Bucket   types.String `tfsdk:"bucket"`
@@ -48,11 +49,6 @@ type model struct {
 }
 
 func names() identity.Attributes { return identity.Attributes{"bucket", "key"} }
-
-// Metadata names the resource.
-func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_key_value_entry"
-}
 
 // Schema has the value twice: as plain text, and as a secret.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -83,20 +79,10 @@ func (r *Resource) ConfigValidators(context.Context) []resource.ConfigValidator 
 	return []resource.ConfigValidator{resourcevalidator.ExactlyOneOf(path.MatchRoot("value"), path.MatchRoot("value_wo"))}
 }
 
-// Configure takes the provider's connections.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*connection.Connections); ok {
-		r.connections = c
-	}
-}
-
 // ModifyPlan says early that no server is configured.
 func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() || r.connections == nil {
-		return
-	}
-	if m := r.connections.Missing(connection.NATS); m != "" {
-		resp.Diagnostics.AddError("koldun_key_value_entry needs nats", m)
+	if !req.Plan.Raw.IsNull() {
+		r.Needs(&resp.Diagnostics, connection.NATS)
 	}
 }
 
@@ -111,9 +97,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	_, _, err := b.GetBytes(ctx, plan.Bucket.ValueString(), plan.Key.ValueString())
-	if err == nil && !r.connections.Settings.Adopt {
-		resp.Diagnostics.AddAttributeError(path.Root("key"), "The key exists already", fmt.Sprintf(
-			"Take it over with:\n\n  terraform import koldun_key_value_entry.NAME %q\n\nor set adopt_existing = true in the provider block.", plan.id()))
+	if err == nil && !r.Adopts(&resp.Diagnostics, path.Root("key"), plan.id()) {
 		return
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -185,14 +169,14 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 // ImportState takes "bucket/key" or an identity. The value stays outside until
 // the next apply: it may be a secret.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	names().Import(ctx, "koldun_key_value_entry", req, resp)
+	names().Import(ctx, r.Type(), req, resp)
 }
 
 func (r *Resource) open(ctx context.Context, d *diag.Diagnostics) *bus.Bus {
-	if d.HasError() {
+	if d.HasError() || !r.Connected(d) {
 		return nil
 	}
-	b, err := r.connections.Bus(ctx)
+	b, err := r.Connections.Bus(ctx)
 	if err != nil {
 		d.AddError("Cannot connect", err.Error())
 		return nil

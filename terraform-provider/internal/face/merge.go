@@ -48,8 +48,11 @@ func Merge(f *crd.Field, prior tftypes.Value, seen any, mode Mode) (tftypes.Valu
 	if err != nil {
 		return now, err
 	}
-	if Same(f, prior, now) || prior.IsNull() && f.Type == crd.String && seen == "" {
+	if Same(f, prior, now) {
 		return prior, nil
+	}
+	if prior.IsNull() && f.Type == crd.String && seen == "" {
+		return absent(f, prior, mode)
 	}
 	return now, nil
 }
@@ -68,6 +71,9 @@ func absent(f *crd.Field, prior tftypes.Value, mode Mode) (tftypes.Value, error)
 // Zero is what leaving out a field means when the thing is wholly ours: its
 // default, or the empty value where that is the same as none. nil is null.
 func Zero(f *crd.Field) any {
+	if f.Kept {
+		return nil
+	}
 	if f.Default != nil {
 		return f.Default
 	}
@@ -89,7 +95,11 @@ func Zero(f *crd.Field) any {
 		if f.Empty {
 			return map[string]any{}
 		}
-	case crd.String, crd.Quantity, crd.Object:
+	case crd.String:
+		if f.Empty && !f.Duration {
+			return ""
+		}
+	case crd.Quantity, crd.Object:
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ import (
 // ResourceAttributes are the attributes of a resource for the fields below an
 // Object. Immutable fields, and those whose attribute is named by identity,
 // cannot be changed without replacement. In mode Whole what may be left out
-// has its default in the plan; in mode Configured it stays null, because the
-// cluster fills it in.
+// has its default in the plan, or stays as it is; in mode Configured it stays
+// null, because the cluster fills it in.
 func ResourceAttributes(f *crd.Field, mode Mode, identity ...string) map[string]schema.Attribute {
 	out := make(map[string]schema.Attribute, len(f.Fields))
 	for _, c := range f.Fields {
@@ -59,7 +59,7 @@ func (b builder) attribute(f *crd.Field) schema.Attribute {
 	if b.mode == Whole && !required && !b.computed {
 		fallback = zeroValue(f)
 	}
-	computed := b.computed || fallback != nil
+	computed := b.computed || fallback != nil || b.mode == Whole && f.Kept
 	optional := !required && !b.computed
 	value := static{value: fallback}
 	switch f.Type {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/dynamic"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -32,7 +33,10 @@ type Config struct {
 func (c Config) Configured() bool { return c.Path != "" || c.Host != "" }
 
 // A Client talks to one cluster. It is safe for concurrent use.
-type Client struct{ dynamic dynamic.Interface }
+type Client struct {
+	dynamic dynamic.Interface
+	config  *rest.Config
+}
 
 // New makes a Client. It asks no server. Errors: Invalid.
 func New(c Config) (*Client, error) {
@@ -47,7 +51,16 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, fault.Errorf(fault.Invalid, "cannot configure Kubernetes: %w", err)
 	}
-	return &Client{dynamic: d}, nil
+	return &Client{dynamic: d, config: cfg}, nil
+}
+
+// Nodes are the nodes of the cluster. Errors: Invalid.
+func (c *Client) Nodes() (typedcorev1.NodeInterface, error) {
+	core, err := typedcorev1.NewForConfig(c.config)
+	if err != nil {
+		return nil, fault.Errorf(fault.Invalid, "cannot configure Kubernetes: %w", err)
+	}
+	return core.Nodes(), nil
 }
 
 func (c Config) rest() (*rest.Config, error) {

@@ -29,6 +29,9 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
+// String is the resource as rules for access name it: "secrets", "models.koldun.gorizond.io".
+func (r Resource) String() string { return strings.TrimSuffix(r.Plural+"."+r.Group, ".") }
+
 // Get reads an object. Errors: NotFound, Unsupported (the cluster does not
 // know the kind), Denied, Transient.
 func (c *Client) Get(ctx context.Context, r Resource, k Key) (*unstructured.Unstructured, error) {
@@ -48,8 +51,16 @@ func (c *Client) Apply(ctx context.Context, r Resource, obj *unstructured.Unstru
 // Delete starts the deletion of an object; what it owns goes first. No object
 // is no error.
 func (c *Client) Delete(ctx context.Context, r Resource, k Key) error {
-	foreground := metav1.DeletePropagationForeground
-	err := c.of(r, k).Delete(ctx, k.Name, metav1.DeleteOptions{PropagationPolicy: &foreground})
+	return c.delete(ctx, r, k, metav1.DeletePropagationForeground)
+}
+
+// Remove deletes an object that owns nothing. No object is no error.
+func (c *Client) Remove(ctx context.Context, r Resource, k Key) error {
+	return c.delete(ctx, r, k, metav1.DeletePropagationBackground)
+}
+
+func (c *Client) delete(ctx context.Context, r Resource, k Key, policy metav1.DeletionPropagation) error {
+	err := c.of(r, k).Delete(ctx, k.Name, metav1.DeleteOptions{PropagationPolicy: &policy})
 	if err = c.explain("delete", r, k, err); fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -72,12 +83,12 @@ func (c *Client) explain(verb string, r Resource, k Key, err error) error {
 	kind, hint := fault.Internal, ""
 	switch {
 	case apierrors.IsNotFound(err) && unknownKind(err):
-		kind, hint = fault.Unsupported, fmt.Sprintf("the cluster does not know %s.%s: install Koldun's packages (package/install.yaml), or set wait.for_api", r.Plural, r.Group)
+		kind, hint = fault.Unsupported, fmt.Sprintf("the cluster does not know %s: install Koldun's packages (package/install.yaml), or set wait.for_api", r)
 		return fault.Errorf(kind, "cannot %s %s %q: %s", verb, r.Kind, k, hint)
 	case apierrors.IsNotFound(err):
 		kind = fault.NotFound
 	case apierrors.IsForbidden(err):
-		kind, hint = fault.Denied, fmt.Sprintf("; allow the verbs get, patch and delete on %s.%s", r.Plural, r.Group)
+		kind, hint = fault.Denied, fmt.Sprintf("; allow the verbs get, patch and delete on %s", r)
 	case apierrors.IsUnauthorized(err):
 		kind, hint = fault.Denied, "; the credentials are missing or no longer valid"
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):

@@ -7,11 +7,10 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
@@ -19,30 +18,29 @@ import (
 // Create makes the thing and waits until it is ready. What exists already is
 // refused, unless the provider adopts.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	var limits timeouts.Value
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
-	limit, d := limits.Create(ctx, r.kind.Ready)
-	resp.Diagnostics.Append(d...)
-	w, ok := r.begin(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
+	limit := base.Limit(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
+	w, want, ok := r.prepare(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
 	if !ok {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	before, err := w.thing.Observe(ctx, w.spec)
+	first := want
+	first.Fresh = true
+	before, err := w.thing.Observe(ctx, first)
 	if err != nil {
 		r.fail(&resp.Diagnostics, "look up", w.object, err)
 		return
 	}
-	if before.Exists && !r.kind.Shared && !r.connections.Settings.Adopt {
-		resp.Diagnostics.AddAttributeError(path.Root(r.kind.Identity[0]), fmt.Sprintf("koldun_%s %q exists already", r.kind.Name, r.name(w.object)),
-			fmt.Sprintf("Take it over with:\n\n  terraform import koldun_%s.NAME %q\n\nor set adopt_existing = true in the provider block.", r.kind.Name, r.name(w.object)))
+	if before.Exists && !r.kind.Shared && !r.Adopts(&resp.Diagnostics, r.at(), r.id(w.object)) {
 		return
 	}
-	if err := w.thing.Create(ctx, w.spec); err != nil {
+	whole, release := base.Whole(ctx)
+	defer release()
+	if err := w.thing.Create(whole, want); err != nil {
 		r.fail(&resp.Diagnostics, "create", w.object, err)
 		// A part of it may be there by now.
-		if now, err := w.thing.Observe(ctx, w.spec); before.Exists || err == nil && !now.Exists {
+		if now, err := w.thing.Observe(whole, first); before.Exists || err == nil && !now.Exists {
 			return
 		}
 	}
@@ -56,135 +54,117 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if raw, ok := r.settle(ctx, w, limit, &resp.Diagnostics); ok {
+	if raw, ok := r.settle(ctx, w, want, limit, &resp.Diagnostics); ok {
 		resp.State.Raw = raw
 	}
 }
 
 // Update brings the thing to what is configured, in place, and waits.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var limits timeouts.Value
-	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
-	limit, d := limits.Update(ctx, r.kind.Ready)
-	resp.Diagnostics.Append(d...)
-	w, ok := r.begin(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
+	limit := base.Limit(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
+	w, want, ok := r.prepare(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
 	if !ok {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r.kind.Identity.Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
-	now, err := w.thing.Observe(ctx, w.spec)
+	now, err := w.thing.Observe(ctx, want)
 	if err != nil {
 		r.fail(&resp.Diagnostics, "look up", w.object, err)
 		return
 	}
+	whole, release := base.Whole(ctx)
+	defer release()
 	switch {
 	case !now.Exists:
-		err = w.thing.Create(ctx, w.spec)
+		err = w.thing.Create(whole, want)
 	case !now.UpToDate:
-		err = w.thing.Update(ctx, w.spec)
+		err = w.thing.Update(whole, want)
+	}
+	if err == nil {
+		err = r.withdrawn(whole, req.State.Raw, w)
 	}
 	if err != nil {
 		r.fail(&resp.Diagnostics, "update", w.object, err)
 		return
 	}
-	if raw, ok := r.settle(ctx, w, limit, &resp.Diagnostics); ok {
+	if raw, ok := r.settle(ctx, w, want, limit, &resp.Diagnostics); ok {
 		resp.State.Raw = raw
 	}
 }
 
+// withdrawn removes the Secret that the connection was kept in, if it is kept
+// elsewhere from now on.
+func (r *Resource) withdrawn(ctx context.Context, state tftypes.Value, w *work) error {
+	before, err := face.Unpack(state)
+	if err != nil || !r.kind.Connects || before[attrWrite].IsNull() {
+		return err
+	}
+	old, err := r.delivered(w.thing, before)
+	if err != nil {
+		return err
+	}
+	was, _ := old.(delivery)
+	if now, ok := w.thing.(delivery); ok && now.to == was.to {
+		return nil
+	}
+	return was.withdraw(ctx)
+}
+
 // Delete removes the thing.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var limits timeouts.Value
-	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root(attrTimeouts), &limits)...)
-	limit, d := limits.Delete(ctx, r.kind.Ready)
-	resp.Diagnostics.Append(d...)
-	w, ok := r.begin(ctx, req.State.Raw, &resp.Diagnostics)
+	limit := base.Limit(ctx, req.State, timeouts.Value.Delete, r.kind.Ready, &resp.Diagnostics)
+	w, want, ok := r.prepare(ctx, req.State.Raw, &resp.Diagnostics)
 	if !ok {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := w.thing.Delete(ctx, w.spec); err != nil {
+	if err := w.thing.Delete(ctx, want); err != nil {
 		r.fail(&resp.Diagnostics, "delete", w.object, err)
 	}
 }
 
-// A work is one resource being worked on.
-type work struct {
-	crd    *crd.Kind
-	typ    tftypes.Type
-	object face.Object
-	spec   map[string]any
-	thing  Thing
-}
-
-func (r *Resource) begin(ctx context.Context, raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {
-	if d.HasError() {
-		return nil, false
+// prepare is begin, with what is wanted.
+func (r *Resource) prepare(ctx context.Context, raw tftypes.Value, d *diag.Diagnostics) (*work, Wanted, bool) {
+	w, ok := r.begin(ctx, raw, d)
+	if !ok {
+		return nil, Wanted{}, false
 	}
-	c, err := r.crd()
-	if err == nil {
-		w := &work{crd: c, typ: raw.Type()}
-		if w.object, err = face.Unpack(raw); err == nil {
-			w.spec, err = r.spec(w.object, c)
-		}
-		if err == nil {
-			w.thing = r.open(ctx, d)
-			return w, w.thing != nil
-		}
-	}
-	d.AddError("Cannot read koldun_"+r.kind.Name, err.Error())
-	return nil, false
-}
-
-// spec is what the attributes say, with the owner's name.
-func (r *Resource) spec(o face.Object, c *crd.Kind) (map[string]any, error) {
-	spec, err := o.Known(c.Spec)
-	if err == nil && r.kind.Owner {
-		spec[attrName] = o.Text(attrName)
-	}
-	return spec, err
-}
-
-// state is the work's object with what was observed.
-func (w *work) state(o Observed) (tftypes.Value, error) {
-	out := face.Object{}
-	for k, v := range w.object {
-		out[k] = v
-	}
-	status := o.Status
-	if status == nil {
-		status = map[string]any{}
-	}
-	v, err := face.Decode(w.crd.Status, status)
+	want, err := w.wanted()
 	if err != nil {
-		return tftypes.Value{}, err
+		r.Broken(d, "read", err)
 	}
-	out[attrStatus] = v
-	out[attrReady] = tftypes.NewValue(tftypes.Bool, o.Ready)
-	return out.Pack(w.typ), nil
+	return w, want, err == nil
 }
 
-// settle waits until the thing is ready, and returns the state then.
-func (r *Resource) settle(ctx context.Context, w *work, limit time.Duration, d *diag.Diagnostics) (tftypes.Value, bool) {
-	policy := wait.Read(w.object[attrWait])
-	var last Observed
-	s, err := wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
-		o, err := w.thing.Observe(ctx, w.spec)
-		if err != nil {
-			return wait.State{}, err
+// settle hands the connection out, waits until the thing is ready, and returns
+// the state then.
+func (r *Resource) settle(ctx context.Context, w *work, want Wanted, limit time.Duration, d *diag.Diagnostics) (tftypes.Value, bool) {
+	if out, ok := w.thing.(delivery); ok {
+		whole, release := base.Whole(ctx)
+		defer release()
+		if err := out.deliver(whole, want); err != nil {
+			r.fail(d, "write the connection of", w.object, err)
+			return tftypes.Value{}, false
 		}
-		last = o
-		return wait.State{Ready: o.Ready, Final: policy.None, Message: o.Message}, nil
+	}
+	var last Observed
+	_, err := wait.Settle(ctx, wait.Read(w.object[attrWait]), fmt.Sprintf("%s %q", r.Type(), r.id(w.object)), limit, d, func(ctx context.Context) (wait.State, error) {
+		o, err := w.thing.Observe(ctx, want)
+		if err == nil {
+			last = o
+		}
+		return wait.State{Ready: o.Ready, Message: o.Message}, err
 	})
 	if err != nil {
 		r.fail(d, "look up", w.object, err)
 		return tftypes.Value{}, false
 	}
-	if !s.Ready && !policy.None {
-		wait.Report(d, policy, fmt.Sprintf("koldun_%s %q", r.kind.Name, r.name(w.object)), limit, s)
+	if err := w.fill(context.WithoutCancel(ctx)); err != nil {
+		r.fail(d, "read", w.object, err)
+		return tftypes.Value{}, false
 	}
 	raw, err := w.state(last)
 	if err != nil {

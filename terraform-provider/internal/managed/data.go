@@ -8,12 +8,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 )
 
 // A DataSource looks at an outside thing that somebody else manages.
-type DataSource struct{ resource Resource }
+type DataSource struct {
+	base.Source
+	resource *Resource
+}
 
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
@@ -22,14 +26,12 @@ func DataSources() []func() datasource.DataSource {
 	var out []func() datasource.DataSource
 	for _, k := range Kinds() {
 		load := sync.OnceValues(k.load)
-		out = append(out, func() datasource.DataSource { return &DataSource{Resource{kind: k, crd: load}} })
+		out = append(out, func() datasource.DataSource {
+			r := &Resource{Base: base.Base{Name: k.Name}, kind: k, crd: load}
+			return &DataSource{base.Source{Of: &r.Base}, r}
+		})
 	}
 	return out
-}
-
-// Metadata names the data source as the resource.
-func (s *DataSource) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + s.resource.kind.Name
 }
 
 // Schema has the attributes of the resource.
@@ -50,29 +52,19 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: attributes}
 }
 
-// Configure takes the provider's connections.
-func (s *DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*connection.Connections); ok {
-		s.resource.connections = c
-	}
-}
-
 // Read looks at the thing. None is an error.
 func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	r := &s.resource
+	r := s.resource
 	w, ok := r.begin(ctx, req.Config.Raw, &resp.Diagnostics)
 	if !ok {
 		return
 	}
-	o, err := w.thing.Observe(ctx, w.spec)
-	if err == nil && !o.Exists {
-		err = fmt.Errorf("it does not exist: %s", o.Message)
-	}
+	o, err := w.read(ctx, true)
 	if err == nil {
-		err = r.see(w, o, true)
+		resp.State.Raw, err = w.state(o)
 	}
-	if err == nil {
-		resp.State.Raw, err = w.state(r.again(ctx, w, o))
+	if fault.Is(err, fault.NotFound) {
+		err = fmt.Errorf("it does not exist: %w", err)
 	}
 	if err != nil {
 		r.fail(&resp.Diagnostics, "read", w.object, err)

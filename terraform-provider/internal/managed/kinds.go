@@ -6,16 +6,8 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/external"
-	"github.com/gorizond/koldun/internal/external/bucket"
-	"github.com/gorizond/koldun/internal/external/consumer"
-	"github.com/gorizond/koldun/internal/external/keyvalue"
-	"github.com/gorizond/koldun/internal/external/modelartifact"
-	"github.com/gorizond/koldun/internal/external/modelrecord"
-	"github.com/gorizond/koldun/internal/external/stream"
+	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/token"
-	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/progress"
-	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
@@ -34,21 +26,23 @@ type Kind struct {
 	// Owner says that the thing is known by a name of its own, which is the
 	// attribute "name" and not part of what is outside.
 	Owner bool
-	// Digest is the field that holds the SHA-256 of the write-only attribute
-	// secret_wo; "" if there is no such secret.
+	// Connects says that there is a connection to write into a Secret.
+	Connects bool
+	// Digest is the field that holds the SHA-256 of a secret: one that is given
+	// as secret_wo, or one that is generated and written into a Secret; "" if
+	// there is no such secret.
 	Digest string
 	// Omit are fields that Terraform does not offer; see why where they are.
 	Omit []string
-	// Empty are lists and maps of which an empty one means the same as none.
-	Empty []string
 	// Defaults of fields that stay as they are in a cluster when they are left
 	// out. Here a thing is wholly Terraform's, so that the plan says what it gets.
 	Defaults map[string]any
+	// Kept are fields that stay as the thing has them when they are left out,
+	// unless they have a default.
+	Kept []string
 	// Fixed are fields that cannot be changed in place, where the CRD says so
 	// by a rule of the whole spec.
 	Fixed []string
-	// Kept are fields that mean "as it is" where they are left out.
-	Kept []string
 	// Shared things exist whoever made them: there is nothing to adopt.
 	Shared bool
 
@@ -57,69 +51,84 @@ type Kind struct {
 
 // Kinds are all resources of outside things.
 func Kinds() []Kind {
-	const brief = 2 * time.Minute
-	return []Kind{
-		row("bucket", "buckets", []string{"bucket_name"}, brief, openBucket, connection.S3),
-		streamRow(),
-		keyValueRow(),
-		consumerRow(),
-		tokenRow(),
-		row("model_record", "modelrecords", []string{"namespace", "name"}, brief, openModelRecord, connection.NATS),
-		artifactRow(),
-	}
+	return []Kind{bucketRow(), streamRow(), keyValueRow(), consumerRow(), tokenRow(), recordRow(), artifactRow(), nodesRow()}
+}
+
+const brief = 2 * time.Minute
+
+func bucketRow() Kind {
+	k := row("bucket", "buckets", []string{"bucket_name"}, openBucket, nil, connection.S3)
+	k.Connects, k.Kept = true, []string{"versioning", "lifecycleRules", "tags", "policy"}
+	return k
 }
 
 func streamRow() Kind {
-	k := row("stream", "streams", []string{"name"}, 2*time.Minute, openStream, connection.NATS)
+	k := row("stream", "streams", []string{attrName}, openStream, nil, connection.NATS)
+	k.Connects, k.Kept = true, []string{"placement"}
 	k.Defaults = map[string]any{"discard": "old", "duplicateWindow": "2m", "replicas": int64(1)}
+	return k
+}
+
+func keyValueRow() Kind {
+	k := row("key_value", "keyvalues", []string{"bucket"}, openKeyValue, nil, connection.NATS)
+	k.Connects, k.Kept = true, []string{"history", "placement"}
+	k.Defaults = map[string]any{"replicas": int64(1)}
 	return k
 }
 
 // consumerRow fixes what its CRD makes immutable by rules over all fields.
 func consumerRow() Kind {
-	k := row("consumer", "consumers", []string{"stream", "name"}, 2*time.Minute, openConsumer, connection.NATS)
-	k.Fixed = []string{"deliverPolicy", "ackPolicy", "replayPolicy", "startSequence", "startTime"}
-	k.Empty = []string{"filterSubjects", "backoff"}
+	k := row("consumer", "consumers", []string{"stream", attrName}, openConsumer, nil, connection.NATS)
+	k.Connects, k.Kept = true, []string{"ackWait", "maxAckPending", "replicas"}
 	k.Defaults = map[string]any{"deliverPolicy": "All", "ackPolicy": "Explicit", "replayPolicy": "Instant"}
-	return k
-}
-
-// keyValueRow leaves a bucket the history that it has.
-func keyValueRow() Kind {
-	k := row("key_value", "keyvalues", []string{"bucket"}, 2*time.Minute, openKeyValue, connection.NATS)
-	k.Kept = []string{"history"}
-	k.Defaults = map[string]any{"replicas": int64(1)}
+	k.Fixed = []string{"deliverPolicy", "ackPolicy", "replayPolicy", "startSequence", "startTime"}
 	return k
 }
 
 // tokenRow has no secret_ref, because Terraform takes the token itself as a
-// write-only value, and no rotate_after: nobody is there to rotate between two
-// applies.
+// write-only value. An entry that moves to another bucket or prefix is another
+// entry.
 func tokenRow() Kind {
-	k := row("token", "tokens", []string{attrName}, 2*time.Minute, openToken, connection.NATS)
-	k.Owner, k.Digest = true, "sha256"
-	k.Omit, k.Empty = []string{"secretRef", "rotateAfter"}, []string{"models", "metadata"}
+	k := row("token", "tokens", []string{attrName}, openToken, func(s *token.Spec, w Wanted) {
+		s.Owner, s.Stored = "terraform/"+w.Name, string(w.Stored[token.ConnectionKey])
+	}, connection.NATS)
+	k.Owner, k.Connects, k.Digest = true, true, "sha256"
+	k.Omit, k.Fixed = []string{"secretRef"}, []string{"bucket", "prefix"}
 	return k
+}
+
+func recordRow() Kind {
+	return row("model_record", "modelrecords", []string{"namespace", attrName}, openModelRecord, nil, connection.NATS)
 }
 
 // artifactRow waits for files that Jobs make.
 func artifactRow() Kind {
-	k := row("model_artifact", "modelartifacts", []string{"url"}, 6*time.Hour, openModelArtifact, connection.S3)
-	k.Shared = true
+	k := row("model_artifact", "modelartifacts", []string{"url"}, openModelArtifact, nil, connection.S3)
+	k.Ready, k.Shared = 6*time.Hour, true
 	return k
 }
 
-func row[S, O any](name, plural string, identity []string, ready time.Duration,
-	open func(context.Context, *connection.Connections) (external.Client[S, O], error), needs ...connection.System,
+// nodesRow labels nodes of the cluster that the provider is configured with. A
+// rule is there before its creation if nodes have labels of it.
+func nodesRow() Kind {
+	k := row("node_label_rule", "nodelabelrules", []string{attrName}, openNodes, func(s *nodes.Spec, w Wanted) {
+		s.Owner, s.Ending = "terraform/"+w.Name, w.Fresh
+	}, connection.Kubernetes)
+	k.Owner = true
+	return k
+}
+
+func row[S, O any](name, plural string, id []string, open func(context.Context, *connection.Connections) (external.Client[S, O], error),
+	adapt func(*S, Wanted), needs ...connection.System,
 ) Kind {
 	return Kind{
-		Name: name, Plural: plural, Identity: identity, Needs: needs, Durations: durations[S](), Ready: ready,
+		Name: name, Plural: plural, Identity: id, Needs: needs, Durations: durations[S](), Ready: brief,
 		open: func(ctx context.Context, c *connection.Connections) (Thing, error) {
 			client, err := open(ctx, c)
 			if err != nil {
 				return nil, err
 			}
-			return erase(client), nil
+			return erase(client, adapt), nil
 		},
 	}
 }
@@ -130,93 +139,17 @@ func (k Kind) load() (*crd.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range k.Durations {
-		if f := c.Spec.Child(name); f != nil {
-			f.Duration = true
-			if f.Elem != nil {
-				f.Elem.Duration = true
-			}
-		}
-	}
 	c.Spec.Fields = slices.DeleteFunc(c.Spec.Fields, func(f *crd.Field) bool { return slices.Contains(k.Omit, f.Name) })
-	for _, name := range k.Fixed {
-		if f := c.Spec.Child(name); f != nil {
-			f.Immutable = true
+	for _, f := range c.Spec.Fields {
+		f.Duration = slices.Contains(k.Durations, f.Name)
+		if f.Elem != nil {
+			f.Elem.Duration = f.Duration
 		}
-	}
-	for name, value := range k.Defaults {
-		if f := c.Spec.Child(name); f != nil {
-			f.Default = value
+		if v, ok := k.Defaults[f.Name]; ok {
+			f.Default = v
 		}
-	}
-	for _, name := range k.Empty {
-		if f := c.Spec.Child(name); f != nil {
-			f.Empty = true
-		}
+		f.Kept = slices.Contains(k.Kept, f.Name) && f.Default == nil
+		f.Immutable = f.Immutable || slices.Contains(k.Fixed, f.Name)
 	}
 	return c, nil
-}
-
-func openBucket(ctx context.Context, c *connection.Connections) (external.Client[bucket.Spec, bucket.Status], error) {
-	client, err := c.S3(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return bucket.New(client, c.Settings.S3.Region, nil), nil
-}
-
-func openStream(ctx context.Context, c *connection.Connections) (external.Client[stream.Spec, stream.Status], error) {
-	b, err := c.Bus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return stream.New(b, nil), nil
-}
-
-func openKeyValue(ctx context.Context, c *connection.Connections) (external.Client[keyvalue.Spec, keyvalue.Status], error) {
-	b, err := c.Bus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return keyvalue.New(b, nil), nil
-}
-
-func openConsumer(ctx context.Context, c *connection.Connections) (external.Client[consumer.Spec, consumer.Status], error) {
-	b, err := c.Bus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return consumer.New(b, nil), nil
-}
-
-func openToken(ctx context.Context, c *connection.Connections) (external.Client[token.Spec, token.Status], error) {
-	b, err := c.Bus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return token.New(b), nil
-}
-
-func openModelRecord(ctx context.Context, c *connection.Connections) (external.Client[modelrecord.Spec, modelrecord.Status], error) {
-	b, err := c.Bus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return modelrecord.New(c.Open, registry.Models(b)), nil
-}
-
-// openModelArtifact reads progress where a NATS server is known.
-func openModelArtifact(_ context.Context, c *connection.Connections) (external.Client[modelartifact.Spec, modelartifact.Status], error) {
-	reports := func(ctx context.Context, key string) (progress.Report, error) {
-		if c.Missing(connection.NATS) != "" {
-			return progress.Report{}, fault.Errorf(fault.NotFound, "cannot read progress %q: no NATS server is configured", key)
-		}
-		b, err := c.Bus(ctx)
-		if err != nil {
-			return progress.Report{}, err
-		}
-		r, err := registry.Progress(b).Get(ctx, key)
-		return r.Value, err
-	}
-	return modelartifact.New(c.Open, reports), nil
 }

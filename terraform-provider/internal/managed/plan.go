@@ -2,11 +2,12 @@ package managed
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 )
 
@@ -16,57 +17,43 @@ func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest,
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	if r.connections != nil {
-		for _, s := range r.kind.Needs {
-			if m := r.connections.Missing(s); m != "" {
-				resp.Diagnostics.AddError(fmt.Sprintf("koldun_%s needs %s", r.kind.Name, s), m)
-			}
-		}
+	r.Needs(&resp.Diagnostics, r.kind.Needs...)
+	if err := r.plan(req, resp, &resp.Diagnostics); err != nil {
+		r.Broken(&resp.Diagnostics, "plan", err)
 	}
-	if r.kind.Digest != "" {
-		r.digest(req, resp)
-	}
-	if req.State.Raw.IsNull() || resp.Diagnostics.HasError() {
-		return
-	}
-	plan, err := r.settled(req.State.Raw, resp.Plan.Raw)
-	if err != nil {
-		resp.Diagnostics.AddError("Cannot plan koldun_"+r.kind.Name, err.Error())
-		return
-	}
-	resp.Plan.Raw = plan
 }
 
-// settled is the plan in the words of the state. If nothing else is to change
-// and the thing is ready, nothing is planned at all.
-func (r *Resource) settled(before, after tftypes.Value) (tftypes.Value, error) {
+func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, d *diag.Diagnostics) error {
 	c, err := r.crd()
 	if err != nil {
-		return after, err
+		return err
 	}
-	state, err := face.Unpack(before)
+	config, err := face.Unpack(req.Config.Raw)
 	if err != nil {
-		return after, err
+		return err
 	}
-	plan, err := face.Unpack(after)
+	plan, err := face.Unpack(resp.Plan.Raw)
 	if err != nil {
-		return after, err
+		return err
 	}
-	changed := !plan[attrWait].Equal(state[attrWait]) || !plan[attrTimeouts].Equal(state[attrTimeouts])
-	for _, f := range c.Spec.Fields {
-		a := f.Attribute
-		if plan[a].IsFullyKnown() && face.Same(f, state[a], plan[a]) {
-			plan[a] = state[a]
+	state, err := face.Unpack(req.State.Raw)
+	if err != nil {
+		return err
+	}
+	if !config[attrWrite].IsNull() {
+		r.Needs(d, connection.Kubernetes)
+	}
+	told := []string{attrReady, attrStatus}
+	if f := c.Spec.Child(r.kind.Digest); f != nil {
+		if generates(config) {
+			told = append(told, f.Attribute) // a new secret may be due by then
+		} else {
+			digest(f.Attribute, config, plan)
 		}
-		changed = changed || !plan[a].Equal(state[a])
 	}
-	for _, a := range []string{attrReady, attrStatus} {
-		switch {
-		case !state.True(attrReady), changed:
-			plan[a] = tftypes.NewValue(plan[a].Type(), tftypes.UnknownValue)
-		default:
-			plan[a] = state[a]
-		}
+	if !req.State.Raw.IsNull() {
+		base.Settle(c.Spec, config, state, plan, told...)
 	}
-	return plan.Pack(after.Type()), nil
+	resp.Plan.Raw = plan.Pack(req.Plan.Raw.Type())
+	return nil
 }

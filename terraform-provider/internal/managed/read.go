@@ -2,13 +2,15 @@ package managed
 
 import (
 	"context"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/crd"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/internal/fault"
 )
+
+// imported is the key of a resource's private data that says that its state has
+// nothing but the name so far.
+const imported = "imported"
 
 // Read looks at the thing. One that is gone leaves the state.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -18,72 +20,47 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	// Before RemoveResource: the framework wants an identity even then.
 	r.kind.Identity.Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
-	o, err := w.thing.Observe(ctx, w.spec)
-	if err != nil {
+	first, d := req.Private.GetKey(ctx, imported)
+	resp.Diagnostics.Append(d...)
+	o, err := w.read(ctx, first != nil)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		resp.State.RemoveResource(ctx)
+		return
+	case err != nil:
 		r.fail(&resp.Diagnostics, "look up", w.object, err)
 		return
 	}
-	if !o.Exists {
-		resp.State.RemoveResource(ctx)
-		return
-	}
-	imported := r.imported(w)
-	if err := r.see(w, o, imported); err != nil {
-		r.fail(&resp.Diagnostics, "read", w.object, err)
-		return
-	}
-	if imported {
-		o = r.again(ctx, w, o)
+	if first != nil {
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, imported, nil)...)
 	}
 	if resp.State.Raw, err = w.state(o); err != nil {
 		r.fail(&resp.Diagnostics, "read", w.object, err)
 	}
 }
 
-// see takes what was seen into the object.
-func (r *Resource) see(w *work, o Observed, imported bool) error {
-	for _, f := range w.crd.Spec.Fields {
-		if !imported && w.object[f.Attribute].IsNull() && slices.Contains(r.kind.Kept, f.Name) {
-			continue
+// read looks at the thing and takes what it sees into the object. At first
+// nothing but the name is known, and what is seen is what is wanted. A thing
+// that is gone is an error of kind NotFound.
+func (w *work) read(ctx context.Context, first bool) (Observed, error) {
+	if first {
+		if err := w.see(ctx, true); err != nil {
+			return Observed{}, err
 		}
-		seen := o.Spec[f.Name]
-		if o.Spec == nil {
-			// Nobody can tell: it is as it was, and by default at first.
-			seen = w.spec[f.Name]
-		}
-		v, err := face.Merge(f, w.object[f.Attribute], seen, face.Whole)
-		if err != nil {
-			return err
-		}
-		w.object[f.Attribute] = v
 	}
-	return nil
-}
-
-// imported reports whether the state has but the name of a thing that was just
-// imported: an apply fills in the rest.
-func (r *Resource) imported(w *work) bool {
-	return slices.ContainsFunc(w.crd.Spec.Fields, func(f *crd.Field) bool {
-		_, had := w.spec[f.Name]
-		return !had && (f.Required || face.Zero(f) != nil)
-	})
-}
-
-// again looks once more at a thing that was just imported: the first look knew
-// nothing but its name, and so could not tell whether it is as it should be.
-func (r *Resource) again(ctx context.Context, w *work, first Observed) Observed {
-	spec, err := r.spec(w.object, w.crd)
-	if err != nil {
-		return first
+	o, err := w.look(ctx)
+	if err == nil && !o.Exists {
+		err = fault.Errorf(fault.NotFound, "%s", o.Message)
 	}
-	o, err := w.thing.Observe(ctx, spec)
-	if err != nil {
-		return first
+	if err == nil && !first {
+		err = w.see(ctx, false)
 	}
-	return o
+	return o, err
 }
 
 // ImportState takes an id such as "bucket/key", or an identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	r.kind.Identity.Import(ctx, "koldun_"+r.kind.Name, req, resp)
+	if _, ok := r.kind.Identity.Import(ctx, r.Type(), req, resp); ok {
+		resp.Diagnostics.Append(resp.Private.SetKey(ctx, imported, []byte("true"))...)
+	}
 }

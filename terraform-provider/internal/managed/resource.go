@@ -1,26 +1,26 @@
 package managed
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
 // A Resource is the Terraform resource of one kind.
 type Resource struct {
-	kind        Kind
-	crd         func() (*crd.Kind, error)
-	check       *preflight.Checker
-	connections *connection.Connections
+	base.Base
+	kind Kind
+	crd  func() (*crd.Kind, error)
 }
 
 var (
@@ -36,30 +36,22 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 	var out []func() resource.Resource
 	for _, k := range Kinds() {
 		load := sync.OnceValues(k.load)
-		out = append(out, func() resource.Resource { return &Resource{kind: k, crd: load, check: check} })
+		out = append(out, func() resource.Resource {
+			return &Resource{Base: base.Base{Name: k.Name, Check: check}, kind: k, crd: load}
+		})
 	}
 	return out
 }
 
-// Metadata names the resource.
-func (r *Resource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + r.kind.Name
-}
-
-// Configure takes the provider's connections.
-func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*connection.Connections); ok {
-		r.connections = c
-	}
-}
-
-// open connects to what the kind needs.
-func (r *Resource) open(ctx context.Context, d *diag.Diagnostics) Thing {
-	if r.connections == nil {
-		d.AddError("The provider is not configured", "This is a defect of the provider: please report it.")
+// open connects to what the kind needs, for one resource.
+func (r *Resource) open(ctx context.Context, o face.Object, d *diag.Diagnostics) Thing {
+	if !r.Connected(d) {
 		return nil
 	}
-	t, err := r.kind.open(ctx, r.connections)
+	t, err := r.kind.open(ctx, r.Connections)
+	if err == nil && !o[attrWrite].IsNull() && r.kind.Connects {
+		t, err = r.delivered(t, o)
+	}
 	if err != nil {
 		d.AddError("Cannot connect", err.Error())
 		return nil
@@ -67,10 +59,30 @@ func (r *Resource) open(ctx context.Context, d *diag.Diagnostics) Thing {
 	return t
 }
 
-// name is what people know the thing by: the import id.
-func (r *Resource) name(o face.Object) string { return r.kind.Identity.ID(o) }
+// delivered is a thing whose connection is kept in the Secret that the object
+// names.
+func (r *Resource) delivered(t Thing, o face.Object) (Thing, error) {
+	to, err := face.Unpack(o[attrWrite])
+	if err != nil {
+		return nil, err
+	}
+	k, err := r.Connections.Kube()
+	if err != nil {
+		return nil, err
+	}
+	return delivery{
+		Thing: t, kube: k, writer: r.Type() + "/" + r.id(o), adopt: r.Connections.Settings.Adopt,
+		to: kube.Key{Namespace: cmp.Or(to.Text("namespace"), r.Connections.Namespace()), Name: to.Text("name")},
+	}, nil
+}
+
+// id is what people know the thing by: the import id.
+func (r *Resource) id(o face.Object) string { return r.kind.Identity.ID(o) }
+
+// at is the attribute that names the thing.
+func (r *Resource) at() path.Path { return path.Root(r.kind.Identity[0]) }
 
 // fail reports what happened while doing something to the thing.
 func (r *Resource) fail(d *diag.Diagnostics, verb string, o face.Object, err error) {
-	d.AddAttributeError(path.Root(r.kind.Identity[0]), fmt.Sprintf("Cannot %s koldun_%s %q", verb, r.kind.Name, r.name(o)), err.Error())
+	r.Fail(d, verb, r.at(), r.id(o), err)
 }

@@ -11,18 +11,20 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
 // Attributes that all resources have beside those of their CRD.
 const (
-	attrName     = "name"
-	attrSecret   = "secret_wo"
-	attrStatus   = "status"
-	attrReady    = "ready"
-	attrWait     = "wait"
-	attrTimeouts = "timeouts"
+	attrName   = "name"
+	attrSecret = "secret_wo"
+	attrWrite  = "write_secret_to"
+	attrRotate = "rotate_after"
+	attrStatus = "status"
+	attrReady  = base.AttrReady
+	attrWait   = "wait"
 )
 
 // Schema derives the attributes from the CRD.
@@ -35,7 +37,8 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	attributes := face.ResourceAttributes(c.Spec, face.Whole, r.kind.Identity...)
 	if r.kind.Owner {
 		attributes[attrName] = schema.StringAttribute{
-			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Description: "Name by which it is kept apart from others.",
+			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.LengthBetween(1, 253)},
+			Description: "Name by which it is kept apart from others.",
 		}
 	}
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
@@ -44,7 +47,12 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 			Description: "The secret itself, 16 to 4096 bytes. It reaches neither state nor plan: only its SHA-256 does, and a new secret is noticed by that. " +
 				"Give an ephemeral value, such as that of an ephemeral resource or variable.",
 		}
-		attributes[f.Attribute] = schema.StringAttribute{Optional: true, Computed: true, Description: f.Description + " Left out, it is that of `" + attrSecret + "`."}
+		attributes[f.Attribute] = schema.StringAttribute{
+			Optional: true, Computed: true, Description: f.Description + " Left out, it is that of `" + attrSecret + "`, or of the one that is made for `" + attrWrite + "`.",
+		}
+	}
+	if r.kind.Connects {
+		attributes[attrWrite] = writeAttribute(r.kind.Digest != "")
 	}
 	status := *c.Status
 	status.Description = "What is outside."
@@ -54,8 +62,28 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Description: "Whether the thing is as configured and can be used. If not, the next apply goes on where this one ended.",
 	}
 	attributes[attrWait] = wait.Attribute()
-	attributes[attrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
+	attributes[base.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
 	resp.Schema = schema.Schema{Description: c.Description, Attributes: attributes}
+}
+
+// writeAttribute names a Secret, as writeConnectionSecretToRef does in YAML.
+func writeAttribute(generated bool) schema.Attribute {
+	what := "Secret of the cluster that gets what a workload needs to connect, by the names of environment variables. "
+	if generated {
+		what = "Secret of the cluster that gets the secret, which is made here, under the key `token`. "
+	}
+	return schema.SingleNestedAttribute{
+		Optional: true,
+		Description: what + "It reaches neither state nor plan. The Secret is written anew when somebody changes or deletes it, and is deleted with the resource. " +
+			"One that exists and was not written by this resource is refused.",
+		Attributes: map[string]schema.Attribute{
+			"name": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 253)}, Description: "Name of the Secret."},
+			"namespace": schema.StringAttribute{
+				Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 63)},
+				Description: "Namespace of the Secret. Left out, it is `kubernetes.namespace` of the provider, or `default`.",
+			},
+		},
+	}
 }
 
 // IdentitySchema names the thing by the attributes that never change.

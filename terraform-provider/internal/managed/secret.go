@@ -5,39 +5,44 @@ import (
 	"encoding/hex"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
-// digest plans the SHA-256 of a secret that only the configuration has.
-func (r *Resource) digest(req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	c, err := r.crd()
-	if err != nil {
-		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
-		return
-	}
-	config, err := face.Unpack(req.Config.Raw)
-	if err == nil {
-		var plan face.Object
-		if plan, err = face.Unpack(req.Plan.Raw); err == nil {
-			a := c.Spec.Child(r.kind.Digest).Attribute
-			switch said, secret := config[a], config[attrSecret]; {
-			case !said.IsNull() && !secret.IsNull():
-				resp.Diagnostics.AddAttributeError(path.Root(a), "Invalid koldun_"+r.kind.Name, "Give either "+a+" or "+attrSecret+", not both.")
-			case !secret.IsNull() && !secret.IsKnown():
-				plan[a] = tftypes.NewValue(tftypes.String, tftypes.UnknownValue)
-			case !secret.IsNull():
-				plan.Set(a, digestOf(config.Text(attrSecret)))
-			case said.IsNull():
-				resp.Diagnostics.AddError("Invalid koldun_"+r.kind.Name, "Give the secret as "+attrSecret+", or its hash as "+a+".")
-			}
-			resp.Plan.Raw = plan.Pack(req.Plan.Raw.Type())
+// generates reports whether the secret of a thing that has one is made here,
+// and written into a Secret of the cluster.
+func generates(o face.Object) bool { return !o[attrWrite].IsNull() }
+
+// sources says what is wrong with where a thing's secret is to come from.
+func (r *Resource) sources(digest string, config face.Object) []preflight.Finding {
+	given := map[string]bool{digest: !config[digest].IsNull(), attrSecret: !config[attrSecret].IsNull(), attrWrite: generates(config)}
+	count := 0
+	for _, is := range given {
+		if is {
+			count++
 		}
 	}
-	if err != nil {
-		resp.Diagnostics.AddError("Cannot plan koldun_"+r.kind.Name, err.Error())
+	switch {
+	case count == 0:
+		return []preflight.Finding{{Message: "Give the secret as " + attrSecret + " or its hash as " + digest + ", or have one made that " + attrWrite + " puts into a Secret."}}
+	case count > 1:
+		return []preflight.Finding{{Path: digest, Message: "Give one of " + attrSecret + ", " + digest + " and " + attrWrite + ", not both or all."}}
+	case !config[attrRotate].IsNull() && !given[attrWrite]:
+		return []preflight.Finding{{Path: attrRotate, Message: "Only a secret that is made here is replaced here: it goes with " + attrWrite + "."}}
+	}
+	return nil
+}
+
+// digest plans the SHA-256 of a secret that only the configuration has.
+func digest(attribute string, config, plan face.Object) {
+	switch secret := config[attrSecret]; {
+	case secret.IsNull():
+	case !secret.IsKnown():
+		plan[attribute] = tftypes.NewValue(tftypes.String, tftypes.UnknownValue)
+	default:
+		plan.Set(attribute, digestOf(config.Text(attrSecret)))
 	}
 }
 
@@ -50,7 +55,7 @@ func (r *Resource) reveal(plan, config tftypes.Value) tftypes.Value {
 	p, errP := face.Unpack(plan)
 	said, errC := face.Unpack(config)
 	a := c.Spec.Child(r.kind.Digest).Attribute
-	if errP != nil || errC != nil || p[a].IsKnown() {
+	if errP != nil || errC != nil || p[a].IsKnown() || said[attrSecret].IsNull() {
 		return plan
 	}
 	p.Set(a, digestOf(said.Text(attrSecret)))
@@ -60,4 +65,12 @@ func (r *Resource) reveal(plan, config tftypes.Value) tftypes.Value {
 func digestOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
+}
+
+// root is the attribute of a finding that names one, empty if it names none.
+func root(name string) path.Path {
+	if name == "" {
+		return path.Empty()
+	}
+	return path.Root(name)
 }

@@ -13,94 +13,120 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/external"
-	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/fault"
 )
+
+// Wanted is a thing as it should be.
+type Wanted struct {
+	Spec map[string]any // as JSON decodes it
+	Name string         // of things that are known by a name of their own
+	// Stored is what was handed out of the thing before, and kept.
+	Stored map[string][]byte
+	// Fresh asks for what is there already, before a creation.
+	Fresh bool
+}
 
 // An Observed is an external.Observation as JSON decodes it.
 type Observed struct {
 	Exists, UpToDate, Ready bool
 	Message                 string
 	Status                  map[string]any
-	Spec                    map[string]any // as it is outside; nil if nobody can tell
+	Connection              map[string][]byte // secret
 }
 
-// A Thing manages outside things of one kind, with specs and statuses as JSON
-// decodes them. Its methods are those of external.Client.
+// A Thing manages outside things of one kind. Its methods are those of
+// external.Client and external.Viewer.
 type Thing interface {
-	Observe(ctx context.Context, spec map[string]any) (Observed, error)
-	Create(ctx context.Context, spec map[string]any) error
-	Update(ctx context.Context, spec map[string]any) error
-	Delete(ctx context.Context, spec map[string]any) error
+	Observe(ctx context.Context, w Wanted) (Observed, error)
+	// View is the spec of the thing as it is, nil if nobody can tell; with all,
+	// also in what the wanted spec does not speak of. Errors: NotFound.
+	View(ctx context.Context, w Wanted, all bool) (map[string]any, error)
+	Create(ctx context.Context, w Wanted) error
+	Update(ctx context.Context, w Wanted) error
+	Delete(ctx context.Context, w Wanted) error
 }
 
-// erase hides the types of a client.
-func erase[S, O any](c external.Client[S, O]) Thing { return thing[S, O]{c} }
+// erase hides the types of a client. adapt adds to a spec what is not in its
+// JSON; it may be nil.
+func erase[S, O any](c external.Client[S, O], adapt func(*S, Wanted)) Thing {
+	return thing[S, O]{c, adapt}
+}
 
-type thing[S, O any] struct{ client external.Client[S, O] }
+type thing[S, O any] struct {
+	client external.Client[S, O]
+	adapt  func(*S, Wanted)
+}
 
-func (t thing[S, O]) Observe(ctx context.Context, raw map[string]any) (Observed, error) {
-	var s S
-	if err := t.decode(raw, &s); err != nil {
+func (t thing[S, O]) Observe(ctx context.Context, w Wanted) (Observed, error) {
+	s, err := t.spec(w)
+	if err != nil {
 		return Observed{}, err
 	}
-	v, ok := t.client.(external.Viewer[S])
 	o, err := t.client.Observe(ctx, s)
-	if fault.Is(err, fault.Conflict) && ok {
-		// It is there, and differs in what cannot be changed: that shows below,
-		// and a plan replaces it.
+	if _, ok := t.client.(external.Viewer[S]); ok && fault.Is(err, fault.Conflict) {
+		// It is there, and differs in what cannot be changed: View shows it, and
+		// a plan replaces it.
 		o, err = external.Observation[O]{Exists: true, Message: err.Error()}, nil
 	}
 	if err != nil {
 		return Observed{}, err
 	}
-	out := Observed{Exists: o.Exists, UpToDate: o.UpToDate, Ready: o.Ready && o.UpToDate, Message: o.Message}
-	if err := convert(o.Status, &out.Status); err != nil {
-		return Observed{}, err
+	out := Observed{Exists: o.Exists, UpToDate: o.UpToDate, Ready: o.Ready && o.UpToDate, Message: o.Message, Connection: o.Connection}
+	err = convert(o.Status, &out.Status)
+	return out, err
+}
+
+func (t thing[S, O]) View(ctx context.Context, w Wanted, all bool) (map[string]any, error) {
+	v, ok := t.client.(external.Viewer[S])
+	if !ok {
+		return nil, nil
 	}
-	if !ok || !o.Exists {
-		return out, nil
-	}
-	seen, err := v.View(ctx, s)
-	if fault.Is(err, fault.NotFound) {
-		return Observed{}, nil // gone since
-	}
+	s, err := t.spec(w)
 	if err != nil {
-		return Observed{}, err
+		return nil, err
 	}
-	return out, convert(seen, &out.Spec)
+	seen, err := v.View(ctx, s, all)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	err = convert(seen, &out)
+	return out, err
 }
 
-func (t thing[S, O]) Create(ctx context.Context, raw map[string]any) error {
-	return t.with(raw, func(s S) error { return t.client.Create(ctx, s) })
+func (t thing[S, O]) Create(ctx context.Context, w Wanted) error {
+	s, err := t.spec(w)
+	if err != nil {
+		return err
+	}
+	return t.client.Create(ctx, s)
 }
 
-func (t thing[S, O]) Update(ctx context.Context, raw map[string]any) error {
-	return t.with(raw, func(s S) error { return t.client.Update(ctx, s) })
+func (t thing[S, O]) Update(ctx context.Context, w Wanted) error {
+	s, err := t.spec(w)
+	if err != nil {
+		return err
+	}
+	return t.client.Update(ctx, s)
 }
 
-func (t thing[S, O]) Delete(ctx context.Context, raw map[string]any) error {
-	return t.with(raw, func(s S) error { return t.client.Delete(ctx, s) })
+func (t thing[S, O]) Delete(ctx context.Context, w Wanted) error {
+	s, err := t.spec(w)
+	if err != nil {
+		return err
+	}
+	return t.client.Delete(ctx, s)
 }
 
-func (t thing[S, O]) with(raw map[string]any, do func(S) error) error {
+func (t thing[S, O]) spec(w Wanted) (S, error) {
 	var s S
-	if err := t.decode(raw, &s); err != nil {
-		return err
+	if err := convert(w.Spec, &s); err != nil {
+		return s, err
 	}
-	return do(s)
-}
-
-// decode reads a spec, with the name of its owner if it has one.
-func (t thing[S, O]) decode(raw map[string]any, s *S) error {
-	if err := convert(raw, s); err != nil {
-		return err
+	if t.adapt != nil {
+		t.adapt(&s, w)
 	}
-	if o, ok := any(s).(*token.Spec); ok {
-		name, _ := raw[attrName].(string)
-		o.Owner = "terraform/" + name
-	}
-	return nil
+	return s, nil
 }
 
 // convert goes through JSON. Numbers stay exact.

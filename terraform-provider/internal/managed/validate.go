@@ -2,46 +2,71 @@ package managed
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
 // specPath is where the fields stand in YAML.
 const specPath = "spec.forProvider"
 
-// ValidateConfig refuses what an API server that has the CRD would refuse.
+// ValidateConfig refuses what an API server that has the CRD would refuse, and
+// what would fail when it is applied.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	c, err := r.crd()
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
+		r.Broken(&resp.Diagnostics, "check", err)
 		return
 	}
 	o, err := face.Unpack(req.Config.Raw)
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot read koldun_"+r.kind.Name, err.Error())
+		r.Broken(&resp.Diagnostics, "check", err)
 		return
+	}
+	if f := c.Spec.Child(r.kind.Digest); f != nil {
+		r.Invalid(&resp.Diagnostics, r.sources(f.Attribute, o), root)
 	}
 	e, err := o.Encode(c.Spec, specPath)
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot read koldun_"+r.kind.Name, err.Error())
+		r.Broken(&resp.Diagnostics, "check", err)
 		return
 	}
 	obj := map[string]any{"metadata": map[string]any{"name": "terraform"}, "spec": map[string]any{"forProvider": e.Value}}
-	findings, err := r.check.Check(ctx, c, obj, e.Unknown)
+	findings, err := r.Check.Check(ctx, c, obj, e.Unknown)
 	if err != nil {
-		resp.Diagnostics.AddError("Cannot check koldun_"+r.kind.Name, err.Error())
+		r.Broken(&resp.Diagnostics, "check", err)
 		return
 	}
-	for _, f := range findings {
-		at := face.Path(c.Spec, path.Empty(), strings.TrimPrefix(f.Path, specPath))
-		if at.Equal(path.Empty()) {
-			resp.Diagnostics.AddError("Invalid koldun_"+r.kind.Name, f.Message)
-			continue
+	r.Invalid(&resp.Diagnostics, append(findings, lengths(c.Spec, e.Value, specPath)...), func(yaml string) path.Path {
+		return face.Path(c.Spec, path.Empty(), strings.TrimPrefix(yaml, specPath))
+	})
+}
+
+// lengths finds durations that are none, which a schema does not.
+func lengths(f *crd.Field, v any, at string) []preflight.Finding {
+	var out []preflight.Finding
+	switch x := v.(type) {
+	case string:
+		if _, err := time.ParseDuration(x); f.Duration && err != nil {
+			out = append(out, preflight.Finding{Path: at, Message: fmt.Sprintf("%q is no duration such as 90s, 10m or 1h30m", x)})
 		}
-		resp.Diagnostics.AddAttributeError(at, "Invalid koldun_"+r.kind.Name, f.Message)
+	case []any:
+		for i, e := range x {
+			out = append(out, lengths(f.Elem, e, fmt.Sprintf("%s[%d]", at, i))...)
+		}
+	case map[string]any:
+		for _, c := range f.Fields {
+			if e, ok := x[c.Name]; ok {
+				out = append(out, lengths(c, e, at+"."+c.Name)...)
+			}
+		}
 	}
+	return out
 }

@@ -30,7 +30,6 @@ func withoutResource() map[string]string {
 		"pools":                  "observed for the functions, and changes every second",
 		"tokensets":              "mirrors the Secrets of a namespace, for which somebody has to run all the time",
 		"queues":                 "composed of streams and key-value buckets, which Terraform offers one by one",
-		"nodelabelrules":         "not offered yet",
 	}
 }
 

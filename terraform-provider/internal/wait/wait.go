@@ -25,9 +25,9 @@ const (
 
 // Until looks again and again, with growing pauses, until the thing is ready
 // or cannot become so, and returns what it saw last. It ends with ctx, with
-// the last state and no error: what is not ready yet is no failure. Each new
-// reason is logged.
-func Until(ctx context.Context, look func(context.Context) (State, error)) (State, error) {
+// the last state and no error: what is not ready yet is no failure. With once,
+// the first look is the last. Each new reason is logged.
+func Until(ctx context.Context, look func(context.Context) (State, error), once bool) (State, error) {
 	var last State
 	for pause := first; ; pause = min(pause*3/2, longest) {
 		s, err := look(ctx)
@@ -41,7 +41,7 @@ func Until(ctx context.Context, look func(context.Context) (State, error)) (Stat
 			tflog.Info(ctx, "waiting", map[string]any{"reason": s.Reason, "message": s.Message, "ready": s.Ready})
 		}
 		last = s
-		if s.Ready || s.Final {
+		if s.Ready || s.Final || once {
 			return last, nil
 		}
 		// Jitter, so that many resources do not ask at the same moment.

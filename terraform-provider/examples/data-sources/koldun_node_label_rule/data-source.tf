@@ -1,0 +1,3 @@
+data "koldun_node_label_rule" "large" {
+  name = "large-gpu"
+}

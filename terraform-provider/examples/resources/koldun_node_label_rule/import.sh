@@ -1,0 +1,1 @@
+terraform import koldun_node_label_rule.large 'large-gpu'
