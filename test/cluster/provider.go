@@ -3,12 +3,14 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // ConnectProvider does for a Provider that was installed from its package what
@@ -21,13 +23,17 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 	if err != nil {
 		return "", err
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: revision.GetName()}}
+	as, err := c.runtimeAccount(ctx, revision)
+	if err != nil {
+		return "", fmt.Errorf("cannot find service account of Provider %q: %w", name, err)
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: as}}
 	if err := c.client.Create(ctx, account); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("cannot create service account of Provider %q: %w", name, err)
 	}
 	// The RBAC manager finds the service account in the Deployment that the
 	// revision owns.
-	deployment := emptyDeployment(account.Name)
+	deployment := emptyDeployment(revision.GetName(), account.Name)
 	deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(revision, revision.GroupVersionKind())}
 	if err := c.client.Create(ctx, deployment); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("cannot create Deployment of Provider %q: %w", name, err)
@@ -35,8 +41,48 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 	return c.serviceAccountKubeconfig(ctx, account.Name)
 }
 
-// emptyDeployment has no pods, and the service account of its own name.
-func emptyDeployment(name string) *appsv1.Deployment {
+// runtimeAccount is the name of the service account that a revision runs as: its
+// own, or that of the runtime configuration that an ImageConfig has for it.
+func (c *Cluster) runtimeAccount(ctx context.Context, revision *unstructured.Unstructured) (string, error) {
+	source, _, _ := unstructured.NestedString(revision.Object, "spec", "image")
+	list := &unstructured.UnstructuredList{}
+	list.SetAPIVersion("pkg.crossplane.io/v1beta1")
+	list.SetKind("ImageConfigList")
+	if err := c.client.List(ctx, list); err != nil {
+		return "", err
+	}
+	for _, config := range list.Items {
+		ref, found, _ := unstructured.NestedString(config.Object, "spec", "runtime", "configRef", "name")
+		if !found || !matches(config, source) {
+			continue
+		}
+		runtime := &unstructured.Unstructured{}
+		runtime.SetAPIVersion("pkg.crossplane.io/v1beta1")
+		runtime.SetKind("DeploymentRuntimeConfig")
+		if err := c.client.Get(ctx, client.ObjectKey{Name: ref}, runtime); err != nil {
+			return "", err
+		}
+		if name, _, _ := unstructured.NestedString(runtime.Object, "spec", "serviceAccountTemplate", "metadata", "name"); name != "" {
+			return name, nil
+		}
+	}
+	return revision.GetName(), nil
+}
+
+// matches reports whether an ImageConfig is for the image.
+func matches(config unstructured.Unstructured, image string) bool {
+	all, _, _ := unstructured.NestedSlice(config.Object, "spec", "matchImages")
+	for _, m := range all {
+		m, _ := m.(map[string]any)
+		if prefix, _ := m["prefix"].(string); prefix != "" && strings.HasPrefix(image, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// emptyDeployment has no pods.
+func emptyDeployment(name, account string) *appsv1.Deployment {
 	labels := map[string]string{"koldun.gorizond.io/test": name}
 	replicas := int32(0)
 	return &appsv1.Deployment{
@@ -47,7 +93,7 @@ func emptyDeployment(name string) *appsv1.Deployment {
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{
-					ServiceAccountName: name,
+					ServiceAccountName: account,
 					Containers:         []corev1.Container{{Name: "provider", Image: "runs-in-the-test"}},
 				},
 			},
