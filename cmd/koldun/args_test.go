@@ -50,7 +50,7 @@ func TestComposedArgumentsAreUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rendered bytes.Buffer
-	r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), out: &rendered, rounds: maxRounds, known: map[local.Key]local.Object{}}
+	r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), defaults: schemas.Default, out: &rendered, rounds: maxRounds, known: map[local.Key]local.Object{}}
 	if err := r.renderAll(t.Context(), claims); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got bytes.Buffer
-			r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), out: &got, rounds: maxRounds, known: map[local.Key]local.Object{}}
+			r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), defaults: schemas.Default, out: &got, rounds: maxRounds, known: map[local.Key]local.Object{}}
 			if err := r.renderAll(t.Context(), claims); err != nil {
 				t.Fatal(err)
 			}

@@ -47,6 +47,10 @@ type connections struct {
 	secret func(namespace, name string) (map[string][]byte, bool)
 	// secrets are all of a namespace.
 	secrets func(namespace string) []local.Secret
+	// composites are all of a kind in a namespace.
+	composites func(kind, namespace string) []local.Composite
+	// defaults fills in those of an object.
+	defaults func(obj map[string]any)
 }
 
 func newManaged(ctx context.Context, c connections) (*managed, error) {
@@ -76,8 +80,8 @@ func newManaged(ctx context.Context, c connections) (*managed, error) {
 		"ModelArtifact": adapt(modelartifact.New(stores, reports)),
 		"ModelRecord":   adapt(modelrecord.New(stores, registry.Models(c.bus))),
 		"HubRevision":   face[hubrevision.Spec, hubrevision.Status]{client: hubrevision.New(c.hubs), complete: c.revision},
-		"Demand":        face[demand.Spec, demand.Status]{client: demand.New(c.bus), complete: demanded},
-		"Pool":          face[pool.Spec, pool.Status]{client: pool.New(c.bus), complete: pooled(rand.Text())},
+		"Demand":        parent(c, demand.New(c.bus), demanded, demand.Sessions()),
+		"Pool":          parent(c, pool.New(c.bus), pooled(rand.Text()), pool.Dllamas()),
 		"Token":         face[token.Spec, token.Status]{client: token.New(c.bus), complete: c.token},
 		"TokenSet":      face[tokenset.Spec, tokenset.Status]{client: tokenset.New(c.bus), complete: c.tokens},
 	}}, nil
@@ -174,7 +178,8 @@ func (m *managed) Watch(ctx context.Context, obj local.Object, changed func()) e
 // fields of its spec.
 type face[S, O any] struct {
 	client   external.Client[S, O]
-	complete func(local.Object, *S) error // adds what the spec only refers to; may be nil
+	complete func(local.Object, *S) error                     // adds what the spec only refers to; may be nil
+	objects  func(local.Object, S, O) ([]local.Object, error) // that are made; may be nil
 }
 
 func adapt[S, O any](c external.Client[S, O]) local.Managed { return face[S, O]{client: c} }
@@ -204,6 +209,11 @@ func (f face[S, O]) Observe(ctx context.Context, obj local.Object) (local.Observ
 		return local.Observation{}, fmt.Errorf("cannot encode status of %s: %w", obj.Key(), err)
 	}
 	out := local.Observation{Exists: o.Exists, UpToDate: o.UpToDate, Ready: o.Ready, Message: o.Message, Connection: o.Connection}
+	if f.objects != nil {
+		if out.Objects, err = f.objects(obj, s, o.Status); err != nil {
+			return local.Observation{}, err
+		}
+	}
 	return out, json.Unmarshal(raw, &out.Status)
 }
 

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 )
@@ -33,7 +34,7 @@ func (c *RenderCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := renderer{composer: newComposer(schemas, c.Image), out: os.Stdout, rounds: maxRounds, known: map[local.Key]local.Object{}}
+	r := renderer{composer: newComposer(schemas, c.Image), defaults: schemas.Default, out: os.Stdout, rounds: maxRounds, known: map[local.Key]local.Object{}}
 	if c.First {
 		r.rounds = 1
 	}
@@ -71,6 +72,7 @@ const maxRounds = 16
 // A renderer expands composites as if all that they compose became ready.
 type renderer struct {
 	composer local.Composer
+	defaults func(obj map[string]any)
 	out      io.Writer
 	rounds   int
 	known    map[local.Key]local.Object // what others may refer to
@@ -156,6 +158,9 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 					if err := r.print(obj, xr.Key().String()); err != nil {
 						return nil, err
 					}
+					if err := r.renderMade(ctx, obj); err != nil {
+						return nil, err
+					}
 				}
 				obj = simulate(obj, observed)
 			}
@@ -169,6 +174,34 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 		observed = next
 	}
 	return xr, nil
+}
+
+// renderMade renders what a managed resource makes when nothing is asked for.
+func (r renderer) renderMade(ctx context.Context, obj local.Object) error {
+	if obj.Key().Kind != "Pool" {
+		return nil
+	}
+	var s pool.Spec
+	if err := obj.Decode(&s, "spec", "forProvider"); err != nil {
+		return err
+	}
+	var o pool.Status
+	if err := simulate(obj, nil).Decode(&o, "status", "atProvider"); err != nil {
+		return err
+	}
+	objects, err := made(pool.Dllamas().Objects(s, o), obj.Key().Namespace, r.defaults)
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		r.known[o.Key()] = o
+		xr, err := r.render(ctx, o, obj.Key().String())
+		if err != nil {
+			return err
+		}
+		r.known[o.Key()] = xr
+	}
+	return nil
 }
 
 func (r renderer) print(obj local.Object, origin string) error {

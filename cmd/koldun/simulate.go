@@ -49,7 +49,7 @@ func members(pool local.Object) []any {
 		return out
 	}
 	for n := range least {
-		out = append(out, map[string]any{"name": strconv.Itoa(n), "phase": "Active"})
+		out = append(out, map[string]any{"name": strconv.Itoa(n), "phase": "Active", "ready": true})
 	}
 	return out
 }

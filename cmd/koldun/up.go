@@ -147,7 +147,11 @@ func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) 
 	var l *local.Local
 	secret := func(namespace, name string) (map[string][]byte, bool) { return l.Secret(namespace, name) }
 	secrets := func(namespace string) []local.Secret { return l.Secrets(namespace) }
-	managed, err := newManaged(ctx, connections{bus: s.bus, nats: s.nats, s3: s.s3, hubs: hubs(s.hub, m.log), secret: secret, secrets: secrets})
+	composites := func(kind, namespace string) []local.Composite { return l.Composites(kind, namespace) }
+	managed, err := newManaged(ctx, connections{
+		bus: s.bus, nats: s.nats, s3: s.s3, hubs: hubs(s.hub, m.log),
+		secret: secret, secrets: secrets, composites: composites, defaults: m.schemas.Default,
+	})
 	if err != nil {
 		return nil, err
 	}

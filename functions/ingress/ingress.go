@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Names of the composed resources. Those of sessions are prefixed.
+// Names of the composed resources.
 const (
 	resGateway    = "gateway"
 	resService    = "service"
@@ -24,7 +24,6 @@ const (
 	resDemand     = "demanded"
 	resHash       = "hash-secret"
 	resBudget     = "budget"
-	sessionPrefix = "session-"
 )
 
 // portAPI names the port of the API.

@@ -38,7 +38,7 @@ func sessionOf(t testing.TB, n int) *fnv1.RunFunctionRequest {
 	t.Helper()
 	members := make([]any, n)
 	for i := range members {
-		members[i] = map[string]any{"name": fmt.Sprint(i), "phase": "Active"}
+		members[i] = map[string]any{"name": fmt.Sprint(i), "phase": "Active", "ready": true}
 	}
 	return settle(t, map[string]any{
 		"apiVersion": "koldun.gorizond.io/v1", "kind": "Session",

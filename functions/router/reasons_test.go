@@ -53,6 +53,11 @@ func modelWith(more state) state {
 	return out
 }
 
+// poolOf is a Pool of one member that says so.
+func poolOf(standing string) string {
+	return "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {members: [{name: '0', phase: Active, " + standing + "}]}}"
+}
+
 // queue is an Ingress whose streams and buckets are there.
 func queue(more state) state {
 	out := state{"queue": ready}
@@ -139,17 +144,20 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"RootAloneAvailable":  {root + "spec: {modelRef: claim, image: dllama, workers: ['10.0.0.1:9999']}", state{"root": "status: {readyReplicas: 1}"}, nil, "Serving", "True", reason.Available, "2 nodes"},
 		"WorkerStarting":      {worker + "spec: {image: dllama, replicas: 2}", nil, nil, "Serving", "False", reason.WorkersStarting, "w-worker"},
 		"WorkerAvailable":     {worker + "spec: {image: dllama, replicas: 2}", state{"workers": "status: {readyReplicas: 2}"}, nil, "Serving", "True", reason.Available, "2 workers"},
-		"SessionLeader":       {session + "spec: {modelRef: {name: m}}", queue(state{"dispatcher": "{}", "dllama-0": "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"}), map[string]string{"ingresses": ""}, "Serving", "False", reason.GatewayStarting, "s-leader"},
-		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"dllama-0": "status: {conditions: [{type: Serving, status: 'False', reason: TopologyInvalid, message: 3 does not divide}]}"}, nil, "Serving", "False", reason.DllamasStarting, "3 does not divide"},
+		"SessionLeader":       {session + "spec: {modelRef: {name: m}}", queue(state{"dispatcher": "{}", "pool": poolOf("ready: true")}), map[string]string{"ingresses": ""}, "Serving", "False", reason.GatewayStarting, "s-leader"},
+		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: TopologyInvalid, message: 3 does not divide")}, nil, "Serving", "False", reason.DllamasStarting, "3 does not divide"},
 
 		"KeyInvalid":       {session + "spec: {modelRef: {name: m}, key: other_model}", nil, nil, "Serving", "False", reason.KeyInvalid, "spec.key"},
-		"DllamasStarting":  {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", nil, nil, "Serving", "False", reason.DllamasStarting, `"s-0"`},
+		"PoolStarting":     {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", nil, nil, "Serving", "False", reason.ConnectionPending, "being prepared"},
+		"PoolRefused":      {session + "spec: {modelRef: {name: m}}", state{"pool": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}, nil, "Serving", "False", reason.ConnectionPending, "no rights"},
+		"DllamasStarting":  {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("reason: RootStarting")}, nil, "Serving", "False", reason.DllamasStarting, `"s-0"`},
 		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", state{"pool": ready}, nil, "Serving", "True", reason.Idle, ""},
-		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"dllama-0": "status: {conditions: [{type: Serving, status: 'True', reason: Available}]}"}, nil, "Serving", "True", reason.Available, "1 of 1"},
+		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("ready: true")}, nil, "Serving", "True", reason.Available, "1 of 1"},
 
 		"IngressConnections": {ingress, nil, nil, "Serving", "False", reason.ConnectionPending, "being prepared"},
 		"GatewayStarting":    {ingress, queue(nil), nil, "Serving", "False", reason.GatewayStarting, "i-gateway"},
 		"DispatcherStarting": {ingress, queue(state{"gateway": "status: {readyReplicas: 1}"}), nil, "Serving", "False", reason.GatewayStarting, "i-dispatcher"},
+		"DemandRefused":      {ingress, queue(state{"demanded": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}), nil, "Serving", "False", reason.ConnectionPending, "no rights"},
 		"IngressAvailable":   {ingress, queue(state{"gateway": "status: {readyReplicas: 1}", "dispatcher": "status: {readyReplicas: 1}"}), nil, "Serving", "True", reason.Available, "http://i-gateway.ns.svc.cluster.local:8082/v1"},
 	}
 	produced := map[reason.Reason]bool{reason.ConnectionAmbiguous: true} // by TestAmbiguousConnection

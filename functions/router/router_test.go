@@ -1,8 +1,10 @@
 package router_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -145,8 +147,6 @@ func TestNothingIsTakenAway(t *testing.T) {
 		"ModelGone":         {dllama + "spec: {modelRef: {name: m}}\n" + served, running, map[string]string{"model": ""}, []string{"root", "runners", "bucket"}},
 		"ModelUnread":       {dllama + "spec: {modelRef: {name: m}}\n" + served, running, nil, []string{"root", "runners", "bucket"}},
 		"ConnectionUnready": {dllama + "spec: {modelRef: {name: m}}\n", state{"root": "{}", "bucket": "{}", "runners": "{}"}, map[string]string{"model": goodModel}, []string{"root"}},
-		"PoolUnread":        {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}\n", state{"dllama-0": "{}", "dllama-7": "{}", "dllama-10": "{}"}, nil, []string{"dllama-0", "dllama-7", "dllama-10"}},
-		"DemandUnread":      {ingress, queue(state{"gateway": "{}", "session-ns_m": "spec: {key: ns_m, modelRef: {name: m}}"}), nil, []string{"session-ns_m", "gateway"}},
 		"QueueUnready":      {ingress, state{"gateway": "{}", "dispatcher": "{}"}, nil, []string{"gateway", "dispatcher"}},
 	}
 	for name, c := range cases {
@@ -161,14 +161,48 @@ func TestNothingIsTakenAway(t *testing.T) {
 	}
 }
 
-func TestDrainedMembersGo(t *testing.T) {
-	pool := "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {members: [{name: '0', phase: Drained}, {name: '1', phase: Draining}, {name: '2', phase: Active}]}}"
-	desired := run(t, session+"spec: {modelRef: {name: m}}\n", state{"pool": pool, "dllama-0": "{}"}, nil).GetDesired().GetResources()
-	for res, want := range map[string]bool{"dllama-0": false, "dllama-1": true, "dllama-2": true} {
-		if (desired[res] != nil) != want {
-			t.Errorf("%s is desired: %t, want %t", res, !want, want)
+// A Session does not count members that were drained: their Dllamas go.
+func TestSessionCountsItsMembers(t *testing.T) {
+	pool := "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {members: [{name: '0', phase: Drained, ready: true}, {name: '10', phase: Draining, ready: true, readyWorkers: 3}, {name: '2', phase: Active}]}}"
+	rsp := run(t, session+"spec: {modelRef: {name: m}}\n", state{"pool": pool}, nil)
+	status := rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().AsMap()
+	for field, want := range map[string]float64{"dllamas": 2, "readyDllamas": 1, "readyWorkers": 3} {
+		if status[field] != want {
+			t.Errorf("%s is %v, want %v", field, status[field], want)
 		}
 	}
+	workers, _ := status["workers"].([]any)
+	var phases []string
+	for _, w := range workers {
+		w, _ := w.(map[string]any)
+		phases = append(phases, fmt.Sprint(w["name"], " ", w["phase"]))
+	}
+	if want := []string{"s-2 Pending", "s-10 Terminating"}; !slices.Equal(phases, want) {
+		t.Errorf("members are %q, want %q", phases, want)
+	}
+}
+
+// What an Ingress composes does not grow with what is asked for, and so neither
+// does what Crossplane lets happen to it.
+func TestDemandComposesNothingMore(t *testing.T) {
+	none, many := settled(t, ingressOf(t, 0)), settled(t, ingressOf(t, 64))
+	if len(none) != len(many) {
+		t.Errorf("an Ingress with 64 pools composes %d objects, and one without %d", len(many), len(none))
+	}
+	none, many = settled(t, sessionOf(t, 0)), settled(t, sessionOf(t, 64))
+	if len(none) != len(many) {
+		t.Errorf("a Session with 64 members composes %d objects, and one without %d", len(many), len(none))
+	}
+}
+
+// settled are the objects that are composed in answer to a request.
+func settled(t *testing.T, req *fnv1.RunFunctionRequest) map[string]*fnv1.Resource {
+	t.Helper()
+	rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rsp.GetDesired().GetResources()
 }
 
 func TestUnknownKindIsFatal(t *testing.T) {

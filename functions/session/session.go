@@ -2,11 +2,8 @@
 package session
 
 import (
-	"strconv"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/outside"
@@ -14,11 +11,10 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Names of the composed resources. Those of members are prefixed.
+// Names of the composed resources.
 const (
 	resPool       = "pool"
 	resDispatcher = "dispatcher"
-	memberPrefix  = "dllama-"
 )
 
 // maxMembers is the largest pool.
@@ -44,18 +40,7 @@ func Compose(c *compose.Call) error {
 	if err := p.run(); err != nil {
 		return err
 	}
-	if p.quiet() {
-		p.status = s.Status
-		p.status.ObservedGeneration = s.Generation
-	}
 	return c.SetStatus(&p.status)
-}
-
-// quiet reports whether there is nothing to tell yet: of a pool that demand
-// made, each write is one more event for its Ingress, and for all its pools at
-// once that is more than Crossplane lets an Ingress take.
-func (p *plan) quiet() bool {
-	return p.s.Labels[v1.LabelIngress] != "" && p.status.ReadyDllamas == 0 && p.s.Status.Key == ""
 }
 
 // A plan is one composition of one Session.
@@ -84,8 +69,8 @@ func (p *plan) run() error {
 	if err != nil {
 		return err
 	}
-	if err := p.compose(members); err != nil {
-		return err
+	for _, m := range members {
+		p.count(m)
 	}
 	p.conclude(led)
 	return nil
@@ -155,24 +140,16 @@ func legacy(s v1.SessionSpec) map[string]bool {
 	return out
 }
 
-func (p *plan) member(name string) *v1.Dllama {
+// template of the Dllamas.
+func (p *plan) template() (*managed.ObjectTemplate, error) {
 	ref := p.s.Spec.ModelRef
-	d := &v1.Dllama{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindDllama},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   p.s.Namespace,
-			Name:        p.memberName(name),
-			Labels:      map[string]string{v1.LabelSession: names.Join(names.MaxLabel, p.s.Name)},
-			Annotations: map[string]string{v1.AnnotationSessionKey: p.status.Key},
-		},
-		Spec: v1.DllamaSpec{ModelRef: &ref, Runtime: p.s.Spec.Runtime},
-	}
+	d := v1.DllamaSpec{ModelRef: &ref, Runtime: p.s.Spec.Runtime}
 	if p.via != nil {
-		d.Spec.NATS = &v1.NATSConnection{ProviderConfigRef: p.via}
+		d.NATS = &v1.NATSConnection{ProviderConfigRef: p.via}
 	}
-	return d
+	return compose.Template(
+		map[string]string{v1.LabelSession: names.Join(names.MaxLabel, p.s.Name)},
+		map[string]string{v1.AnnotationSessionKey: p.status.Key}, d)
 }
 
 func (p *plan) memberName(member string) string { return names.Member(p.s.Name, member) }
-
-func memberName(n int32) string { return strconv.Itoa(int(n)) }

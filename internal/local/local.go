@@ -22,8 +22,10 @@ type Local struct {
 	closed  chan struct{}   // closed when the inbox is not read any more
 	machine *pod.Machine
 	ports   *pod.Ports
-	secrets *secrets // safe for concurrent use
 	runners sync.WaitGroup
+
+	secrets    *secrets    // safe for concurrent use
+	composites *composites // safe for concurrent use
 
 	table  map[Key]*entry
 	order  []Key        // of the table, oldest first
@@ -48,13 +50,14 @@ func New(cfg Config) (*Local, error) {
 	cfg.Claims = claims
 	return &Local{
 		cfg:     cfg,
-		inbox:   make(chan func(), 64),
-		closed:  make(chan struct{}),
-		ports:   pod.NewPorts(),
-		secrets: newSecrets(),
-		table:   map[Key]*entry{},
-		dirty:   map[Key]bool{},
-		outcome: newOutcome(),
+		inbox:      make(chan func(), 64),
+		closed:     make(chan struct{}),
+		ports:      pod.NewPorts(),
+		secrets:    newSecrets(),
+		composites: newComposites(),
+		table:      map[Key]*entry{},
+		dirty:      map[Key]bool{},
+		outcome:    newOutcome(),
 	}, nil
 }
 

@@ -38,4 +38,7 @@ type Observation struct {
 	// Connection goes into the Secret that spec.writeConnectionSecretToRef
 	// names, in the object's namespace.
 	Connection map[string][]byte
+	// Objects are composites that the object makes. They belong to it, and those
+	// that are not among them any more go.
+	Objects []Object
 }

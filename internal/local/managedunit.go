@@ -2,9 +2,11 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +25,7 @@ const (
 	patient = 10
 
 	connectionRole = "connection"
+	madeRole       = "made " // begins the roles of objects that it makes
 )
 
 // A managedUnit brings about one managed resource. A goroutine of its own looks
@@ -178,7 +181,7 @@ func (m *managedUnit) report(obs Observation, err error) {
 		return
 	}
 	if err == nil {
-		err = m.connect(obs.Connection)
+		err = errors.Join(m.connect(obs.Connection), m.make(obs.Objects))
 	}
 	m.e.blocked = ""
 	if fault.Is(err, fault.Unsupported) {
@@ -227,6 +230,27 @@ func (m *managedUnit) connect(connection map[string][]byte) error {
 		return err
 	}
 	return m.l.apply(secret, m.e.key, connectionRole)
+}
+
+// make brings about the objects that there should be, and no others.
+func (m *managedUnit) make(objects []Object) error {
+	var errs []error
+	wanted := map[string]bool{}
+	for _, o := range objects {
+		obj, err := normal(o)
+		if err != nil {
+			return err
+		}
+		role := madeRole + obj.Key().String()
+		wanted[role] = true
+		errs = append(errs, m.l.apply(obj, m.e.key, role))
+	}
+	for _, role := range sortedKeys(m.e.children) {
+		if strings.HasPrefix(role, madeRole) && !wanted[role] {
+			m.l.remove(m.e.children[role])
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (m *managedUnit) tellProgress() {

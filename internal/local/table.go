@@ -134,6 +134,7 @@ func (l *Local) follow(e *entry) error {
 
 // changed makes dirty whatever has e among its inputs.
 func (l *Local) changed(e *entry) {
+	l.noteComposite(e)
 	if l.table[e.owner] != nil && classOf(e.owner) == compositeClass {
 		l.dirty[e.owner] = true
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/offspring"
 )
 
 // A client acts for one managed resource during one reconcile.
@@ -19,6 +20,10 @@ type client[M resource.ModernManaged, S, O any] struct {
 	set     *connection.Set
 	deleted *deletions
 	follow  func(s S, watch func(ctx context.Context, changed func()) error)
+
+	keeper  *offspring.Keeper
+	there   external.Relatives
+	changes offspring.Changes // of what the resource makes, as of the last look
 }
 
 // Observe looks at the outside thing, and shows it in the status. What is to be
@@ -33,8 +38,14 @@ func (c *client[M, S, O]) Observe(ctx context.Context, m M) (managed.ExternalObs
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	if err := c.relatives(ctx, m, &s); err != nil {
+		return managed.ExternalObservation{}, err
+	}
 	o, err := c.look(ctx, m, s)
 	if err != nil {
+		return managed.ExternalObservation{}, err
+	}
+	if o.UpToDate, err = c.compare(m, s, o); err != nil {
 		return managed.ExternalObservation{}, err
 	}
 	c.watch(ctx, s)
@@ -52,8 +63,17 @@ func (c *client[M, S, O]) Create(ctx context.Context, m M) (managed.ExternalCrea
 	return managed.ExternalCreation{}, c.outer.Create(ctx, s)
 }
 
-// Update changes the outside thing, and looks at once what has become of it.
+// Update changes the outside thing, and looks at once what has become of it. A
+// resource that makes objects has nothing else to change.
 func (c *client[M, S, O]) Update(ctx context.Context, m M) (managed.ExternalUpdate, error) {
+	if c.changes.Any() {
+		// What was observed stands: it is what the objects are made of.
+		if err := c.keeper.Bring(ctx, c.changes); err != nil {
+			m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
+			return managed.ExternalUpdate{}, err
+		}
+		return managed.ExternalUpdate{}, nil
+	}
 	s, _, err := c.wanted(ctx, m)
 	if err != nil {
 		return managed.ExternalUpdate{}, err
@@ -87,6 +107,35 @@ func (c *client[M, S, O]) spec(ctx context.Context, m M) (S, error) {
 		return s, err
 	}
 	return s, c.kind.Complete(ctx, c.set, m, &s)
+}
+
+// relatives adds to a spec what is to be known of the objects that are there.
+// One that makes nothing may have done so before.
+func (c *client[M, S, O]) relatives(ctx context.Context, m M, s *S) error {
+	if c.kind.Parent == nil {
+		return nil
+	}
+	var err error
+	c.there, err = c.keeper.There(ctx, c.kind.Parent.Kind, m)
+	if err != nil && c.kind.Parent.Makes(*s) {
+		m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
+		return err
+	}
+	c.kind.Parent.Regard(s, c.there)
+	return nil
+}
+
+// compare reports whether the outside thing and the objects that the resource
+// makes are as they should be.
+func (c *client[M, S, O]) compare(m M, s S, o external.Observation[O]) (upToDate bool, err error) {
+	if c.kind.Parent == nil {
+		return o.UpToDate, nil
+	}
+	c.changes, err = c.keeper.Plan(m, c.kind.Parent.Objects(s, o.Status), c.there)
+	if err != nil {
+		m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
+	}
+	return o.UpToDate && !c.changes.Any(), err
 }
 
 // look observes and shows.

@@ -22,6 +22,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/offspring"
 	"github.com/gorizond/koldun/provider/wake"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	Pool      *connection.Pool
 	Board     *wake.Board
 	Followers *Followers
+	// Keeper of the objects that resources make.
+	Keeper *offspring.Keeper
 	// Guard keeps what a resource needs for its deletion from being deleted
 	// before. It is called before anything is made outside.
 	Guard func(ctx context.Context, m resource.ModernManaged) error
@@ -160,7 +163,7 @@ func (c *connector[M, S, O]) Connect(ctx context.Context, m M) (managed.TypedExt
 	if err != nil {
 		return nil, err
 	}
-	return &client[M, S, O]{kind: c.kind, outer: outer, set: set, deleted: c.deleted,
+	return &client[M, S, O]{kind: c.kind, outer: outer, set: set, deleted: c.deleted, keeper: c.options.Keeper,
 		follow: func(s S, watch func(context.Context, func()) error) {
 			c.options.Followers.follow(owner, set.Identity(), s, watch)
 		},

@@ -36,7 +36,8 @@ func (g *Guard) Setup(mgr manager.Manager) error {
 		Complete(reconcile.TypedFunc[wake.Key](g.reconcile))
 }
 
-// Check whether objects still have to be kept. It does not block.
+// Check whether objects still have to be kept; what is none that is ever kept is
+// left out. It does not block.
 func (g *Guard) Check(keys ...wake.Key) {
 	g.mu.Lock()
 	q := g.queue
@@ -45,7 +46,10 @@ func (g *Guard) Check(keys ...wake.Key) {
 		return
 	}
 	for _, k := range keys {
-		q.Add(k)
+		switch k.Kind {
+		case connection.KindSecret, v1alpha1.KindProviderConfig, v1alpha1.KindClusterProviderConfig:
+			q.Add(k)
+		}
 	}
 }
 

@@ -33,6 +33,7 @@ import (
 	"github.com/gorizond/koldun/provider/adapter"
 	"github.com/gorizond/koldun/provider/connection"
 	"github.com/gorizond/koldun/provider/guard"
+	"github.com/gorizond/koldun/provider/offspring"
 	"github.com/gorizond/koldun/provider/wake"
 )
 
@@ -111,7 +112,7 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 			MetricOptions:           &controller.MetricOptions{MRMetrics: recorder},
 			Gate:                    new(gate.Gate[schema.GroupVersionKind]),
 		},
-		Pool: pool, Board: board, Followers: followers,
+		Pool: pool, Board: board, Followers: followers, Keeper: offspring.New(mgr.GetClient(), board),
 		Guard: g.Hold, Gone: g.Check,
 	}
 	if err := setupConfigs(mgr, opts.Options); err != nil {

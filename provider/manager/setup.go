@@ -11,12 +11,14 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/providerconfig"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/provider/adapter"
+	"github.com/gorizond/koldun/provider/offspring"
 )
 
 // setupConfigs adds the controllers that count who uses which ProviderConfig.
@@ -60,6 +62,13 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 				return err
 			}
 		}
+		for _, kind := range offspring.Kinds() {
+			if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+				o.Logger.Info("objects of this kind are not made", "kind", kind.Kind, "because", err.Error())
+			} else if err := o.Keeper.Watch(ctx, mgr.GetCache(), kind); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
 	failed := make(chan error, len(kinds))
@@ -69,6 +78,17 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 				failed <- err
 			}
 		}, v1alpha1.GroupVersion.WithKind(k.KindName()))
+	}
+	for _, kind := range offspring.Kinds() {
+		o.Gate.Register(func() {
+			// A CRD is established a moment before it is served. It ends with ctx.
+			go func() {
+				_ = wait.PollUntilContextCancel(ctx, servedEvery, true, func(ctx context.Context) (bool, error) {
+					err := o.Keeper.Watch(ctx, mgr.GetCache(), kind)
+					return err == nil, nil //nolint:nilerr // it is tried again
+				})
+			}()
+		}, kind)
 	}
 	// A provider without one of its controllers would look alive.
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	crowd  = 16 // sessions that people make at once
-	wanted = 2  // sessions that Demand releases at once, of however many are asked for
+	crowd  = 8 // sessions that people make at once
+	wanted = 8 // pools that are asked for at once
 )
 
 // sessions starts many pools at once: those that people make, and those that
@@ -37,9 +37,8 @@ func (p *proof) sessions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pass(t, betweenChanges) // people ask when the Ingress has been there for a while
 	for i := range wanted {
-		p.demand(ns, names.Session(ns, "big", fmt.Sprint(i)), "big")
+		p.ask(ns, names.Session(ns, "big", fmt.Sprint(i)), "big")
 	}
 	cluster.Eventually(t, "all sessions to be ready", p.allReady(ns, "Session", crowd+wanted))
 	cluster.Eventually(t, "the Ingress to be ready", p.holds(ns, api, "Ingress", "crowd", "Ready"))

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/gorizond/koldun/internal/external/pace"
+	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/test/cluster/budget"
 	"github.com/gorizond/koldun/test/cluster/simulate"
@@ -36,12 +36,13 @@ const (
 type stage struct {
 	mu   sync.Mutex
 	made map[string]map[string]any // what Jobs wrote, by URL
-	live map[string]*crowding      // sessions that are asked for, by namespace
+	live map[string]demand.Status  // pools that are asked for, by namespace
+	*nursery
 }
 
 // simulate a kubelet and a provider, and watch.
 func (p *proof) simulate(t *testing.T) {
-	p.stage = &stage{made: map[string]map[string]any{}, live: map[string]*crowding{}}
+	p.stage = &stage{made: map[string]map[string]any{}, live: map[string]demand.Status{}, nursery: newNursery(t, p.Config())}
 	simulate.Start(t, p.Config(),
 		simulate.Kubelet{Fate: p.fate, Pace: kubeletPace},
 		simulate.Provider{Group: "koldun.m.gorizond.io", Observe: p.observe, Pace: providerPace})
@@ -127,47 +128,18 @@ func (s *stage) observe(o *unstructured.Unstructured) simulate.Observation {
 		}
 	case "Pool":
 		least, _, _ := unstructured.NestedInt64(o.Object, "spec", "forProvider", "minMembers")
-		out.AtProvider = map[string]any{"members": members(max(least, 1))}
+		out.AtProvider, out.Unready = s.nursery.pool(o, int(max(least, 1)))
 	case "Demand":
-		out.AtProvider = map[string]any{"sessions": s.live[o.GetNamespace()].list()}
+		out.AtProvider, out.Unready = s.live[o.GetNamespace()], s.nursery.demand(o, s.live[o.GetNamespace()])
 	}
 	return out
 }
 
-// crowding is the sessions that are asked for, listed as paced as Demand does.
-type crowding struct {
-	budget          pace.Budget
-	waiting, listed []any
-}
-
-// demand asks for a session.
-func (s *stage) demand(namespace, key, model string) {
+// ask for a pool.
+func (s *stage) ask(namespace, key, model string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.live[namespace] == nil {
-		s.live[namespace] = &crowding{}
-	}
-	c := s.live[namespace]
-	c.waiting = append(c.waiting, map[string]any{"key": key, "model": model})
-}
-
-func (c *crowding) list() []any {
-	if c == nil {
-		return []any{}
-	}
-	for len(c.waiting) > 0 {
-		if ok, _ := c.budget.Take(pace.AppearPool, time.Now()); !ok {
-			break
-		}
-		c.listed, c.waiting = append(c.listed, c.waiting[0]), c.waiting[1:]
-	}
-	return c.listed
-}
-
-func members(n int64) []any {
-	out := make([]any, n)
-	for i := range out {
-		out[i] = map[string]any{"name": string(rune('0' + i)), "phase": "Active"}
-	}
-	return out
+	now := s.live[namespace]
+	now.Sessions = append(slices.Clone(now.Sessions), demand.Session{Key: key, Model: model})
+	s.live[namespace] = now
 }

@@ -18,6 +18,11 @@ type DemandParameters struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	MaxIsolated int32 `json:"maxIsolated,omitempty"`
+
+	// What the Session of each pool is made of, besides its model and its key. It is made in the namespace of the Demand, belongs to it, and
+	// goes with it. A pool that a Session serves already gets no other one. Without it, pools are only listed.
+	// +optional
+	Session *ObjectTemplate `json:"session,omitempty"`
 }
 
 // A DemandedSession is a pool that is asked for.
@@ -36,7 +41,7 @@ type DemandedSession struct {
 	Isolated bool `json:"isolated,omitempty"`
 }
 
-// DemandObservation is what is asked for. New pools are released one by one, so that those who compose them keep up.
+// DemandObservation is what is asked for. Lists that grow again and again are written paced.
 type DemandObservation struct {
 	// Pools that are asked for.
 	// +optional
@@ -46,7 +51,7 @@ type DemandObservation struct {
 	Sessions []DemandedSession `json:"sessions,omitempty"`
 }
 
-// A Demand lists the pools that are asked for. It is only observed, by a watch.
+// A Demand lists the pools that are asked for, and keeps a Session for each.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -6,6 +6,8 @@ import (
 )
 
 // PoolParameters name a pool of runners and how large it may be.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.dllama) || has(self.owner) && self.owner != ''",message="spec.forProvider.dllama needs owner, which the names of Dllamas begin with"
 type PoolParameters struct {
 	// Key of the pool in the queue.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,200}$`
@@ -41,6 +43,11 @@ type PoolParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=127
 	Owner string `json:"owner,omitempty"`
+
+	// What the Dllama of each member is made of. It is made in the namespace of the Pool, belongs to it, and goes with it; it is named after
+	// owner and the member. Without it, members are only listed.
+	// +optional
+	Dllama *ObjectTemplate `json:"dllama,omitempty"`
 }
 
 // A PoolPhase is one step of the life of a member.
@@ -62,9 +69,27 @@ type PoolMember struct {
 	// Phase: Active, Draining or Drained.
 	// +kubebuilder:validation:Enum=Active;Draining;Drained
 	Phase PoolPhase `json:"phase"`
+
+	// Whether its Dllama serves.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+
+	// Workers of its Dllama that are ready.
+	// +optional
+	ReadyWorkers int32 `json:"readyWorkers,omitempty"`
+
+	// Why its Dllama does not serve.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// What that means.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
 }
 
-// PoolObservation is what was found of a pool. Members and reasons are written at once, numbers at most every 30 seconds.
+// PoolObservation is what was found of a pool. Members are written at once, and so is when one serves or none does; how many do and why the
+// others do not within 5 seconds, numbers at most every 30 seconds.
 type PoolObservation struct {
 	// Members that the pool should have.
 	// +optional
@@ -102,7 +127,7 @@ type PoolObservation struct {
 	LastActivity *metav1.Time `json:"lastActivity,omitempty"`
 }
 
-// A Pool says which members a pool of runners should have, from what waits for it. It is only observed.
+// A Pool says which members a pool of runners should have, from what waits for it, and keeps a Dllama for each.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -19,6 +19,10 @@ import (
 type Spec struct {
 	Namespace   string `json:"namespace"`             // of the models
 	MaxIsolated int    `json:"maxIsolated,omitempty"` // pools kept apart that are listed at most
+	// Session is what the Session of each pool is made of. Nil: none is made.
+	Session *external.Template `json:"session,omitempty"`
+	// Taken are the keys of pools that Sessions of others serve.
+	Taken map[string]bool `json:"-"`
 	// Known is what an earlier observation has listed. It stays listed as long
 	// as it is live; what is new is listed paced.
 	Known []Session `json:"-"`

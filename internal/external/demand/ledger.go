@@ -12,8 +12,9 @@ import (
 // maxListed bounds a list. The schema of Demand has the same bound.
 const maxListed = 128
 
-// A ledger is what one Demand lists. New pools are entered paced, so that
-// whoever composes them keeps within its budget of updates.
+// A ledger is what one Demand lists. A list that changes again and again is
+// changed paced, so that whoever composes the Demand keeps within its budget of
+// updates.
 type ledger struct {
 	listed  map[string]Session
 	budget  pace.Budget
@@ -38,50 +39,61 @@ func (l *ledger) enter(live []Session, most int, settled, now time.Time) (listed
 	if settled.Before(l.settled) {
 		settled = l.settled
 	}
-	alive := make(map[string]Session, len(live))
-	for _, s := range live {
-		alive[s.Key] = s
-	}
-	missing := false
-	for key := range l.listed {
-		if s, ok := alive[key]; ok {
-			l.listed[key] = s
-			continue
-		}
-		missing = true
-		if !now.Before(settled) {
-			delete(l.listed, key)
-		}
-	}
-	if missing && now.Before(settled) {
+	next, missing := l.next(live, most, !now.Before(settled))
+	if missing {
 		again = settled
 	}
-	apart := l.shrink(most)
-	for _, s := range slices.SortedFunc(slices.Values(live), order) {
-		if _, ok := l.listed[s.Key]; ok || s.Isolated && apart >= most || len(l.listed) >= maxListed {
-			continue
-		}
-		ok, at := l.budget.Take(pace.AppearPool, now)
-		if !ok {
+	if !maps.Equal(next, l.listed) {
+		ok, at := l.budget.Take(pace.Change, now)
+		if ok {
+			l.listed = next
+		} else {
 			again = at
-			break
-		}
-		l.listed[s.Key] = s
-		if s.Isolated {
-			apart++
 		}
 	}
 	return slices.SortedFunc(maps.Values(l.listed), func(a, b Session) int { return cmp.Compare(a.Key, b.Key) }), again
 }
 
+// next is the list that follows from what is live. missing reports whether there
+// is one in it that is not live, which only counts when that is settled.
+func (l *ledger) next(live []Session, most int, settled bool) (next map[string]Session, missing bool) {
+	next = maps.Clone(l.listed)
+	alive := make(map[string]Session, len(live))
+	for _, s := range live {
+		alive[s.Key] = s
+	}
+	for key := range next {
+		s, ok := alive[key]
+		switch {
+		case ok:
+			next[key] = s
+		case settled:
+			delete(next, key)
+		default:
+			missing = true
+		}
+	}
+	apart := shrink(next, most)
+	for _, s := range slices.SortedFunc(slices.Values(live), order) {
+		if _, ok := next[s.Key]; ok || s.Isolated && apart >= most || len(next) >= maxListed {
+			continue
+		}
+		next[s.Key] = s
+		if s.Isolated {
+			apart++
+		}
+	}
+	return next, missing
+}
+
 // shrink drops the pools kept apart that are too many, and counts the rest.
-func (l *ledger) shrink(most int) (apart int) {
-	for _, s := range slices.SortedFunc(maps.Values(l.listed), order) {
+func shrink(listed map[string]Session, most int) (apart int) {
+	for _, s := range slices.SortedFunc(maps.Values(listed), order) {
 		if !s.Isolated {
 			continue
 		}
 		if apart >= most {
-			delete(l.listed, s.Key)
+			delete(listed, s.Key)
 			continue
 		}
 		apart++

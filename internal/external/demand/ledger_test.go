@@ -34,8 +34,7 @@ func TestEnter(t *testing.T) {
 	}{
 		"Nothing":       {at: later, want: sessions()},
 		"New":           {live: sessions("b", "a"), most: 8, at: later, want: sessions("a", "b")},
-		"Paced":         {live: sessions("a", "b", "c", "d", "e"), at: later, want: sessions("a", "b"), again: later.Add(40 * time.Second)},
-		"SharedFirst":   {live: sessions("i1", "i2", "i3", "z1", "z2"), most: 8, at: later, want: sessions("z1", "z2"), again: later.Add(40 * time.Second)},
+		"AllAtOnce":     {live: sessions("a", "b", "c", "d", "e"), at: later, want: sessions("a", "b", "c", "d", "e")},
 		"KnownAtOnce":   {known: sessions("a", "b", "c", "d", "e", "f"), live: sessions("a", "b", "c", "d", "e", "f", "g"), at: later, want: sessions("a", "b", "c", "d", "e", "f", "g")},
 		"Gone":          {known: sessions("a", "b"), live: sessions("b"), at: later, want: sessions("b")},
 		"GoneUnsettled": {known: sessions("a", "b"), live: sessions("b"), settled: later.Add(time.Second), at: later, want: sessions("a", "b"), again: later.Add(time.Second)},
@@ -57,16 +56,38 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes: a list holds nothing dead once settled, never more
-// than allowed, all that is live in the end, and no more new pools than the
-// budget allows.
+func TestChangesArePaced(t *testing.T) {
+	l := newLedger(nil, start.Add(-2*settle))
+	var listed []Session
+	var again time.Time
+	changes := -1
+	for ; again.IsZero(); changes++ {
+		listed, again = l.enter(sessions(fmt.Sprint("s", changes+1)), 8, time.Time{}, start)
+	}
+	if changes != pace.Burst/pace.Change {
+		t.Errorf("%d changes at once, want %d", changes, pace.Burst/pace.Change)
+	}
+	if want := sessions(fmt.Sprint("s", changes-1)); !slices.Equal(listed, want) {
+		t.Errorf("listed are %v, want %v as before", listed, want)
+	}
+	if want := start.Add(5 * time.Second); !again.Equal(want) {
+		t.Errorf("again at %v, want %v", again, want)
+	}
+	if listed, _ = l.enter(sessions("last"), 8, time.Time{}, again); !slices.Equal(listed, sessions("last")) {
+		t.Errorf("listed are %v when there is room for a change", listed)
+	}
+}
+
+// Whatever comes and goes: a list never holds more than allowed, changes no more
+// often than the budget allows, is right whenever it need not be looked at
+// again, and is right in the end.
 func TestEnterHoldsItsPromises(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		l := newLedger(nil, start.Add(-2*settle))
 		now, most := start, r.IntN(6)
 		var live, last []Session
-		appeared := 0
+		changes := 0
 		for range 200 {
 			now = now.Add(time.Duration(r.IntN(5000)) * time.Millisecond)
 			live = live[:0]
@@ -76,28 +97,24 @@ func TestEnterHoldsItsPromises(t *testing.T) {
 				}
 			}
 			got, again := l.enter(live, most, time.Time{}, now)
-			apart := 0
 			for _, s := range got {
-				if !slices.Contains(live, s) {
+				if again.IsZero() && !slices.Contains(live, s) {
 					t.Fatalf("seed %d: %v is listed and not live", seed, s)
 				}
-				if !slices.Contains(last, s) {
-					appeared++
-				}
-				if s.Isolated {
-					apart++
-				}
 			}
-			if apart > most {
+			if apart := count(got); apart > most {
 				t.Fatalf("seed %d: %d pools kept apart, at most %d", seed, apart, most)
 			}
 			if !again.IsZero() && !again.After(now) {
 				t.Fatalf("seed %d: to be looked at again in the past", seed)
 			}
+			if !slices.Equal(got, last) {
+				changes++
+			}
 			last = got
 		}
-		if limit := (pace.Burst + now.Sub(start).Seconds()*pace.PerSecond) / pace.Appear; float64(appeared) > limit+1 {
-			t.Errorf("seed %d: %d pools appeared, and the budget is good for %.0f", seed, appeared, limit)
+		if limit := (pace.Burst + now.Sub(start).Seconds()*pace.PerSecond) / pace.Change; float64(changes) > limit+1 {
+			t.Errorf("seed %d: %d changes, and the budget is good for %.0f", seed, changes, limit)
 		}
 		// In the end everything that may be is listed.
 		want := min(most, count(live)) + len(live) - count(live)

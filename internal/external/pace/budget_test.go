@@ -14,7 +14,7 @@ func TestBudgetNeverExceedsCrossplanes(t *testing.T) {
 	now := time.Unix(1000, 0)
 	breaker, at := 50.0, now
 	for range 200 {
-		ok, when := b.Take(pace.Appear, now)
+		ok, when := b.Take(pace.Change, now)
 		if !ok {
 			if !when.After(now) {
 				t.Fatalf("refused at %v and told to come back at %v", now, when)
@@ -22,7 +22,7 @@ func TestBudgetNeverExceedsCrossplanes(t *testing.T) {
 			now = when.Add(time.Millisecond)
 			continue
 		}
-		breaker = min(50, breaker+now.Sub(at).Seconds()/2) - pace.Appear
+		breaker = min(50, breaker+now.Sub(at).Seconds()/2) - pace.Change
 		at = now
 		if breaker < 0 {
 			t.Fatalf("the breaker opens after %v", now.Sub(time.Unix(1000, 0)))
@@ -33,13 +33,18 @@ func TestBudgetNeverExceedsCrossplanes(t *testing.T) {
 	}
 }
 
-func TestForceIsPaidBack(t *testing.T) {
+func TestWhatIsUsedComesBack(t *testing.T) {
 	var b pace.Budget
 	now := time.Unix(1000, 0)
-	b.Force(2*pace.Burst, now)
+	if ok, _ := b.Take(pace.Burst, now); !ok {
+		t.Fatal("a new budget is not full")
+	}
 	ok, when := b.Take(1, now)
 	if ok {
 		t.Fatal("nothing should be left")
+	}
+	if left := b.Left(1, now); !left.Equal(when) {
+		t.Errorf("it is left at %v, and given at %v", left, when)
 	}
 	if ok, _ := b.Take(1, when.Add(-time.Second)); ok {
 		t.Error("it is given too early")
@@ -52,7 +57,7 @@ func TestForceIsPaidBack(t *testing.T) {
 func TestClockThatGoesBack(t *testing.T) {
 	var b pace.Budget
 	now := time.Unix(1000, 0)
-	b.Force(pace.Burst, now)
+	b.Take(pace.Burst, now)
 	if ok, _ := b.Take(1, now.Add(-time.Hour)); ok {
 		t.Error("a clock that goes back gives updates away")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external/pace"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -14,6 +15,9 @@ import (
 const (
 	// numbersEvery is how often numbers are shown that are no reason to act.
 	numbersEvery = 30 * time.Second
+	// standingEvery is how often it is shown at most how Dllamas do, unless it is
+	// the first that serves, or the last that does not.
+	standingEvery = 5 * time.Second
 	// attentive is how often a pool is looked at without any news while there
 	// is something in it that may end in silence.
 	attentive = 5 * time.Second
@@ -30,6 +34,8 @@ type watched struct {
 	shows Status // what is shown
 	at    time.Time
 	again time.Time // zero: not without news
+	// budget of what is shown: whoever composes the pool has one of updates.
+	budget pace.Budget
 }
 
 // hold returns the pool of a spec, which release forgets unless others hold it.
@@ -117,7 +123,10 @@ func (w *watched) take(ctx context.Context, c *Client, s Spec, p plan, again tim
 		IdleRunners: sight.idle, BusyRunners: sight.busy, LastActivity: w.view.LastActivity,
 	}
 	for _, m := range p.Members {
-		w.view.Members = append(w.view.Members, Member{Name: m.Name, Phase: m.Phase})
+		d := s.Standing[s.dllama(m.Name)]
+		w.view.Members = append(w.view.Members, Member{
+			Name: m.Name, Phase: m.Phase, Ready: d.Ready, ReadyWorkers: d.ReadyWorkers, Reason: d.Reason, Message: d.Message,
+		})
 	}
 	if len(p.Needed) > 0 {
 		last := p.Needed[0].UTC().Truncate(time.Second)
@@ -133,9 +142,30 @@ func (w *watched) take(ctx context.Context, c *Client, s Spec, p plan, again tim
 	return err
 }
 
+// dueAt is when the view is to be shown; zero means that there is no need to.
+func (w *watched) dueAt(now time.Time) (at time.Time) {
+	switch {
+	case w.at.IsZero():
+		return now
+	case !sameMembers(w.view.Members, w.shows.Members), w.view.serves() != w.shows.serves():
+		at = w.at
+	case !slices.Equal(w.view.Members, w.shows.Members):
+		at = w.at.Add(standingEvery)
+	case w.view.Backlog > 0, !w.view.equal(w.shows):
+		at = w.at.Add(numbersEvery)
+	default:
+		return time.Time{}
+	}
+	if left := w.budget.Left(pace.Change, now); left.After(at) {
+		return left
+	}
+	return at
+}
+
 // due reports whether the view is to be shown.
 func (w *watched) due(now time.Time) bool {
-	return w.at.IsZero() || now.Sub(w.at) >= numbersEvery || !sameMembers(w.view.Members, w.shows.Members)
+	at := w.dueAt(now)
+	return !at.IsZero() && !at.After(now)
 }
 
 // shown is what to show at a moment after a look.
@@ -144,14 +174,21 @@ func (w *watched) shown(now time.Time) Status {
 	defer w.mu.Unlock()
 	if w.due(now) {
 		w.shows, w.at = w.view, now
+		w.budget.Take(pace.Change, now)
 	}
 	return w.shows
 }
 
-// sameMembers leaves aside those that are drained: nobody composes them.
+// serves reports whether a member does.
+func (s Status) serves() bool {
+	return slices.ContainsFunc(s.Members, func(m Member) bool { return m.Ready })
+}
+
+// sameMembers tells whether there are the same members in the same phases. Those
+// that are drained are left aside: nobody keeps them.
 func sameMembers(a, b []Member) bool {
 	left := func(m []Member) []Member {
 		return slices.DeleteFunc(slices.Clone(m), func(m Member) bool { return m.Phase == Drained })
 	}
-	return slices.Equal(left(a), left(b))
+	return slices.EqualFunc(left(a), left(b), func(a, b Member) bool { return a.Name == b.Name && a.Phase == b.Phase })
 }

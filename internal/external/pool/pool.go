@@ -28,6 +28,10 @@ type Spec struct {
 	// Owner is the Session, NAMESPACE/NAME, whose Dllamas are the members. By it
 	// members are told from other runners of the same key.
 	Owner string `json:"owner,omitempty"`
+	// Dllama is what the Dllama of each member is made of. Nil: none is made.
+	Dllama *external.Template `json:"dllama,omitempty"`
+	// Standing is what those say that are there, by their names.
+	Standing map[string]Standing `json:"-"`
 	// ID tells this pool from all others, earlier ones of its name included.
 	// Empty: Owner.
 	ID string `json:"-"`
@@ -40,6 +44,11 @@ type Spec struct {
 type Member struct {
 	Name  string `json:"name"`
 	Phase Phase  `json:"phase"`
+	// What its Dllama says, if the pool makes one.
+	Ready        bool   `json:"ready,omitempty"`
+	ReadyWorkers int    `json:"readyWorkers,omitempty"`
+	Reason       string `json:"reason,omitempty"`
+	Message      string `json:"message,omitempty"`
 }
 
 // A Status is what was found of a pool. Numbers are those of some moment within

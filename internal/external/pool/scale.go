@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/gorizond/koldun/internal/external/pace"
 )
 
 // A Phase is one step of the life of a member.
@@ -78,7 +76,6 @@ type plan struct {
 	Needed []time.Time `json:"needed,omitempty"`
 	Grown  time.Time   `json:"grown,omitzero"`
 	Short  time.Time   `json:"short,omitzero"` // since when there are too few
-	Budget pace.Budget `json:"budget"`
 }
 
 // begin is the plan of a new pool: the members that are always there are there
@@ -88,7 +85,6 @@ func begin(l limits, now time.Time) plan {
 	for range l.min {
 		p.add()
 	}
-	p.Budget.Force(float64(l.min)*pace.Appear, now)
 	if l.min > 0 {
 		p.Grown = now
 	}
@@ -125,14 +121,14 @@ func (p plan) step(l limits, f facts, now time.Time) (next plan, again time.Time
 	active := p.active()
 	switch up, down := max(l.min, lasting), max(l.min, min(target, l.max)); {
 	case active < up:
-		soon.add(p.grow(up-active, f, now))
+		p.grow(up-active, f, now)
 	case active > l.max:
-		soon.add(p.shrink(active-l.max, f, now))
+		p.shrink(active-l.max, f)
 	case active > down:
 		if at := p.Grown.Add(cooldown); now.Before(at) {
 			soon.add(at)
 		} else {
-			soon.add(p.shrink(active-down, f, now))
+			p.shrink(active-down, f)
 		}
 	case active > up:
 		soon.add(until)
@@ -187,8 +183,8 @@ func (p *plan) lasting(need int, now time.Time) (n int, later time.Time) {
 }
 
 // grow makes n more members active: first those that drain, since they are
-// running, then new ones as far as the budget goes. It returns when to go on.
-func (p *plan) grow(n int, f facts, now time.Time) (again time.Time) {
+// running, then new ones.
+func (p *plan) grow(n int, f facts, now time.Time) {
 	for i := range p.Members {
 		if m := &p.Members[i]; n > 0 && m.Phase == Draining && (f.runners[m.Name].there || !f.settled) {
 			m.Phase = Active
@@ -197,14 +193,9 @@ func (p *plan) grow(n int, f facts, now time.Time) (again time.Time) {
 		}
 	}
 	for ; n > 0; n-- {
-		ok, at := p.Budget.Take(pace.Appear, now)
-		if !ok {
-			return at
-		}
 		p.add()
 		p.Grown = now
 	}
-	return time.Time{}
 }
 
 func (p *plan) add() {
@@ -213,8 +204,8 @@ func (p *plan) add() {
 }
 
 // shrink drains n members: first those that do not serve yet, then idle ones,
-// the youngest of each first. It returns when to go on.
-func (p *plan) shrink(n int, f facts, now time.Time) (again time.Time) {
+// the youngest of each first.
+func (p *plan) shrink(n int, f facts) {
 	var candidates []*member
 	for i := range p.Members {
 		if p.Members[i].Phase == Active {
@@ -226,13 +217,8 @@ func (p *plan) shrink(n int, f facts, now time.Time) (again time.Time) {
 		return cmp.Compare(worth(f.runners[a.Name]), worth(f.runners[b.Name]))
 	})
 	for _, m := range candidates[:min(n, len(candidates))] {
-		ok, at := p.Budget.Take(pace.Vanish, now)
-		if !ok {
-			return at
-		}
 		m.Phase, m.Told = Draining, true
 	}
-	return time.Time{}
 }
 
 func worth(s standing) int {

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // Watch looks at the pool whenever its queue or its runners change, and calls
 // changed when Observe has something else to show: at once when members change,
-// otherwise at most every half minute. It returns nil when ctx ends. The
+// otherwise paced. It returns nil when ctx ends. The
 // watches of queue and runners serve all callers. changed is called from one
 // goroutine and should not block for long.
 func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
@@ -58,9 +59,10 @@ func (w *watched) wake() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	// At the latest when what has changed may be shown.
-	latest := time.Now().Add(keep / 8)
-	if !w.view.equal(w.shows) {
-		latest = w.at.Add(numbersEvery)
+	now := time.Now()
+	latest := now.Add(keep / 8)
+	if at := w.dueAt(now); !at.IsZero() && at.Before(latest) {
+		latest = at
 	}
 	if !w.again.IsZero() && w.again.Before(latest) {
 		return w.again
@@ -69,7 +71,7 @@ func (w *watched) wake() time.Time {
 }
 
 func (s Status) equal(o Status) bool {
-	if !sameMembers(s.Members, o.Members) || len(s.Members) != len(o.Members) {
+	if !slices.Equal(s.Members, o.Members) {
 		return false
 	}
 	if (s.LastActivity == nil) != (o.LastActivity == nil) || s.LastActivity != nil && !s.LastActivity.Equal(*o.LastActivity) {

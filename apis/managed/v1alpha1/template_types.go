@@ -1,0 +1,24 @@
+package v1alpha1
+
+import "k8s.io/apimachinery/pkg/runtime"
+
+// An ObjectTemplate is what objects are made of in the namespace of a managed resource. Their kind is that of the field; their
+// spec is checked by the schema of that kind when they are made.
+type ObjectTemplate struct {
+	// Their labels.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// Their annotations.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// Their spec.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	Spec *runtime.RawExtension `json:"spec,omitempty"`
+}

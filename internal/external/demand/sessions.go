@@ -1,0 +1,52 @@
+package demand
+
+import (
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// maxSessionName leaves room for what a Session appends to its name, in bytes.
+const maxSessionName = 45
+
+// Sessions is how a Demand makes a Session for each pool that it lists.
+func Sessions() external.Parent[Spec, Status] {
+	return external.Parent[Spec, Status]{
+		Kind:    "Session",
+		Makes:   func(s Spec) bool { return s.Session != nil },
+		Objects: objects,
+		Regard:  regard,
+	}
+}
+
+// objects are one Session for each pool that has none of somebody else's. Names come
+// of the key alone: when several ask for a pool in a namespace, one makes its
+// Session, and the others find the name taken.
+func objects(s Spec, o Status) []external.Object {
+	if s.Session == nil {
+		return nil
+	}
+	var out []external.Object
+	for _, d := range o.Sessions {
+		if !s.Taken[d.Key] {
+			out = append(out, s.Session.Object("Session", SessionName(d), map[string]any{"modelRef": map[string]any{"name": d.Model}, "key": d.Key}))
+		}
+	}
+	return out
+}
+
+// SessionName is the name of the Session of a pool.
+func SessionName(d Session) string { return names.Join(maxSessionName, d.Model, names.Hash(8, d.Key)) }
+
+// regard notes which pools others serve: Sessions say so in their status, or
+// in their spec before they have one.
+func regard(s *Spec, there external.Relatives) {
+	s.Taken = map[string]bool{}
+	for _, other := range there.Others {
+		for _, part := range []string{"spec", "status"} {
+			fields, _ := other[part].(map[string]any)
+			if key, _ := fields["key"].(string); key != "" {
+				s.Taken[key] = true
+			}
+		}
+	}
+}

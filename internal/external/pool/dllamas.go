@@ -1,0 +1,89 @@
+package pool
+
+import (
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// Dllamas is how a Pool makes a Dllama for each of its members.
+func Dllamas() external.Parent[Spec, Status] {
+	return external.Parent[Spec, Status]{
+		Kind:    "Dllama",
+		Makes:   func(s Spec) bool { return s.Dllama != nil },
+		Objects: objects,
+		Regard:  regard,
+	}
+}
+
+func objects(s Spec, o Status) []external.Object {
+	if s.Dllama == nil {
+		return nil
+	}
+	var out []external.Object
+	for _, m := range o.Members {
+		if m.Phase != Drained {
+			out = append(out, s.Dllama.Object("Dllama", s.dllama(m.Name), nil))
+		}
+	}
+	return out
+}
+
+// dllama is the name of a member's Dllama.
+func (s Spec) dllama(member string) string {
+	_, name := s.owner()
+	return names.Member(name, member)
+}
+
+// A Standing is what a Dllama says of itself.
+type Standing struct {
+	Ready        bool
+	ReadyWorkers int
+	Reason       string // why it does not serve
+	Message      string
+}
+
+// maxMessage is what a Pool can hold of a message, in characters.
+const maxMessage = 1024
+
+// regard notes what the Dllamas that are there say.
+func regard(s *Spec, there external.Relatives) {
+	s.Standing = map[string]Standing{}
+	for _, o := range there.Own {
+		meta, _ := o["metadata"].(map[string]any)
+		name, _ := meta["name"].(string)
+		s.Standing[name] = standingOf(o)
+	}
+}
+
+func standingOf(o map[string]any) Standing {
+	var out Standing
+	status, _ := o["status"].(map[string]any)
+	switch n := status["readyWorkers"].(type) { // as JSON or Kubernetes decodes it
+	case float64:
+		out.ReadyWorkers = int(n)
+	case int64:
+		out.ReadyWorkers = int(n)
+	}
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		c, _ := c.(map[string]any)
+		if c["type"] != "Serving" {
+			continue
+		}
+		if out.Ready = c["status"] == "True"; out.Ready {
+			break
+		}
+		out.Reason, _ = c["reason"].(string)
+		out.Message, _ = c["message"].(string)
+		out.Message = cut(out.Message)
+	}
+	return out
+}
+
+// cut keeps whole characters.
+func cut(s string) string {
+	if runes := []rune(s); len(runes) > maxMessage {
+		return string(runes[:maxMessage-1]) + "…"
+	}
+	return s
+}

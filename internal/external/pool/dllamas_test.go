@@ -1,0 +1,56 @@
+package pool_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/pool"
+)
+
+func TestDllamasOfMembers(t *testing.T) {
+	s := pool.Spec{Session: "ns_m", Owner: "ns/chat", Dllama: &external.Template{
+		Labels: map[string]string{"a": "b"}, Spec: map[string]any{"nodes": 2.0},
+	}}
+	o := pool.Status{Members: []pool.Member{{Name: "0", Phase: pool.Drained}, {Name: "1", Phase: pool.Draining}, {Name: "2", Phase: pool.Active}}}
+	of := func(name string) external.Object {
+		return external.Object{
+			APIVersion: "koldun.gorizond.io/v1", Kind: "Dllama", Name: name,
+			Labels: map[string]string{"a": "b"}, Spec: map[string]any{"nodes": 2.0},
+		}
+	}
+	// One that has been drained goes; one that drains still answers.
+	if d := cmp.Diff([]external.Object{of("chat-1"), of("chat-2")}, pool.Dllamas().Objects(s, o)); d != "" {
+		t.Error(d)
+	}
+	s.Dllama = nil
+	if got := pool.Dllamas().Objects(s, o); len(got) > 0 || pool.Dllamas().Makes(s) {
+		t.Errorf("without a template there are %v", got)
+	}
+}
+
+func TestStandingOfDllamas(t *testing.T) {
+	dllama := func(name string, status map[string]any) map[string]any {
+		return map[string]any{"metadata": map[string]any{"name": name}, "status": status}
+	}
+	serving := func(fields map[string]any) []any {
+		fields["type"] = "Serving"
+		return []any{map[string]any{"type": "Ready", "status": "False"}, fields}
+	}
+	var s pool.Spec
+	pool.Dllamas().Regard(&s, external.Relatives{Own: []map[string]any{
+		dllama("new", nil),
+		dllama("serves", map[string]any{"readyWorkers": int64(3), "conditions": serving(map[string]any{"status": "True", "reason": "Available"})}),
+		dllama("fails", map[string]any{"readyWorkers": 1.0, "conditions": serving(map[string]any{"status": "False", "reason": "Why", "message": strings.Repeat("ж", 2000)})}),
+	}})
+	want := map[string]pool.Standing{
+		"new":    {},
+		"serves": {Ready: true, ReadyWorkers: 3},
+		"fails":  {ReadyWorkers: 1, Reason: "Why", Message: strings.Repeat("ж", 1023) + "…"},
+	}
+	if d := cmp.Diff(want, s.Standing); d != "" {
+		t.Error(d)
+	}
+}

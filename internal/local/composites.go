@@ -1,0 +1,62 @@
+package local
+
+import "sync"
+
+// composites are the composites that are there. Safe for concurrent use.
+type composites struct {
+	mu  sync.Mutex
+	all map[Key]Composite
+}
+
+// A Composite is one that is there, with its status.
+type Composite struct {
+	Object Object
+	Owner  Key // the zero Key for what the claims file holds
+}
+
+func newComposites() *composites { return &composites{all: map[Key]Composite{}} }
+
+func (c *composites) set(e *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all[e.key] = Composite{Object: e.obj, Owner: e.owner}
+}
+
+func (c *composites) remove(k Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, k)
+}
+
+// Composites are all composites of a kind in a namespace, in no order, for a
+// Managed that makes some. Safe for concurrent use.
+func (l *Local) Composites(kind, namespace string) []Composite {
+	l.composites.mu.Lock()
+	defer l.composites.mu.Unlock()
+	var out []Composite
+	for k, c := range l.composites.all {
+		if k.Kind == kind && k.Namespace == namespace {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// noteComposite keeps the composites up to date, and has who made one look at
+// it; everybody looks at what nobody made.
+func (l *Local) noteComposite(e *entry) {
+	if classOf(e.key) != compositeClass {
+		return
+	}
+	there := l.table[e.key] == e
+	if there {
+		l.composites.set(e)
+	} else {
+		l.composites.remove(e.key)
+	}
+	if owner := l.table[e.owner]; owner != nil {
+		if m, ok := owner.unit.(*managedUnit); ok {
+			m.lookNow()
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package manager_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	composite "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/demand"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// composites has the cluster serve the kinds that resources make.
+func (w *world) composites() {
+	w.t.Helper()
+	for _, plural := range []string{"sessions", "dllamas"} {
+		crd, err := os.ReadFile("../../apis/crds/koldun.gorizond.io_" + plural + ".yaml")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := w.cluster.Apply(w.t.Context(), string(crd)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// object of a kind of our composites.
+func object(kind, name string, spec map[string]any) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	u.SetAPIVersion(composite.APIVersion)
+	u.SetKind(kind)
+	u.SetName(name)
+	return u
+}
+
+// made waits for an object that belongs to a managed resource.
+func (w *world) made(kind, name string, by client.Object) *unstructured.Unstructured {
+	w.t.Helper()
+	u := object(kind, name, nil)
+	u.SetNamespace(w.ns)
+	w.eventually(kind+" "+name, func() error {
+		if err := w.get(u); err != nil {
+			return err
+		}
+		if !metav1.IsControlledBy(u, by) {
+			return fmt.Errorf("it belongs to %v", u.GetOwnerReferences())
+		}
+		return nil
+	})
+	return u
+}
+
+func template(spec string) *v1alpha1.ObjectTemplate {
+	return &v1alpha1.ObjectTemplate{
+		Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}, Spec: &runtime.RawExtension{Raw: []byte(spec)},
+	}
+}
+
+// asked announces demand for a pool.
+func (w *world) asked(of *registry.Table[registry.Demand], key, model string) {
+	w.t.Helper()
+	d := registry.Demand{Version: 1, Session: key, Namespace: w.ns, Model: model}
+	if _, err := of.Put(w.t.Context(), key, d); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestDemandKeepsASessionForEachPool(t *testing.T) {
+	w := newWorld(t)
+	w.composites()
+	b := w.bus()
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m := &v1alpha1.Demand{
+		ObjectMeta: metav1.ObjectMeta{Name: "demanded"},
+		Spec: v1alpha1.DemandSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.DemandParameters{
+			Namespace: w.ns, MaxIsolated: 8, Session: template(`{"scaling":{"maxDllamas":3}}`),
+		}},
+	}
+	w.create(m)
+	w.ready(m)
+	key := names.Session(w.ns, "tiny", "")
+	name := demand.SessionName(demand.Session{Key: key, Model: "tiny"})
+	table := registry.Demands(b)
+	w.asked(table, key, "tiny")
+	s := w.made(composite.KindSession, name, m)
+	is := func(u *unstructured.Unstructured, want any, path ...string) {
+		t.Helper()
+		if got, _, _ := unstructured.NestedFieldNoCopy(u.Object, path...); got != want {
+			t.Errorf("%v is %v, want %v", path, got, want)
+		}
+	}
+	is(s, key, "spec", "key")
+	is(s, "tiny", "spec", "modelRef", "name")
+	is(s, int64(3), "spec", "scaling", "maxDllamas")
+	is(s, "b", "metadata", "labels", "a")
+	is(s, "d", "metadata", "annotations", "c")
+
+	// What somebody changes of it is mended, and what the template no longer
+	// says is taken away; what others add stays.
+	w.change(s, func() {
+		_ = unstructured.SetNestedField(s.Object, int64(9), "spec", "scaling", "maxDllamas")
+		_ = unstructured.SetNestedField(s.Object, "theirs", "metadata", "labels", "other")
+	})
+	w.eventually("the Session to be mended", func() error {
+		if err := w.get(s); err != nil {
+			return err
+		}
+		if n, _, _ := unstructured.NestedInt64(s.Object, "spec", "scaling", "maxDllamas"); n != 3 {
+			return fmt.Errorf("maxDllamas is %d", n)
+		}
+		return nil
+	})
+	w.change(m, func() { m.Spec.ForProvider.Session = template(`{"scaling":{"minDllamas":2}}`) })
+	w.eventually("another template to be followed", func() error {
+		if err := w.get(s); err != nil {
+			return err
+		}
+		if n, found, _ := unstructured.NestedInt64(s.Object, "spec", "scaling", "minDllamas"); !found || n != 2 {
+			return fmt.Errorf("minDllamas is %d", n)
+		}
+		return nil
+	})
+	is(s, "theirs", "metadata", "labels", "other")
+	if n, found, _ := unstructured.NestedInt64(s.Object, "spec", "scaling", "maxDllamas"); found && n == 3 {
+		t.Error("what the template no longer says is still there")
+	}
+
+	// Removed by somebody, it comes back; without demand it goes.
+	first := s.GetUID()
+	w.delete(s)
+	w.eventually("the Session to be made again", func() error {
+		if err := w.get(s); err != nil {
+			return err
+		}
+		if s.GetUID() == first {
+			return fmt.Errorf("it is the first one")
+		}
+		return nil
+	})
+	if err := table.Delete(t.Context(), key, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.gone(s)
+}
+
+// Who makes a pool's Session is the first of several, and anybody comes before
+// demand.
+func TestOnePoolHasOneSession(t *testing.T) {
+	w := newWorld(t)
+	w.composites()
+	b := w.bus()
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	key, hand := names.Session(w.ns, "tiny", ""), names.Session(w.ns, "own", "")
+	w.create(object(composite.KindSession, "by-hand", map[string]any{"modelRef": map[string]any{"name": "own"}, "key": hand}))
+	table := registry.Demands(b)
+	w.asked(table, key, "tiny")
+	w.asked(table, hand, "own")
+	of := func(name string, policies ...xpv2.ManagementAction) *v1alpha1.Demand {
+		m := &v1alpha1.Demand{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: v1alpha1.DemandSpec{ManagedResourceSpec: via(policies...), ForProvider: v1alpha1.DemandParameters{
+				Namespace: w.ns, MaxIsolated: 8, Session: template(`{}`),
+			}},
+		}
+		w.create(m)
+		return m
+	}
+	// One that only observes makes nothing.
+	looking := of("looking", xpv2.ManagementActionObserve)
+	w.eventually("both pools to be listed", func() error {
+		if err := w.get(looking); err != nil {
+			return err
+		}
+		if n := len(looking.Status.AtProvider.Sessions); n != 2 {
+			return fmt.Errorf("%d are listed", n)
+		}
+		return nil
+	})
+	sessions := func(want int) {
+		t.Helper()
+		var list unstructured.UnstructuredList
+		list.SetAPIVersion(composite.APIVersion)
+		list.SetKind("SessionList")
+		if err := w.client.List(t.Context(), &list, client.InNamespace(w.ns)); err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) != want {
+			t.Errorf("there are %d Sessions, want %d", len(list.Items), want)
+		}
+	}
+	sessions(1)
+	name := demand.SessionName(demand.Session{Key: key, Model: "tiny"})
+	one := of("one")
+	s := w.made(composite.KindSession, name, one)
+	two := of("two")
+	w.ready(two)
+	sessions(2)
+	// When the one goes that made it, the other makes it. The garbage collector
+	// may take a while to know the kind.
+	w.delete(one)
+	w.gone(one)
+	w.delete(s)
+	w.made(composite.KindSession, name, two)
+}
+
+func TestPoolKeepsADllamaForEachMember(t *testing.T) {
+	w := newWorld(t)
+	w.composites()
+	if err := w.bus().Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m := &v1alpha1.Pool{
+		ObjectMeta: metav1.ObjectMeta{Name: "pool"},
+		Spec: v1alpha1.PoolSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.PoolParameters{
+			Session: names.Session(w.ns, "tiny", ""), MinMembers: 2, MaxMembers: 4, Owner: w.ns + "/chat", Dllama: template(`{"modelRef":{"name":"tiny"}}`),
+		}},
+	}
+	w.create(m)
+	w.made(composite.KindDllama, "chat-1", m)
+	d := w.made(composite.KindDllama, "chat-0", m)
+	// What it says is shown by the Pool.
+	w.eventually("the status of the Dllama", func() error {
+		if err := w.get(d); err != nil {
+			return err
+		}
+		d.Object["status"] = map[string]any{"readyWorkers": int64(3), "conditions": []any{map[string]any{
+			"type": "Serving", "status": "True", "reason": "Available", "message": "It serves", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+		}}}
+		return w.client.Status().Update(t.Context(), d)
+	})
+	w.eventually("a member that serves", func() error {
+		if err := w.get(m); err != nil {
+			return err
+		}
+		want := v1alpha1.PoolMember{Name: "0", Phase: v1alpha1.PoolActive, Ready: true, ReadyWorkers: 3}
+		if all := m.Status.AtProvider.Members; len(all) != 2 || all[0] != want {
+			return fmt.Errorf("the members are %+v", all)
+		}
+		return nil
+	})
+	// A Dllama of that name that is somebody else's is left alone, and told of.
+	other := object(composite.KindDllama, "chat-2", map[string]any{"modelRef": map[string]any{"name": "other"}})
+	w.create(other)
+	w.change(m, func() { m.Spec.ForProvider.MinMembers = 3 })
+	w.failing(m, `"chat-2"`)
+	if err := w.get(other); err != nil || len(other.GetOwnerReferences()) > 0 {
+		t.Errorf("it was taken over by %v, %v", other.GetOwnerReferences(), err)
+	}
+	w.delete(other)
+	w.made(composite.KindDllama, "chat-2", m)
+
+	w.change(m, func() { m.Spec.ForProvider.Dllama = nil })
+	w.gone(d)
+}

@@ -1,0 +1,112 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/demand"
+	"github.com/gorizond/koldun/internal/external/pool"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/provider/offspring"
+	"github.com/gorizond/koldun/provider/wake"
+)
+
+// A nursery makes what Demands and Pools make, by the provider's own code.
+type nursery struct{ keeper *offspring.Keeper }
+
+func newNursery(t *testing.T, cfg *rest.Config) *nursery {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(cfg, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := cache.New(cfg, cache.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- known.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	n := &nursery{keeper: offspring.New(c, wake.NewBoard())}
+	for _, kind := range offspring.Kinds() {
+		if err := n.keeper.Watch(ctx, known, kind); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known.WaitForCacheSync(ctx)
+	return n
+}
+
+// demand makes the Sessions of a Demand.
+func (n *nursery) demand(o *unstructured.Unstructured, status demand.Status) (why string) {
+	_, why = bring(n, o, &v1alpha1.Demand{}, demand.Sessions(), func(demand.Spec) demand.Status { return status })
+	return why
+}
+
+// pool makes the Dllamas of a Pool of so many members.
+func (n *nursery) pool(o *unstructured.Unstructured, members int) (status pool.Status, why string) {
+	return bring(n, o, &v1alpha1.Pool{}, pool.Dllamas(), func(s pool.Spec) (out pool.Status) {
+		_, session, _ := strings.Cut(s.Owner, "/")
+		for i := range members {
+			name := strconv.Itoa(i)
+			said := s.Standing[names.Member(session, name)]
+			out.Members = append(out.Members, pool.Member{Name: name, Phase: pool.Active, Ready: said.Ready, ReadyWorkers: said.ReadyWorkers})
+		}
+		return out
+	})
+}
+
+// bring makes the objects that a managed resource should have, and returns what
+// it is to show, or why it is not ready.
+func bring[S, O any](n *nursery, o *unstructured.Unstructured, m resource.Managed, p external.Parent[S, O], show func(S) O) (status O, why string) {
+	fail := func(err error) (O, string) { return status, err.Error() }
+	var s S
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, m); err != nil {
+		return fail(err)
+	}
+	parameters, _, _ := unstructured.NestedMap(o.Object, "spec", "forProvider")
+	raw, err := json.Marshal(parameters)
+	if err != nil {
+		return fail(err)
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fail(err)
+	}
+	ctx := context.Background() // the provider's step has no other
+	there, err := n.keeper.There(ctx, p.Kind, m)
+	if err != nil {
+		return fail(err)
+	}
+	p.Regard(&s, there)
+	status = show(s)
+	changes, err := n.keeper.Plan(m, p.Objects(s, status), there)
+	if err != nil {
+		return fail(err)
+	}
+	if err := n.keeper.Bring(ctx, changes); err != nil {
+		return fail(err)
+	}
+	return status, ""
+}
