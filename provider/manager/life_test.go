@@ -239,7 +239,7 @@ func refuses(w *world, l life, name string) {
 	m := l.resource(w, name)
 	m.SetProviderConfigReference(&xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: wrongly})
 	w.make(m)
-	said := ""
+	var said string
 	if l.denied != nil {
 		said = l.denied(w, m)
 	} else {

@@ -86,9 +86,6 @@ func play(t *testing.T, c scene, open func(*testing.T, *servers, scene) face) []
 // to be compared.
 func TestEveryKindHasAScene(t *testing.T) {
 	for _, k := range managed.Kinds() {
-		if k.Name == "node_label_rule" {
-			continue // nodes belong to the whole cluster; internal/managed and test/cluster each label their own
-		}
 		c, err := crd.Load(crd.Managed, k.Plural)
 		if err != nil {
 			t.Fatal(err)

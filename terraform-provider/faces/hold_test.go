@@ -37,6 +37,7 @@ func (s *servers) hold() map[string]string {
 		}
 	})
 	s.buckets(out)
+	s.nodes(out)
 	return out
 }
 

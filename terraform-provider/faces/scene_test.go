@@ -39,7 +39,7 @@ type step struct {
 
 // scenes of all kinds.
 func scenes() []scene {
-	return slices.Concat(bucketScenes(), streamScenes(), consumerScenes(), keyValueScenes(), tokenScenes(), modelScenes())
+	return slices.Concat(bucketScenes(), streamScenes(), consumerScenes(), keyValueScenes(), tokenScenes(), modelScenes(), nodeScenes())
 }
 
 // uncompared are fields that no scene has, by resource and path, with the

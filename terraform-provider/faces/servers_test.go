@@ -9,21 +9,24 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/test/cluster"
 )
 
-// servers are a NATS server and an object store that only one case uses,
-// through one face.
+// servers are a NATS server and an object store that only one scene uses,
+// through one face. The cluster is that of all, with nodes of the scene's own.
 type servers struct {
 	t     *testing.T
 	nats  *natstest.Server
 	s3    *s3test.Gateway
 	bus   *bus.Bus
 	store *awss3.Client
+
+	kubernetes *cluster.Cluster
 }
 
 func fresh(t *testing.T) *servers {
 	t.Helper()
-	s := &servers{t: t, nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), "")}
+	s := &servers{t: t, nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), kubernetes: controllers.start(t)}
 	var err error
 	if s.bus, err = bus.Connect(t.Context(), bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "onlooker"}); err != nil {
 		t.Fatal(err)

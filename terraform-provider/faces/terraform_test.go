@@ -29,8 +29,9 @@ func newTerraform(t *testing.T, s *servers, c scene) face {
 	p := provider.New("test", func(string) string { return "" })
 	t.Cleanup(p.Close)
 	r := rig.New(t, p, map[string]any{
-		"nats": map[string]any{"url": s.nats.URL(), "user": natstest.User, "password": natstest.Password},
-		"s3":   map[string]any{"endpoint": s.s3.Endpoint, "access_key": s3test.AccessKey, "secret_key": s3test.SecretKey},
+		"nats":       map[string]any{"url": s.nats.URL(), "user": natstest.User, "password": natstest.Password},
+		"s3":         map[string]any{"endpoint": s.s3.Endpoint, "access_key": s3test.AccessKey, "secret_key": s3test.SecretKey},
+		"kubernetes": map[string]any{"config_path": s.kubernetes.Kubeconfig()},
 	})
 	return &terraform{t: t, kind: k, resource: r.Resource("koldun_" + c.resource), more: c.terraform}
 }
