@@ -49,7 +49,7 @@ func New(cfg Config) (*Local, error) {
 	}
 	cfg.Claims = claims
 	return &Local{
-		cfg:     cfg,
+		cfg:        cfg,
 		inbox:      make(chan func(), 64),
 		closed:     make(chan struct{}),
 		ports:      pod.NewPorts(),

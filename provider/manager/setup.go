@@ -85,7 +85,7 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 			go func() {
 				_ = wait.PollUntilContextCancel(ctx, servedEvery, true, func(ctx context.Context) (bool, error) {
 					err := o.Keeper.Watch(ctx, mgr.GetCache(), kind)
-					return err == nil, nil //nolint:nilerr // it is tried again
+					return err == nil, nil
 				})
 			}()
 		}, kind)

@@ -128,9 +128,9 @@ func (s *stage) observe(o *unstructured.Unstructured) simulate.Observation {
 		}
 	case "Pool":
 		least, _, _ := unstructured.NestedInt64(o.Object, "spec", "forProvider", "minMembers")
-		out.AtProvider, out.Unready = s.nursery.pool(o, int(max(least, 1)))
+		out.AtProvider, out.Unready = s.pool(o, int(max(least, 1)))
 	case "Demand":
-		out.AtProvider, out.Unready = s.live[o.GetNamespace()], s.nursery.demand(o, s.live[o.GetNamespace()])
+		out.AtProvider, out.Unready = s.live[o.GetNamespace()], s.demand(o, s.live[o.GetNamespace()])
 	}
 	return out
 }
