@@ -7,7 +7,7 @@ import (
 
 // PoolParameters name a pool of runners and how large it may be.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.dllama) || has(self.owner) && self.owner != ”",message="spec.forProvider.dllama needs owner, which the names of Dllamas begin with"
+// +kubebuilder:validation:XValidation:rule="!has(self.dllama) || has(self.owner) && size(self.owner) > 0",message="spec.forProvider.dllama needs owner, which the names of Dllamas begin with"
 type PoolParameters struct {
 	// Key of the pool in the queue.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,200}$`
