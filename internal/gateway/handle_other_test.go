@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -55,6 +56,29 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("tells internals: %s", body)
 			}
 		})
+	}
+}
+
+// TestBodyOfUnknownLength is read up to the limit only, in chunks as it comes.
+func TestBodyOfUnknownLength(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.MaxBodyBytes = 1000 })
+	body := io.MultiReader(strings.NewReader(chatBody(`,"user":"` + strings.Repeat("x", 1000) + `"`)))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/v1/chat/completions", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	r, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Body.Close() }()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := decodeError(t, string(text)); r.StatusCode != http.StatusRequestEntityTooLarge || e.Code != "request_too_large" {
+		t.Errorf("got %d %s", r.StatusCode, text)
 	}
 }
 

@@ -22,9 +22,9 @@ const (
 	// context has ended, to tell their client so.
 	lastWords = time.Second
 
-	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10 // 64 KiB
+	defaultHeaderTimeout = 10 * time.Second
+	idleTimeout          = 2 * time.Minute
+	maxHeaderBytes       = 64 << 10 // 64 KiB
 )
 
 // ErrShutdown is the cause of a request context that ends because the server
@@ -36,6 +36,9 @@ type Options struct {
 	Name   string        // of the server, in logs: "api", "health"
 	Grace  time.Duration // how long running requests may go on once ctx has ended; 0 means 15 s
 	Logger *slog.Logger  // nil means slog.Default()
+	// HeaderTimeout is how long a client may take to send the header of a
+	// request before it is cut off; 0 means 10 s.
+	HeaderTimeout time.Duration
 }
 
 // Listen opens a TCP listener on "host:port"; port 0 takes a free one. A port
@@ -60,7 +63,8 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 // go on for the grace, then ends their contexts with ErrShutdown, and at last
 // cuts their connections. It returns nil after an end that ctx asked for.
 //
-// There is no limit on how long a request or its answer may take, because
+// A client must send the header of a request, of at most 64 KiB, in the time
+// for it. There is no limit on how long a request or its answer may take, because
 // streams last for minutes: handlers bound their own reads and writes with
 // http.ResponseController.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error {
@@ -73,12 +77,16 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 	if grace <= 0 {
 		grace = defaultGrace
 	}
+	headerTimeout := o.HeaderTimeout
+	if headerTimeout <= 0 {
+		headerTimeout = defaultHeaderTimeout
+	}
 
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(ErrShutdown)
 	s := &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: readHeaderTimeout,
+		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		BaseContext:       func(net.Listener) context.Context { return requests },
