@@ -71,14 +71,16 @@ func Queue(via Via, namespace, name, secret string, parts managed.QueueParameter
 	}
 }
 
-// Lasting is a key-value bucket that keeps what is put into it.
+// Lasting is a key-value bucket that keeps what is put into it. It has as many
+// copies as it has: others share it, and may have asked for more than one.
 func Lasting(bucket string) managed.KeyValueParameters {
-	return managed.KeyValueParameters{Bucket: bucket, Replicas: 1}
+	return managed.KeyValueParameters{Bucket: bucket}
 }
 
-// Expiring is a key-value bucket whose keys expire one by one.
+// Expiring is a key-value bucket whose keys expire one by one. It has as many
+// copies as it has.
 func Expiring(bucket string) managed.KeyValueParameters {
-	return managed.KeyValueParameters{Bucket: bucket, Replicas: 1, LimitMarkerTTL: &metav1.Duration{Duration: names.MarkerAge}}
+	return managed.KeyValueParameters{Bucket: bucket, LimitMarkerTTL: &metav1.Duration{Duration: names.MarkerAge}}
 }
 
 // KeyValues are all key-value buckets.
@@ -95,7 +97,8 @@ func KeyValues() []managed.KeyValueParameters {
 }
 
 // Streams are all streams: that of accepted requests refuses what exceeds
-// maxBytes, the others drop their oldest.
+// maxBytes, the others drop their oldest. Without replicas, which is 0, an
+// existing stream has as many copies as it has, and a new one has one.
 func Streams(maxBytes int64, replicas int32) []managed.StreamParameters {
 	var out []managed.StreamParameters
 	for _, s := range names.Streams() {
@@ -109,7 +112,7 @@ func Streams(maxBytes int64, replicas int32) []managed.StreamParameters {
 			MaxMsgsPerSubject: limit(s.MaxPerSubject),
 			MaxAge:            &metav1.Duration{Duration: s.MaxAge},
 			DuplicateWindow:   &metav1.Duration{Duration: cmp.Or(s.Dedupe, 2*time.Minute)},
-			Replicas:          max(replicas, 1),
+			Replicas:          replicas,
 		}
 		if s.DiscardNew {
 			p.Discard = "new"

@@ -40,9 +40,9 @@ type Queue struct {
 
 // Compose composes the queue. It returns what to wait for, if it is not ready.
 func (q Queue) Compose(c *compose.Call) (pending string, err error) {
-	maxBytes, replicas := int64(defaultMaxBytes), int32(1)
+	maxBytes, replicas := int64(defaultMaxBytes), int32(0)
 	if q.Spec != nil {
-		replicas = max(q.Spec.Replicas, 1)
+		replicas = q.Spec.Replicas
 		if b := q.Spec.MaxBytes; b != nil && b.Value() > 0 {
 			maxBytes = b.Value()
 		}

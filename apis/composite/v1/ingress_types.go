@@ -189,9 +189,8 @@ type BackendQueue struct {
 	// +kubebuilder:validation:Minimum=0
 	MaxPerTenant int32 `json:"maxPerTenant,omitempty"`
 
-	// Servers of a NATS cluster that keep a copy of the queue.
+	// Servers of a NATS cluster that keep a copy of the queue. Without it, one of a new queue, and as many as there are of an existing one.
 	// +optional
-	// +kubebuilder:default=1
 	// +kubebuilder:validation:Enum=1;3;5
 	Replicas int32 `json:"replicas,omitempty"`
 
