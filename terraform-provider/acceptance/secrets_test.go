@@ -1,17 +1,17 @@
 package acceptance
 
 import (
-	"archive/zip"
-	"bytes"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
 )
@@ -55,10 +55,9 @@ resource "koldun_key_value_entry" "run" {
   value_wo_version = 1
 }
 `, append(env, "TF_VAR_secret="+marker)...)
-	log := filepath.Join(f.Dir, "trace.log")
-	f.Env = append(f.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+log)
-	written := f.OK("plan", "-out", "saved.plan")
-	written += f.OK("apply", "saved.plan")
+	said := logged(f)
+	said.add(f.OK("plan", "-out", "saved.plan"))
+	said.add(f.OK("apply", "saved.plan"))
 	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
 		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
 	}
@@ -66,43 +65,81 @@ resource "koldun_key_value_entry" "run" {
 	if err != nil || !strings.HasPrefix(string(run), "koldun-") {
 		t.Fatalf("the ephemeral token is %q, %v", run, err)
 	}
-	secrets := []string{marker, string(run), natstest.Password, s3test.SecretKey}
-	check := func(where string, content []byte) {
-		for i, s := range secrets {
-			if bytes.Contains(content, []byte(s)) {
-				t.Errorf("%s holds secret %d", where, i)
-			}
-		}
-	}
-	check("what is written to the terminal", []byte(written))
-	for _, name := range []string{"terraform.tfstate", "trace.log"} {
-		content, err := os.ReadFile(filepath.Join(f.Dir, name))
-		if err != nil || len(content) == 0 {
-			t.Fatalf("%s: %v", name, err)
-		}
-		check(name, content)
-	}
-	plan, err := zip.OpenReader(filepath.Join(f.Dir, "saved.plan"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = plan.Close() }()
-	for _, part := range plan.File {
-		r, err := part.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		check("the plan's "+part.Name, content)
-	}
+	said.lacks(t, marker, string(run), natstest.Password, s3test.SecretKey)
 	tokens, err := registry.Tokens(b).List(t.Context(), ">")
 	if err != nil || len(tokens) != 1 {
 		t.Errorf("after the run there are %d tokens, %v: the ephemeral ones are to be dead", len(tokens), err)
 	}
 	f.OK("destroy", "-auto-approve")
+}
+
+// TestSecretsOfAClusterStayOutside has secrets written to where workloads find
+// them, lives through all that happens to them, and looks for them elsewhere.
+func TestSecretsOfAClusterStayOutside(t *testing.T) { each(t, secretsOfAClusterStayOutside) }
+
+func secretsOfAClusterStayOutside(t *testing.T, m *tofu.Mirror) {
+	c := shared.Cluster(t)
+	namespace := c.Namespace(t)
+	env := outside(t)
+	if err := connect(t, env).Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f := m.Folder(t, head+`
+variable "models" {
+  type    = list(string)
+  default = ["ns/a"]
+}
+resource "koldun_token" "app" {
+  name            = "app"
+  models          = var.models
+  write_secret_to = { name = "app-token" }
+}
+resource "koldun_stream" "app" {
+  name            = "app"
+  subjects        = ["app.>"]
+  write_secret_to = { name = "app-stream" }
+}
+resource "koldun_bucket" "app" {
+  bucket_name     = "secrets-app"
+  write_secret_to = { name = "app-bucket" }
+}
+`, append(env, "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE="+namespace)...)
+	secret := func(name, key string) string {
+		t.Helper()
+		var s corev1.Secret
+		if err := c.Client().Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &s); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Data[key]) == 0 {
+			t.Fatalf("Secret %q has no %s", name, key)
+		}
+		return string(s.Data[key])
+	}
+	said := logged(f)
+	said.add(f.OK("plan", "-out", "saved.plan"))
+	said.add(f.OK("apply", "saved.plan"))
+	first := secret("app-token", token.ConnectionKey)
+	if secret("app-stream", "NATS_PASSWORD") != natstest.Password || secret("app-bucket", "AWS_SECRET_ACCESS_KEY") != s3test.SecretKey {
+		t.Error("the Secrets have other credentials than those in use")
+	}
+	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
+		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
+	}
+	// With its Secret the token is lost, and another one is made.
+	if err := c.Client().Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app-token"}}); err != nil {
+		t.Fatal(err)
+	}
+	said.add(f.OK("plan", "-var", `models=["ns/a", "ns/b"]`, "-out", "saved.plan"))
+	said.add(f.OK("apply", "saved.plan"))
+	second := secret("app-token", token.ConnectionKey)
+	if second == first {
+		t.Error("the token that was lost is still the one")
+	}
+	said.add(f.OK("show", "-json"))
+	said.add(f.OK("show", "-json", "saved.plan"))
+	said.lacks(t, first, second, natstest.Password, s3test.SecretKey)
+	said.add(f.OK("destroy", "-auto-approve"))
+	said.lacks(t, first, second, natstest.Password, s3test.SecretKey)
 }
 
 // connect connects to the NATS server of an environment.
