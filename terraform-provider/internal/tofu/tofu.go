@@ -4,7 +4,6 @@
 package tofu
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -142,29 +141,10 @@ func (f *Folder) Write(name, content string) {
 	}
 }
 
-// A Result is what a command wrote, standard output and error together, and
-// its exit status.
-type Result struct {
-	Out  string
-	Exit int
-	Cmd  *exec.Cmd // that has ended
-}
-
 // Run runs a command of OpenTofu.
 func (f *Folder) Run(args ...string) Result {
 	f.t.Helper()
-	cmd := exec.CommandContext(f.t.Context(), f.mirror.program, args...)
-	cmd.Dir = f.Dir
-	// Nothing of the developer's own settings, connections or colours.
-	cmd.Env = append([]string{"HOME=" + f.Dir, "PATH=" + os.Getenv("PATH"), "TF_CLI_CONFIG_FILE=" + f.mirror.config, "TF_IN_AUTOMATION=1", "TF_CLI_ARGS=-no-color"}, f.Env...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		f.t.Fatal(err)
-	}
-	return Result{Out: out.String(), Exit: cmd.ProcessState.ExitCode(), Cmd: cmd}
+	return f.Start(args...).Wait()
 }
 
 // OK runs a command that must succeed, and returns its output.
