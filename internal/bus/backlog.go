@@ -18,14 +18,17 @@ type Entry struct {
 
 // Backlog tells handle of every request of a session that is in the stream,
 // oldest first, then calls replayed once, and then tells of each that comes,
-// until ctx ends; it returns only then. No message is told twice. One that is
-// no request is told with an empty Request.ID, so that it can be deleted.
+// until ctx ends; it returns only then. "All that is in the stream" is what its
+// leader knows of, even if another server is read from and lags behind. No
+// message is told twice. One that is no request is told with an empty Request.ID, so that it can be deleted.
 // Both functions are called from one goroutine.
 func (b *Bus) Backlog(ctx context.Context, session string, handle func(Entry), replayed func()) {
+	filter := names.RequestSubject(session, "*")
 	r := streamReader{
 		bus:     b,
-		filter:  names.RequestSubject(session, "*"),
+		filter:  filter,
 		reached: replayed,
+		newest:  func(ctx context.Context) (uint64, error) { return b.newest(ctx, filter) },
 		handle: func(msg jetstream.Msg, seq uint64) {
 			e := Entry{Seq: seq}
 			if err := json.Unmarshal(msg.Data(), &e.Request); err != nil || e.Request.Session != session {

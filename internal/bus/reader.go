@@ -16,9 +16,17 @@ const (
 	readExpiry    = 10 * time.Second // of one pull
 	readIdle      = time.Minute      // after which the server forgets a reader
 	readAhead     = 500              // messages fetched before they are handled
+
+	// readQuiet is how long a reader that has not read all that was there goes
+	// without a message before it asks whether more is to come.
+	readQuiet = 250 * time.Millisecond
+	maxQuiet  = int(2 * readHeartbeat / readQuiet) // such times on end
 )
 
-var errLostMessages = errors.New("messages were lost on the way")
+var (
+	errLostMessages = errors.New("messages were lost on the way")
+	errBehind       = errors.New("the server that is read from lags behind or is silent")
+)
 
 // A streamReader reads the request stream in order, from the start and across
 // losses of the connection, by short-lived consumers in the server's memory
@@ -30,9 +38,15 @@ type streamReader struct {
 	filter      string
 	headersOnly bool
 	handle      func(msg jetstream.Msg, seq uint64)
-	reached     func() // called once when all that was there has been handled
+	reached     func() // called once when all that was there has been handled; nil if nobody asks
+	// newest tells the sequence of the last message there is, 0 for none, as
+	// the leader of the stream knows it. A reader's consumer lives on any of
+	// the stream's servers, which may not have all messages yet, so its own
+	// count of those to come says nothing.
+	newest func(ctx context.Context) (uint64, error)
 
-	last uint64 // stream sequence
+	last  uint64 // stream sequence
+	until uint64 // all that was there has been handled when last is this
 }
 
 func (r *streamReader) run(ctx context.Context) {
@@ -69,8 +83,8 @@ func (r *streamReader) once(ctx context.Context) error {
 		return err
 	}
 	defer r.drop(consumer)
-	if consumer.CachedInfo().NumPending == 0 {
-		r.reach()
+	if err := r.aim(ctx); err != nil {
+		return err
 	}
 	iter, err := consumer.Messages(
 		jetstream.PullMaxMessages(readAhead),
@@ -83,7 +97,7 @@ func (r *streamReader) once(ctx context.Context) error {
 	}
 	defer iter.Stop()
 	for delivered := uint64(1); ; delivered++ {
-		msg, err := iter.Next(jetstream.NextContext(ctx))
+		msg, err := r.next(ctx, iter)
 		if err != nil {
 			return kinded(err)
 		}
@@ -96,9 +110,48 @@ func (r *streamReader) once(ctx context.Context) error {
 		}
 		r.last = meta.Sequence.Stream
 		r.handle(msg, r.last)
-		if meta.NumPending == 0 {
-			r.reach()
+		r.arrive()
+	}
+}
+
+// next waits for a message. As long as not all is read that was there it looks
+// now and then whether that is still to come: it may have been deleted.
+func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext) (jetstream.Msg, error) {
+	for quiet := 1; r.reached != nil; quiet++ {
+		try, cancel := context.WithTimeout(ctx, readQuiet)
+		msg, err := iter.Next(jetstream.NextContext(try))
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return msg, err
 		}
+		if quiet >= maxQuiet { // each try begins to count missed heartbeats anew
+			return nil, errBehind
+		}
+		if err := r.aim(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return iter.Next(jetstream.NextContext(ctx))
+}
+
+// aim learns how far to read until all is read that is there now.
+func (r *streamReader) aim(ctx context.Context) error {
+	if r.reached == nil {
+		return nil
+	}
+	until, err := r.newest(ctx)
+	if err != nil {
+		return err
+	}
+	r.until = until
+	r.arrive()
+	return nil
+}
+
+func (r *streamReader) arrive() {
+	if r.reached != nil && r.last >= r.until {
+		r.reached()
+		r.reached = nil
 	}
 }
 
@@ -139,11 +192,4 @@ func (r *streamReader) drop(consumer jetstream.Consumer) {
 	ctx, cancel := context.WithTimeout(context.Background(), cancelTry)
 	defer cancel()
 	_ = r.bus.js.DeleteConsumer(ctx, names.RequestStream, consumer.CachedInfo().Name)
-}
-
-func (r *streamReader) reach() {
-	if r.reached != nil {
-		r.reached()
-		r.reached = nil
-	}
 }
