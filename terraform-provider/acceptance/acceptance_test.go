@@ -174,22 +174,3 @@ resource "koldun_dllama" "d" {
 		}
 	}
 }
-
-func TestFunctionsNeedNoProviderConfiguration(t *testing.T) {
-	each(t, functionsNeedNoProviderConfiguration)
-}
-
-func functionsNeedNoProviderConfiguration(t *testing.T, m *tofu.Mirror) {
-	f := m.Folder(t, head+`
-output "ref" { value = provider::koldun::parse_model_ref("hf://org/model").repo }
-output "claim" {
-  value = yamlencode(provider::koldun::claim("Dllama", { name = "chat", namespace = "ai" }, { modelRef = { name = "m" }, nodes = 1 }))
-}
-`)
-	out := f.OK("apply", "-auto-approve")
-	for _, want := range []string{`ref   = "org/model"`, `"kind": "Dllama"`, `"nodes": 1`} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the outputs lack %s:\n%s", want, out)
-		}
-	}
-}

@@ -1,0 +1,40 @@
+package managed_test
+
+import (
+	"testing"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+)
+
+// TestImportOfAGeneratedToken plans what no import can read as a change in
+// place, which replaces nothing: neither the resource nor its secret.
+func TestImportOfAGeneratedToken(t *testing.T) {
+	w, s := startWithSafe(t, nil)
+	config := map[string]any{"name": "app", "write_secret_to": map[string]any{"name": "app"}, "rotate_after": "1h", "overlap": "30m"}
+	r := w.Resource("koldun_token")
+	if e := r.Apply(config); e != "" {
+		t.Fatal(e)
+	}
+	first := agree(t, w, s, r, "app")
+	for name, imported := range map[string]*rig.Resource{
+		"ID": w.Import("koldun_token", "app"), "Identity": w.ImportIdentity("koldun_token", map[string]any{"name": "app"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, a := range []string{"write_secret_to", "rotate_after", "overlap"} {
+				if got := imported.Attribute(a); got != nil {
+					t.Errorf("%s is imported as %v: the documentation says that it is not", a, got)
+				}
+			}
+			if p := imported.Plan(config); p.Errors != "" || p.Empty || len(p.Replace) > 0 {
+				t.Errorf("the plan after the import is %v, and replaces for %v %s", rig.JSON(p.State), p.Replace, p.Errors)
+			}
+			if e := imported.Apply(config); e != "" {
+				t.Fatal(e)
+			}
+			imported.Settled(config)
+			if agree(t, w, s, imported, "app") != first {
+				t.Error("the import has replaced the token")
+			}
+		})
+	}
+}
