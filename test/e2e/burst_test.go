@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,14 +24,18 @@ const (
 )
 
 // burst makes the pool grow to its largest, kills a process of each kind while
-// everybody asks, and lets the pool shrink to one and to none.
+// everybody asks, and lets the pool shrink to one and to none. No circuit breaker
+// opens, and no member goes back to an earlier phase: nobody is drained while all
+// are needed, and with one client a second one would have to be needed for longer
+// than it takes to drain one that is idle.
 func (s *serving) burst(t *testing.T) {
 	random := seeded(t)
-	s.refilled(t)
+	s.refilled(t, whole)
+	before := s.opens(t)
 	c := s.call(t, sides)
 	defer c.disperse()
 	cluster.Eventually(t, "the largest pool", s.pool(largest))
-	made := s.hops.made()
+	made, turned := s.hops.made(), s.hops.phases.changes()
 	victims := []func(*testing.T, *callers, *rand.Rand){s.killGateway, s.killDispatcher, s.killProvider, s.killFunction}
 	random.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
 	for _, kill := range victims {
@@ -45,6 +50,9 @@ func (s *serving) burst(t *testing.T) {
 	if now := s.hops.made(); now != made {
 		t.Errorf("%d members came while the load was the same: the pool flaps", now-made)
 	}
+	if now := s.hops.phases.changes(); now != turned {
+		t.Errorf("members changed their phase %d times while the load was the same: the pool flaps\n%s", now-turned, strings.Join(s.hops.phases.lines(), "\n"))
+	}
 	c.disperse()
 	t.Logf("%d answers, %d connections broken with their gateway", c.answered.Load(), c.broken.Load())
 
@@ -53,6 +61,12 @@ func (s *serving) burst(t *testing.T) {
 	cluster.Eventually(t, "a pool of one for one client", s.pool(1))
 	one.disperse()
 	t.Logf("%d answers while the pool shrank; %d members were ever made", one.answered.Load(), s.hops.made())
+	cluster.Eventually(t, "the pool to go", s.pool(0))
+	s.stayedClosed(t, before)
+	t.Logf("phases of members:\n%s", strings.Join(s.hops.phases.lines(), "\n"))
+	if lives := s.hops.phases.backwards(); len(lives) > 0 {
+		t.Errorf("members went back to an earlier phase:\n%s", strings.Join(lives, "\n"))
+	}
 	s.end(t)
 }
 

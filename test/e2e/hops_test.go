@@ -46,12 +46,13 @@ type hops struct {
 	members int // Dllamas that were ever made
 	seen    map[string]bool
 	ids     []string // of all requests
+	phases  *phases  // of the members of pools
 }
 
 // newHops watches a namespace.
 func newHops(t *testing.T, p *proof, namespace string) *hops {
 	t.Helper()
-	h := &hops{reached: map[string]time.Duration{}, seen: map[string]bool{}}
+	h := &hops{reached: map[string]time.Duration{}, seen: map[string]bool{}, phases: newPhases()}
 	h.follow(t, p.outside)
 	client, err := dynamic.NewForConfig(p.Config())
 	if err != nil {
@@ -59,7 +60,7 @@ func newHops(t *testing.T, p *proof, namespace string) *hops {
 	}
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(client, 0, namespace, nil)
 	for _, gvr := range slices.Concat(
-		kinds("koldun.m.gorizond.io", "v1alpha1", "demands"), kinds("koldun.gorizond.io", "v1", "sessions", "dllamas"),
+		kinds("koldun.m.gorizond.io", "v1alpha1", "demands", "pools"), kinds("koldun.gorizond.io", "v1", "sessions", "dllamas"),
 		kinds("apps", "v1", "statefulsets"), kinds("", "v1", "pods"),
 	) {
 		h.watch(t, factory, gvr)
@@ -111,6 +112,8 @@ func (h *hops) watch(t *testing.T, factory dynamicinformer.DynamicSharedInformer
 			if list, _, _ := unstructured.NestedSlice(o.Object, "status", "atProvider", "sessions"); len(list) > 0 {
 				h.reach(hopDemand)
 			}
+		case "Pool":
+			h.phases.note(o)
 		case "Session":
 			h.reach(hopSession)
 		case "Dllama":

@@ -13,8 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -24,6 +22,9 @@ const coldEnv = "KOLDUN_COLD_STARTS"
 // rested is what is left of a circuit breaker's budget before a pool is asked
 // for. A pool with one member takes 60 of its own 100, and 45 of its Ingress's.
 const rested = 70
+
+// whole is what a budget of 100 has again when little happens for a while.
+const whole = 95
 
 // largest pool of the Ingress.
 const largest = 3
@@ -74,6 +75,7 @@ func TestServing(t *testing.T) {
 			if name == "Namespaced" {
 				t.Run("Burst", busy.burst)
 			}
+			p.outside.noKeys(t)
 		})
 	}
 }
@@ -145,10 +147,10 @@ func (s *serving) coldStarts(t *testing.T) {
 	if more, err := strconv.Atoi(os.Getenv(coldEnv)); err == nil {
 		n = more
 	}
-	s.refilled(t)
+	s.refilled(t, rested)
 	before := s.opens(t)
 	for range n {
-		s.refilled(t)
+		s.refilled(t, rested)
 		s.hops.begin()
 		if err := ask(t.Context(), s.node.HTTP(), s.url, func() { s.hops.reach(hopText) }); err != nil {
 			t.Fatal(err)
@@ -157,20 +159,18 @@ func (s *serving) coldStarts(t *testing.T) {
 		cluster.Eventually(t, "the pool to go", s.pool(0))
 	}
 	t.Logf("\n%s", s.hops.table())
-	if opens := s.opens(t); opens > before {
-		t.Errorf("circuit breakers opened %v times", opens-before)
-	}
+	s.stayedClosed(t, before)
 	s.end(t)
 }
 
 // refilled waits until circuit breakers have forgotten what was before: people ask
 // when an Ingress has been there for a while, and a pool that comes and goes
 // every few seconds is more than breakers allow.
-func (s *serving) refilled(t *testing.T) {
+func (s *serving) refilled(t *testing.T, least float64) {
 	t.Helper()
 	cluster.Eventually(t, "budgets to be there again", func(context.Context) error {
-		if left := s.budget.Left("public"); left < rested {
-			return fmt.Errorf("%.0f are left, want %d\n%s", left, rested, s.budget.Report("public"))
+		if left := s.budget.Left("public"); left < least {
+			return fmt.Errorf("%.0f are left, want %.0f\n%s", left, least, s.budget.Report("public"))
 		}
 		return nil
 	})
@@ -184,6 +184,16 @@ func (s *serving) opens(t *testing.T) float64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// stayedClosed shows that no circuit breaker has opened since then. A slow machine
+// does not open one: a pool takes as many events there, and there is more time
+// for budgets to come back meanwhile.
+func (s *serving) stayedClosed(t *testing.T, before float64) {
+	t.Helper()
+	if opens := s.opens(t); opens > before {
+		t.Errorf("circuit breakers opened %v times:\n%s", opens-before, s.budget.Report(""))
+	}
 }
 
 // end shows that what was asked has ended, and that what was made goes.
@@ -218,18 +228,11 @@ func (s *serving) nothingLost(t *testing.T) {
 	t.Logf("%d requests, each with one outcome", len(ids))
 }
 
-// nothingLeft deletes all and shows that neither objects nor keys remain.
+// nothingLeft deletes all and shows that no object remains.
 func (s *serving) nothingLeft(t *testing.T) {
 	cluster.Eventually(t, "the pool to go", s.pool(0))
 	if err := s.Delete(t.Context(), s.ns, onDemand); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "nothing to be left of the claims", s.nothing(s.ns))
-	cluster.Eventually(t, "no demand to be left", func(ctx context.Context) error {
-		left, err := registry.Demands(s.outside.bus).List(ctx, "*")
-		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("there are %d keys in %s", len(left), names.DemandBucket)
-		}
-		return err
-	})
 }

@@ -1,0 +1,67 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// noKeys shows that nothing of a session stays in the buckets for ever: there is
+// no demand, runner or leader any more, and what is kept of its pool expires.
+// All sessions have ended. A dispatcher that leads one gives that up after a
+// minute, and the one that stands by a minute later.
+func (o *outside) noKeys(t *testing.T) {
+	t.Helper()
+	for _, bucket := range []string{names.DemandBucket, names.RunnersBucket, names.LeasesBucket} {
+		cluster.Eventually(t, "no key to be left in "+bucket, func(ctx context.Context) error {
+			left, err := o.keys(ctx, bucket)
+			if err == nil && len(left) > 0 {
+				err = fmt.Errorf("there are %q", left)
+			}
+			return err
+		})
+	}
+	pools, err := o.keys(t.Context(), names.PoolsBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := o.bus.JetStream().Stream(t.Context(), "KV_"+names.PoolsBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range pools {
+		m, err := stream.GetLastMsgForSubject(t.Context(), "$KV."+names.PoolsBucket+"."+key)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Header.Get(jetstream.MsgTTLHeader) == "" {
+			t.Errorf("key %q of %s never expires", key, names.PoolsBucket)
+		}
+	}
+	t.Logf("no demand, runner or leader is left; pools that are remembered until that expires: %d", len(pools))
+}
+
+func (o *outside) keys(ctx context.Context, bucket string) ([]string, error) {
+	kv, err := o.bus.JetStream().KeyValue(ctx, bucket)
+	if err != nil {
+		return nil, err
+	}
+	lister, err := kv.ListKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for key := range lister.Keys() {
+		out = append(out, key)
+	}
+	return out, nil
+}
