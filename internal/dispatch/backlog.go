@@ -14,7 +14,11 @@ const freshFor = time.Minute
 // onEntry hears of a message in the request stream.
 func (l *leader) onEntry(e bus.Entry) {
 	r := e.Request
-	if r.ID == "" || l.jobs[r.ID] != nil || l.ended.has(r.ID) {
+	known := l.jobs[r.ID]
+	if known != nil && known.seq == e.Seq {
+		return // read twice: it is the only copy
+	}
+	if r.ID == "" || known != nil || l.ended.has(r.ID) {
 		l.discard(e.Seq) // not a request, or stored twice
 		return
 	}
