@@ -8,8 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"github.com/nats-io/nats.go/jetstream"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
@@ -70,6 +72,33 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.known(string(kept.Data["token"]), true)
+}
+
+// TestTokenStaysWhereItIs: in another bucket, or under another prefix, it would
+// be another entry. Where entries are usually may be said, or left out.
+func TestTokenStaysWhereItIs(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		before, after v1alpha1.TokenParameters
+		want          string // "" if it is allowed
+	}{
+		"bucket":  {v1alpha1.TokenParameters{Bucket: "a"}, v1alpha1.TokenParameters{Bucket: "b"}, "bucket cannot be changed"},
+		"said":    {v1alpha1.TokenParameters{}, v1alpha1.TokenParameters{Bucket: "b"}, "bucket cannot be changed"},
+		"unsaid":  {v1alpha1.TokenParameters{Prefix: "a/"}, v1alpha1.TokenParameters{}, "prefix cannot be changed"},
+		"prefix":  {v1alpha1.TokenParameters{Prefix: "a/"}, v1alpha1.TokenParameters{Prefix: "b/"}, "prefix cannot be changed"},
+		"usual":   {v1alpha1.TokenParameters{}, v1alpha1.TokenParameters{Bucket: names.TokensBucket, Prefix: names.TokenKey("")}, ""},
+		"another": {v1alpha1.TokenParameters{Bucket: "a", Prefix: "a/"}, v1alpha1.TokenParameters{Bucket: "a", Prefix: "a/", Disabled: true}, ""},
+	} {
+		m := &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via(), ForProvider: c.before}}
+		meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"}) // the API server is asked alone
+		w.create(m)
+		before := m.DeepCopy()
+		m.Spec.ForProvider = c.after
+		err := w.client.Patch(t.Context(), m, client.MergeFrom(before))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !contains(err.Error(), c.want)) {
+			t.Errorf("%s: the change ends with %v, want %q", name, err, c.want)
+		}
+	}
 }
 
 func TestTokenSet(t *testing.T) {

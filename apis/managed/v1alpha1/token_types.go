@@ -7,7 +7,10 @@ import (
 
 // TokenParameters describe an API token. Without sha256 and secretRef it is generated, and written to the key "token" of the Secret that
 // writeConnectionSecretToRef names.
+// Bucket and prefix say where the entry is: in another place it would be another one.
 //
+// +kubebuilder:validation:XValidation:rule="(has(self.bucket) ? self.bucket : 'koldun_tokens') == (has(oldSelf.bucket) ? oldSelf.bucket : 'koldun_tokens')",message="bucket cannot be changed"
+// +kubebuilder:validation:XValidation:rule="(has(self.prefix) ? self.prefix : 'token/') == (has(oldSelf.prefix) ? oldSelf.prefix : 'token/')",message="prefix cannot be changed"
 // +kubebuilder:validation:XValidation:rule="!has(self.sha256) || !has(self.secretRef)",message="give either sha256 or secretRef, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.rotateAfter) || !has(self.sha256) && !has(self.secretRef)",message="rotateAfter needs a generated token: one that is given is rotated by whoever gives it"
 type TokenParameters struct {
