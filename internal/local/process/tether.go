@@ -13,6 +13,10 @@ import (
 // comes to its end when the parent does.
 const ParentFD = "KOLDUN_PARENT_FD"
 
+// usual is how many files every process begins with: input, output, errors.
+// (os.Stderr need not tell: tests with -json let it be os.Stdout.)
+const usual = 3
+
 // A Tether ties processes to the life of this one.
 type Tether struct {
 	reader, writer *os.File
@@ -31,8 +35,8 @@ func NewTether() (*Tether, error) {
 // Tie puts a command that has not been started on the tether. Its Env must be
 // set already: the variable ParentFD is added to it.
 func (t *Tether) Tie(cmd *exec.Cmd) {
+	fd := usual + len(cmd.ExtraFiles) // its extra files follow
 	cmd.ExtraFiles = append(cmd.ExtraFiles, t.reader)
-	fd := int(os.Stderr.Fd()) + len(cmd.ExtraFiles) // extra files follow the three usual ones
 	cmd.Env = append(cmd.Env, ParentFD+"="+strconv.Itoa(fd))
 }
 
@@ -54,7 +58,7 @@ func ExitWithParent() {
 	// Not for children of ours: in them it would be another file.
 	_ = os.Unsetenv(ParentFD)
 	fd, err := strconv.Atoi(number)
-	if err != nil || fd <= int(os.Stderr.Fd()) {
+	if err != nil || fd < usual {
 		return
 	}
 	syscall.CloseOnExec(fd)
