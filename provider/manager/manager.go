@@ -59,6 +59,7 @@ const (
 	// How long and how often CRDs are waited for.
 	servedWithin = time.Minute
 	servedEvery  = 500 * time.Millisecond
+	seldom       = 5 * time.Second // those that may never come
 	// leaseName is what replicas of the provider contend for.
 	leaseName = "koldun-provider"
 )

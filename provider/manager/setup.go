@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/controller"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
@@ -11,6 +12,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/providerconfig"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,12 +64,9 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 				return err
 			}
 		}
+		// Those of the Configuration come when it is installed, often later.
 		for _, kind := range offspring.Kinds() {
-			if _, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version); err != nil {
-				o.Logger.Info("objects of this kind are not made", "kind", kind.Kind, "because", err.Error())
-			} else if err := o.Keeper.Watch(ctx, mgr.GetCache(), kind); err != nil {
-				return err
-			}
+			go watchOnceServed(ctx, mgr, o, kind, seldom)
 		}
 		return nil
 	}
@@ -80,15 +79,8 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 		}, v1alpha1.GroupVersion.WithKind(k.KindName()))
 	}
 	for _, kind := range offspring.Kinds() {
-		o.Gate.Register(func() {
-			// A CRD is established a moment before it is served. It ends with ctx.
-			go func() {
-				_ = wait.PollUntilContextCancel(ctx, servedEvery, true, func(ctx context.Context) (bool, error) {
-					err := o.Keeper.Watch(ctx, mgr.GetCache(), kind)
-					return err == nil, nil
-				})
-			}()
-		}, kind)
+		// A CRD is established a moment before it is served.
+		o.Gate.Register(func() { go watchOnceServed(ctx, mgr, o, kind, servedEvery) }, kind)
 	}
 	// A provider without one of its controllers would look alive.
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -103,6 +95,15 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 		return err
 	}
 	return customresourcesgate.Setup(mgr, o.Options)
+}
+
+// watchOnceServed watches the objects of a kind as soon as it is served. It ends
+// then, or with ctx.
+func watchOnceServed(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kind schema.GroupVersionKind, every time.Duration) {
+	_ = wait.PollUntilContextCancel(ctx, every, true, func(ctx context.Context) (bool, error) {
+		err := o.Keeper.Watch(ctx, mgr.GetCache(), kind)
+		return err == nil, nil
+	})
 }
 
 // mayWatchCRDs asks for the right that Crossplane gives to providers with the

@@ -36,12 +36,15 @@ func TestEveryKindIsReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		fields := 0
+		// What a Demand and a Pool make is of other kinds, which check it. Terraform
+		// offers neither.
+		templates := map[string]string{"Demand": "spec.session.spec", "Pool": "spec.dllama.spec"}
 		k.Spec.Walk("spec", func(path string, f *Field) {
 			fields++
 			if f.Description == "" && !strings.HasSuffix(path, "[*]") {
 				t.Errorf("%s: %s has no description", k.Kind, path)
 			}
-			if f.Type == Object && len(f.Fields) == 0 {
+			if f.Type == Object && len(f.Fields) == 0 && path != templates[k.Kind] {
 				t.Errorf("%s: %s is an object without fields", k.Kind, path)
 			}
 		})
