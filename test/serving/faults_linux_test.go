@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"strings"
 	"testing"
 	"time"
 )
@@ -44,13 +46,27 @@ func kills() []kind {
 		{"kill engine", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.engines).kill() }},
 		{"kill dispatcher leader", false, func(t *testing.T, s *stack, _ *rand.Rand) { s.leader(t).kill() }},
 		{"kill sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).kill() }},
-		{"kill gateway", true, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.gateways).kill() }},
+		{"kill gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).kill) }},
 		{"kill nats-server", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.nats.kill() }},
 		{"cut connections", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.cutter.cut() }},
 		{"roll out sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).terminate() }},
 		{"roll out dispatcher", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.dispatchers).terminate() }},
-		{"roll out gateway", true, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.gateways).terminate() }},
+		{"roll out gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).terminate) }},
 	}
+}
+
+// restart a gateway. Until it listens again, connections to it are refused.
+func (s *stack) restart(t *testing.T, rng *rand.Rand, end func(*process)) {
+	i := rng.IntN(len(s.gateways))
+	end(s.gateways[i])
+	address := strings.TrimPrefix(s.urls[i], "http://")
+	eventually(t, "gateway to listen at "+address, func() bool {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
 }
 
 // freezes last for some time after which others have noticed: leases end after
