@@ -21,6 +21,8 @@ func TestNothingOutlivesAKilledTest(t *testing.T) {
 		running := s.process("running", nil, os.Args[0], "role-engine", address(t))
 		frozen := s.process("frozen", nil, os.Args[0], "role-engine", address(t))
 		frozen.signal(syscall.SIGSTOP)
+		// A process that stops only when its parent is gone already is nobody's to wake.
+		eventually(t, "the process to be frozen", func() bool { return state(frozen.cmd.Process.Pid) == "T" })
 		fmt.Printf("%d %d\n", running.cmd.Process.Pid, frozen.cmd.Process.Pid)
 		<-t.Context().Done()
 		return
@@ -48,10 +50,18 @@ func TestNothingOutlivesAKilledTest(t *testing.T) {
 
 // alive reports whether a process runs or is stopped; a zombie does not.
 func alive(pid int) bool {
+	s := state(pid)
+	return s != "" && s != "Z"
+}
+
+// state is the letter that proc(5) has for what a process does, "" if there is
+// none.
+func state(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false
+		return ""
 	}
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(state, "Z")
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	letter, _, _ := strings.Cut(rest, " ")
+	return letter
 }
