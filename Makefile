@@ -33,8 +33,9 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 ##@ Develop
 
 .PHONY: test
-test: build cluster-binaries $(BIN)/tofu $(BIN)/kubectl $(if $(RERUN),$(BIN)/gotestsum) arch test-argocd ## Run all tests with the race detector; RERUN=1 tries up to 3 failed ones once more and lists them
+test: build cluster-binaries $(BIN)/tofu $(BIN)/kubectl $(if $(RERUN),$(BIN)/gotestsum) arch test-argocd ## Run all tests with the race detector, and one of memory without; RERUN=1 tries up to 3 failed ones once more and lists them
 	KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(RERUNNER),$(GO) test) $(TESTFLAGS) $(if $(RERUN),,./...)
+	$(GO) test -run TestMemory ./internal/fetch
 	$(if $(RERUN),@if [ -s $(RERUNS) ]; then echo "These passed only at the second go; each is a bug:"; cat $(RERUNS); fi)
 
 .PHONY: cluster-binaries

@@ -26,7 +26,7 @@ const memoryEnv = "KOLDUN_CONVERT_TEST_MEMORY"
 // other tests counts.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 300 MB")
+		t.Skip("reads 300 MB; run it without -short")
 	}
 	const limit = 256 << 20
 	cmd := exec.CommandContext(t.Context(), os.Args[0])

@@ -19,7 +19,7 @@ const memoryEnv = "KOLDUN_MEMORY_GIB"
 // A process that fetches takes at most 128 MiB, whatever the model's size.
 func TestMemory(t *testing.T) {
 	if raceEnabled {
-		t.Skip("the race detector takes memory of its own")
+		t.Skip("the race detector takes memory of its own; run it with: go test -run TestMemory ./internal/fetch")
 	}
 	t.Run("Gateway", func(t *testing.T) {
 		b := s3test.New(t)
@@ -44,7 +44,7 @@ func measure(t *testing.T, size int64, target string, cfg objectstore.S3Config) 
 	out, _ := runVictim(t, order{Hub: h.URL, Repo: h.Repo, Target: target, S3: cfg, Usual: true}, 0)
 	var used int64 // KiB
 	if _, err := fmt.Sscanf(out, "VmHWM: %d kB", &used); err != nil {
-		t.Skipf("the memory of a process is not told here: %v", err)
+		t.Skipf("the memory of a process is not told here: %v; run it on Linux", err)
 	}
 	t.Logf("%d MiB for a file of %d MiB", used>>10, size>>20)
 	if used > 128<<10 {
