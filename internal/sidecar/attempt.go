@@ -239,7 +239,7 @@ func (r *runner) finish(a *attempt, end bus.AttemptEnd, healthy bool) {
 		r.reported = make(chan struct{})
 	}
 	r.current = nil
-	r.remember(a)
+	r.past.add(a.frames, time.Now())
 	r.affinity = a.assignment.Request.Affinity
 	r.metrics.attempt(end)
 	if healthy {

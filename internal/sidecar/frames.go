@@ -13,7 +13,6 @@ import (
 const (
 	maxLogBytes = 4 << 20 // of text kept per attempt
 	maxResend   = 100     // frames sent again at once, fewer than a follower buffers; whoever needs more asks again
-	maxPast     = 16      // attempts whose frames are kept after their end
 
 	// framePace is the time from one frame of text to the next at least. No
 	// eye sees it, and the first text never waits.
@@ -39,6 +38,7 @@ type frameLog struct {
 }
 
 func newFrameLog(b *bus.Bus, log *slog.Logger, as bus.Assignment) *frameLog {
+	as.Request.Body = nil // may be large, and the log outlives its attempt
 	return &frameLog{bus: b, log: log, as: as, stop: func() {}}
 }
 
@@ -134,8 +134,12 @@ func (l *frameLog) resend(from bus.Resume) {
 		seq = 0
 	}
 	i := seq - l.first
-	if i < 0 {
-		return // too long ago
+	if i < 0 { // too long ago: who has not got it by now never will
+		l.publish(bus.Frame{
+			Request: l.as.Request.ID, Epoch: l.as.Epoch, Attempt: l.as.Attempt, Seq: -1, Kind: bus.FrameError,
+			Error: &bus.Failure{Code: bus.CodeInterrupted, Message: "the beginning of the answer was lost on its way"},
+		})
+		return
 	}
 	for n := 0; i < len(l.frames) && n < maxResend; i, n = i+1, n+1 {
 		l.publish(l.frames[i])
@@ -152,35 +156,16 @@ func (l *frameLog) publish(f bus.Frame) {
 	}
 }
 
+// size is about how many bytes the log takes.
 func (l *frameLog) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.bytes
-}
-
-// remember keeps the frames of an attempt that has ended. It is called with mu
-// held.
-func (r *runner) remember(a *attempt) {
-	r.past = append(r.past, a)
-	total := 0
-	for i := len(r.past) - 1; i >= 0; i-- {
-		total += r.past[i].frames.size()
-		if len(r.past)-i > maxPast || total > 2*maxLogBytes {
-			for _, old := range r.past[:i+1] {
-				old.frames.stop()
-			}
-			r.past = append([]*attempt(nil), r.past[i+1:]...)
-			return
-		}
-	}
+	return l.bytes + logCost + len(l.frames)*frameCost
 }
 
 // forgetFrames ends the serving of frames at the end of Run.
 func (r *runner) forgetFrames() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, a := range r.past {
-		a.frames.stop()
-	}
-	r.past = nil
+	r.past.clear()
 }

@@ -30,7 +30,7 @@ type runner struct {
 	resting  bool // told to take no more work until told otherwise
 	fence    fence
 	current  *attempt
-	past     []*attempt // whose frames can be sent again, oldest first
+	past     past // of attempts whose frames can be sent again
 	affinity string
 	honours  []string          // hints that the engine honours, once ready; never changed in place
 	ends     []*bus.AttemptEnd // not acknowledged yet, oldest first; never changed

@@ -1,0 +1,72 @@
+package sidecar_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+)
+
+// A client that was cut off while its runner has answered many others gets its
+// answer all the same; once the runner is gone it is told so.
+func TestFollowsLateAmongMany(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	r1 := w.sidecar("r1", enginetest.Start(t, nil))
+	first := w.send(chat("req_first", "the first answer"))
+	first.want("the first answer")
+	var others []*client
+	for i := range 50 {
+		others = append(others, w.send(chat(fmt.Sprintf("req_%d", i), "another")))
+	}
+	for _, c := range others {
+		c.want("another")
+	}
+	late := w.follow(first.req)
+	w.nudge(late)
+	late.want("the first answer")
+
+	r1.stop(t)
+	lost := w.follow(first.req)
+	w.nudge(lost)
+	if _, last := lost.finish(); last.Kind != bus.FrameError || last.Error.Code != bus.CodeInterrupted {
+		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, bus.CodeInterrupted)
+	}
+}
+
+// nudge shows a client that frames are missing, as the next one that comes or
+// a reconnect does.
+func (w *world) nudge(c *client) {
+	w.t.Helper()
+	f := bus.Frame{Request: c.req.ID, Epoch: 1, Attempt: 1, Seq: 1 << 20, Kind: bus.FrameDelta, Text: "?"}
+	if err := w.bus.PublishFrame(f); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A client that missed more than the runner keeps is told at once, while the
+// generation goes on.
+func TestWhatIsNotKeptEndsInAnError(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	const pieces = 20
+	piece := strings.Repeat("x", 256<<10) // more than is kept, in all
+	e, gate := gated(t, strings.Split(strings.Repeat(piece+",", pieces), ",")[:pieces]...)
+	w.sidecar("r1", e)
+	first := w.send(chat("req_1", "slow"))
+	for range pieces - 2 {
+		gate <- struct{}{}
+		first.until(bus.FrameDelta)
+	}
+	late := w.follow(first.req)
+	gate <- struct{}{}
+	first.until(bus.FrameDelta)
+	if _, last := late.finish(); last.Kind != bus.FrameError || last.Error.Code != bus.CodeInterrupted {
+		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, bus.CodeInterrupted)
+	}
+	if !e.Active() {
+		t.Error("the generation has ended: the test proves nothing")
+	}
+}
