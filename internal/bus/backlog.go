@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -36,25 +35,6 @@ func (b *Bus) Backlog(ctx context.Context, session string, handle func(Entry), r
 				e.Request = Request{}
 			}
 			handle(e)
-		},
-	}
-	r.run(ctx)
-}
-
-// Sessions tells handle of the session of each request that is in the stream
-// or comes into it, until ctx ends; it returns only then. A session is told
-// as often as it has requests.
-func (b *Bus) Sessions(ctx context.Context, handle func(session string)) {
-	prefix := strings.TrimSuffix(names.RequestSubjects, ">")
-	r := streamReader{
-		bus:         b,
-		filter:      names.RequestSubjects,
-		headersOnly: true,
-		handle: func(msg jetstream.Msg, _ uint64) {
-			session, _, ok := strings.Cut(strings.TrimPrefix(msg.Subject(), prefix), ".")
-			if ok {
-				handle(session)
-			}
 		},
 	}
 	r.run(ctx)

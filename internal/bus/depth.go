@@ -13,18 +13,12 @@ import (
 // Depth counts the requests of a session that have not ended: those that wait
 // and those that runners hold. Errors: NotFound if there is no request stream.
 func (b *Bus) Depth(ctx context.Context, session string) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	stream, err := b.stream(ctx, names.RequestStream)
+	subjects, err := b.requestSubjects(ctx, names.RequestSubject(session, "*"))
 	if err != nil {
-		return 0, err
-	}
-	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(names.RequestSubject(session, "*")))
-	if err != nil {
-		return 0, fault.Errorf(fault.KindOf(kinded(err)), "cannot count the requests of session %q: %w", session, err)
+		return 0, fault.Errorf(fault.KindOf(err), "cannot count the requests of session %q: %w", session, err)
 	}
 	total := uint64(0)
-	for _, n := range info.State.Subjects {
+	for _, n := range subjects {
 		total += n
 	}
 	return int(total), nil

@@ -34,11 +34,10 @@ var (
 // client library's ordered consumer waits up to ten seconds between its tries
 // and cannot be interrupted then.)
 type streamReader struct {
-	bus         *Bus
-	filter      string
-	headersOnly bool
-	handle      func(msg jetstream.Msg, seq uint64)
-	reached     func() // called once when all that was there has been handled; nil if nobody asks
+	bus     *Bus
+	filter  string
+	handle  func(msg jetstream.Msg, seq uint64)
+	reached func() // called once when all that was there has been handled; nil if nobody asks
 	// newest tells the sequence of the last message there is, 0 for none, as
 	// the leader of the stream knows it. A reader's consumer lives on any of
 	// the stream's servers, which may not have all messages yet, so its own
@@ -175,7 +174,6 @@ func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error)
 		OptStartSeq:       r.last + 1,
 		FilterSubject:     r.filter,
 		AckPolicy:         jetstream.AckNonePolicy,
-		HeadersOnly:       r.headersOnly,
 		InactiveThreshold: readIdle,
 		MemoryStorage:     true,
 		Replicas:          1,

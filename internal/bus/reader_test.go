@@ -33,8 +33,6 @@ func TestBacklog(t *testing.T) {
 
 	events := make(chan string, 100)
 	go b.Backlog(ctx, "s", func(e bus.Entry) { events <- fmt.Sprintf("%d:%s", e.Seq, e.Request.ID) }, func() { events <- "replayed" })
-	sessions := make(chan string, 100)
-	go b.Sessions(ctx, func(s string) { sessions <- s })
 	want := func(c chan string, words ...string) {
 		t.Helper()
 		for _, w := range words {
@@ -49,13 +47,11 @@ func TestBacklog(t *testing.T) {
 		}
 	}
 	want(events, "1:req_1", "3:", "4:req_3", "replayed")
-	want(sessions, "s", "other", "s", "s")
 	publish("req_4", "s")
 	want(events, "5:req_4")
 	srv.Restart()
 	publish("req_5", "s")
 	want(events, "6:req_5")
-	want(sessions, "s", "s")
 
 	none := make(chan string, 1)
 	go b.Backlog(ctx, "empty", func(e bus.Entry) { none <- e.Request.ID }, func() { none <- "replayed" })

@@ -41,10 +41,6 @@ func (l *leader) admit(j *job) {
 		j.cancelled = true
 	}
 	l.enqueue(j)
-	l.schedule(time.Now())
-	if j.phase == queued {
-		l.tellPlace(j, l.queue.Len()-1)
-	}
 }
 
 // onReplayed hears that all requests that were in the stream have been read.
@@ -68,7 +64,8 @@ func (l *leader) enqueue(j *job) {
 	case !now.Before(j.deadline):
 		l.finish(j, bus.Expired, expiredFailure(), nil)
 	default:
-		j.phase = queued
+		j.phase, j.queued, j.noticed = queued, now, time.Time{}
+		l.untold = true
 		l.queue.Add(j.waiting(now))
 	}
 }

@@ -141,9 +141,6 @@ func (l *leader) noted(j *job, t bus.Tries, err error) {
 	j.known.Sequence = t.Sequence
 	j.acknowledge()
 	l.enqueue(j)
-	if j.phase == queued {
-		l.tellPlace(j, l.queue.Len()-1)
-	}
 }
 
 // note stores the tries of a request, as long as it takes and the lead lasts.

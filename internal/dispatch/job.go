@@ -45,7 +45,8 @@ type job struct {
 	onClaim   []func()  // what waits until that is over
 	poison    bool      // it ends because too many failed it
 	cancelled bool
-	noticed   time.Time       // when the client was last told its place
+	queued    time.Time       // since when it is in the queue
+	noticed   time.Time       // when the client was last told its place there; zero if never
 	place     int             // what it was told
 	acks      []func(bus.Ack) // to give when it is stored what follows
 }

@@ -51,6 +51,7 @@ type leader struct {
 	census   census        // what it has added to the gauges
 	// noticedAt is when those who wait were last told their places.
 	noticedAt time.Time
+	untold    bool // somebody who waits was never told
 	// challenge is the epoch to lead by from the next renewal on, when a
 	// runner has seen a newer one than ours.
 	challenge uint64

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -138,4 +139,47 @@ func TestTakeoverIsBounded(t *testing.T) {
 	if at, stop := 2*renewEvery(cfg.LeaseTTL), cfg.LeaseTTL-leaseMargin; at >= stop {
 		t.Errorf("the third attempt at a renewal comes after %v, and the lead ends after %v", at, stop)
 	}
+}
+
+// A session that its leader gives up, and of which nothing else was heard, gets
+// no other leader.
+func TestIdleSessionsAreLeft(t *testing.T) {
+	a, b := candidates(t)
+	var running sync.WaitGroup
+	defer running.Wait()
+	lead, leave := context.WithCancel(t.Context())
+	defer leave()
+	running.Go(func() { a.run(lead) })
+	stop, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	running.Go(func() { b.run(stop) })
+	patience := time.Now().Add(time.Minute)
+	until := func(what string, reached func() bool) {
+		t.Helper()
+		for !reached() {
+			if time.Now().After(patience) {
+				t.Fatalf("waited in vain until %s", what)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	state := func(m *manager) (known, wanted bool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		s := m.sessions["s"]
+		return s != nil, s != nil && s.wanted
+	}
+	until("both can lead", func() bool { return a.isSynced() && b.isSynced() })
+	a.session("s")
+	until("one leads", func() bool { _, ok := b.seenLease("s"); return ok })
+	first := b.lastEpoch("s")
+	b.session("s")
+	until("the other leaves it to that one", func() bool { _, wanted := state(b); return !wanted })
+	leave()
+	until("it is given up", func() bool { known, _ := state(b); return !known })
+	if epoch := b.lastEpoch("s"); epoch != first {
+		t.Errorf("it was led again, by epoch %d after %d", epoch, first)
+	}
+	b.session("s")
+	until("somebody leads when it is heard of again", func() bool { return b.lastEpoch("s") > first })
 }

@@ -57,7 +57,7 @@ func (m *manager) run(ctx context.Context) {
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
 	watches.Go(func() { m.watchConnection(ctx) })
 	watches.Go(func() { m.keepStreams(ctx) })
-	watches.Go(func() { m.cfg.Bus.Sessions(ctx, func(name string) { m.session(name) }) })
+	watches.Go(func() { m.cfg.Bus.Sessions(ctx, m.onOpen) })
 	watches.Wait()
 	m.running.Wait()
 }
@@ -115,8 +115,15 @@ func (m *manager) session(name string) *session {
 	return s
 }
 
-// settle notes that all that was heard of a session so far is in its leader's
-// hands.
+// onOpen hears which sessions have requests.
+func (m *manager) onOpen(open map[string]int) {
+	for name := range open {
+		m.session(name)
+	}
+}
+
+// settle notes that all that was heard of a session so far is in the hands of
+// its leader, here or elsewhere.
 func (m *manager) settle(s *session) {
 	m.mu.Lock()
 	s.wanted = false

@@ -7,19 +7,27 @@ import (
 )
 
 const (
+	noticeAfter  = tickEvery        // sooner a place is not worth a message
 	noticeEvery  = 2 * time.Second  // at most so often, and only if its place has changed
 	noticeAtMost = 10 * time.Second // at least so often
 )
 
 // notice tells those who wait their place in the queue.
 func (l *leader) notice(now time.Time) {
-	if l.queue.Len() == 0 || now.Sub(l.noticedAt) < noticeEvery {
+	again := now.Sub(l.noticedAt) >= noticeEvery
+	if l.queue.Len() == 0 || !again && !l.untold {
 		return
 	}
-	l.noticedAt = now
+	if again {
+		l.noticedAt = now
+	}
+	l.untold = false
 	l.queue.Positions(func(id string, ahead int) {
 		j := l.jobs[id]
-		if j.place != ahead || now.Sub(j.noticed) >= noticeAtMost {
+		switch {
+		case j.noticed.IsZero() && now.Sub(j.queued) < noticeAfter:
+			l.untold = true
+		case j.noticed.IsZero(), again && (j.place != ahead || now.Sub(j.noticed) >= noticeAtMost):
 			l.tellPlace(j, ahead)
 		}
 	})

@@ -109,7 +109,7 @@ func (s *session) loop(ctx context.Context) {
 }
 
 // standBy blocks until this process holds the session's lease; it returns nil
-// when ctx ends.
+// when ctx ends, or when nobody has to lead the session any more.
 func (s *session) standBy(ctx context.Context) *tenure {
 	pause := time.Duration(0)
 	for {
@@ -129,10 +129,13 @@ func (s *session) standBy(ctx context.Context) *tenure {
 		var old *seenLease
 		if seen, ok := s.m.seenLease(s.name); ok {
 			if left := seen.left(s.m.cfg.LeaseTTL, time.Now()); left > 0 {
+				s.m.settle(s)
 				pause = left
 				continue
 			}
 			old = &seen
+		} else if !s.hasRunners() && s.m.retire(s) {
+			return nil // its leader found nothing to lead, and nothing has come since
 		}
 		t, err := s.m.acquire(ctx, s.name, old)
 		if err == nil {

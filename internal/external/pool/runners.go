@@ -43,7 +43,17 @@ func (r *runners) follow(ctx context.Context, tell func(topic string)) {
 			}
 		})
 	})
-	readers.Go(func() { r.bus.Sessions(ctx, tell) })
+	readers.Go(func() {
+		var before map[string]int
+		r.bus.Sessions(ctx, func(open map[string]int) {
+			for session, n := range open {
+				if before[session] != n {
+					tell(session)
+				}
+			}
+			before = open
+		})
+	})
 	readers.Wait()
 }
 
