@@ -24,6 +24,7 @@ type client[M resource.ModernManaged, S, O any] struct {
 	keeper  *offspring.Keeper
 	there   external.Relatives
 	changes offspring.Changes // of what the resource makes, as of the last look
+	missing bool              // the thing was not there at the last look, and Update makes it
 }
 
 // Observe looks at the outside thing, and shows it in the status. What is to be
@@ -45,6 +46,9 @@ func (c *client[M, S, O]) Observe(ctx context.Context, m M) (managed.ExternalObs
 	if err != nil {
 		return managed.ExternalObservation{}, err
 	}
+	if c.missing = !o.Exists && c.atOnce(m); c.missing {
+		return managed.ExternalObservation{ResourceExists: true}, nil
+	}
 	if o.UpToDate, err = c.compare(m, s, o); err != nil {
 		return managed.ExternalObservation{}, err
 	}
@@ -52,6 +56,16 @@ func (c *client[M, S, O]) Observe(ctx context.Context, m M) (managed.ExternalObs
 	return managed.ExternalObservation{
 		ResourceExists: o.Exists, ResourceUpToDate: o.UpToDate, ResourceLateInitialized: late && o.Exists, ConnectionDetails: o.Connection,
 	}, nil
+}
+
+// atOnce reports whether a thing that is not there is made as if it were there
+// and had to be changed. The runtime writes a resource twice more around a
+// creation, to know of one that was broken off; ours can be repeated, and each
+// write is an event for whoever composed the resource. What is then to be
+// filled in needs the runtime's second look.
+func (c *client[M, S, O]) atOnce(m M) bool {
+	return allows(m, xpv2.ManagementActionCreate) && allows(m, xpv2.ManagementActionUpdate) &&
+		!(c.kind.Keeps && allows(m, xpv2.ManagementActionLateInitialize))
 }
 
 // Create makes the outside thing. What it is like is seen at the next look.
@@ -63,8 +77,8 @@ func (c *client[M, S, O]) Create(ctx context.Context, m M) (managed.ExternalCrea
 	return managed.ExternalCreation{}, c.outer.Create(ctx, s)
 }
 
-// Update changes the outside thing, and looks at once what has become of it. A
-// resource that makes objects has nothing else to change.
+// Update changes the outside thing, or makes it, and looks at once what has
+// become of it. A resource that makes objects has nothing else to change.
 func (c *client[M, S, O]) Update(ctx context.Context, m M) (managed.ExternalUpdate, error) {
 	if c.changes.Any() {
 		// What was observed stands: it is what the objects are made of.
@@ -78,10 +92,17 @@ func (c *client[M, S, O]) Update(ctx context.Context, m M) (managed.ExternalUpda
 	if err != nil {
 		return managed.ExternalUpdate{}, err
 	}
-	if err := c.outer.Update(ctx, s); err != nil {
+	bring := c.outer.Update
+	if c.missing {
+		bring = c.outer.Create
+	}
+	if err := bring(ctx, s); err != nil {
 		return managed.ExternalUpdate{}, err
 	}
 	o, err := c.look(ctx, m, s)
+	if err == nil && c.missing {
+		c.watch(ctx, s)
+	}
 	return managed.ExternalUpdate{ConnectionDetails: o.Connection}, err
 }
 

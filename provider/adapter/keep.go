@@ -45,16 +45,16 @@ func (c *client[M, S, O]) wanted(ctx context.Context, m M) (s S, late bool, err 
 	if err := Convert(given, &whole); err != nil {
 		return s, false, err
 	}
-	if !fillsIn(m) {
+	if !allows(m, xpv2.ManagementActionLateInitialize) {
 		return whole, false, nil
 	}
 	return whole, true, Convert(given, parameters)
 }
 
-// fillsIn reports whether the spec of a managed resource may be filled in.
-func fillsIn(m resource.Managed) bool {
+// allows reports whether the management policies of a resource include an action.
+func allows(m resource.Managed, action xpv2.ManagementAction) bool {
 	p := m.GetManagementPolicies()
-	return slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionLateInitialize)
+	return slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, action)
 }
 
 // fields of a value, by their JSON names. Numbers keep all their digits.

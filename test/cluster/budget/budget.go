@@ -93,6 +93,21 @@ func (c *Counter) handler(group string, r schema.GroupVersionResource, composite
 			}
 		},
 		UpdateFunc: func(_, obj any) { count(obj, costUpdate) },
+		DeleteFunc: func(obj any) {
+			if m, ok := obj.(*metav1.PartialObjectMetadata); ok && composite {
+				c.renew(r.Resource + " " + strings.TrimPrefix(m.Namespace+"/"+m.Name, "/"))
+			}
+		},
+	}
+}
+
+// renew the budget of a composite that is gone: the next one of its name begins
+// with all of it.
+func (c *Counter) renew(composite string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a, ok := c.accounts[composite]; ok {
+		a.tokens, a.last = Burst, time.Now()
 	}
 }
 

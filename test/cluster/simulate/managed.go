@@ -16,14 +16,12 @@ import (
 
 // What our provider writes on a managed resource.
 const (
-	finalizer     = "finalizer.managedresource.crossplane.io"
-	externalName  = "crossplane.io/external-name"
-	createPending = "crossplane.io/external-create-pending"
+	finalizer    = "finalizer.managedresource.crossplane.io"
+	externalName = "crossplane.io/external-name"
 )
 
-// prepare does the next update of a resource's metadata, in the steps in which
-// our provider writes them: each is an event for whoever watches. It
-// reports whether there was one.
+// prepare does the update of a resource's metadata that our provider makes
+// before it acts, and reports whether there was one.
 func prepare(obj *unstructured.Unstructured) bool {
 	finalizers := obj.GetFinalizers()
 	has := slices.Contains(finalizers, finalizer)
@@ -31,47 +29,23 @@ func prepare(obj *unstructured.Unstructured) bool {
 		obj.SetFinalizers(slices.DeleteFunc(finalizers, func(f string) bool { return f == finalizer }))
 		return has
 	}
+	if has {
+		return false
+	}
 	annotations := obj.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	defer func() { obj.SetAnnotations(annotations) }()
-	now := time.Now().UTC().Format(time.RFC3339)
-	switch {
-	case !has:
-		annotations[externalName] = obj.GetName()
-		obj.SetFinalizers(append(finalizers, finalizer))
-	case !creates(obj):
-		return false
-	case annotations[createPending] == "":
-		annotations[createPending] = now
-	default:
-		return false
-	}
+	annotations[externalName] = obj.GetName()
+	obj.SetAnnotations(annotations)
+	obj.SetFinalizers(append(finalizers, finalizer))
 	return true
-}
-
-// creates reports whether the management policies let the provider make the
-// outside thing.
-func creates(obj *unstructured.Unstructured) bool {
-	policies, given, _ := unstructured.NestedStringSlice(obj.Object, "spec", "managementPolicies")
-	return !given || slices.Contains(policies, "*") || slices.Contains(policies, "Create")
-}
-
-// creating reports whether the outside thing was made just now: the runtime
-// says so, and looks again.
-func creating(obj *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
-	return creates(obj) && len(conditions) == 0
 }
 
 // settle sets what was observed, and the conditions Synced and Ready.
 func settle(obj *unstructured.Unstructured, seen Observation) error {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Available"}
-	if creating(obj) {
-		ready = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Creating"}
-		seen.AtProvider = nil
-	} else if seen.Unready != "" {
+	if seen.Unready != "" {
 		ready = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Unavailable", Message: seen.Unready}
 	}
 	if seen.AtProvider != nil {
