@@ -150,7 +150,13 @@ func (c *Call) SetStatus(status any) error {
 	if err != nil {
 		return fmt.Errorf("cannot encode status: %w", err)
 	}
-	c.settleGeneration(s.GetFields()["status"].GetStructValue())
+	if refs, _ := c.references(); len(refs) > 0 && !c.refersTo(refs) && !c.settled() {
+		if s, err = c.statusBefore(status); err != nil {
+			return fmt.Errorf("cannot repeat status: %w", err)
+		}
+	} else {
+		c.settleGeneration(s.GetFields()["status"].GetStructValue())
+	}
 	c.rsp.Desired.Composite = &fnv1.Resource{Resource: s}
 	c.conclude()
 	return nil

@@ -1,6 +1,8 @@
 package compose
 
 import (
+	"reflect"
+
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -34,7 +36,9 @@ const observedGeneration = "observedGeneration"
 // above it:
 //
 //   - Crossplane writes references to what is composed into the composite's
-//     spec before it writes the status, which makes another generation.
+//     spec before it writes the status, which makes another generation. A status
+//     that waits for nothing more is told at once, of the generation to come;
+//     see statusBefore for others.
 //   - While things get along, a generation alone is not worth a write: the one
 //     before stands until something else is to be told, or there is a result.
 //   - A claim's generation is not its composite's, so there is none to tell.
@@ -56,8 +60,7 @@ func (c *Call) settleGeneration(status *structpb.Struct) {
 		return
 	}
 	status.Fields[observedGeneration] = structpb.NewNumberValue(generation)
-	machinery := composite["spec"].GetStructValue().GetFields()["crossplane"]
-	if machinery != nil && !c.refersTo(machinery.GetStructValue().GetFields()["resourceRefs"].GetListValue().GetValues()) {
+	if refs, kept := c.references(); kept && !c.refersTo(refs) {
 		status.Fields[observedGeneration] = structpb.NewNumberValue(generation + 1)
 	}
 }
@@ -88,15 +91,43 @@ func (c *Call) settled() bool {
 	return false
 }
 
+// statusBefore is the composite with the status that it has. Crossplane asks
+// once more when the references to what is composed have changed, and then
+// writes the status in any case: a change of ours that waits until then is no
+// write of its own.
+func (c *Call) statusBefore(status any) (*structpb.Struct, error) {
+	composite := c.req.GetObserved().GetComposite().GetResource()
+	before := reflect.New(reflect.TypeOf(status).Elem()).Interface() // Crossplane's own fields are not in it
+	if err := decode(composite.GetFields()["status"].GetStructValue(), before); err != nil {
+		return nil, err
+	}
+	return encodeStatus(composite, before)
+}
+
+// references are those that Crossplane keeps in the composite to what is
+// composed. Nobody keeps them where there is no Crossplane.
+func (c *Call) references() (refs []*structpb.Value, kept bool) {
+	spec := c.req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue().GetFields()
+	machinery, kept := spec["crossplane"]
+	if kept {
+		spec = machinery.GetStructValue().GetFields()
+	} // a composite with a claim has no field of its own for them
+	return spec["resourceRefs"].GetListValue().GetValues(), kept
+}
+
 // refersTo reports whether the references are to just what is desired.
 func (c *Call) refersTo(refs []*structpb.Value) bool {
 	type reference struct{ apiVersion, kind, name string }
 	wanted := map[reference]bool{}
-	for _, r := range c.rsp.GetDesired().GetResources() {
+	for key, r := range c.rsp.GetDesired().GetResources() {
 		fields := r.GetResource().GetFields()
+		named := fields
+		if o, ok := c.req.GetObserved().GetResources()[key]; ok {
+			named = o.GetResource().GetFields() // what exists keeps its name
+		}
 		wanted[reference{
 			fields["apiVersion"].GetStringValue(), fields["kind"].GetStringValue(),
-			fields["metadata"].GetStructValue().GetFields()["name"].GetStringValue(),
+			named["metadata"].GetStructValue().GetFields()["name"].GetStringValue(),
 		}] = true
 	}
 	for _, v := range refs {
