@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
-	"github.com/nats-io/nats.go/jetstream"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -74,29 +74,43 @@ func TestToken(t *testing.T) {
 	w.known(string(kept.Data["token"]), true)
 }
 
-// TestTokenStaysWhereItIs: in another bucket, or under another prefix, it would
-// be another entry. Where entries are usually may be said, or left out.
-func TestTokenStaysWhereItIs(t *testing.T) {
+// TestTokensStayWhereTheyAre: in another bucket, or under another prefix, there
+// would be other entries, and those of before would be valid still. Where
+// entries are usually may be said, or left out.
+func TestTokensStayWhereTheyAre(t *testing.T) {
 	w := newWorld(t)
-	for name, c := range map[string]struct {
-		before, after v1alpha1.TokenParameters
-		want          string // "" if it is allowed
-	}{
-		"bucket":  {v1alpha1.TokenParameters{Bucket: "a"}, v1alpha1.TokenParameters{Bucket: "b"}, "bucket cannot be changed"},
-		"said":    {v1alpha1.TokenParameters{}, v1alpha1.TokenParameters{Bucket: "b"}, "bucket cannot be changed"},
-		"unsaid":  {v1alpha1.TokenParameters{Prefix: "a/"}, v1alpha1.TokenParameters{}, "prefix cannot be changed"},
-		"prefix":  {v1alpha1.TokenParameters{Prefix: "a/"}, v1alpha1.TokenParameters{Prefix: "b/"}, "prefix cannot be changed"},
-		"usual":   {v1alpha1.TokenParameters{}, v1alpha1.TokenParameters{Bucket: names.TokensBucket, Prefix: names.TokenKey("")}, ""},
-		"another": {v1alpha1.TokenParameters{Bucket: "a", Prefix: "a/"}, v1alpha1.TokenParameters{Bucket: "a", Prefix: "a/", Disabled: true}, ""},
+	type place struct{ bucket, prefix string }
+	usual := place{names.TokensBucket, names.TokenKey("")}
+	for kind, at := range map[string]func(place) client.Object{
+		"token": func(p place) client.Object {
+			return &v1alpha1.Token{Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{Bucket: p.bucket, Prefix: p.prefix}}}
+		},
+		"set": func(p place) client.Object {
+			return &v1alpha1.TokenSet{Spec: v1alpha1.TokenSetSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenSetParameters{Bucket: p.bucket, Prefix: p.prefix}}}
+		},
 	} {
-		m := &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.TokenSpec{ManagedResourceSpec: via(), ForProvider: c.before}}
-		meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"}) // the API server is asked alone
-		w.create(m)
-		before := m.DeepCopy()
-		m.Spec.ForProvider = c.after
-		err := w.client.Patch(t.Context(), m, client.MergeFrom(before))
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !contains(err.Error(), c.want)) {
-			t.Errorf("%s: the change ends with %v, want %q", name, err, c.want)
+		for name, c := range map[string]struct {
+			before, after place
+			want          string // "" if it is allowed
+		}{
+			"bucket": {place{bucket: "a"}, place{bucket: "b"}, "bucket cannot be changed"},
+			"said":   {place{}, place{bucket: "b"}, "bucket cannot be changed"},
+			"unsaid": {place{prefix: "a/"}, place{}, "prefix cannot be changed"},
+			"prefix": {place{prefix: "a/"}, place{prefix: "b/"}, "prefix cannot be changed"},
+			"usual":  {place{}, usual, ""},
+		} {
+			m, after := at(c.before), at(c.after)
+			m.SetName(kind + "-" + name)
+			meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"}) // the API server is asked alone
+			w.create(m)
+			change, err := client.MergeFrom(at(c.before)).Data(after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = w.client.Patch(t.Context(), m, client.RawPatch(types.MergePatchType, change))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !contains(err.Error(), c.want)) {
+				t.Errorf("%s: the change ends with %v, want %q", m.GetName(), err, c.want)
+			}
 		}
 	}
 }
@@ -124,45 +138,6 @@ func TestTokenSet(t *testing.T) {
 	w.delete(m)
 	w.gone(m)
 	w.known(two, false)
-}
-
-func TestConsumer(t *testing.T) {
-	w := newWorld(t)
-	js := w.bus().JetStream()
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "WORK", Subjects: []string{"work.>"}}); err != nil {
-		t.Fatal(err)
-	}
-	m := &v1alpha1.Consumer{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "reader"},
-		Spec:       v1alpha1.ConsumerSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ConsumerParameters{Stream: "WORK", Name: "reader", MaxDeliver: new(int32(3))}},
-	}
-	w.create(m)
-	w.ready(m)
-	has := func(deliveries int) {
-		t.Helper()
-		w.eventually("the consumer", func() error {
-			c, err := js.Consumer(t.Context(), "WORK", "reader")
-			if err != nil {
-				return err
-			}
-			if got := c.CachedInfo().Config.MaxDeliver; got != deliveries {
-				return fmt.Errorf("it delivers %d times, want %d", got, deliveries)
-			}
-			return nil
-		})
-	}
-	has(3)
-	w.change(m, func() { m.Spec.ForProvider.MaxDeliver = new(int32(4)) })
-	has(4)
-	if err := js.DeleteConsumer(t.Context(), "WORK", "reader"); err != nil {
-		t.Fatal(err)
-	}
-	has(4)
-	w.delete(m)
-	w.gone(m)
-	if _, err := js.Consumer(t.Context(), "WORK", "reader"); err == nil {
-		t.Error("the consumer is there")
-	}
 }
 
 func TestNodeLabelRule(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 // writeConnectionSecretToRef names.
 // Bucket and prefix say where the entry is: in another place it would be another one.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.bucket) ? self.bucket : 'koldun_tokens') == (has(oldSelf.bucket) ? oldSelf.bucket : 'koldun_tokens')",message="bucket cannot be changed"
-// +kubebuilder:validation:XValidation:rule="(has(self.prefix) ? self.prefix : 'token/') == (has(oldSelf.prefix) ? oldSelf.prefix : 'token/')",message="prefix cannot be changed"
+// +kubebuilder:validation:XValidation:rule="(has(self.bucket) ? self.bucket : 'koldun_tokens') == (has(oldSelf.bucket) ? oldSelf.bucket : 'koldun_tokens')",message="bucket cannot be changed: make another Token, and delete this one"
+// +kubebuilder:validation:XValidation:rule="(has(self.prefix) ? self.prefix : 'token/') == (has(oldSelf.prefix) ? oldSelf.prefix : 'token/')",message="prefix cannot be changed: make another Token, and delete this one"
 // +kubebuilder:validation:XValidation:rule="!has(self.sha256) || !has(self.secretRef)",message="give either sha256 or secretRef, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.rotateAfter) || !has(self.sha256) && !has(self.secretRef)",message="rotateAfter needs a generated token: one that is given is rotated by whoever gives it"
 type TokenParameters struct {

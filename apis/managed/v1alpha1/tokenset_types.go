@@ -6,6 +6,10 @@ import (
 )
 
 // TokenSetParameters say which Secrets hold API tokens.
+// Bucket and prefix say where the entries are: those of before would stay behind, and be valid.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.bucket) ? self.bucket : 'koldun_tokens') == (has(oldSelf.bucket) ? oldSelf.bucket : 'koldun_tokens')",message="bucket cannot be changed: make another TokenSet, and delete this one"
+// +kubebuilder:validation:XValidation:rule="(has(self.prefix) ? self.prefix : 'token/') == (has(oldSelf.prefix) ? oldSelf.prefix : 'token/')",message="prefix cannot be changed: make another TokenSet, and delete this one"
 type TokenSetParameters struct {
 	// Namespace of the tokens in the registry. Secrets are read from the namespace of the resource.
 	// +optional
