@@ -67,16 +67,8 @@ func TestBucket(t *testing.T) {
 		"AWS_ENDPOINT_URL_S3": w.s3.Endpoint, "AWS_REGION": "us-east-1",
 		"AWS_ACCESS_KEY_ID": s3test.AccessKey, "AWS_SECRET_ACCESS_KEY": s3test.SecretKey,
 	})
-	w.change(m, func() { m.Spec.ForProvider.Tags["owner"] = "somebody" })
-	w.tag("models", "owner", "somebody")
 
 	c, name := w.store(), "models"
-	if _, err := c.DeleteBucketTagging(t.Context(), &s3.DeleteBucketTaggingInput{Bucket: &name}); err != nil {
-		t.Fatal(err)
-	}
-	w.poke(m)
-	w.tag("models", "owner", "somebody")
-
 	// Data is not lost until that is asked for.
 	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &name, Key: aws.String("a"), Body: strings.NewReader("kept")}); err != nil {
 		t.Fatal(err)

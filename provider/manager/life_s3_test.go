@@ -61,6 +61,7 @@ func bucketLife() life {
 	}
 	return life{
 		server: onS3,
+		polled: true,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return bucket(w, name)
 		},

@@ -40,6 +40,8 @@ type life struct {
 	updated func(w *world, m resource.ModernManaged, name string) error
 	// drift is what somebody else does to the thing.
 	drift func(w *world, name string)
+	// polled says that nobody tells the provider of a drift.
+	polled bool
 	// exist makes a thing that is as resource has it in all that resource speaks
 	// of, and unusual in everything else.
 	exist func(w *world, name string)
@@ -140,7 +142,9 @@ func updates(w *world, l life, name string) {
 func drifts(w *world, l life, name string) {
 	m := l.begin(w, name)
 	l.drift(w, name)
-	w.poke(m) // what is watched needs none
+	if l.polled {
+		w.poke(m) // polls are an hour apart
+	}
 	w.eventually("the repair", func() error { return l.right(w, name) })
 	w.ready(m)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 )
 
 func TestOutageOfNATS(t *testing.T) {
@@ -46,24 +45,6 @@ func TestOutageOfNATS(t *testing.T) {
 	w.fewEvents(m, 4) // created, updated at most, one failure, perhaps another text of it
 }
 
-func TestOutageOfS3(t *testing.T) {
-	w := newWorld(t)
-	m := bucket(w, "survives")
-	w.create(m)
-	w.ready(m)
-	listen := w.s3.Endpoint[len("http://"):]
-	w.s3.Kill()
-	w.poke(m)
-	said := w.failing(m, "survives")
-	if contains(said, s3test.SecretKey) {
-		t.Errorf("the condition tells the key: %s", said)
-	}
-	w.s3 = s3test.Start(t, w.s3dir, listen)
-	w.ready(m)
-	w.tag("survives", "owner", "koldun")
-	w.fewEvents(m, 4)
-}
-
 // fewEvents checks that not every try was told.
 func (w *world) fewEvents(m client.Object, most int32) {
 	w.t.Helper()
@@ -80,27 +61,6 @@ func (w *world) fewEvents(m client.Object, most int32) {
 	if n > most {
 		w.t.Errorf("%d events were sent for one outage, want at most %d: %v", n, most, list.Items)
 	}
-}
-
-func TestBadCredentials(t *testing.T) {
-	w := newWorld(t)
-	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
-	wrong := map[string][]byte{"user": []byte("koldun"), "password": []byte("not-this"), "accessKey": []byte(s3test.AccessKey), "secretKey": []byte("nor-this")}
-	w.change(s, func() { s.Data = wrong })
-	queue, store := stream(w, "DENIED"), bucket(w, "denied")
-	w.create(queue)
-	w.create(store)
-	for _, said := range []string{w.failing(queue, w.nats.URL()), w.failing(store, "denied")} {
-		if contains(said, "not-this") || contains(said, "nor-this") {
-			t.Errorf("the condition tells a secret: %s", said)
-		}
-	}
-	// Nobody restarts anything, and nobody touches the resources.
-	w.change(s, func() {
-		s.Data = map[string][]byte{"NATS_USER": []byte(natstest.User), "NATS_PASSWORD": []byte(natstest.Password + "\n"), "AWS_ACCESS_KEY_ID": []byte(s3test.AccessKey), "AWS_SECRET_ACCESS_KEY": []byte(s3test.SecretKey)}
-	})
-	w.ready(queue)
-	w.ready(store)
 }
 
 func TestConnectionsAreSharedAndClosed(t *testing.T) {

@@ -43,7 +43,6 @@ type world struct {
 	ns       string
 	nats     *natstest.Server
 	s3       *s3test.Gateway
-	s3dir    string
 	linked   *bus.Bus     // nil until it is needed
 	hub      *hubtest.Hub // nil but in a life
 	s3down   *atomic.Bool // in a life
@@ -54,10 +53,9 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	p := provider.start(t)
 	c := shared.Cluster(t)
-	dir := t.TempDir()
 	w := &world{
 		t: t, client: mapped(t, c), cluster: c, provider: p, ns: c.Namespace(t),
-		nats: natstest.Start(t), s3: s3test.Start(t, dir, ""), s3dir: dir, s3down: new(atomic.Bool),
+		nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), s3down: new(atomic.Bool),
 	}
 	w.create(&corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: credentials},

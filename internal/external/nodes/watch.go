@@ -13,12 +13,13 @@ import (
 	"github.com/gorizond/koldun/internal/external/feed"
 )
 
-// Watch calls changed when nodes come and go and when their labels change, until
-// ctx ends; it returns nil then. Heartbeats of nodes are none of it. One watch
+// Watch calls changed at once, for what came between the last look and now, and
+// when nodes come and go and when their labels change, until ctx ends; it returns nil then. Heartbeats of nodes are none of it. One watch
 // serves all callers. changed should not block for long.
 func (c *Client) Watch(ctx context.Context, _ Spec, changed func()) error {
 	news, stop := c.feed.Follow(feed.Everyone)
 	defer stop()
+	changed()
 	feed.Each(ctx, news, changed)
 	return nil
 }
