@@ -60,14 +60,16 @@ func together(t *testing.T, tests map[string]func(*testing.T)) {
 func flavours() map[string]flavour {
 	return map[string]flavour{
 		"Namespaced": {
-			configuration: "koldun-configuration",
+			configuration: "configuration",
 			conditions:    []string{"Established"},
+			delivery:      "pvc",
 		},
 		"Claims": {
-			configuration: "koldun-configuration-claims",
+			configuration: "configuration-claims",
 			prefix:        "x",
 			conditions:    []string{"Established", "Offered"},
 			manifests:     []string{"package/rbac-claims.yaml"},
+			delivery:      "csi",
 		},
 	}
 }
@@ -75,13 +77,13 @@ func flavours() map[string]flavour {
 // TestOnCrossplane shows that both flavours do the same with the same
 // manifests.
 func TestOnCrossplane(t *testing.T) {
-	files, function := build(t), program(t, "functions")
+	function := program(t, "functions")
 	for name, f := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := cluster.Start(t, cluster.Options{})
 			p := &proof{Cluster: c, flavour: f, programs: programs{function: function}}
-			p.install(t, files)
+			p.install(t)
 			p.simulate(t)
 			t.Run("InvalidClaimsAreRefused", p.refused)
 			together(t, map[string]func(*testing.T){

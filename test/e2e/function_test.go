@@ -1,10 +1,10 @@
 package e2e_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
 // programs of ours that run, by their paths.
@@ -13,11 +13,10 @@ type programs struct{ function, provider, koldun string }
 // program builds one of our programs.
 func program(t *testing.T, folder string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join(t.TempDir(), filepath.Base(folder)))
+	path, err := platform.Build(t.Context(), repository, t.TempDir(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, "go", "build", "-o", path, repository+"/"+folder)
 	return path
 }
 

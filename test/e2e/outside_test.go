@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/hub/hubserver"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/test/cluster/node"
+	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
 // The gateway of objects is a process of its own.
@@ -39,31 +40,16 @@ func newOutside(t *testing.T) *outside {
 		_ = hub.Close()
 	})
 	o.hub = server.URL
-	if o.bus, err = bus.Connect(t.Context(), bus.Config{
-		URL: o.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "test", Logger: slog.New(slog.DiscardHandler),
-	}); err != nil {
+	if o.bus, err = bus.Connect(t.Context(), o.config()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(o.bus.Close)
 	return o
 }
 
-// connection is what a platform team applies once.
-func (o *outside) connection() string {
-	return fmt.Sprintf(`
-apiVersion: v1
-kind: Secret
-metadata: {name: outside, namespace: default}
-stringData: {user: %q, password: %q, AWS_ACCESS_KEY_ID: %q, AWS_SECRET_ACCESS_KEY: %q}
----
-apiVersion: koldun.m.gorizond.io/v1alpha1
-kind: ClusterProviderConfig
-metadata: {name: default}
-spec:
-  nats: {url: %q, secretRef: {namespace: default, name: outside}}
-  s3: {endpoint: %q, secretRef: {namespace: default, name: outside}}
-  hub: {endpoint: %q}
-`, natstest.User, natstest.Password, s3test.AccessKey, s3test.SecretKey, o.nats.URL(), o.s3.Endpoint, o.hub)
+// config of a connection to NATS.
+func (o *outside) config() bus.Config {
+	return bus.Config{URL: o.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "test", Logger: slog.New(slog.DiscardHandler)}
 }
 
 // providers are two, of which one leads.
@@ -87,7 +73,11 @@ func (p *proof) run(t *testing.T) {
 		Image: image, Binary: p.programs.koldun,
 		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1", names.EnvHFEndpoint + "=" + p.outside.hub},
 	})
-	if err := p.Apply(t.Context(), p.outside.connection()); err != nil {
+	manifests, err := platform.Outside{NATS: p.outside.config(), S3: p.outside.s3.Config(), Hub: p.outside.hub}.Manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -61,13 +61,12 @@ type serving struct {
 // makes a pool, load makes it grow, idleness makes it go, and none of that loses
 // a request, whatever is killed.
 func TestServing(t *testing.T) {
-	files := build(t)
 	built := programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
 	for name, f := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &proof{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
-			p.install(t, files)
+			p.install(t)
 			p.watch(t)
 			p.run(t)
 			cold, busy := p.serve(t), p.serve(t)

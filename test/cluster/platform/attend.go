@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,11 +34,10 @@ func (p *Platform) attend(ctx context.Context, o Outside) error {
 		return err
 	}
 	env := []string{"KUBECONFIG=" + kubeconfig}
-	program := filepath.Join(p.programs.dir, "provider")
-	if _, err := p.Run("koldun-provider", program, env, "--no-leader-election", "--metrics=0", "--health="); err != nil {
+	if _, err := p.Run("koldun-provider", p.provider, env, "--no-leader-election", "--metrics=0", "--health="); err != nil {
 		return err
 	}
-	manifests, err := o.manifests()
+	manifests, err := o.Manifests()
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,9 @@ type Outside struct {
 // credentials is the Secret of the connection, and its namespace.
 const credentials, namespace = "outside", "koldun-system"
 
-// manifests are the connection that all claims use that name no other.
-func (o Outside) manifests() ([]string, error) {
+// Manifests are what a platform team applies once: the connection that all
+// claims use that name no other.
+func (o Outside) Manifests() ([]string, error) {
 	type object = map[string]any
 	ref := object{"name": credentials, "namespace": namespace}
 	var out []string

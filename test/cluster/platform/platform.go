@@ -43,10 +43,10 @@ type Platform struct {
 	*cluster.Cluster
 	Node *node.Node
 
-	programs *programs
-	cancel   context.CancelFunc
-	done     chan struct{} // closed when the packages are attended to
-	err      error         // read after done
+	root, provider string // the repository, and the provider's program
+	cancel         context.CancelFunc
+	done           chan struct{} // closed when the packages are attended to
+	err            error         // read after done
 }
 
 // Start prepares a cluster with Crossplane. root is the repository; dir is for
@@ -54,21 +54,34 @@ type Platform struct {
 // Koldun's packages can be had by their usual names, but are not installed:
 // see [Platform.Install].
 func Start(ctx context.Context, c *cluster.Cluster, root, dir string, o Outside) (*Platform, error) {
-	built, err := build(ctx, root, dir)
+	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.ServePackages(ctx, built.xpkg); err != nil {
+	bin := filepath.Join(dir, "bin")
+	files, err := Packages(ctx, root, dir, "configuration")
+	if err != nil {
+		return nil, err
+	}
+	koldun, err := Build(ctx, root, bin, "cmd/koldun")
+	if err != nil {
+		return nil, err
+	}
+	provider, err := Build(ctx, root, bin, "provider")
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ServePackages(ctx, files); err != nil {
 		return nil, err
 	}
 	n, err := node.New(c.Config(), filepath.Join(dir, "node"), node.Options{
-		Image: image, Binary: filepath.Join(built.dir, "koldun"),
+		Image: image, Binary: koldun,
 		Env: []string{names.EnvHFEndpoint + "=" + o.Hub}, // as a mirror within a company would be named
 	})
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{Cluster: c, Node: n, programs: built, done: make(chan struct{})}
+	p := &Platform{Cluster: c, Node: n, root: root, provider: provider, done: make(chan struct{})}
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(p.done)
@@ -99,7 +112,7 @@ func (p *Platform) Install(ctx context.Context) error {
 
 // Manifest is the path of package/install.yaml.
 func (p *Platform) Manifest() string {
-	return filepath.Join(p.programs.root, "package", "install.yaml")
+	return filepath.Join(p.root, "package", "install.yaml")
 }
 
 // Ready waits until Koldun's packages, whoever installs them, are in order.

@@ -12,73 +12,59 @@ import (
 // host is the registry by whose name users know our packages.
 const host = "ghcr.io/gorizond/"
 
-// programs are what was built from the repository.
-type programs struct {
-	root string            // of the repository
-	dir  string            // that holds koldun and provider
-	xpkg map[string]string // package files by the name users know them by
+// Build a program of the repository at root, such as "cmd/koldun", into dir, and
+// return its path. It is built as make does, so that Go has it in its cache.
+func Build(ctx context.Context, root, dir, program string) (string, error) {
+	path, err := filepath.Abs(filepath.Join(dir, filepath.Base(program)))
+	if err != nil {
+		return "", err
+	}
+	return path, run(ctx, root, "go", "build", "-ldflags", "-s -w", "-o", path, "./"+program)
 }
 
-// build the programs and the packages of a repository into dir.
-func build(ctx context.Context, root, dir string) (*programs, error) {
-	root, err := filepath.Abs(root)
+// Packages makes package files in dir as make package does: those of the
+// Function, of the Provider and of one Configuration, which is a folder of
+// package/. They are returned by the names by which users know them.
+func Packages(ctx context.Context, root, dir, configuration string) (map[string]string, error) {
+	builder, err := Build(ctx, root, dir, "package/build")
 	if err != nil {
 		return nil, err
 	}
-	p := &programs{root: root, dir: filepath.Join(dir, "bin"), xpkg: map[string]string{}}
-	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+	crds, err := filepath.Glob(filepath.Join(root, "apis", "crds", "koldun.m.gorizond.io_*.yaml"))
+	if err != nil {
 		return nil, err
 	}
-	// As make builds them, so that Go has them in its cache.
-	flags := "-s -w"
-	for _, name := range []string{"cmd/koldun", "provider", "package/build"} {
-		if err := p.run(ctx, "go", "build", "-ldflags", flags, "-o", filepath.Join(p.dir, filepath.Base(name)), "./"+name); err != nil {
+	more := map[string][]string{"provider": crds, "configuration": {filepath.Join(root, "crossplane.yaml")}}
+	out := map[string]string{}
+	for folder, version := range map[string]string{configuration: "latest", "function": "v0.1.0", "provider": "v0.1.0"} {
+		stage, err := filepath.Abs(filepath.Join(dir, "packages", folder))
+		if err != nil {
 			return nil, err
 		}
-	}
-	if err := p.packages(ctx, filepath.Join(dir, "packages")); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// packages makes package files as make package does.
-func (p *programs) packages(ctx context.Context, dir string) error {
-	crds, err := filepath.Glob(filepath.Join(p.root, "apis", "crds", "koldun.m.gorizond.io_*.yaml"))
-	if err != nil {
-		return err
-	}
-	for name, more := range map[string][]string{
-		"configuration:latest": {filepath.Join(p.root, "crossplane.yaml")},
-		"function:v0.1.0":      nil,
-		"provider:v0.1.0":      crds,
-	} {
-		folder, _, _ := strings.Cut(name, ":")
-		stage := filepath.Join(dir, folder)
-		if err := os.CopyFS(stage, os.DirFS(filepath.Join(p.root, "package", folder))); err != nil {
-			return err
+		if err := os.CopyFS(stage, os.DirFS(filepath.Join(root, "package", folder))); err != nil {
+			return nil, err
 		}
-		for _, file := range more {
+		for _, file := range more[folder] {
 			raw, err := os.ReadFile(file)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if err := os.WriteFile(filepath.Join(stage, filepath.Base(file)), raw, 0o644); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		file := stage + ".xpkg"
-		if err := p.run(ctx, filepath.Join(p.dir, "build"), "package", "--stage", stage, "--out", file); err != nil {
-			return err
+		if err := run(ctx, root, builder, "package", "--stage", stage, "--out", file); err != nil {
+			return nil, err
 		}
-		p.xpkg[host+"koldun-"+name] = file
+		out[host+"koldun-"+folder+":"+version] = file
 	}
-	return nil
+	return out, nil
 }
 
-func (p *programs) run(ctx context.Context, name string, args ...string) error {
+func run(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = p.root, append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot run %s %s: %w\n%s", name, strings.Join(args, " "), err, out)
 	}
