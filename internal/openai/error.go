@@ -63,7 +63,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	if e.Code != "" {
 		w.Code = &e.Code
 	}
-	return json.Marshal(errorEnvelope{Error: &w})
+	return Encode(errorEnvelope{Error: &w})
 }
 
 // UnmarshalJSON reads the envelope. Status stays as it is.

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 )
@@ -133,9 +134,11 @@ func parseStop(f *fields) []string {
 	switch {
 	case json.Unmarshal(raw, &one) == nil:
 		list = []string{one}
-	case json.Unmarshal(raw, &list) != nil || hasNull(raw):
+	case kindOf(raw) != "an array":
 		f.wrongType("stop", "a string or an array of strings", raw)
 		return nil
+	default:
+		list = parseStops(f, raw)
 	}
 	if len(list) > maxStops {
 		f.fail("stop", CodeInvalidValue, "%s must not hold more than 16 sequences")
@@ -150,19 +153,17 @@ func parseStop(f *fields) []string {
 	return out
 }
 
-// hasNull reports whether a JSON array has a null in it, which Go would read
-// as an empty string.
-func hasNull(raw json.RawMessage) bool {
+func parseStops(f *fields, raw json.RawMessage) []string {
 	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
-		return true
-	}
-	for _, item := range items {
-		if kindOf(item) == "null" {
-			return true
+	_ = json.Unmarshal(raw, &items) // it is an array
+	list := make([]string, len(items))
+	for i, item := range items {
+		// Go would read a null as an empty string.
+		if kindOf(item) != "a string" || json.Unmarshal(item, &list[i]) != nil {
+			f.wrongType(fmt.Sprintf("stop[%d]", i), "a string", item)
 		}
 	}
-	return false
+	return list
 }
 
 // adopt takes over the fault of an object inside this one.

@@ -140,8 +140,9 @@ func TestParseChatRefuses(t *testing.T) {
 		"TemperatureType":      {with(`"temperature":"hot"`), "temperature", CodeInvalidType},
 		"TopP":                 {with(`"top_p":-0.1`), "top_p", CodeInvalidValue},
 		"SeedTooLarge":         {with(`"seed":9223372036854775808`), "seed", CodeInvalidValue},
-		"StopType":             {with(`"stop":[1]`), "stop", CodeInvalidType},
-		"StopNull":             {with(`"stop":["a",null]`), "stop", CodeInvalidType},
+		"StopType":             {with(`"stop":1`), "stop", CodeInvalidType},
+		"StopItemType":         {with(`"stop":["a",1]`), "stop[1]", CodeInvalidType},
+		"StopNull":             {with(`"stop":["a",null]`), "stop[1]", CodeInvalidType},
 		"StopMany":             {with(`"stop":[` + strings.Repeat(`"a",`, 16) + `"a"]`), "stop", CodeInvalidValue},
 		"Tools":                {with(`"tools":[{"type":"function"}]`), "tools", CodeUnsupported},
 		"Functions":            {with(`"functions":[{"name":"f"}]`), "functions", CodeUnsupported},
@@ -193,7 +194,7 @@ func TestErrorOnTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"error":{"message":"no \u003cb\u003e","type":"invalid_request_error","param":null,"code":"model_not_found"}}`
+	want := `{"error":{"message":"no <b>","type":"invalid_request_error","param":null,"code":"model_not_found"}}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}
