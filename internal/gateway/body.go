@@ -16,6 +16,9 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, parse func([]byte
 	if !mayBeJSON(r) {
 		return openai.ChatRequest{}, errNotJSON()
 	}
+	if r.ContentLength > g.cfg.MaxBodyBytes { // before the client is asked to send it all
+		return openai.ChatRequest{}, errTooLarge(g.cfg.MaxBodyBytes)
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.cfg.MaxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -1,10 +1,13 @@
 package gateway
 
 import (
+	"bufio"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -79,6 +82,28 @@ func TestBodyOfUnknownLength(t *testing.T) {
 	}
 	if e := decodeError(t, string(text)); r.StatusCode != http.StatusRequestEntityTooLarge || e.Code != "request_too_large" {
 		t.Errorf("got %d %s", r.StatusCode, text)
+	}
+}
+
+// TestTooLargeIsNotSent: a client that asks first, as curl does, need not send
+// what nobody will read.
+func TestTooLargeIsNotSent(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *pace) { c.MaxBodyBytes = 1000 })
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	const head = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n"
+	if _, err := io.WriteString(c, head); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err != nil || !strings.Contains(line, " 413 ") {
+		t.Errorf("the first line is %q, %v; want 413", line, err)
 	}
 }
 
