@@ -53,7 +53,8 @@ func (f *follower) note() {
 			f.metrics.firstToken.Observe(f.first.Sub(f.begun).Seconds())
 		}
 	case bus.FrameEnd, bus.FrameError:
-		f.ended = true
+		// After an interruption another attempt may be at work, for nobody.
+		f.ended = f.frame.Error == nil || f.frame.Error.Code != bus.CodeInterrupted
 		f.count(f.frame.Usage)
 	}
 }

@@ -200,7 +200,7 @@ func TestFailureInAStream(t *testing.T) {
 // TestOneGenerationOnly: a second attempt never mixes with what was shown.
 func TestOneGenerationOnly(t *testing.T) {
 	w := newWorld(t, nil)
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
 		second := *s
 		second.attempt = 2
 		if s.chat.Messages[0].Content == "early" {
@@ -215,7 +215,7 @@ func TestOneGenerationOnly(t *testing.T) {
 		s.text("first")
 		second.started()
 		second.text("second")
-		second.end("stop", 1, 1)
+		<-ctx.Done() // nobody hears it, so it is stopped
 	})
 	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", "early", 1))
 	if r.StatusCode != http.StatusOK || !strings.Contains(body, `"content":"second"`) {
@@ -225,6 +225,10 @@ func TestOneGenerationOnly(t *testing.T) {
 	if e := decodeError(t, body); r.StatusCode != http.StatusBadGateway || e.Code != "interrupted" {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}
+	eventually(t, "the second attempt is stopped", func() bool {
+		_, ok := runner.cancellation(r.Header.Get("X-Request-Id"))
+		return ok
+	})
 }
 
 // TestCurl sends what curl -d does.

@@ -13,7 +13,7 @@ import (
 
 // A call is what the parts of the chain know about one HTTP request.
 type call struct {
-	id       string // a ULID
+	id       string // see newID
 	begun    time.Time
 	endpoint string // one of a few words, for metrics
 	tenant   string
@@ -110,7 +110,7 @@ func (g *Gateway) end(c *call, w *statusWriter) {
 	c.status = w.code()
 	g.metrics.request(c.endpoint, c.status, took)
 	g.log.Info("request", "request", requestID(c.id), "method", c.method, "endpoint", c.endpoint, "status", c.status,
-		"outcome", c.outcome, "tenant", c.tenant, "model", c.model, "took", took, "trace", traceID(c.traceparent))
+		"outcome", c.outcome, "tenant", c.tenant, "model", c.model, "ms", took.Milliseconds(), "trace", traceID(c.traceparent))
 	describe(c)
 	if cut || cause == http.ErrAbortHandler { //nolint:errorlint // as above
 		panic(http.ErrAbortHandler)
