@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -92,6 +93,14 @@ func Run(ctx context.Context, c Config) error {
 func newSupervisor(c Config) (*supervisor, error) {
 	if len(c.Command) == 0 {
 		return nil, fault.Errorf(fault.Invalid, "cannot supervise: no command is given")
+	}
+	if c.Grace < 0 {
+		return nil, fault.Errorf(fault.Invalid, "cannot supervise with a grace of %s: it must not be negative", c.Grace)
+	}
+	for _, addr := range c.WaitFor {
+		if host, port, err := net.SplitHostPort(addr); err != nil || host == "" || port == "" {
+			return nil, fault.Errorf(fault.Invalid, "cannot wait for supervisor %q: it is not of the form HOST:PORT", addr)
+		}
 	}
 	path, err := exec.LookPath(c.Command[0])
 	if err != nil {

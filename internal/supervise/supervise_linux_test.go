@@ -282,15 +282,18 @@ func TestHangingWorkerIsEnded(t *testing.T) {
 
 func TestImpossible(t *testing.T) {
 	for name, c := range map[string]struct {
-		command []string
-		kind    fault.Kind
+		config Config
+		kind   fault.Kind
 	}{
-		"Nothing": {nil, fault.Invalid},
-		"Absent":  {[]string{"/no/such/dllama"}, fault.NotFound},
-		"InPath":  {[]string{"no-such-dllama"}, fault.NotFound},
+		"Nothing": {Config{}, fault.Invalid},
+		"Absent":  {Config{Command: []string{"/no/such/dllama"}}, fault.NotFound},
+		"InPath":  {Config{Command: []string{"no-such-dllama"}}, fault.NotFound},
+		"WaitFor": {Config{Command: []string{os.Args[0]}, WaitFor: []string{"worker-0"}}, fault.Invalid},
+		"Grace":   {Config{Command: []string{os.Args[0]}, Grace: -time.Second}, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Run(t.Context(), Config{Command: c.command, Output: io.Discard})
+			c.config.Output = io.Discard
+			err := Run(t.Context(), c.config)
 			if !fault.Is(err, c.kind) {
 				t.Errorf("got %v", err)
 			}
