@@ -18,15 +18,16 @@ type DispatcherCmd struct {
 // Run leads sessions until ctx ends.
 func (c *DispatcherCmd) Run(ctx context.Context, log *slog.Logger) error {
 	oneCore()
-	b, err := connectBus(ctx, "dispatcher", log)
+	listen := listenAddress(c.Listen)
+	b, err := connectAlive(ctx, "dispatcher", listen, log)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	defer b.Close()
 	return dispatch.Run(ctx, dispatch.Config{
 		Bus:         b,
 		Identity:    c.Identity,
-		Listen:      listenAddress(c.Listen),
+		Listen:      listen,
 		MaxAttempts: c.MaxAttempts,
 		Logger:      log,
 	})

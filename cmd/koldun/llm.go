@@ -30,9 +30,10 @@ func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	b, err := connectBus(ctx, "llm", log)
+	listen := listenAddress(c.Listen)
+	b, err := connectAlive(ctx, "llm", listen, log)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	defer b.Close()
 	tracer, stop, err := telemetry.NewTracer(ctx, "koldun-llm", version)
@@ -52,7 +53,7 @@ func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 		Session:    c.Session,
 		Runner:     c.Runner,
 		Model:      c.Model,
-		Listen:     listenAddress(c.Listen),
+		Listen:     listen,
 		Timeouts:   sidecar.Timeouts{First: c.First, Between: c.Between},
 		Grace:      c.Grace,
 		Logger:     log,

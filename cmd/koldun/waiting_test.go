@@ -1,0 +1,55 @@
+package main_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// While NATS cannot be reached a server says that it lives and is not ready, and
+// ends when it is told to.
+func TestServersLiveWithoutNATS(t *testing.T) {
+	t.Parallel()
+	cases := map[string][]string{
+		"Gateway":    {"gateway", "--listen=127.0.0.1:0", "--health-listen"},
+		"Dispatcher": {"dispatcher", "--identity=d", "--listen"},
+		"LLM":        {"llm", "--session=s", "--runner=r", "--model=ns/m", "--listen"},
+	}
+	for name, args := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			addr := porttest.Address(t)
+			p := startEnv(t, []string{names.EnvNATSURL + "=nats://" + porttest.Address(t)}, append(args, addr)...)
+			f := &fleet{t: t}
+			f.eventually("a process that lives", func() bool { return get(t, "http://"+addr+"/healthz") == "200 ok\n" })
+			if got := get(t, "http://"+addr+"/readyz"); !strings.HasPrefix(got, "503 ") || !strings.Contains(got, "NATS has not been reached yet") {
+				t.Errorf("ready: %q, want 503 with the reason", got)
+			}
+			p.signal(t, syscall.SIGTERM)
+			if status := p.exit(t); status != 0 {
+				t.Errorf("exit status %d, want 0", status)
+			}
+		})
+	}
+}
+
+// get returns status and body, "" while nobody listens.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = r.Body.Close() }()
+	text, _ := io.ReadAll(r.Body)
+	return strings.TrimSuffix(r.Status, http.StatusText(r.StatusCode)) + string(text)
+}
