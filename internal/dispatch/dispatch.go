@@ -57,7 +57,10 @@ func (c *Config) setDefaults() error {
 	if c.Identity == "" {
 		return fault.Errorf(fault.Invalid, "cannot dispatch without an identity")
 	}
-	if c.MaxAttempts <= 0 {
+	if c.MaxAttempts < 0 {
+		return fault.Errorf(fault.Invalid, "cannot try a request %d times: the least is 1", c.MaxAttempts)
+	}
+	if c.MaxAttempts == 0 {
 		c.MaxAttempts = defaultAttempts
 	}
 	setDefault(&c.LeaseTTL, defaultLease)

@@ -67,6 +67,7 @@ func (l *leader) release(j *job) {
 func (l *leader) attemptEnded(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
 	if j.phase != running {
 		j.tries++ // it was accepted, or it could not have ended
+		l.m.metrics.wait.Observe(max(e.Started.Sub(j.req.Created), 0).Seconds())
 	}
 	j.text = j.text || !e.FirstToken.IsZero()
 	j.started = e.Started

@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -62,12 +63,18 @@ func TestHealthAndMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	status(s, "/readyz", 200)
-	w.send(chat("req_1", "one two")).want("one two")
-	for addr, line := range map[string]string{
-		d: `koldun_requests_total{state="completed"} 1`,
-		s: `koldun_runner_attempts_total{result="completed"} 1`,
+	for i := range 20 { // of which some end before the leader hears that they were accepted
+		w.send(chat(fmt.Sprintf("req_%d", i), "one two")).want("one two")
+	}
+	for _, line := range []struct{ addr, text string }{
+		{d, `koldun_requests_total{state="completed"} 20`},
+		{d, `koldun_queue_wait_seconds_count 20`},
+		{s, `koldun_runner_attempts_total{result="completed"} 20`},
 	} {
-		w.eventually(line, func() bool { _, text := get(t, "http://"+addr+"/metrics"); return strings.Contains(text, line) })
+		w.eventually(line.text, func() bool {
+			_, text := get(t, "http://"+line.addr+"/metrics")
+			return strings.Contains(text, line.text+"\n")
+		})
 	}
 	w.nats.Stop()
 	status(d, "/readyz", 503)
@@ -95,6 +102,8 @@ func TestRunRefuses(t *testing.T) {
 		"NoSession": {func(c *sidecar.Config) { c.Session = "" }, fault.Invalid},
 		"DotInName": {func(c *sidecar.Config) { c.Runner = "a.b" }, fault.Invalid},
 		"NoRunner":  {func(c *sidecar.Config) { c.Runner = "" }, fault.Invalid},
+		"Between":   {func(c *sidecar.Config) { c.Timeouts.Between = -time.Second }, fault.Invalid},
+		"Grace":     {func(c *sidecar.Config) { c.Grace = -time.Second }, fault.Invalid},
 		"ShortTTL":  {func(c *sidecar.Config) { c.TTL = time.Millisecond }, fault.Invalid},
 		"PortInUse": {func(c *sidecar.Config) { c.Listen = taken.Addr().String() }, fault.Conflict},
 	}
@@ -109,6 +118,9 @@ func TestRunRefuses(t *testing.T) {
 	}
 	if err := dispatch.Run(t.Context(), dispatch.Config{Bus: w.bus}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a dispatcher without identity: %v", err)
+	}
+	if err := dispatch.Run(t.Context(), dispatch.Config{Bus: w.bus, Identity: "d", MaxAttempts: -1}); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a dispatcher that never tries: %v", err)
 	}
 	if err := dispatch.Run(t.Context(), dispatch.Config{Bus: w.bus, Identity: "d", Listen: taken.Addr().String()}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a dispatcher on a port in use: %v", err)

@@ -89,6 +89,11 @@ func (c *Config) setDefaults() error {
 	if !bus.IsToken(c.Runner) {
 		return fault.Errorf(fault.Invalid, "cannot run a sidecar named %q: the name is not one subject token", c.Runner)
 	}
+	for _, d := range []time.Duration{c.Timeouts.Connect, c.Timeouts.First, c.Timeouts.Between, c.Grace} {
+		if d < 0 {
+			return fault.Errorf(fault.Invalid, "cannot run a sidecar with a timeout of %s: it must not be negative", d)
+		}
+	}
 	setDefault(&c.Timeouts.Connect, defaultConnect)
 	setDefault(&c.Timeouts.First, defaultFirst)
 	setDefault(&c.Timeouts.Between, defaultBetween)
