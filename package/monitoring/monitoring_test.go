@@ -171,6 +171,23 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 	}
 }
 
+// Who is gone exports nothing, and nothing is not 0: that a process is idle may
+// only be told from its own metrics.
+func TestAlertsHearOfWhoIsGone(t *testing.T) {
+	process := regexp.MustCompile(`^koldun_[a-z]+_`)
+	for _, r := range rules(t) {
+		if !strings.Contains(r.Expr, "== 0") {
+			continue
+		}
+		names := metricName.FindAllString(r.Expr, -1)
+		for _, name := range names {
+			if process.FindString(name) != process.FindString(names[0]) {
+				t.Errorf("%s compares %s with 0 beside %s; write unless ... > 0", r.Alert, names[0], name)
+			}
+		}
+	}
+}
+
 // sources is the code of everything that exports metrics, tests excluded.
 func sources(t *testing.T) []byte {
 	t.Helper()
