@@ -38,7 +38,7 @@ func connectAlive(ctx context.Context, name, listen string, log *slog.Logger) (*
 // unlessStopped is err, or nil if ctx has ended: whoever is told to stop before
 // it could begin has done what it was told.
 func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
 	}
 	return err

@@ -24,7 +24,7 @@ type Config struct {
 	AllowAnonymous bool   // also serve who shows no token, or one nobody knows
 
 	ResponseTimeout  time.Duration    // from the moment the engine starts; default 10 min
-	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 30 min
+	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 1 h
 	MaxBodyBytes     int64            // of a request; default 20 MiB
 	Limits           registry.Limits  // of who has none of his own; callers without a token share them
 	MaxPerSession    int              // requests of one session that may wait; 0 is no limit
@@ -75,7 +75,7 @@ const defaultMaxSessions = 8
 func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.Namespace, "default")
 	orDefault(&c.ResponseTimeout, 10*time.Minute)
-	orDefault(&c.QueueTimeout, 30*time.Minute)
+	orDefault(&c.QueueTimeout, time.Hour)
 	orDefault(&c.MaxBodyBytes, 20<<20)
 	orDefault(&c.DemandTTL, 10*time.Minute)
 	orDefault(&c.Grace, 25*time.Second)
