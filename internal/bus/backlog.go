@@ -11,8 +11,12 @@ import (
 
 // An Entry is one message of the request stream.
 type Entry struct {
-	Seq     uint64 // to delete it by
+	Seq uint64 // to delete it by
+	// Lasting: no other message will ever have the sequence, not even if the
+	// stream is lost and made anew.
+	Lasting bool
 	Request Request
+	Raw     []byte // the request as it is stored
 }
 
 // Backlog tells handle of every request of a session that is in the stream,
@@ -23,13 +27,14 @@ type Entry struct {
 // Both functions are called from one goroutine.
 func (b *Bus) Backlog(ctx context.Context, session string, handle func(Entry), replayed func()) {
 	filter := names.RequestSubject(session, "*")
-	r := streamReader{
+	var r streamReader
+	r = streamReader{
 		bus:     b,
 		filter:  filter,
 		reached: replayed,
 		newest:  func(ctx context.Context) (uint64, error) { return b.newest(ctx, filter) },
 		handle: func(msg jetstream.Msg, seq uint64) {
-			e := Entry{Seq: seq}
+			e := Entry{Seq: seq, Lasting: r.lasting, Raw: msg.Data()}
 			if err := json.Unmarshal(msg.Data(), &e.Request); err != nil || e.Request.Session != session {
 				b.log.Warn("cannot decode a message of the request stream", "sequence", seq, "error", err)
 				e.Request = Request{}

@@ -18,6 +18,8 @@ type Bus struct {
 	js  jetstream.JetStream
 	log *slog.Logger
 
+	asks asks
+
 	mu      sync.Mutex
 	renewed chan struct{} // closed and replaced at each reconnect
 	buckets map[string]jetstream.KeyValue

@@ -2,9 +2,8 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
@@ -25,26 +24,22 @@ func (b *Bus) Depth(ctx context.Context, session string) (int, error) {
 }
 
 // Oldest is when the oldest request of a session was stored that skip, given its
-// id, does not pass over. Zero if there is none. It reads one message after the
-// other, so skip few.
+// id, does not pass over, as the stream's leader knows it. Zero if there is none.
+// It reads one message after the other, so skip few.
 func (b *Bus) Oldest(ctx context.Context, session string, skip func(id string) bool) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	stream, err := b.stream(ctx, names.RequestStream)
-	if err != nil {
-		return time.Time{}, err
-	}
-	for seq := uint64(1); ; {
-		msg, err := stream.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(names.RequestSubject(session, "*")))
-		if kind := fault.KindOf(kinded(err)); kind == fault.NotFound {
+	for q := (queuedQuestion{Seq: 1, NextBySubject: names.RequestSubject(session, "*")}); ; {
+		msg, err := b.queued(ctx, q)
+		if errors.Is(err, errNoMessage) {
 			return time.Time{}, nil
 		}
 		if err != nil {
-			return time.Time{}, fault.Errorf(fault.KindOf(kinded(err)), "cannot read the oldest request of session %q: %w", session, err)
+			return time.Time{}, fault.Errorf(fault.KindOf(err), "cannot read the oldest request of session %q: %w", session, err)
 		}
-		if !skip(msg.Header.Get(jetstream.MsgIDHeader)) {
+		if !skip(msg.id()) {
 			return msg.Time, nil
 		}
-		seq = msg.Sequence + 1
+		q.Seq = msg.Sequence + 1
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // Ensure makes the streams and buckets of names/bus.go where they are absent.
@@ -95,7 +96,7 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 }
 
 func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) error {
-	for {
+	for attempt := 0; ; attempt++ {
 		err := b.ensureOnce(ctx, want, m)
 		if err == nil {
 			return nil
@@ -105,11 +106,13 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) 
 		if !again || ctx.Err() != nil {
 			return fault.Errorf(fault.KindOf(err), "cannot make JetStream stream %q: %w", want.Name, err)
 		}
-		b.log.Warn("cannot make a JetStream stream yet", "stream", want.Name, "error", err)
+		if attempt > 0 {
+			b.log.Warn("cannot make a JetStream stream yet", "stream", want.Name, "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return fault.Errorf(endKind(ctx, err), "cannot make JetStream stream %q: %w", want.Name, err)
-		case <-time.After(backoff(3)):
+		case <-time.After(backoff(min(attempt, 3))):
 		}
 	}
 }
@@ -124,6 +127,9 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 		}
 		if want.MaxMsgsPerSubject == 0 {
 			want.MaxMsgsPerSubject = 1 // only a bucket leaves it open
+		}
+		if want.Name == names.RequestStream {
+			want.FirstSeq = firstSequence(time.Now())
 		}
 		_, err = b.js.CreateStream(ctx, want)
 		return kinded(err)

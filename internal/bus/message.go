@@ -35,16 +35,24 @@ func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) 
 	}
 	msg, err := b.nc.RequestWithContext(ctx, subject, data)
 	if err != nil {
-		kind := fault.KindOf(kinded(err))
-		if errors.Is(err, nats.ErrNoResponders) {
-			kind = fault.NotFound
-		}
-		return answer, fault.Errorf(kind, "cannot get an answer on %q: %w", subject, err)
+		return answer, callError(subject, err)
 	}
-	if err := json.Unmarshal(msg.Data, &answer); err != nil {
-		return answer, fault.Errorf(fault.Corrupt, "cannot decode the answer on %q: %w", subject, err)
+	return answer, decodeAnswer(subject, msg, &answer)
+}
+
+func decodeAnswer(subject string, msg *nats.Msg, answer any) error {
+	if err := json.Unmarshal(msg.Data, answer); err != nil {
+		return fault.Errorf(fault.Corrupt, "cannot decode the answer on %q: %w", subject, err)
 	}
-	return answer, nil
+	return nil
+}
+
+func callError(subject string, err error) error {
+	kind := fault.KindOf(kinded(err))
+	if errors.Is(err, nats.ErrNoResponders) {
+		kind = fault.NotFound
+	}
+	return fault.Errorf(kind, "cannot get an answer on %q: %w", subject, err)
 }
 
 // Serve answers messages on a subject (wildcards allowed) one after another.

@@ -22,6 +22,11 @@ func queueOf(t *testing.T) (*Bus, func(session string, ids ...string)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
+	// One whose sequences begin at 1, as Ensure leaves those it did not make.
+	_, err = b.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: names.RequestStream, Subjects: []string{names.RequestSubjects}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := b.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}

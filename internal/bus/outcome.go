@@ -3,8 +3,14 @@ package bus
 import (
 	"context"
 	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // PublishOutcome stores the terminal record of a request, trying until it is
@@ -18,6 +24,39 @@ func (b *Bus) PublishOutcome(ctx context.Context, o Outcome, after uint64) error
 	}
 	_, err = b.storeRecord(ctx, Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}, data, after)
 	return err
+}
+
+// OfferOutcome makes one try to store what PublishOutcome stores, without waiting:
+// stored is called once, from another goroutine, within about the time given. It
+// must not block for long. Any error, also that of OfferOutcome itself, after
+// which stored is not called, leaves open what is stored: PublishOutcome tells.
+func (b *Bus) OfferOutcome(o Outcome, after uint64, within time.Duration, stored func(error)) error {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
+	}
+	msg := &nats.Msg{Subject: names.OutcomeOf(o.Session, o.Tenant, o.Request), Data: data, Header: nats.Header{
+		jetstream.ExpectedStreamHeader:      {names.OutcomeStream},
+		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(after, 10)},
+	}}
+	return b.ask(msg, within, func(answer *nats.Msg, err error) {
+		var ack struct {
+			Stream string              `json:"stream"`
+			Seq    uint64              `json:"seq"`
+			Error  *jetstream.APIError `json:"error"`
+		}
+		if err == nil {
+			err = json.Unmarshal(answer.Data, &ack)
+		}
+		switch {
+		case err != nil:
+		case ack.Error != nil:
+			err = ack.Error
+		case ack.Stream != names.OutcomeStream || ack.Seq == 0:
+			err = fault.Errorf(fault.Corrupt, "what stream %q stored was not confirmed", names.OutcomeStream)
+		}
+		stored(kinded(err))
+	})
 }
 
 // Outcome reads the terminal record of a request. Errors: NotFound if it has

@@ -44,8 +44,9 @@ type streamReader struct {
 	// count of those to come says nothing.
 	newest func(ctx context.Context) (uint64, error)
 
-	last  uint64 // stream sequence
-	until uint64 // all that was there has been handled when last is this
+	last    uint64 // stream sequence
+	until   uint64 // all that was there has been handled when last is this
+	lasting bool   // no sequence of the stream is ever given out again
 }
 
 func (r *streamReader) run(ctx context.Context) {
@@ -157,18 +158,18 @@ func (r *streamReader) arrive() {
 func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	if r.last > 0 {
-		stream, err := r.bus.js.Stream(ctx, names.RequestStream)
-		if err != nil {
-			return nil, kinded(err)
-		}
-		if stream.CachedInfo().State.LastSeq < r.last {
-			// The stream was lost and made anew: its sequences begin again.
-			r.bus.log.Warn("the request stream has begun anew", "last", r.last)
-			r.last = 0
-		}
+	stream, err := r.bus.js.Stream(ctx, names.RequestStream)
+	if err != nil {
+		return nil, kinded(err)
 	}
-	consumer, err := r.bus.js.CreateConsumer(ctx, names.RequestStream, jetstream.ConsumerConfig{
+	info := stream.CachedInfo()
+	r.lasting = lasting(info.Config)
+	if info.State.LastSeq < r.last {
+		// The stream was lost and made anew: its sequences begin again.
+		r.bus.log.Warn("the request stream has begun anew", "last", r.last)
+		r.last = 0
+	}
+	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Name:              "read_" + nats.NewInbox()[len(nats.InboxPrefix):],
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:       r.last + 1,

@@ -16,15 +16,17 @@ func TestBacklog(t *testing.T) {
 	srv := natstest.Start(t)
 	b := connect(t, srv)
 	ctx := testContext(t)
-	publish := func(id, session string) {
+	publish := func(id, session string) uint64 {
 		t.Helper()
 		r := request(id)
 		r.Session = session
-		if _, err := b.PublishRequest(ctx, r); err != nil {
+		seq, err := b.PublishRequest(ctx, r)
+		if err != nil {
 			t.Fatal(err)
 		}
+		return seq
 	}
-	publish("req_1", "s")
+	first := publish("req_1", "s")
 	publish("req_2", "other")
 	if err := b.Conn().PublishMsg(&nats.Msg{Subject: names.RequestSubject("s", "t"), Data: []byte("no request")}); err != nil {
 		t.Fatal(err)
@@ -32,7 +34,7 @@ func TestBacklog(t *testing.T) {
 	publish("req_3", "s")
 
 	events := make(chan string, 100)
-	go b.Backlog(ctx, "s", func(e bus.Entry) { events <- fmt.Sprintf("%d:%s", e.Seq, e.Request.ID) }, func() { events <- "replayed" })
+	go b.Backlog(ctx, "s", func(e bus.Entry) { events <- fmt.Sprintf("%d:%s:%t", e.Seq-first+1, e.Request.ID, e.Lasting) }, func() { events <- "replayed" })
 	want := func(c chan string, words ...string) {
 		t.Helper()
 		for _, w := range words {
@@ -46,12 +48,12 @@ func TestBacklog(t *testing.T) {
 			}
 		}
 	}
-	want(events, "1:req_1", "3:", "4:req_3", "replayed")
+	want(events, "1:req_1:true", "3::true", "4:req_3:true", "replayed")
 	publish("req_4", "s")
-	want(events, "5:req_4")
+	want(events, "5:req_4:true")
 	srv.Restart()
 	publish("req_5", "s")
-	want(events, "6:req_5")
+	want(events, "6:req_5:true")
 
 	none := make(chan string, 1)
 	go b.Backlog(ctx, "empty", func(e bus.Entry) { none <- e.Request.ID }, func() { none <- "replayed" })

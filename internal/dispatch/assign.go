@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"context"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -23,19 +22,20 @@ func (l *leader) assign(j *job, p *peer) {
 	j.version, j.charged = p.rec.Version+1, true
 	p.job = j.req.ID
 	p.seq++
-	as := bus.Assignment{Request: j.req, Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
-	var reply bus.AssignmentReply
-	l.call(func(ctx context.Context) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, assignTry)
-		defer cancel()
-		reply, err = bus.Call[bus.AssignmentReply](ctx, l.cfg.Bus, names.AssignSubject(l.name, name), as)
-		return err
-	}, func(err error) {
-		if j.phase != assigning || j.epoch != as.Epoch || j.attempt != as.Attempt {
-			return // the runner was heard or lost meanwhile
-		}
-		l.onReply(j, p, reply, err)
-	})
+	as := bus.Assignment{Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
+	data, err := bus.EncodeAssignment(j.raw, as)
+	if err == nil {
+		err = bus.Ask(l.cfg.Bus, names.AssignSubject(l.name, name), data, assignTry, func(reply bus.AssignmentReply, err error) {
+			l.post(func() {
+				if j.phase == assigning && j.epoch == as.Epoch && j.attempt == as.Attempt { // or it was heard or lost meanwhile
+					l.onReply(j, p, reply, err)
+				}
+			})
+		})
+	}
+	if err != nil {
+		l.onReply(j, p, bus.AssignmentReply{}, fault.As(fault.NotFound, err))
+	}
 }
 
 // onReply hears whether a runner has accepted.

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"context"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -18,12 +17,14 @@ func (l *leader) onEntry(e bus.Entry) {
 	if known != nil && known.seq == e.Seq {
 		return // read twice: it is the only copy
 	}
+	l.litter.tell(e.Seq, e.Lasting)
 	if r.ID == "" || known != nil || l.ended.has(r.ID) {
-		l.discard(e.Seq) // not a request, or stored twice
+		l.litter.end(e.Seq, time.Now()) // not a request, or stored twice
 		return
 	}
 	now := time.Now()
-	j := &job{req: r, seq: e.Seq, deadline: r.Deadline, cost: estimate(r)}
+	j := &job{req: r, raw: e.Raw, seq: e.Seq, deadline: r.Deadline, cost: estimate(r)}
+	j.req.Body = nil // raw has it
 	if latest := r.Created.Add(l.cfg.MaxWait); j.deadline.IsZero() || latest.Before(j.deadline) {
 		j.deadline = latest
 	}
@@ -92,30 +93,6 @@ func (l *leader) settle(j *job, tokens int) {
 func (l *leader) expire(now time.Time) {
 	for _, w := range l.queue.Expired(now) {
 		l.finish(l.jobs[w.ID], bus.Expired, expiredFailure(), nil)
-	}
-}
-
-// discard deletes a message that is no request to end.
-func (l *leader) discard(seq uint64) {
-	l.do(func(ctx context.Context) error { return l.deleteMessage(ctx, seq) }, nil)
-}
-
-// deleteMessage deletes a message, trying until it is gone or the lead ends.
-func (l *leader) deleteMessage(ctx context.Context, seq uint64) error {
-	for {
-		if !l.leads() {
-			return errOver
-		}
-		err := l.cfg.Bus.DeleteRequest(ctx, seq)
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		l.log.Debug("cannot delete a message yet", "sequence", seq, "error", err)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(tickEvery):
-		}
 	}
 }
 

@@ -1,8 +1,9 @@
 package dispatch
 
 import (
-	"context"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 )
@@ -11,18 +12,11 @@ import (
 // once must stay, a second copy goes.
 func TestOnlyCopiesAreDiscarded(t *testing.T) {
 	r := bus.Request{ID: "req_1", Session: "s", Tenant: "t"}
-	discarded := 0
-	l := &leader{
-		jobs:  map[string]*job{r.ID: {req: r, seq: 7}},
-		ended: newMemory(1),
-		spawn: func(func(context.Context)) { discarded++ },
-	}
-	l.onEntry(bus.Entry{Request: r, Seq: 7})
-	if discarded != 0 {
-		t.Error("the only copy of an open request is deleted")
-	}
-	l.onEntry(bus.Entry{Request: r, Seq: 8})
-	if discarded != 1 {
-		t.Errorf("%d copies are deleted, want 1", discarded)
+	l := &leader{jobs: map[string]*job{r.ID: {req: r, seq: 7}}, ended: newMemory(1)}
+	l.litter.tell(7, true)
+	l.onEntry(bus.Entry{Request: r, Seq: 7, Lasting: true})
+	l.onEntry(bus.Entry{Request: r, Seq: 8, Lasting: true})
+	if below, lone := l.litter.plan(time.Now(), true); below != 0 || !slices.Equal(lone, []uint64{8}) {
+		t.Errorf("all below %d are deleted and %v, want the second copy alone", below, lone)
 	}
 }

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"encoding/json"
 	"log/slog"
 	"testing"
 	"time"
@@ -26,7 +27,11 @@ func TestTimeIsUp(t *testing.T) {
 	if err := l.record(t.Context(), o, 0, 1); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("record: %v, want Interrupted", err)
 	}
-	if l.bury(t.Context(), r, o) {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.bury(t.Context(), raw, o) {
 		t.Error("a dead letter was stored")
 	}
 	if err := l.deleteMessage(t.Context(), seq); !fault.Is(err, fault.Interrupted) {

@@ -2,11 +2,16 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 )
+
+// offerTry bounds the first try to store an outcome.
+const offerTry = 2 * time.Second
 
 // finish ends a job: its outcome is stored, then the client is told if it was
 // not yet, then the message is deleted. If this process ends on the way, the
@@ -24,19 +29,51 @@ func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.At
 	l.settle(j, tokens)
 	j.whenClaimed(func() {
 		o := l.outcome(j, state, failure, e)
-		poison, after, epoch := j.poison, j.known.Sequence, l.epoch
-		l.do(func(ctx context.Context) error {
-			if poison {
-				// First, or a leader that ends on the way would leave none.
-				o.Dead = l.bury(ctx, j.req, o)
-			}
-			err := l.record(ctx, o, after, epoch)
-			if o.Dead && fault.Is(err, fault.Conflict) {
-				l.unbury(ctx, j.req.Ref())
-			}
-			return err
-		}, func(err error) { l.recorded(j, o, err) })
+		if j.poison || l.offered >= maxParallel || !l.offerOutcome(j, o) {
+			l.storeOutcome(j, o)
+		}
 	})
+}
+
+// offerOutcome makes one try to store an outcome, which nearly always works. It
+// reports whether the try was made; if it then fails, another way is gone.
+func (l *leader) offerOutcome(j *job, o bus.Outcome) bool {
+	left := time.Until(*l.until.Load())
+	if !l.leads() || !l.cfg.Bus.Connected() {
+		return false
+	}
+	err := l.cfg.Bus.OfferOutcome(o, j.known.Sequence, min(left, offerTry), func(err error) {
+		l.post(func() {
+			l.offered--
+			if err != nil {
+				l.storeOutcome(j, o)
+				return
+			}
+			l.recorded(j, o, nil)
+		})
+	})
+	if err != nil {
+		return false
+	}
+	l.offered++
+	return true
+}
+
+// storeOutcome stores an outcome whatever it takes, and before that, if too many
+// have failed the request, a dead letter.
+func (l *leader) storeOutcome(j *job, o bus.Outcome) {
+	poison, raw, after, epoch := j.poison, j.raw, j.known.Sequence, l.epoch
+	l.do(func(ctx context.Context) error {
+		if poison {
+			// First, or a leader that ends on the way would leave none.
+			o.Dead = l.bury(ctx, raw, o)
+		}
+		err := l.record(ctx, o, after, epoch)
+		if o.Dead && fault.Is(err, fault.Conflict) {
+			l.unbury(ctx, j.req.Ref())
+		}
+		return err
+	}, func(err error) { l.recorded(j, o, err) })
 }
 
 // outcome is the terminal record of a job. e is nil if no attempt has told its end.
@@ -107,8 +144,13 @@ func (l *leader) record(ctx context.Context, o bus.Outcome, after, epoch uint64)
 
 // bury keeps a request that no runner could serve, and reports whether it is
 // kept. It has ended all the same.
-func (l *leader) bury(ctx context.Context, r bus.Request, o bus.Outcome) bool {
+func (l *leader) bury(ctx context.Context, raw []byte, o bus.Outcome) bool {
 	if !l.leads() {
+		return false
+	}
+	var r bus.Request
+	if err := json.Unmarshal(raw, &r); err != nil { // it was decoded before
+		l.log.Error("cannot keep a dead letter", "request", o.Request, "error", err)
 		return false
 	}
 	d := bus.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
@@ -147,8 +189,10 @@ func (l *leader) recorded(j *job, o bus.Outcome, err error) {
 		return
 	default:
 		l.m.metrics.ended(o)
-		l.log.Info("request ended", "request", o.Request, "state", o.State, "attempts", o.Attempts,
-			"queueMs", msBetween(o.Created, o.Started), "ms", msBetween(o.Created, o.Ended), "tokens", o.Usage.CompletionTokens)
+		l.log.LogAttrs(context.Background(), slog.LevelInfo, "request ended",
+			slog.String("request", o.Request), slog.String("state", string(o.State)), slog.Int("attempts", o.Attempts),
+			slog.Int64("queueMs", msBetween(o.Created, o.Started)), slog.Int64("ms", msBetween(o.Created, o.Ended)),
+			slog.Int("tokens", o.Usage.CompletionTokens))
 		l.tellEnd(j, o)
 	}
 	j.acknowledge()
@@ -166,11 +210,12 @@ func (l *leader) tellEnd(j *job, o bus.Outcome) {
 	}
 }
 
-// forget deletes a request that has an outcome.
+// forget has the message of a request that has an outcome deleted.
 func (l *leader) forget(j *job) {
 	delete(l.jobs, j.req.ID)
-	l.ended.add(j.req.ID, time.Now())
-	l.discard(j.seq)
+	now := time.Now()
+	l.ended.add(j.req.ID, now)
+	l.litter.end(j.seq, now)
 }
 
 func msBetween(from, to time.Time) int64 {

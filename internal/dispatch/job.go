@@ -23,8 +23,9 @@ const (
 
 // A job is a request that has not ended, as its leader sees it.
 type job struct {
-	req      bus.Request
-	seq      uint64 // in the request stream
+	req      bus.Request // without its body
+	raw      []byte      // as it is stored, to be passed on
+	seq      uint64      // in the request stream
 	phase    phase
 	deadline time.Time
 	cost     int  // tokens that its tenant is charged for an attempt

@@ -36,6 +36,7 @@ type leader struct {
 	inbox   chan func()
 	helpers sync.WaitGroup
 	slots   chan struct{} // one for each parallel call
+	offered int           // outcomes on their way, beside those
 
 	queue    *policy.Queue
 	jobs     map[string]*job
@@ -44,6 +45,7 @@ type leader struct {
 	unread   map[string][]bus.AttemptEnd // ends of requests not read yet
 	early    *memory                     // cancelled before they were read
 	ended    *memory                     // requests that ended under this leader
+	litter   sweeper                     // messages of requests that ended
 	began    time.Time
 	replayed bool // the backlog has been read
 	busyAt   time.Time
@@ -102,6 +104,7 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 	l.helpers.Wait()
 	l.report(true)
 	if !fault.Is(err, fault.Conflict) {
+		l.sweepLast()
 		t.release()
 	}
 	return err

@@ -60,6 +60,7 @@ func (l *leader) onTick(now time.Time) {
 	}
 	l.early.forget(now.Add(-time.Minute))
 	l.notice(now)
+	l.sweep(now)
 	l.report(false)
 	if len(l.jobs) > 0 || len(l.peers) > 0 || l.hasRunners() || !l.replayed {
 		l.busyAt = now

@@ -1,0 +1,125 @@
+package bus
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// askTick is how exactly questions time out.
+const askTick = 250 * time.Millisecond
+
+// noResponders is the status with which a server answers for nobody.
+const noResponders = "503"
+
+// asks are questions without a goroutine for each of them: for those who ask
+// thousands of times a second, that is what a question costs most.
+type asks struct {
+	mu      sync.Mutex // guards the fields below
+	sub     *nats.Subscription
+	prefix  string // of the subjects that are answered to
+	last    uint64
+	open    map[uint64]ask
+	ticking bool
+}
+
+type ask struct {
+	until    time.Time
+	answered func(msg *nats.Msg, err error)
+}
+
+// ask publishes a question, and has answered called once, from another
+// goroutine, with the answer or with why there is none after so long:
+// nats.ErrNoResponders, or context.DeadlineExceeded. After an error it is not
+// called. answered must not block for long.
+func (b *Bus) ask(msg *nats.Msg, within time.Duration, answered func(msg *nats.Msg, err error)) error {
+	a := &b.asks
+	a.mu.Lock()
+	if a.sub == nil {
+		prefix := nats.NewInbox() + "."
+		sub, err := b.nc.Subscribe(prefix+"*", func(m *nats.Msg) { a.hear(m) })
+		if err != nil {
+			a.mu.Unlock()
+			return kinded(err)
+		}
+		a.sub, a.prefix, a.open = sub, prefix, map[uint64]ask{}
+	}
+	a.last++
+	number := a.last
+	a.open[number] = ask{time.Now().Add(within), answered}
+	if !a.ticking {
+		a.ticking = true
+		time.AfterFunc(askTick, a.tick)
+	}
+	msg.Reply = a.prefix + strconv.FormatUint(number, 36)
+	a.mu.Unlock()
+	if err := b.nc.PublishMsg(msg); err != nil {
+		if _, open := a.take(number); open {
+			return kinded(err)
+		}
+	}
+	return nil
+}
+
+func (a *asks) take(number uint64) (ask, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	one, ok := a.open[number]
+	delete(a.open, number)
+	return one, ok
+}
+
+func (a *asks) hear(m *nats.Msg) {
+	number, err := strconv.ParseUint(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], 36, 64)
+	if err != nil {
+		return
+	}
+	one, ok := a.take(number)
+	switch {
+	case !ok: // too late
+	case len(m.Data) == 0 && m.Header.Get("Status") == noResponders:
+		one.answered(nil, nats.ErrNoResponders)
+	default:
+		one.answered(m, nil)
+	}
+}
+
+// tick ends the questions whose time is over, and comes back while there are others.
+func (a *asks) tick() {
+	now := time.Now()
+	var over []ask
+	a.mu.Lock()
+	for number, one := range a.open {
+		if now.After(one.until) {
+			over = append(over, one)
+			delete(a.open, number)
+		}
+	}
+	a.ticking = len(a.open) > 0
+	if a.ticking {
+		time.AfterFunc(askTick, a.tick)
+	}
+	a.mu.Unlock()
+	for _, one := range over {
+		one.answered(nil, context.DeadlineExceeded)
+	}
+}
+
+// Ask is Call for those who do not wait: answered is called once, from another
+// goroutine, within about the time given. After an error of Ask itself, which
+// means that nobody has the message, it is not called. It must not block for long.
+func Ask[A any](b *Bus, subject string, data []byte, within time.Duration, answered func(A, error)) error {
+	return b.ask(&nats.Msg{Subject: subject, Data: data}, within, func(msg *nats.Msg, err error) {
+		var answer A
+		if err != nil {
+			answered(answer, callError(subject, err))
+			return
+		}
+		err = decodeAnswer(subject, msg, &answer)
+		answered(answer, err)
+	})
+}

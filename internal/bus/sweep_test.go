@@ -1,0 +1,91 @@
+package bus_test
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+func TestSweepRequests(t *testing.T) {
+	b := connect(t, natstest.Start(t))
+	ctx := testContext(t)
+	publish := func(id, session string) uint64 {
+		t.Helper()
+		r := request(id)
+		r.Session = session
+		seq, err := b.PublishRequest(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seq
+	}
+	depths := func(want map[string]int) {
+		t.Helper()
+		for session, n := range want {
+			if got, err := b.Depth(ctx, session); err != nil || got != n {
+				t.Errorf("%d requests in session %s, %v, want %d", got, session, err, n)
+			}
+		}
+	}
+	publish("req_1", "s")
+	publish("req_2", "other")
+	publish("req_3", "s")
+	below := publish("req_4", "s")
+	depths(map[string]int{"s": 3, "other": 1})
+	if err := b.SweepRequests(ctx, "s", below); err != nil {
+		t.Fatal(err)
+	}
+	depths(map[string]int{"s": 1, "other": 1})
+	if err := b.SweepRequests(ctx, "s", below+1); err != nil {
+		t.Fatal(err)
+	}
+	depths(map[string]int{"s": 0, "other": 1})
+
+	// What was known of a stream that was lost removes nothing of the next.
+	if err := b.DeleteStream(ctx, names.RequestStream); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if seq := publish("req_5", "s"); seq <= below {
+		t.Errorf("sequence %d in the new stream, %d in the one before", seq, below)
+	}
+	if err := b.SweepRequests(ctx, "s", below+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DeleteRequest(ctx, below); err != nil {
+		t.Fatal(err)
+	}
+	depths(map[string]int{"s": 1})
+}
+
+// Sequences of a stream that somebody else has made may come again.
+func TestForeignStreamsDoNotLast(t *testing.T) {
+	b := connected(t)
+	ctx := testContext(t)
+	_, err := b.JetStream().CreateStream(ctx, jetstream.StreamConfig{Name: names.RequestStream, Subjects: []string{names.RequestSubjects}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.PublishRequest(ctx, request("req_1")); err != nil {
+		t.Fatal(err)
+	}
+	entries := make(chan bus.Entry, 1)
+	go b.Backlog(ctx, request("").Session, func(e bus.Entry) { entries <- e }, func() {})
+	select {
+	case e := <-entries:
+		if e.Lasting {
+			t.Errorf("entry %d lasts", e.Seq)
+		}
+	case <-ctx.Done():
+		t.Fatal("no entry came")
+	}
+}
