@@ -45,7 +45,7 @@ func (o *one) end() {
 }
 
 // start a provider on the shared cluster, as its binary does, but polling often.
-func (o *one) start(t *testing.T) *manager.Manager {
+func (o *one) start(t *testing.T) {
 	t.Helper()
 	c := shared.Cluster(t)
 	o.once.Do(func() {
@@ -72,7 +72,6 @@ func (o *one) start(t *testing.T) *manager.Manager {
 	if o.err != nil {
 		t.Fatal(o.err)
 	}
-	return o.manager
 }
 
 // definitions are the CRDs of the managed resources.

@@ -65,22 +65,21 @@ func (w *world) fewEvents(m client.Object, most int32) {
 
 func TestConnectionsAreSharedAndClosed(t *testing.T) {
 	w := newWorld(t)
-	before, _, _ := w.provider.Pool.Open()
 	a, b := stream(w, "A"), keyValue(w, "b")
 	w.create(a)
 	w.create(b)
 	w.ready(a)
 	w.ready(b)
-	if now, _, _ := w.provider.Pool.Open(); now != before+1 {
-		t.Errorf("%d connections are open for two resources, want one", now-before)
+	if n := w.nats.Clients(); n != 1 {
+		t.Errorf("%d connections are open for two resources, want one", n)
 	}
 	w.delete(a)
 	w.delete(b)
 	w.gone(a)
 	w.gone(b)
 	w.eventually("the connection to be closed", func() error {
-		if now, _, _ := w.provider.Pool.Open(); now != before {
-			return fmt.Errorf("%d connections are open", now-before)
+		if n := w.nats.Clients(); n > 0 {
+			return fmt.Errorf("%d connections are open", n)
 		}
 		return nil
 	})

@@ -23,7 +23,6 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
-	"github.com/gorizond/koldun/provider/manager"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -36,25 +35,24 @@ const (
 // A world is a namespace with a ProviderConfig that leads to servers of its
 // own.
 type world struct {
-	t        *testing.T
-	client   client.Client
-	cluster  *cluster.Cluster
-	provider *manager.Manager
-	ns       string
-	nats     *natstest.Server
-	s3       *s3test.Gateway
-	linked   *bus.Bus     // nil until it is needed
-	hub      *hubtest.Hub // nil but in a life
-	s3down   *atomic.Bool // in a life
-	s3at     string       // in a life: a front of s3
+	t       *testing.T
+	client  client.Client
+	cluster *cluster.Cluster
+	ns      string
+	nats    *natstest.Server
+	s3      *s3test.Gateway
+	linked  *bus.Bus     // nil until it is needed
+	hub     *hubtest.Hub // nil but in a life
+	s3down  *atomic.Bool // in a life
+	s3at    string       // in a life: a front of s3
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	p := provider.start(t)
+	provider.start(t)
 	c := shared.Cluster(t)
 	w := &world{
-		t: t, client: mapped(t, c), cluster: c, provider: p, ns: c.Namespace(t),
+		t: t, client: mapped(t, c), cluster: c, ns: c.Namespace(t),
 		nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), s3down: new(atomic.Bool),
 	}
 	w.create(&corev1.Secret{

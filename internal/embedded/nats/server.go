@@ -82,6 +82,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // ClientURL is where clients connect: "nats://host:port", without credentials.
 func (s *Server) ClientURL() string { return "nats://" + s.srv.Addr().String() }
 
+// Clients is how many connections there are to the server.
+func (s *Server) Clients() int { return s.srv.NumClients() }
+
 // Close stops the server and waits until its data is on disk. It may be called
 // more than once.
 func (s *Server) Close() {

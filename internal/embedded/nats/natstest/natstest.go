@@ -36,6 +36,9 @@ func Start(tb testing.TB) *Server {
 // URL is where clients connect. It stays the same over restarts.
 func (s *Server) URL() string { return "nats://" + s.listen }
 
+// Clients is how many connections there are to the server, which runs.
+func (s *Server) Clients() int { return s.srv.Clients() }
+
 // Stop stops the server and waits until it is gone.
 func (s *Server) Stop() {
 	if s.srv == nil {
