@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -83,6 +84,20 @@ func TestBucket(t *testing.T) {
 	if w.exists("models") {
 		t.Error("the bucket is there")
 	}
+}
+
+// TestBucketIsPolled: nobody tells of what happens to a bucket.
+func TestBucketIsPolled(t *testing.T) {
+	w := newWorld(t)
+	m := bucket(w, "polled")
+	meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyPollInterval: "1s"})
+	w.create(m)
+	w.ready(m)
+	name := "polled"
+	if _, err := w.store().DeleteBucketTagging(t.Context(), &s3.DeleteBucketTaggingInput{Bucket: &name}); err != nil {
+		t.Fatal(err)
+	}
+	w.tag("polled", "owner", "koldun")
 }
 
 func TestBucketThatExistsIsTakenOver(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 )
 
 // A Job of 98 seconds reports every 700 ms. Its beginning, its end and the
-// next stage are told at once, numbers every 30 seconds.
+// next stage are told at once, numbers every 30 seconds. The clock is synctest's:
+// to sleep is to set it, and takes no time.
 func TestWatchKeepsTheEventBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
