@@ -90,7 +90,11 @@ func (c *Client) Chat(ctx context.Context, chat Chat, onText func(Delta) error) 
 		return Result{}, err
 	}
 	x := exchange{addr: c.addr, conn: conn, head: c.head, body: c.body, chat: chat, onText: onText, breath: breath{pace: chat.Pace}}
-	return x.run(ctx, body)
+	result, err := x.run(ctx, body)
+	if err == nil {
+		c.end(conn)
+	}
+	return result, err
 }
 
 func encode(chat Chat) ([]byte, error) {

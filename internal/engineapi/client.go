@@ -48,7 +48,13 @@ type Client struct {
 	head, body *bufio.Reader
 
 	leftover sync.WaitGroup // connections that end on their own
+
+	ended []net.Conn // over, and to be closed; of whose turn it is
 }
+
+// maxEnded is how many connections that are over are closed together. Closing
+// one by one would wake a thread of the runtime each time.
+const maxEnded = 16
 
 // New makes a client for "http://host:port". It does not connect.
 func New(rawURL string) (*Client, error) {
@@ -68,7 +74,28 @@ func New(rawURL string) (*Client, error) {
 }
 
 // Close waits until no connection is left. It does not end running requests.
-func (c *Client) Close() { c.leftover.Wait() }
+func (c *Client) Close() {
+	c.leftover.Wait()
+	c.turn <- struct{}{}
+	c.closeEnded()
+	<-c.turn
+}
+
+// end ends a connection whose answer has come whole. It is called by whose turn it is.
+func (c *Client) end(conn net.Conn) {
+	rawconn.End(conn)
+	if c.ended = append(c.ended, conn); len(c.ended) >= maxEnded {
+		c.closeEnded()
+	}
+}
+
+func (c *Client) closeEnded() {
+	for _, conn := range c.ended {
+		_ = conn.Close()
+	}
+	clear(c.ended)
+	c.ended = c.ended[:0]
+}
 
 // dial connects. A connection whose request is no longer wanted is not simply
 // closed, which would abort the server: it sends a harmless request first.
@@ -86,8 +113,7 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 		defer c.leftover.Done()
 		// Not under ctx: a dial that is given up half way may still connect.
 		// Nobody needs to be kept alive: each phase has its timeout.
-		dialer := net.Dialer{Timeout: timeout, KeepAlive: -1}
-		conn, err := dialer.DialContext(context.WithoutCancel(ctx), "tcp", c.addr)
+		conn, err := rawconn.Dial(c.addr, timeout)
 		dialled <- result{conn, err}
 	}()
 	select {
@@ -99,7 +125,7 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 			c.leave(r.conn)
 			return nil, err
 		}
-		return rawconn.Wrap(r.conn), nil
+		return r.conn, nil
 	case <-ctx.Done():
 		c.leftover.Add(1)
 		go func() {

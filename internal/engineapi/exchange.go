@@ -43,8 +43,16 @@ type exchange struct {
 	breath  breath
 }
 
+// run closes the connection unless it ended well.
 func (x *exchange) run(ctx context.Context, body []byte) (Result, error) {
-	defer func() { _ = x.conn.Close() }()
+	result, err := x.ask(ctx, body)
+	if err != nil {
+		_ = x.conn.Close()
+	}
+	return result, err
+}
+
+func (x *exchange) ask(ctx context.Context, body []byte) (Result, error) {
 	// The request is written whole before anything may close the connection.
 	if err := x.send(body); err != nil {
 		return x.result, x.broken(err)

@@ -8,12 +8,36 @@
 // so here they are read and written without those preparations.
 package rawconn
 
-import "net"
+import (
+	"net"
+	"time"
+)
 
 // Wrap returns c with cheaper reads and writes, or c itself where that is not
 // possible: it must be a *net.TCPConn, on Linux. The result takes c over; it
 // still has the methods of *net.TCPConn.
 func Wrap(c net.Conn) net.Conn { return wrap(c) }
+
+// Dial connects to "host:port" by TCP, as cheaply as what it returns reads and
+// writes. It blocks until it is connected, for at most the timeout. Nothing
+// keeps the connection alive. Errors: those of net.Dialer.
+func Dial(address string, timeout time.Duration) (net.Conn, error) { return dial(address, timeout) }
+
+// dialNet is for what Dial cannot do by itself.
+func dialNet(address string, timeout time.Duration) (net.Conn, error) {
+	d := net.Dialer{Timeout: timeout, KeepAlive: -1}
+	c, err := d.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return Wrap(c), nil
+}
+
+// End ends a connection in both directions, which Close does as well. That, too,
+// is a system call that may block for all the runtime knows, so whoever makes
+// many connections may End each and Close some together. Connections that are
+// not of this package are closed.
+func End(c net.Conn) { end(c) }
 
 // SetLowWater has a reader of a wrapped connection woken only once so many
 // bytes have come, or its end or deadline. 1 is the default; others need another

@@ -2,8 +2,15 @@
 
 package rawconn
 
-import "net"
+import (
+	"net"
+	"time"
+)
 
 func wrap(c net.Conn) net.Conn { return c }
 
+func end(c net.Conn) { _ = c.Close() }
+
 func setLowWater(net.Conn, int) {}
+
+func dial(address string, timeout time.Duration) (net.Conn, error) { return dialNet(address, timeout) }

@@ -1,0 +1,155 @@
+//go:build amd64 || arm64
+
+package rawconn
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// A socket is a connection that was made here. Waiting, deadlines and closing
+// are those of package os.
+type socket struct {
+	file
+	stream
+	local, remote *net.TCPAddr
+}
+
+// A file is what is used of *os.File.
+type file interface {
+	io.Closer
+	syscall.Conn
+	SetDeadline(t time.Time) error
+	SetReadDeadline(t time.Time) error
+	SetWriteDeadline(t time.Time) error
+}
+
+func dial(address string, timeout time.Duration) (net.Conn, error) {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || to.Addr().Zone() != "" {
+		return dialNet(address, timeout)
+	}
+	c, err := connect(to, timeout)
+	if err != nil {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(to), Err: err}
+	}
+	return c, nil
+}
+
+func connect(to netip.AddrPort, timeout time.Duration) (*socket, error) {
+	family := syscall.AF_INET6
+	if to.Addr().Is4() {
+		family = syscall.AF_INET
+	}
+	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	setOption(uintptr(fd), syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	begun := begin(fd, to)
+	s := &socket{file: os.NewFile(uintptr(fd), "tcp"), remote: net.TCPAddrFromAddrPort(to)}
+	if err := s.establish(begun, timeout); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin begins to connect. On the same machine that is all there is to do.
+func begin(fd int, to netip.AddrPort) syscall.Errno {
+	port := to.Port()<<8 | to.Port()>>8 // in the network's order; both architectures have the other
+	var at unsafe.Pointer
+	var size uintptr
+	if to.Addr().Is4() {
+		a := &syscall.RawSockaddrInet4{Family: syscall.AF_INET, Port: port, Addr: to.Addr().As4()}
+		at, size = unsafe.Pointer(a), unsafe.Sizeof(*a) //nolint:gosec // the form that the call expects
+	} else {
+		a := &syscall.RawSockaddrInet6{Family: syscall.AF_INET6, Port: port, Addr: to.Addr().As16()}
+		at, size = unsafe.Pointer(a), unsafe.Sizeof(*a) //nolint:gosec // as above
+	}
+	_, _, err := syscall.RawSyscall(syscall.SYS_CONNECT, uintptr(fd), uintptr(at), size)
+	return err
+}
+
+// establish waits until the connection stands.
+func (s *socket) establish(begun syscall.Errno, timeout time.Duration) error {
+	switch begun {
+	case 0, syscall.EINPROGRESS, syscall.EINTR:
+	default:
+		return os.NewSyscallError("connect", begun)
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if err := s.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Write(func(fd uintptr) (done bool) {
+		done, failed = stands(int(fd))
+		if done && failed == nil {
+			s.local, failed = localAddr(int(fd))
+		}
+		return done
+	})
+	switch {
+	case err != nil:
+		return err
+	case failed != nil:
+		return failed
+	case s.local.AddrPort() == s.remote.AddrPort():
+		// Nobody listens, and by chance the kernel chose the same port for this
+		// end: then it connects a socket to itself.
+		return os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	}
+	s.init(raw, s)
+	return s.SetWriteDeadline(time.Time{})
+}
+
+// stands reports whether a socket has connected or failed to.
+func stands(fd int) (done bool, err error) {
+	if _, err := syscall.Getpeername(fd); err == nil {
+		return true, nil
+	}
+	why, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
+	switch {
+	case err != nil:
+		return true, os.NewSyscallError("getsockopt", err)
+	case why != 0:
+		return true, os.NewSyscallError("connect", syscall.Errno(why))
+	}
+	return false, nil
+}
+
+func localAddr(fd int) (*net.TCPAddr, error) {
+	at, err := syscall.Getsockname(fd)
+	if err != nil {
+		return nil, os.NewSyscallError("getsockname", err)
+	}
+	switch at := at.(type) {
+	case *syscall.SockaddrInet4:
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4(at.Addr), uint16(at.Port))), nil
+	case *syscall.SockaddrInet6:
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom16(at.Addr), uint16(at.Port))), nil
+	}
+	return nil, errors.New("the socket is not of TCP")
+}
+
+// Read is that of net.Conn.
+func (s *socket) Read(b []byte) (int, error) { return s.read(b) }
+
+// Write is that of net.Conn.
+func (s *socket) Write(b []byte) (int, error) { return s.write(b) }
+
+// LocalAddr is that of net.Conn.
+func (s *socket) LocalAddr() net.Addr { return s.local }
+
+// RemoteAddr is that of net.Conn.
+func (s *socket) RemoteAddr() net.Addr { return s.remote }
