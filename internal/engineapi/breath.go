@@ -10,6 +10,9 @@ const (
 	// quickGaps is how many pieces have to come fast, one after the other,
 	// before the next ones are awaited together: short answers never wait.
 	quickGaps = 4
+	// worthPieces is how many pieces should come within a pause for it to be
+	// worth its delay.
+	worthPieces = 2
 	// fullBreath is how many pieces at once are enough: whoever generates as
 	// fast as that is not slowed down.
 	fullBreath = 64
@@ -26,7 +29,7 @@ type breath struct {
 // after says how long to wait for more, when so many pieces came together and
 // so long after those before.
 func (b *breath) after(gap time.Duration, pieces int) time.Duration {
-	if gap > 2*b.pace || pieces >= fullBreath {
+	if gap > time.Duration(pieces)*b.pace/worthPieces || pieces >= fullBreath {
 		b.quick = 0
 		return 0
 	}

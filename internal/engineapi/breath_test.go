@@ -12,13 +12,14 @@ func TestBreath(t *testing.T) {
 		pieces int
 		want   time.Duration // after the last
 	}{
-		"First":   {[]time.Duration{time.Minute}, 1, 0},
-		"Slow":    {[]time.Duration{time.Second, time.Second, time.Second, time.Second, time.Second, time.Second}, 1, 0},
-		"Short":   {[]time.Duration{time.Second, 1, 1, 1, 1}, 1, 0},
-		"Quick":   {[]time.Duration{time.Second, 1, 1, 1, 1, 1}, 1, pace},
-		"Goes on": {[]time.Duration{time.Second, 1, 1, 1, 1, 1, pace}, 10, pace},
-		"Slower":  {[]time.Duration{time.Second, 1, 1, 1, 1, 1, time.Second}, 1, 0},
-		"Flood":   {[]time.Duration{1, 1, 1, 1, 1, 1, 1}, fullBreath, 0},
+		"First":    {[]time.Duration{time.Minute}, 1, 0},
+		"Slow":     {[]time.Duration{time.Second, time.Second, time.Second, time.Second, time.Second, time.Second}, 1, 0},
+		"Short":    {[]time.Duration{time.Second, 1, 1, 1, 1}, 1, 0},
+		"Quick":    {[]time.Duration{time.Second, 1, 1, 1, 1, 1}, 1, pace},
+		"Goes on":  {[]time.Duration{time.Second, 1, 1, 1, 1, 1, pace}, 10, pace},
+		"Unworthy": {[]time.Duration{pace, pace, pace, pace, pace, pace, pace}, 1, 0},
+		"Slower":   {[]time.Duration{time.Second, 1, 1, 1, 1, 1, time.Second}, 1, 0},
+		"Flood":    {[]time.Duration{1, 1, 1, 1, 1, 1, 1}, fullBreath, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

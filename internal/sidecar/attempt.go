@@ -30,6 +30,7 @@ var (
 type attempt struct {
 	r          *runner
 	assignment bus.Assignment
+	ctx        context.Context //nolint:containedctx // of the attempt, handed to who works on it
 	cancel     context.CancelCauseFunc
 	started    time.Time
 	honours    []string // hints that the engine honours
@@ -55,16 +56,28 @@ func (a *attempt) held() bus.Held {
 // begin is called with mu held, by a runner that is idle.
 func (r *runner) begin(as bus.Assignment) {
 	ctx, cancel := r.work()
-	a := &attempt{r: r, assignment: as, cancel: cancel, started: time.Now(), honours: r.honours}
+	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours}
 	a.frames = newFrameLog(r.cfg.Bus, r.cfg.Logger, as)
 	a.frames.serve()
 	r.current = a
 	r.idle = make(chan struct{})
 	r.stir()
-	go func() { // ends with the attempt; drain waits for it
-		defer cancel(nil)
-		a.run(ctx)
-	}()
+	r.begun <- a // the one before was taken: it has ended
+}
+
+// attempts works on what begins, one after the other, until ctx ends. It is one
+// goroutine for all because a new one grows its stack step by step, which
+// costs as much as all that happens on it.
+func (r *runner) attempts(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case a := <-r.begun:
+			a.run(a.ctx)
+			a.cancel(nil)
+		}
+	}
 }
 
 func (a *attempt) run(ctx context.Context) {
@@ -108,7 +121,7 @@ func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
 	if req.Strict && len(ignored) > 0 {
 		return "", bus.Usage{}, errUnhonoured(ignored)
 	}
-	a.frames.add(bus.Frame{Kind: bus.FrameStarted, Ignored: ignored})
+	a.frames.addSoon(bus.Frame{Kind: bus.FrameStarted, Ignored: ignored})
 	describe(a.traced, chat)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -151,7 +164,7 @@ func (a *attempt) chat(c openai.ChatRequest) engineapi.Chat {
 		TopP:        c.TopP,
 		Seed:        c.Seed,
 		Stop:        c.Stop,
-		Pace:        framePace,
+		Pace:        readPace,
 		Timeouts:    engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between},
 	}
 }

@@ -17,6 +17,12 @@ const (
 	// framePace is the time from one frame of text to the next at least. No
 	// eye sees it, and the first text never waits.
 	framePace = 10 * time.Millisecond
+	// readPace is how often text is read of an engine that generates faster,
+	// for the same reason.
+	readPace = 20 * time.Millisecond
+	// startLag is how long the frame that tells of the start waits for text to
+	// go along with: alone, it wakes two processes that have nothing to do yet.
+	startLag = framePace
 )
 
 // A frameLog numbers, publishes and keeps the frames of one attempt, so that
@@ -31,9 +37,10 @@ type frameLog struct {
 	mu     sync.Mutex
 	first  int // Seq of frames[0]
 	frames []bus.Frame
+	told   int // Seq of the frame to be published next
 	bytes  int
 	held   strings.Builder // text that waits for its frame
-	timer  *time.Timer     // runs while text is held
+	timer  *time.Timer     // runs while something waits
 	last   time.Time       // when a frame was published
 }
 
@@ -72,8 +79,8 @@ func (l *frameLog) addText(text string) {
 	l.held.WriteString(text)
 }
 
-// hold is called with mu held. The timer ends by itself, or with the next
-// frame that is not text.
+// hold has release called soon, unless a frame is published before. It is
+// called with mu held.
 func (l *frameLog) hold(d time.Duration) {
 	if l.timer == nil {
 		l.timer = time.AfterFunc(d, l.release)
@@ -86,6 +93,7 @@ func (l *frameLog) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.releaseHeld()
+	l.tell()
 }
 
 // releaseHeld is called with mu held.
@@ -102,17 +110,29 @@ func (l *frameLog) releaseHeld() {
 func (l *frameLog) add(f bus.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.timer != nil {
-		l.timer.Stop()
-	}
 	l.releaseHeld()
 	l.append(f, time.Time{})
 }
 
-// append numbers and publishes a frame. It is called with mu held, which keeps
-// it in order with frames sent again.
+// addSoon adds a frame that is published with the next one, or by itself if
+// that takes long.
+func (l *frameLog) addSoon(f bus.Frame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep(f)
+	l.hold(startLag)
+}
+
+// append publishes a frame after those that wait. It is called with mu held,
+// which keeps it in order with frames sent again.
 func (l *frameLog) append(f bus.Frame, now time.Time) {
 	l.last = now
+	l.keep(f)
+	l.tell()
+}
+
+// keep numbers a frame. It is called with mu held.
+func (l *frameLog) keep(f bus.Frame) {
 	f.Request, f.Epoch, f.Attempt = l.as.Request.ID, l.as.Epoch, l.as.Attempt
 	f.Seq = l.first + len(l.frames)
 	l.frames = append(l.frames, f)
@@ -122,7 +142,17 @@ func (l *frameLog) append(f bus.Frame, now time.Time) {
 		l.frames = l.frames[1:]
 		l.first++
 	}
-	l.publish(f)
+}
+
+// tell publishes what was not yet. It is called with mu held.
+func (l *frameLog) tell() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	for _, f := range l.frames[max(l.told-l.first, 0):] {
+		l.publish(f)
+	}
+	l.told = l.first + len(l.frames)
 }
 
 // resend publishes the frames from a place on.

@@ -17,7 +17,7 @@ import (
 // generative AI servers where there is one.
 type metrics struct {
 	registry *prometheus.Registry
-	state    *prometheus.GaugeVec
+	states   map[bus.RunnerState]prometheus.Gauge
 	attempts *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
 	first    prometheus.Histogram
@@ -27,11 +27,12 @@ type metrics struct {
 }
 
 func newMetrics() *metrics {
+	state := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "koldun_runner_state", Help: "1 for the state the runner is in.",
+	}, []string{"state"})
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		state: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "koldun_runner_state", Help: "1 for the state the runner is in.",
-		}, []string{"state"}),
+		states:   map[bus.RunnerState]prometheus.Gauge{},
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "koldun_runner_attempts_total", Help: "Attempts that ended, by how.",
 		}, []string{"result"}),
@@ -54,19 +55,22 @@ func newMetrics() *metrics {
 			Name: "koldun_runner_engine_restarts_total", Help: "How often the engine was restarted because it had fallen silent.",
 		}),
 	}
-	m.registry.MustRegister(m.restarts, m.state, m.attempts, m.tokens, m.first, m.between, m.duration,
+	m.registry.MustRegister(m.restarts, state, m.attempts, m.tokens, m.first, m.between, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, s := range []bus.RunnerState{bus.RunnerStarting, bus.RunnerIdle, bus.RunnerBusy, bus.RunnerDraining} {
+		m.states[s] = state.WithLabelValues(string(s))
+	}
 	m.setState(bus.RunnerStarting)
 	return m
 }
 
 func (m *metrics) setState(now bus.RunnerState) {
-	for _, s := range []bus.RunnerState{bus.RunnerStarting, bus.RunnerIdle, bus.RunnerBusy, bus.RunnerDraining} {
+	for s, gauge := range m.states {
 		value := 0.0
 		if s == now {
 			value = 1
 		}
-		m.state.WithLabelValues(string(s)).Set(value)
+		gauge.Set(value)
 	}
 }
 

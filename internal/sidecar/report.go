@@ -22,6 +22,17 @@ const (
 func (r *runner) report(ctx context.Context) {
 	var tellers sync.WaitGroup
 	defer tellers.Wait()
+	ready := make(chan *bus.AttemptEnd) // to a teller that has nothing to tell
+	teller := func(e *bus.AttemptEnd) {
+		for {
+			r.tellUntilHeard(ctx, e)
+			select {
+			case <-ctx.Done():
+				return
+			case e = <-ready:
+			}
+		}
+	}
 	told := map[*bus.AttemptEnd]bool{} // somebody sees to it
 	for {
 		r.mu.Lock()
@@ -30,7 +41,11 @@ func (r *runner) report(ctx context.Context) {
 		now := make(map[*bus.AttemptEnd]bool, len(ends))
 		for _, e := range ends {
 			if !told[e] {
-				tellers.Go(func() { r.tellUntilHeard(ctx, e) })
+				select {
+				case ready <- e:
+				default:
+					tellers.Go(func() { teller(e) })
+				}
 			}
 			now[e] = true
 		}

@@ -21,6 +21,7 @@ type runner struct {
 	stirred  chan struct{} // cap 1: the record is to be written soon
 	toReport chan struct{} // cap 1: there are ends to report
 	suspect  chan struct{} // cap 1: the engine has to prove itself again
+	begun    chan *attempt // cap 1: the attempt to work on
 	hangs    atomic.Bool   // it was silent for longer than is allowed
 
 	mu       sync.Mutex
@@ -47,6 +48,7 @@ func newRunner(cfg Config) *runner {
 		stirred:  make(chan struct{}, 1),
 		toReport: make(chan struct{}, 1),
 		suspect:  make(chan struct{}, 1),
+		begun:    make(chan *attempt, 1),
 		idle:     make(chan struct{}),
 		reported: make(chan struct{}),
 	}

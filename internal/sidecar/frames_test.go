@@ -1,0 +1,57 @@
+package sidecar
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+)
+
+// TestStartWaitsForText shows that a frame which is added soon goes before the
+// next, and goes alone if there is none.
+func TestStartWaitsForText(t *testing.T) {
+	srv := natstest.Start(t)
+	b, err := bus.Connect(t.Context(), bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	started, text := bus.Frame{Kind: bus.FrameStarted}, bus.Frame{Kind: bus.FrameDelta, Text: "hello"}
+	cases := map[string]struct {
+		write func(l *frameLog)
+		want  []bus.Frame
+	}{
+		"Alone":    {func(l *frameLog) { l.addSoon(started) }, []bus.Frame{started}},
+		"WithText": {func(l *frameLog) { l.addSoon(started); l.addText("hello") }, []bus.Frame{started, text}},
+		"WithEnd": {
+			func(l *frameLog) { l.addSoon(started); l.add(bus.Frame{Kind: bus.FrameEnd}) },
+			[]bus.Frame{started, {Kind: bus.FrameEnd}},
+		},
+		"Released": {func(l *frameLog) { l.addSoon(started); l.release() }, []bus.Frame{started}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			req := bus.Request{ID: "req_" + name, Session: "s", Tenant: "t"}
+			frames, err := b.SubscribeFrames(req.Ref())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer frames.Close()
+			l := newFrameLog(b, slog.New(slog.DiscardHandler), bus.Assignment{Request: req, Epoch: 1, Attempt: 1})
+			c.write(l)
+			for seq, want := range c.want {
+				got, err := frames.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				want.Request, want.Epoch, want.Attempt, want.Seq = req.ID, 1, 1, seq
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("frame %d (-want +got):\n%s", seq, diff)
+				}
+			}
+		})
+	}
+}
