@@ -24,6 +24,8 @@ type Bus struct {
 	renewed chan struct{} // closed and replaced at each reconnect
 	buckets map[string]jetstream.KeyValue
 	streams map[string]jetstream.Stream
+
+	unwanted unwanted
 }
 
 // Close flushes what was published, for at most a second, and ends the

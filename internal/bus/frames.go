@@ -69,6 +69,7 @@ func (b *Bus) SubscribeFrames(ref Ref) (*Frames, error) {
 		msgs:        make(chan *nats.Msg, frameBuffer),
 		reconnected: b.Reconnected(),
 	}
+	b.unwanted.end()
 	sub, err := b.nc.ChanSubscribe(names.FramesSubject(ref.ID), f.msgs)
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot follow request %q: %w", ref.ID, err)
@@ -78,7 +79,7 @@ func (b *Bus) SubscribeFrames(ref Ref) (*Frames, error) {
 }
 
 // Close ends the stream. It may be called more than once.
-func (f *Frames) Close() { _ = f.sub.Unsubscribe() }
+func (f *Frames) Close() { f.bus.unwanted.add(f.sub) }
 
 // Next blocks for the next frame and returns io.EOF after the last (End or
 // Error). The frames are those of a single generation, in order and without a
@@ -90,12 +91,8 @@ func (f *Frames) Next(ctx context.Context) (Frame, error) {
 		return Frame{}, io.EOF
 	}
 	// The common case takes no timer.
-	select {
-	case m := <-f.msgs:
-		if frame, ok := f.accept(m); ok {
-			return frame, nil
-		}
-	default:
+	if frame, ok := f.Ready(); ok {
+		return frame, nil
 	}
 	timer := time.NewTimer(f.patience())
 	defer timer.Stop()
@@ -118,6 +115,21 @@ func (f *Frames) Next(ctx context.Context) (Frame, error) {
 		}
 		timer.Reset(f.patience())
 	}
+}
+
+// Ready returns the next frame if it has come already; see Next.
+func (f *Frames) Ready() (Frame, bool) {
+	for !f.order.ended {
+		select {
+		case m := <-f.msgs:
+			if frame, ok := f.accept(m); ok {
+				return frame, true
+			}
+		default:
+			return Frame{}, false
+		}
+	}
+	return Frame{}, false
 }
 
 // accept decodes a message and reports whether it is the next frame.

@@ -20,7 +20,9 @@ func (q memoryQueue) Cancel(context.Context, bus.Ref, string) error { return nil
 // A recital gives a number of pieces of text, then the end.
 type recital struct{ left int }
 
-func (r *recital) Close() {}
+func (r *recital) Close()                   {}
+func (r *recital) Ready() (bus.Frame, bool) { return bus.Frame{}, false }
+
 func (r *recital) Next(context.Context) (bus.Frame, error) {
 	r.left--
 	if r.left < 0 {

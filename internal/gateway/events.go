@@ -8,27 +8,35 @@ import (
 )
 
 // An eventWriter writes one answer as server-sent events, each of them flushed
-// at once. An error means that the client is gone or takes nothing.
+// at once but pieces of text. An error means that the client is gone or takes
+// nothing.
 type eventWriter struct {
 	w        http.ResponseWriter
 	rc       *http.ResponseController
 	patience time.Duration // for the client to take one event
 	chunks   chunks
 
-	open bool // the status has been sent
-	role bool // the first chunk has been sent
-	buf  []byte
+	open bool   // the status has been sent
+	role bool   // the first chunk has been sent
+	buf  []byte // to be flushed
 }
 
-// text sends a piece of the answer: of the thoughts before it, of its text, or
-// of both. Nothing is sent for neither.
+// text adds a piece of the answer: of the thoughts before it, of its text, or
+// of both. Nothing is sent for neither, and both with the next flush at the
+// latest.
 func (s *eventWriter) text(thoughts, text string) error {
 	if thoughts == "" && text == "" {
 		return nil
 	}
 	s.buf = s.pieces(thoughts, text)
+	if len(s.buf) < enoughText {
+		return nil
+	}
 	return s.flush()
 }
+
+// enoughText is so much that more of it saves nothing.
+const enoughText = 4 << 10
 
 func (s *eventWriter) pieces(thoughts, text string) []byte {
 	b := s.begin()
@@ -51,19 +59,19 @@ func (s *eventWriter) end(thoughts, text, reason string, withUsage bool, u *open
 	return s.flush()
 }
 
-// begin is an empty buffer, or one with the first chunk if that is due.
+// begin is the buffer, with the first chunk if that is due.
 func (s *eventWriter) begin() []byte {
 	if s.role {
-		return s.buf[:0]
+		return s.buf
 	}
 	s.role = true
-	return s.chunks.Role(s.buf[:0])
+	return s.chunks.Role(s.buf)
 }
 
 // fail ends the answer with an error: by status if nothing was sent yet, else
 // as an event that no [DONE] follows.
 func (s *eventWriter) fail(e *refusal) {
-	if !s.open {
+	if !s.open && len(s.buf) == 0 {
 		refuse(s.w, e)
 		return
 	}
@@ -71,13 +79,13 @@ func (s *eventWriter) fail(e *refusal) {
 	if err != nil { // it can always be encoded
 		return
 	}
-	s.buf = openai.AppendEvent(s.buf[:0], b)
+	s.buf = openai.AppendEvent(s.buf, b)
 	_ = s.flush()
 }
 
 // comment sends a comment, and the status if that is still due.
 func (s *eventWriter) comment(text string) error {
-	s.buf = openai.AppendComment(s.buf[:0], text)
+	s.buf = openai.AppendComment(s.buf, text)
 	return s.flush()
 }
 
@@ -89,7 +97,11 @@ func (s *eventWriter) commentIfOpen(text string) error {
 	return s.comment(text)
 }
 
+// flush sends what was added.
 func (s *eventWriter) flush() error {
+	if len(s.buf) == 0 {
+		return nil
+	}
 	if !s.open {
 		s.open = true
 		h := s.w.Header()
@@ -102,7 +114,9 @@ func (s *eventWriter) flush() error {
 	// A client that takes nothing must not hold a runner. Writers that know no
 	// deadlines are those of tests.
 	_ = s.rc.SetWriteDeadline(time.Now().Add(s.patience))
-	if _, err := s.w.Write(s.buf); err != nil {
+	_, err := s.w.Write(s.buf)
+	s.buf = s.buf[:0]
+	if err != nil {
 		return err
 	}
 	return s.rc.Flush()

@@ -37,6 +37,17 @@ func (f *follower) next(ctx context.Context) (*bus.Frame, error) {
 	return &f.frame, nil
 }
 
+// ready is next for a frame that has come already; nil if none has.
+func (f *follower) ready() *bus.Frame {
+	frame, ok := f.frames.Ready()
+	if !ok {
+		return nil
+	}
+	f.frame = frame
+	f.note()
+	return &f.frame
+}
+
 // note takes the times.
 func (f *follower) note() {
 	switch f.frame.Kind {

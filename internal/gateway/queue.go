@@ -19,6 +19,7 @@ type queue interface {
 // frames are the frames of one request; bus.Frames says how they behave.
 type frames interface {
 	Next(ctx context.Context) (bus.Frame, error)
+	Ready() (bus.Frame, bool)
 	Close()
 }
 

@@ -61,6 +61,15 @@ func (s *show) during(ctx context.Context, pause time.Duration) string {
 	beat, cancel := context.WithTimeout(ctx, pause)
 	defer cancel()
 	for {
+		// What came together goes out together, before anybody waits for more.
+		for frame := s.follow.ready(); frame != nil; frame = s.follow.ready() {
+			if outcome := s.show(frame); outcome != "" {
+				return outcome
+			}
+		}
+		if s.events.flush() != nil {
+			return disconnected
+		}
 		frame, err := s.follow.next(beat)
 		switch {
 		case err == nil:

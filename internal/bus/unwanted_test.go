@@ -1,0 +1,43 @@
+package bus
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+)
+
+func TestUnwantedSubscriptionsEnd(t *testing.T) {
+	srv := natstest.Start(t)
+	b, err := Connect(t.Context(), Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	follow := func(id string) *Frames {
+		f, err := b.SubscribeFrames(Ref{ID: id, Session: "s", Tenant: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for range 3 { // the first and later timers
+		alone := follow("req_1")
+		alone.Close()
+		for end := time.Now().Add(time.Minute); alone.sub.IsValid(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("a subscription goes on that nobody needs")
+			}
+		}
+	}
+	before := follow("req_2")
+	before.Close()
+	before.Close()
+	after := follow("req_3")
+	if before.sub.IsValid() {
+		t.Error("a new subscription did not take the end of an old one along")
+	}
+	if !after.sub.IsValid() {
+		t.Error("it ended the new one as well")
+	}
+}
