@@ -63,17 +63,21 @@ func (m *manager) run(ctx context.Context) {
 }
 
 // keepStreams makes the streams and buckets, at first and after each loss of
-// the connection: a server that has lost its data lacks them.
+// the connection: a server that has lost its data lacks them. It tries until
+// they are there.
 func (m *manager) keepStreams(ctx context.Context) {
 	for {
 		reconnected := m.cfg.Bus.Reconnected()
+		var again <-chan time.Time // a server that has just begun may not answer yet
 		if err := m.cfg.Bus.Ensure(ctx); err != nil && ctx.Err() == nil {
 			m.cfg.Logger.Error("cannot make streams and buckets", "error", err)
+			again = time.After(time.Second)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-reconnected:
+		case <-again:
 		}
 	}
 }
