@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -23,8 +24,8 @@ const (
 	between = 20
 )
 
-// burst makes the pool grow to its largest, kills a process of each kind while
-// everybody asks, and lets the pool shrink to one and to none. No circuit breaker
+// burst makes the pool grow to its largest, kills all gateways and providers, a
+// dispatcher and the function, one after the other, while everybody asks, and lets the pool shrink to one and to none. No circuit breaker
 // opens, and no member goes back to an earlier phase: nobody is drained while all
 // are needed, and with one client a second one would have to be needed for longer
 // than it takes to drain one that is idle.
@@ -36,13 +37,14 @@ func (s *serving) burst(t *testing.T) {
 	defer c.disperse()
 	cluster.Eventually(t, "the largest pool", s.pool(largest))
 	made, turned := s.hops.made(), s.hops.phases.changes()
-	victims := []func(*testing.T, *callers, *rand.Rand){s.killGateway, s.killDispatcher, s.killProvider, s.killFunction}
+	victims := s.victims(t, c, random)
 	random.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
-	for _, kill := range victims {
+	for _, v := range victims {
 		if err := c.more(t.Context(), 1+random.Int64N(between)); err != nil {
 			t.Fatal(err)
 		}
-		kill(t, c, random)
+		t.Logf("kill %s", v.name)
+		v.kill()
 	}
 	if err := c.more(t.Context(), between); err != nil {
 		t.Fatal(err)
@@ -80,42 +82,48 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-func (s *serving) killGateway(t *testing.T, c *callers, r *rand.Rand) {
-	c.kill(func() { s.killPod(t, "gateway", r) })
+// A victim is a process that is started again when it was killed.
+type victim struct {
+	name string
+	kill func()
 }
 
-func (s *serving) killDispatcher(t *testing.T, _ *callers, r *rand.Rand) {
-	s.killPod(t, "dispatcher", r)
+// victims are both gateways, both providers, a dispatcher and the function.
+func (s *serving) victims(t *testing.T, c *callers, r *rand.Rand) []victim {
+	t.Helper()
+	gateways, dispatchers := s.pods(t, "gateway"), s.pods(t, "dispatcher")
+	if len(gateways) != 2 || len(dispatchers) != 2 || len(s.providers) != 2 {
+		t.Fatalf("there are %d gateways, %d dispatchers and %d providers, want two of each", len(gateways), len(dispatchers), len(s.providers))
+	}
+	all := []victim{dispatchers[r.IntN(2)], restarted(t, "function", s.function)}
+	for i := range 2 {
+		gateway := gateways[i]
+		all = append(all, victim{gateway.name, func() { c.kill(gateway.kill) }}, restarted(t, fmt.Sprintf("provider %d", i), s.providers[i]))
+	}
+	return all
 }
 
-// killPod ends one pod's process, which the node starts again.
-func (s *serving) killPod(t *testing.T, component string, r *rand.Rand) {
+// pods of a component. The node starts their processes again.
+func (s *serving) pods(t *testing.T, component string) (out []victim) {
 	t.Helper()
 	var pods corev1.PodList
 	if err := s.Client().List(t.Context(), &pods, client.InNamespace(s.ns), client.MatchingLabels{"koldun.gorizond.io/component": component}); err != nil {
 		t.Fatal(err)
 	}
-	if len(pods.Items) == 0 {
-		t.Fatalf("there is no pod of component %q", component)
+	for _, pod := range pods.Items {
+		out = append(out, victim{pod.Name, func() {
+			if !s.node.Kill(pod.Namespace, pod.Name, component) {
+				t.Errorf("pod %q does not run", pod.Name)
+			}
+		}})
 	}
-	pod := pods.Items[r.IntN(len(pods.Items))]
-	t.Logf("kill %s", pod.Name)
-	if !s.node.Kill(pod.Namespace, pod.Name, component) {
-		t.Errorf("pod %q does not run", pod.Name)
-	}
+	return out
 }
 
-func (s *serving) killProvider(t *testing.T, _ *callers, r *rand.Rand) {
-	i := r.IntN(len(s.providers))
-	t.Logf("kill provider %d", i)
-	if err := s.providers[i].Restart(); err != nil {
-		t.Error(err)
-	}
-}
-
-func (s *serving) killFunction(t *testing.T, _ *callers, _ *rand.Rand) {
-	t.Log("kill function")
-	if err := s.function.Restart(); err != nil {
-		t.Error(err)
-	}
+func restarted(t *testing.T, name string, p *cluster.Process) victim {
+	return victim{name, func() {
+		if err := p.Restart(); err != nil {
+			t.Error(err)
+		}
+	}}
 }

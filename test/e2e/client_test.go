@@ -23,8 +23,11 @@ const (
 	// answered is how long an answer may take, whatever is killed meanwhile: a
 	// new provider leads a minute after the end of the one before.
 	answered = 5 * time.Minute
-	// dying is how long a gateway may take to go after it was killed.
-	dying = 30 * time.Second
+	// dying is how long a gateway may take to go after it was killed, and to come
+	// back: the other one may be killed meanwhile.
+	dying = time.Minute
+	// tryAgain is how long somebody waits whose connection broke.
+	tryAgain = 100 * time.Millisecond
 )
 
 // errBroken is a connection that ended before the answer.
@@ -106,6 +109,7 @@ func (s *serving) call(t *testing.T, sides int) *callers {
 					c.answered.Add(1)
 				case errors.Is(err, errBroken) && c.killed(began):
 					c.broken.Add(1)
+					pass(t, tryAgain)
 				default:
 					t.Errorf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
 					return
@@ -116,7 +120,7 @@ func (s *serving) call(t *testing.T, sides int) *callers {
 	return c
 }
 
-// killed reports whether a gateway was killed since then, or was still going.
+// killed reports whether a gateway was killed since then, or was not back yet.
 func (c *callers) killed(since time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -71,9 +71,7 @@ func TestServing(t *testing.T) {
 			p.run(t)
 			cold, busy := p.serve(t), p.serve(t)
 			t.Run("ColdStarts", cold.coldStarts)
-			if name == "Namespaced" {
-				t.Run("Burst", busy.burst)
-			}
+			t.Run("Burst", busy.burst)
 			p.outside.noKeys(t)
 		})
 	}
