@@ -28,6 +28,9 @@ var controllers = []string{ //nolint:gochecknoglobals // a constant in all but s
 	"replicaset-controller",
 	"serviceaccount-controller",
 	"statefulset-controller",
+	// Without these two, volumes and claims to them are never deleted.
+	"persistentvolume-protection-controller",
+	"persistentvolumeclaim-protection-controller",
 }
 
 // startControlPlane starts etcd, kube-apiserver and kube-controller-manager,

@@ -87,7 +87,7 @@ func TestOnCrossplane(t *testing.T) {
 			p.simulate(t)
 			t.Run("InvalidClaimsAreRefused", p.refused)
 			together(t, map[string]func(*testing.T){
-				"Quickstart": p.quickstart, "Ring": p.ring, "Rollout": p.rollout, "Sessions": p.sessions,
+				"Quickstart": p.quickstart, "Ring": p.ring, "Rollout": p.rollout, "All": p.all, "Sessions": p.sessions,
 			})
 			t.Run("SeedsAreAccepted", p.seeds)
 			p.closed(t)

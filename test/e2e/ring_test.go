@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,6 +54,36 @@ func (p *proof) grows(t *testing.T, name string, powers ...int) {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "nothing to be left of the group", p.nothing(ns))
+}
+
+// all is one claim that does it all, for a group: its model comes into a volume,
+// and what it serves is exposed.
+func (p *proof) all(t *testing.T) {
+	const name = "all"
+	ctx := t.Context()
+	ns := p.Namespace(t)
+	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
+	claim := fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: %s}, spec: {
+  model: {sourceUrl: 'https://huggingface.co/gorizond/koldun-tiny', pv: {capacity: 1Gi}}, delivery: %s, expose: {},
+  replicaPower: 2, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.2'}}`, name, p.delivery)
+	if err := p.ApplyIn(ctx, ns, claim); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "3 workers", p.rolledOut(ns, name, 3))
+	cluster.Eventually(t, "the claim to be ready", p.holds(ns, api, "Dllama", name, "Ready"))
+	cluster.Eventually(t, "the Ingress to be ready", p.holds(ns, api, "Ingress", name, "Ready"))
+	root, err := p.get(ctx, ns, "apps/v1", "StatefulSet", name+"-root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	volumes, _, _ := unstructured.NestedSlice(root.Object, "spec", "template", "spec", "volumes")
+	if !slices.ContainsFunc(volumes, func(v any) bool { return v.(map[string]any)["persistentVolumeClaim"] != nil }) {
+		t.Errorf("the root mounts no volume with the files, but %v", volumes)
+	}
+	if err := p.Delete(ctx, ns, claim); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "nothing to be left of the claim", p.nothing(ns))
 }
 
 // rolledOut reports why there are not so many workers, all ready and reported.
