@@ -56,6 +56,15 @@ func TestTokens(t *testing.T) {
 		})
 	}
 
+	t.Run("WhereAnybodyMay", func(t *testing.T) {
+		open := w.another(nil)
+		for token, status := range map[string]int{"": 200, "unknown": 200, "good": 200, "disabled": 401, "expired": 401} {
+			if r, body := open.do("GET", "/v1/models", "", "X-Api-Key", token); r.StatusCode != status {
+				t.Errorf("token %q: status %d, want %d: %s", token, r.StatusCode, status, body)
+			}
+		}
+	})
+
 	t.Run("AllowList", func(t *testing.T) {
 		if _, body := w.do("GET", "/v1/models", "", "X-Api-Key", "narrow"); strings.Contains(body, "other") {
 			t.Errorf("the list shows models that the token may not use: %s", body)
