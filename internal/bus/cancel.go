@@ -19,15 +19,18 @@ const cancelTry = time.Second
 
 // Cancel makes the runner that works on a request, or the dispatcher that
 // queues it, drop it. It tries again until one of them has answered or ctx ends. A
-// request that has ended already is no error.
+// request that has ended already is no error; one of another tenant is Denied.
 func (b *Bus) Cancel(ctx context.Context, ref Ref, reason string) error {
 	subject := names.CancelSubject(ref.Session, ref.ID)
 	for attempt := 0; ; attempt++ {
 		try, cancel := context.WithTimeout(ctx, cancelTry)
-		_, err := Call[Ack](try, b, subject, CancelOrder{Tenant: ref.Tenant, Reason: reason})
+		ack, err := Call[Ack](try, b, subject, CancelOrder{Tenant: ref.Tenant, Reason: reason})
 		cancel()
-		if err == nil {
+		switch {
+		case err == nil && ack.OK:
 			return nil
+		case err == nil:
+			return fault.Errorf(fault.Denied, "cannot cancel request %q: %s", ref.ID, ack.Reason)
 		}
 		select {
 		case <-ctx.Done():

@@ -95,12 +95,15 @@ func (r *runner) onDrain(_ string, order bus.DrainOrder) (bus.Runner, bool) {
 }
 
 // onCancel drops a request that this runner holds, and says so.
-func (r *runner) onCancel(subject string, _ bus.CancelOrder) (bus.Ack, bool) {
+func (r *runner) onCancel(subject string, order bus.CancelOrder) (bus.Ack, bool) {
 	r.mu.Lock()
 	a := r.current
 	r.mu.Unlock()
 	if a == nil || subject != names.CancelSubject(r.cfg.Session, a.assignment.Request.ID) {
 		return bus.Ack{}, false
+	}
+	if order.Tenant != "" && order.Tenant != a.assignment.Request.Tenant {
+		return bus.Ack{}, false // the leader says so
 	}
 	a.cancel(errCancelled)
 	return bus.Ack{OK: true}, true

@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/dispatch"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -104,6 +105,14 @@ func TestCancelRunning(t *testing.T) {
 	w.sidecar("r1", e)
 	c := w.send(chat("req_1", "forever"))
 	c.until(bus.FrameDelta)
+	stranger := c.req.Ref()
+	stranger.Tenant = "stranger"
+	if err := w.bus.Cancel(w.ctx(), stranger, "test"); !fault.Is(err, fault.Denied) {
+		t.Errorf("a stranger cancels: %v, want Denied", err)
+	}
+	for range 30 { // it goes on
+		c.until(bus.FrameDelta)
+	}
 	if err := w.bus.Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
 		t.Fatal(err)
 	}
