@@ -7,7 +7,7 @@ generate-terraform: $(BIN)/tfplugindocs ## Write the documentation of the Terraf
 	$(GO) run ./terraform-provider/schema > _output/schema.json
 	$(BIN)/tfplugindocs generate --provider-dir terraform-provider --provider-name koldun --providers-schema $(CURDIR)/_output/schema.json
 
-$(BIN)/terraform-provider-koldun: $(SOURCES)
+$(BIN)/terraform-provider-koldun: $(SOURCES) $(shell find terraform-provider -name '*.go' -not -name '*_test.go')
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./terraform-provider
 
 .PHONY: control-plane

@@ -28,6 +28,8 @@ func writeEnv(path, root string, p *platform.Platform, o platform.Outside) error
 	} {
 		fmt.Fprintf(&b, "export %s='%s'\n", v[0], v[1])
 	}
+	// Behind the user's own programs: what make has built, tofu among it.
+	fmt.Fprintf(&b, "export PATH=\"$PATH:%s\"\n", filepath.Join(root, "bin"))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot make folder: %w", err)
 	}
