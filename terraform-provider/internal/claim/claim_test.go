@@ -2,6 +2,7 @@ package claim_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,9 +22,6 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/rig"
 	"github.com/gorizond/koldun/test/cluster"
 )
-
-// late is a kind that the cluster does not know at first.
-const late = "koldun.gorizond.io_workers.yaml"
 
 var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true, Manifests: manifests()}} //nolint:gochecknoglobals // one cluster for all tests
 
@@ -41,9 +40,7 @@ func manifests() []string {
 		if err != nil {
 			panic(err)
 		}
-		if f != late {
-			out = append(out, string(raw))
-		}
+		out = append(out, string(raw))
 	}
 	return out
 }
@@ -141,64 +138,6 @@ func (w *world) serve(kind string) {
 	})
 }
 
-// TestEveryPermutation applies Dllamas with combinations of attributes that
-// are left out, empty and set, with values that are the server's defaults and
-// others: plans after apply, refresh and import are empty.
-func TestEveryPermutation(t *testing.T) {
-	w := start(t)
-	w.serve("Dllama")
-	choices := []struct {
-		attribute string
-		values    []any
-	}{
-		{"engine", []any{nil, map[string]any{}, map[string]any{"threads": 1}, map[string]any{"threads": 4, "extra_args": []any{}}}},
-		{"expose", []any{nil, map[string]any{}, map[string]any{"allow_anonymous": false, "service": map[string]any{"annotations": map[string]any{}}},
-			map[string]any{"route": map[string]any{"host": "a.example", "path": "/"}}}},
-		{"scheduling", []any{nil, map[string]any{"node_selector": map[string]any{}}, map[string]any{
-			"node_selector": map[string]any{"zone": "a"}, "tolerations": []any{map[string]any{"key": "gpu", "operator": "Exists"}}, "image_pull_secrets": []any{}}}},
-		{"root_resources", []any{nil, map[string]any{"limits": map[string]any{"memory": "1Gi", "cpu": "4"}}}},
-		{"labels", []any{nil, map[string]any{}, map[string]any{"team": "a"}}},
-	}
-	// All values of each attribute beside a base, and one with all of them.
-	var configs []map[string]any
-	for _, c := range choices {
-		for i := range c.values {
-			config := map[string]any{"model_ref": map[string]any{"name": "m"}}
-			for _, other := range choices {
-				v := other.values[(i+len(configs))%len(other.values)]
-				if other.attribute == c.attribute {
-					v = c.values[i]
-				}
-				if v != nil {
-					config[other.attribute] = v
-				}
-			}
-			configs = append(configs, config)
-		}
-	}
-	for i, config := range configs {
-		name := fmt.Sprintf("perm-%d", i)
-		config["name"] = name
-		r := w.Resource("koldun_dllama")
-		if e := r.Apply(config); e != "" {
-			t.Fatalf("%v: %s", config, e)
-		}
-		if r.Attribute("ready") != true || r.Attribute("namespace") != w.namespace {
-			t.Fatalf("%v is not ready: %v %s", config, rig.JSON(r.State), r.Warnings)
-		}
-		r.Settled(config)
-		w.Import("koldun_dllama", w.namespace+"/"+name).Settled(config)
-		w.ImportIdentity("koldun_dllama", map[string]any{"namespace": w.namespace, "name": name}).Settled(config)
-		if e := r.Destroy(); e != "" {
-			t.Fatal(e)
-		}
-		if t.Failed() {
-			t.Fatalf("with %v", config)
-		}
-	}
-	t.Logf("%d configurations", len(configs))
-}
-
 func TestDriftIsOnlyWhatIsConfigured(t *testing.T) {
 	w := start(t)
 	w.serve("Dllama")
@@ -283,7 +222,7 @@ func TestTimeoutMayBeAnError(t *testing.T) {
 
 func TestFinalReasonEndsTheWait(t *testing.T) {
 	w := start(t)
-	config := map[string]any{"name": "wrong", "model_ref": map[string]any{"name": "m"}, "wait": map[string]any{"for": "none"}}
+	config := map[string]any{"name": "wrong", "model_ref": map[string]any{"name": "m"}, "wait": map[string]any{"until": "none"}}
 	r := w.Resource("koldun_dllama")
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
@@ -302,7 +241,7 @@ func TestFinalReasonEndsTheWait(t *testing.T) {
 // the old generation does not end the wait.
 func TestOldReadinessDoesNotCount(t *testing.T) {
 	w := start(t)
-	config := map[string]any{"name": "stale", "model_ref": map[string]any{"name": "m"}, "wait": map[string]any{"for": "none"}}
+	config := map[string]any{"name": "stale", "model_ref": map[string]any{"name": "m"}, "wait": map[string]any{"until": "none"}}
 	r := w.Resource("koldun_dllama")
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
@@ -317,24 +256,43 @@ func TestOldReadinessDoesNotCount(t *testing.T) {
 	}
 }
 
+// TestKindThatIsInstalledLater is without one kind for a while.
 func TestKindThatIsInstalledLater(t *testing.T) {
 	w := start(t)
-	config := map[string]any{"name": "early", "image": "example/dllama:1", "wait": map[string]any{"for": "none"}}
-	r := w.Resource("koldun_worker")
-	if e := r.Apply(config); !strings.Contains(e, "workers.koldun.gorizond.io") || !strings.Contains(e, "install.yaml") {
-		t.Errorf("an unknown kind is told as %q", e)
-	}
-	raw, err := fs.ReadFile(crds.Files, late)
+	raw, err := fs.ReadFile(crds.Files, "koldun.gorizond.io_workers.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	kind := &unstructured.Unstructured{}
+	kind.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	kind.SetName("workers.koldun.gorizond.io")
+	if err := w.cluster.Client().Delete(t.Context(), kind); err != nil {
+		t.Fatal(err)
+	}
+	config := map[string]any{"name": "early", "image": "example/dllama:1", "wait": map[string]any{"until": "none"}}
+	r := w.Resource("koldun_worker")
+	cluster.Eventually(t, "the kind to be gone", func(ctx context.Context) error {
+		if err := w.cluster.Client().Get(ctx, client.ObjectKeyFromObject(kind), kind); err == nil {
+			return errors.New("its definition is there")
+		} else if !apierrors.IsNotFound(err) {
+			return err
+		}
+		if e := r.Apply(config); !strings.Contains(e, "workers.koldun.gorizond.io") || !strings.Contains(e, "install.yaml") {
+			return fmt.Errorf("an unknown kind is told as %q", e)
+		}
+		return nil
+	})
 	installed := make(chan error, 1)
 	go func() { installed <- w.cluster.Apply(t.Context(), string(raw)) }()
-	config["wait"] = map[string]any{"for": "none", "for_api": "1m"}
+	config["wait"] = map[string]any{"until": "none", "for_api": "1m"}
 	if e := r.Apply(config); e != "" {
 		t.Error(e)
 	}
 	if err := <-installed; err != nil {
+		t.Fatal(err)
+	}
+	// The garbage collector is to know the kind again.
+	if err := w.cluster.Controllers().Restart(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -342,7 +300,7 @@ func TestKindThatIsInstalledLater(t *testing.T) {
 func TestDeletionWaitsUntilItIsGone(t *testing.T) {
 	w := start(t)
 	r := w.Resource("koldun_dllama")
-	if e := r.Apply(map[string]any{"name": "held", "model_ref": map[string]any{"name": "m"}, "wait": map[string]any{"for": "none"}, "timeouts": map[string]any{"delete": "1s"}}); e != "" {
+	if e := r.Apply(map[string]any{"name": "held", "model_ref": map[string]any{"name": "m"}, "wait": map[string]any{"until": "none"}, "timeouts": map[string]any{"delete": "1s"}}); e != "" {
 		t.Fatal(e)
 	}
 	finalizers := func(list string) {

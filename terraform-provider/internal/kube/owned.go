@@ -3,6 +3,7 @@ package kube
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,12 +23,12 @@ type Ownership struct {
 // is all of the spec that differs from the schema's defaults.
 func Owned(obj *unstructured.Unstructured, spec *crd.Field) Ownership {
 	have, _, _ := unstructured.NestedMap(obj.Object, "spec")
-	fields := applied(obj)
+	fields, others := applied(obj)
 	if fields == nil {
 		mine, _ := written(spec, have).(map[string]any)
 		return Ownership{Spec: mine}
 	}
-	mine, _ := choose(spec, have, below(fields, "spec")).(map[string]any)
+	mine, _ := choose(spec, have, below(fields, "spec"), each(others, "spec")).(map[string]any)
 	meta := below(fields, "metadata")
 	return Ownership{
 		Spec:        mine,
@@ -36,18 +37,21 @@ func Owned(obj *unstructured.Unstructured, spec *crd.Field) Ownership {
 	}
 }
 
-// applied are the fields of our field manager, in the form fieldsV1.
-func applied(obj *unstructured.Unstructured) map[string]any {
+// applied are the fields of our field manager and those of the others, in the
+// form fieldsV1.
+func applied(obj *unstructured.Unstructured) (ours map[string]any, others []map[string]any) {
 	for _, m := range obj.GetManagedFields() {
-		if m.Manager != FieldManager || m.Operation != metav1.ManagedFieldsOperationApply || m.FieldsV1 == nil {
+		var fields map[string]any
+		if m.FieldsV1 == nil || json.Unmarshal(m.FieldsV1.Raw, &fields) != nil {
 			continue
 		}
-		var out map[string]any
-		if json.Unmarshal(m.FieldsV1.Raw, &out) == nil {
-			return out
+		if m.Manager == FieldManager && m.Operation == metav1.ManagedFieldsOperationApply {
+			ours = fields
+		} else {
+			others = append(others, fields)
 		}
 	}
-	return nil
+	return ours, others
 }
 
 func below(fields map[string]any, name string) map[string]any {
@@ -55,9 +59,19 @@ func below(fields map[string]any, name string) map[string]any {
 	return m
 }
 
+func each(all []map[string]any, name string) []map[string]any {
+	out := make([]map[string]any, 0, len(all))
+	for _, fields := range all {
+		out = append(out, below(fields, name))
+	}
+	return out
+}
+
 // choose is the part of a value that the fields name. A field without fields
-// below is taken as it was written; elements of lists are taken whole.
-func choose(f *crd.Field, have any, fields map[string]any) any {
+// below is taken as it was written; elements of lists are taken whole. The API
+// server names no owner of a list that is empty and has keys: what is empty and
+// not of others is ours.
+func choose(f *crd.Field, have any, fields map[string]any, others []map[string]any) any {
 	m, ok := have.(map[string]any)
 	if !ok || f == nil {
 		return have
@@ -75,14 +89,41 @@ func choose(f *crd.Field, have any, fields map[string]any) any {
 			continue
 		}
 		s, _ := sub.(map[string]any)
-		out[name] = choose(child(f, name), v, s)
+		out[name] = choose(child(f, name), v, s, each(others, name))
 	}
 	if !named {
 		if v := written(f, have); v != nil {
 			return v
 		}
 	}
+	for name, v := range m {
+		theirs := func(fields map[string]any) bool { _, ok := fields["f:"+name]; return ok }
+		if _, ok := out[name]; ok || !hollow(v) || slices.ContainsFunc(others, theirs) {
+			continue
+		}
+		if c := child(f, name); c != nil {
+			if v = written(c, v); v != nil {
+				out[name] = v
+			}
+		}
+	}
 	return out
+}
+
+// hollow reports whether a value has nothing but empty lists and maps.
+func hollow(v any) bool {
+	switch x := v.(type) {
+	case []any:
+		return len(x) == 0
+	case map[string]any:
+		for _, e := range x {
+			if !hollow(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 func child(f *crd.Field, name string) *crd.Field {

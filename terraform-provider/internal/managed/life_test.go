@@ -128,7 +128,7 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"Durations":    {"koldun_consumer", map[string]any{"stream": "s", "name": "c", "backoff": []any{"1s", "1h30m"}, "ack_wait": rig.Unknown{}}, nil},
 		"NotYetKnown":  {"koldun_stream", map[string]any{"name": rig.Unknown{}, "subjects": rig.Unknown{}}, nil},
 		"HalfKnown":    {"koldun_stream", map[string]any{"name": rig.Unknown{}, "subjects": []any{rig.Unknown{}}, "discard": "all"}, []string{"discard"}},
-		"WaitForWhat":  {"koldun_bucket", map[string]any{"bucket_name": "bbb", "wait": map[string]any{"for": "godot"}}, []string{"wait", "godot"}},
+		"WaitForWhat":  {"koldun_bucket", map[string]any{"bucket_name": "bbb", "wait": map[string]any{"until": "godot"}}, []string{"wait", "godot"}},
 		"NothingWrong": {"koldun_bucket", map[string]any{"bucket_name": "bbb"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

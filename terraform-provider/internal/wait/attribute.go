@@ -23,9 +23,10 @@ func Attribute() schema.Attribute {
 		Optional:    true,
 		Description: "How to wait until the resource is ready.",
 		Attributes: map[string]schema.Attribute{
-			"for": schema.StringAttribute{
+			// Not "for": HCL would read { for = "ready" } as an expression.
+			"until": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.OneOf("ready", "none")},
-				Description: "What to wait for. One of `ready`, `none`. Left out, it is `ready`.",
+				Description: "What to wait for: `ready`, or `none` to go on at once. Left out, it is `ready`.",
 			},
 			"on_timeout": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.OneOf("warn", "error")},
@@ -56,7 +57,7 @@ func Read(v tftypes.Value) Policy {
 	if v.As(&m) != nil {
 		return p
 	}
-	p.None = text(m["for"]) == "none"
+	p.None = text(m["until"]) == "none"
 	p.Fail = text(m["on_timeout"]) == "error"
 	p.API, _ = time.ParseDuration(text(m["for_api"]))
 	return p

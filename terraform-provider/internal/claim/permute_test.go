@@ -1,0 +1,110 @@
+package claim_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/claim"
+	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+)
+
+// A subject is a kind to permute.
+type subject struct {
+	kind    string // in a cluster
+	base    map[string]any
+	samples rig.Samples
+}
+
+// inside are attributes that say how to apply, and do not stand on an object:
+// no import can tell them.
+var inside = []string{"wait", "timeouts", "force_conflicts", "model_config"} //nolint:gochecknoglobals // a constant in all but syntax
+
+// subjects are all kinds that can be claimed.
+func subjects() map[string]subject {
+	model := map[string]any{"name": "m"}
+	engine := []any{map[string]any{}, map[string]any{"threads": 1}, map[string]any{"threads": 4, "extra_args": []any{}}}
+	scheduling := []any{map[string]any{}, map[string]any{"node_selector": map[string]any{}}, map[string]any{
+		"node_selector": map[string]any{"zone": "a"}, "tolerations": []any{map[string]any{"key": "gpu", "operator": "Exists"}}, "image_pull_secrets": []any{},
+	}}
+	resources := []any{map[string]any{}, map[string]any{"limits": map[string]any{"memory": "1Gi", "cpu": "4"}}, map[string]any{"requests": map[string]any{}}, map[string]any{"claims": []any{}}}
+	return map[string]subject{
+		"koldun_model": {kind: "Model", base: map[string]any{"source_url": "hf://org/model"}, samples: rig.Samples{}},
+		"koldun_dllama": {kind: "Dllama", base: map[string]any{"model_ref": model}, samples: rig.Samples{
+			"model": nil, "engine": engine, "root_resources": resources, "scheduling": scheduling, "nodes": {1},
+			"expose": {
+				map[string]any{}, map[string]any{"allow_anonymous": false, "service": map[string]any{"annotations": map[string]any{}}},
+				map[string]any{"route": map[string]any{"host": "a.example", "path": "/"}},
+			},
+		}},
+		"koldun_session": {kind: "Session", base: map[string]any{"model_ref": model}, samples: rig.Samples{
+			"engine": engine, "scheduling": scheduling, "worker_resources": resources, "nodes": {1},
+		}},
+		"koldun_ingress": {kind: "Ingress", base: map[string]any{}, samples: rig.Samples{}},
+		"koldun_root":    {kind: "Root", base: map[string]any{"model_ref": "volume"}, samples: rig.Samples{"scheduling": scheduling, "resources": resources, "serves": {"ns/m"}}},
+		"koldun_worker":  {kind: "Worker", base: map[string]any{"image": "example.org/dllama:1"}, samples: rig.Samples{"scheduling": scheduling, "resources": resources}},
+	}
+}
+
+// TestEveryPermutation applies each kind with attributes that are left out,
+// empty and set: plans after apply, refresh and import, by id and by identity,
+// are empty.
+func TestEveryPermutation(t *testing.T) {
+	all := subjects()
+	for _, k := range claim.Kinds() {
+		s, ok := all["koldun_"+k.Name]
+		if !ok {
+			t.Errorf("koldun_%s is not permuted", k.Name)
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			w := start(t)
+			w.serve(s.kind)
+			for a, v := range map[string][]any{
+				"wait": {map[string]any{}, map[string]any{"until": "ready"}}, "timeouts": {map[string]any{}, map[string]any{"create": "10m"}},
+				"model_config": nil, "force_conflicts": {false, true}, "namespace": {w.namespace},
+				"labels": {map[string]any{}, map[string]any{"team": "a"}}, "annotations": {map[string]any{}, map[string]any{"example.org/a": ""}},
+			} {
+				s.samples[a] = v
+			}
+			base := maps.Clone(s.base)
+			base["name"] = "perm"
+			for i, config := range w.Resource("koldun_"+k.Name).Permutations(base, s.samples, 25) {
+				config = maps.Clone(config)
+				config["name"] = fmt.Sprintf("perm-%d", i)
+				if w.permute("koldun_"+k.Name, config); t.Failed() {
+					t.Fatalf("with %v", config)
+				}
+			}
+		})
+	}
+}
+
+func (w *world) permute(kind string, config map[string]any) {
+	t := w.t
+	t.Helper()
+	r := w.Resource(kind)
+	if e := r.Apply(config); e != "" {
+		t.Fatalf("%v: %s", config, e)
+	}
+	if r.Attribute("ready") != true || r.Attribute("namespace") != w.namespace {
+		t.Fatalf("%v is not ready: %v %s", config, rig.JSON(r.State), r.Warnings)
+	}
+	r.Settled(config)
+	outside := maps.Clone(config)
+	maps.DeleteFunc(outside, func(a string, _ any) bool { return slices.Contains(inside, a) })
+	identity := map[string]any{"namespace": w.namespace, "name": config["name"]}
+	for _, imported := range []*rig.Resource{w.Import(kind, fmt.Sprintf("%s/%s", w.namespace, config["name"])), w.ImportIdentity(kind, identity)} {
+		imported.Settled(outside)
+		if got := fmt.Sprint(imported.Identity()); got != fmt.Sprint(identity) {
+			t.Errorf("the identity is %s", got)
+		}
+	}
+	if data, e := w.Data(kind, identity); e != "" || data["ready"] != true {
+		t.Errorf("the data source has %v %s", data, e)
+	}
+	if e := r.Destroy(); e != "" {
+		t.Fatal(e)
+	}
+}
