@@ -63,6 +63,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	w.promise = w.object[attrStatus]
 	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
 	if err := w.kube.TakeOver(ctx, w.of, w.key); err != nil && !fault.Is(err, fault.NotFound) {
 		r.fail(&resp.Diagnostics, "update", w, err)

@@ -2,6 +2,7 @@ package claim
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -56,12 +57,33 @@ func (w *work) state(status map[string]any, s wait.State) (tftypes.Value, error)
 	if err != nil {
 		return tftypes.Value{}, err
 	}
-	out := face.Object{}
-	for k, v := range w.object {
-		out[k] = v
+	out := maps.Clone(w.object)
+	if out[attrStatus], err = promised(w.promise, v); err != nil {
+		return tftypes.Value{}, err
 	}
-	out[attrStatus] = v
 	out[attrReady] = tftypes.NewValue(tftypes.Bool, s.Ready)
 	out.Set(attrReason, s.Text())
 	return out.Pack(w.typ), nil
+}
+
+// promised is a status with the fields that a plan has told already. Should one
+// be otherwise by now, the next refresh tells.
+func promised(plan, status tftypes.Value) (tftypes.Value, error) {
+	if plan.Type() == nil || plan.IsNull() || !plan.IsKnown() {
+		return status, nil
+	}
+	told, err := face.Unpack(plan)
+	if err != nil {
+		return status, err
+	}
+	out, err := face.Unpack(status)
+	if err != nil {
+		return status, err
+	}
+	for a, v := range told {
+		if v.IsFullyKnown() {
+			out[a] = v
+		}
+	}
+	return out.Pack(status.Type()), nil
 }

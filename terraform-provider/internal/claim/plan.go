@@ -31,25 +31,15 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 	if err != nil {
 		return err
 	}
-	config, err := face.Unpack(req.Config.Raw)
+	change, err := base.ReadChange(req)
 	if err != nil {
 		return err
 	}
-	plan, err := face.Unpack(req.Plan.Raw)
-	if err != nil {
-		return err
-	}
-	state, err := face.Unpack(req.State.Raw)
-	if err != nil {
-		return err
-	}
-	r.inhabit(plan)
-	if !req.State.Raw.IsNull() {
-		base.Settle(c.Spec, config, state, plan, attrReady, attrReason, attrStatus)
-	}
-	resp.Plan.Raw = plan.Pack(req.Plan.Raw.Type())
+	r.inhabit(change.Plan)
+	change.Settle(c.Spec, append(base.Tell(attrReady, attrReason), base.Told{Attribute: attrStatus, Steady: r.kind.Steady})...)
+	resp.Plan.Raw = change.Plan.Pack(req.Plan.Raw.Type())
 	// With what is known only now, the configuration may turn out wrong.
-	r.Invalid(&resp.Diagnostics, r.fit(plan), path.Root)
+	r.Invalid(&resp.Diagnostics, r.fit(change.Plan), path.Root)
 	return nil
 }
 

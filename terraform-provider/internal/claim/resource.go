@@ -50,9 +50,12 @@ type work struct {
 	crd    *crd.Kind
 	typ    tftypes.Type
 	object face.Object
-	of     kube.Resource
-	key    kube.Key
-	kube   *kube.Client
+	// promise is the status as far as the plan that is applied tells it; its type
+	// is nil if none is.
+	promise tftypes.Value
+	of      kube.Resource
+	key     kube.Key
+	kube    *kube.Client
 }
 
 func (r *Resource) begin(raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 )
 
 // ModifyPlan says early what cannot be applied, keeps values that mean the
@@ -28,32 +27,22 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 	if err != nil {
 		return err
 	}
-	config, err := face.Unpack(req.Config.Raw)
+	change, err := base.ReadChange(req)
 	if err != nil {
 		return err
 	}
-	plan, err := face.Unpack(resp.Plan.Raw)
-	if err != nil {
-		return err
-	}
-	state, err := face.Unpack(req.State.Raw)
-	if err != nil {
-		return err
-	}
-	if !config[attrWrite].IsNull() {
+	if !change.Config[attrWrite].IsNull() {
 		r.Needs(d, connection.Kubernetes)
 	}
-	told := []string{attrReady, attrStatus}
+	told := base.Tell(attrReady, attrStatus)
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
-		if generates(config) {
-			told = append(told, f.Attribute) // a new secret may be due by then
+		if generates(change.Config) {
+			told = append(told, base.Told{Attribute: f.Attribute}) // a new secret may be due by then
 		} else {
-			digest(f.Attribute, config, plan)
+			digest(f.Attribute, change.Config, change.Plan)
 		}
 	}
-	if !req.State.Raw.IsNull() {
-		base.Settle(c.Spec, config, state, plan, told...)
-	}
-	resp.Plan.Raw = plan.Pack(req.Plan.Raw.Type())
+	change.Settle(c.Spec, told...)
+	resp.Plan.Raw = change.Plan.Pack(req.Plan.Raw.Type())
 	return nil
 }
