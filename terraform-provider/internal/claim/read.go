@@ -71,7 +71,7 @@ func restrict(prior tftypes.Value, have map[string]string) tftypes.Value {
 // ImportState takes "namespace/name" or an identity. What was applied from
 // Terraform before is told by the object itself: server-side apply records it.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	if _, ok := names().Import(ctx, r.Type(), req, resp); !ok {
+	if !names().Import(ctx, r.Type(), req, resp) {
 		return
 	}
 	w, ok := r.begin(resp.State.Raw, &resp.Diagnostics)

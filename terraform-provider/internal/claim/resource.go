@@ -43,7 +43,7 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 	return out
 }
 
-func names() identity.Attributes { return identity.Attributes{attrNamespace, attrName} }
+func names() identity.Attributes { return identity.Of(attrNamespace, attrName) }
 
 // A work is one resource being worked on.
 type work struct {

@@ -42,10 +42,10 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	// To a cluster none and left out are the same.
 	none := mapdefault.StaticValue(types.MapValueMust(types.StringType, map[string]attr.Value{}))
 	a := face.ResourceAttributes(c.Spec, face.Configured)
-	a[attrName] = schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the object: up to 63 lower-case letters, digits and dashes."}
+	a[attrName] = schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the object: up to 63 lower-case letters, digits and dashes. " + face.Replaces}
 	a[attrNamespace] = schema.StringAttribute{
 		Optional: true, Computed: true, PlanModifiers: append([]planmodifier.String{stringplanmodifier.UseStateForUnknown()}, replace...),
-		Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`.",
+		Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`. " + face.Replaces,
 	}
 	a[attrLabels] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Labels of the object. Others on it are left alone."}
 	a[attrAnnotations] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Annotations of the object. Others on it are left alone."}

@@ -107,7 +107,7 @@ func (c *Connections) Bus(ctx context.Context) (*bus.Bus, error) {
 	defer cancel()
 	b, err := bus.Connect(ctx, c.Settings.NATS)
 	if err != nil {
-		return nil, err
+		return nil, Advise(NATS, err)
 	}
 	c.bus = b
 	return b, nil

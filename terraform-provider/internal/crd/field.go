@@ -33,7 +33,9 @@ type Field struct {
 	Immutable   bool     // the schema has the rule self == oldSelf
 	Duration    bool     // a String such as "1h30m", where "90m" means the same
 	Default     any      // as JSON decodes it; nil is none
+	Moment      bool     // a String that is an RFC 3339 time
 	Minimum     *float64 // of an Integer or Number; nil: none
+	Maximum     *float64 // likewise
 	Enum        []string // nil: any value
 	Elem        *Field   // of List, Set and Map
 	Fields      []*Field // of Object, in order of Attribute

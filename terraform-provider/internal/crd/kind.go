@@ -60,6 +60,7 @@ func parse(raw []byte) (*Kind, error) {
 	if err != nil {
 		return nil, err
 	}
+	root.rename()
 	k.Description = root.Description
 	k.Spec, k.Status = root.Child("spec"), root.Child("status")
 	if k.Spec == nil {

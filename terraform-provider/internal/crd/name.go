@@ -1,6 +1,9 @@
 package crd
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // snake is the Terraform name of a field: words in lower case with underscores
 // between them. Runs of capitals are one word (pvcName, preConvertedPVCName),
@@ -25,3 +28,21 @@ func snake(name string) string {
 
 func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
 func lower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// several is a name of more than one word.
+var several = regexp.MustCompile(`\b[a-z]+[A-Z][A-Za-z0-9]*\b`)
+
+// rename has the descriptions of a kind speak of fields by their names in
+// Terraform.
+func (f *Field) rename() {
+	attributes := map[string]string{}
+	f.Walk("", func(_ string, f *Field) { attributes[f.Name] = f.Attribute })
+	f.Walk("", func(_ string, f *Field) {
+		f.Description = several.ReplaceAllStringFunc(f.Description, func(word string) string {
+			if a, ok := attributes[word]; ok {
+				return a
+			}
+			return word
+		})
+	})
+}

@@ -113,6 +113,7 @@ func TestRefusals(t *testing.T) {
 		"NoBucket":  {map[string]any{"bucket": "none", "key": "k", "value": "y"}, "none"},
 		"NoValue":   {map[string]any{"bucket": "settings", "key": "k"}, "value_wo"},
 		"TwoValues": {map[string]any{"bucket": "settings", "key": "k", "value": "a", "value_wo": "b", "value_wo_version": 1}, "value_wo"},
+		"NoSecret":  {map[string]any{"bucket": "settings", "key": "k", "value": "a", "value_wo_version": 1}, "value_wo"},
 		"NoVersion": {map[string]any{"bucket": "settings", "key": "k", "value_wo": "b"}, "value_wo_version"},
 	} {
 		if e := r.Resource("koldun_key_value_entry").Apply(c.config); !strings.Contains(e, c.want) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/resourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -22,6 +23,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
 )
 
@@ -48,7 +50,7 @@ type model struct {
 	Revision types.Int64  `tfsdk:"revision"`
 }
 
-func names() identity.Attributes { return identity.Attributes{"bucket", "key"} }
+func names() identity.Attributes { return identity.Of("bucket", "key") }
 
 // Schema has the value twice: as plain text, and as a secret.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -56,15 +58,18 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 	resp.Schema = schema.Schema{
 		Description: "One key of a key-value bucket, with its value as it is stored.",
 		Attributes: map[string]schema.Attribute{
-			"bucket": schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the bucket."},
-			"key":    schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Key in the bucket.", Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
+			"bucket": schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the bucket. " + face.Replaces},
+			"key":    schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Key in the bucket. " + face.Replaces, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
 			"value":  schema.StringAttribute{Optional: true, Description: "Value that may be seen in plans and the state."},
 			"value_wo": schema.StringAttribute{
 				Optional: true, WriteOnly: true, Sensitive: true, Description: "Secret value. It reaches neither plan nor state.",
 				Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("value_wo_version"))},
 			},
-			"value_wo_version": schema.Int64Attribute{Optional: true, Description: "Change it to write `value_wo` anew. It is written anew as well if somebody else has changed the key."},
-			"revision":         schema.Int64Attribute{Computed: true, Description: "Revision of the value in the bucket."},
+			"value_wo_version": schema.Int64Attribute{
+				Optional: true, Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("value_wo"))},
+				Description: "Change it to write `value_wo` anew. It is written anew as well if somebody else has changed the key.",
+			},
+			"revision": schema.Int64Attribute{Computed: true, Description: "Revision of the value in the bucket."},
 		},
 	}
 }

@@ -24,7 +24,7 @@ func DataAttributes(f *crd.Field, identity ...string) map[string]schema.Attribut
 
 // DataAttribute is an attribute of a data source, computed or required.
 func DataAttribute(f *crd.Field, required bool) schema.Attribute {
-	d := describe(f)
+	d := described(f, nil)
 	switch f.Type {
 	case crd.Bool:
 		return schema.BoolAttribute{Description: d, Required: required, Computed: !required}

@@ -3,25 +3,54 @@ package face
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// describe is what the documentation says of a field.
-func describe(f *crd.Field) string {
+// Replaces is what the documentation says of an attribute that cannot be
+// changed in place.
+const Replaces = "A change replaces the resource."
+
+// Describe is what the documentation says of a field.
+func Describe(f *crd.Field) string { return described(f, f.Default) }
+
+// described is Describe with another default; nil is none.
+func described(f *crd.Field, fallback any) string {
 	parts := []string{f.Description}
 	if len(f.Enum) > 0 {
 		parts = append(parts, "One of `"+strings.Join(f.Enum, "`, `")+"`.")
 	}
-	if f.Default != nil {
-		raw, err := json.Marshal(f.Default)
-		if err == nil && string(raw) != "{}" {
-			parts = append(parts, fmt.Sprintf("Default: `%s`.", strings.Trim(string(raw), `"`)))
+	switch {
+	case f.Duration && f.Elem != nil:
+		parts = append(parts, "Durations such as `90s`, `10m` or `1h30m`.")
+	case f.Duration:
+		parts = append(parts, "A duration such as `90s`, `10m` or `1h30m`.")
+	case f.Moment:
+		parts = append(parts, "An RFC 3339 time such as `2027-01-31T00:00:00Z`.")
+	case len(f.Enum) == 0:
+		parts = append(parts, limits(f.Minimum, f.Maximum))
+	}
+	if fallback != nil {
+		raw, err := json.Marshal(fallback)
+		if text := string(raw); err == nil && text != "{}" && text != "[]" && text != `""` {
+			parts = append(parts, fmt.Sprintf("Default: `%s`.", strings.Trim(text, `"`)))
 		}
 	}
-	if f.Immutable {
-		parts = append(parts, "Cannot be changed in place.")
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
+
+// limits are those of a number, as far as they are not that it is none below 0.
+func limits(least, most *float64) string {
+	number := func(n *float64) string { return strconv.FormatFloat(*n, 'f', -1, 64) }
+	switch {
+	case most != nil && least != nil:
+		return fmt.Sprintf("From %s to %s.", number(least), number(most))
+	case most != nil:
+		return fmt.Sprintf("At most %s.", number(most))
+	case least != nil && *least > 0:
+		return fmt.Sprintf("At least %s.", number(least))
 	}
-	return strings.TrimSpace(strings.Join(parts, " "))
+	return ""
 }

@@ -53,7 +53,6 @@ func (b builder) below(c *crd.Field) schema.Attribute {
 }
 
 func (b builder) attribute(f *crd.Field) schema.Attribute {
-	d := describe(f)
 	required := f.Required && !b.computed
 	var fallback attr.Value
 	if b.mode == Whole && !required && !b.computed {
@@ -62,6 +61,7 @@ func (b builder) attribute(f *crd.Field) schema.Attribute {
 	computed := b.computed || fallback != nil || b.mode == Whole && f.Kept
 	optional := !required && !b.computed
 	value := static{value: fallback}
+	d := b.describe(f, fallback != nil)
 	switch f.Type {
 	case crd.Bool:
 		a := schema.BoolAttribute{Description: d, Required: required, Optional: optional, Computed: computed}
@@ -112,6 +112,17 @@ func (b builder) attribute(f *crd.Field) schema.Attribute {
 		a.PlanModifiers = []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	}
 	return a
+}
+
+func (b builder) describe(f *crd.Field, fallback bool) string {
+	d := Describe(f)
+	if fallback {
+		d = described(f, Zero(f))
+	}
+	if b.replace {
+		d += " " + Replaces
+	}
+	return d
 }
 
 func (b builder) children(f *crd.Field) map[string]schema.Attribute {

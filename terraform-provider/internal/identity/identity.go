@@ -4,7 +4,6 @@ package identity
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -12,29 +11,45 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 )
 
-// Attributes name a resource, in the order of its id.
-type Attributes []string
+// Attributes name a resource. All of them are strings.
+type Attributes struct {
+	// Parts are in every id, in this order: "NAMESPACE/NAME".
+	Parts []string
+	// Places say where the thing is, if not where such things usually are:
+	// "NAME?bucket=BUCKET". Ids and identities may leave them out.
+	Places []Place
+}
+
+// A Place is an attribute with the value that it has unless told otherwise.
+type Place struct{ Attribute, Usual string }
+
+// Of are the attributes of an id that has nothing but parts.
+func Of(parts ...string) Attributes { return Attributes{Parts: parts} }
+
+// All are the names of the attributes.
+func (a Attributes) All() []string {
+	out := append([]string(nil), a.Parts...)
+	for _, p := range a.Places {
+		out = append(out, p.Attribute)
+	}
+	return out
+}
 
 // Schema is the schema of the identity.
 func (a Attributes) Schema() identityschema.Schema {
 	attributes := map[string]identityschema.Attribute{}
-	for _, id := range a {
+	for _, id := range a.Parts {
 		attributes[id] = identityschema.StringAttribute{RequiredForImport: true}
 	}
-	return identityschema.Schema{Attributes: attributes}
-}
-
-// ID is the id of a resource.
-func (a Attributes) ID(o face.Object) string {
-	parts := make([]string, 0, len(a))
-	for _, id := range a {
-		parts = append(parts, o.Text(id))
+	for _, p := range a.Places {
+		attributes[p.Attribute] = identityschema.StringAttribute{OptionalForImport: true, Description: "Left out, it is " + p.Usual + "."}
 	}
-	return strings.Join(parts, "/")
+	return identityschema.Schema{Attributes: attributes}
 }
 
 // Set writes the identity. There is none to write to if the Terraform command
@@ -43,32 +58,60 @@ func (a Attributes) Set(ctx context.Context, to *tfsdk.ResourceIdentity, o face.
 	if to == nil {
 		return
 	}
-	for _, id := range a {
+	for _, id := range a.All() {
 		if s := o.Text(id); s != "" {
 			d.Append(to.SetAttribute(ctx, path.Root(id), s)...)
 		}
 	}
 }
 
+// Usual fills in the places that an object leaves out.
+func (a Attributes) Usual(o face.Object) {
+	for _, p := range a.Places {
+		if v, ok := o[p.Attribute]; ok && v.IsNull() {
+			o[p.Attribute] = tftypes.NewValue(tftypes.String, p.Usual)
+		}
+	}
+}
+
 // Import reads what somebody wants to import, an id or an identity, into the
-// state and the identity.
-func (a Attributes) Import(ctx context.Context, name string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) ([]string, bool) {
-	parts := strings.SplitN(req.ID, "/", len(a))
+// state and the identity, and reports whether it could.
+func (a Attributes) Import(ctx context.Context, name string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) bool {
+	var values map[string]string
 	if req.ID == "" && req.Identity != nil {
-		parts = make([]string, len(a))
-		for i, id := range a {
-			resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root(id), &parts[i])...)
+		values = a.read(ctx, req.Identity, &resp.Diagnostics)
+	} else {
+		var err error
+		if values, err = a.parse(req.ID); err != nil {
+			resp.Diagnostics.AddError("Cannot import "+name, err.Error())
 		}
 	}
-	for _, p := range parts {
-		if p == "" || len(parts) != len(a) {
-			resp.Diagnostics.AddError("Cannot import "+name, fmt.Sprintf("The id %q is not of the form %s.", req.ID, strings.ToUpper(strings.Join(a, "/"))))
-			return nil, false
+	if resp.Diagnostics.HasError() {
+		return false
+	}
+	for _, id := range a.All() {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(id), values[id])...)
+		resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(id), values[id])...)
+	}
+	return !resp.Diagnostics.HasError()
+}
+
+// read an identity. What it leaves out is as usual.
+func (a Attributes) read(ctx context.Context, from *tfsdk.ResourceIdentity, d *diag.Diagnostics) map[string]string {
+	values := map[string]string{}
+	for _, id := range a.Parts {
+		var s string
+		d.Append(from.GetAttribute(ctx, path.Root(id), &s)...)
+		if values[id] = s; s == "" {
+			d.AddError("Cannot import by an identity", "Its "+strings.Join(a.Parts, " and ")+" must not be empty.")
 		}
 	}
-	for i, id := range a {
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(id), parts[i])...)
-		resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(id), parts[i])...)
+	for _, p := range a.Places {
+		var s *string
+		d.Append(from.GetAttribute(ctx, path.Root(p.Attribute), &s)...)
+		if values[p.Attribute] = p.Usual; s != nil && *s != "" {
+			values[p.Attribute] = *s
+		}
 	}
-	return parts, !resp.Diagnostics.HasError()
+	return values
 }

@@ -42,7 +42,7 @@ type Client struct {
 func New(c Config) (*Client, error) {
 	cfg, err := c.rest()
 	if err != nil {
-		return nil, fault.Errorf(fault.Invalid, "cannot configure Kubernetes: %w", err)
+		return nil, fault.Errorf(fault.Invalid, "cannot configure Kubernetes: %w; KUBECONFIG, or kubernetes.config_path in the provider block, is to name a kubeconfig file", err)
 	}
 	// Terraform works on ten resources at once, and waits poll.
 	cfg.QPS, cfg.Burst = 50, 100

@@ -87,10 +87,13 @@ func (c *Client) explain(verb string, r Resource, k Key, err error) error {
 		return fault.Errorf(kind, "cannot %s %s %q: %s", verb, r.Kind, k, hint)
 	case apierrors.IsNotFound(err):
 		kind = fault.NotFound
+		if about(err) == "namespaces" {
+			hint = "; make the namespace first, or name one that exists"
+		}
 	case apierrors.IsForbidden(err):
 		kind, hint = fault.Denied, fmt.Sprintf("; allow the verbs get, patch and delete on %s", r)
 	case apierrors.IsUnauthorized(err):
-		kind, hint = fault.Denied, "; the credentials are missing or no longer valid"
+		kind, hint = fault.Denied, "; the credentials are missing or no longer valid: look at the user in the kubeconfig file, or at kubernetes.token in the provider block"
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		kind = fault.Invalid
 	case apierrors.IsConflict(err):
@@ -98,7 +101,9 @@ func (c *Client) explain(verb string, r Resource, k Key, err error) error {
 		if verb == "apply" {
 			hint = "; set force_conflicts to take these fields over"
 		}
-	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err), !isStatus(err):
+	case !isStatus(err):
+		kind, hint = fault.Transient, "; is the cluster up, and is it the one of KUBECONFIG, or of kubernetes.config_path or kubernetes.host in the provider block?"
+	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err), apierrors.IsInternalError(err), apierrors.IsServiceUnavailable(err):
 		kind = fault.Transient
 	}
 	return fault.Errorf(kind, "cannot %s %s %q: %w%s", verb, r.Kind, k, err, hint)
@@ -113,6 +118,15 @@ func unknownKind(err error) bool {
 	}
 	st := s.Status()
 	return st.Code == http.StatusNotFound && (st.Details == nil || st.Details.Name == "" || strings.Contains(st.Message, "could not find the requested resource"))
+}
+
+// about is the kind of object that an answer of the API server is about.
+func about(err error) string {
+	var s apierrors.APIStatus
+	if !errors.As(err, &s) || s.Status().Details == nil {
+		return ""
+	}
+	return s.Status().Details.Kind
 }
 
 func isStatus(err error) bool {

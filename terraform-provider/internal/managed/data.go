@@ -41,7 +41,10 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
 		return
 	}
-	attributes := face.DataAttributes(c.Spec, s.resource.kind.Identity...)
+	attributes := face.DataAttributes(c.Spec, s.resource.kind.Identity.Parts...)
+	for _, p := range s.resource.kind.Identity.Places {
+		attributes[p.Attribute] = schema.StringAttribute{Optional: true, Computed: true, Description: face.Describe(c.Spec.ByAttribute(p.Attribute))}
+	}
 	if s.resource.kind.Owner {
 		attributes[attrName] = schema.StringAttribute{Required: true, Description: "Name that it was given in Terraform."}
 	}
@@ -59,6 +62,7 @@ func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if !ok {
 		return
 	}
+	r.kind.Identity.Usual(w.object)
 	o, err := w.read(ctx, true)
 	if err == nil {
 		resp.State.Raw, err = w.state(o)

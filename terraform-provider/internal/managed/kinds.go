@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
@@ -32,6 +33,10 @@ type Kind struct {
 	// as secret_wo, or one that is generated and written into a Secret; "" if
 	// there is no such secret.
 	Digest string
+	// About is what the documentation says of the resource beside its CRD, and
+	// Says of fields in place of the CRD, which speaks of a cluster.
+	About string
+	Says  map[string]string
 	// Omit are fields that Terraform does not offer; see why where they are.
 	Omit []string
 	// Defaults of fields that stay as they are in a cluster when they are left
@@ -64,6 +69,7 @@ func bucketRow() Kind {
 
 func streamRow() Kind {
 	k := row("stream", "streams", []string{attrName}, openStream, nil, connection.NATS)
+	k.About = "Destroying it deletes the stream with all its messages."
 	k.Connects, k.Kept = true, []string{"placement"}
 	k.Defaults = map[string]any{"discard": "old", "duplicateWindow": "2m", "replicas": int64(1)}
 	return k
@@ -71,6 +77,7 @@ func streamRow() Kind {
 
 func keyValueRow() Kind {
 	k := row("key_value", "keyvalues", []string{"bucket"}, openKeyValue, nil, connection.NATS)
+	k.About = "Destroying it deletes the bucket with all its keys."
 	k.Connects, k.Kept = true, []string{"history", "placement"}
 	k.Defaults = map[string]any{"replicas": int64(1)}
 	return k
@@ -87,13 +94,26 @@ func consumerRow() Kind {
 
 // tokenRow has no secret_ref, because Terraform takes the token itself as a
 // write-only value. An entry that moves to another bucket or prefix is another
-// entry.
+// entry: both are part of its identity, and left out they are what Koldun's
+// gateways read.
 func tokenRow() Kind {
 	k := row("token", "tokens", []string{attrName}, openToken, func(s *token.Spec, w Wanted) {
 		s.Owner, s.Stored = "terraform/"+w.Name, string(w.Stored[token.ConnectionKey])
 	}, connection.NATS)
+	k.About = "Destroying it ends the token at once."
+	k.Says = map[string]string{
+		"namespace": "Namespace that the token is of, for people who look at the registry. Left out, none.",
+		"expires":   "When the token ends: from then on it is refused. Left out, never.",
+		"bucket":    "Bucket of the registry. Koldun's gateways read the default.",
+		"prefix":    "What keys begin with.",
+	}
 	k.Owner, k.Connects, k.Digest = true, true, "sha256"
 	k.Omit, k.Fixed = []string{"secretRef"}, []string{"bucket", "prefix"}
+	k.Identity.Places = []identity.Place{{Attribute: "bucket", Usual: names.TokensBucket}, {Attribute: "prefix", Usual: names.TokenKey("")}}
+	k.Defaults = map[string]any{}
+	for _, p := range k.Identity.Places {
+		k.Defaults[p.Attribute] = p.Usual
+	}
 	return k
 }
 
@@ -104,6 +124,7 @@ func recordRow() Kind {
 // artifactRow waits for files that Jobs make.
 func artifactRow() Kind {
 	k := row("model_artifact", "modelartifacts", []string{"url"}, openModelArtifact, nil, connection.S3)
+	k.About = "Destroying it deletes the files: where others need them, look at them by the data source."
 	k.Ready, k.Shared = 6*time.Hour, true
 	return k
 }
@@ -122,7 +143,7 @@ func row[S, O any](name, plural string, id []string, open func(context.Context, 
 	adapt func(*S, Wanted), needs ...connection.System,
 ) Kind {
 	return Kind{
-		Name: name, Plural: plural, Identity: id, Needs: needs, Durations: durations[S](), Ready: brief,
+		Name: name, Plural: plural, Identity: identity.Of(id...), Needs: needs, Durations: durations[S](), Ready: brief,
 		open: func(ctx context.Context, c *connection.Connections) (Thing, error) {
 			client, err := open(ctx, c)
 			if err != nil {
@@ -147,6 +168,9 @@ func (k Kind) load() (*crd.Kind, error) {
 		}
 		if v, ok := k.Defaults[f.Name]; ok {
 			f.Default = v
+		}
+		if s, ok := k.Says[f.Name]; ok {
+			f.Description = s
 		}
 		f.Kept = slices.Contains(k.Kept, f.Name) && f.Default == nil
 		f.Immutable = f.Immutable || slices.Contains(k.Fixed, f.Name)

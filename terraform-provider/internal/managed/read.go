@@ -60,7 +60,7 @@ func (w *work) read(ctx context.Context, first bool) (Observed, error) {
 
 // ImportState takes an id such as "bucket/key", or an identity.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	if _, ok := r.kind.Identity.Import(ctx, r.Type(), req, resp); ok {
+	if r.kind.Identity.Import(ctx, r.Type(), req, resp) {
 		resp.Diagnostics.Append(resp.Private.SetKey(ctx, imported, []byte("true"))...)
 	}
 }

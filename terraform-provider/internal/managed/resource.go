@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/base"
+	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
@@ -80,9 +81,12 @@ func (r *Resource) delivered(t Thing, o face.Object) (Thing, error) {
 func (r *Resource) id(o face.Object) string { return r.kind.Identity.ID(o) }
 
 // at is the attribute that names the thing.
-func (r *Resource) at() path.Path { return path.Root(r.kind.Identity[0]) }
+func (r *Resource) at() path.Path { return path.Root(r.kind.Identity.Parts[0]) }
 
 // fail reports what happened while doing something to the thing.
 func (r *Resource) fail(d *diag.Diagnostics, verb string, o face.Object, err error) {
+	if o[attrWrite].IsNull() { // otherwise it may be of the cluster
+		err = connection.Advise(r.kind.Needs[0], err)
+	}
 	r.Fail(d, verb, r.at(), r.id(o), err)
 }

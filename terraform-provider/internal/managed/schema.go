@@ -2,6 +2,7 @@ package managed
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -34,11 +35,11 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
 		return
 	}
-	attributes := face.ResourceAttributes(c.Spec, face.Whole, r.kind.Identity...)
+	attributes := face.ResourceAttributes(c.Spec, face.Whole, r.kind.Identity.All()...)
 	if r.kind.Owner {
 		attributes[attrName] = schema.StringAttribute{
 			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.LengthBetween(1, 253)},
-			Description: "Name by which it is kept apart from others.",
+			Description: "Name by which it is kept apart from others. " + face.Replaces,
 		}
 	}
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
@@ -63,7 +64,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 	attributes[attrWait] = wait.Attribute()
 	attributes[base.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
-	resp.Schema = schema.Schema{Description: c.Description, Attributes: attributes}
+	resp.Schema = schema.Schema{Description: strings.TrimSpace(c.Description + " " + r.kind.About), Attributes: attributes}
 }
 
 // writeAttribute names a Secret, as writeConnectionSecretToRef does in YAML.

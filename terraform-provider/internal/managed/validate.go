@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -32,6 +33,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	}
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
 		r.Invalid(&resp.Diagnostics, r.sources(f.Attribute, o), root)
+		ended(o, &resp.Diagnostics)
 	}
 	e, err := o.Encode(c.Spec, specPath)
 	if err != nil {
@@ -47,6 +49,14 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	r.Invalid(&resp.Diagnostics, append(findings, lengths(c.Spec, e.Value, specPath)...), func(yaml string) path.Path {
 		return face.Path(c.Spec, path.Empty(), strings.TrimPrefix(yaml, specPath))
 	})
+}
+
+// ended warns of a token that is dead before it is made.
+func ended(o face.Object, d *diag.Diagnostics) {
+	const expires = "expires"
+	if at, err := time.Parse(time.RFC3339, o.Text(expires)); err == nil && !at.After(time.Now()) {
+		d.AddAttributeWarning(path.Root(expires), "The token has ended", "It is refused since "+o.Text(expires)+". Write a later moment, or destroy the resource.")
+	}
 }
 
 // lengths finds durations that are none, which a schema does not.

@@ -71,7 +71,7 @@ func TestParity(t *testing.T) {
 	fixed := map[string][]string{}
 	for _, k := range managed.Kinds() {
 		fixed[k.Plural] = k.Fixed
-		omitted[k.Plural], identity[k.Plural] = k.Omit, k.Identity
+		omitted[k.Plural], identity[k.Plural] = k.Omit, k.Identity.All()
 	}
 	for plural, make := range constructors {
 		t.Run(plural, func(t *testing.T) {

@@ -1,0 +1,23 @@
+package connection
+
+import (
+	"fmt"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// Advise adds to an error of a system which settings to look at, if it is one
+// of not reaching it or of not being let in.
+func Advise(s System, err error) error {
+	a, ok := map[System]struct{ address, credentials string }{
+		NATS: {"nats.url in the provider block, or NATS_URL", "nats.user, nats.password and nats.creds_file in the provider block, or NATS_USER, NATS_PASSWORD and NATS_CREDS"},
+		S3:   {"s3.endpoint in the provider block, or AWS_ENDPOINT_URL_S3", "s3.access_key and s3.secret_key in the provider block, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
+	}[s]
+	switch {
+	case ok && fault.Is(err, fault.Transient):
+		return fmt.Errorf("%w; is the server up, and is its address right (%s)?", err, a.address)
+	case ok && fault.Is(err, fault.Denied):
+		return fmt.Errorf("%w; are the credentials right (%s), and may they do this?", err, a.credentials)
+	}
+	return err
+}
