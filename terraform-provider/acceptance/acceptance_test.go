@@ -3,7 +3,6 @@
 package acceptance
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -53,7 +52,13 @@ const head = `terraform {
 // outside is a NATS server and an object store, as environment variables.
 func outside(t testing.TB) []string {
 	t.Helper()
-	n, b := natstest.Start(t), s3test.New(t)
+	return with(t, s3test.New(t))
+}
+
+// with is outside with a bucket that there is.
+func with(t testing.TB, b *s3test.Bucket) []string {
+	t.Helper()
+	n := natstest.Start(t)
 	return []string{
 		"NATS_URL=" + n.URL(), "NATS_USER=" + natstest.User, "NATS_PASSWORD=" + natstest.Password,
 		"AWS_ENDPOINT_URL_S3=" + b.Config.Endpoint, "AWS_REGION=" + b.Config.Region,
@@ -125,31 +130,6 @@ output "region" { value = koldun_bucket.models.status.region }
 	}
 	if out := f.OK("destroy", "-auto-approve"); !strings.Contains(out, "3 destroyed") {
 		t.Errorf("the end says:\n%s", out)
-	}
-}
-
-func TestImportBlocks(t *testing.T) { each(t, importBlocks) }
-
-func importBlocks(t *testing.T, m *tofu.Mirror) {
-	env := outside(t)
-	first := m.Folder(t, head+`resource "koldun_key_value" "a" { bucket = "shared" }`, env...)
-	first.OK("apply", "-auto-approve")
-	for name, by := range map[string]string{"ID": `id = "shared"`, "Identity": `identity = { bucket = "shared" }`} {
-		t.Run(name, func(t *testing.T) {
-			if name == "Identity" && strings.HasPrefix(m.Version(t), "1.11.") {
-				t.Skip("import by identity needs 1.12")
-			}
-			f := m.Folder(t, head+fmt.Sprintf(`
-import {
-  to = koldun_key_value.a
-  %s
-}
-resource "koldun_key_value" "a" { bucket = "shared" }
-`, by), env...)
-			if out := f.OK("apply", "-auto-approve"); !strings.Contains(out, "1 imported, 0 added, 0 changed, 0 destroyed") {
-				t.Errorf("the import says:\n%s", out)
-			}
-		})
 	}
 }
 

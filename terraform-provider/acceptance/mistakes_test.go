@@ -1,0 +1,79 @@
+package acceptance
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+)
+
+// TestMistakesAreExplained makes those that everybody makes at first: each
+// error says what is wrong, and where to mend it.
+func TestMistakesAreExplained(t *testing.T) { each(t, mistakesAreExplained) }
+
+func mistakesAreExplained(t *testing.T, m *tofu.Mirror) {
+	c := shared.Cluster(t)
+	right, err := os.ReadFile(c.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := func(pattern, to string) string {
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		if err := os.WriteFile(path, regexp.MustCompile(pattern).ReplaceAll(right, []byte(to)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "KUBECONFIG=" + path
+	}
+	const dllama = `resource "koldun_dllama" "d" {
+  name      = "d"
+  model_ref = { name = "m" }
+}`
+	env := append(outside(t), "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE="+c.Namespace(t))
+	for name, mistake := range map[string]struct {
+		config string
+		env    []string
+		want   []string
+	}{
+		"NoKubeconfig":     {dllama, []string{"KUBECONFIG="}, []string{"koldun_dllama needs kubernetes", "the environment variable KUBECONFIG"}},
+		"KubeconfigIsGone": {dllama, []string{"KUBECONFIG=/does/not/exist"}, []string{"/does/not/exist", "kubernetes.config_path in the provider block"}},
+		"NoKubeconfigFile": {dllama, []string{kubeconfig("(?s).*", "{[")}, []string{"is to name a kubeconfig file"}},
+		"ClusterIsDown":    {dllama, []string{kubeconfig(`127\.0\.0\.1:\d+`, "127.0.0.1:1")}, []string{"is the cluster up"}},
+		"WrongToken":       {dllama, []string{kubeconfig(`token: .*`, "token: wrong")}, []string{"no longer valid", "the user in the kubeconfig file"}},
+		"NoNamespace":      {dllama, []string{"KUBE_NAMESPACE=nowhere"}, []string{`"nowhere" not found`, "make the namespace first"}},
+		"WrongKeys":        {`resource "koldun_bucket" "b" { bucket_name = "mistaken" }`, []string{"AWS_SECRET_ACCESS_KEY=wrong"}, []string{"are the credentials right", "s3.secret_key in the provider block"}},
+		"StoreIsDown":      {`resource "koldun_bucket" "b" { bucket_name = "mistaken" }`, []string{"AWS_ENDPOINT_URL_S3=http://127.0.0.1:1"}, []string{"is the server up", "AWS_ENDPOINT_URL_S3"}},
+		"NoModelSplitsSo":  {strings.Replace(dllama, "\n}", "\n  nodes = 3\n}", 1), nil, []string{"the embedded engine runs on 1 node"}},
+		"Exists": {`resource "koldun_key_value" "a" { bucket = "twice" }
+resource "koldun_key_value" "b" {
+  depends_on = [koldun_key_value.a]
+  bucket     = "twice"
+}`, nil, []string{`"twice" exists already`, "import koldun_key_value.NAME"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := m.Folder(t, head+mistake.config, append(append([]string{}, env...), mistake.env...)...)
+			r := f.Run("apply", "-auto-approve")
+			said := strings.Join(strings.Fields(strings.ReplaceAll(r.Out, "│", " ")), " ")
+			for _, want := range mistake.want {
+				if r.Exit == 0 || !strings.Contains(said, want) {
+					t.Errorf("exit %d, and it does not say %q:\n%s", r.Exit, want, r.Out)
+				}
+			}
+		})
+	}
+}
+
+// TestTokenThatHasEnded is made, because the same configuration was right once,
+// and tells that nobody can use it.
+func TestTokenThatHasEnded(t *testing.T) {
+	f := mirror(t).Folder(t, head+`resource "koldun_token" "t" {
+  name    = "t"
+  sha256  = sha256("a-token-of-old")
+  expires = "2020-01-31T00:00:00Z"
+}`, outside(t)...)
+	if out := f.OK("validate"); !strings.Contains(out, "The token has ended") {
+		t.Errorf("validate says:\n%s", out)
+	}
+}
