@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -46,4 +47,22 @@ func TestExamplesAreFormatted(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.OK("fmt", "-check", "-diff", "-recursive")
+}
+
+// TestPlatformInstallsWhatIsTested compares versions of Crossplane: that of the
+// example, which no test installs, with that of the control plane of all tests.
+func TestPlatformInstallsWhatIsTested(t *testing.T) {
+	example, err := os.ReadFile("../../examples/terraform/platform/main.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested, err := os.ReadFile("../../test/tools/crossplane/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	installs := regexp.MustCompile(`default     = "([0-9.]+)"\n  description = "Version of Crossplane`).FindSubmatch(example)
+	runs := regexp.MustCompile(`github.com/crossplane/crossplane/v2 v([0-9.]+)`).FindSubmatch(tested)
+	if installs == nil || runs == nil || string(installs[1]) != string(runs[1]) {
+		t.Errorf("the example installs %q, tests run %q", installs, runs)
+	}
 }

@@ -73,15 +73,23 @@ func TestEveryPermutation(t *testing.T) {
 			for i, config := range w.Resource("koldun_"+k.Name).Permutations(base, s.samples, 25) {
 				config = maps.Clone(config)
 				config["name"] = fmt.Sprintf("perm-%d", i)
-				if w.permute("koldun_"+k.Name, config); t.Failed() {
+				r := w.permute("koldun_"+k.Name, config)
+				if t.Failed() {
 					t.Fatalf("with %v", config)
+				}
+				if i > 0 {
+					continue // the others end with the cluster
+				}
+				if e := r.Destroy(); e != "" {
+					t.Fatal(e)
 				}
 			}
 		})
 	}
 }
 
-func (w *world) permute(kind string, config map[string]any) {
+// permute applies, refreshes and imports a configuration.
+func (w *world) permute(kind string, config map[string]any) *rig.Resource {
 	t := w.t
 	t.Helper()
 	r := w.Resource(kind)
@@ -104,7 +112,5 @@ func (w *world) permute(kind string, config map[string]any) {
 	if data, e := w.Data(kind, identity); e != "" || data["ready"] != true {
 		t.Errorf("the data source has %v %s", data, e)
 	}
-	if e := r.Destroy(); e != "" {
-		t.Fatal(e)
-	}
+	return r
 }

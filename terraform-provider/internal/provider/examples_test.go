@@ -1,0 +1,61 @@
+package provider_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/provider"
+)
+
+// TestEverythingHasAnExample looks for the files that the documentation is made
+// of, and for the page that was made.
+func TestEverythingHasAnExample(t *testing.T) {
+	const koldun = "koldun"
+	p := provider.New("test", os.Getenv)
+	t.Cleanup(p.Close)
+	want := map[string][]string{"docs": {"index.md"}, "examples/provider": {"provider.tf"}}
+	add := func(kind, name, page string, files ...string) {
+		want["docs/"+kind] = append(want["docs/"+kind], page+".md")
+		folder := "examples/" + kind + "/" + name
+		want[folder] = append(want[folder], files...)
+	}
+	page := func(name string) string { return name[len(koldun)+1:] }
+	for _, make := range p.Resources(t.Context()) {
+		var m resource.MetadataResponse
+		make().Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: koldun}, &m)
+		add("resources", m.TypeName, page(m.TypeName), "resource.tf", "import.sh", "import-by-identity.tf")
+	}
+	for _, make := range p.DataSources(t.Context()) {
+		var m datasource.MetadataResponse
+		make().Metadata(t.Context(), datasource.MetadataRequest{ProviderTypeName: koldun}, &m)
+		add("data-sources", m.TypeName, page(m.TypeName), "data-source.tf")
+	}
+	for _, make := range p.EphemeralResources(t.Context()) {
+		var m ephemeral.MetadataResponse
+		make().Metadata(t.Context(), ephemeral.MetadataRequest{ProviderTypeName: koldun}, &m)
+		add("ephemeral-resources", m.TypeName, page(m.TypeName), "ephemeral-resource.tf")
+	}
+	for _, make := range p.Functions(t.Context()) {
+		var m function.MetadataResponse
+		make().Metadata(t.Context(), function.MetadataRequest{}, &m)
+		add("functions", m.Name, m.Name, "function.tf")
+	}
+	files := 0
+	for folder, names := range want {
+		for _, name := range names {
+			files++
+			if _, err := os.Stat(filepath.Join("../..", folder, name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if files < 90 {
+		t.Errorf("only %d files are looked for", files)
+	}
+}
