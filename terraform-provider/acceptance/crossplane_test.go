@@ -92,7 +92,7 @@ func (s *stage) quickstart(t *testing.T) {
 	if got := changes(t, f.OK("show", "-json", "saved.plan")); got != "koldun_dllama.tiny update engine" {
 		t.Errorf("a changed value is planned as %q", got)
 	}
-	if out := f.OK("show", "saved.plan"); !strings.Contains(out, "~ threads") || !strings.Contains(out, "1 -> 2") {
+	if out := f.OK("show", "saved.plan"); !strings.Contains(out, "~ threads") || !strings.Contains(out, "1 -> 2") || strings.Contains(out, "Changes to Outputs") {
 		t.Errorf("the plan shows:\n%s", out)
 	}
 	f.OK("apply", "-auto-approve", "-var", "threads=2")
@@ -140,6 +140,7 @@ func changes(t *testing.T, plan string) string {
 				Actions []string       `json:"actions"`
 				Before  map[string]any `json:"before"`
 				After   map[string]any `json:"after"`
+				Unknown map[string]any `json:"after_unknown"`
 			} `json:"change"`
 		} `json:"resource_changes"`
 	}
@@ -151,12 +152,32 @@ func changes(t *testing.T, plan string) string {
 		out = append(out, r.Address)
 		out = append(out, r.Change.Actions...)
 		for _, name := range slices.Sorted(maps.Keys(r.Change.After)) {
-			if !reflect.DeepEqual(r.Change.Before[name], r.Change.After[name]) {
+			if differ(r.Change.Before[name], r.Change.After[name], r.Change.Unknown[name]) {
 				out = append(out, name)
 			}
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// differ compares what a value was with what it will be, as far as that is
+// known. unknown is true, or a map of such for the parts of an object.
+func differ(before, after, unknown any) bool {
+	if unknown == true {
+		return false
+	}
+	b, was := before.(map[string]any)
+	a, is := after.(map[string]any)
+	if !was || !is {
+		return !reflect.DeepEqual(before, after)
+	}
+	parts, _ := unknown.(map[string]any)
+	for name := range b {
+		if differ(b[name], a[name], parts[name]) {
+			return true
+		}
+	}
+	return false
 }
 
 // answers asks a model over the OpenAI protocol, and wants a streamed text.
