@@ -6,20 +6,31 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A finalizer keeps what was observed while it writes: the answer of the API
-// server holds the status before the observation, and the next look at what was
-// just taken over is a poll interval away.
-type finalizer struct{ *resource.APIFinalizer }
-
-func newFinalizer(c kube.Client) finalizer {
-	return finalizer{resource.NewAPIFinalizer(c, managed.FinalizerName)}
+// A finalizer keeps a resource as long as something has to be deleted outside.
+type finalizer struct {
+	*resource.APIFinalizer
+	observeOnly bool // the kind deletes nothing
 }
 
-// AddFinalizer writes the finalizer and the spec.
+func newFinalizer(c kube.Client, observeOnly bool) finalizer {
+	return finalizer{resource.NewAPIFinalizer(c, managed.FinalizerName), observeOnly}
+}
+
+// AddFinalizer writes the finalizer and the spec. It keeps what was observed: the
+// answer of the API server holds the status before the observation, and the next
+// look at what was just taken over is a poll interval away.
+//
+// A resource that somebody composed and that deletes nothing gets none: the
+// write would be an event for the composite, and Crossplane bounds those.
 func (f finalizer) AddFinalizer(ctx context.Context, obj resource.Object) error {
+	if metav1.GetControllerOf(obj) != nil && !f.deletes(obj) {
+		return nil
+	}
 	written, ok := obj.DeepCopyObject().(resource.Object)
 	if !ok {
 		return fmt.Errorf("cannot copy %T", obj)
@@ -31,4 +42,9 @@ func (f finalizer) AddFinalizer(ctx context.Context, obj resource.Object) error 
 	obj.SetResourceVersion(written.GetResourceVersion())
 	obj.SetGeneration(written.GetGeneration())
 	return nil
+}
+
+func (f finalizer) deletes(obj resource.Object) bool {
+	m, ok := obj.(resource.Managed)
+	return !f.observeOnly && (!ok || allows(m, xpv2.ManagementActionDelete))
 }

@@ -78,7 +78,7 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 			usage: resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}),
 		}),
 		managed.WithInitializers(namer[M, S, O]{kind: k, client: mgr.GetClient()}),
-		managed.WithFinalizer(newFinalizer(mgr.GetClient())),
+		managed.WithFinalizer(newFinalizer(mgr.GetClient(), k.ObserveOnly)),
 		managed.WithDeterministicExternalName(true), // names are the user's: a repeated creation adopts
 		managed.WithCriticalAnnotationUpdater(managed.CriticalAnnotationUpdateFn(unrecorded)),
 		managed.WithCreationGracePeriod(0), // what was made is there at once
@@ -180,7 +180,8 @@ func (c *connector[M, S, O]) track(ctx context.Context, m M) error {
 }
 
 // A namer writes what the outside thing is called into the annotation that
-// Crossplane keeps for it. A name that somebody wrote there must be the same.
+// Crossplane keeps for it, together with the finalizer. A name that somebody
+// wrote there must be the same.
 type namer[M resource.ModernManaged, S, O any] struct {
 	kind   Kind[M, S, O]
 	client kube.Client

@@ -5,15 +5,17 @@ import (
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-// TestCreationIsTwoWrites: each write of a resource is an event for the composite
-// that has composed it, and Crossplane bounds those.
-func TestCreationIsTwoWrites(t *testing.T) {
+// TestComposedResourcesAreWrittenOnce: each write of a resource is an event for
+// the composite that has composed it, and Crossplane bounds those. One that has
+// something to delete is written twice.
+func TestComposedResourcesAreWrittenOnce(t *testing.T) {
 	w := newWorld(t)
 	first := stream(w, "FIRST")
 	w.create(first)
@@ -22,26 +24,47 @@ func TestCreationIsTwoWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, err := c.Watch(t.Context(), &v1alpha1.KeyValueList{}, client.InNamespace(w.ns))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer seen.Stop()
-	m := keyValue(w, "composed", xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)
-	m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "connection"}
-	w.create(m)
-	w.ready(m)
-	w.secret("connection", map[string]string{"NATS_URL": w.nats.URL(), "NATS_USER": "koldun", "NATS_PASSWORD": "test-password"})
-	writes := 0
-	for event := range seen.ResultChan() {
-		if event.Type == watch.Modified {
-			writes++
+	composite := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "composite"}}
+	w.create(composite)
+	adopts := []xpv2.ManagementAction{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate}
+	for name, want := range map[string]int{"kept": 1, "deleted": 2} {
+		seen, err := c.Watch(t.Context(), &v1alpha1.KeyValueList{}, client.InNamespace(w.ns))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got, ok := event.Object.(*v1alpha1.KeyValue); ok && got.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
-			break
+		m := keyValue(w, name, adopts...)
+		if m.Name = name; want == 2 {
+			m.Spec.ManagementPolicies = append(m.Spec.ManagementPolicies, xpv2.ManagementActionDelete)
 		}
-	}
-	if writes != 2 {
-		t.Errorf("it was written %d times, want twice: its finalizer, and what was found", writes)
+		m.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(composite, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}
+		m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: name}
+		w.create(m)
+		w.ready(m)
+		w.secret(name, map[string]string{"NATS_URL": w.nats.URL(), "NATS_USER": "koldun", "NATS_PASSWORD": "test-password"})
+		writes := 0
+		for event := range seen.ResultChan() {
+			got, ok := event.Object.(*v1alpha1.KeyValue)
+			if !ok || got.Name != name {
+				continue
+			}
+			if event.Type == watch.Modified {
+				writes++
+			}
+			if got.GetCondition(xpv2.TypeReady).Status == corev1.ConditionTrue {
+				break
+			}
+		}
+		seen.Stop()
+		if writes != want {
+			t.Errorf("%s was written %d times, want %d", name, writes, want)
+		}
+		if _, err := w.bus().JetStream().KeyValue(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+		w.delete(m)
+		w.gone(m)
+		if _, err := w.bus().JetStream().KeyValue(t.Context(), name); (err == nil) != (want == 1) {
+			t.Errorf("after its resource was deleted, bucket %q: %v", name, err)
+		}
 	}
 }

@@ -29,7 +29,7 @@ func prepare(obj *unstructured.Unstructured) bool {
 		obj.SetFinalizers(slices.DeleteFunc(finalizers, func(f string) bool { return f == finalizer }))
 		return has
 	}
-	if has {
+	if has || !deletes(obj) {
 		return false
 	}
 	annotations := obj.GetAnnotations()
@@ -40,6 +40,14 @@ func prepare(obj *unstructured.Unstructured) bool {
 	obj.SetAnnotations(annotations)
 	obj.SetFinalizers(append(finalizers, finalizer))
 	return true
+}
+
+// deletes reports whether something outside has to go with a resource; our
+// provider gives others that were composed no finalizer.
+func deletes(obj *unstructured.Unstructured) bool {
+	policies, given, _ := unstructured.NestedStringSlice(obj.Object, "spec", "managementPolicies")
+	return !slices.Contains([]string{"Demand", "HubRevision", "Pool"}, obj.GetKind()) &&
+		(!given || slices.Contains(policies, "*") || slices.Contains(policies, "Delete"))
 }
 
 // settle sets what was observed, and the conditions Synced and Ready.
