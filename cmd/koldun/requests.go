@@ -82,7 +82,7 @@ func (c *RequestsShowCmd) Run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	if shown.Open == nil && shown.Outcome == nil && shown.DeadLetter == nil {
-		return fault.Errorf(fault.NotFound, "cannot show request %q: it is neither waiting nor among those that ended in the last %s", c.ID, names.OutcomeMaxAge)
+		return unknownRequest("show", c.ID)
 	}
 	return printJSON(os.Stdout, shown)
 }
@@ -101,8 +101,12 @@ func (c *RequestsCancelCmd) Run(ctx context.Context, log *slog.Logger) error {
 	defer b.Close()
 	open, err := b.FindOpen(ctx, c.ID)
 	if fault.Is(err, fault.NotFound) {
-		if o, endErr := b.FindOutcome(ctx, c.ID); endErr == nil {
+		o, endErr := b.FindOutcome(ctx, c.ID)
+		switch {
+		case endErr == nil:
 			return fault.Errorf(fault.Conflict, "cannot cancel request %q: it has ended (%s)", c.ID, o.State)
+		case fault.Is(endErr, fault.NotFound):
+			return unknownRequest("cancel", c.ID)
 		}
 	}
 	if err != nil {
@@ -115,6 +119,10 @@ func (c *RequestsCancelCmd) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	fmt.Fprintln(os.Stderr, "cancelled", c.ID)
 	return nil
+}
+
+func unknownRequest(verb, id string) error {
+	return fault.Errorf(fault.NotFound, "cannot %s request %q: it is neither waiting nor among those that ended in the last %s", verb, id, names.OutcomeMaxAge)
 }
 
 func printJSON(w io.Writer, v any) error {

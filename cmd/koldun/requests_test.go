@@ -80,5 +80,5 @@ func TestRequests(t *testing.T) {
 	}
 	f.settled()
 	f.prints(15, []string{"requests", "cancel", "req_slow"}, "it has ended (cancelled)")
-	f.prints(12, []string{"requests", "cancel", "req_none"}, `cannot cancel request "req_none"`)
+	f.prints(12, []string{"requests", "cancel", "req_none"}, `cannot cancel request "req_none": it is neither waiting nor`)
 }
