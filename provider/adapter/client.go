@@ -65,7 +65,7 @@ func (c *client[M, S, O]) Observe(ctx context.Context, m M) (managed.ExternalObs
 // filled in needs the runtime's second look.
 func (c *client[M, S, O]) atOnce(m M) bool {
 	return allows(m, xpv2.ManagementActionCreate) && allows(m, xpv2.ManagementActionUpdate) &&
-		!(c.kind.Keeps && allows(m, xpv2.ManagementActionLateInitialize))
+		(!c.kind.Keeps || !allows(m, xpv2.ManagementActionLateInitialize))
 }
 
 // Create makes the outside thing. What it is like is seen at the next look.
