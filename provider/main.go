@@ -29,6 +29,7 @@ type CLI struct {
 	LeaderElection   bool             `default:"true" negatable:"" env:"LEADER_ELECTION" help:"Let one of several replicas work."`
 	LeaseNamespace   string           `env:"POD_NAMESPACE" help:"Namespace of the lease. Defaults to the pod's."`
 	Metrics          string           `default:":8080" help:"Address of the Prometheus metrics; 0 for none."`
+	PollStateMetric  time.Duration    `default:"10s" help:"How often managed resources are counted for the metrics; 0 for never."`
 	Health           string           `default:":8081" help:"Address of /healthz and /readyz; empty for none."`
 	Version          kong.VersionFlag `help:"Print the version."`
 }
@@ -53,6 +54,7 @@ func (c *CLI) Run() error {
 		PollInterval:   c.PollInterval,
 		MaxReconciles:  c.MaxReconcileRate,
 		Metrics:        c.Metrics,
+		CountInterval:  c.PollStateMetric,
 		Health:         c.Health,
 		LeaderElection: c.LeaderElection,
 		Namespace:      c.LeaseNamespace,

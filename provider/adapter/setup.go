@@ -113,7 +113,7 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 		}
 		return inner.Reconcile(ctx, req)
 	})
-	return ctrl.NewControllerManagedBy(mgr).
+	err = ctrl.NewControllerManagedBy(mgr).
 		Named(name).
 		WithOptions(kubecontroller.Options{
 			MaxConcurrentReconciles: o.MaxConcurrentReconciles,
@@ -123,6 +123,10 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 		For(m).
 		WatchesRawSource(o.Board.Source(k.Name)).
 		Complete(ratelimiter.NewReconciler(name, tidy, o.GlobalRateLimiter))
+	if err != nil {
+		return err
+	}
+	return addCensus(mgr, gvk, o.Options)
 }
 
 // unrecorded leaves out that a creation has succeeded or failed. Nobody needs

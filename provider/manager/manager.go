@@ -12,7 +12,6 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/customresourcesgate"
-	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	corev1 "k8s.io/api/core/v1"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +24,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -44,6 +42,7 @@ type Options struct {
 	PollInterval   time.Duration // between two looks at an outside thing
 	MaxReconciles  int           // per second, over all kinds; as many of one kind at a time, at most maxConcurrent
 	Metrics        string        // address, "0" for none
+	CountInterval  time.Duration // between two counts of resources for the metrics; 0 for none
 	Health         string        // address, "" for none
 	LeaderElection bool
 	Namespace      string // of the lease; empty: where the pod runs
@@ -98,10 +97,9 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	if err := notify(ctx, mgr.GetCache(), secrets, board, g); err != nil {
 		return nil, err
 	}
-	recorder := managed.NewMRMetricRecorder()
-	metrics.Registry.Unregister(recorder) // of an earlier Manager of this process
-	if err := metrics.Registry.Register(recorder); err != nil {
-		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	measured, err := metricOptions(o.CountInterval)
+	if err != nil {
+		return nil, err
 	}
 	opts := adapter.Options{
 		Options: controller.Options{
@@ -110,7 +108,7 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 			PollInterval:            o.PollInterval,
 			MaxConcurrentReconciles: min(o.MaxReconciles, maxConcurrent),
 			Features:                &feature.Flags{},
-			MetricOptions:           &controller.MetricOptions{MRMetrics: recorder},
+			MetricOptions:           measured,
 			Gate:                    new(gate.Gate[schema.GroupVersionKind]),
 		},
 		Pool: pool, Board: board, Followers: followers, Keeper: offspring.New(mgr.GetClient(), board),

@@ -1,0 +1,161 @@
+package manager_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/platform"
+)
+
+// TestReplicas runs two providers as processes, as a Deployment of two does,
+// against an API server of their own. One works and tells by its metrics what
+// of; when it is told to stop the other goes on. A kind whose CRD is missing
+// at the start is served as soon as it is there.
+func TestReplicas(t *testing.T) {
+	c := cluster.Start(t, cluster.Options{ControlPlaneOnly: true})
+	var early, late []string
+	for _, crd := range definitions(t) {
+		if strings.Contains(crd, "name: streams.koldun.m.gorizond.io") {
+			late = append(late, crd)
+		} else {
+			early = append(early, crd)
+		}
+	}
+	if len(late) != 1 {
+		t.Fatalf("%d CRDs of streams", len(late))
+	}
+	if err := c.Apply(t.Context(), early...); err != nil {
+		t.Fatal(err)
+	}
+	program, err := platform.Build(t.Context(), "../..", t.TempDir(), "provider")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replicas := []*replica{newReplica(t, c, program), newReplica(t, c, program)}
+	for _, r := range replicas {
+		r.eventually("ready", func() error { _, err := r.ask(r.health, "/readyz"); return err })
+	}
+	var leader, other *replica
+	cluster.Eventually(t, "one of the two to lead", func(context.Context) error {
+		for i, r := range replicas {
+			if r.leads() == nil {
+				leader, other = r, replicas[1-i]
+				return nil
+			}
+		}
+		return errors.New("neither leads")
+	})
+	if err := c.Apply(t.Context(), late...); err != nil {
+		t.Fatal(err)
+	}
+	w := worldOn(t, c)
+	name := "replicas"
+	s := stream(w, name)
+	w.create(s)
+	w.ready(s)
+	for _, metric := range []string{
+		`crossplane_managed_resource_exists{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
+		`crossplane_managed_resource_ready{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
+		`crossplane_managed_resource_synced{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
+		`crossplane_managed_resource_first_time_to_readiness_seconds_count{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
+	} {
+		leader.eventually("telling "+metric, func() error { return leader.tells(metric) })
+	}
+	if other.leads() == nil {
+		t.Error("both lead")
+	}
+	leader.stop()
+	other.eventually("in the lead", other.leads)
+	w.change(s, func() { s.Spec.ForProvider.MaxMsgs = new(int64(20)) })
+	w.stream(name, "changed by the other replica", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 20 })
+}
+
+// A replica is a process of the provider.
+type replica struct {
+	t               *testing.T
+	cmd             *exec.Cmd
+	metrics, health string
+}
+
+func newReplica(t *testing.T, c *cluster.Cluster, program string) *replica {
+	t.Helper()
+	r := &replica{t: t, metrics: porttest.Address(t), health: porttest.Address(t)}
+	log, err := os.Create(filepath.Join(t.TempDir(), "provider.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.cmd = exec.Command(program, "--metrics="+r.metrics, "--health="+r.health, "--poll-state-metric=1s")
+	r.cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig(), "POD_NAMESPACE=default")
+	r.cmd.Stdout, r.cmd.Stderr = log, log
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+		_ = log.Close()
+		if text, err := os.ReadFile(log.Name()); err == nil && t.Failed() {
+			t.Logf("a replica wrote:\n%s", text)
+		}
+	})
+	return r
+}
+
+func (r *replica) ask(addr, path string) (string, error) {
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, "http://"+addr+path, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s: %s", resp.Status, body)
+	}
+	return string(body), err
+}
+
+// tells looks for a line among the metrics.
+func (r *replica) tells(line string) error {
+	text, err := r.ask(r.metrics, "/metrics")
+	if err == nil && !strings.Contains(text, line+"\n") {
+		err = fmt.Errorf("%q is not among the metrics", line)
+	}
+	return err
+}
+
+func (r *replica) leads() error {
+	return r.tells(`leader_election_master_status{name="koldun-provider"} 1`)
+}
+
+func (r *replica) eventually(what string, f func() error) {
+	r.t.Helper()
+	cluster.Eventually(r.t, "a replica to be "+what, func(context.Context) error { return f() })
+}
+
+// stop is what a rollout does.
+func (r *replica) stop() {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.cmd.Wait(); err != nil {
+		r.t.Errorf("the replica ended with %v", err)
+	}
+}
