@@ -129,6 +129,9 @@ func plainly(name, raw string, v any) string {
 	if _, err := time.Parse(time.RFC3339, text); err == nil && (name == "created" || name == "written") {
 		return "a time"
 	}
+	if seq, ok := v.(float64); ok && name == "first_seq" && seq > 1 {
+		return "the moment it was made" // see internal/bus
+	}
 	if name == "owner" && text != "" {
 		return "somebody" // each face has names of its own for its resources
 	}

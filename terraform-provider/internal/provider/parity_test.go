@@ -175,7 +175,7 @@ func (p *parity) field(path, name string, s extv1.JSONSchemaProps, a schema.Attr
 			p.t.Errorf("%s: %s is not described", path, v)
 		}
 	}
-	if s.Default != nil && string(s.Default.Raw) != "{}" {
+	if s.Default != nil && !contains([]string{"{}", "[]", `""`}, string(s.Default.Raw)) { // that of nothing says nothing
 		v := strings.Trim(string(s.Default.Raw), `"`)
 		if !strings.Contains(strings.ReplaceAll(a.GetDescription(), " ", ""), strings.ReplaceAll("Default:`"+v+"`", " ", "")) {
 			p.t.Errorf("%s: the default %s is not described: %s", path, v, a.GetDescription())
