@@ -105,7 +105,7 @@ func TestOfficialClient(t *testing.T) {
 		}
 		q := seen[1]
 		if q.Session != tinySession || q.Model != "default/tiny" || q.Tenant != "anonymous" || q.Timeout != 10*time.Minute ||
-			!q.Deadline.Equal(q.Created.Add(30*time.Minute)) || q.Affinity == "" || q.Affinity != seen[0].Affinity {
+			!q.Deadline.Equal(q.Created.Add(time.Hour)) || q.Affinity == "" || q.Affinity != seen[0].Affinity {
 			t.Errorf("got %+v", q)
 		}
 		wantBody := `{"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"What is Koldun?"}],` +
