@@ -28,6 +28,9 @@ func main() {
 	// Terraform keeps several of these processes for as long as it runs: memory
 	// is worth more than the time of collecting it.
 	runtimedebug.SetGCPercent(50)
+	if !wantsLogs(os.Environ()) {
+		_ = os.Setenv(sdkLevel, "off")
+	}
 	p := koldun.New(version, os.Getenv)
 	defer p.Close()
 	err := providerserver.Serve(context.Background(), func() provider.Provider { return p }, providerserver.ServeOpts{
