@@ -158,30 +158,30 @@ func TestSlotsAreNeverTooMany(t *testing.T) {
 func TestSlotsLastAsLongAsTheyAreKept(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *pace) { c.Isolation, c.MaxSessions, c.DemandTTL = IsolateToken, 1, time.Second })
 	s := w.gateway.slots
-	kept := time.Now()
+	until := func() time.Time { // at least
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.taken["first"].until
+	}
 	if !s.hold(t.Context(), "default", "first") {
 		t.Fatal("no slot")
 	}
-	for begun := kept; time.Since(begun) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
-		before := kept
-		kept = time.Now()
+	for begun := time.Now(); time.Since(begun) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
 		s.keep(t.Context(), "default", "first")
 		s.keep(t.Context(), "default", "second") // has none to keep
+		kept := until()
 		if !s.hold(t.Context(), "default", "second") {
 			continue
 		}
-		if time.Since(before) < time.Second {
+		if time.Now().Before(kept) {
 			t.Fatal("the only slot is held by two")
 		}
 		// This machine stood still for longer than a slot lasts: once more.
 		eventually(t, "the first has the slot again", func() bool { return s.hold(t.Context(), "default", "first") })
-		kept = time.Now()
-		begun = kept
+		begun = time.Now()
 	}
 	eventually(t, "the slot is free", func() bool { return s.hold(t.Context(), "default", "second") })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.taken["first"]; ok {
+	if !until().IsZero() {
 		t.Error("the first is still remembered")
 	}
 }

@@ -44,14 +44,12 @@ func TestPriorityOf(t *testing.T) {
 func TestPriorityIsQueued(t *testing.T) {
 	w := newWorld(t, nil)
 	w.putToken(registry.Token{SHA256: digest("urgent"), Metadata: map[string]string{bus.MetadataPriority: "high"}})
-	got := make(chan bus.Priority, 1)
-	go w.bus.Backlog(t.Context(), tinySession, func(e bus.Entry) { got <- e.Request.Priority }, func() {})
-	startRunner(t, w.bus, tinySession, says("x"))
+	runner := startRunner(t, w.bus, tinySession, says("x"))
 	if r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", "urgent", bus.HeaderPriority, "high"); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d: %s", r.StatusCode, body)
 	}
-	if p := <-got; p != bus.PriorityHigh {
-		t.Errorf("priority = %q, want high", p)
+	if got := runner.seen(); len(got) != 1 || got[0].Priority != bus.PriorityHigh {
+		t.Errorf("queued: %+v, want one of high priority", got)
 	}
 	if r, _ := w.do("POST", "/v1/chat/completions", chatBody(""), bus.HeaderPriority, "urgent"); r.StatusCode != http.StatusBadRequest {
 		t.Errorf("an unknown priority: status %d, want 400", r.StatusCode)

@@ -36,11 +36,12 @@ type slots struct {
 	taken map[string]taken
 }
 
-// A taken slot is one that this gateway took: the cache learns of it later.
+// A taken slot is one that this gateway took or kept: the cache learns of that
+// later.
 type taken struct {
 	slot     registry.Slot
 	revision uint64
-	until    time.Time
+	until    time.Time // it lasts at least so long
 }
 
 func newSlots(table slotTable, cache slotCache, most int, ttl time.Duration, log *slog.Logger) *slots {
@@ -104,20 +105,21 @@ func (s *slots) keep(ctx context.Context, namespace, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, held := s.taken[session]
-	if r, known := s.find(namespace, session); known {
-		delete(s.taken, session) // from now on the cache knows
-		t.slot, t.revision = r.Value, r.Revision
+	if r, known := s.find(namespace, session); known && r.Revision > t.revision {
+		t.slot, t.revision = r.Value, r.Revision // another gateway has kept it since
 	} else if !held {
 		return
 	}
+	now := time.Now()
 	revision, err := s.table.SwapTTL(ctx, t.slot.Key(), t.slot, t.revision, s.ttl)
 	switch {
-	case err == nil && held:
-		s.taken[session] = taken{t.slot, revision, time.Now().Add(s.ttl)}
-	case err == nil, ctx.Err() != nil:
+	case err == nil:
+		s.taken[session] = taken{t.slot, revision, now.Add(s.ttl)}
+	case ctx.Err() != nil:
 	case fault.Is(err, fault.Conflict):
 		// Another gateway has just done the same, or the place was lost while
 		// NATS was away.
+		delete(s.taken, session)
 		if _, known := s.find(namespace, session); !known {
 			s.take(ctx, namespace, session)
 		}
