@@ -35,3 +35,18 @@ func testContext(tb testing.TB) context.Context {
 func request(id string) bus.Request {
 	return bus.Request{ID: id, Session: "s", Tenant: "t", Model: "ns/m", Body: []byte(`{}`), Created: time.Now()}
 }
+
+// publisher queues requests of sessions and tenants, and returns their sequences.
+func publisher(tb testing.TB, b *bus.Bus) func(id, session, tenant string) uint64 {
+	tb.Helper()
+	return func(id, session, tenant string) uint64 {
+		tb.Helper()
+		r := request(id)
+		r.Session, r.Tenant = session, tenant
+		seq, err := b.PublishRequest(testContext(tb), r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return seq
+	}
+}

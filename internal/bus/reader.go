@@ -37,7 +37,7 @@ type streamReader struct {
 	bus     *Bus
 	filter  string
 	handle  func(msg jetstream.Msg, seq uint64)
-	reached func() // called once when all that was there has been handled; nil if nobody asks
+	reached func() // called when all that was there has been handled, and nil from then on
 	// newest tells the sequence of the last message there is, 0 for none, as
 	// the leader of the stream knows it. A reader's consumer lives on any of
 	// the stream's servers, which may not have all messages yet, so its own

@@ -16,22 +16,13 @@ func TestBacklog(t *testing.T) {
 	srv := natstest.Start(t)
 	b := connect(t, srv)
 	ctx := testContext(t)
-	publish := func(id, session string) uint64 {
-		t.Helper()
-		r := request(id)
-		r.Session = session
-		seq, err := b.PublishRequest(ctx, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return seq
-	}
-	first := publish("req_1", "s")
-	publish("req_2", "other")
+	publish := publisher(t, b)
+	first := publish("req_1", "s", "t")
+	publish("req_2", "other", "t")
 	if err := b.Conn().PublishMsg(&nats.Msg{Subject: names.RequestSubject("s", "t"), Data: []byte("no request")}); err != nil {
 		t.Fatal(err)
 	}
-	publish("req_3", "s")
+	publish("req_3", "s", "t")
 
 	events := make(chan string, 100)
 	go b.Backlog(ctx, "s", func(e bus.Entry) { events <- fmt.Sprintf("%d:%s:%t", e.Seq-first+1, e.Request.ID, e.Lasting) }, func() { events <- "replayed" })
@@ -49,10 +40,10 @@ func TestBacklog(t *testing.T) {
 		}
 	}
 	want(events, "1:req_1:true", "3::true", "4:req_3:true", "replayed")
-	publish("req_4", "s")
+	publish("req_4", "s", "t")
 	want(events, "5:req_4:true")
 	srv.Restart()
-	publish("req_5", "s")
+	publish("req_5", "s", "t")
 	want(events, "6:req_5:true")
 
 	none := make(chan string, 1)

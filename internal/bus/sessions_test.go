@@ -31,16 +31,7 @@ func TestSessions(t *testing.T) {
 			}
 		}
 	}
-	publish := func(id, session, tenant string) uint64 {
-		t.Helper()
-		r := request(id)
-		r.Session, r.Tenant = session, tenant
-		seq, err := b.PublishRequest(ctx, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return seq
-	}
+	publish := publisher(t, b)
 	want(map[string]int{})
 	publish("req_1", "s", "t")
 	publish("req_2", "s", "another")

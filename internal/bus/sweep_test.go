@@ -13,16 +13,7 @@ import (
 func TestSweepRequests(t *testing.T) {
 	b := connect(t, natstest.Start(t))
 	ctx := testContext(t)
-	publish := func(id, session string) uint64 {
-		t.Helper()
-		r := request(id)
-		r.Session = session
-		seq, err := b.PublishRequest(ctx, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return seq
-	}
+	publish := publisher(t, b)
 	depths := func(want map[string]int) {
 		t.Helper()
 		for session, n := range want {
@@ -31,10 +22,10 @@ func TestSweepRequests(t *testing.T) {
 			}
 		}
 	}
-	publish("req_1", "s")
-	publish("req_2", "other")
-	publish("req_3", "s")
-	below := publish("req_4", "s")
+	publish("req_1", "s", "t")
+	publish("req_2", "other", "t")
+	publish("req_3", "s", "t")
+	below := publish("req_4", "s", "t")
 	depths(map[string]int{"s": 3, "other": 1})
 	if err := b.SweepRequests(ctx, "s", below); err != nil {
 		t.Fatal(err)
@@ -52,7 +43,7 @@ func TestSweepRequests(t *testing.T) {
 	if err := b.Ensure(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if seq := publish("req_5", "s"); seq <= below {
+	if seq := publish("req_5", "s", "t"); seq <= below {
 		t.Errorf("sequence %d in the new stream, %d in the one before", seq, below)
 	}
 	if err := b.SweepRequests(ctx, "s", below+1); err != nil {
