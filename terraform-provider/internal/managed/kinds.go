@@ -108,7 +108,7 @@ func tokenRow() Kind {
 		"prefix":    "What keys begin with.",
 	}
 	k.Owner, k.Connects, k.Digest = true, true, "sha256"
-	k.Omit, k.Fixed = []string{"secretRef"}, []string{"bucket", "prefix"}
+	k.Omit = []string{"secretRef"}
 	k.Identity.Places = []identity.Place{{Attribute: "bucket", Usual: names.TokensBucket}, {Attribute: "prefix", Usual: names.TokenKey("")}}
 	k.Defaults = map[string]any{}
 	for _, p := range k.Identity.Places {
