@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +14,6 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
@@ -77,35 +73,10 @@ func newBench(b *testing.B) *bench {
 	if err := c.Apply(b.Context(), definitions(b)...); err != nil {
 		b.Fatal(err)
 	}
-	log, err := os.Create(filepath.Join(b.TempDir(), "provider.log"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	cmd := exec.Command(binary, "--no-leader-election", "--metrics=0", "--health=")
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig())
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		_ = log.Close()
-	})
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		b.Fatal(err)
-	}
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		b.Fatal(err)
-	}
+	provider := start(b, c, binary, "--no-leader-election", "--metrics=0", "--health=")
 	cfg := c.Config()
 	cfg.QPS, cfg.Burst = 1000, 1000
-	cl, err := client.New(cfg, client.Options{Scheme: scheme})
-	if err != nil {
-		b.Fatal(err)
-	}
-	w := &bench{b: b, client: cl, ns: c.Namespace(b), pid: cmd.Process.Pid}
+	w := &bench{b: b, client: newClient(b, cfg), ns: c.Namespace(b), pid: provider.Process.Pid}
 	nats, s3 := natstest.Start(b), s3test.Start(b, b.TempDir(), "")
 	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: credentials}, StringData: map[string]string{
 		"user": natstest.User, "password": natstest.Password, "accessKey": s3test.AccessKey, "secretKey": s3test.SecretKey,

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,24 +91,7 @@ type replica struct {
 func newReplica(t *testing.T, c *cluster.Cluster, program string) *replica {
 	t.Helper()
 	r := &replica{t: t, metrics: porttest.Address(t), health: porttest.Address(t)}
-	log, err := os.Create(filepath.Join(t.TempDir(), "provider.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.cmd = exec.Command(program, "--metrics="+r.metrics, "--health="+r.health, "--poll-state-metric=1s")
-	r.cmd.Env = append(os.Environ(), "KUBECONFIG="+c.Kubeconfig(), "POD_NAMESPACE=default")
-	r.cmd.Stdout, r.cmd.Stderr = log, log
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = r.cmd.Process.Kill()
-		_ = r.cmd.Wait()
-		_ = log.Close()
-		if text, err := os.ReadFile(log.Name()); err == nil && t.Failed() {
-			t.Logf("a replica wrote:\n%s", text)
-		}
-	})
+	r.cmd = start(t, c, program, "--metrics="+r.metrics, "--health="+r.health, "--poll-state-metric=1s")
 	return r
 }
 

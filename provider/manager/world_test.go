@@ -14,11 +14,8 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
-	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
@@ -60,7 +57,7 @@ func newWorld(t *testing.T) *world {
 func worldOn(t *testing.T, c *cluster.Cluster) *world {
 	t.Helper()
 	w := &world{
-		t: t, client: mapped(t, c), cluster: c, ns: c.Namespace(t),
+		t: t, client: newClient(t, c.Config()), cluster: c, ns: c.Namespace(t),
 		nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), s3down: new(atomic.Bool),
 	}
 	w.create(&corev1.Secret{
@@ -79,22 +76,6 @@ func worldOn(t *testing.T, c *cluster.Cluster) *world {
 		},
 	})
 	return w
-}
-
-// mapped is a client that knows our types.
-func mapped(t *testing.T, c *cluster.Cluster) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, extv1.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cl, err := client.New(c.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cl
 }
 
 // via is the spec of a managed resource on the world's ProviderConfig.
