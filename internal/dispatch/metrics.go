@@ -42,8 +42,8 @@ func newMetrics() *metrics {
 			Name: "koldun_requests_total", Help: "Requests that ended, by how.",
 		}, []string{"state"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gen_ai_client_token_usage_total", Help: "Tokens of requests that ended, by direction.",
-		}, []string{"gen_ai_token_type"}),
+			Name: "koldun_tokens_total", Help: "Tokens of requests that ended, by direction.",
+		}, []string{"type"}),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "koldun_dispatcher_retries_total", Help: "Attempts that failed before their first token and were tried elsewhere.",
 		}),

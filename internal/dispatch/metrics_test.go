@@ -40,8 +40,8 @@ func TestMetricsOfOutcomes(t *testing.T) {
 	for name, want := range map[string]float64{
 		"koldun_requests_total completed":          1,
 		"koldun_requests_total expired":            1,
-		"gen_ai_client_token_usage_total input":    10,
-		"gen_ai_client_token_usage_total output":   20,
+		"koldun_tokens_total input":                10,
+		"koldun_tokens_total output":               20,
 		"koldun_request_duration_seconds count":    2,
 		"koldun_request_duration_seconds sum":      64,
 		"koldun_time_to_first_token_seconds count": 1,

@@ -70,6 +70,7 @@ func TestHealthAndMetrics(t *testing.T) {
 		{d, `koldun_requests_total{state="completed"} 20`},
 		{d, `koldun_queue_wait_seconds_count 20`},
 		{s, `koldun_runner_attempts_total{result="completed"} 20`},
+		{s, `koldun_runner_tokens_total{type="output"} 40`},
 	} {
 		w.eventually(line.text, func() bool {
 			_, text := get(t, "http://"+line.addr+"/metrics")

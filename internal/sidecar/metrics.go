@@ -37,8 +37,8 @@ func newMetrics() *metrics {
 			Name: "koldun_runner_attempts_total", Help: "Attempts that ended, by how.",
 		}, []string{"result"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gen_ai_client_token_usage_total", Help: "Tokens by direction.",
-		}, []string{"gen_ai_token_type"}),
+			Name: "koldun_runner_tokens_total", Help: "Tokens of attempts that ended, by direction.",
+		}, []string{"type"}),
 		first: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "gen_ai_server_time_to_first_token_seconds", Help: "From the start of an attempt to its first token.",
 			Buckets: []float64{.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 30, 60, 120, 300, 900},
