@@ -8,12 +8,13 @@ import (
 
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestTokens(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *pace) { c.AllowAnonymous = false })
 	w.putModel("default", "other")
-	eventually(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/default/other"); return ok })
+	waittest.Until(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/default/other"); return ok })
 	startRunner(t, w.bus, tinySession, says("hi"))
 	w.putToken(registry.Token{SHA256: digest("good")})
 	w.putToken(registry.Token{SHA256: digest("disabled"), Disabled: true})
@@ -85,7 +86,7 @@ func TestTokens(t *testing.T) {
 				registry.Token{SHA256: digest("good"), Disabled: true}); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the token is refused", func() bool {
+			waittest.Until(t, "the token is refused", func() bool {
 				r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "good")
 				return r.StatusCode == http.StatusUnauthorized
 			})
@@ -97,7 +98,7 @@ func TestTokens(t *testing.T) {
 		if err := registry.Tokens(w.bus).Delete(t.Context(), registry.Token{SHA256: digest("narrow")}.Key(), 0); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the token is refused", func() bool {
+		waittest.Until(t, "the token is refused", func() bool {
 			r, _ := w.do("GET", "/v1/models", "", "X-Api-Key", "narrow")
 			return r.StatusCode == http.StatusUnauthorized
 		})

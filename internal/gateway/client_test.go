@@ -12,6 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // client is the official client, as its users set it up.
@@ -37,7 +38,7 @@ func TestOfficialClient(t *testing.T) {
 	const want = "A little \"magic\"\nžába ."
 
 	t.Run("ListModels", func(t *testing.T) {
-		page, err := client.Models.List(t.Context())
+		page, err := client.Models.List(waittest.Context(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +48,7 @@ func TestOfficialClient(t *testing.T) {
 	})
 	t.Run("GetModel", func(t *testing.T) {
 		for _, id := range []string{"default/tiny", "tiny"} {
-			m, err := client.Models.Get(t.Context(), id)
+			m, err := client.Models.Get(waittest.Context(t), id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestOfficialClient(t *testing.T) {
 		}
 	})
 	t.Run("Chat", func(t *testing.T) {
-		got, err := client.Chat.Completions.New(t.Context(), question("tiny"))
+		got, err := client.Chat.Completions.New(waittest.Context(t), question("tiny"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestOfficialClient(t *testing.T) {
 	t.Run("Stream", func(t *testing.T) {
 		params := question("default/tiny")
 		params.StreamOptions = openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}
-		stream := client.Chat.Completions.NewStreaming(t.Context(), params)
+		stream := client.Chat.Completions.NewStreaming(waittest.Context(t), params)
 		var acc openai.ChatCompletionAccumulator
 		var roles int
 		for stream.Next() {
@@ -115,15 +116,15 @@ func TestOfficialClient(t *testing.T) {
 		}
 	})
 	t.Run("UnknownModel", func(t *testing.T) {
-		_, err := client.Chat.Completions.New(t.Context(), question("nope"))
+		_, err := client.Chat.Completions.New(waittest.Context(t), question("nope"))
 		wantAPIError(t, err, 404, "model_not_found", "model")
 	})
 	t.Run("BadParameter", func(t *testing.T) {
 		params := question("tiny")
 		params.N = openai.Int(3)
-		_, err := client.Chat.Completions.New(t.Context(), params)
+		_, err := client.Chat.Completions.New(waittest.Context(t), params)
 		wantAPIError(t, err, 400, "unsupported_value", "n")
-		stream := client.Chat.Completions.NewStreaming(t.Context(), params)
+		stream := client.Chat.Completions.NewStreaming(waittest.Context(t), params)
 		for stream.Next() {
 			t.Error("a chunk came")
 		}
@@ -134,7 +135,7 @@ func TestOfficialClient(t *testing.T) {
 func TestOfficialClientWithoutToken(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *pace) { c.AllowAnonymous = false })
 	client := w.client()
-	_, err := client.Models.List(t.Context())
+	_, err := client.Models.List(waittest.Context(t))
 	wantAPIError(t, err, 401, "invalid_api_key", "")
 }
 
@@ -150,7 +151,7 @@ func TestOfficialClientLeaves(t *testing.T) {
 	})
 	client := w.client()
 	soon(t, func() time.Duration {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(waittest.Context(t))
 		defer cancel()
 		stream := client.Chat.Completions.NewStreaming(ctx, question("tiny"))
 		defer func() { _ = stream.Close() }()
@@ -161,13 +162,7 @@ func TestOfficialClientLeaves(t *testing.T) {
 		}
 		left := time.Now()
 		cancel()
-		select {
-		case at := <-stopped:
-			return at.Sub(left)
-		case <-time.After(time.Minute):
-			t.Fatal("the runner is never told")
-			return 0
-		}
+		return waittest.Receive(t, "the runner is told", stopped).Sub(left)
 	})
 	if reason, _ := runner.cancellation(runner.seen()[0].ID); reason != "disconnected" {
 		t.Errorf("reason = %q", reason)
@@ -182,7 +177,7 @@ func TestOfficialClientSeesABrokenStream(t *testing.T) {
 		s.fail(bus.CodeInterrupted, "runner 10.0.0.7 died")
 	})
 	client := w.client()
-	stream := client.Chat.Completions.NewStreaming(t.Context(), question("tiny"))
+	stream := client.Chat.Completions.NewStreaming(waittest.Context(t), question("tiny"))
 	var text string
 	for stream.Next() {
 		if c := stream.Current(); len(c.Choices) > 0 {

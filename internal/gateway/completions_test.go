@@ -8,6 +8,7 @@ import (
 	"github.com/openai/openai-go/v3"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestOfficialClientCompletes(t *testing.T) {
@@ -22,7 +23,7 @@ func TestOfficialClientCompletes(t *testing.T) {
 	const want = "there was a <think>"
 
 	t.Run("Whole", func(t *testing.T) {
-		got, err := client.Completions.New(t.Context(), params)
+		got, err := client.Completions.New(waittest.Context(t), params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +35,7 @@ func TestOfficialClientCompletes(t *testing.T) {
 	t.Run("Stream", func(t *testing.T) {
 		params := params
 		params.StreamOptions.IncludeUsage = openai.Bool(true)
-		stream := client.Completions.NewStreaming(t.Context(), params)
+		stream := client.Completions.NewStreaming(waittest.Context(t), params)
 		var text, finish string
 		var tokens int64
 		for stream.Next() {
@@ -58,7 +59,7 @@ func TestOfficialClientCompletes(t *testing.T) {
 	t.Run("Refused", func(t *testing.T) {
 		params := params
 		params.Suffix = openai.String("end")
-		_, err := client.Completions.New(t.Context(), params)
+		_, err := client.Completions.New(waittest.Context(t), params)
 		wantAPIError(t, err, 400, "unsupported_parameter", "suffix")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const hot = `,"temperature":0.5,"seed":1`
@@ -32,7 +33,7 @@ func (w *world) putEngine(runner string, honours ...string) {
 func (w *world) untilEngines(ok func(known map[string][]string) bool) {
 	w.t.Helper()
 	e := w.gateway.engines
-	eventually(w.t, "the gateway knows the engines", func() bool {
+	waittest.Until(w.t, "the gateway knows the engines", func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		return ok(e.models["default/tiny"])
@@ -106,16 +107,16 @@ func TestIgnoredByTheEngine(t *testing.T) {
 func TestIgnoredIsToldLate(t *testing.T) {
 	w := newWorld(t, nil)
 	goOn := make(chan bool)
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
 		s.queued(1, 0)
-		<-goOn
+		await(ctx, goOn)
 		s.send(bus.Frame{Kind: bus.FrameStarted, Ignored: []string{"temperature"}})
 		s.text("x")
 		s.end("stop", 1, 1)
 	})
 	for _, want := range []string{"", "temperature"} {
-		response := w.open(t.Context(), chatBody(hot+streaming))
-		goOn <- true
+		response := w.open(waittest.Context(t), chatBody(hot+streaming))
+		waittest.Send(t, "the runner goes on", goOn, true)
 		if got := response.Header.Get("X-Koldun-Ignored"); got != want {
 			t.Errorf("X-Koldun-Ignored = %q, want %q", got, want)
 		}

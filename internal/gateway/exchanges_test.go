@@ -14,11 +14,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // divider stands between a request and its answer in testdata/exchanges.
@@ -39,7 +41,7 @@ var volatile = []struct {
 // TestExchanges sends requests as clients send them and compares every byte of
 // the answers with what was recorded. UPDATE=1 records them anew.
 func TestExchanges(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { *p = usualPace })
+	w := newWorld(t, func(_ *Config, p *pace) { p.quiet, p.keepAlive = time.Hour, time.Hour })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		if s.chat.Messages[0].Content == "long" {
 			s.started()
@@ -98,6 +100,9 @@ func exchange(t *testing.T, url, request string) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
+	if err := c.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
+		t.Fatal(err)
+	}
 	wire := strings.ReplaceAll(head, "\n", "\r\n") + "\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
 	if _, err := io.WriteString(c, wire); err != nil {
 		t.Fatal(err)

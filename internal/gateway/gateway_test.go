@@ -19,12 +19,13 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // quickPace makes what would take seconds take a moment.
 var quickPace = pace{
 	quiet: 50 * time.Millisecond, keepAlive: 20 * time.Millisecond,
-	body: 10 * time.Second, write: 10 * time.Second, publish: 5 * time.Second, cancel: 10 * time.Second, backstop: time.Minute,
+	body: time.Minute, write: time.Minute, publish: time.Minute, cancel: time.Minute, backstop: time.Minute,
 }
 
 var tinySession = names.Session("default", "tiny", "")
@@ -67,22 +68,22 @@ func (w *world) another(change func(*Config, *pace)) *world {
 	w.gateway = newGateway(w.connect(), cfg, newMetrics(), p)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := w.gateway.start(ctx)
-	if err := w.gateway.synced(tb.Context()); err != nil {
+	if err := w.gateway.synced(waittest.Context(tb)); err != nil {
 		tb.Fatal(err)
 	}
 	server := httptest.NewServer(w.gateway.Handler())
 	w.url = server.URL
 	tb.Cleanup(func() {
-		server.Close()
+		waittest.Returns(tb, "the server closes", server.Close)
 		cancel()
-		<-done
+		waittest.Receive(tb, "the gateway ends", done)
 	})
 	return w
 }
 
 func (w *world) connect() *bus.Bus {
 	w.t.Helper()
-	b, err := bus.Connect(w.t.Context(), bus.Config{URL: w.natsURL, User: natstest.User, Password: natstest.Password, Name: w.t.Name()})
+	b, err := bus.Connect(waittest.Context(w.t), bus.Config{URL: w.natsURL, User: natstest.User, Password: natstest.Password, Name: w.t.Name()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -111,25 +112,10 @@ func (w *world) putToken(t registry.Token) {
 	if _, err := registry.Tokens(w.bus).Put(w.t.Context(), t.Key(), t); err != nil {
 		w.t.Fatal(err)
 	}
-	eventually(w.t, "the gateway knows the token", func() bool {
+	waittest.Until(w.t, "the gateway knows the token", func() bool {
 		got, ok := w.gateway.tokens.Get(t.Key())
 		return ok && got.Disabled == t.Disabled
 	})
-}
-
-// eventually polls until ok is true.
-func eventually(tb testing.TB, what string, ok func() bool) {
-	tb.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline:
-			tb.Fatalf("did not happen: %s", what)
-		case <-tick.C:
-		}
-	}
 }
 
 // soon tries what is promised to take at most a second. A machine may be busy
@@ -149,9 +135,19 @@ func soon(t *testing.T, try func() time.Duration) {
 // do sends a request and returns status, headers and body.
 func (w *world) do(method, path, body string, header ...string) (*http.Response, string) {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body))
+	response, answer, err := w.try(method, path, body, header...)
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	return response, answer
+}
+
+// try is do where the connection may break.
+func (w *world) try(method, path, body string, header ...string) (*http.Response, string, error) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(waittest.Context(w.t), method, w.url+path, strings.NewReader(body))
+	if err != nil {
+		return nil, "", err
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -161,14 +157,11 @@ func (w *world) do(method, path, body string, header ...string) (*http.Response,
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.t.Fatal(err)
+		return nil, "", err
 	}
 	defer func() { _ = response.Body.Close() }()
 	b, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return response, string(b)
+	return response, string(b), err
 }
 
 // chatBody is a request for tiny with more fields.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // TestRefusals sends what is wrong in some way; no runner ever sees it.
@@ -66,7 +67,7 @@ func TestRefusals(t *testing.T) {
 func TestBodyOfUnknownLength(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *pace) { c.MaxBodyBytes = 1000 })
 	body := io.MultiReader(strings.NewReader(chatBody(`,"user":"` + strings.Repeat("x", 1000) + `"`)))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/v1/chat/completions", body)
+	request, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, w.url+"/v1/chat/completions", body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestTooLargeIsNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	const head = "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n"
@@ -110,7 +111,7 @@ func TestTooLargeIsNotSent(t *testing.T) {
 func TestModels(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *pace) { c.Namespace = "team" })
 	w.putModel("team", "large")
-	eventually(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/team/large"); return ok })
+	waittest.Until(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/team/large"); return ok })
 
 	const tiny = `{"id":"default/tiny","object":"model","created":1767323045,"owned_by":"koldun"}`
 	const large = `{"id":"team/large","object":"model","created":1767323045,"owned_by":"koldun"}`

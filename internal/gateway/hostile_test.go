@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // series counts all series that a gateway exports.
@@ -44,7 +46,7 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 				sent++
 			}
 		}
-		eventually(t, "all requests are counted and logged", func() bool {
+		waittest.Until(t, "all requests are counted and logged", func() bool {
 			return strings.Count(log.String(), `"msg":"request"`) == sent
 		})
 	}

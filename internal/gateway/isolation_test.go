@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // TestIsolation asks in several ways and looks at the pools that are asked for.
@@ -57,7 +58,7 @@ func TestIsolation(t *testing.T) {
 			w.putToken(registry.Token{SHA256: digest("a")})
 			w.putToken(registry.Token{SHA256: digest("b")})
 			ended := make(chan bool)
-			go func() { c.ask(w); close(ended) }()
+			go func() { defer close(ended); c.ask(w) }()
 			// Requests are answered in whatever pool they lie.
 			served := map[string]bool{}
 			for done := false; !done; {
@@ -127,11 +128,11 @@ func TestSlotsAreNeverTooMany(t *testing.T) {
 			})
 		}
 	}
-	tasks.Wait()
+	waittest.Returns(t, "all have asked for a slot", tasks.Wait)
 	if len(holders) == 0 || len(holders) > most {
 		t.Errorf("%d sessions have one of %d slots", len(holders), most)
 	}
-	eventually(t, "all gateways agree", func() bool {
+	waittest.Until(t, "all gateways agree", func() bool {
 		for session := range holders {
 			for _, s := range all {
 				if _, ok := s.find("default", session); !ok {
@@ -177,10 +178,10 @@ func TestSlotsLastAsLongAsTheyAreKept(t *testing.T) {
 			t.Fatal("the only slot is held by two")
 		}
 		// This machine stood still for longer than a slot lasts: once more.
-		eventually(t, "the first has the slot again", func() bool { return s.hold(t.Context(), "default", "first") })
+		waittest.Until(t, "the first has the slot again", func() bool { return s.hold(t.Context(), "default", "first") })
 		begun = time.Now()
 	}
-	eventually(t, "the slot is free", func() bool { return s.hold(t.Context(), "default", "second") })
+	waittest.Until(t, "the slot is free", func() bool { return s.hold(t.Context(), "default", "second") })
 	if !until().IsZero() {
 		t.Error("the first is still remembered")
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/openai/openai-go/v3"
 
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestRequestsPerMinute(t *testing.T) {
@@ -31,7 +33,7 @@ func TestRequestsPerMinute(t *testing.T) {
 		r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", token)
 		e := decodeError(t, body)
 		seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
-		if r.StatusCode != http.StatusTooManyRequests || e.Code != "rate_limit_exceeded" || e.Type != "rate_limit_error" || err != nil || seconds < 50 || seconds > 60 {
+		if r.StatusCode != http.StatusTooManyRequests || e.Code != "rate_limit_exceeded" || e.Type != "rate_limit_error" || err != nil || seconds < 1 || seconds > 60 {
 			t.Errorf("token %q: %d %s, retry after %d s, %v", token, r.StatusCode, body, seconds, err)
 		}
 		if got := r.Header.Get("X-Ratelimit-Limit-Requests"); got != strconv.Itoa(most) {
@@ -43,7 +45,7 @@ func TestRequestsPerMinute(t *testing.T) {
 	}
 	// The official client understands.
 	client := w.client()
-	_, err := client.Chat.Completions.New(t.Context(), question("tiny"))
+	_, err := client.Chat.Completions.New(waittest.Context(t), question("tiny"))
 	wantAPIError(t, err, 429, "rate_limit_exceeded", "")
 	var e *openai.Error
 	if errors.As(err, &e) && e.Response.Header.Get("Retry-After") == "" {
@@ -61,7 +63,7 @@ func TestTokensPerMinute(t *testing.T) {
 	if r, body := w.do("POST", "/v1/chat/completions", chatBody("")); r.StatusCode != http.StatusOK || r.Header.Get("X-Ratelimit-Limit-Tokens") != "30" {
 		t.Fatalf("%d %v %s", r.StatusCode, r.Header, body)
 	}
-	eventually(t, "the tokens are counted", func() bool {
+	waittest.Until(t, "the tokens are counted", func() bool {
 		r, _ := w.do("POST", "/v1/chat/completions", chatBody(""))
 		return r.StatusCode == http.StatusTooManyRequests && r.Header.Get("X-Ratelimit-Remaining-Tokens") == "0"
 	})
@@ -75,30 +77,35 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
 		s.started()
 		s.text("x")
-		select {
-		case <-release:
-		case <-ctx.Done():
+		if s.chat.Messages[0].Content == "held" {
+			await(ctx, release)
 		}
 		s.end("stop", 1, 1)
 	})
-	held := w.open(t.Context(), chatBody(streaming))
+	held := w.open(waittest.Context(t), strings.Replace(chatBody(streaming), "hello", "held", 1))
 	if held.StatusCode != http.StatusOK {
 		t.Fatal(held.Status)
 	}
-	eventually(t, "the other gateway knows", func() bool {
+	waittest.Until(t, "the other gateway knows", func() bool {
 		total := other.gateway.usage.total
 		other.gateway.usage.mu.Lock()
 		defer other.gateway.usage.mu.Unlock()
 		return total(claim{tenant: anonymous}, time.Now()).held == 1
 	})
 	for name, g := range map[string]*world{"same": w, "other": other} {
-		r, body := g.do("POST", "/v1/chat/completions", chatBody(""))
-		if e := decodeError(t, body); r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "2" || e.Code != "rate_limit_exceeded" {
-			t.Errorf("%s: %d %s", name, r.StatusCode, body)
+		var r *http.Response
+		var body string
+		// A gateway that was silent for long, on a busy machine, counts as gone.
+		waittest.Until(t, name+" refuses", func() bool {
+			r, body = g.do("POST", "/v1/chat/completions", chatBody(""))
+			return r.StatusCode == http.StatusTooManyRequests
+		})
+		if e := decodeError(t, body); r.Header.Get("Retry-After") != "2" || e.Code != "rate_limit_exceeded" {
+			t.Errorf("%s: %v %s", name, r.Header, body)
 		}
 	}
 	close(release)
-	eventually(t, "both let somebody in again", func() bool {
+	waittest.Until(t, "both let somebody in again", func() bool {
 		for _, g := range []*world{w, other} {
 			if r, _ := g.do("POST", "/v1/chat/completions", chatBody("")); r.StatusCode != http.StatusOK {
 				return false

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // To measure the gateway's side of many open streams alone, everything else
@@ -152,7 +153,7 @@ func measureStreams(b *testing.B, prompt int) {
 	defer o.end()
 	w := &world{t: b, natsURL: o.says(b)}
 	w = w.another(func(_ *Config, p *pace) { *p = usualPace })
-	eventually(b, "the model is known", func() bool { return len(w.gateway.models.All()) > 0 })
+	waittest.Until(b, "the model is known", func() bool { return len(w.gateway.models.All()) > 0 })
 	heap, stack := inUse()
 	if _, err := fmt.Fprintln(o.input, strings.TrimPrefix(w.url, "http://"), prompt); err != nil {
 		b.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/telemetry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func chain(log io.Writer, h http.HandlerFunc) http.Handler {
@@ -70,14 +71,14 @@ func TestErrands(t *testing.T) {
 	if !e.run(time.Hour, func(context.Context) { close(ran) }) {
 		t.Error("refused")
 	}
-	<-ran
+	waittest.Receive(t, "an errand runs", ran)
 	e.run(time.Millisecond, func(ctx context.Context) { <-ctx.Done(); ended <- context.Cause(ctx) })
-	if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+	if err := waittest.Receive(t, "an errand ends", ended); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("err = %v", err)
 	}
 	e.run(time.Hour, func(ctx context.Context) { <-ctx.Done(); ended <- context.Cause(ctx) })
-	e.close(time.Millisecond)
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+	waittest.Returns(t, "the errands end", func() { e.close(time.Millisecond) })
+	if err := waittest.Receive(t, "an errand ends", ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
 	if e.run(time.Hour, func(context.Context) {}) {
@@ -95,5 +96,5 @@ func TestErrandsAreBounded(t *testing.T) {
 	if e.run(time.Hour, func(context.Context) {}) {
 		t.Error("there is no bound")
 	}
-	e.close(0)
+	waittest.Returns(t, "the errands end", func() { e.close(0) })
 }

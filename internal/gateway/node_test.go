@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // TestOfficialNodeClient runs the npm package openai against a gateway.
@@ -36,7 +37,7 @@ func TestOfficialNodeClient(t *testing.T) {
 			s.end("stop", 3, 2)
 		}
 	})
-	out, err := exec.CommandContext(t.Context(), node, dir+"/talk.mjs", w.url+"/v1").CombinedOutput()
+	out, err := exec.CommandContext(waittest.Context(t), node, dir+"/talk.mjs", w.url+"/v1").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -49,5 +50,5 @@ func TestOfficialNodeClient(t *testing.T) {
 	}
 	seen := runner.seen()
 	last := seen[len(seen)-1].ID
-	eventually(t, "what it left is cancelled", func() bool { _, ok := runner.cancellation(last); return ok })
+	waittest.Until(t, "what it left is cancelled", func() bool { _, ok := runner.cancellation(last); return ok })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // runGateway runs a whole gateway; stop ends it and returns what Run returned.
@@ -28,23 +29,18 @@ func runGateway(t *testing.T, cfg Config) (api, health string, stop func() error
 	go func() { done <- Run(ctx, cfg) }()
 	stop = func() error {
 		cancel()
-		select {
-		case err := <-done:
-			done <- err
-			return err
-		case <-time.After(30 * time.Second):
-			t.Fatal("the gateway does not stop")
-			return nil
-		}
+		err := waittest.Receive(t, "the gateway stops", done)
+		done <- err
+		return err
 	}
 	t.Cleanup(func() { _ = stop() })
-	a := <-addrs
+	a := waittest.Receive(t, "the gateway listens", addrs)
 	return "http://" + a[0], "http://" + a[1], stop
 }
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	r, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +70,14 @@ func TestRun(t *testing.T) {
 	}
 
 	server.Restart()
-	eventually(t, "the gateway is ready", func() bool { status, _ := get(t, health+"/readyz"); return status == 200 })
+	waittest.Until(t, "the gateway is ready", func() bool { status, _ := get(t, health+"/readyz"); return status == 200 })
 	if status, body := get(t, api+"/v1/models"); status != 200 || !strings.Contains(body, `"data":[]`) {
 		t.Errorf("models: %d %s", status, body)
 	}
 	w := &world{t: t, nats: server, natsURL: url, url: api}
 	w.bus = w.connect()
 	w.putModel("default", "tiny")
-	eventually(t, "the model is listed", func() bool { _, body := get(t, api+"/v1/models"); return strings.Contains(body, "default/tiny") })
+	waittest.Until(t, "the model is listed", func() bool { _, body := get(t, api+"/v1/models"); return strings.Contains(body, "default/tiny") })
 	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
 		s.started()
 		s.text("first")
@@ -101,7 +97,7 @@ func TestRun(t *testing.T) {
 	}
 
 	// A stream that outlasts the grace is told, and its request dropped.
-	response := w.open(t.Context(), chatBody(streaming))
+	response := w.open(waittest.Context(t), chatBody(streaming))
 	d := openai.NewDecoder(response.Body, 1<<16)
 	for range 2 { // role and text
 		if _, err := d.Next(); err != nil {
@@ -121,12 +117,13 @@ func TestRun(t *testing.T) {
 	if e := decodeError(t, last); e.Code != "shutting_down" {
 		t.Errorf("last event = %s", last)
 	}
-	if err := <-stopped; err != nil {
+	if err := waittest.Receive(t, "the gateway stops", stopped); err != nil {
 		t.Error(err)
 	}
-	if reason, ok := runner.cancellation(runner.seen()[0].ID); !ok || reason != "shutdown" {
-		t.Errorf("cancelled %t, reason %q", ok, reason)
-	}
+	waittest.Until(t, "the request is cancelled", func() bool {
+		reason, _ := runner.cancellation(runner.seen()[0].ID)
+		return reason == "shutdown"
+	})
 	if status, _ := get(t, health+"/healthz"); status != 0 {
 		t.Error("health is still served")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A testRunner is dispatcher and runner of one session in one: it takes every
@@ -50,7 +51,7 @@ func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.
 	tb.Cleanup(func() {
 		stop()
 		cancel()
-		tasks.Wait()
+		waittest.Returns(tb, "the runner ends", tasks.Wait)
 	})
 	return r
 }
@@ -119,6 +120,14 @@ func (s *speaker) end(reason string, in, out int) {
 
 func (s *speaker) fail(code, message string) {
 	s.send(bus.Frame{Kind: bus.FrameError, Seq: -1, Error: &bus.Failure{Code: code, Message: message}})
+}
+
+// await blocks until the test lets a script go on, or the runner ends.
+func await(ctx context.Context, goOn <-chan bool) {
+	select {
+	case <-goOn:
+	case <-ctx.Done():
+	}
 }
 
 // says is a script that gives the same answer to all.

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A journal is a log that can be read while it is written.
@@ -73,7 +74,7 @@ func TestTraceparent(t *testing.T) {
 			}
 			ids[m[1]] = true
 			if c.w == w {
-				eventually(t, "the log names request and trace", func() bool {
+				waittest.Until(t, "the log names request and trace", func() bool {
 					return strings.Contains(log.String(), "request="+q.ID) && strings.Contains(log.String(), "trace="+m[1])
 				})
 			}
@@ -82,7 +83,7 @@ func TestTraceparent(t *testing.T) {
 	if strings.Contains(log.String(), "secret") {
 		t.Errorf("the log holds what was said: %s", log.String())
 	}
-	eventually(t, "the spans have ended", func() bool { return len(spans.Ended()) == 2 })
+	waittest.Until(t, "the spans have ended", func() bool { return len(spans.Ended()) == 2 })
 	for _, s := range spans.Ended() {
 		has := map[attribute.Key]string{}
 		for _, a := range s.Attributes() {
