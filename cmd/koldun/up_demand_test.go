@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // onDemand is an endpoint whose pools come and go with what is asked for.
@@ -81,7 +83,7 @@ func (w *demandWorld) ask(ctx context.Context, token string) (int, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+token)
-	rsp, err := http.DefaultClient.Do(req)
+	rsp, err := waittest.Client().Do(req)
 	if err != nil {
 		return 0, err
 	}

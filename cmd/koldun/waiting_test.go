@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // While NATS cannot be reached a server says that it lives and is not ready, and
@@ -45,7 +46,7 @@ func get(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.DefaultClient.Do(request)
+	r, err := waittest.Client().Do(request)
 	if err != nil {
 		return ""
 	}

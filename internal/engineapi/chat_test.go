@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func client(t *testing.T, url string) *engineapi.Client {
@@ -40,13 +40,6 @@ func collect(into *[]string) func(engineapi.Delta) error {
 	}
 }
 
-func ctx(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func TestChat(t *testing.T) {
 	e := enginetest.Start(t, nil)
 	c := client(t, e.URL)
@@ -66,7 +59,7 @@ func TestChat(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			res, err := c.Chat(ctx(t), tc.chat, collect(&got))
+			res, err := c.Chat(waittest.Context(t), tc.chat, collect(&got))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +82,7 @@ func TestEngineTellsWhatItHonours(t *testing.T) {
 	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply {
 		return enginetest.Reply{Pieces: []string{"ok"}, Honours: "temperature, seed"}
 	})
-	res, err := client(t, e.URL).Chat(ctx(t), ask("x"), func(engineapi.Delta) error { return nil })
+	res, err := client(t, e.URL).Chat(waittest.Context(t), ask("x"), func(engineapi.Delta) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +95,7 @@ func TestChatSendsLargeRequestsWhole(t *testing.T) {
 	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply { return enginetest.Reply{Pieces: []string{"ok"}} })
 	big := strings.Repeat("слово ", 1<<19)
 	var got []string
-	if _, err := client(t, e.URL).Chat(ctx(t), ask(big), collect(&got)); err != nil {
+	if _, err := client(t, e.URL).Chat(waittest.Context(t), ask(big), collect(&got)); err != nil {
 		t.Fatal(err)
 	}
 	if reqs := e.Requests(); len(reqs) != 1 || reqs[0].Last() != big {
@@ -117,13 +110,13 @@ func TestChatFails(t *testing.T) {
 	var got []string
 
 	reply = enginetest.Reply{Pieces: []string{"a", "b", "c"}, BreakAfter: 2}
-	res, err := c.Chat(ctx(t), ask("x"), collect(&got))
+	res, err := c.Chat(waittest.Context(t), ask("x"), collect(&got))
 	if !fault.Is(err, fault.Transient) || !errors.Is(err, io.ErrUnexpectedEOF) || res.Deltas != 2 {
 		t.Errorf("a stream that breaks off: %+v, %v", res, err)
 	}
 
 	reply = enginetest.Reply{Status: 400, Code: openai.CodeContextLength}
-	_, err = c.Chat(ctx(t), ask("x"), collect(&got))
+	_, err = c.Chat(waittest.Context(t), ask("x"), collect(&got))
 	var refusal *openai.Error
 	if !errors.As(err, &refusal) || refusal.Code != openai.CodeContextLength || !fault.Is(err, fault.Invalid) {
 		t.Errorf("a refusal: %v", err)
@@ -133,23 +126,23 @@ func TestChatFails(t *testing.T) {
 	reply = enginetest.Reply{Pieces: []string{"a"}, Gate: gate}
 	chat := ask("x")
 	chat.Timeouts.First = 20 * time.Millisecond
-	if _, err = c.Chat(ctx(t), chat, collect(&got)); !errors.Is(err, engineapi.ErrTimeout) {
+	if _, err = c.Chat(waittest.Context(t), chat, collect(&got)); !errors.Is(err, engineapi.ErrTimeout) {
 		t.Errorf("a silent engine: %v, want %v", err, engineapi.ErrTimeout)
 	}
 
 	boom := errors.New("boom")
 	reply = enginetest.Reply{Pieces: []string{"a"}, Repeat: true}
-	if _, err = c.Chat(ctx(t), ask("x"), func(engineapi.Delta) error { return boom }); !errors.Is(err, boom) {
+	if _, err = c.Chat(waittest.Context(t), ask("x"), func(engineapi.Delta) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("a receiver that gives up: %v", err)
 	}
-	if _, err = c.Chat(ctx(t), engineapi.Chat{}, nil); !fault.Is(err, fault.Invalid) {
+	if _, err = c.Chat(waittest.Context(t), engineapi.Chat{}, nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no messages: %v, want Invalid", err)
 	}
 	if why := e.Aborted(); why != "" {
 		t.Errorf("the engine aborted: %s", why)
 	}
 	e.Stop()
-	if _, err = c.Chat(ctx(t), ask("x"), collect(&got)); !errors.Is(err, engineapi.ErrLoading) {
+	if _, err = c.Chat(waittest.Context(t), ask("x"), collect(&got)); !errors.Is(err, engineapi.ErrLoading) {
 		t.Errorf("nobody listens: %v, want %v", err, engineapi.ErrLoading)
 	}
 }
@@ -160,30 +153,25 @@ func TestCancelStopsTheEngine(t *testing.T) {
 	})
 	c := client(t, e.URL)
 	gone := errors.New("the client is gone")
-	running, cancel := context.WithCancelCause(ctx(t))
+	running, cancel := context.WithCancelCause(waittest.Context(t))
 	_, err := c.Chat(running, ask("x"), func(engineapi.Delta) error { cancel(gone); return nil })
 	if !errors.Is(err, gone) {
 		t.Errorf("cancelled: %v, want the cause", err)
 	}
-	for deadline := time.Now().Add(time.Minute); e.Active(); {
-		if time.Now().After(deadline) {
-			t.Fatal("the engine still generates")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "the engine stops", func() bool { return !e.Active() })
 }
 
 func TestAlive(t *testing.T) {
 	e := enginetest.Start(t, nil)
 	c := client(t, e.URL)
-	if err := c.Alive(ctx(t)); err != nil {
+	if err := c.Alive(waittest.Context(t)); err != nil {
 		t.Error(err)
 	}
 	if why := e.Aborted(); why != "" {
 		t.Errorf("the engine aborted: %s", why)
 	}
 	e.Stop()
-	if err := c.Alive(ctx(t)); !errors.Is(err, engineapi.ErrLoading) {
+	if err := c.Alive(waittest.Context(t)); !errors.Is(err, engineapi.ErrLoading) {
 		t.Errorf("nobody listens: %v, want %v", err, engineapi.ErrLoading)
 	}
 }
@@ -194,7 +182,7 @@ func TestCancelledRequestsDoNotAbortTheEngine(t *testing.T) {
 	e := enginetest.Start(t, nil)
 	c := client(t, e.URL)
 	for i := range 200 {
-		early, cancel := context.WithCancel(ctx(t))
+		early, cancel := context.WithCancel(waittest.Context(t))
 		switch i % 3 {
 		case 0:
 			cancel()
@@ -208,7 +196,7 @@ func TestCancelledRequestsDoNotAbortTheEngine(t *testing.T) {
 	}
 	c.Close()
 	var got []string
-	if _, err := c.Chat(ctx(t), ask("still here"), collect(&got)); err != nil {
+	if _, err := c.Chat(waittest.Context(t), ask("still here"), collect(&got)); err != nil {
 		t.Fatal(err)
 	}
 	if why := e.Aborted(); why != "" {
@@ -225,13 +213,13 @@ func TestOneAtATime(t *testing.T) {
 	done := make(chan error, 2)
 	for range 2 {
 		go func() {
-			_, err := c.Chat(ctx(t), ask("x"), func(engineapi.Delta) error { return nil })
+			_, err := c.Chat(waittest.Context(t), ask("x"), func(engineapi.Delta) error { return nil })
 			done <- err
 		}()
 	}
 	for range 2 {
-		gate <- struct{}{}
-		if err := <-done; err != nil {
+		waittest.Send(t, "a piece passes", gate, struct{}{})
+		if err := waittest.Receive(t, "an answer ends", done); err != nil {
 			t.Error(err)
 		}
 	}
@@ -258,7 +246,7 @@ func TestTheDoubleAborts(t *testing.T) {
 		"NullContent": raw("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 46\r\n\r\n" + `{"messages":[{"role":"user","content":null}]} `),
 		"StopString":  raw("POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 14\r\n\r\n" + `{"stop":"abc"}`),
 		"Chunked": func(e *enginetest.Engine) {
-			resp, err := http.Post(e.URL+"/v1/chat/completions", "application/json", io.MultiReader(strings.NewReader("{}")))
+			resp, err := waittest.Client().Post(e.URL+"/v1/chat/completions", "application/json", io.MultiReader(strings.NewReader("{}")))
 			if err == nil {
 				_ = resp.Body.Close()
 			}
@@ -268,12 +256,7 @@ func TestTheDoubleAborts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := enginetest.Start(t, nil)
 			provoke(e)
-			for deadline := time.Now().Add(time.Minute); e.Aborted() == ""; {
-				if time.Now().After(deadline) {
-					t.Fatal("the double survives")
-				}
-				time.Sleep(time.Millisecond)
-			}
+			waittest.Until(t, "the double aborts", func() bool { return e.Aborted() != "" })
 		})
 	}
 }

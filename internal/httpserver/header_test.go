@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A client that sends its header byte by byte is cut off in the middle, while
@@ -29,7 +31,7 @@ func TestSlowHeadersAreCutOff(t *testing.T) {
 		t.Errorf("read %d bytes, %v; want the end of the connection", n, err)
 	}
 	_ = c.Close()
-	<-gone
+	waittest.Receive(t, "the client ends", gone)
 }
 
 // A client whose header never ends is told so when it has sent what a header
@@ -71,7 +73,7 @@ func TestLargeHeadersAreServed(t *testing.T) {
 }
 
 // dial connects to a server of its own whose handler answers 418. Nothing on
-// the connection takes longer than a minute.
+// the connection takes longer than waittest.Patience.
 func dial(t *testing.T, o Options) net.Conn {
 	t.Helper()
 	url, stop := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -87,7 +89,7 @@ func dial(t *testing.T, o Options) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(waittest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -15,7 +16,6 @@ func TestHealth(t *testing.T) {
 	ok := Check{Name: "good", Probe: func(context.Context) error { return nil }}
 	bad := Check{Name: "nats", Probe: func(context.Context) error { return errors.New("not connected") }}
 	hangs := Check{Name: "slow", Probe: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
-	stuck := Check{Name: "stuck", Probe: func(context.Context) error { select {} }}
 
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "koldun_test_total", Help: "A test."}))
@@ -23,6 +23,7 @@ func TestHealth(t *testing.T) {
 	cases := map[string]struct {
 		method, path string
 		checks       []Check
+		stuck        bool // one check more, which ends with the test
 		status       int
 		body         string
 	}{
@@ -31,21 +32,28 @@ func TestHealth(t *testing.T) {
 		"Ready":      {path: "/readyz", checks: []Check{ok}, status: 200, body: "good: ok\n"},
 		"NotReady":   {path: "/readyz", checks: []Check{ok, bad}, status: 503, body: "good: ok\nnats: not connected\n"},
 		"Slow":       {path: "/readyz", checks: []Check{ok, hangs}, status: 503, body: "slow: "},
-		"Stuck":      {path: "/readyz", checks: []Check{ok, stuck}, status: 503, body: "good: ok\nstuck: no answer within"},
+		"Stuck":      {path: "/readyz", checks: []Check{ok}, stuck: true, status: 503, body: "good: ok\nstuck: no answer within"},
 		"Metrics":    {path: "/metrics", status: 200, body: "koldun_test_total 0"},
 		"Unknown":    {path: "/", status: 404, body: ""},
 		"Post":       {method: http.MethodPost, path: "/readyz", status: 405, body: ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := httptest.NewRecorder()
-			if c.method == "" {
-				c.method = http.MethodGet
-			}
-			Health(reg, c.checks...).ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
-			if w.Code != c.status || !strings.Contains(w.Body.String(), c.body) {
-				t.Errorf("got %d %q, want %d %q", w.Code, w.Body.String(), c.status, c.body)
-			}
+			synctest.Test(t, func(t *testing.T) { // time does not pass while a check can answer
+				if c.stuck {
+					end := make(chan bool)
+					defer close(end)
+					c.checks = append(c.checks, Check{Name: "stuck", Probe: func(context.Context) error { <-end; return nil }})
+				}
+				w := httptest.NewRecorder()
+				if c.method == "" {
+					c.method = http.MethodGet
+				}
+				Health(reg, c.checks...).ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+				if w.Code != c.status || !strings.Contains(w.Body.String(), c.body) {
+					t.Errorf("got %d %q, want %d %q", w.Code, w.Body.String(), c.status, c.body)
+				}
+			})
 		})
 	}
 }

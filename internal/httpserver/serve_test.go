@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func start(t *testing.T, h http.Handler, o Options) (url string, stop func() error) {
@@ -24,12 +25,7 @@ func start(t *testing.T, h http.Handler, o Options) (url string, stop func() err
 	go func() { done <- Serve(ctx, l, h, o) }()
 	stop = func() error {
 		cancel()
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(30 * time.Second):
-			return errors.New("the server does not stop")
-		}
+		return waittest.Receive(t, "the server stops", done)
 	}
 	return "http://" + l.Addr().String(), stop
 }
@@ -44,7 +40,7 @@ func TestServeLetsRequestsFinish(t *testing.T) {
 
 	body := make(chan string, 1)
 	go func() {
-		r, err := http.Get(url)
+		r, err := waittest.Client().Get(url)
 		if err != nil {
 			body <- err.Error()
 			return
@@ -53,14 +49,14 @@ func TestServeLetsRequestsFinish(t *testing.T) {
 		b, _ := io.ReadAll(r.Body)
 		body <- string(b)
 	}()
-	<-entered
+	waittest.Receive(t, "the request comes", entered)
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
 	close(leave)
-	if got := <-body; got != "done" {
+	if got := waittest.Receive(t, "the answer", body); got != "done" {
 		t.Errorf("body = %q", got)
 	}
-	if err := <-stopped; err != nil {
+	if err := waittest.Receive(t, "the server stops", stopped); err != nil {
 		t.Error(err)
 	}
 }
@@ -74,15 +70,15 @@ func TestServeEndsRequestsAfterTheGrace(t *testing.T) {
 		cause <- context.Cause(r.Context())
 	}), Options{Grace: time.Millisecond})
 	go func() {
-		if r, err := http.Get(url); err == nil {
+		if r, err := waittest.Client().Get(url); err == nil {
 			_ = r.Body.Close()
 		}
 	}()
-	<-entered
+	waittest.Receive(t, "the request comes", entered)
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if err := <-cause; !errors.Is(err, ErrShutdown) {
+	if err := waittest.Receive(t, "the request ends", cause); !errors.Is(err, ErrShutdown) {
 		t.Errorf("cause = %v, want ErrShutdown", err)
 	}
 }
@@ -95,11 +91,11 @@ func TestServeCutsHandlersThatHang(t *testing.T) {
 	}), Options{Grace: time.Millisecond})
 	defer close(leave)
 	go func() {
-		if r, err := http.Get(url); err == nil {
+		if r, err := waittest.Client().Get(url); err == nil {
 			_ = r.Body.Close()
 		}
 	}()
-	<-entered
+	waittest.Receive(t, "the request comes", entered)
 	if err := stop(); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const (
@@ -216,13 +217,13 @@ func TestCancellation(t *testing.T) {
 		e.turn <- struct{}{}
 		defer func() { <-e.turn }()
 		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error)
+		done := make(chan error, 1)
 		go func() {
 			_, err := e.Generate(ctx, user(count), func(Piece) error { return nil })
 			done <- err
 		}()
 		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
+		if err := waittest.Receive(t, "the waiting one ends", done); !errors.Is(err, context.Canceled) {
 			t.Errorf("err = %v", err)
 		}
 	})
@@ -268,12 +269,12 @@ func TestClose(t *testing.T) {
 			done <- err
 		}()
 	}
-	<-begun
+	waittest.Receive(t, "an answer begins", begun)
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
 	for range 2 {
-		if err := <-done; err != nil && !errors.Is(err, ErrClosed) {
+		if err := waittest.Receive(t, "an answer ends", done); err != nil && !errors.Is(err, ErrClosed) {
 			t.Errorf("err = %v", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/rawconn"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // pair is a wrapped connection and the other end of it.
@@ -35,8 +36,13 @@ func pair(t testing.TB) (wrapped, other net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped = <-accepted
+	wrapped = waittest.Receive(t, "a connection", accepted)
 	t.Cleanup(func() { _ = wrapped.Close(); _ = other.Close() })
+	for _, c := range []net.Conn{wrapped, other} {
+		if err := c.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return wrapped, other
 }
 
@@ -93,7 +99,7 @@ func TestReadEnds(t *testing.T) {
 			if err := c.end(conn, other); err != nil {
 				t.Fatal(err)
 			}
-			err := <-ended
+			err := waittest.Receive(t, "the read ends", ended)
 			if !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
@@ -168,13 +174,13 @@ func TestServesHTTP(t *testing.T) {
 	})}
 	go func() { _ = srv.Serve(rawconn.Listen(l)) }()
 	defer func() { _ = srv.Close() }()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+l.Addr().String(), bytes.NewReader([]byte("hello")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := waittest.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +190,7 @@ func TestServesHTTP(t *testing.T) {
 		t.Errorf("got %q, %v", b, err)
 	}
 	cancel()
-	<-left
+	waittest.Receive(t, "the client's leaving is noticed", left)
 }
 
 func TestWrapsOnlyTCP(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/sidecar"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // get returns 0 while nobody listens.
@@ -26,7 +27,7 @@ func get(t *testing.T, url string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := waittest.Client().Do(req)
 	if err != nil {
 		return 0, ""
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // TestRealWorker shows that a real worker survives what ends it: somebody who
@@ -29,7 +30,7 @@ func TestRealWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = stray.Close()
-	until(t, "it is restarted", func() bool {
+	waittest.Until(t, "it is restarted", func() bool {
 		_, text := get(w.url + "/metrics")
 		return strings.Contains(text, "koldun_supervised_restarts_total 1")
 	})

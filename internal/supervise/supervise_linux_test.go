@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -19,10 +20,8 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/waittest"
 )
-
-// patience is how long a test waits for what must come.
-const patience = time.Minute
 
 type buffer struct {
 	mu sync.Mutex
@@ -62,6 +61,8 @@ func supervised(t *testing.T, c Config) *world {
 		w.url = "http://" + a
 	case err := <-w.end:
 		t.Fatal(err)
+	case <-waittest.Context(t).Done():
+		t.Fatal("its health cannot be asked for")
 	}
 	t.Cleanup(stop)
 	return w
@@ -70,7 +71,7 @@ func supervised(t *testing.T, c Config) *world {
 func self(args ...string) []string { return append([]string{os.Args[0]}, args...) }
 
 func get(url string) (int, string) {
-	res, err := http.Get(url)
+	res, err := waittest.Client().Get(url)
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -79,20 +80,9 @@ func get(url string) (int, string) {
 	return res.StatusCode, string(text)
 }
 
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); !is(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func (w *world) state(want string, status int) {
 	w.t.Helper()
-	until(w.t, want, func() bool {
+	waittest.Until(w.t, want, func() bool {
 		code, text := get(w.url + "/readyz")
 		return code == status && strings.TrimSpace(text) == want
 	})
@@ -100,13 +90,8 @@ func (w *world) state(want string, status int) {
 
 func (w *world) ended() {
 	w.t.Helper()
-	select {
-	case err := <-w.end:
-		if err != nil {
-			w.t.Fatal(err)
-		}
-	case <-time.After(patience):
-		w.t.Fatal("does not end")
+	if err := waittest.Receive(w.t, "the supervisor ends", w.end); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
@@ -149,16 +134,19 @@ func TestGraceIsBounded(t *testing.T) {
 
 func TestDeafIsKilled(t *testing.T) {
 	w := supervised(t, Config{Command: self("worker", "deaf"), Grace: time.Millisecond})
-	until(t, "it writes", func() bool { return strings.Contains(w.out.String(), "Listening") })
+	waittest.Until(t, "it writes", func() bool { return strings.Contains(w.out.String(), "Listening") })
 	w.stop()
 	w.ended()
 }
 
 func TestRestarts(t *testing.T) {
 	w := supervised(t, Config{Command: self("worker", "exit")})
-	until(t, "three restarts", func() bool {
+	waittest.Until(t, "three restarts", func() bool {
 		_, text := get(w.url + "/metrics")
-		return strings.Contains(text, "koldun_supervised_restarts_total 3")
+		_, count, _ := strings.Cut(text, "\nkoldun_supervised_restarts_total ")
+		var n int
+		_, _ = fmt.Sscan(count, &n)
+		return n >= 3
 	})
 	if code, _ := get(w.url + "/healthz"); code != http.StatusOK {
 		t.Errorf("healthz %d", code)
@@ -170,7 +158,7 @@ func TestRestarts(t *testing.T) {
 func TestRootServesWithoutText(t *testing.T) {
 	w := supervised(t, Config{Command: self("api", "api")})
 	w.state("serving", http.StatusOK)
-	until(t, "its text is withheld", func() bool { return strings.Contains(w.out.String(), "line of 12 bytes") })
+	waittest.Until(t, "its text is withheld", func() bool { return strings.Contains(w.out.String(), "line of 12 bytes") })
 	if out := w.out.String(); strings.Contains(out, "secret") || !strings.Contains(out, "💿 Weights loaded\n[text of") {
 		t.Errorf("copied %q", out)
 	}
@@ -180,7 +168,7 @@ func TestRootServesWithoutText(t *testing.T) {
 
 func TestOutputHeldByOthers(t *testing.T) {
 	w := supervised(t, Config{Command: self("worker", "leaver")})
-	until(t, "it starts again", func() bool { return strings.Count(w.out.String(), "left ") >= 2 })
+	waittest.Until(t, "it starts again", func() bool { return strings.Count(w.out.String(), "left ") >= 2 })
 	w.stop()
 	w.ended()
 	for line := range strings.Lines(w.out.String()) {
@@ -217,7 +205,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 
 func post(t *testing.T, url string) int {
 	t.Helper()
-	res, err := http.Post(url, "", nil)
+	res, err := waittest.Client().Post(url, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +219,7 @@ func TestRestartIsAskedFor(t *testing.T) {
 	if code := post(t, w.url+"/restart"); code != http.StatusAccepted {
 		t.Errorf("status %d", code)
 	}
-	until(t, "a restart", func() bool {
+	waittest.Until(t, "a restart", func() bool {
 		_, text := get(w.url + "/metrics")
 		return strings.Contains(text, "koldun_supervised_restarts_total 1")
 	})
@@ -271,7 +259,7 @@ func TestHangingWorkerIsEnded(t *testing.T) {
 	root := connect(t, port)
 	w.state("serving", http.StatusOK)
 	_ = root.Close()
-	until(t, "a restart", func() bool {
+	waittest.Until(t, "a restart", func() bool {
 		_, text := get(w.url + "/metrics")
 		return strings.Contains(text, "koldun_supervised_restarts_total 1")
 	})
@@ -302,7 +290,7 @@ func TestImpossible(t *testing.T) {
 }
 
 func TestOrphansAreReaped(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "init", "orphans")
+	cmd := exec.CommandContext(waittest.Context(t), os.Args[0], "init", "orphans")
 	cmd.Env = append(os.Environ(), "GORACE=")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -315,7 +303,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	if !lines.Scan() { // a root's unknown line is withheld, but it has come
 		t.Fatal(lines.Err())
 	}
-	until(t, "no zombie is left", func() bool {
+	waittest.Until(t, "no zombie is left", func() bool {
 		for _, p := range processes() {
 			if p.zombie && p.parent == cmd.Process.Pid {
 				return false

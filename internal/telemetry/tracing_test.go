@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/gorizond/koldun/internal/telemetry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -67,7 +68,7 @@ func TestExports(t *testing.T) {
 	telemetry.Fail(span, "engine_failed", "it broke")
 	span.End()
 	stop()
-	resource := (<-got).GetResourceSpans()[0]
+	resource := waittest.Receive(t, "the spans", got).GetResourceSpans()[0]
 	sent := resource.GetScopeSpans()[0].GetSpans()[0]
 	if sent.GetName() != "chat ns/m" || sent.GetStatus().GetMessage() != "it broke" || sent.GetAttributes()[0].GetKey() != "error.type" {
 		t.Errorf("span is %v", sent)

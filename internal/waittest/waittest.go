@@ -4,6 +4,7 @@ package waittest
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -79,6 +80,10 @@ func Context(tb testing.TB) context.Context {
 	tb.Cleanup(cancel)
 	return ctx
 }
+
+// Client is an HTTP client whose exchanges end within Patience, their bodies
+// included.
+func Client() *http.Client { return &http.Client{Timeout: Patience} }
 
 func inVain(tb testing.TB, what string) {
 	tb.Helper()

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
@@ -100,7 +101,7 @@ func (r *replica) ask(addr, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := waittest.Client().Do(req)
 	if err != nil {
 		return "", err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/test/cluster/testpackage"
 )
 
@@ -92,7 +93,7 @@ func TestImageThatIsNone(t *testing.T) {
 
 func get(t *testing.T, url string) (int, []byte) {
 	t.Helper()
-	rsp, err := http.Get(url)
+	rsp, err := waittest.Client().Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	local "github.com/gorizond/koldun/internal/local/process"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // patience is how long anything may take that must come.
@@ -205,7 +206,7 @@ func eventually(tb testing.TB, what string, ok func() bool) {
 func ready(tb testing.TB, addr string) {
 	tb.Helper()
 	eventually(tb, addr+" to be ready", func() bool {
-		resp, err := http.Get("http://" + addr + "/readyz")
+		resp, err := waittest.Client().Get("http://" + addr + "/readyz")
 		if err != nil {
 			return false
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 type world struct {
@@ -74,7 +75,7 @@ func (w *world) watch(t *testing.T, s demand.Spec) <-chan []demand.Session {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := waittest.Receive(t, "the watch ends", done); err != nil {
 			t.Errorf("Watch: %v", err)
 		}
 	})
@@ -83,7 +84,7 @@ func (w *world) watch(t *testing.T, s demand.Spec) <-chan []demand.Session {
 
 func await(t *testing.T, lists <-chan []demand.Session, want ...demand.Session) {
 	t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(waittest.Patience)
 	var last []demand.Session
 	for {
 		select {
@@ -103,13 +104,13 @@ func TestObserveListsItsNamespaceOnly(t *testing.T) {
 	if got := w.observe(t, spec); len(got) != 0 {
 		t.Errorf("Observe of nothing: %v", got)
 	}
-	w.announce(t, record("ns", "a", ""), time.Minute)
-	w.announce(t, record("ns", "a", "alice"), time.Minute)
-	w.announce(t, record("other", "b", ""), time.Minute)
+	w.announce(t, record("ns", "a", ""), time.Hour)
+	w.announce(t, record("ns", "a", "alice"), time.Hour)
+	w.announce(t, record("other", "b", ""), time.Hour)
 	// Whoever may write keys must not make pools of other models.
 	foreign := record("ns", "c", "")
 	foreign.Model = "d"
-	w.announce(t, foreign, time.Minute)
+	w.announce(t, foreign, time.Hour)
 	want := []demand.Session{
 		{Key: "ns_a", Model: "a"},
 		{Key: names.Session("ns", "a", "alice"), Model: "a", Isolated: true},
@@ -125,15 +126,16 @@ func TestWatchTellsOfBirthAndExpiryOnly(t *testing.T) {
 	lists := w.watch(t, spec)
 	await(t, lists)
 	a, b := demand.Session{Key: "ns_a", Model: "a"}, demand.Session{Key: "ns_b", Model: "b"}
-	w.announce(t, record("ns", "a", ""), time.Minute)
+	w.announce(t, record("ns", "a", ""), time.Hour)
 	await(t, lists, a)
-	w.announce(t, record("ns", "a", ""), time.Minute) // a heartbeat
-	w.announce(t, record("other", "a", ""), time.Minute)
-	w.announce(t, record("ns", "b", ""), time.Second)
+	w.announce(t, record("ns", "a", ""), time.Hour) // a heartbeat
+	w.announce(t, record("other", "a", ""), time.Hour)
+	w.announce(t, record("ns", "b", ""), time.Hour)
 	// The very next list is the one with b: a heartbeat is no news.
-	if got := <-lists; !cmp.Equal(got, []demand.Session{a, b}) {
+	if got := waittest.Receive(t, "a list", lists); !cmp.Equal(got, []demand.Session{a, b}) {
 		t.Errorf("the next list is %v, want a and b", got)
 	}
+	w.announce(t, record("ns", "b", ""), time.Second) // the last one of b
 	await(t, lists, a)
 }
 
@@ -143,20 +145,21 @@ func TestWatchLooksAgainAfterAnOutage(t *testing.T) {
 	lists := w.watch(t, spec)
 	await(t, lists)
 	a, b := demand.Session{Key: "ns_a", Model: "a"}, demand.Session{Key: "ns_b", Model: "b"}
-	w.announce(t, record("ns", "a", ""), 2*time.Second)
+	w.announce(t, record("ns", "a", ""), time.Hour)
 	await(t, lists, a)
+	w.announce(t, record("ns", "a", ""), 5*time.Second)
 
 	w.server.Stop()
-	wait(t, func() bool { return !w.bus.Connected() })
+	waittest.Until(t, "the connection is lost", func() bool { return !w.bus.Connected() })
 	if _, err := w.client.Observe(t.Context(), spec); !fault.Is(err, fault.Transient) {
 		t.Errorf("Observe without NATS: %v, want Transient", err)
 	}
 	back := w.bus.Reconnected()
 	w.server.Restart()
-	<-back
+	waittest.Receive(t, "the connection is back", back)
 	// The key of a may have expired meanwhile: its gateway is to have the time
 	// to say so again, and the list keeps it until then.
-	w.announce(t, record("ns", "b", ""), time.Minute)
+	w.announce(t, record("ns", "b", ""), time.Hour)
 	await(t, lists, a, b)
 	await(t, lists, b)
 }
@@ -166,20 +169,7 @@ func TestTwoWatchesShareOneList(t *testing.T) {
 	spec := demand.Spec{Namespace: "ns", MaxIsolated: 8}
 	one, two := w.watch(t, spec), w.watch(t, spec)
 	a := demand.Session{Key: "ns_a", Model: "a"}
-	w.announce(t, record("ns", "a", ""), time.Minute)
+	w.announce(t, record("ns", "a", ""), time.Hour)
 	await(t, one, a)
 	await(t, two, a)
-}
-
-func wait(t *testing.T, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(20 * time.Second); !ok(); {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("it does not happen")
-		}
-	}
 }

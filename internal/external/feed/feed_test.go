@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/external/feed"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestOneSourceRunsWhileSomebodyFollows(t *testing.T) {
@@ -27,7 +28,11 @@ func TestOneSourceRunsWhileSomebodyFollows(t *testing.T) {
 			}
 		}
 	})
-	tell := func(topic string) { topics <- topic; <-topics }
+	tell := func(topic string) {
+		t.Helper()
+		waittest.Send(t, "the source", topics, topic)
+		waittest.Receive(t, "the source has told", topics)
+	}
 	has := func(news <-chan struct{}) bool {
 		select {
 		case <-news:

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 type world struct {
@@ -86,7 +87,7 @@ func (r *runner) set(change func(*bus.Runner)) bus.Runner {
 	defer r.mu.Unlock()
 	r.r.Version++
 	change(&r.r)
-	if _, err := r.w.bus.PutTTL(r.w.t.Context(), names.RunnersBucket, names.RunnerKey("ns_m", r.r.Name), r.r, time.Minute); err != nil {
+	if _, err := r.w.bus.PutTTL(r.w.t.Context(), names.RunnersBucket, names.RunnerKey("ns_m", r.r.Name), r.r, time.Hour); err != nil {
 		r.w.t.Error(err)
 	}
 	return r.r
@@ -141,7 +142,7 @@ func (w *world) watch(c *pool.Client, s pool.Spec) <-chan pool.Status {
 	}()
 	w.t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := waittest.Receive(w.t, "the watch ends", done); err != nil {
 			w.t.Errorf("Watch: %v", err)
 		}
 	})
@@ -151,7 +152,7 @@ func (w *world) watch(c *pool.Client, s pool.Spec) <-chan pool.Status {
 func (w *world) await(shown <-chan pool.Status, want string) pool.Status {
 	w.t.Helper()
 	last := "nothing"
-	for timeout := time.After(60 * time.Second); ; {
+	for timeout := time.After(waittest.Patience); ; {
 		select {
 		case s := <-shown:
 			if last = text(s); last == want {
@@ -159,19 +160,6 @@ func (w *world) await(shown <-chan pool.Status, want string) pool.Status {
 			}
 		case <-timeout:
 			w.t.Fatalf("%q is shown last, want %q", last, want)
-		}
-	}
-}
-
-func (w *world) eventually(what string, ok func() bool) {
-	w.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for timeout := time.After(60 * time.Second); !ok(); {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			w.t.Fatalf("did not happen: %s", what)
 		}
 	}
 }
@@ -208,7 +196,7 @@ func TestBurstDrainAndBack(t *testing.T) {
 		}
 		r.leave()
 	}
-	w.eventually("those that are gone are forgotten", func() bool {
+	waittest.Until(t, "those that are gone are forgotten", func() bool {
 		o, err := c.Observe(t.Context(), spec())
 		return err == nil && (text(o.Status) == "0" || o.Status.NextMember == 3 && text(o.Status) == "0 1D 2D")
 	})
@@ -254,7 +242,7 @@ func TestAWorkingMemberIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.finish()
-	w.eventually("it is drained", func() bool { return scale(1) == "0 1D" })
+	waittest.Until(t, "it is drained", func() bool { return scale(1) == "0 1D" })
 }
 
 // Two processes that watch one pool agree, and start nothing twice.
@@ -318,13 +306,13 @@ func TestOutages(t *testing.T) {
 	shown := w.watch(c, spec())
 	w.await(shown, "0")
 	w.server.Stop()
-	w.eventually("the connection is lost", func() bool { return !w.bus.Connected() })
+	waittest.Until(t, "the connection is lost", func() bool { return !w.bus.Connected() })
 	if _, err := c.Observe(t.Context(), spec()); !fault.Is(err, fault.Transient) {
 		t.Errorf("Observe without NATS: %v, want Transient", err)
 	}
 	back := w.bus.Reconnected()
 	w.server.Restart()
-	<-back
+	waittest.Receive(t, "the connection is back", back)
 	w.request("r1")
 	w.request("r2")
 	w.await(shown, "0 1")

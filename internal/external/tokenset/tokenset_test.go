@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
@@ -15,6 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func connect(t *testing.T) *bus.Bus {
@@ -189,21 +189,13 @@ func TestWatchTellsOfForeignHandsAndErrorsOfNoBucket(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	told, done := make(chan bool, 10), make(chan error)
 	go func() { done <- c.Watch(ctx, s, func() { told <- true }) }()
-	hear := func(what string) {
-		t.Helper()
-		select {
-		case <-told:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("not told of %s", what)
-		}
-	}
-	hear("the beginning")
+	waittest.Receive(t, "the beginning", told)
 	if err := registry.Tokens(b).Delete(ctx, names.TokenKey(token.Digest(alice)), 0); err != nil {
 		t.Fatal(err)
 	}
-	hear("a deletion")
+	waittest.Receive(t, "a deletion", told)
 	cancel()
-	if err := <-done; err != nil {
+	if err := waittest.Receive(t, "the watch ends", done); err != nil {
 		t.Error(err)
 	}
 	s.Bucket = "nothing"

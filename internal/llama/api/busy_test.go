@@ -15,6 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/llama/api"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A gate is an engine whose answers begin, and then wait to be let through or
@@ -53,7 +54,7 @@ func start(ctx context.Context, tb testing.TB, url, body string) <-chan *http.Re
 	out := make(chan *http.Response, 1)
 	go func() {
 		defer close(out)
-		if resp, err := http.DefaultClient.Do(req); err == nil {
+		if resp, err := waittest.Client().Do(req); err == nil {
 			out <- resp
 		}
 	}()
@@ -65,14 +66,14 @@ func TestClientGoneCancels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGate()
 			s := serve(t, g, api.Options{})
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(waittest.Context(t))
 			done := start(ctx, t, s.URL, body)
-			<-g.begun
+			waittest.Receive(t, "the answer begins", g.begun)
 			cancel()
-			if err := <-g.ended; err == nil {
+			if err := waittest.Receive(t, "the answer ends", g.ended); err == nil {
 				t.Error("the answer was not cancelled")
 			}
-			if resp := <-done; resp != nil {
+			if resp := waittest.Receive(t, "the client ends", done); resp != nil {
 				_ = resp.Body.Close()
 			}
 		})
@@ -83,7 +84,10 @@ func TestClientGoneCancels(t *testing.T) {
 func TestStreamBegins(t *testing.T) {
 	g := newGate()
 	s := serve(t, g, api.Options{})
-	resp := <-start(context.Background(), t, s.URL, with(`"stream":true`))
+	resp := waittest.Receive(t, "the stream begins", start(waittest.Context(t), t, s.URL, with(`"stream":true`)))
+	if resp == nil {
+		t.Fatal("no answer")
+	}
 	defer func() { _ = resp.Body.Close() }()
 	r := bufio.NewReader(resp.Body)
 	line, err := r.ReadString('\n')
@@ -102,15 +106,15 @@ func TestBusy(t *testing.T) {
 	s := serve(t, g, api.Options{Waiting: 2, Metrics: metrics})
 	var accepted []<-chan *http.Response
 	for range 3 {
-		accepted = append(accepted, start(context.Background(), t, s.URL, hello))
-		<-g.begun
+		accepted = append(accepted, start(waittest.Context(t), t, s.URL, hello))
+		waittest.Receive(t, "the answer begins", g.begun)
 	}
 	resp, body := post(t, s.URL, hello)
 	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "1" || !strings.Contains(body, "too many requests") {
 		t.Errorf("one too many: status %d: %s", resp.StatusCode, body)
 	}
 	// Nothing else waits behind answers.
-	resp, err := http.Get(s.URL + "/v1/models")
+	resp, err := waittest.Client().Get(s.URL + "/v1/models")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +123,10 @@ func TestBusy(t *testing.T) {
 	}
 	close(g.let)
 	for _, a := range accepted {
-		resp := <-a
+		resp := waittest.Receive(t, "an answer", a)
+		if resp == nil {
+			t.Fatal("no answer")
+		}
 		if body := read(t, resp); resp.StatusCode != http.StatusOK {
 			t.Errorf("status %d: %s", resp.StatusCode, body)
 		}
@@ -165,7 +172,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	if _, err := fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; !fault.Is(err, fault.Interrupted) {
+	if err := waittest.Receive(t, "the answer ends", ended); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -177,19 +184,19 @@ func TestUnfinishedBody(t *testing.T) {
 		return llama.Result{}, nil
 	}), api.Options{})
 	r, w := io.Pipe()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/chat/completions", r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if resp, err := http.DefaultClient.Do(req); err == nil {
+		if resp, err := waittest.Client().Do(req); err == nil {
 			_ = resp.Body.Close()
 		}
 	})
 	_, _ = w.Write([]byte(`{"messages":[`))
 	cancel()
 	_ = w.Close()
-	wg.Wait()
+	waittest.Returns(t, "the client ends", wg.Wait)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/llama/api"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // An engineFunc is an engine made of one function.
@@ -49,7 +50,7 @@ func serve(tb testing.TB, e api.Engine, o api.Options) *httptest.Server {
 // post sends a chat request and reads the whole answer.
 func post(tb testing.TB, url, body string) (*http.Response, string) {
 	tb.Helper()
-	resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	resp, err := waittest.Client().Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body))
 	if err != nil {
 		tb.Fatal(err)
 	}

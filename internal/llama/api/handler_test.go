@@ -16,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/llama/api"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 var changing = regexp.MustCompile(`"chatcmpl-[A-Z0-9]{26}"|"created":[0-9]{10}`)
@@ -181,7 +182,7 @@ func TestRefusals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			resp, err := http.DefaultClient.Do(req)
+			resp, err := waittest.Client().Do(req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +204,7 @@ func TestOptionsAndModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := waittest.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func TestOptionsAndModels(t *testing.T) {
 		resp.Header.Get("Access-Control-Allow-Headers") != "Content-Type, Authorization" {
 		t.Errorf("status %d, header %v", resp.StatusCode, resp.Header)
 	}
-	resp, err = http.Get(s.URL + "/v1/models?x=y")
+	resp, err = waittest.Client().Get(s.URL + "/v1/models?x=y")
 	if err != nil {
 		t.Fatal(err)
 	}

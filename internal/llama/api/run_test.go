@@ -27,6 +27,7 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 	wire "github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const tiny = "../../../examples/models/koldun-tiny"
@@ -94,13 +95,15 @@ func run(tb testing.TB, c api.Config) *running {
 	case <-ready:
 	case err := <-r.ended:
 		tb.Fatalf("the server ended: %v", err)
+	case <-waittest.Context(tb).Done():
+		tb.Fatal("the server does not listen")
 	}
 	return r
 }
 
 func get(tb testing.TB, url string) (int, string) {
 	tb.Helper()
-	resp, err := http.Get(url)
+	resp, err := waittest.Client().Get(url)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -136,9 +139,10 @@ func TestRun(t *testing.T) {
 		if status, body := get(t, r.health+"/healthz"); status != 200 {
 			t.Errorf("healthz: %d %s", status, body)
 		}
-		if status, body := get(t, r.health+"/readyz"); status != 200 || body != "engine: ok\n" {
-			t.Errorf("readyz: %d %s", status, body)
-		}
+		waittest.Until(t, "the engine is ready", func() bool {
+			status, body := get(t, r.health+"/readyz")
+			return status == 200 && body == "engine: ok\n"
+		})
 		if status, _ := get(t, r.api+"/healthz"); status != 404 {
 			t.Errorf("the API answers health checks: %d", status)
 		}
@@ -151,7 +155,7 @@ func TestRun(t *testing.T) {
 		defer c.Close()
 		for _, p := range prompts(t) {
 			var text strings.Builder
-			result, err := c.Chat(context.Background(), engineapi.Chat{Messages: p.Messages}, func(d engineapi.Delta) error {
+			result, err := c.Chat(waittest.Context(t), engineapi.Chat{Messages: p.Messages}, func(d engineapi.Delta) error {
 				text.WriteString(d.Text)
 				return nil
 			})
@@ -163,18 +167,18 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("OpenAIClient", func(t *testing.T) {
 		c := openai.NewClient(option.WithBaseURL(r.api+"/v1"), option.WithAPIKey("none"))
-		models, err := c.Models.List(context.Background())
+		models, err := c.Models.List(waittest.Context(t))
 		if err != nil || len(models.Data) != 1 || models.Data[0].ID != "dllama_model_tiny_q40.m" {
 			t.Fatalf("models are %+v, %v", models, err)
 		}
 		params := openai.ChatCompletionNewParams{
 			Model: models.Data[0].ID, Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is 2+2?")},
 		}
-		answer, err := c.Chat.Completions.New(context.Background(), params)
+		answer, err := c.Chat.Completions.New(waittest.Context(t), params)
 		if err != nil || answer.Choices[0].Message.Content != "2 + 2 = 4." || answer.Choices[0].FinishReason != "stop" || answer.Usage.TotalTokens != 27 {
 			t.Errorf("answer is %+v, %v", answer, err)
 		}
-		stream := c.Chat.Completions.NewStreaming(context.Background(), params)
+		stream := c.Chat.Completions.NewStreaming(waittest.Context(t), params)
 		var all openai.ChatCompletionAccumulator
 		for stream.Next() {
 			all.AddChunk(stream.Current())
@@ -183,25 +187,25 @@ func TestRun(t *testing.T) {
 			t.Errorf("stream is %+v, %v", all.ChatCompletion, stream.Err())
 		}
 		params.Messages[0] = openai.UserMessage(strings.Repeat("a long question ", 1000))
-		_, err = c.Chat.Completions.New(context.Background(), params)
+		_, err = c.Chat.Completions.New(waittest.Context(t), params)
 		var refused *openai.Error
 		if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest || refused.Code != wire.CodeContextLength {
 			t.Errorf("a prompt that is too long: %v", err)
 		}
 	})
 	t.Run("Metrics", func(t *testing.T) {
-		_, body := get(t, r.health+"/metrics")
 		for _, want := range []string{
 			`koldun_engine_requests_total{outcome="stop"} 14`, `koldun_engine_requests_total{outcome="refused"} 1`,
 			"koldun_engine_completion_tokens_total 460", "koldun_engine_requests_in_flight 0", "koldun_engine_prompt_seconds_count 14",
 		} {
-			if !strings.Contains(body, want+"\n") {
-				t.Errorf("there is no %q in\n%s", want, body)
-			}
+			waittest.Until(t, want, func() bool { // a stream is counted after its client has seen its end
+				_, body := get(t, r.health+"/metrics")
+				return strings.Contains(body, want+"\n")
+			})
 		}
 	})
 	r.stop()
-	if err := <-r.ended; err != nil {
+	if err := waittest.Receive(t, "the server ends", r.ended); err != nil {
 		t.Errorf("Run: %v", err)
 	}
 	for _, secret := range []string{"2+2", "2 + 2", "Koldun turns", "Ada"} {
@@ -209,10 +213,10 @@ func TestRun(t *testing.T) {
 			t.Errorf("the log holds %q:\n%s", secret, r.log)
 		}
 	}
-	if _, err := http.Get(r.api + "/v1/models"); err == nil {
+	if _, err := waittest.Client().Get(r.api + "/v1/models"); err == nil {
 		t.Error("the API still answers")
 	}
-	if _, err := http.Get(r.health + "/healthz"); err == nil {
+	if _, err := waittest.Client().Get(r.health + "/healthz"); err == nil {
 		t.Error("the health server still answers")
 	}
 }
@@ -224,20 +228,23 @@ func TestShutdown(t *testing.T) {
 		grace time.Duration
 		want  string
 	}{
-		"GraceToFinish": {time.Minute, "[DONE]"},
+		"GraceToFinish": {time.Hour, "[DONE]"},
 		"NoGrace":       {time.Nanosecond, `"error":{"message":"the server is shutting down"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, api.Config{Engine: c, Grace: k.grace, Model: "m"})
 			body := `{"messages":[{"role":"user","content":"Count to 100"}],"stream":true,"temperature":0}`
-			resp := <-start(context.Background(), t, r.api, body)
+			resp := waittest.Receive(t, "the stream begins", start(waittest.Context(t), t, r.api, body))
+			if resp == nil {
+				t.Fatal("no answer")
+			}
 			r.stop()
 			got := read(t, resp)
 			quick := k.grace < time.Second && strings.Contains(got, "[DONE]") // it was done before the end came
 			if !strings.Contains(got, k.want) && !quick {
 				t.Errorf("the stream is %s", got)
 			}
-			if err := <-r.ended; err != nil {
+			if err := waittest.Receive(t, "the server ends", r.ended); err != nil {
 				t.Errorf("Run: %v", err)
 			}
 		})
