@@ -18,6 +18,11 @@ spec:
   expose: {allowAnonymous: true}
 `
 
+// ingress has a field of its backend set.
+func ingress(field string) string {
+	return "{apiVersion: koldun.gorizond.io/v1, kind: Ingress, metadata: {name: a}, spec: {backend: {" + field + "}}}"
+}
+
 func TestCheck(t *testing.T) {
 	cases := map[string]struct {
 		manifest string
@@ -35,6 +40,10 @@ func TestCheck(t *testing.T) {
 		"NoName":       {strings.Replace(minimal, "{name: tiny}", "{}", 1), []string{"metadata.name", "Required"}},
 		"BadName":      {strings.Replace(minimal, "{name: tiny}", "{name: Tiny_1}", 1), []string{"metadata.name", "Tiny_1"}},
 		"BadNamespace": {strings.Replace(minimal, "{name: tiny}", "{name: tiny, namespace: A}", 1), []string{"metadata.namespace"}},
+		"NoTime":       {ingress("conversationTTL: 0s"), []string{"spec.backend.conversationTTL", "the least is 1s"}},
+		"Negative":     {ingress("queueTimeout: -1h"), []string{"spec.backend.queueTimeout", "the least is 1s"}},
+		"NotATime":     {ingress("responseTimeout: soon"), []string{"spec.backend.responseTimeout"}},
+		"Times":        {ingress("responseTimeout: 1h30m, queueTimeout: 90s, conversationTTL: 1s"), nil},
 		"NoSpec":       {"{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}}", []string{"spec", "Required"}},
 	}
 	schemas, err := validation.Load()

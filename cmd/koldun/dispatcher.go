@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
 	"github.com/gorizond/koldun/internal/dispatch"
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // DispatcherCmd assigns requests to runners. It connects to NATS as the
@@ -18,17 +20,20 @@ type DispatcherCmd struct {
 // Run leads sessions until ctx ends.
 func (c *DispatcherCmd) Run(ctx context.Context, log *slog.Logger) error {
 	oneCore()
-	listen := listenAddress(c.Listen)
-	b, err := connectAlive(ctx, "dispatcher", listen, log)
+	if err := positive("max-attempts", c.MaxAttempts); err != nil {
+		return err
+	}
+	cfg := dispatch.Config{Identity: c.Identity, Listen: listenAddress(c.Listen), MaxAttempts: c.MaxAttempts, Logger: log}
+	if err := cfg.Check(); err != nil {
+		return err
+	}
+	b, err := connectAlive(ctx, "dispatcher", cfg.Listen, log)
 	if err != nil {
-		return unlessStopped(ctx, err)
+		return fault.UnlessStopped(ctx, err)
 	}
 	defer b.Close()
-	return dispatch.Run(ctx, dispatch.Config{
-		Bus:         b,
-		Identity:    c.Identity,
-		Listen:      listen,
-		MaxAttempts: c.MaxAttempts,
-		Logger:      log,
-	})
+	cfg.Bus = b
+	ctx, refused := b.Admitted(ctx)
+	err = dispatch.Run(ctx, cfg)
+	return cmp.Or(advise(refused()), err)
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
@@ -36,13 +38,24 @@ func busConfig(name string, log *slog.Logger) (bus.Config, error) {
 }
 
 // connectBus connects as the environment says, and waits for as long as it
-// takes.
-func connectBus(ctx context.Context, name string, log *slog.Logger) (*bus.Bus, error) {
+// takes; for patience only if NATS refuses the credentials.
+func connectBus(ctx context.Context, name string, patience time.Duration, log *slog.Logger) (*bus.Bus, error) {
 	cfg, err := busConfig(name, log)
 	if err != nil {
 		return nil, err
 	}
-	return bus.Connect(ctx, cfg)
+	cfg.Patience = patience
+	b, err := bus.Connect(ctx, cfg)
+	return b, advise(err)
+}
+
+// advise adds to a refusal where the credentials come from.
+func advise(err error) error {
+	if fault.Is(err, fault.Denied) {
+		return fmt.Errorf("%w; the credentials are those of %s and %s, %s, %s or %s", err,
+			names.EnvNATSUser, names.EnvNATSPassword, names.EnvNATSToken, names.EnvNATSNKey, names.EnvNATSCreds)
+	}
+	return err
 }
 
 // openStore opens a store as the environment says.

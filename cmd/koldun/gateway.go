@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -56,14 +57,19 @@ func (c *GatewayCmd) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	defer stop()
 	cfg.Tracer = tracer
-	return gateway.Run(ctx, cfg)
+	return advise(gateway.Run(ctx, cfg))
 }
 
 func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
+	if err := cmp.Or(positive("response-timeout", c.ResponseTimeout), positive("queue-timeout", c.QueueTimeout), positive("demand-ttl", c.DemandTTL),
+		positive("max-body-bytes", c.MaxBodyBytes), positive("max-sessions", c.MaxSessions)); err != nil {
+		return gateway.Config{}, err
+	}
 	bus, err := busConfig("gateway", log)
 	if err != nil {
 		return gateway.Config{}, err
 	}
+	bus.Patience = rotation
 	isolation, err := gateway.ParseIsolation(c.Isolation)
 	if err != nil {
 		return gateway.Config{}, err

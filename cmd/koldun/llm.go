@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
 
 	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
@@ -26,36 +28,50 @@ type LLMCmd struct {
 // Run serves until ctx ends, then hands back or finishes what it has.
 func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 	oneCore()
-	engine, err := engineapi.New(c.Engine)
+	cfg, err := c.config(log)
 	if err != nil {
 		return err
 	}
-	listen := listenAddress(c.Listen)
-	b, err := connectAlive(ctx, "llm", listen, log)
+	b, err := connectAlive(ctx, "llm", cfg.Listen, log)
 	if err != nil {
-		return unlessStopped(ctx, err)
+		return fault.UnlessStopped(ctx, err)
 	}
 	defer b.Close()
+	cfg.Bus = b
 	tracer, stop, err := telemetry.NewTracer(ctx, "koldun-llm", version)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	var supervisor sidecar.Supervisor
-	if c.Supervisor != "" {
-		supervisor = engineapi.Supervisor{URL: c.Supervisor}
+	cfg.Tracer = tracer
+	ctx, refused := b.Admitted(ctx)
+	err = sidecar.Run(ctx, cfg)
+	return cmp.Or(advise(refused()), err)
+}
+
+// config is checked, and lacks the bus and the tracer.
+func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
+	if err := cmp.Or(positive("first", c.First), positive("between", c.Between), positive("grace", c.Grace)); err != nil {
+		return sidecar.Config{}, err
 	}
-	return sidecar.Run(ctx, sidecar.Config{
-		Supervisor: supervisor,
-		Tracer:     tracer,
-		Bus:        b,
-		Engine:     engine,
-		Session:    c.Session,
-		Runner:     c.Runner,
-		Model:      c.Model,
-		Listen:     listen,
-		Timeouts:   sidecar.Timeouts{First: c.First, Between: c.Between},
-		Grace:      c.Grace,
-		Logger:     log,
-	})
+	engine, err := engineapi.New(c.Engine)
+	if err != nil {
+		return sidecar.Config{}, err
+	}
+	cfg := sidecar.Config{
+		Engine:   engine,
+		Session:  c.Session,
+		Runner:   c.Runner,
+		Model:    c.Model,
+		Listen:   listenAddress(c.Listen),
+		Timeouts: sidecar.Timeouts{First: c.First, Between: c.Between},
+		Grace:    c.Grace,
+		Logger:   log,
+	}
+	if c.Supervisor != "" {
+		if cfg.Supervisor, err = engineapi.NewSupervisor(c.Supervisor); err != nil {
+			return cfg, err
+		}
+	}
+	return cfg, cfg.Check()
 }

@@ -84,7 +84,14 @@ func start(t *testing.T, args ...string) *process {
 
 func startEnv(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
+	return startIn(t, "", env, args...)
+}
+
+// startIn starts koldun in a folder.
+func startIn(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(program, args...), out: &output{news: make(chan struct{})}, done: make(chan struct{})}
+	p.cmd.Dir = dir
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.WaitDelay = 10 * time.Second

@@ -41,7 +41,10 @@ func newReporter(ctx context.Context, key string, log *slog.Logger) (*reporter, 
 	r := &reporter{stop: make(chan struct{}), done: make(chan struct{})}
 	switch {
 	case key != "":
-		b, err := connectBus(ctx, "job", log)
+		b, err := connectBus(ctx, "job", rotation, log)
+		if fault.Is(err, fault.Denied) {
+			err = fault.As(fault.Transient, err) // the next pod of the Job gets what the Secret holds then
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -26,11 +26,19 @@ type RequestsCmd struct {
 // lookTimeout is how long people wait for NATS before they are told.
 const lookTimeout = 10 * time.Second
 
-// openQueue connects for a look into the queue.
-func openQueue(ctx context.Context, log *slog.Logger) (*bus.Bus, error) {
+// open connects for a look into the queue.
+func (c *RequestsCmd) open(ctx context.Context, log *slog.Logger) (*bus.Bus, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	return connectBus(ctx, "requests", log)
+	return connectBus(ctx, "requests", 0, log)
+}
+
+// checkID refuses what cannot be the id of a request. Errors: Invalid.
+func checkID(id string) error {
+	if !bus.IsToken(id) {
+		return fault.Errorf(fault.Invalid, "cannot look up request %q: that is no id of a request", id)
+	}
+	return nil
 }
 
 // RequestsShowCmd shows what is known of a request.
@@ -56,8 +64,11 @@ type shownLetter struct {
 }
 
 // Run prints JSON.
-func (c *RequestsShowCmd) Run(ctx context.Context, log *slog.Logger) error {
-	b, err := openQueue(ctx, log)
+func (c *RequestsShowCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.Logger) error {
+	if err := checkID(c.ID); err != nil {
+		return err
+	}
+	b, err := all.open(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -93,8 +104,11 @@ type RequestsCancelCmd struct {
 }
 
 // Run returns when the dispatcher or the runner has taken note.
-func (c *RequestsCancelCmd) Run(ctx context.Context, log *slog.Logger) error {
-	b, err := openQueue(ctx, log)
+func (c *RequestsCancelCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.Logger) error {
+	if err := checkID(c.ID); err != nil {
+		return err
+	}
+	b, err := all.open(ctx, log)
 	if err != nil {
 		return err
 	}

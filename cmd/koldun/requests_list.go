@@ -33,7 +33,7 @@ type row struct {
 }
 
 // Run prints, oldest first.
-func (c *RequestsListCmd) Run(ctx context.Context, log *slog.Logger) error {
+func (c *RequestsListCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.Logger) error {
 	session := "*"
 	if c.Model != "" {
 		namespace, name, ok := strings.Cut(c.Model, "/")
@@ -45,7 +45,7 @@ func (c *RequestsListCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if c.Limit < 1 {
 		return fault.Errorf(fault.Invalid, "cannot list %d requests: the least is 1", c.Limit)
 	}
-	b, err := openQueue(ctx, log)
+	b, err := all.open(ctx, log)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,11 @@ type RequestsReplayCmd struct {
 
 // Run prints the id of the new request on standard error, and its answer on
 // standard output.
-func (c *RequestsReplayCmd) Run(ctx context.Context, log *slog.Logger) error {
-	b, err := openQueue(ctx, log)
+func (c *RequestsReplayCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.Logger) error {
+	if err := checkID(c.ID); err != nil {
+		return err
+	}
+	b, err := all.open(ctx, log)
 	if err != nil {
 		return err
 	}

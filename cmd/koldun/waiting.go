@@ -10,6 +10,11 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver"
 )
 
+// rotation is how long a server bears that NATS refuses its credentials. Then it
+// ends: they came as environment variables, and its container gets what the
+// Secret holds by now when it is started again.
+const rotation = time.Minute
+
 // connectAlive is connectBus for a server whose health is on listen: until NATS
 // is reached it says there that it lives and is not ready. If it did not, it
 // would be ended again and again, and wait out a back-off when NATS comes back.
@@ -30,16 +35,8 @@ func connectAlive(ctx context.Context, name, listen string, log *slog.Logger) (*
 		}})
 		served <- httpserver.Serve(waiting, l, health, httpserver.Options{Name: "health", Grace: time.Second, Logger: slog.New(slog.DiscardHandler)})
 	}()
+	cfg.Patience = rotation
 	b, err := bus.Connect(ctx, cfg)
 	connected()
-	return b, errors.Join(err, <-served)
-}
-
-// unlessStopped is err, or nil if ctx has ended: whoever is told to stop before
-// it could begin has done what it was told.
-func unlessStopped(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil
-	}
-	return err
+	return b, errors.Join(advise(err), <-served)
 }

@@ -14,9 +14,11 @@ import (
 // A Bus is a connection to NATS that mends itself. Its methods may be called
 // from any goroutine.
 type Bus struct {
-	nc  *nats.Conn
-	js  jetstream.JetStream
-	log *slog.Logger
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	log      *slog.Logger
+	shown    string // URL without credentials
+	patience *patience
 
 	asks asks
 

@@ -34,7 +34,10 @@ type Config struct {
 	CA        string // PEM, trusted in place of the system's authorities
 	Cert, Key string // PEM, of this client
 	Name      string // of this client, for those who look at the server
-	Logger    *slog.Logger
+	// Patience is how long a server may refuse the credentials until it counts:
+	// they may be being rotated. Others than the server's own word always pass.
+	Patience time.Duration
+	Logger   *slog.Logger
 }
 
 const (
@@ -55,8 +58,9 @@ const (
 // Connect blocks until the server answers with a JetStream of version 2.11 or
 // newer, trying for ever with growing pauses until ctx ends. From then on the
 // connection restores itself for ever. Errors: Invalid (URL), NotFound
-// (credentials file), Unsupported (server too old or without JetStream); when
-// ctx ends, the kind of the last cause.
+// (credentials file), Unsupported (server too old or without JetStream), Denied
+// (credentials refused for Config.Patience); when ctx ends, the kind of the
+// last cause.
 func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -71,10 +75,12 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 		}
 	}
 	b := &Bus{
-		log:     cfg.Logger,
-		renewed: make(chan struct{}),
-		buckets: map[string]jetstream.KeyValue{},
-		streams: map[string]jetstream.Stream{},
+		log:      cfg.Logger,
+		shown:    shown,
+		patience: newPatience(cfg.Patience),
+		renewed:  make(chan struct{}),
+		buckets:  map[string]jetstream.KeyValue{},
+		streams:  map[string]jetstream.Stream{},
 	}
 	for attempt := 0; ; attempt++ {
 		err := b.dial(ctx, cfg)
@@ -85,7 +91,15 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 		if fault.Is(err, fault.Unsupported) || fault.Is(err, fault.Invalid) {
 			return nil, fmt.Errorf("cannot use NATS at %q: %w", shown, err)
 		}
-		if attempt == 0 || attempt%20 == 0 {
+		first, over := false, false
+		if isRefusal(err) {
+			err = cfg.refused(err)
+			first, over = b.patience.refused(err)
+		}
+		if over {
+			return nil, fmt.Errorf("cannot connect to NATS at %q: %w", shown, err)
+		}
+		if first || attempt%20 == 0 {
 			cfg.Logger.Warn("cannot connect to NATS yet", "url", shown, "error", err)
 		}
 		select {
@@ -110,6 +124,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 		nats.MaxPingsOutstanding(2),
 		nats.ReconnectHandler(func(*nats.Conn) {
 			b.log.Info("reconnected to NATS")
+			b.patience.accepted()
 			b.announceReconnect()
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -118,6 +133,13 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if isRefusal(err) {
+				err = cfg.refused(err)
+				if first, _ := b.patience.refused(err); first {
+					b.log.Warn("NATS refuses the credentials", "url", b.shown, "error", err)
+				}
+				return
+			}
 			subject := ""
 			if sub != nil {
 				subject = sub.Subject
@@ -139,6 +161,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 		return err
 	}
 	b.nc, b.js = nc, js
+	b.patience.accepted()
 	return nil
 }
 
@@ -190,6 +213,12 @@ func atLeast211(version string) bool {
 		return true
 	}
 	return major > 2 || major == 2 && minor >= 11
+}
+
+// Address is the URL without credentials, for messages; "" if there is no such.
+func (c Config) Address() string {
+	shown, _ := redact(c.URL)
+	return shown
 }
 
 // redact checks the URLs and returns them without credentials.

@@ -50,15 +50,25 @@ const (
 	defaultIdleAfter    = time.Minute
 )
 
+// Check refuses what Run would refuse, when there is no bus yet. Errors: Invalid.
+func (c *Config) Check() error {
+	switch {
+	case c.Identity == "":
+		return fault.Errorf(fault.Invalid, "cannot dispatch without an identity")
+	case c.MaxAttempts < 0:
+		return fault.Errorf(fault.Invalid, "cannot try a request %d times: the least is 1", c.MaxAttempts)
+	case c.LeaseTTL > 0 && c.LeaseTTL < time.Second:
+		return fault.Errorf(fault.Invalid, "cannot dispatch with leases of %s: the least is 1s", c.LeaseTTL)
+	}
+	return nil
+}
+
 func (c *Config) setDefaults() error {
 	if c.Bus == nil {
 		return fault.Errorf(fault.Internal, "cannot dispatch without a bus")
 	}
-	if c.Identity == "" {
-		return fault.Errorf(fault.Invalid, "cannot dispatch without an identity")
-	}
-	if c.MaxAttempts < 0 {
-		return fault.Errorf(fault.Invalid, "cannot try a request %d times: the least is 1", c.MaxAttempts)
+	if err := c.Check(); err != nil {
+		return err
 	}
 	if c.MaxAttempts == 0 {
 		c.MaxAttempts = defaultAttempts
@@ -67,9 +77,6 @@ func (c *Config) setDefaults() error {
 	setDefault(&c.AffinityWait, defaultAffinityWait)
 	setDefault(&c.MaxWait, defaultMaxWait)
 	setDefault(&c.IdleAfter, defaultIdleAfter)
-	if c.LeaseTTL < time.Second {
-		return fault.Errorf(fault.Invalid, "cannot dispatch with leases of %s: the least is 1s", c.LeaseTTL)
-	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}

@@ -109,12 +109,7 @@ func (l *leader) report(leaving bool) {
 // /metrics.
 func (m *manager) health() http.Handler {
 	return httpserver.Health(m.metrics.registry,
-		httpserver.Check{Name: "nats", Probe: func(context.Context) error {
-			if !m.cfg.Bus.Connected() {
-				return errors.New("not connected")
-			}
-			return nil
-		}},
+		httpserver.Check{Name: "nats", Probe: func(context.Context) error { return m.cfg.Bus.Lost() }},
 		httpserver.Check{Name: "state", Probe: func(context.Context) error {
 			if !m.isSynced() {
 				return errors.New("leases and runners are not read yet")

@@ -58,12 +58,9 @@ const maxEnded = 16
 
 // New makes a client for "http://host:port". It does not connect.
 func New(rawURL string) (*Client, error) {
-	u, err := url.Parse(rawURL)
+	u, err := parseURL("engine", rawURL)
 	if err != nil {
-		return nil, fault.Errorf(fault.Invalid, "cannot use engine URL %q: %w", rawURL, err)
-	}
-	if u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || (u.Path != "" && u.Path != "/") {
-		return nil, fault.Errorf(fault.Invalid, "cannot use engine URL %q: it is not of the form http://host:port", u.Redacted())
+		return nil, err
 	}
 	port := u.Port()
 	if port == "" {
@@ -71,6 +68,18 @@ func New(rawURL string) (*Client, error) {
 	}
 	return &Client{addr: net.JoinHostPort(u.Hostname(), port), turn: make(chan struct{}, 1),
 		head: bufio.NewReaderSize(nil, readSize), body: bufio.NewReaderSize(nil, readSize)}, nil
+}
+
+// parseURL takes http://HOST:PORT alone. what is whose it is. Errors: Invalid.
+func parseURL(what, rawURL string) (*url.URL, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: %w", what, rawURL, err)
+	}
+	if u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || (u.Path != "" && u.Path != "/") {
+		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: it is not of the form http://host:port", what, u.Redacted())
+	}
+	return u, nil
 }
 
 // Close waits until no connection is left. It does not end running requests.

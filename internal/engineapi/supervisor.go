@@ -17,6 +17,15 @@ type Supervisor struct {
 	URL string // of its health port, on this machine: "http://127.0.0.1:9991"
 }
 
+// NewSupervisor is the Supervisor at a URL. Errors: Invalid.
+func NewSupervisor(rawURL string) (Supervisor, error) {
+	u, err := parseURL("supervisor", rawURL)
+	if err != nil {
+		return Supervisor{}, err
+	}
+	return Supervisor{URL: "http://" + u.Host}, nil
+}
+
 // Restart has the engine ended and started again. It returns once that has
 // begun. A Conflict means that there is no process to end, so that one is being
 // started already; other errors are Transient.

@@ -72,6 +72,15 @@ func KindOf(err error) Kind {
 // Is reports whether err is of the kind.
 func Is(err error, kind Kind) bool { return KindOf(err) == kind }
 
+// UnlessStopped is err, or nil if ctx has been cancelled: whoever is told to
+// stop before it could begin has done what it was told.
+func UnlessStopped(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil
+	}
+	return err
+}
+
 // ExitCode is the exit status of a process that ends with err. Jobs are told
 // apart by it (podFailurePolicy): 0 success, 1 internal, 10 invalid input or
 // unsupported, 11 denied, 12 not found, 13 quota, 14 corrupt, 15 conflict,

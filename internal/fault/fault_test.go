@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -40,5 +41,22 @@ func TestKindOf(t *testing.T) {
 	}
 	if !errors.Is(fault.As(fault.Denied, boom), boom) {
 		t.Error("a kind hides its cause")
+	}
+}
+
+func TestUnlessStopped(t *testing.T) {
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancelLate := context.WithTimeout(t.Context(), 0)
+	defer cancelLate()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		want error
+	}{
+		"Stopped": {stopped, nil}, "Late": {late, io.EOF}, "Running": {t.Context(), io.EOF},
+	} {
+		if got := fault.UnlessStopped(c.ctx, io.EOF); !errors.Is(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
 	}
 }

@@ -94,12 +94,7 @@ func (g *Gateway) synced(ctx context.Context) error {
 	return nil
 }
 
-func (g *Gateway) connected() error {
-	if !g.bus.Connected() {
-		return errors.New("the connection is lost and being restored")
-	}
-	return nil
-}
+func (g *Gateway) connected() error { return g.bus.Lost() }
 
 func (g *Gateway) complete() error {
 	if err := isClosed(g.models.Synced(), "models"); err != nil {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -15,7 +16,8 @@ import (
 
 // Run serves until ctx ends, and returns nil then. Both ports are open from
 // the start; the API answers once NATS is reached and the registry is known.
-// Errors: those of httpserver.Listen and bus.Connect.
+// Errors: those of httpserver.Listen and bus.Connect; Denied if NATS refuses the
+// credentials for Config.Bus.Patience.
 func Run(ctx context.Context, cfg Config) error {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -68,11 +70,18 @@ func newProcess(cfg Config) *process {
 func (p *process) serve(ctx context.Context, l net.Listener) error {
 	b, err := bus.Connect(ctx, p.cfg.Bus)
 	if err != nil {
-		return unlessStopped(ctx, err)
+		return fault.UnlessStopped(ctx, err)
 	}
 	defer b.Close()
+	ctx, refused := b.Admitted(ctx)
+	err = p.serveOn(ctx, b, l)
+	return cmp.Or(refused(), err)
+}
+
+// serveOn serves until ctx ends.
+func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error {
 	if err := b.Ensure(ctx); err != nil {
-		return unlessStopped(ctx, err)
+		return fault.UnlessStopped(ctx, err)
 	}
 	g := newGateway(b, p.cfg, p.metrics, usualPace)
 	// What follows the registry ends after the last request.
@@ -82,16 +91,9 @@ func (p *process) serve(ctx context.Context, l net.Listener) error {
 	p.gateway = g
 	close(p.up)
 	if err := g.synced(ctx); err != nil {
-		return unlessStopped(ctx, err)
+		return fault.UnlessStopped(ctx, err)
 	}
 	return httpserver.Serve(ctx, rawconn.Listen(l), g.Handler(), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Logger: p.cfg.Logger})
-}
-
-func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && fault.Is(err, fault.Interrupted) {
-		return nil
-	}
-	return err
 }
 
 // checks are the conditions of being ready. ctx is the life of the process.

@@ -103,12 +103,7 @@ func (m *metrics) attempt(end bus.AttemptEnd) {
 // /metrics.
 func (r *runner) health() http.Handler {
 	return httpserver.Health(r.metrics.registry,
-		httpserver.Check{Name: "nats", Probe: func(context.Context) error {
-			if !r.cfg.Bus.Connected() {
-				return errors.New("not connected")
-			}
-			return nil
-		}},
+		httpserver.Check{Name: "nats", Probe: func(context.Context) error { return r.cfg.Bus.Lost() }},
 		httpserver.Check{Name: "engine", Probe: func(context.Context) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()

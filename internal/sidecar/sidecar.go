@@ -79,10 +79,8 @@ const (
 	reportGrace = 5 * time.Second
 )
 
-func (c *Config) setDefaults() error {
-	if c.Bus == nil || c.Engine == nil {
-		return fault.Errorf(fault.Internal, "cannot run a sidecar without bus and engine")
-	}
+// Check refuses what Run would refuse, when there is no bus yet. Errors: Invalid.
+func (c *Config) Check() error {
 	if !bus.IsToken(c.Session) {
 		return fault.Errorf(fault.Invalid, "cannot run a sidecar for session %q: it is not one subject token", c.Session)
 	}
@@ -94,14 +92,24 @@ func (c *Config) setDefaults() error {
 			return fault.Errorf(fault.Invalid, "cannot run a sidecar with a timeout of %s: it must not be negative", d)
 		}
 	}
+	if c.TTL > 0 && c.TTL < time.Second {
+		return fault.Errorf(fault.Invalid, "cannot run a sidecar with a TTL of %s: the least is 1s", c.TTL)
+	}
+	return nil
+}
+
+func (c *Config) setDefaults() error {
+	if c.Bus == nil || c.Engine == nil {
+		return fault.Errorf(fault.Internal, "cannot run a sidecar without bus and engine")
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
 	setDefault(&c.Timeouts.Connect, defaultConnect)
 	setDefault(&c.Timeouts.First, defaultFirst)
 	setDefault(&c.Timeouts.Between, defaultBetween)
 	setDefault(&c.TTL, defaultTTL)
 	setDefault(&c.Grace, defaultGrace)
-	if c.TTL < time.Second {
-		return fault.Errorf(fault.Invalid, "cannot run a sidecar with a TTL of %s: the least is 1s", c.TTL)
-	}
 	if c.Tracer == nil {
 		c.Tracer = telemetry.NoTracer()
 	}

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -56,7 +57,7 @@ func (l *Line) Connected(ctx context.Context) (*bus.Bus, error) {
 	case l.dialing <- struct{}{}:
 		defer func() { <-l.dialing }()
 	case <-ctx.Done():
-		return nil, fault.Errorf(fault.Transient, "cannot connect to NATS at %q: no answer", l.cfg.URL)
+		return nil, fault.Errorf(fault.Transient, "cannot connect to NATS at %q: no answer", l.cfg.Address())
 	}
 	b, again, err := l.known()
 	if !again {
@@ -67,7 +68,7 @@ func (l *Line) Connected(ctx context.Context) (*bus.Bus, error) {
 	defer l.mu.Unlock()
 	if l.closed && err == nil {
 		b.Close()
-		return nil, fault.Errorf(fault.Transient, "cannot connect to NATS at %q: the connection is not needed any more", l.cfg.URL)
+		return nil, fault.Errorf(fault.Transient, "cannot connect to NATS at %q: the connection is not needed any more", l.cfg.Address())
 	}
 	l.bus, l.err, l.failed = b, err, time.Now()
 	if err == nil {
@@ -83,10 +84,11 @@ func (l *Line) known() (b *bus.Bus, again bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.bus != nil && l.bus.Connected():
-		return l.bus, false, nil
 	case l.bus != nil:
-		return nil, false, fault.Errorf(fault.Transient, "cannot reach NATS at %q: the connection is lost, and will be restored", l.cfg.URL)
+		if err := l.bus.Lost(); err != nil {
+			return nil, false, fmt.Errorf("cannot reach NATS at %q: %w", l.cfg.Address(), err)
+		}
+		return l.bus, false, nil
 	case l.err != nil && time.Since(l.failed) < redialAfter:
 		return nil, false, l.err
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
 	"github.com/gorizond/koldun/provider/wake"
 )
@@ -96,6 +97,17 @@ func TestLogInToNATS(t *testing.T) {
 			}
 			refused(t, s, bad)
 		})
+	}
+}
+
+// Who is refused is told at once, and where to mend that.
+func TestRefusedByNATS(t *testing.T) {
+	s := newScene(t, "nats://"+serve(t, server.Options{Users: []*server.User{{Username: "a", Password: "right"}}}))
+	s.change(t, login{"user": "a", "password": "wrong"})
+	_, _, err := s.set().NATS(t.Context())
+	want := `the server refuses user "a" with its password: nats: Authorization Violation; the credentials are in Secret "login", which ProviderConfig`
+	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), want) {
+		t.Errorf("NATS: %v of kind %s, want Denied and %q", err, fault.KindOf(err), want)
 	}
 }
 

@@ -170,24 +170,25 @@ func (r resolver) credentials(ctx context.Context, c Config, ref *v1alpha1.Crede
 	return readCredentials(secret.Data), nil
 }
 
-func (r resolver) nats(ctx context.Context) (bus.Config, error) {
+// nats is how NATS is reached, and the Config that says so.
+func (r resolver) nats(ctx context.Context) (bus.Config, Config, error) {
 	c, err := r.part(ctx, "nats", func(s v1alpha1.ProviderConfigSpec) bool { return s.NATS != nil })
 	if err != nil {
-		return bus.Config{}, err
+		return bus.Config{}, c, err
 	}
 	out := bus.Config{URL: c.Spec.NATS.URL}
 	if strings.Contains(out.URL, "@") {
-		return bus.Config{}, fault.Errorf(fault.Invalid, "%s: spec.nats.url holds credentials: they belong in a Secret", c)
+		return bus.Config{}, c, fault.Errorf(fault.Invalid, "%s: spec.nats.url holds credentials: they belong in a Secret", c)
 	}
 	secret, err := r.credentials(ctx, c, c.natsRef())
 	if err != nil {
-		return bus.Config{}, err
+		return bus.Config{}, c, err
 	}
 	secret.nats(&out)
 	if out.URL == "" {
-		return bus.Config{}, fault.Errorf(fault.Invalid, "%s: there is no URL of NATS, neither in spec.nats.url nor in its Secret", c)
+		return bus.Config{}, c, fault.Errorf(fault.Invalid, "%s: there is no URL of NATS, neither in spec.nats.url nor in its Secret", c)
 	}
-	return out, nil
+	return out, c, nil
 }
 
 func (r resolver) s3(ctx context.Context) (objectstore.S3Config, error) {

@@ -99,6 +99,7 @@ type Set struct {
 	owner    wake.Key
 	resolver resolver
 	used     *Line
+	via      Config // says how NATS is reached, once that is known
 }
 
 // For is the Set of a managed resource with a reference to a ProviderConfig.
@@ -117,15 +118,27 @@ func (s *Set) NATS(ctx context.Context) (*bus.Bus, map[string][]byte, error) {
 		return nil, nil, err
 	}
 	b, err := l.Connected(ctx)
-	return b, l.cfg.Env(), err
+	return b, l.cfg.Env(), s.advise(err)
+}
+
+// advise adds to a refusal where the credentials come from.
+func (s *Set) advise(err error) error {
+	if !fault.Is(err, fault.Denied) {
+		return err
+	}
+	if ref := s.via.natsRef(); ref != nil {
+		return fmt.Errorf("%w; the credentials are in Secret %q, which %s names", err, ref.Name, s.via)
+	}
+	return fmt.Errorf("%w; %s names no Secret with credentials", err, s.via)
 }
 
 // Line is the connection to NATS, made or not.
 func (s *Set) Line(ctx context.Context) (*Line, error) {
-	cfg, err := s.resolver.nats(ctx)
+	cfg, via, err := s.resolver.nats(ctx)
 	if err != nil {
 		return nil, err
 	}
+	s.via = via
 	cfg.Name = "koldun provider"
 	s.used = s.pool.lines.bind(s.owner, cfg)
 	return s.used, nil
@@ -141,7 +154,7 @@ func Shared[T any](ctx context.Context, s *Set, name string, open func(*bus.Bus)
 	}
 	b, err := l.Connected(ctx)
 	if err != nil {
-		return none, err
+		return none, s.advise(err)
 	}
 	part, ok := l.part(name, func() any { return open(b) }).(T)
 	if !ok {

@@ -115,16 +115,19 @@ type Backend struct {
 	// Longest time for one answer, from the moment the engine starts on it; waiting and cold start do not count.
 	// +optional
 	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	ResponseTimeout *metav1.Duration `json:"responseTimeout,omitempty"`
 
 	// Longest time that a request waits for its turn.
 	// +optional
 	// +kubebuilder:default="1h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	QueueTimeout *metav1.Duration `json:"queueTimeout,omitempty"`
 
 	// Time after the last request for which a pool is kept.
 	// +optional
 	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	ConversationTTL *metav1.Duration `json:"conversationTTL,omitempty"`
 
 	// Key of the HMAC by which conversations are told apart, plain or as base64:KEY. It is moved to a Secret; hashSecretRef keeps it out of

@@ -1,0 +1,94 @@
+package main_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// listening is an address that takes connections and never answers, so that
+// whoever asks it waits.
+func listening(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
+}
+
+// Wrong flags are told of whether NATS is there or not.
+func TestFlagsAreCheckedBeforeNATS(t *testing.T) {
+	t.Parallel()
+	env := []string{names.EnvNATSURL + "=nats://" + listening(t)}
+	llm := []string{"llm", "--listen=127.0.0.1:0", "--session=s", "--runner=r", "--model=ns/m"}
+	gateway := []string{"gateway", "--listen=127.0.0.1:0", "--health-listen=127.0.0.1:0"}
+	dispatcher := []string{"dispatcher", "--listen=127.0.0.1:0", "--identity=d"}
+	for name, c := range map[string]struct {
+		command []string
+		flag    string
+		says    string
+	}{
+		"Runner":          {llm, "--runner=a.b", `"a.b"`},
+		"Session":         {llm, "--session=a b", `"a b"`},
+		"Engine":          {llm, "--engine=127.0.0.1", "engine URL"},
+		"Supervisor":      {llm, "--supervisor=ftp://h:1", "supervisor URL"},
+		"First":           {llm, "--first=0", "--first=0s"},
+		"Between":         {llm, "--between=-1s", "--between=-1s"},
+		"MaxAttempts":     {dispatcher, "--max-attempts=0", "--max-attempts=0"},
+		"Identity":        {dispatcher, "--identity=", "identity"},
+		"DemandTTL":       {gateway, "--demand-ttl=0", "--demand-ttl=0s"},
+		"ShortDemandTTL":  {gateway, "--demand-ttl=1ms", "demand TTL of 1ms"},
+		"QueueTimeout":    {gateway, "--queue-timeout=0", "--queue-timeout=0s"},
+		"ResponseTimeout": {gateway, "--response-timeout=0", "--response-timeout=0s"},
+		"MaxBodyBytes":    {gateway, "--max-body-bytes=0", "--max-body-bytes=0"},
+		"MaxSessions":     {gateway, "--max-sessions=0", "--max-sessions=0"},
+		"Origin":          {gateway, "--cors-origin=nonsense", "nonsense"},
+		"List":            {[]string{"requests", "list"}, "--limit=0", "the least is 1"},
+		"Show":            {[]string{"requests", "show"}, "not an id", "no id of a request"},
+		"Replay":          {[]string{"requests", "replay"}, "not an id", "no id of a request"},
+		"Cancel":          {[]string{"requests", "cancel"}, "not an id", "no id of a request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startEnv(t, env, append(append([]string{}, c.command...), c.flag)...)
+			if status := p.exit(t); status != 10 {
+				t.Errorf("exit status %d, want 10", status)
+			}
+			if !strings.Contains(p.text(), c.says) || strings.Contains(p.text(), "cannot connect") {
+				t.Errorf("the output is %q, want %q", p.text(), c.says)
+			}
+		})
+	}
+}
+
+// A look with wrong credentials fails at once; a server says so at once, and
+// waits for better ones.
+func TestWrongCredentials(t *testing.T) {
+	t.Parallel()
+	srv := natstest.Start(t)
+	env := []string{names.EnvNATSURL + "=" + srv.URL(), names.EnvNATSUser + "=koldun", names.EnvNATSPassword + "=wrong-SECRET"}
+	const refusal = `the server refuses user "koldun" with its password`
+	look := startEnv(t, env, "requests", "list")
+	if status := look.exit(t); status != 11 {
+		t.Errorf("exit status %d, want 11", status)
+	}
+	for _, want := range []string{refusal, srv.URL(), names.EnvNATSPassword} {
+		if !strings.Contains(look.text(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, look.text())
+		}
+	}
+	server := startEnv(t, env, "dispatcher", "--identity=d", "--listen=127.0.0.1:0")
+	server.expect(t, `the server refuses user \\?"koldun\\?" with its password`)
+	server.interrupt(t)
+	if status := server.exit(t); status != 0 {
+		t.Errorf("exit status %d of a server that waits, want 0", status)
+	}
+	if all := look.text() + server.text(); strings.Contains(all, "SECRET") {
+		t.Errorf("the password is shown:\n%s", all)
+	}
+}

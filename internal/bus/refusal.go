@@ -1,0 +1,132 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// isRefusal reports whether the server did not take the credentials. It tells
+// so at once, and goes on telling it until somebody mends one side.
+func isRefusal(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) ||
+		errors.Is(err, nats.ErrAccountAuthExpired)
+}
+
+// refused says whom the server did not take.
+func (c Config) refused(err error) error {
+	return fault.Errorf(fault.Denied, "the server refuses %s: %w", c.who(), err)
+}
+
+// who names what a client logs in with. It holds no secret.
+func (c Config) who() string {
+	first, _, _ := strings.Cut(c.URL, ",")
+	if u, err := url.Parse(strings.TrimSpace(first)); err == nil && u.User != nil {
+		if _, ok := u.User.Password(); ok {
+			return fmt.Sprintf("user %q with the password in its URL", u.User.Username())
+		}
+		return "the token in its URL"
+	}
+	switch {
+	case c.User != "":
+		return fmt.Sprintf("user %q with its password", c.User)
+	case c.Token != "":
+		return "the token"
+	case c.NKeySeed != "":
+		return "the nkey"
+	case c.CredsFile != "":
+		return fmt.Sprintf("the credentials file %q", c.CredsFile)
+	case c.Creds != "":
+		return "the credentials file that was given as text"
+	case c.Cert != "":
+		return "the client certificate"
+	}
+	return "a client without credentials"
+}
+
+// A patience remembers refusals in a row, and runs out when they last.
+type patience struct {
+	limit time.Duration
+
+	mu    sync.Mutex
+	since time.Time // of the first one; zero while the server takes us
+	last  error
+	out   chan struct{} // closed once they have lasted for limit
+	why   error         // then
+}
+
+func newPatience(limit time.Duration) *patience {
+	return &patience{limit: limit, out: make(chan struct{})}
+}
+
+// refused notes a refusal. They come again with each attempt to connect.
+func (p *patience) refused(err error) (first, over bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = err
+	if first = p.since.IsZero(); first {
+		p.since = time.Now()
+	}
+	select {
+	case <-p.out:
+		return first, true
+	default:
+	}
+	if over = time.Since(p.since) >= p.limit; over {
+		p.why = err
+		close(p.out)
+	}
+	return first, over
+}
+
+func (p *patience) accepted() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since, p.last = time.Time{}, nil
+}
+
+func (p *patience) refusal() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// Lost is nil while the connection stands. Otherwise it says what is to be known
+// of its loss: Denied if the server refuses the credentials by now, Transient
+// if not.
+func (b *Bus) Lost() error {
+	if b.Connected() {
+		return nil
+	}
+	if err := b.patience.refusal(); err != nil {
+		return err
+	}
+	return fault.Errorf(fault.Transient, "the connection is lost and being restored")
+}
+
+// Admitted returns a context that ends with ctx, or with a cause of kind Denied
+// once the server has refused this client for Config.Patience. stop has to be
+// called, and returns that cause, or nil.
+func (b *Bus) Admitted(ctx context.Context) (admitted context.Context, stop func() error) {
+	admitted, cancel := context.WithCancelCause(ctx)
+	done := make(chan error, 1)
+	go func() { // until stop is called at the latest
+		select {
+		case <-b.patience.out:
+			err := fmt.Errorf("cannot go on with NATS at %q: %w", b.shown, b.patience.why)
+			cancel(err)
+			done <- err
+		case <-admitted.Done():
+			done <- nil
+		}
+	}()
+	return admitted, func() error { cancel(nil); return <-done }
+}
