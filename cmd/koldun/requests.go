@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,9 +15,14 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+// defaultData is where koldun up keeps everything unless it is told.
+const defaultData = ".koldun"
+
 // RequestsCmd looks into the queue. It connects to NATS as the environment
-// says.
+// says, or to that of a koldun up.
 type RequestsCmd struct {
+	Data string `type:"path" placeholder:"DIR" help:"Data folder of the koldun up to look into. Default: NATS_URL says where to look; without it, the koldun up that runs in this folder."`
+
 	List   RequestsListCmd   `cmd:"" help:"List how requests ended, those that have not, or those that no runner could serve."`
 	Show   RequestsShowCmd   `cmd:"" help:"Show one request."`
 	Replay RequestsReplayCmd `cmd:"" help:"Queue a request again that no runner could serve, and print its answer."`
@@ -30,7 +36,18 @@ const lookTimeout = 10 * time.Second
 func (c *RequestsCmd) open(ctx context.Context, log *slog.Logger) (*bus.Bus, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	return connectBus(ctx, "requests", 0, log)
+	if c.Data == "" && os.Getenv(names.EnvNATSURL) != "" {
+		return connectBus(ctx, "requests", 0, log)
+	}
+	cfg, err := readWorld(ctx, cmp.Or(c.Data, defaultData))
+	if c.Data == "" && fault.Is(err, fault.NotFound) {
+		return nil, fmt.Errorf("cannot look into the queue: %w; name another data folder with --data, or set %s to nats://HOST:PORT", err, names.EnvNATSURL)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot look into the queue: %w", err)
+	}
+	cfg.Name, cfg.Logger = "koldun requests", log
+	return bus.Connect(ctx, cfg)
 }
 
 // checkID refuses what cannot be the id of a request. Errors: Invalid.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"os"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats"
@@ -58,6 +59,11 @@ func (m *machine) serve(ctx context.Context) (*servers, error) {
 		return nil, err
 	}
 	s.close = append(s.close, s.bus.Close)
+	world := m.data.Path(worldFile)
+	if err := writeWorld(world, s.nats); err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, func() { _ = os.Remove(world) })
 	if m.cmd.HubDir != "" {
 		hub, err := serveHub(ctx, m.cmd.HubDir, m.log)
 		if err != nil {
