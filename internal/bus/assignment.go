@@ -14,15 +14,18 @@ func EncodeAssignment(request []byte, a Assignment) ([]byte, error) {
 		return nil, fault.Errorf(fault.Invalid, "cannot encode an assignment: %q can be no instance of a runner", a.Instance)
 	}
 	b := make([]byte, 0, len(request)+len(a.Instance)+120)
-	b = append(b, `{"request":`...)
-	b = append(b, request...)
-	b = append(b, `,"attempt":`...)
+	b = append(b, `{"attempt":`...)
 	b = strconv.AppendInt(b, int64(a.Attempt), 10)
 	b = append(b, `,"epoch":`...)
 	b = strconv.AppendUint(b, a.Epoch, 10)
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, a.Seq, 10)
-	b = append(b, `,"instance":"`...)
-	b = append(b, a.Instance...)
-	return append(b, `"}`...), nil
+	if a.Instance != "" {
+		b = append(b, `,"instance":"`...)
+		b = append(b, a.Instance...)
+		b = append(b, '"')
+	}
+	b = append(b, `,"request":`...)
+	b = append(b, request...)
+	return append(b, '}'), nil
 }

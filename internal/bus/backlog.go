@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -35,7 +34,7 @@ func (b *Bus) Backlog(ctx context.Context, session string, handle func(Entry), r
 		newest:  func(ctx context.Context) (uint64, error) { return b.newest(ctx, filter) },
 		handle: func(msg jetstream.Msg, seq uint64) {
 			e := Entry{Seq: seq, Lasting: r.lasting, Raw: msg.Data()}
-			if err := json.Unmarshal(msg.Data(), &e.Request); err != nil || e.Request.Session != session {
+			if err := decode(msg.Data(), &e.Request); err != nil || e.Request.Session != session {
 				b.log.Warn("cannot decode a message of the request stream", "sequence", seq, "error", err)
 				e.Request = Request{}
 			}

@@ -40,12 +40,12 @@ func (r Request) Ref() Ref { return Ref{ID: r.ID, Session: r.Session, Tenant: r.
 // An Assignment hands one attempt of a request to one runner. The runner
 // answers with an AssignmentReply and is busy from that moment on.
 type Assignment struct {
-	Request Request `json:"request"`
-	Attempt int     `json:"attempt"` // counts from 1
-	Epoch   uint64  `json:"epoch"`   // fencing epoch of the leader; a runner refuses an older one than it has seen
-	Seq     uint64  `json:"seq"`     // counts what this leader says to this runner, Sync included; late ones are refused
+	Attempt int    `json:"attempt"` // counts from 1
+	Epoch   uint64 `json:"epoch"`   // fencing epoch of the leader; a runner refuses an older one than it has seen
+	Seq     uint64 `json:"seq"`     // counts what this leader says to this runner, Sync included; late ones are refused
 	// Instance of the runner that is meant; another of the same name is silent.
-	Instance string `json:"instance,omitempty"`
+	Instance string  `json:"instance,omitempty"`
+	Request  Request `json:"request"`
 }
 
 // An AssignmentReply accepts or refuses an Assignment.

@@ -30,7 +30,7 @@ const (
 // PublishFrame sends a frame to whoever follows the request. Nobody following
 // is no error.
 func (b *Bus) PublishFrame(f Frame) error {
-	data, err := appendFrame(nil, f)
+	data, err := encode(&f)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode a frame of request %q: %w", f.Request, err)
 	}
@@ -135,7 +135,8 @@ func (f *Frames) Ready() (Frame, bool) {
 // accept decodes a message and reports whether it is the next frame.
 func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
 	f.silent = time.Time{}
-	frame, err := decodeFrame(m.Data, f.ref.ID)
+	frame := Frame{Request: f.ref.ID, Kind: FrameDelta} // what nearly all are
+	err := decode(m.Data, &frame)
 	if err != nil || frame.Request != f.ref.ID {
 		f.bus.log.Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
 		return Frame{}, false

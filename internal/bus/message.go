@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/nats-io/nats.go"
@@ -10,11 +9,11 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Send publishes v as JSON, without waiting for anybody to hear it. While the
+// Send publishes v, or what it points to, as JSON, without waiting for anybody to hear it. While the
 // connection is being restored it is held back, up to a bound. Messages of
 // one Bus arrive in the order they were sent.
 func (b *Bus) Send(subject string, v any) error {
-	data, err := json.Marshal(v)
+	data, err := encode(v)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
 	}
@@ -24,12 +23,12 @@ func (b *Bus) Send(subject string, v any) error {
 	return nil
 }
 
-// Call sends v and waits for one answer. Errors: NotFound when nobody listens,
+// Call sends v, or what it points to, and waits for one answer. Errors: NotFound when nobody listens,
 // so nobody has it; Transient when no answer came, so somebody may have it;
 // Interrupted when ctx was cancelled.
 func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) {
 	var answer A
-	data, err := json.Marshal(v)
+	data, err := encode(v)
 	if err != nil {
 		return answer, fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
 	}
@@ -40,8 +39,8 @@ func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) 
 	return answer, decodeAnswer(subject, msg, &answer)
 }
 
-func decodeAnswer(subject string, msg *nats.Msg, answer any) error {
-	if err := json.Unmarshal(msg.Data, answer); err != nil {
+func decodeAnswer[A any](subject string, msg *nats.Msg, answer *A) error {
+	if err := decode(msg.Data, answer); err != nil {
 		return fault.Errorf(fault.Corrupt, "cannot decode the answer on %q: %w", subject, err)
 	}
 	return nil
@@ -73,7 +72,7 @@ func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q 
 	sub, err := b.nc.Subscribe(subject, func(m *nats.Msg) {
 		var q Q
 		if len(m.Data) > 0 {
-			if err := json.Unmarshal(m.Data, &q); err != nil {
+			if err := decode(m.Data, &q); err != nil {
 				b.log.Warn("cannot decode a message", "subject", m.Subject, "error", err)
 				return
 			}
@@ -82,7 +81,7 @@ func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q 
 			if m.Reply == "" {
 				return
 			}
-			if err := b.Send(m.Reply, answer); err != nil {
+			if err := b.Send(m.Reply, &answer); err != nil {
 				b.log.Warn("cannot answer a message", "subject", m.Subject, "error", err)
 			}
 		})

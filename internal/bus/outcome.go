@@ -18,7 +18,7 @@ import (
 // if that is 0. A request gets one outcome, ever: if another has recorded
 // something meanwhile, that stays and the error is of kind Conflict.
 func (b *Bus) PublishOutcome(ctx context.Context, o Outcome, after uint64) error {
-	data, err := json.Marshal(o)
+	data, err := encode(&o)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
 	}
@@ -31,7 +31,7 @@ func (b *Bus) PublishOutcome(ctx context.Context, o Outcome, after uint64) error
 // must not block for long. Any error, also that of OfferOutcome itself, after
 // which stored is not called, leaves open what is stored: PublishOutcome tells.
 func (b *Bus) OfferOutcome(o Outcome, after uint64, within time.Duration, stored func(error)) error {
-	data, err := json.Marshal(o)
+	data, err := encode(&o)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
 	}

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ func (b *Bus) PublishRequest(ctx context.Context, r Request) (uint64, error) {
 			return 0, fault.Errorf(fault.Invalid, "cannot queue request %q: %q is not a subject token", r.ID, word)
 		}
 	}
-	data, err := json.Marshal(r)
+	data, err := encode(&r)
 	if err != nil {
 		return 0, fault.Errorf(fault.Invalid, "cannot encode request %q: %w", r.ID, err)
 	}

@@ -192,7 +192,7 @@ func (a *attempt) send(text string) {
 			Request: a.assignment.Request.ID, Epoch: a.assignment.Epoch,
 			Attempt: a.assignment.Attempt, Runner: a.r.cfg.Runner,
 		}
-		if err := a.r.cfg.Bus.Send(names.MarkSubject(a.r.cfg.Session), mark); err != nil {
+		if err := a.r.cfg.Bus.Send(names.MarkSubject(a.r.cfg.Session), &mark); err != nil {
 			a.r.cfg.Logger.Warn("cannot tell of a first token", "request", mark.Request, "error", err)
 		}
 	}

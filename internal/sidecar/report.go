@@ -75,7 +75,7 @@ func (r *runner) tell(ctx context.Context, e *bus.AttemptEnd) bool {
 	r.mu.Lock()
 	report := bus.EndReport{AttemptEnd: *e, Standing: r.standing()}
 	r.mu.Unlock()
-	ack, err := bus.Call[bus.Ack](ctx, r.cfg.Bus, names.EndSubject(r.cfg.Session), report)
+	ack, err := bus.Call[bus.Ack](ctx, r.cfg.Bus, names.EndSubject(r.cfg.Session), &report)
 	if err != nil || !ack.OK {
 		r.cfg.Logger.Debug("the end of an attempt is not acknowledged yet", "request", e.Request, "error", err)
 		return false
