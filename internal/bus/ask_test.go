@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestAsk(t *testing.T) {
@@ -48,13 +49,8 @@ func TestAsk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			select {
-			case got := <-results:
-				if got != c.want {
-					t.Errorf("got %+v, want %+v", got, c.want)
-				}
-			case <-time.After(time.Minute):
-				t.Fatal("nothing was told")
+			if got := waittest.Receive(t, "the result is told", results); got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
 	}
@@ -74,13 +70,7 @@ func TestOfferOutcome(t *testing.T) {
 		if err := b.OfferOutcome(o, after, time.Minute, func(err error) { stored <- err }); err != nil {
 			return err
 		}
-		select {
-		case err := <-stored:
-			return err
-		case <-ctx.Done():
-			t.Fatal("nothing was told")
-			return nil
-		}
+		return waittest.Receive(t, "the result is told", stored)
 	}
 	if err := offer(o, 0); err != nil {
 		t.Fatal(err)

@@ -7,12 +7,13 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // connect returns a bus with everything ensured.
 func connect(tb testing.TB, srv *natstest.Server) *bus.Bus {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	defer cancel()
 	b, err := bus.Connect(ctx, bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password, Name: tb.Name()})
 	if err != nil {
@@ -27,9 +28,7 @@ func connect(tb testing.TB, srv *natstest.Server) *bus.Bus {
 
 func testContext(tb testing.TB) context.Context {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
-	tb.Cleanup(cancel)
-	return ctx
+	return waittest.Context(tb)
 }
 
 func request(id string) bus.Request {

@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestEnsureAdoptsWhatThereIs(t *testing.T) {
@@ -45,7 +46,7 @@ func TestEnsureAdoptsWhatThereIs(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	waittest.Returns(t, "all have ensured it", wg.Wait)
 	kv, err := js.KeyValue(ctx, names.RunnersBucket)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func TestConnect(t *testing.T) {
 			done <- err
 		}()
 		srv.Restart()
-		if err := <-done; err != nil {
+		if err := waittest.Receive(t, "the connection", done); err != nil {
 			t.Error(err)
 		}
 	})

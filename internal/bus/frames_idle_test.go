@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A reader that looks up now and then, to show its client a sign of life,
 // notices as soon as one that waits that the last frames got lost.
 func TestSilenceLastsOverCalls(t *testing.T) {
 	srv := natstest.Start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	b, err := Connect(ctx, Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestKeys(t *testing.T) {
@@ -84,12 +85,7 @@ func (r recorder) want(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
 	for range want {
-		select {
-		case e := <-r.events:
-			got = append(got, e)
-		case <-time.After(time.Minute):
-			t.Fatalf("got %q, want %q", got, want)
-		}
+		got = append(got, waittest.Receive(t, fmt.Sprintf("%q after %q", want, got), r.events))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -99,7 +95,7 @@ func (r recorder) want(t *testing.T, want ...string) {
 // wantLast waits for an event, whatever comes before it.
 func (r recorder) wantLast(t *testing.T, want string) {
 	t.Helper()
-	limit := time.After(time.Minute)
+	limit := time.After(waittest.Patience)
 	for {
 		select {
 		case e := <-r.events:
@@ -156,12 +152,7 @@ func TestWatch(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for len(seen) < 3 {
-		select {
-		case e := <-r.events:
-			seen[e] = true
-		case <-time.After(time.Minute):
-			t.Fatalf("after a restart: %v", seen)
-		}
+		seen[waittest.Receive(t, fmt.Sprintf("more after a restart than %v", seen), r.events)] = true
 	}
 	if diff := cmp.Diff(map[string]bool{"synced": true, "c gone": true, "d=6": true}, seen); diff != "" {
 		t.Error(diff)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // queueOf is a queue on a server of its own, and what puts requests of a
@@ -67,7 +67,7 @@ func read(t *testing.T, b *Bus, newest func() uint64) <-chan string {
 	events := make(chan string, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan bool)
-	t.Cleanup(func() { cancel(); <-done })
+	t.Cleanup(func() { cancel(); waittest.Receive(t, "the reader ends", done) })
 	r := streamReader{
 		bus: b, filter: names.RequestSubject("s", "*"),
 		handle:  func(_ jetstream.Msg, seq uint64) { events <- fmt.Sprint(seq) },
@@ -81,13 +81,8 @@ func read(t *testing.T, b *Bus, newest func() uint64) <-chan string {
 func expect(t *testing.T, events <-chan string, words ...string) {
 	t.Helper()
 	for _, want := range words {
-		select {
-		case got := <-events:
-			if got != want {
-				t.Fatalf("got %q, want %q", got, want)
-			}
-		case <-time.After(time.Minute):
-			t.Fatalf("waited in vain for %q", want)
+		if got := waittest.Receive(t, want, events); got != want {
+			t.Fatalf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -3,13 +3,13 @@ package bus_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestBacklog(t *testing.T) {
@@ -29,13 +29,8 @@ func TestBacklog(t *testing.T) {
 	want := func(c chan string, words ...string) {
 		t.Helper()
 		for _, w := range words {
-			select {
-			case got := <-c:
-				if got != w {
-					t.Errorf("got %q, want %q", got, w)
-				}
-			case <-time.After(time.Minute):
-				t.Fatalf("waited in vain for %q", w)
+			if got := waittest.Receive(t, w, c); got != w {
+				t.Errorf("got %q, want %q", got, w)
 			}
 		}
 	}

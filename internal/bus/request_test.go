@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestPublishRequest(t *testing.T) {
@@ -111,7 +112,7 @@ func TestPublishRequestWaitsForTheStream(t *testing.T) {
 	if _, err := b.JetStream().UpdateStream(ctx, config); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-done; err != nil {
+	if err := waittest.Receive(t, "the request is stored", done); err != nil {
 		t.Error(err)
 	}
 }

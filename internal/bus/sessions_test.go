@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestSessions(t *testing.T) {
@@ -23,7 +24,7 @@ func TestSessions(t *testing.T) {
 	want := func(open map[string]int) {
 		t.Helper()
 		var got map[string]int
-		for patience := time.After(time.Minute); !maps.Equal(got, open); {
+		for patience := time.After(waittest.Patience); !maps.Equal(got, open); {
 			select {
 			case got = <-told:
 			case <-patience:

@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestSweepRequests(t *testing.T) {
@@ -71,12 +72,7 @@ func TestForeignStreamsDoNotLast(t *testing.T) {
 	}
 	entries := make(chan bus.Entry, 1)
 	go b.Backlog(ctx, request("").Session, func(e bus.Entry) { entries <- e }, func() {})
-	select {
-	case e := <-entries:
-		if e.Lasting {
-			t.Errorf("entry %d lasts", e.Seq)
-		}
-	case <-ctx.Done():
-		t.Fatal("no entry came")
+	if e := waittest.Receive(t, "an entry", entries); e.Lasting {
+		t.Errorf("entry %d lasts", e.Seq)
 	}
 }

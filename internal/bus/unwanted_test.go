@@ -2,9 +2,9 @@ package bus
 
 import (
 	"testing"
-	"time"
 
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestUnwantedSubscriptionsEnd(t *testing.T) {
@@ -24,11 +24,7 @@ func TestUnwantedSubscriptionsEnd(t *testing.T) {
 	for range 3 { // the first and later timers
 		alone := follow("req_1")
 		alone.Close()
-		for end := time.Now().Add(time.Minute); alone.sub.IsValid(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("a subscription goes on that nobody needs")
-			}
-		}
+		waittest.Until(t, "the end of a subscription that nobody needs", func() bool { return !alone.sub.IsValid() })
 	}
 	before := follow("req_2")
 	before.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // oldServer greets and answers pings as a NATS server of the version does, and
@@ -20,7 +21,7 @@ func oldServer(t *testing.T, version string) string {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
-	t.Cleanup(func() { _ = l.Close(); <-done })
+	t.Cleanup(func() { _ = l.Close(); waittest.Receive(t, "the server ends", done) })
 	go func() {
 		defer close(done)
 		for {

@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // candidates are two dispatchers that compete for leases that do not expire
@@ -38,7 +39,7 @@ func candidates(t *testing.T) (*manager, *manager) {
 
 func TestLeases(t *testing.T) {
 	a, b := candidates(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	first, err := a.acquire(ctx, "s", nil)
 	if err != nil {
@@ -93,7 +94,7 @@ func TestLeases(t *testing.T) {
 // A lease that nobody renews expires, and not while its holder relies on it.
 func TestLeasesExpire(t *testing.T) {
 	a, b := candidates(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
 	take := func(m *manager) *tenure {
 		m.cfg.LeaseTTL = time.Second
@@ -146,40 +147,30 @@ func TestTakeoverIsBounded(t *testing.T) {
 func TestIdleSessionsAreLeft(t *testing.T) {
 	a, b := candidates(t)
 	var running sync.WaitGroup
-	defer running.Wait()
+	defer func() { waittest.Returns(t, "both end", running.Wait) }()
 	lead, leave := context.WithCancel(t.Context())
 	defer leave()
 	running.Go(func() { a.run(lead) })
 	stop, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	running.Go(func() { b.run(stop) })
-	patience := time.Now().Add(time.Minute)
-	until := func(what string, reached func() bool) {
-		t.Helper()
-		for !reached() {
-			if time.Now().After(patience) {
-				t.Fatalf("waited in vain until %s", what)
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}
 	state := func(m *manager) (known, wanted bool) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		s := m.sessions["s"]
 		return s != nil, s != nil && s.wanted
 	}
-	until("both can lead", func() bool { return a.isSynced() && b.isSynced() })
+	waittest.Until(t, "both can lead", func() bool { return a.isSynced() && b.isSynced() })
 	a.session("s")
-	until("one leads", func() bool { _, ok := b.seenLease("s"); return ok })
+	waittest.Until(t, "one leads", func() bool { _, ok := b.seenLease("s"); return ok })
 	first := b.lastEpoch("s")
 	b.session("s")
-	until("the other leaves it to that one", func() bool { _, wanted := state(b); return !wanted })
+	waittest.Until(t, "the other leaves it to that one", func() bool { _, wanted := state(b); return !wanted })
 	leave()
-	until("it is given up", func() bool { known, _ := state(b); return !known })
+	waittest.Until(t, "it is given up", func() bool { known, _ := state(b); return !known })
 	if epoch := b.lastEpoch("s"); epoch != first {
 		t.Errorf("it was led again, by epoch %d after %d", epoch, first)
 	}
 	b.session("s")
-	until("somebody leads when it is heard of again", func() bool { return b.lastEpoch("s") > first })
+	waittest.Until(t, "somebody leads when it is heard of again", func() bool { return b.lastEpoch("s") > first })
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func connect(t *testing.T, s *natstest.Server) *bus.Bus {
@@ -33,20 +34,6 @@ func connect(t *testing.T, s *natstest.Server) *bus.Bus {
 }
 
 // eventually polls until ok is true.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-deadline:
-			t.Fatalf("did not happen: %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
 func model(name string) Model {
 	return NewModel("default", name, "s3://models/"+name+"/koldun-manifest.json", strings.Repeat("0", 64), manifest.Manifest{
 		Weights: "q40", Written: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -213,11 +200,7 @@ func TestCacheFollowsAndSurvivesARestart(t *testing.T) {
 	cache := tokens.Cache()
 	done := make(chan bool)
 	go func() { cache.Run(ctx); close(done) }()
-	select {
-	case <-cache.Synced():
-	case <-time.After(time.Minute):
-		t.Fatal("the cache is not synced")
-	}
+	waittest.Receive(t, "the cache is synced", cache.Synced())
 	if n := len(cache.All()); n != 3 {
 		t.Fatalf("%d records, want 3", n)
 	}
@@ -227,24 +210,24 @@ func TestCacheFollowsAndSurvivesARestart(t *testing.T) {
 	if _, err := tokens.Put(ctx, disabled.Key(), disabled); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the change is seen", func() bool { got, ok := cache.Get(disabled.Key()); return ok && got.Disabled })
+	waittest.Until(t, "the change is seen", func() bool { got, ok := cache.Get(disabled.Key()); return ok && got.Disabled })
 
 	// A record that cannot be read must not leave the old one valid.
 	if _, err := b.Put(ctx, names.TokensBucket, token("1").Key(), []int{1}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the broken record is gone", func() bool { _, ok := cache.Get(token("1").Key()); return !ok })
+	waittest.Until(t, "the broken record is gone", func() bool { _, ok := cache.Get(token("1").Key()); return !ok })
 
 	server.Stop()
 	if _, ok := cache.Get(token("2").Key()); !ok {
 		t.Error("the cache forgets without a connection")
 	}
 	server.Restart()
-	eventually(t, "deletion after the restart", func() bool { return tokens.Delete(ctx, token("2").Key(), 0) == nil })
-	eventually(t, "the deletion is seen", func() bool { _, ok := cache.Get(token("2").Key()); return !ok })
+	waittest.Until(t, "deletion after the restart", func() bool { return tokens.Delete(ctx, token("2").Key(), 0) == nil })
+	waittest.Until(t, "the deletion is seen", func() bool { _, ok := cache.Get(token("2").Key()); return !ok })
 
 	cancel()
-	<-done
+	waittest.Receive(t, "the cache ends", done)
 }
 
 func TestToken(t *testing.T) {
@@ -280,8 +263,8 @@ func TestSlots(t *testing.T) {
 	var caches sync.WaitGroup
 	caches.Go(func() { slotCache.Run(ctx) })
 	caches.Go(func() { demandCache.Run(ctx) })
-	<-slotCache.Synced()
-	<-demandCache.Synced()
+	waittest.Receive(t, "the slots are synced", slotCache.Synced())
+	waittest.Receive(t, "the demand is synced", demandCache.Synced())
 
 	first := NewSlot("default", 0, "default_tiny_1")
 	rev, err := slots.SwapTTL(ctx, first.Key(), first, 0, time.Hour)
@@ -303,7 +286,7 @@ func TestSlots(t *testing.T) {
 	if err != nil {
 		t.Errorf("the holder cannot stay: %v", err)
 	}
-	eventually(t, "both are seen", func() bool {
+	waittest.Until(t, "both are seen", func() bool {
 		r, ok := slotCache.Record(first.Key())
 		_, demanded := demandCache.Get(d.Session)
 		return ok && demanded && r.Value == first && r.Revision > rev
@@ -311,7 +294,7 @@ func TestSlots(t *testing.T) {
 	if _, err := slots.SwapTTL(ctx, first.Key(), first, stayed, time.Second); err != nil {
 		t.Errorf("the holder cannot stay: %v", err)
 	}
-	eventually(t, "the slot is free again", func() bool { _, ok := slotCache.Get(first.Key()); return !ok })
+	waittest.Until(t, "the slot is free again", func() bool { _, ok := slotCache.Get(first.Key()); return !ok })
 	if n := len(demandCache.All()); n != 1 {
 		t.Errorf("%d records of demand", n)
 	}
@@ -319,7 +302,7 @@ func TestSlots(t *testing.T) {
 		t.Errorf("the slot cannot be taken again: %v", err)
 	}
 	cancel()
-	caches.Wait()
+	waittest.Returns(t, "the caches end", caches.Wait)
 }
 
 func TestLimitsOr(t *testing.T) {
@@ -335,7 +318,7 @@ func TestDemandExpires(t *testing.T) {
 	cache := table.Cache()
 	done := make(chan bool)
 	go func() { cache.Run(ctx); close(done) }()
-	<-cache.Synced()
+	waittest.Receive(t, "the cache is synced", cache.Synced())
 	d := Demand{Version: 1, Session: names.Session("default", "tiny", ""), Namespace: "default", Model: "tiny"}
 	if _, err := table.PutTTL(ctx, "other", d, time.Second); !fault.Is(err, fault.Invalid) {
 		t.Errorf("err = %v", err)
@@ -343,11 +326,11 @@ func TestDemandExpires(t *testing.T) {
 	if _, err := table.PutTTL(ctx, d.Session, d, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the demand is seen", func() bool { got, ok := cache.Get(d.Session); return ok && got == d })
+	waittest.Until(t, "the demand is seen", func() bool { got, ok := cache.Get(d.Session); return ok && got == d })
 	if _, err := table.PutTTL(ctx, d.Session, d, time.Second); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "its end is seen", func() bool { _, ok := cache.Get(d.Session); return !ok })
+	waittest.Until(t, "its end is seen", func() bool { _, ok := cache.Get(d.Session); return !ok })
 	cancel()
-	<-done
+	waittest.Receive(t, "the cache ends", done)
 }

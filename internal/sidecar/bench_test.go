@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/dispatch"
@@ -13,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/sidecar"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // An instant engine answers with one token and takes no time.
@@ -68,7 +68,7 @@ func benchOn(b *testing.B, n int, engine sidecar.Engine) *bus.Bus {
 	b.Cleanup(func() {
 		cancel()
 		for range n + 1 {
-			if err := <-done; err != nil {
+			if err := waittest.Receive(b, "all to end", done); err != nil {
 				b.Error(err)
 			}
 		}
@@ -126,12 +126,10 @@ func BenchmarkFirstText(b *testing.B) {
 // ended waits until a request has an outcome: its runner is idle before.
 func ended(b *testing.B, client *bus.Bus, ref bus.Ref) {
 	b.Helper()
-	for {
-		if _, err := client.Outcome(b.Context(), ref); err == nil {
-			return
-		}
-		time.Sleep(100 * time.Microsecond)
-	}
+	waittest.Until(b, "an outcome", func() bool {
+		_, err := client.Outcome(b.Context(), ref)
+		return err == nil
+	})
 }
 
 // BenchmarkChunk is one piece of text from the engine's socket through the
@@ -163,18 +161,18 @@ func BenchmarkThroughput(b *testing.B) {
 	b.ResetTimer()
 	for range clients {
 		go func() {
+			defer func() { done <- true }()
 			for i := range ids {
 				serve(b, client, chat(fmt.Sprintf("req_%d", i), "x"))()
 			}
-			done <- true
 		}()
 	}
 	for i := range b.N {
-		ids <- i
+		waittest.Send(b, "a client", ids, i)
 	}
 	close(ids)
 	for range clients {
-		<-done
+		waittest.Receive(b, "a client to end", done)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
 }

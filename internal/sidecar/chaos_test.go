@@ -62,6 +62,7 @@ func TestFaultsAtRandom(t *testing.T) {
 
 	histories := make(chan history, clients*requests)
 	var wg sync.WaitGroup
+	defer wg.Wait() // whoever outlives a test may not use it
 	for c := range clients {
 		wg.Go(func() {
 			for i := range requests {

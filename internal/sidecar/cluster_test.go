@@ -57,6 +57,8 @@ func TestClusterLosesItsLeader(t *testing.T) {
 	var mu sync.Mutex
 	var histories []history
 	var running sync.WaitGroup
+	end := sync.OnceFunc(func() { close(stop); running.Wait() })
+	defer end() // whoever outlives a test may not use it
 	served := func() int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -97,8 +99,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 		c.Restart(leader)
 		c.WaitCurrent(leader)
 	}
-	close(stop)
-	running.Wait()
+	end()
 	completed := 0
 	for _, h := range histories {
 		if err := h.check(); err != nil {

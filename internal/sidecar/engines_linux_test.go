@@ -18,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/supervise"
 	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const (
@@ -114,7 +115,7 @@ func supervised(t *testing.T, waitFor []string, command ...string) string {
 	go func() { done <- supervise.Run(ctx, cfg) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := waittest.Receive(t, "a supervisor to end", done); err != nil {
 			t.Error(err)
 		}
 	})
@@ -124,8 +125,10 @@ func supervised(t *testing.T, waitFor []string, command ...string) string {
 	case err := <-done:
 		done <- nil
 		t.Fatal(err)
-		return ""
+	case <-waittest.Context(t).Done():
+		t.Fatal("a supervisor's health cannot be asked for")
 	}
+	return ""
 }
 
 // converted is the tiny model in f32, whose answers do not depend on the number

@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A gated engine lets one piece of text pass for each value sent to the gate.
@@ -24,6 +25,12 @@ func gated(t *testing.T, pieces ...string) (*enginetest.Engine, chan struct{}) {
 	}), gate
 }
 
+// pass lets one piece through a gate.
+func pass(t *testing.T, gate chan<- struct{}) {
+	t.Helper()
+	waittest.Send(t, "a piece to pass", gate, struct{}{})
+}
+
 func TestLeaderIsKilled(t *testing.T) {
 	w := newWorld(t)
 	d1 := w.dispatcher("d1")
@@ -31,7 +38,7 @@ func TestLeaderIsKilled(t *testing.T) {
 	w.sidecar("r1", e)
 	running := w.send(chat("req_1", "slow"))
 	running.until(bus.FrameStarted)
-	gate <- struct{}{}
+	pass(t, gate)
 	running.until(bus.FrameDelta)
 	queued := w.send(chat("req_2", "second"))
 	queued.until(bus.FrameQueued)
@@ -39,8 +46,8 @@ func TestLeaderIsKilled(t *testing.T) {
 	w.dispatcher("d2")
 	d1.kill()
 	late := w.send(chat("req_3", "third")) // nobody leads now
-	gate <- struct{}{}
-	gate <- struct{}{}
+	pass(t, gate)
+	pass(t, gate)
 	running.want("a b c")
 	queued.want("second")
 	late.want("third")
@@ -76,7 +83,7 @@ func TestEndWithoutALeader(t *testing.T) {
 	c := w.send(chat("req_1", "slow"))
 	c.until(bus.FrameStarted)
 	d1.kill()
-	gate <- struct{}{}
+	pass(t, gate)
 	if text, last := c.finish(); text != "a" || last.Kind != bus.FrameEnd {
 		t.Errorf("without a leader: %q, %+v", text, last)
 	}
@@ -115,7 +122,7 @@ func TestSidecarIsKilledAfterTheFirstToken(t *testing.T) {
 	s := w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
 	c.until(bus.FrameStarted)
-	gate <- struct{}{}
+	pass(t, gate)
 	c.until(bus.FrameDelta)
 	s.kill()
 	other := enginetest.Start(t, nil)
@@ -168,13 +175,13 @@ func TestDrainFinishes(t *testing.T) {
 	s := w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
 	c.until(bus.FrameStarted)
-	gate <- struct{}{}
+	pass(t, gate)
 	c.until(bus.FrameDelta)
 	s.cancel()
 	w.runner("r1", func(r bus.Runner) bool { return r.State == bus.RunnerDraining })
 	other := w.send(chat("req_2", "other"))
 	other.until(bus.FrameQueued)
-	gate <- struct{}{}
+	pass(t, gate)
 	c.want("ab")
 	s.wait(t)
 	w.sidecar("r2", enginetest.Start(t, nil))
@@ -189,17 +196,17 @@ func TestNATSRestarts(t *testing.T) {
 	w.sidecar("r1", e)
 	running := w.send(chat("req_1", "slow"))
 	running.until(bus.FrameStarted)
-	gate <- struct{}{}
+	pass(t, gate)
 	running.until(bus.FrameDelta)
 	queued := w.send(chat("req_2", "second"))
 	queued.until(bus.FrameQueued)
 	w.nats.Stop()
 	for range 3 {
-		gate <- struct{}{}
+		pass(t, gate)
 	}
 	w.nats.Restart()
 	for range 2 {
-		gate <- struct{}{}
+		pass(t, gate)
 	}
 	running.want("abcdef")
 	queued.want("second")
@@ -270,12 +277,12 @@ func TestFollowsLate(t *testing.T) {
 	w.sidecar("r1", e)
 	first := w.send(chat("req_1", "slow"))
 	first.until(bus.FrameStarted)
-	gate <- struct{}{}
+	pass(t, gate)
 	first.until(bus.FrameDelta)
 	second := w.follow(first.req)
-	gate <- struct{}{}
+	pass(t, gate)
 	second.until(bus.FrameDelta)
-	gate <- struct{}{}
+	pass(t, gate)
 	first.want("abc")
 	second.want("abc")
 }

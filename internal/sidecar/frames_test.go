@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // TestStartWaitsForText shows that a frame which is added soon goes before the
@@ -43,7 +44,7 @@ func TestStartWaitsForText(t *testing.T) {
 			l := newFrameLog(b, slog.New(slog.DiscardHandler), bus.Assignment{Request: req, Epoch: 1, Attempt: 1})
 			c.write(l)
 			for seq, want := range c.want {
-				got, err := frames.Next(t.Context())
+				got, err := frames.Next(waittest.Context(t))
 				if err != nil {
 					t.Fatal(err)
 				}

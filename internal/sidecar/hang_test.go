@@ -48,8 +48,8 @@ func TestEngineHangs(t *testing.T) {
 		before   int    // pieces that pass before it hangs
 		code     string // of the error; "" if the request is answered elsewhere or later
 	}{
-		"InThePrompt":   {sidecar.Timeouts{First: 3 * time.Second, Between: time.Minute}, 0, ""},
-		"BetweenTokens": {sidecar.Timeouts{First: time.Minute, Between: 3 * time.Second}, 1, bus.CodeInterrupted},
+		"InThePrompt":   {sidecar.Timeouts{First: 10 * time.Second, Between: time.Minute}, 0, ""},
+		"BetweenTokens": {sidecar.Timeouts{First: time.Minute, Between: 10 * time.Second}, 1, bus.CodeInterrupted},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

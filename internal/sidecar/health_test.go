@@ -40,7 +40,10 @@ func TestHealthAndMetrics(t *testing.T) {
 	w := newWorld(t)
 	d, s := porttest.Address(t), porttest.Address(t)
 	w.start("d1", func(ctx context.Context, b *bus.Bus) error {
-		return dispatch.Run(ctx, dispatch.Config{Bus: b, Identity: "d1", Listen: d, Logger: w.logger("d1")})
+		return dispatch.Run(ctx, dispatch.Config{
+			Bus: b, Identity: "d1", Listen: d, Logger: w.logger("d1"),
+			LeaseTTL: time.Minute, // a lead that is lost may leave an outcome uncounted
+		})
 	})
 	e := enginetest.Start(t, nil)
 	e.Stop()

@@ -57,11 +57,11 @@ func TestWhatIsNotKeptEndsInAnError(t *testing.T) {
 	w.sidecar("r1", e)
 	first := w.send(chat("req_1", "slow"))
 	for range pieces - 2 {
-		gate <- struct{}{}
+		pass(t, gate)
 		first.until(bus.FrameDelta)
 	}
 	late := w.follow(first.req)
-	gate <- struct{}{}
+	pass(t, gate)
 	first.until(bus.FrameDelta)
 	if _, last := late.finish(); last.Kind != bus.FrameError || last.Error.Code != bus.CodeInterrupted {
 		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, bus.CodeInterrupted)

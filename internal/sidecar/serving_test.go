@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestServes(t *testing.T) {
@@ -173,12 +174,20 @@ func TestEngineBreaksBeforeTheFirstToken(t *testing.T) {
 		}
 		return enginetest.Echo(r)
 	})
-	w.sidecar("r1", broken)
-	w.send(chat("req_0", "warm")).want("warm") // r1 is known to the dispatcher
-	w.sidecar("r2", enginetest.Start(t, nil))
-	w.runner("r2", idle)
-	c := w.send(chat("req_1", "hello")) // r1 has been idle for longer
+	whole, gate := gated(t, "whole")
+	w.sidecar("r1", whole)
+	held := w.send(chat("req_0", "slow"))
+	held.until(bus.FrameStarted)
+	w.sidecar("r2", broken)
+	w.send(chat("req_1", "warm")).want("warm")
+	pass(t, gate)
+	held.want("whole")
+	w.runner("r1", idle)
+	c := w.send(chat("req_2", "hello")) // both are known, and r2 has been idle for longer
 	c.want("hello")
+	if asked(broken, "hello") != 1 || asked(whole, "hello") != 1 {
+		t.Error("it was not asked once here and once there")
+	}
 	if o := c.outcome(); o.Attempts != 2 {
 		t.Errorf("attempts = %d, want 2", o.Attempts)
 	}
@@ -234,12 +243,12 @@ func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 
 	attempt(1) // fails while nobody leads
 	d.kill()
-	fail <- true
+	waittest.Send(t, "an attempt to fail", fail, true)
 	w.runner("r1", func(r bus.Runner) bool { return len(r.Ends) == 1 })
 	d = limited("d2")
 
 	attempt(2) // fails under the leader that gives it out again
-	fail <- true
+	waittest.Send(t, "an attempt to fail", fail, true)
 
 	attempt(3) // dies with its leader and its runner
 	w.runner("r1", func(r bus.Runner) bool { return len(r.Held) == 1 && r.Held[0].Attempt == 2 })
@@ -249,7 +258,7 @@ func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 	limited("d3")
 
 	attempt(4)
-	failOther <- true
+	waittest.Send(t, "an attempt to fail", failOther, true)
 	c.wantError(bus.Failed, bus.CodeEngineFailed)
 	if o := c.outcome(); o.Attempts != 4 || len(o.Reasons) != 4 || !o.Dead {
 		t.Errorf("outcome = %+v, want 4 attempts and as many reasons", o)
@@ -312,7 +321,7 @@ func TestARestingRunnerTakesNoMore(t *testing.T) {
 	w.sidecar("first", first)
 	w.runner("first", idle)
 	held := w.send(chat("r1", "one"))
-	gate <- struct{}{}
+	pass(t, gate)
 	held.until(bus.FrameDelta)
 
 	tell := func(drain bool) bus.Runner {

@@ -42,8 +42,8 @@ func takeover(t *testing.T) time.Duration {
 	w.dispatcher("new")
 	old.kill()
 	queued := w.send(chat("req_2", "second"))
-	gate <- struct{}{}
-	gate <- struct{}{}
+	pass(t, gate)
+	pass(t, gate)
 	running.want("a b")
 	queued.want("second")
 	w.empty()

@@ -21,14 +21,12 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/sidecar"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 const (
 	session = "ns_model"
 	tenant  = "tenant"
-	// patience is how long a test waits for anything: long, because the
-	// machine may be busy; it is never waited for in full when all is well.
-	patience = 60 * time.Second
 )
 
 // A world is a real NATS server with whatever processes a test starts.
@@ -59,9 +57,7 @@ func anotherWorld(t *testing.T) *world {
 }
 
 func (w *world) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
-	w.t.Cleanup(cancel)
-	return ctx
+	return waittest.Context(w.t)
 }
 
 func (w *world) logger(name string) *slog.Logger {
@@ -116,13 +112,8 @@ func (p *process) kill() {
 func (p *process) wait(t *testing.T) {
 	t.Helper()
 	p.once.Do(func() {
-		select {
-		case err := <-p.done:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(patience):
-			t.Error("a process does not end")
+		if err := waittest.Receive(t, "a process to end", p.done); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -271,17 +262,7 @@ func (c *client) outcome() bus.Outcome {
 
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
-	w.eventuallyElse(what, ok, func() string { return "" })
-}
-
-// eventuallyElse says with why what was there instead.
-func (w *world) eventuallyElse(what string, ok func() bool, why func() string) {
-	w.t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("waited in vain for %s %s", what, why())
-		}
-	}
+	waittest.Until(w.t, what, ok)
 }
 
 // runner waits until a runner's record is as wished.
@@ -298,16 +279,18 @@ func idle(r bus.Runner) bool { return r.State == bus.RunnerIdle && len(r.Ends) =
 // empty waits until no request is left in the stream.
 func (w *world) empty() {
 	w.t.Helper()
-	left := ""
-	w.eventuallyElse("an empty queue", func() bool {
+	defer func() {
+		if w.t.Failed() {
+			err := w.bus.OpenRequests(w.ctx(), "*", func(o bus.Open) bool {
+				w.t.Logf("left: %s", o.ID)
+				return true
+			})
+			w.t.Logf("all that is left was listed: %v", err)
+		}
+	}()
+	w.eventually("an empty queue", func() bool {
 		s, err := w.bus.JetStream().Stream(w.ctx(), names.RequestStream)
 		return err == nil && s.CachedInfo().State.Msgs == 0
-	}, func() string {
-		err := w.bus.OpenRequests(w.ctx(), "*", func(o bus.Open) bool {
-			left += " " + o.ID
-			return true
-		})
-		return fmt.Sprintf("left: %s, %v", left, err)
 	})
 }
 
