@@ -20,6 +20,7 @@ type DispatcherCmd struct {
 // Run leads sessions until ctx ends.
 func (c *DispatcherCmd) Run(ctx context.Context, log *slog.Logger) error {
 	oneCore()
+	defer collectLess()()
 	if err := positive("max-attempts", c.MaxAttempts); err != nil {
 		return err
 	}

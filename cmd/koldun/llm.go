@@ -28,6 +28,7 @@ type LLMCmd struct {
 // Run serves until ctx ends, then hands back or finishes what it has.
 func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 	oneCore()
+	defer collectLess()()
 	cfg, err := c.config(log)
 	if err != nil {
 		return err

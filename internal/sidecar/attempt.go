@@ -58,7 +58,7 @@ func (r *runner) begin(as bus.Assignment) {
 	ctx, cancel := r.work()
 	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours}
 	a.frames = newFrameLog(r.cfg.Bus, r.cfg.Logger, as)
-	a.frames.serve()
+	a.frames.serve(r.resumes)
 	r.current = a
 	r.idle = make(chan struct{})
 	r.stir()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/names"
 )
 
 const (
@@ -49,11 +48,9 @@ func newFrameLog(b *bus.Bus, log *slog.Logger, as bus.Assignment) *frameLog {
 	return &frameLog{bus: b, log: log, as: as, stop: func() {}}
 }
 
-// serve sends frames again to who asks for them, until stop is called. Each
-// request has a subject of its own: in a large pool, only one runner is to hear it.
-func (l *frameLog) serve() {
-	subject := names.ResumeSubject(l.as.Request.Session, l.as.Request.ID)
-	stop, err := bus.Listen(l.bus, subject, func(_ string, from bus.Resume) { l.resend(from) })
+// serve sends frames again to who asks for them, until stop is called.
+func (l *frameLog) serve(resumes *bus.Resumes) {
+	stop, err := resumes.Serve(l.as.Request.Ref(), l.resend)
 	if err != nil {
 		l.log.Warn("cannot send frames again", "request", l.as.Request.ID, "error", err)
 		return

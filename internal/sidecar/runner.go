@@ -17,6 +17,7 @@ type runner struct {
 	// work makes the context of an attempt, which outlives Run's to drain.
 	work     func() (context.Context, context.CancelCauseFunc)
 	metrics  *metrics
+	resumes  *bus.Resumes
 	changed  chan struct{} // cap 1: the record is to be written at once
 	stirred  chan struct{} // cap 1: the record is to be written soon
 	toReport chan struct{} // cap 1: there are ends to report
@@ -44,6 +45,7 @@ func newRunner(cfg Config) *runner {
 		cfg:      cfg,
 		instance: rand.Text(),
 		metrics:  newMetrics(),
+		resumes:  cfg.Bus.Resumes(),
 		changed:  make(chan struct{}, 1),
 		stirred:  make(chan struct{}, 1),
 		toReport: make(chan struct{}, 1),

@@ -166,6 +166,7 @@ func Run(ctx context.Context, cfg Config) error {
 	g.Go(func() error { r.announce(work); return nil })
 	g.Go(func() error { r.report(work); return nil })
 	g.Go(func() error { r.attempts(work); return nil })
+	g.Go(func() error { r.resumes.Run(work); return nil })
 	g.Go(func() error { r.watchEngine(ctx); return nil })
 	<-ctx.Done()
 	cfg.Logger.Info("draining")
