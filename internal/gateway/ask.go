@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
@@ -71,7 +70,7 @@ func (t *task) prepare(w http.ResponseWriter, r *http.Request) *refusal {
 	}
 	where := g.place(r.Context(), c.caller, r.Header.Get(headerConversation), model, chat.Messages)
 	chat.Model = model.ID()
-	body, err := json.Marshal(chat)
+	body, err := chat.MarshalJSON() // not by json.Marshal, which would read it all once more
 	if err != nil {
 		g.log.Error("cannot encode a request", "request", requestID(c.id), "error", err)
 		return errInternal()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -81,8 +82,7 @@ func (r *runner) attempts(ctx context.Context) {
 }
 
 func (a *attempt) run(ctx context.Context) {
-	log := a.r.cfg.Logger.With("request", a.assignment.Request.ID, "attempt", a.assignment.Attempt)
-	log.Debug("attempt starts", "epoch", a.assignment.Epoch)
+	a.log(slog.LevelDebug, "attempt starts", slog.Uint64("epoch", a.assignment.Epoch))
 	end := bus.AttemptEnd{
 		Request: a.assignment.Request.ID,
 		Epoch:   a.assignment.Epoch,
@@ -101,13 +101,25 @@ func (a *attempt) run(ctx context.Context) {
 	} else {
 		a.frames.release() // before anybody tells of the error
 		end.Error, healthy = a.failure(err)
-		log.Warn("attempt failed", "code", end.Error.Code, "healthy", healthy, "reason", end.Error.Message)
+		a.log(slog.LevelWarn, "attempt failed",
+			slog.String("code", end.Error.Code), slog.Bool("healthy", healthy), slog.String("reason", end.Error.Message))
 	}
 	end.Ended = time.Now()
 	a.r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
 	annotate(span, end)
 	a.r.finish(a, end, healthy)
-	log.Debug("attempt ended", "tokens", usage.CompletionTokens, "ms", end.Ended.Sub(a.started).Milliseconds())
+	a.log(slog.LevelDebug, "attempt ended",
+		slog.Int("tokens", usage.CompletionTokens), slog.Int64("ms", end.Ended.Sub(a.started).Milliseconds()))
+}
+
+// log tells of the attempt. A logger of its own would cost more than nearly all
+// attempts have to tell.
+func (a *attempt) log(level slog.Level, text string, attrs ...slog.Attr) {
+	log := a.r.cfg.Logger
+	if !log.Enabled(a.ctx, level) {
+		return
+	}
+	log.With("request", a.assignment.Request.ID, "attempt", a.assignment.Attempt).LogAttrs(a.ctx, level, text, attrs...)
 }
 
 // generate drives the engine and returns why and with what usage it ended.
