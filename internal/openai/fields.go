@@ -10,7 +10,8 @@ import (
 
 // fields takes a JSON object apart, field by field. The first fault sticks in
 // err, and later calls return zero values. A null is the same as no field, as
-// in OpenAI's API.
+// in OpenAI's API. The object is known to be valid JSON, and its fields are
+// parts of it.
 type fields struct {
 	path string // of the object, "" for the outermost
 	m    map[string]json.RawMessage
@@ -23,9 +24,7 @@ func newFields(path string, raw json.RawMessage) *fields {
 		f.fail("", CodeInvalidType, "%s must be an object, not "+kindOf(raw))
 		return f
 	}
-	if err := json.Unmarshal(raw, &f.m); err != nil {
-		f.fail("", CodeInvalidJSON, "%s is not valid JSON")
-	}
+	f.m = splitObject(raw)
 	return f
 }
 
@@ -81,11 +80,10 @@ func (f *fields) text(field string) (s string, ok bool) {
 	if raw == nil {
 		return "", false
 	}
-	if json.Unmarshal(raw, &s) != nil {
+	if s, ok = unquote(raw); !ok {
 		f.wrongType(field, "a string", raw)
-		return "", false
 	}
-	return s, true
+	return s, ok
 }
 
 // boolean reads a boolean; none is false.
@@ -156,11 +154,11 @@ func (f *fields) array(field string) (items []json.RawMessage, ok bool) {
 	if raw == nil {
 		return nil, false
 	}
-	if json.Unmarshal(raw, &items) != nil {
+	if kindOf(raw) != "an array" {
 		f.wrongType(field, "an array", raw)
 		return nil, false
 	}
-	return items, true
+	return splitArray(raw), true
 }
 
 // kindOf names the type of a JSON value, with its article.

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -70,15 +69,14 @@ func parseContent(f *fields, role Role) string {
 		f.fail("content", CodeMissing, "%s is required: a string or an array of text parts")
 		return ""
 	}
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
+	if s, ok := unquote(raw); ok {
 		return s
 	}
-	var parts []json.RawMessage
-	if json.Unmarshal(raw, &parts) != nil {
+	if kindOf(raw) != "an array" {
 		f.wrongType("content", "a string or an array of text parts", raw)
 		return ""
 	}
+	parts := splitArray(raw)
 	if len(parts) == 0 {
 		f.fail("content", CodeInvalidValue, "%s must not be an empty array")
 		return ""

@@ -1,0 +1,109 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// A body is validated once, as a whole. What takes it apart after that need not
+// look at each byte again: prompts are long, and they lie several objects deep.
+// The functions here take JSON that is known to be valid, and give parts of it.
+
+// splitObject is what json.Unmarshal into a map would make of an object.
+func splitObject(raw []byte) map[string]json.RawMessage {
+	m := make(map[string]json.RawMessage, 8)
+	var key, value json.RawMessage
+	for rest := skipSpace(raw)[1:]; ; {
+		if rest = skipSpace(rest); rest[0] == '}' {
+			return m
+		}
+		if rest[0] == ',' {
+			rest = skipSpace(rest[1:])
+		}
+		key, rest = cutValue(rest)
+		rest = skipSpace(rest)[1:] // the colon
+		value, rest = cutValue(skipSpace(rest))
+		if name, ok := unquote(key); ok {
+			m[name] = value
+		}
+	}
+}
+
+// splitArray is the same for an array.
+func splitArray(raw []byte) []json.RawMessage {
+	items := []json.RawMessage{}
+	var item json.RawMessage
+	for rest := skipSpace(raw)[1:]; ; {
+		if rest = skipSpace(rest); rest[0] == ']' {
+			return items
+		}
+		if rest[0] == ',' {
+			rest = skipSpace(rest[1:])
+		}
+		item, rest = cutValue(rest)
+		items = append(items, item)
+	}
+}
+
+// unquote reads a string; ok is false if raw is something else.
+func unquote(raw []byte) (s string, ok bool) {
+	raw = bytes.Trim(raw, space)
+	if raw[0] != '"' {
+		return "", false
+	}
+	inner := raw[1 : len(raw)-1]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner), true
+	}
+	return s, json.Unmarshal(raw, &s) == nil
+}
+
+const space = " \t\r\n"
+
+func skipSpace(b []byte) []byte { return bytes.TrimLeft(b, space) }
+
+// cutValue cuts the value off with which b begins.
+func cutValue(b []byte) (value json.RawMessage, rest []byte) {
+	n := valueSize(b)
+	return b[:n:n], b[n:]
+}
+
+func valueSize(b []byte) int {
+	switch b[0] {
+	case '"':
+		return stringSize(b)
+	case '{', '[':
+		depth := 0
+		for i := 0; ; i++ {
+			switch b[i] {
+			case '"':
+				i += stringSize(b[i:]) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+	}
+	if n := bytes.IndexAny(b, ",]}"+space); n >= 0 {
+		return n
+	}
+	return len(b)
+}
+
+// stringSize is the size of the string with which b begins, quotes included.
+func stringSize(b []byte) int {
+	for i := 1; ; i++ {
+		i += bytes.IndexByte(b[i:], '"')
+		escapes := i
+		for b[escapes-1] == '\\' {
+			escapes--
+		}
+		if (i-escapes)%2 == 0 {
+			return i + 1
+		}
+	}
+}

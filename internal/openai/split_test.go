@@ -1,0 +1,53 @@
+package openai
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is valid is taken apart as encoding/json would.
+func FuzzSplit(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `[]`, ` { "a" : [ 1 , {"b":"]}"} ] , "c":"\\\"" ,"\u0064":null,"a":-1e3}`, `[[],{},"\\",true , 1.5]`,
+		`"a\\"`, `"\""`, `""`, "\"\xff\"", `"жук"`, `{"\"":"\\\\","b":"\\\\\""}`, ` 12 `, "\t\"x\"\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) {
+			return
+		}
+		switch kindOf(raw) {
+		case "an object":
+			var want map[string]json.RawMessage
+			if err := json.Unmarshal(raw, &want); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, splitObject(raw)); d != "" {
+				t.Error(d)
+			}
+		case "an array":
+			var want []json.RawMessage
+			if err := json.Unmarshal(raw, &want); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, splitArray(raw)); d != "" {
+				t.Error(d)
+			}
+		case "a string":
+			var want string
+			if err := json.Unmarshal(raw, &want); err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := unquote(raw); !ok || got != want {
+				t.Errorf("%q, %t, want %q", got, ok, want)
+			}
+		default:
+			if got, ok := unquote(raw); ok {
+				t.Errorf("%s is the string %q", raw, got)
+			}
+		}
+	})
+}
