@@ -10,11 +10,11 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/local/process/processtest"
 )
 
 // program is the koldun binary, built once for all tests.
@@ -209,18 +209,12 @@ func gone(t *testing.T, pids map[int]string) {
 func waitGone(ctx context.Context, pid int) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.HasPrefix(string(raw[bytes.LastIndexByte(raw, ')')+1:]), " Z") {
-			return nil
-		}
-		if syscall.Kill(pid, 0) != nil {
-			return nil
-		}
+	for processtest.Alive(pid) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
 		}
 	}
+	return nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local/process/processtest"
 )
 
 func TestJobIsRetried(t *testing.T) {
@@ -134,7 +135,7 @@ func TestKilledChildIsRestarted(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
-	if alive(again.PID) {
+	if processtest.Alive(again.PID) {
 		t.Error("the process is still there after Run")
 	}
 }
@@ -327,7 +328,7 @@ func TestDeploymentStartsTheNewPodBeforeItStopsTheOldOne(t *testing.T) {
 	if started > ended {
 		t.Error("the first pod ended before the second began")
 	}
-	eventually(t, "the end of the first pod", func() bool { return !alive(first) })
+	eventually(t, "the end of the first pod", func() bool { return !processtest.Alive(first) })
 	if n := len(w.told(func(e Event) bool { return e.Type == BecameUnready && e.Object == k })); n != 0 {
 		t.Errorf("the Deployment became unready %d times", n)
 	}
@@ -350,7 +351,7 @@ func TestStatefulSetStopsTheOldPodFirst(t *testing.T) {
 	first := w.await("start", of(ProcessStarted, k)).PID
 	next()
 	second := w.awaitNth(2, "second start", of(ProcessStarted, k))
-	if alive(first) {
+	if processtest.Alive(first) {
 		t.Error("the first pod still runs")
 	}
 	if second.Pod != "s-0" {
@@ -460,7 +461,7 @@ func TestNestedCompositesAndRemoval(t *testing.T) {
 	gone.Store(true)
 	w.look(func() { w.dirty[xr("a").Key()] = true })
 	w.await("removal", of(Removed, model))
-	if alive(pid) {
+	if processtest.Alive(pid) {
 		t.Error("the composite is gone before its process")
 	}
 	w.look(func() {
@@ -725,7 +726,7 @@ func TestPortInUse(t *testing.T) {
 		t.Errorf("error = %v, want %s", err, want)
 	}
 	for _, e := range w.told(of(ProcessStarted, d.Key())) {
-		if alive(e.PID) {
+		if processtest.Alive(e.PID) {
 			t.Error("a process is left")
 		}
 	}
@@ -743,7 +744,7 @@ func TestStubbornProcessIsKilled(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
-	if alive(pid) {
+	if processtest.Alive(pid) {
 		t.Error("the process is still there")
 	}
 }
@@ -779,7 +780,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	}
 	_ = parent.Wait()
 	for _, pid := range pids {
-		eventually(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !alive(pid) })
+		eventually(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
 	}
 
 	// The next one starts on what is left.
@@ -794,7 +795,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	_ = third.Process.Kill()
 	_ = third.Wait()
 	for _, pid := range pids {
-		eventually(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !alive(pid) })
+		eventually(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/local/process/processtest"
 )
 
 func TestFrontStopsBeforeBack(t *testing.T) {
@@ -57,7 +59,7 @@ func TestRemovedJobIsEnded(t *testing.T) {
 		w.dirty[xr("a").Key()] = true
 	})
 	w.await("removal", of(Removed, j.Key()))
-	if alive(pid) {
+	if processtest.Alive(pid) {
 		t.Error("the process is still there")
 	}
 	if told := w.told(of(JobEnded, j.Key())); len(told) != 0 {

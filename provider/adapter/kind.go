@@ -37,6 +37,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
@@ -53,9 +54,6 @@ type Kind[M resource.ModernManaged, S, O any] struct {
 	// Open makes a client. It is called at each reconcile.
 	Open func(ctx context.Context, c *connection.Set) (external.Client[S, O], error)
 
-	// ObserveOnly says that there is nothing to delete, so that nothing has to
-	// be reached for a deletion.
-	ObserveOnly bool
 	// Here says that the thing is in this cluster: no ProviderConfig is used.
 	Here bool
 	// ExternalName is what the outside thing is called. Nil: the resource's name.
@@ -96,7 +94,9 @@ type Any interface {
 func (k Kind[M, S, O]) KindName() string { return k.Name }
 
 // NeedsDeletion reports whether something is deleted through a connection.
-func (k Kind[M, S, O]) NeedsDeletion() bool { return !k.ObserveOnly && !k.Here }
+func (k Kind[M, S, O]) NeedsDeletion() bool { return !k.observeOnly() && !k.Here }
+
+func (k Kind[M, S, O]) observeOnly() bool { return v1alpha1.ObserveOnly(k.Name) }
 
 // Close ends what the kind has running.
 func (k Kind[M, S, O]) Close() {

@@ -78,7 +78,7 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 			usage: resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}),
 		}),
 		managed.WithInitializers(namer[M, S, O]{kind: k, client: mgr.GetClient()}),
-		managed.WithFinalizer(newFinalizer(mgr.GetClient(), k.ObserveOnly)),
+		managed.WithFinalizer(newFinalizer(mgr.GetClient(), k.observeOnly())),
 		managed.WithDeterministicExternalName(true), // names are the user's: a repeated creation adopts
 		managed.WithCriticalAnnotationUpdater(managed.CriticalAnnotationUpdateFn(unrecorded)),
 		managed.WithCreationGracePeriod(0), // what was made is there at once
@@ -148,7 +148,7 @@ func (c *connector[M, S, O]) Connect(ctx context.Context, m M) (managed.TypedExt
 	owner := wake.Key{Kind: c.kind.Name, NamespacedName: kube.ObjectKeyFromObject(m)}
 	if deleted {
 		c.options.Followers.Stop(owner)
-		if c.kind.ObserveOnly || c.deleted.done(m) {
+		if c.kind.observeOnly() || c.deleted.done(m) {
 			return gone[M]{}, nil
 		}
 	} else if !c.kind.Here {
@@ -156,7 +156,7 @@ func (c *connector[M, S, O]) Connect(ctx context.Context, m M) (managed.TypedExt
 		if err := c.track(ctx, m); err != nil {
 			return nil, err
 		}
-		if !c.kind.ObserveOnly {
+		if !c.kind.observeOnly() {
 			if err := c.options.Guard(ctx, m); err != nil {
 				return nil, err
 			}

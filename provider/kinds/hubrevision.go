@@ -13,9 +13,8 @@ import (
 
 func hubRevisions() adapter.Any {
 	return adapter.Kind[*v1alpha1.HubRevision, hubrevision.Spec, hubrevision.Status]{
-		Name:        v1alpha1.KindHubRevision,
-		Fields:      func(m *v1alpha1.HubRevision) (any, any) { return &m.Spec.ForProvider, &m.Status.AtProvider },
-		ObserveOnly: true,
+		Name:   v1alpha1.KindHubRevision,
+		Fields: func(m *v1alpha1.HubRevision) (any, any) { return &m.Spec.ForProvider, &m.Status.AtProvider },
 		Open: func(ctx context.Context, c *connection.Set) (external.Client[hubrevision.Spec, hubrevision.Status], error) {
 			return hubrevision.New(func(endpoint, token string) (hubrevision.Hub, error) {
 				client, err := c.Hub(ctx, endpoint, token)

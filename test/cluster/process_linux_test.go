@@ -7,10 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gorizond/koldun/internal/local/process/processtest"
 )
 
 // childEnv makes TestChild start a program and wait to be killed.
@@ -31,7 +31,7 @@ func TestKilledTestLeavesNothingRunning(t *testing.T) {
 	if _, err := fmt.Fscanf(out, "pid %d\n", &pid); err != nil {
 		t.Fatalf("child told no process id: %v", err)
 	}
-	if !alive(pid) {
+	if !processtest.Alive(pid) {
 		t.Fatal("the program of the child does not run")
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -39,7 +39,7 @@ func TestKilledTestLeavesNothingRunning(t *testing.T) {
 	}
 	_ = child.Wait()
 	Eventually(t, "the program to be killed too", func(context.Context) error {
-		if alive(pid) {
+		if processtest.Alive(pid) {
 			return fmt.Errorf("process %d survives the test that started it", pid)
 		}
 		return nil
@@ -60,17 +60,6 @@ func TestChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = p.wait(t.Context())
-}
-
-// alive reports whether the process runs; one that nobody has waited for yet
-// does not.
-func alive(pid int) bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return false
-	}
-	_, state, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
 func TestProcess(t *testing.T) {

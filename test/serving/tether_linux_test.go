@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/gorizond/koldun/internal/local/process/processtest"
 )
 
 // victimEnv makes a test the one that is killed.
@@ -22,7 +23,7 @@ func TestNothingOutlivesAKilledTest(t *testing.T) {
 		frozen := s.process("frozen", nil, os.Args[0], "role-engine", address(t))
 		frozen.signal(syscall.SIGSTOP)
 		// A process that stops only when its parent is gone already is nobody's to wake.
-		eventually(t, "the process to be frozen", func() bool { return state(frozen.cmd.Process.Pid) == "T" })
+		eventually(t, "the process to be frozen", func() bool { return processtest.State(frozen.cmd.Process.Pid) == "T" })
 		fmt.Printf("%d %d\n", running.cmd.Process.Pid, frozen.cmd.Process.Pid)
 		<-t.Context().Done()
 		return
@@ -44,24 +45,6 @@ func TestNothingOutlivesAKilledTest(t *testing.T) {
 		t.Fatalf("the victim does not tell its children: %v", err)
 	}
 	for _, pid := range []int{running, frozen} {
-		eventually(t, fmt.Sprintf("process %d to end", pid), func() bool { return !alive(pid) })
+		eventually(t, fmt.Sprintf("process %d to end", pid), func() bool { return !processtest.Alive(pid) })
 	}
-}
-
-// alive reports whether a process runs or is stopped; a zombie does not.
-func alive(pid int) bool {
-	s := state(pid)
-	return s != "" && s != "Z"
-}
-
-// state is the letter that proc(5) has for what a process does, "" if there is
-// none.
-func state(pid int) string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	letter, _, _ := strings.Cut(rest, " ")
-	return letter
 }

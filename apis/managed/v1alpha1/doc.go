@@ -39,3 +39,10 @@ const (
 	KindClusterProviderConfig = "ClusterProviderConfig"
 	KindProviderConfigUsage   = "ProviderConfigUsage"
 )
+
+// ObserveOnly reports whether resources of a kind only look: nothing outside is
+// theirs to delete, so that none has to be reached when they go. What a Demand
+// or a Pool makes belongs to it and goes with it.
+func ObserveOnly(kind string) bool {
+	return kind == KindDemand || kind == KindHubRevision || kind == KindPool
+}

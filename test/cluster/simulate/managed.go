@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/dynamic"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
 // What our provider writes on a managed resource.
@@ -46,7 +48,7 @@ func prepare(obj *unstructured.Unstructured) bool {
 // provider gives others that were composed no finalizer.
 func deletes(obj *unstructured.Unstructured) bool {
 	policies, given, _ := unstructured.NestedStringSlice(obj.Object, "spec", "managementPolicies")
-	return !slices.Contains([]string{"Demand", "HubRevision", "Pool"}, obj.GetKind()) &&
+	return !v1alpha1.ObserveOnly(obj.GetKind()) &&
 		(!given || slices.Contains(policies, "*") || slices.Contains(policies, "Delete"))
 }
 
