@@ -36,6 +36,12 @@ variable "crossplane" {
   description = "Version of Crossplane to install. Empty in a cluster that has it."
 }
 
+variable "charts" {
+  type        = string
+  default     = "https://charts.crossplane.io/stable"
+  description = "Where crossplane-VERSION.tgz is: Crossplane's repository of Helm charts, or a mirror."
+}
+
 variable "install" {
   type        = string
   default     = ""
@@ -58,8 +64,9 @@ resource "terraform_data" "crossplane" {
   triggers_replace = var.crossplane
 
   provisioner "local-exec" {
+    # By its URL: a name alone would also mean a folder that is called so.
     command = <<-EOT
-      helm upgrade --install crossplane crossplane --repo https://charts.crossplane.io/stable --version ${var.crossplane} \
+      helm upgrade --install crossplane '${var.charts}/crossplane-${var.crossplane}.tgz' \
         --namespace crossplane-system --create-namespace --wait
     EOT
   }
