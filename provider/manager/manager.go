@@ -51,10 +51,11 @@ type Options struct {
 const (
 	// maxConcurrent bounds reconciles of one kind at the same time.
 	maxConcurrent = 10
-	// Lease times as other providers have them: long enough for a slow API
-	// server not to depose a leader.
-	leaseDuration = 60 * time.Second
-	renewDeadline = 50 * time.Second
+	// Nobody makes or ends pools between a leader's crash and the end of its
+	// lease. Other providers take twice as long; a slow API server deposes
+	// no leader in less than the deadline.
+	leaseDuration = 30 * time.Second
+	renewDeadline = 25 * time.Second
 	// How long and how often CRDs are waited for.
 	servedWithin = time.Minute
 	servedEvery  = 500 * time.Millisecond

@@ -21,7 +21,7 @@ const (
 	question = `{"model":"koldun-tiny","stream":true,"messages":[{"role":"user","content":"What is Koldun?"}]}`
 	answer   = "Koldun turns a short YAML claim into a running, OpenAI-compatible language model service on distributed-llama."
 	// answered is how long an answer may take, whatever is killed meanwhile: a
-	// new provider leads a minute after the end of the one before.
+	// new provider leads half a minute after the end of the one before.
 	answered = 5 * time.Minute
 	// dying is how long a gateway may take to go after it was killed, and to come
 	// back: the other one may be killed meanwhile.
