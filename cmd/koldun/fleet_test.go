@@ -112,6 +112,16 @@ func (f *fleet) ask(id, text string) *asked {
 	return a
 }
 
+// begun blocks until an engine has the request.
+func (a *asked) begun(t *testing.T) {
+	t.Helper()
+	select {
+	case <-a.started:
+	case <-a.done: // in time: it does not outlast the patience
+		t.Fatalf("request %s ended without being started: %+v", a.req.ID, a.last)
+	}
+}
+
 // want checks the answer, and that the outcome agrees.
 func (f *fleet) want(a *asked, text string) bus.Outcome {
 	f.t.Helper()

@@ -72,7 +72,7 @@ func TestRequests(t *testing.T) {
 	f.prints(0, []string{"requests", "list", "--state=completed", "--json"}, `"replayOf":"req_poison"`)
 
 	slow := f.ask("req_slow", "slow")
-	<-slow.started
+	slow.begun(t)
 	f.prints(0, []string{"requests", "list", "--state=open"}, "req_slow", "ns_model")
 	f.prints(0, []string{"requests", "cancel", "req_slow"}, "cancelled req_slow")
 	if o := f.outcome(slow.req.Ref()); o.State != bus.Cancelled {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func (p *process) signal(t *testing.T, s syscall.Signal) {
@@ -37,8 +38,8 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 	old := f.dispatcher("old")
 	old.expect(t, `msg=leading|"leading"`)
 	running := f.ask("req_running", "slow") // one runner is at work through it all
-	<-running.started
-	gate <- struct{}{}
+	running.begun(t)
+	waittest.Send(t, "a piece passes", gate, struct{}{})
 	f.want(f.ask("req_before", "before"), "before")
 
 	// Stopped while requests come in: some are on their way to it.
@@ -59,7 +60,7 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 	// The other runner is busy, too, and requests wait, when the old leader
 	// goes on with what it believes.
 	second := f.ask("req_second", "slow")
-	<-second.started
+	second.begun(t)
 	var waiting []*asked
 	for i := range 10 {
 		waiting = append(waiting, f.ask(fmt.Sprintf("req_waiting_%d", i), fmt.Sprint("waiting ", i)))
@@ -67,7 +68,7 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 	old.signal(t, syscall.SIGCONT)
 	old.expect(t, `no longer leading`)
 	for range 5 {
-		gate <- struct{}{}
+		waittest.Send(t, "a piece passes", gate, struct{}{})
 	}
 	f.want(running, "one two three")
 	f.want(second, "one two three")

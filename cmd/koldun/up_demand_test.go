@@ -83,7 +83,7 @@ func (w *demandWorld) ask(ctx context.Context, token string) (int, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+token)
-	rsp, err := waittest.Client().Do(req)
+	rsp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -162,9 +162,11 @@ func TestUpFollowsDemand(t *testing.T) {
 	began := time.Now()
 	w.wants("alice-has-a-long-token", http.StatusOK)
 	t.Logf("the first answer of a cold model took %v", time.Since(began))
+	stop := w.load(1) // or it might be gone before anybody looks
 	w.eventually("one runner", func() bool { return w.runners() == 1 })
+	stop()
 
-	stop := w.load(12)
+	stop = w.load(12)
 	w.eventually("a full pool", func() bool { return w.runners() == 3 })
 	t.Logf("%d requests were answered while the pool grew", stop())
 	stop = w.load(1)
@@ -198,7 +200,7 @@ func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
 	began := time.Now()
 	hangup()
 	w.eventually("the end of alice's token", func() bool {
-		status, err := w.ask(t.Context(), "alice-has-a-long-token")
+		status, err := w.ask(waittest.Context(t), "alice-has-a-long-token")
 		return err == nil && status == http.StatusUnauthorized
 	})
 	t.Logf("a token whose Secret is gone was refused after %v", time.Since(began))

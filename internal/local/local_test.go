@@ -23,6 +23,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local/process/processtest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestJobIsRetried(t *testing.T) {
@@ -146,7 +147,7 @@ func TestReadinessFollowsProbe(t *testing.T) {
 		"startupProbe": map[string]any{"httpGet": map[string]any{"path": "/", "port": 8080}},
 	}))
 	w := run(t, compose(d))
-	eventually(t, "the reason is told", func() bool {
+	waittest.Until(t, "the reason is told", func() bool {
 		return strings.Contains(condition(w.object(d.Key()), "Available").Message, "503 Service Unavailable: waiting for the file")
 	})
 	if got := get(w.object(d.Key()), "status", "readyReplicas"); got != 0.0 {
@@ -328,7 +329,7 @@ func TestDeploymentStartsTheNewPodBeforeItStopsTheOldOne(t *testing.T) {
 	if started > ended {
 		t.Error("the first pod ended before the second began")
 	}
-	eventually(t, "the end of the first pod", func() bool { return !processtest.Alive(first) })
+	waittest.Until(t, "the end of the first pod", func() bool { return !processtest.Alive(first) })
 	if n := len(w.told(func(e Event) bool { return e.Type == BecameUnready && e.Object == k })); n != 0 {
 		t.Errorf("the Deployment became unready %d times", n)
 	}
@@ -337,7 +338,7 @@ func TestDeploymentStartsTheNewPodBeforeItStopsTheOldOne(t *testing.T) {
 	}
 	next()
 	w.awaitNth(3, "third start", of(ProcessStarted, k))
-	eventually(t, "one pod in the end", func() bool { return get(w.object(k), "status", "replicas") == 1.0 })
+	waittest.Until(t, "one pod in the end", func() bool { return get(w.object(k), "status", "replicas") == 1.0 })
 }
 
 func TestStatefulSetStopsTheOldPodFirst(t *testing.T) {
@@ -393,7 +394,7 @@ func TestApplyExchangesClaims(t *testing.T) {
 	if err := w.Apply([]Object{secret("three")}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the composite to go", func() bool { return w.object(xr("a").Key()) == nil })
+	waittest.Until(t, "the composite to go", func() bool { return w.object(xr("a").Key()) == nil })
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
@@ -421,7 +422,7 @@ func TestAWatchedThingIsLookedAtAtOnce(t *testing.T) {
 	managed := &watchedManaged{changed: make(chan func())}
 	thing := managedOf("m", "1", nil)
 	w := run(t, compose(thing), func(c *Config) { c.Managed, c.Poll = managed, time.Hour })
-	changed := <-managed.changed
+	changed := waittest.Receive(t, "it is watched", managed.changed)
 	w.await("ready", of(BecameReady, thing.Key()))
 	managed.set(func() { managed.unready = map[string]bool{"m": true} })
 	changed() // the next poll is hours away
@@ -521,7 +522,7 @@ func TestManagedConnectionReachesPod(t *testing.T) {
 	w := run(t, compose(s, d))
 	w.settle()
 	var env string
-	eventually(t, "the process writes its environment", func() bool {
+	waittest.Until(t, "the process writes its environment", func() bool {
 		raw, err := os.ReadFile(file)
 		env = "\n" + string(raw) + "\n"
 		return err == nil
@@ -558,7 +559,7 @@ func TestManagedIsUpdatedAndFailuresAreTold(t *testing.T) {
 		return compose(managedOf("s", value.Load().(string), nil))(xr, observed, nil)
 	}), func(c *Config) { c.Managed = things })
 	k := managedOf("s", "", nil).Key()
-	eventually(t, "it is created", func() bool { return len(things.did()) == 1 })
+	waittest.Until(t, "it is created", func() bool { return len(things.did()) == 1 })
 	things.set(func() { things.fails = fault.Errorf(fault.Transient, "cannot reach it") })
 	w.await("trouble", func(e Event) bool { return e.Type == Trouble && e.Message == "cannot reach it" })
 	if got := condition(w.object(k), Synced); got.Status != False || got.Message != "cannot reach it" {
@@ -576,7 +577,7 @@ func TestManagedIsUpdatedAndFailuresAreTold(t *testing.T) {
 	})
 	value.Store("2")
 	w.look(func() { w.dirty[xr("a").Key()] = true })
-	eventually(t, "it is updated", func() bool { return cmp.Equal(things.did(), []string{"create s", "update s"}) })
+	waittest.Until(t, "it is updated", func() bool { return cmp.Equal(things.did(), []string{"create s", "update s"}) })
 	if n := len(w.told(func(e Event) bool { return e.Type == Trouble })); n != 1 {
 		t.Errorf("the same trouble is told %d times", n)
 	}
@@ -719,7 +720,7 @@ func TestPortInUse(t *testing.T) {
 	port := taken.Addr().(*net.TCPAddr).Port
 	d := deployment("web", 1, container("main", "sleep"))
 	w := run(t, compose(d, serviceOf("web", port)))
-	err = <-w.ended
+	err = waittest.Receive(t, "Run ends", w.ended)
 	w.ended <- err
 	want := fmt.Sprintf("cannot open port %d of Service default/web: port %d is in use; choose another one with --port web:%d=PORT", port, port, port)
 	if err == nil || err.Error() != want || !fault.Is(err, fault.Conflict) {
@@ -740,7 +741,7 @@ func TestStubbornProcessIsKilled(t *testing.T) {
 	d := deployment("d", 1, container("main", "stubborn", file))
 	w := run(t, compose(d), func(c *Config) { c.Grace = 50 * time.Millisecond })
 	pid := w.await("start", of(ProcessStarted, d.Key())).PID
-	eventually(t, "it ignores the signal", func() bool { _, err := os.Stat(file); return err == nil })
+	waittest.Until(t, "it ignores the signal", func() bool { _, err := os.Stat(file); return err == nil })
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
@@ -757,7 +758,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	up := func() *exec.Cmd {
-		cmd := exec.Command(exe, "up", filepath.Join(dir, "data"), told)
+		cmd := exec.CommandContext(waittest.Context(t), exe, "up", filepath.Join(dir, "data"), told)
 		cmd.Env = append(os.Environ(), "KOLDUN_TEST_CHILD=1")
 		return cmd
 	}
@@ -780,7 +781,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	}
 	_ = parent.Wait()
 	for _, pid := range pids {
-		eventually(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
+		waittest.Until(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
 	}
 
 	// The next one starts on what is left.
@@ -795,14 +796,14 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	_ = third.Process.Kill()
 	_ = third.Wait()
 	for _, pid := range pids {
-		eventually(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
+		waittest.Until(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
 	}
 }
 
 func awaitPIDs(t *testing.T, path string) []int {
 	t.Helper()
 	var raw []byte
-	eventually(t, "the processes tell their ids", func() (ok bool) {
+	waittest.Until(t, "the processes tell their ids", func() (ok bool) {
 		var err error
 		raw, err = os.ReadFile(path)
 		return err == nil
@@ -861,7 +862,7 @@ func TestClaimedSecretReachesPodAsFile(t *testing.T) {
 	w := run(t, compose(d), func(c *Config) { c.Claims = append(c.Claims, secret) })
 	w.settle()
 	var dir string
-	eventually(t, "the process knows the folder", func() bool {
+	waittest.Until(t, "the process knows the folder", func() bool {
 		raw, _ := os.ReadFile(file)
 		for line := range strings.SplitSeq(string(raw), "\n") {
 			if d, ok := strings.CutPrefix(line, "KOLDUN_DIR_TOKEN="); ok {
@@ -894,7 +895,7 @@ func TestPodWaitsForSecret(t *testing.T) {
 	things := &fakeManaged{fails: errors.New("not yet")}
 	s := managedOf("s", "1", map[string]any{"writeConnectionSecretToRef": map[string]any{"name": "conn"}})
 	w := run(t, compose(d, s), func(c *Config) { c.Managed = things })
-	eventually(t, "the reason is told", func() bool {
+	waittest.Until(t, "the reason is told", func() bool {
 		return condition(w.object(d.Key()), "Available").Message == `there is no Secret "conn" yet`
 	})
 	w.await("trouble", of(Trouble, d.Key()))
@@ -906,7 +907,7 @@ func TestPodWaitsForSecret(t *testing.T) {
 
 func ask(t *testing.T, addr string) string {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: deadline}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waittest.Patience}
 	rsp, err := client.Get("http://" + addr + "/")
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/local/process/processtest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestFrontStopsBeforeBack(t *testing.T) {
@@ -26,7 +27,7 @@ func TestFrontStopsBeforeBack(t *testing.T) {
 		c.Grace = 100 * time.Millisecond
 	})
 	w.settle()
-	eventually(t, "the job is deaf", func() bool { _, err := os.Stat(filepath.Join(dir, "deaf")); return err == nil })
+	waittest.Until(t, "the job is deaf", func() bool { _, err := os.Stat(filepath.Join(dir, "deaf")); return err == nil })
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestObjectOfAnotherOwnerIsNotTaken(t *testing.T) {
@@ -62,7 +63,7 @@ func TestObjectWithAnotherNameReplacesTheFirst(t *testing.T) {
 	if r := w.settle(); !r.Ready {
 		t.Errorf("root = %+v", r)
 	}
-	eventually(t, "only the second is there", func() (only bool) {
+	waittest.Until(t, "only the second is there", func() (only bool) {
 		things.set(func() { only = len(things.things) == 1 && things.things["two"] == "1" })
 		return only
 	})

@@ -11,12 +11,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
-const (
-	ownImage = "example.org/koldun:test"
-	deadline = time.Minute // for things that take milliseconds
-)
+const ownImage = "example.org/koldun:test"
 
 type composerFunc func(xr Object, observed map[string]Object, required map[string][]Object) (Composed, error)
 
@@ -171,14 +170,9 @@ func run(t *testing.T, c Composer, change ...func(*Config)) *world {
 func (w *world) stop() error {
 	w.t.Helper()
 	w.cancel()
-	select {
-	case err := <-w.ended:
-		w.ended <- err
-		return err
-	case <-time.After(deadline):
-		w.t.Fatal("Run does not end")
-	}
-	return nil
+	err := waittest.Receive(w.t, "Run ends", w.ended)
+	w.ended <- err
+	return err
 }
 
 // await waits for an event.
@@ -189,7 +183,7 @@ func (w *world) await(what string, is func(Event) bool) Event {
 
 func (w *world) awaitNth(n int, what string, is func(Event) bool) Event {
 	w.t.Helper()
-	late := time.After(deadline)
+	late := time.After(waittest.Patience)
 	for {
 		if found := w.told(is); len(found) >= n {
 			return found[n-1]
@@ -224,15 +218,18 @@ func (w *world) history() string {
 
 // look runs f in the goroutine of Run.
 func (w *world) look(f func()) {
-	done := make(chan struct{})
-	w.post(func() {
-		defer close(done)
-		f()
+	w.t.Helper()
+	waittest.Returns(w.t, "Run does what it is asked", func() {
+		done := make(chan struct{})
+		w.post(func() {
+			defer close(done)
+			f()
+		})
+		select {
+		case <-done:
+		case <-w.closed:
+		}
 	})
-	select {
-	case <-done:
-	case <-w.closed:
-	}
 }
 
 // object is an object as it is now, nil if there is none.
@@ -247,28 +244,13 @@ func (w *world) object(k Key) (o Object) {
 
 func (w *world) settle() Root {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	defer cancel()
 	roots, err := w.Wait(ctx)
 	if err != nil {
 		w.t.Fatalf("Wait: %v; there were:\n%s", err, w.history())
 	}
 	return roots[0]
-}
-
-// eventually polls.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	late := time.After(deadline)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("never: %s", what)
-		}
-	}
 }
 
 func of(kind EventType, o Key) func(Event) bool {

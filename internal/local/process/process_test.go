@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestMain(m *testing.M) {
@@ -78,7 +80,7 @@ func tether(t *testing.T) *Tether {
 
 func TestExitAndOutput(t *testing.T) {
 	s, path := child(t, "talk")
-	exit, err := tether(t).Run(t.Context(), s)
+	exit, err := tether(t).Run(waittest.Context(t), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestExitAndOutput(t *testing.T) {
 
 func TestPanicIsTheLastWord(t *testing.T) {
 	s, _ := child(t, "panic")
-	exit, err := tether(t).Run(t.Context(), s)
+	exit, err := tether(t).Run(waittest.Context(t), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestPanicIsTheLastWord(t *testing.T) {
 
 func TestEndOfContextIsPolite(t *testing.T) {
 	s, path := child(t, "polite")
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	defer cancel()
 	type result struct {
 		exit Exit
@@ -117,14 +119,14 @@ func TestEndOfContextIsPolite(t *testing.T) {
 	}()
 	awaitLog(t, path, "ready")
 	cancel()
-	if r := <-done; r.err != nil || !r.exit.OK() {
+	if r := waittest.Receive(t, "the process ends", done); r.err != nil || !r.exit.OK() {
 		t.Errorf("got %+v", r)
 	}
 }
 
 func TestGroupEndsWithItsLeader(t *testing.T) {
 	s, path := child(t, "leaver")
-	exit, err := tether(t).Run(t.Context(), s)
+	exit, err := tether(t).Run(waittest.Context(t), s)
 	if err != nil || !exit.OK() {
 		t.Fatalf("%v %v", exit, err)
 	}
@@ -132,7 +134,7 @@ func TestGroupEndsWithItsLeader(t *testing.T) {
 	if _, err := fmt.Sscan(awaitLog(t, path, "\n"), &pid); err != nil {
 		t.Fatal(err)
 	}
-	poll(t, "the grandchild ends", func() bool {
+	waittest.Until(t, "the grandchild ends", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || strings.Contains(string(stat), ") Z")
 	})
@@ -143,12 +145,12 @@ func TestEndOfTetherEndsProcess(t *testing.T) {
 	tt := tether(t)
 	done := make(chan Exit, 1)
 	go func() {
-		exit, _ := tt.Run(t.Context(), s)
+		exit, _ := tt.Run(waittest.Context(t), s)
 		done <- exit
 	}()
 	awaitLog(t, path, "ready")
 	_ = tt.writer.Close()
-	if exit := <-done; exit.Signal != syscall.SIGKILL {
+	if exit := waittest.Receive(t, "the process ends", done); exit.Signal != syscall.SIGKILL {
 		t.Errorf("exit = %v", exit)
 	}
 }
@@ -156,10 +158,10 @@ func TestEndOfTetherEndsProcess(t *testing.T) {
 func TestCannotStart(t *testing.T) {
 	s, _ := child(t, "talk")
 	s.Path = filepath.Join(t.TempDir(), "none")
-	if _, err := tether(t).Run(t.Context(), s); err == nil || !strings.HasPrefix(err.Error(), `cannot start "`+s.Path+`"`) {
+	if _, err := tether(t).Run(waittest.Context(t), s); err == nil || !strings.HasPrefix(err.Error(), `cannot start "`+s.Path+`"`) {
 		t.Errorf("error = %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	cancel()
 	if _, err := tether(t).Run(ctx, s); err == nil {
 		t.Error("started although the context had ended")
@@ -219,24 +221,10 @@ func TestTail(t *testing.T) {
 
 func awaitLog(t *testing.T, path, word string) (text string) {
 	t.Helper()
-	poll(t, "the log holds "+word, func() bool {
+	waittest.Until(t, "the log holds "+word, func() bool {
 		raw, _ := os.ReadFile(path)
 		text = string(raw)
 		return strings.Contains(text, word)
 	})
 	return text
-}
-
-func poll(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	late := time.After(time.Minute)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("never: %s", what)
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func listen(t *testing.T) (*Proxy, context.CancelFunc, chan struct{}) {
@@ -26,7 +27,7 @@ func listen(t *testing.T) (*Proxy, context.CancelFunc, chan struct{}) {
 	t.Cleanup(func() {
 		p.Close()
 		cancel()
-		<-done
+		waittest.Receive(t, "the proxy ends", done)
 	})
 	return p, cancel, done
 }
@@ -61,7 +62,7 @@ func dial(t *testing.T, p *Proxy) *net.TCPConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(waittest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return conn.(*net.TCPConn)
@@ -118,7 +119,7 @@ func TestCloseLetsConnectionsEnd(t *testing.T) {
 		t.Errorf("the connection ends with the listener: %v", err)
 	}
 	cancel()
-	<-done
+	waittest.Receive(t, "the proxy ends", done)
 	if err := echo(); err == nil {
 		t.Error("the connection outlives the end")
 	}
