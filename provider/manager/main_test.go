@@ -14,6 +14,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/provider/kinds"
 	"github.com/gorizond/koldun/provider/manager"
 	"github.com/gorizond/koldun/test/cluster"
@@ -64,8 +65,13 @@ func (o *one) start(t *testing.T) {
 		go func() { ended <- o.manager.Start(ctx) }()
 		o.stop = func() {
 			cancel()
-			if err := <-ended; err != nil {
-				fmt.Fprintln(os.Stderr, "the provider ended with:", err)
+			select {
+			case err := <-ended:
+				if err != nil {
+					fmt.Fprintln(os.Stderr, "the provider ended with:", err)
+				}
+			case <-time.After(waittest.Patience):
+				fmt.Fprintln(os.Stderr, "the provider does not end")
 			}
 		}
 	})

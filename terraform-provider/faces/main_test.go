@@ -19,6 +19,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/crds"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/provider/kinds"
 	"github.com/gorizond/koldun/provider/manager"
 	"github.com/gorizond/koldun/test/cluster"
@@ -71,8 +72,13 @@ func (r *running) start(t *testing.T) *cluster.Cluster {
 		go func() { ended <- m.Start(ctx) }()
 		r.stop = func() {
 			cancel()
-			if err := <-ended; err != nil {
-				fmt.Fprintln(os.Stderr, "the provider ended with:", err)
+			select {
+			case err := <-ended:
+				if err != nil {
+					fmt.Fprintln(os.Stderr, "the provider ended with:", err)
+				}
+			case <-time.After(waittest.Patience):
+				fmt.Fprintln(os.Stderr, "the provider does not end")
 			}
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A fleet is nodes of the control plane, without machines.
@@ -106,7 +106,7 @@ func TestNodeLabelRules(t *testing.T) {
 	go func() { done <- rules.Watch(watch, s, func() { told <- true }) }()
 	defer func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := waittest.Receive(t, "the watch ends", done); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -122,11 +122,7 @@ func TestNodeLabelRules(t *testing.T) {
 		<-told
 	}
 	f.set(0, "test.example.org/gpu", "16")
-	select {
-	case <-told:
-	case <-time.After(30 * time.Second):
-		t.Fatal("not told of a changed label")
-	}
+	waittest.Receive(t, "a changed label is told", told)
 	f.set(1, "test.example.org/gpu", "1")
 	bring(2, 1, 1)
 	labels(0, "fast", "a")

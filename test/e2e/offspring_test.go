@@ -19,6 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/provider/offspring"
 	"github.com/gorizond/koldun/provider/wake"
 )
@@ -45,7 +46,7 @@ func newNursery(t *testing.T, cfg *rest.Config) *nursery {
 	go func() { ended <- known.Start(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil {
+		if err := waittest.Receive(t, "the cache ends", ended); err != nil {
 			t.Error(err)
 		}
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // disk says whether NATS makes each write reach the disk.
@@ -211,7 +212,7 @@ func (s *stack) openStreams(b *testing.B, streams int) {
 			_, _ = io.Copy(io.Discard, resp.Body)
 		})
 	}
-	eventually(b, "all streams to be open", func() bool { return open.Load() == int64(streams) || b.Failed() })
+	waittest.Until(b, "all streams to be open", func() bool { return open.Load() == int64(streams) || b.Failed() })
 	heapThen, stackThen := s.memory(b)
 	each := float64(streams) * 1024
 	b.ReportMetric((stackThen-stack)/each, "stack-KiB/stream")
@@ -248,7 +249,7 @@ func reverseProxy(b *testing.B, to string) string {
 	listen := address(b)
 	s := &stack{tb: b, dir: b.TempDir()}
 	s.process("proxy", nil, os.Args[0], "role-proxy", listen, to)
-	eventually(b, "the proxy", func() bool {
+	waittest.Until(b, "the proxy", func() bool {
 		resp, err := http.Get("http://" + listen + "/v1/models")
 		if err == nil {
 			_ = resp.Body.Close()

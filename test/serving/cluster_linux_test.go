@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // roleMember is one server of a NATS cluster.
@@ -60,7 +61,7 @@ func (s *stack) cluster() map[string]*process {
 	}
 	s.natsURL = "nats://" + strings.Join(clients, ",nats://")
 	b := s.bus()
-	eventually(s.tb, "the cluster to store things threefold", func() bool {
+	waittest.Until(s.tb, "the cluster to store things threefold", func() bool {
 		ctx, cancel := context.WithTimeout(s.tb.Context(), 10*time.Second)
 		defer cancel()
 		return b.Ensure(ctx) == nil && threefold(ctx, b) == nil
@@ -97,14 +98,14 @@ func TestClusterLosesItsLeader(t *testing.T) {
 	b := s.bus()
 	for range 2 {
 		name := ""
-		eventually(t, "a leader", func() bool {
+		waittest.Until(t, "a leader", func() bool {
 			name = streamLeader(t.Context(), b)
 			return s.members[name] != nil
 		})
 		before := w.count()
 		begun := time.Now()
 		h.disturb(false, s.members[name].kill)
-		eventually(t, "requests to end without "+name, func() bool { return w.count() >= before+20 })
+		waittest.Until(t, "requests to end without "+name, func() bool { return w.count() >= before+20 })
 		t.Logf("%s was killed; 20 requests more within %v", name, time.Since(begun).Round(time.Millisecond))
 	}
 	stop()

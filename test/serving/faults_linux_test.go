@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // How long the faults go on; make faults asks for more than make test.
@@ -60,7 +62,7 @@ func (s *stack) restart(t *testing.T, rng *rand.Rand, end func(*process)) {
 	i := rng.IntN(len(s.gateways))
 	end(s.gateways[i])
 	address := strings.TrimPrefix(s.urls[i], "http://")
-	eventually(t, "gateway to listen at "+address, func() bool {
+	waittest.Until(t, "gateway to listen at "+address, func() bool {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = c.Close()
@@ -115,7 +117,7 @@ func faults(t *testing.T, kinds []kind, n int) {
 		// The next fault comes when requests have passed after this one, but
 		// not all that it has hit.
 		before := w.count()
-		eventually(t, fmt.Sprintf("requests to be answered after fault %d (%s)", i, k.name), func() bool { return w.count() >= before+25 })
+		waittest.Until(t, fmt.Sprintf("requests to be answered after fault %d (%s)", i, k.name), func() bool { return w.count() >= before+25 })
 	}
 	stop()
 	w.wait(h)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // TestFloodStarvesNobody has one tenant ask far more than it may while all
@@ -65,13 +66,13 @@ func (s *stack) waiting(t *testing.T, stored, queued int) {
 	t.Helper()
 	b := s.bus()
 	defer b.Close()
-	eventually(t, fmt.Sprintf("%d requests to be stored", stored), func() bool {
+	waittest.Until(t, fmt.Sprintf("%d requests to be stored", stored), func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		stream, err := b.JetStream().Stream(ctx, names.RequestStream)
 		return err == nil && stream.CachedInfo().State.Msgs == uint64(stored)
 	})
-	eventually(t, fmt.Sprintf("a leader to know of %d requests that wait", queued), func() bool {
+	waittest.Until(t, fmt.Sprintf("a leader to know of %d requests that wait", queued), func() bool {
 		for _, addr := range s.health {
 			if metric(t, addr, "koldun_dispatcher_sessions") == "1" && metric(t, addr, "koldun_dispatcher_running") == "1" &&
 				metric(t, addr, "koldun_dispatcher_queued") == strconv.Itoa(queued) {

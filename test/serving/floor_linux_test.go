@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A floor is a chain of the same processes as a request passes through, each of
@@ -36,7 +38,7 @@ func newFloor(b *testing.B, s *stack, relays int) *floor {
 	}
 	start("in", f.in, "floor.0")
 	for _, addr := range []string{f.in, f.out} {
-		eventually(b, "the floor", func() bool {
+		waittest.Until(b, "the floor", func() bool {
 			c, err := new(net.Dialer).DialContext(b.Context(), "tcp", addr)
 			if err == nil {
 				_ = c.Close()

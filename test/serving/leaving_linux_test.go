@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A client that goes away stops the computation within a second.
@@ -12,14 +14,14 @@ func TestLeavingStopsTheEngine(t *testing.T) {
 	s := newStack(t, plan{gateways: 1, dispatchers: 1, runners: 1})
 	h := &history{}
 	var took time.Duration
-	for i := range 3 { // a machine may be busy at one moment, and not at three
+	for i := range 10 { // a machine may be busy at one moment, and not at each of many
 		w := wish{ID: fmt.Sprintf("endless%d", i), N: 1 << 17, Every: 2 * time.Millisecond}
-		e := ask(t.Context(), http.DefaultClient, s.urls[0], w, true, 2)
+		e := ask(waittest.Context(t), http.DefaultClient, s.urls[0], w, true, 2)
 		if e.verdict != left {
 			t.Fatalf("the client did not leave: %+v", e)
 		}
 		var stopped generation
-		eventually(t, "the engine to stop", func() bool {
+		waittest.Until(t, "the engine to stop", func() bool {
 			all := s.generations()
 			if len(all) <= i {
 				return false

@@ -20,9 +20,6 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// patience is how long anything may take that must come.
-const patience = 90 * time.Second
-
 // A process is a program that is started again whenever the test has ended it,
 // as Kubernetes would.
 type process struct {
@@ -139,7 +136,7 @@ func (p *process) terminate() {
 	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.done:
-	case <-time.After(patience):
+	case <-time.After(waittest.Patience):
 		p.tb.Errorf("%s does not end", p.name)
 		p.signal(syscall.SIGKILL)
 		<-p.done
@@ -191,21 +188,10 @@ func address(tb testing.TB) string {
 	return porttest.Address(tb)
 }
 
-func eventually(tb testing.TB, what string, ok func() bool) {
-	tb.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); !ok(); <-tick.C {
-		if time.Now().After(end) {
-			tb.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // ready waits until a health port says so.
 func ready(tb testing.TB, addr string) {
 	tb.Helper()
-	eventually(tb, addr+" to be ready", func() bool {
+	waittest.Until(tb, addr+" to be ready", func() bool {
 		resp, err := waittest.Client().Get("http://" + addr + "/readyz")
 		if err != nil {
 			return false

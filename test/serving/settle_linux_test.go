@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // leader is the dispatcher that leads now, or any if none does.
@@ -27,7 +28,7 @@ func (s *stack) leader(t *testing.T) *process {
 func (s *stack) settle(t *testing.T, h *history) {
 	t.Helper()
 	b := s.bus()
-	eventually(t, "the queue to be empty", func() bool {
+	waittest.Until(t, "the queue to be empty", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		stream, err := b.JetStream().Stream(ctx, names.RequestStream)
@@ -37,7 +38,7 @@ func (s *stack) settle(t *testing.T, h *history) {
 		h.queued = stream.CachedInfo().State.Msgs
 		return h.queued == 0
 	})
-	eventually(t, "the outcomes", func() bool {
+	waittest.Until(t, "the outcomes", func() bool {
 		all, err := outcomes(t.Context(), b)
 		h.outcomes = all
 		return err == nil

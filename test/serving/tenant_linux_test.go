@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A tenant is somebody with an API token. The zero tenant is anonymous.
@@ -55,7 +56,7 @@ func (s *stack) register(b *bus.Bus, name string) {
 // put stores a record as soon as the server can.
 func put[T any](tb testing.TB, table *registry.Table[T], key string, value T) {
 	tb.Helper()
-	eventually(tb, key+" to be registered", func() bool {
+	waittest.Until(tb, key+" to be registered", func() bool {
 		ctx, cancel := context.WithTimeout(tb.Context(), 5*time.Second)
 		defer cancel()
 		_, err := table.Put(ctx, key, value)

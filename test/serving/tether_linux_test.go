@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/local/process/processtest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // victimEnv makes a test the one that is killed.
@@ -23,7 +24,7 @@ func TestNothingOutlivesAKilledTest(t *testing.T) {
 		frozen := s.process("frozen", nil, os.Args[0], "role-engine", address(t))
 		frozen.signal(syscall.SIGSTOP)
 		// A process that stops only when its parent is gone already is nobody's to wake.
-		eventually(t, "the process to be frozen", func() bool { return processtest.State(frozen.cmd.Process.Pid) == "T" })
+		waittest.Until(t, "the process to be frozen", func() bool { return processtest.State(frozen.cmd.Process.Pid) == "T" })
 		fmt.Printf("%d %d\n", running.cmd.Process.Pid, frozen.cmd.Process.Pid)
 		<-t.Context().Done()
 		return
@@ -45,6 +46,6 @@ func TestNothingOutlivesAKilledTest(t *testing.T) {
 		t.Fatalf("the victim does not tell its children: %v", err)
 	}
 	for _, pid := range []int{running, frozen} {
-		eventually(t, fmt.Sprintf("process %d to end", pid), func() bool { return !processtest.Alive(pid) })
+		waittest.Until(t, fmt.Sprintf("process %d to end", pid), func() bool { return !processtest.Alive(pid) })
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A workload is clients of several tenants that ask one thing after the other,
@@ -28,7 +30,7 @@ type workload struct {
 func newWorkload(s *stack, tenants []tenant) *workload {
 	return &workload{
 		s: s, tenants: tenants, latest: map[string]entry{},
-		client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+		client: &http.Client{Timeout: waittest.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/crds"
+	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 	"github.com/gorizond/koldun/terraform-provider/internal/rig"
 	"github.com/gorizond/koldun/test/cluster"
@@ -134,7 +135,7 @@ func (w *world) serve(kind string) {
 	w.t.Cleanup(func() {
 		events.Stop()
 		cancel()
-		<-done
+		waittest.Receive(w.t, "the watch ends", done)
 	})
 }
 
@@ -288,7 +289,7 @@ func TestKindThatIsInstalledLater(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Error(e)
 	}
-	if err := <-installed; err != nil {
+	if err := waittest.Receive(t, "the definitions are installed", installed); err != nil {
 		t.Fatal(err)
 	}
 	// The garbage collector is to know the kind again.
