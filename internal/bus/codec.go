@@ -306,11 +306,14 @@ func (c *codec) moment(name string, v *time.Time, o omission) {
 			}
 		})
 	default:
-		b, err := v.MarshalJSON()
-		c.b = append(c.b, b...)
+		c.mark('"')
+		b, err := v.AppendText(c.b)
 		if err != nil {
 			c.err = err
+			return
 		}
+		c.b = b
+		c.mark('"')
 	}
 }
 
