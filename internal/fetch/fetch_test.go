@@ -20,6 +20,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestFetches(t *testing.T) {
@@ -358,11 +359,9 @@ func TestNothingRunsOn(t *testing.T) {
 		_, err := fetch.Run(ctx, cfg)
 		done <- err
 	}()
-	for rangesOf(h, large) == 0 {
-		runtime.Gosched()
-	}
+	waittest.Until(t, "a range is asked for", func() bool { return rangesOf(h, large) > 0 })
 	cancel()
-	if err := <-done; !fault.Is(err, fault.Interrupted) {
+	if err := waittest.Receive(t, "the fetch ends", done); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("Run = %v", err)
 	}
 	if s := stacks(); strings.Contains(s, "koldun/internal/fetch.(*") {

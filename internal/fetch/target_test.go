@@ -1,7 +1,6 @@
 package fetch_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -12,13 +11,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/fetch"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // brokenS3 puts a server before the bucket that may answer in its place.
@@ -237,17 +236,16 @@ func TestGatewayRestarts(t *testing.T) {
 	cfg := config(t, h, to)
 	restarts := make(chan struct{}, 100)
 	cfg.To = &spy{Store: to, wrote: func(string, int) { restarts <- struct{}{} }}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	done := make(chan error, 1)
 	go func() {
 		_, err := fetch.Run(ctx, cfg)
 		done <- err
 	}()
-	<-restarts
+	waittest.Receive(t, "the first part is written", restarts)
 	g.Kill()
 	s3test.Start(t, dir, strings.TrimPrefix(g.Endpoint, "http://"))
-	if err := <-done; err != nil {
+	if err := waittest.Receive(t, "the fetch ends", done); err != nil {
 		t.Fatal(err)
 	}
 	verify(t, to, light())
