@@ -112,6 +112,12 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	if timeout <= 0 {
 		timeout = defaultConnect
 	}
+	// Not under ctx: a connection that is given up half way may still stand.
+	// Nobody needs to be kept alive: each phase has its timeout.
+	conn, rest, err := rawconn.Begin(c.addr, timeout)
+	if rest == nil {
+		return c.dialled(ctx, conn, err)
+	}
 	type result struct {
 		conn net.Conn
 		err  error
@@ -120,21 +126,12 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	c.leftover.Add(1)
 	go func() {
 		defer c.leftover.Done()
-		// Not under ctx: a dial that is given up half way may still connect.
-		// Nobody needs to be kept alive: each phase has its timeout.
-		conn, err := rawconn.Dial(c.addr, timeout)
+		conn, err := rest()
 		dialled <- result{conn, err}
 	}()
 	select {
 	case r := <-dialled:
-		if r.err != nil {
-			return nil, c.dialError(r.err)
-		}
-		if err := context.Cause(ctx); err != nil {
-			c.leave(r.conn)
-			return nil, err
-		}
-		return r.conn, nil
+		return c.dialled(ctx, r.conn, r.err)
 	case <-ctx.Done():
 		c.leftover.Add(1)
 		go func() {
@@ -145,6 +142,18 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 		}()
 		return nil, context.Cause(ctx)
 	}
+}
+
+// dialled judges what came of connecting.
+func (c *Client) dialled(ctx context.Context, conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, c.dialError(err)
+	}
+	if err := context.Cause(ctx); err != nil {
+		c.leave(conn)
+		return nil, err
+	}
+	return conn, nil
 }
 
 // leave ends a connection on which nothing was sent yet.

@@ -30,39 +30,54 @@ type file interface {
 	SetWriteDeadline(t time.Time) error
 }
 
-func dial(address string, timeout time.Duration) (net.Conn, error) {
-	to, err := netip.ParseAddrPort(address)
-	if err != nil || to.Addr().Zone() != "" {
-		return dialNet(address, timeout)
+func begin(address string, timeout time.Duration) (net.Conn, func() (net.Conn, error), error) {
+	to, known := resolved(address)
+	if !known {
+		return nil, func() (net.Conn, error) { return dialNet(address, timeout) }, nil
 	}
-	c, err := connect(to, timeout)
-	if err != nil {
-		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(to), Err: err}
-	}
-	return c, nil
-}
-
-func connect(to netip.AddrPort, timeout time.Duration) (*socket, error) {
 	family := syscall.AF_INET6
 	if to.Addr().Is4() {
 		family = syscall.AF_INET
 	}
+	remote := net.TCPAddrFromAddrPort(to)
 	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, os.NewSyscallError("socket", err)
+		return nil, nil, dialError(remote, os.NewSyscallError("socket", err))
 	}
 	setOption(uintptr(fd), syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
-	begun := begin(fd, to)
-	s := &socket{file: os.NewFile(uintptr(fd), "tcp"), remote: net.TCPAddrFromAddrPort(to)}
-	if err := s.establish(begun, timeout); err != nil {
-		_ = s.Close()
-		return nil, err
+	begun := connect(fd, to)
+	over, why := stands(fd) // a socket tells why only once
+	s := &socket{file: os.NewFile(uintptr(fd), "tcp"), remote: remote}
+	rest := func() (net.Conn, error) {
+		err := why
+		if err == nil {
+			err = s.establish(begun, timeout)
+		}
+		if err != nil {
+			_ = s.Close()
+			return nil, dialError(remote, err)
+		}
+		return s, nil
 	}
-	return s, nil
+	if !over {
+		return nil, rest, nil
+	}
+	conn, err := rest()
+	return conn, nil, err
 }
 
-// begin begins to connect. On the same machine that is all there is to do.
-func begin(fd int, to netip.AddrPort) syscall.Errno {
+// resolved is an address that needs no lookup.
+func resolved(address string) (to netip.AddrPort, ok bool) {
+	to, err := netip.ParseAddrPort(address)
+	return to, err == nil && to.Addr().Zone() == ""
+}
+
+func dialError(to net.Addr, err error) error {
+	return &net.OpError{Op: "dial", Net: "tcp", Addr: to, Err: err}
+}
+
+// connect begins to connect. On the same machine that is all there is to do.
+func connect(fd int, to netip.AddrPort) syscall.Errno {
 	port := to.Port()<<8 | to.Port()>>8 // in the network's order; both architectures have the other
 	var at unsafe.Pointer
 	var size uintptr

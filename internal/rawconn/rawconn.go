@@ -21,7 +21,21 @@ func Wrap(c net.Conn) net.Conn { return wrap(c) }
 // Dial connects to "host:port" by TCP, as cheaply as what it returns reads and
 // writes. It blocks until it is connected, for at most the timeout. Nothing
 // keeps the connection alive. Errors: those of net.Dialer.
-func Dial(address string, timeout time.Duration) (net.Conn, error) { return dial(address, timeout) }
+func Dial(address string, timeout time.Duration) (net.Conn, error) {
+	conn, rest, err := Begin(address, timeout)
+	if rest != nil {
+		return rest()
+	}
+	return conn, err
+}
+
+// Begin is Dial for those who cannot wait where they are. It does not block: on
+// the same machine, where connecting is over at once, it returns the connection
+// or why there is none, and rest is nil. Otherwise it returns only rest, to be
+// called once, which blocks as Dial does and returns what that would.
+func Begin(address string, timeout time.Duration) (conn net.Conn, rest func() (net.Conn, error), err error) {
+	return begin(address, timeout)
+}
 
 // dialNet is for what Dial cannot do by itself.
 func dialNet(address string, timeout time.Duration) (net.Conn, error) {

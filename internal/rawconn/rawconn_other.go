@@ -13,4 +13,6 @@ func end(c net.Conn) { _ = c.Close() }
 
 func setLowWater(net.Conn, int) {}
 
-func dial(address string, timeout time.Duration) (net.Conn, error) { return dialNet(address, timeout) }
+func begin(address string, timeout time.Duration) (net.Conn, func() (net.Conn, error), error) {
+	return nil, func() (net.Conn, error) { return dialNet(address, timeout) }, nil
+}
