@@ -21,8 +21,32 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// disk says whether NATS makes each write reach the disk.
-var disk = map[bool]string{false: "memory", true: "disk"} //nolint:gochecknoglobals // names of the two settings
+// arranged measures a stack of one process, and one of as many processes as in a
+// cluster, where each message has to wake those it is for.
+func arranged(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
+	p.tenants = []tenant{newTenant("bench")}
+	for _, a := range []struct {
+		name string
+		new  func(*testing.B) *stack
+	}{
+		{"together", func(b *testing.B) *stack { return newTogether(b, p) }},
+		{"apart", func(b *testing.B) *stack { return newStack(b, p) }},
+	} {
+		b.Run(a.name, func(b *testing.B) {
+			s := a.new(b)
+			s.tenant = p.tenants[0]
+			measure(b, s)
+		})
+	}
+}
+
+// onDisk measures with NATS in memory, and with each write on disk before it is
+// confirmed.
+func onDisk(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
+	b.Run("memory", func(b *testing.B) { arranged(b, p, measure) })
+	p.sync = true
+	b.Run("disk", func(b *testing.B) { arranged(b, p, measure) })
+}
 
 // BenchmarkFirstByte is the time to the first byte of text, with everything
 // idle, of the same engine behind everything: asked directly, through Go's own
@@ -30,140 +54,160 @@ var disk = map[bool]string{false: "memory", true: "disk"} //nolint:gochecknoglob
 // a raw JetStream publish in the same run, and floor-us that of a message
 // through as many processes as stand between a client and an engine.
 func BenchmarkFirstByte(b *testing.B) {
-	for _, durable := range []bool{false, true} {
-		b.Run(disk[durable], func(b *testing.B) {
-			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 1, sync: durable})
-			proxy := reverseProxy(b, s.engineURLs[0])
-			var direct, proxied, served, published, bare []time.Duration
-			chain := newFloor(b, s, 2)
-			in, out := chain.lane(b, "first")
-			conn := s.bus()
-			subject := benchStream(b, conn)
-			for i := 0; b.Loop(); i++ {
-				published = append(published, publish(b, conn, subject))
-				bare = append(bare, chain.once(b, in, out))
-				for to, took := range map[string]*[]time.Duration{s.engineURLs[0]: &direct, proxy: &proxied, s.urls[0]: &served} {
-					d, err := firstByte(to, i)
-					switch {
-					case err == nil:
-						*took = append(*took, d)
-					case to != proxy: // which now and then loses an answer of an engine that closes at once
-						b.Fatal(err)
-					}
-				}
-				time.Sleep(5 * time.Millisecond) // the end is reported; everything is idle again
+	onDisk(b, plan{gateways: 1, dispatchers: 1, runners: 1}, func(b *testing.B, s *stack) {
+		proxy := s.reverseProxy(b)
+		var direct, proxied, served, published, bare []time.Duration
+		through := s.floorOf(b)
+		conn := s.bus()
+		subject := benchStream(b, conn)
+		for i := 0; b.Loop(); i++ {
+			published = append(published, publish(b, conn, subject))
+			if through != nil {
+				bare = append(bare, through())
 			}
-			us := func(d []time.Duration) float64 { return float64(median(d).Nanoseconds()) / 1000 }
-			b.ReportMetric(us(direct), "direct-p50-us")
-			b.ReportMetric(us(proxied), "proxy-p50-us")
-			b.ReportMetric(us(served), "koldun-p50-us")
-			b.ReportMetric(us(published), "publish-p50-us")
+			for to, took := range map[string]*[]time.Duration{s.engineURLs[0]: &direct, proxy: &proxied, s.urls[0]: &served} {
+				d, err := firstByte(to, s.tenant, i)
+				switch {
+				case err == nil:
+					*took = append(*took, d)
+				case to != proxy: // which now and then loses an answer of an engine that closes at once
+					b.Fatal(err)
+				}
+			}
+			time.Sleep(5 * time.Millisecond) // the end is reported; everything is idle again
+		}
+		us := func(d []time.Duration) float64 { return float64(median(d).Nanoseconds()) / 1000 }
+		b.ReportMetric(us(direct), "direct-p50-us")
+		b.ReportMetric(us(proxied), "proxy-p50-us")
+		b.ReportMetric(us(served), "koldun-p50-us")
+		b.ReportMetric(us(published), "publish-p50-us")
+		b.ReportMetric(us(served)-us(direct), "added-p50-us")
+		b.ReportMetric(us(served)-us(direct)-us(published), "added-beyond-publish-us")
+		if through != nil {
 			b.ReportMetric(us(bare), "floor-p50-us")
-			b.ReportMetric(us(served)-us(direct), "added-p50-us")
 			b.ReportMetric((us(served)-us(direct))/us(bare), "x-floor")
-			b.ReportMetric(us(served)-us(direct)-us(published), "added-beyond-publish-us")
-		})
-	}
+		}
+	})
 }
 
 // BenchmarkChunkCPU is the CPU time of all our processes together, NATS
 // included, for one streamed chunk of a long answer, by how far apart they
-// come. floor-us is that of processes which pass chunks on and nothing else.
+// come. floor-us is that of processes which pass chunks on and nothing else. In
+// one process it is what all take beyond engines and clients alone, which are
+// measured with clients that read as rarely as those of Koldun have to.
 func BenchmarkChunkCPU(b *testing.B) {
 	for every, pieces := range map[time.Duration]int{0: 2000, time.Millisecond: 2000, 20 * time.Millisecond: 200} {
 		b.Run(fmt.Sprintf("every=%v", every), func(b *testing.B) {
-			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 4})
-			ours := slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.nats})
-			before := used(ours)
-			streams := 0
-			for b.Loop() {
-				var wg sync.WaitGroup
-				for i := range 4 {
-					wg.Go(func() {
-						e := ask(b.Context(), http.DefaultClient, s.urls[0], wish{ID: fmt.Sprintf("b%d", i), N: pieces, Every: every}, true, 0)
-						if e.verdict != ok {
-							b.Errorf("%s: %s", e.verdict, e.code)
-						}
-					})
+			arranged(b, plan{gateways: 1, dispatchers: 1, runners: 4}, func(b *testing.B, s *stack) {
+				long := wish{N: pieces, Every: every}
+				s.streams(b, long, s.urls, 0) // warm
+				before, streams := s.used(), 0
+				for b.Loop() {
+					streams += s.streams(b, long, s.urls, 0)
 				}
-				wg.Wait()
-				streams += 4
-			}
-			after := used(ours)
-			total := 0.0
-			for _, p := range ours {
-				us := float64((after[p] - before[p]).Nanoseconds()) / 1000 / float64(streams*pieces)
-				total += us
-				if p.name == "gateway0" || p.name == "nats" {
-					b.ReportMetric(us, p.name+"-us/chunk")
+				took := per(before, s.used(), streams*pieces)
+				if s.processes == nil {
+					before = s.used()
+					n := s.streams(b, long, s.engineURLs, 20*time.Millisecond)
+					alone := per(before, s.used(), n*pieces)
+					b.ReportMetric(alone["all"], "others-us/chunk")
+					b.ReportMetric(took["all"]-alone["all"], "cpu-us/chunk")
+					return
 				}
-			}
-			b.ReportMetric(total, "cpu-us/chunk")
-			if every > 0 {
-				bare := newFloor(b, s, 0).chunkCPU(b, pieces, every)
-				b.ReportMetric(bare, "floor-us/chunk")
-				b.ReportMetric(total/bare, "x-floor")
-			}
+				b.ReportMetric(took["gateway0"], "gateway0-us/chunk")
+				b.ReportMetric(took["nats"], "nats-us/chunk")
+				b.ReportMetric(took["all"], "cpu-us/chunk")
+				if every > 0 {
+					bare := newFloor(b, s, 0).chunkCPU(b, pieces, every)
+					b.ReportMetric(bare, "floor-us/chunk")
+					b.ReportMetric(took["all"]/bare, "x-floor")
+				}
+			})
 		})
 	}
 }
 
-// BenchmarkThroughput is how many requests per second go through everything,
-// with engines that answer at once, against how many publishes one connection
-// with as many in flight gets confirmed.
-func BenchmarkThroughput(b *testing.B) {
-	const clients = 64
-	for _, durable := range []bool{false, true} {
-		b.Run(disk[durable], func(b *testing.B) {
-			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 8, sync: durable})
-			conn := s.bus()
-			subject := benchStream(b, conn)
-			rate := func(n int, one func(i int)) float64 {
-				begun := time.Now()
-				var next atomic.Int64
-				var wg sync.WaitGroup
-				for range clients {
-					wg.Go(func() {
-						for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
-							one(i)
-						}
-					})
-				}
-				wg.Wait()
-				return float64(n) / time.Since(begun).Seconds()
+// streams reads four answers at the same time, to their ends, from the servers
+// in turn. It returns how many they were.
+func (s *stack) streams(b *testing.B, long wish, urls []string, lull time.Duration) int {
+	b.Helper()
+	const streams = 4
+	var wg sync.WaitGroup
+	for i := range streams {
+		c := newCourier(b, urls[i%len(urls)], s.tenant)
+		c.lull = lull
+		long.ID = fmt.Sprintf("b%d", i)
+		wg.Go(func() {
+			if err := c.ask(long, true); err != nil {
+				b.Error(err)
 			}
-			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
-			serve := func(i int) {
-				e := ask(b.Context(), client, s.urls[0], wish{ID: fmt.Sprintf("t%d", i), N: 1}, false, 0)
-				if e.verdict != ok {
-					b.Errorf("%s: %d %s", e.verdict, e.status, e.code)
-				}
-			}
-			rate(200, serve) // warm
-			publishes := rate(2000, func(int) { publish(b, conn, subject) })
-			ours := slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.nats})
-			before := used(ours)
-			n := 0
-			total := 0.0
-			for b.Loop() {
-				total += rate(2000, serve)
-				n++
-			}
-			after := used(ours)
-			b.ReportMetric(total/float64(n), "req/s")
-			b.ReportMetric(publishes, "publish/s")
-			b.ReportMetric(100*total/float64(n)/publishes, "%-of-publish")
-			sum := 0.0
-			for _, p := range ours {
-				us := float64((after[p] - before[p]).Microseconds()) / float64(2000*n)
-				sum += us
-				if strings.HasSuffix(p.name, "0") || p.name == "nats" {
-					b.ReportMetric(us, p.name+"-us/req")
-				}
-			}
-			b.ReportMetric(sum, "cpu-us/req")
+			c.close()
 		})
 	}
+	wg.Wait()
+	return streams
+}
+
+// BenchmarkThroughput is how many requests per second go through everything,
+// with engines that answer at once, against how many publishes one connection
+// with as many in flight gets confirmed meanwhile.
+func BenchmarkThroughput(b *testing.B) {
+	const clients, each = 64, 2000
+	onDisk(b, plan{gateways: 1, dispatchers: 1, runners: 8}, func(b *testing.B, s *stack) {
+		conn := s.bus()
+		subject := benchStream(b, conn)
+		couriers := func(urls []string) func(client, i int) {
+			all := make([]*courier, clients)
+			for i := range all {
+				all[i] = newCourier(b, urls[i%len(urls)], s.tenant)
+			}
+			return func(client, i int) {
+				if err := all[client].ask(wish{ID: fmt.Sprintf("t%d", i), N: 1}, false); err != nil {
+					b.Error(err)
+				}
+			}
+		}
+		serve := couriers(s.urls)
+		raw := func(int, int) { publish(b, conn, subject) }
+		parallel(each, clients, serve) // warm
+		var served, published, n float64
+		took := map[string]float64{}
+		for b.Loop() {
+			published += parallel(each, clients, raw)
+			before := s.used()
+			served += parallel(each, clients, serve)
+			for name, us := range per(before, s.used(), each) {
+				took[name] += us
+			}
+			n++
+		}
+		b.ReportMetric(served/n, "req/s")
+		b.ReportMetric(published/n, "publish/s")
+		b.ReportMetric(100*served/published, "%-of-publish")
+		for name, us := range took {
+			if strings.HasSuffix(name, "0") || name == "nats" {
+				b.ReportMetric(us/n, name+"-us/req")
+			}
+		}
+		b.ReportMetric(took["all"]/n, "cpu-us/req")
+	})
+}
+
+// parallel calls one so often, for so many clients at the same time, and returns
+// how many calls per second ended.
+func parallel(calls, clients int, one func(client, i int)) float64 {
+	begun := time.Now()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for client := range clients {
+		wg.Go(func() {
+			for i := int(next.Add(1)); i <= calls; i = int(next.Add(1)) {
+				one(client, i)
+			}
+		})
+	}
+	wg.Wait()
+	return float64(calls) / time.Since(begun).Seconds()
 }
 
 // BenchmarkOpenStreams holds 2,000 streams open at one gateway while eight
@@ -230,12 +274,32 @@ func (s *stack) memory(b *testing.B) (heap, stack float64) {
 	return heap, stack
 }
 
-func used(ours []*process) map[*process]time.Duration {
-	all := map[*process]time.Duration{}
-	for _, p := range ours {
-		all[p] = p.cpu()
+// used is the CPU time that each of our processes has used, and NATS; "all" is
+// that of all of them, or of this process if there are no others.
+func (s *stack) used() map[string]time.Duration {
+	if s.processes == nil {
+		return map[string]time.Duration{"all": cpu(s.tb)}
 	}
-	return all
+	return used(slices.Concat(s.gateways, s.dispatchers, s.sidecars, []*process{s.nats}))
+}
+
+func used(ours []*process) map[string]time.Duration {
+	took := map[string]time.Duration{}
+	for _, p := range ours {
+		d := p.cpu()
+		took[p.name] = d
+		took["all"] += d
+	}
+	return took
+}
+
+// per is what was used between, in microseconds for each of n.
+func per(before, after map[string]time.Duration, n int) map[string]float64 {
+	each := map[string]float64{}
+	for name := range after {
+		each[name] = float64((after[name] - before[name]).Nanoseconds()) / 1000 / float64(n)
+	}
+	return each
 }
 
 func median(d []time.Duration) time.Duration {
@@ -243,12 +307,18 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// reverseProxy is what a plain proxy in Go adds, in a process of its own.
-func reverseProxy(b *testing.B, to string) string {
+// reverseProxy is what a plain proxy in Go adds, in a process of its own if all
+// are.
+func (s *stack) reverseProxy(b *testing.B) string {
 	b.Helper()
 	listen := address(b)
-	s := &stack{tb: b, dir: b.TempDir()}
-	s.process("proxy", nil, os.Args[0], "role-proxy", listen, to)
+	if s.processes == nil {
+		srv := newProxy(listen, s.engineURLs[0])
+		go func() { _ = srv.ListenAndServe() }() // until it is closed
+		b.Cleanup(func() { _ = srv.Close() })
+	} else {
+		s.process("proxy", nil, os.Args[0], "role-proxy", listen, s.engineURLs[0])
+	}
 	waittest.Until(b, "the proxy", func() bool {
 		resp, err := http.Get("http://" + listen + "/v1/models")
 		if err == nil {
@@ -259,11 +329,14 @@ func reverseProxy(b *testing.B, to string) string {
 	return "http://" + listen
 }
 
-func roleProxy(listen, to string) {
+func newProxy(listen, to string) *http.Server {
 	// It flushes each event; anything less would be no fair baseline.
 	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(mustURL(to)) }}
-	srv := &http.Server{Addr: listen, Handler: proxy, ReadHeaderTimeout: time.Minute}
-	if err := srv.ListenAndServe(); err != nil {
+	return &http.Server{Addr: listen, Handler: proxy, ReadHeaderTimeout: time.Minute}
+}
+
+func roleProxy(listen, to string) {
+	if err := newProxy(listen, to).ListenAndServe(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
@@ -291,9 +364,15 @@ func publish(b *testing.B, conn *bus.Bus, subject string) time.Duration {
 
 // firstByte is the time until the first text of a streamed answer, on a
 // connection of its own: the engine closes each, and so nobody reuses one.
-func firstByte(url string, i int) (time.Duration, error) {
+func firstByte(url string, from tenant, i int) (time.Duration, error) {
 	begun := time.Now()
-	resp, err := http.Post(url+"/v1/chat/completions", "application/json", chatBody(wish{ID: fmt.Sprintf("f%d", i), N: 1}))
+	req, err := http.NewRequest(http.MethodPost, url+"/v1/chat/completions", chatBody(wish{ID: fmt.Sprintf("f%d", i), N: 1}))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	from.sign(req)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err
 	}

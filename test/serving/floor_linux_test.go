@@ -50,6 +50,18 @@ func newFloor(b *testing.B, s *stack, relays int) *floor {
 	return f
 }
 
+// floorOf returns what measures how long a message takes through a floor for a
+// stack of processes, nil for one in a single process.
+func (s *stack) floorOf(b *testing.B) func() time.Duration {
+	b.Helper()
+	if s.processes == nil {
+		return nil
+	}
+	chain := newFloor(b, s, 2)
+	in, out := chain.lane(b, "first")
+	return func() time.Duration { return chain.once(b, in, out) }
+}
+
 // lane is a stream through a floor: what is written to in comes out of out.
 func (f *floor) lane(b *testing.B, name string) (in, out net.Conn) {
 	b.Helper()
@@ -104,12 +116,7 @@ func (f *floor) chunkCPU(b *testing.B, messages int, every time.Duration) float6
 		})
 	}
 	wg.Wait()
-	after := used(f.processes)
-	total := 0.0
-	for _, p := range f.processes {
-		total += float64((after[p] - before[p]).Nanoseconds()) / 1000
-	}
-	return total / float64(lanes*messages)
+	return per(before, used(f.processes), lanes*messages)["all"]
 }
 
 func roleFloor(kind, url string, args []string) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -87,11 +88,11 @@ type generation struct {
 // piece i of a generation can be told from every other piece there ever is.
 func piece(id, nonce string, i int) string { return fmt.Sprintf("%s/%s/%d ", id, nonce, i) }
 
-// roleEngine generates what prompts wish, and tells of it on standard output.
-func roleEngine(listen string) {
+// newEngine generates what prompts wish, and tells of it on out.
+func newEngine(listen string, out io.Writer) *enginetest.Engine {
 	var count atomic.Int64
-	out := json.NewEncoder(os.Stdout)
-	e := enginetest.New(listen, func(r enginetest.Request) enginetest.Reply {
+	told := json.NewEncoder(out)
+	return enginetest.New(listen, func(r enginetest.Request) enginetest.Reply {
 		var w wish
 		if json.Unmarshal([]byte(r.Last()), &w) != nil {
 			return enginetest.Echo(r)
@@ -102,9 +103,13 @@ func roleEngine(listen string) {
 			pieces[i] = piece(w.ID, nonce, i)
 		}
 		return enginetest.Reply{Pieces: pieces, Every: w.Every, Done: func(n int) {
-			_ = out.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Ended: time.Now()})
+			_ = told.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Ended: time.Now()})
 		}}
 	})
+}
+
+func roleEngine(listen string) {
+	e := newEngine(listen, os.Stdout)
 	if err := e.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

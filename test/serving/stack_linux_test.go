@@ -34,6 +34,8 @@ type stack struct {
 	tb  testing.TB
 	dir string
 	bin string
+	// tenant asks in benchmarks.
+	tenant tenant
 
 	nats     *process
 	members  map[string]*process // of the cluster, by name
@@ -45,7 +47,7 @@ type stack struct {
 	health   []string // of the dispatchers
 
 	gatewayHealth []string
-	processes     []*process // all
+	processes     []*process // all; none in a stack of one process
 	dispatchers   []*process
 	sidecars      []*process
 	engines       []*process

@@ -20,6 +20,7 @@ import (
 	"github.com/gorizond/koldun/internal/gateway"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/sidecar"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // newTogether starts what newStack starts in this process: everything has its
@@ -64,10 +65,10 @@ func newTogether(b *testing.B, p plan) *stack {
 // threadsOnDisk is how many goroutines may run at once for each core when NATS
 // makes each write reach the disk: a thread that waits for the disk keeps its
 // place among GOMAXPROCS until the runtime looks, which takes as long.
-const threadsOnDisk = 3
+const threadsOnDisk = 2
 
-// share makes up for what many processes in one share that else each has: the
-// 4 MiB of heap that Go fills before it looks for garbage, and threads.
+// share makes up for what all share in one process that else each has: some MiB
+// of garbage that may lie around before it is collected, and threads.
 func share(b *testing.B, p plan) {
 	b.Helper()
 	percent, procs := debug.SetGCPercent(400), runtime.GOMAXPROCS(0)
@@ -112,7 +113,7 @@ func (s *stack) run(server func(ctx context.Context) error) {
 	go func() { done <- server(ctx) }()
 	s.tb.Cleanup(func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := waittest.Receive(s.tb, "a server to end", done); err != nil {
 			s.tb.Error(err)
 		}
 	})

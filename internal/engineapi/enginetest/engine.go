@@ -168,6 +168,7 @@ func (e *Engine) Produced() int {
 
 func (e *Engine) serve(l net.Listener, done chan struct{}) {
 	defer close(done)
+	r := bufio.NewReaderSize(nil, 64<<10) // one connection is served at a time
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -178,7 +179,8 @@ func (e *Engine) serve(l net.Listener, done chan struct{}) {
 		dead := e.l != l
 		e.mu.Unlock()
 		if !dead {
-			err = e.handle(conn)
+			r.Reset(conn)
+			err = e.handle(conn, r)
 		}
 		e.mu.Lock()
 		delete(e.open, conn)
@@ -192,8 +194,7 @@ func (e *Engine) serve(l net.Listener, done chan struct{}) {
 }
 
 // handle serves one connection. An error means that upstream would abort.
-func (e *Engine) handle(conn net.Conn) error {
-	r := bufio.NewReaderSize(conn, 64<<10)
+func (e *Engine) handle(conn net.Conn, r *bufio.Reader) error {
 	header, err := readHeader(r)
 	if err != nil {
 		return errors.New("error while reading headers from socket")
@@ -292,8 +293,12 @@ func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
 	if reply.Honours != "" {
 		more = openai.HeaderHonours + ": " + reply.Honours + "\r\n"
 	}
-	if _, err := fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n"+more+"Transfer-Encoding: chunked\r\n\r\n"); err != nil {
-		return
+	out := bufio.NewWriter(conn) // writes that nothing has to pass between go together
+	_, _ = out.WriteString("HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n" + more + "Transfer-Encoding: chunked\r\n\r\n")
+	if reply.Gate != nil || reply.Every > 0 || reply.BreakAfter != 0 {
+		if out.Flush() != nil {
+			return
+		}
 	}
 	// The double sees a lost client while it waits, where upstream would see
 	// it at its next write.
@@ -318,16 +323,18 @@ func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
 		}
 		text, _ := json.Marshal(reply.Pieces[n%len(reply.Pieces)])
 		event := fmt.Sprintf(`{"choices":[{"delta":{"content":%s,"role":"assistant"},"finish_reason":"","index":-496096352}],"created":1700000000,"id":"cmpl-c0","model":"Distributed Model","object":"chat.completion"}`, text)
-		if err := chunk(conn, "data: "+event+"\r\n\r\n"); err != nil {
+		chunk(out, "data: "+event+"\r\n\r\n")
+		if out.Flush() != nil {
 			return
 		}
 		e.mu.Lock()
 		e.produced++
 		e.mu.Unlock()
 	}
-	_ = chunk(conn, `data: {"choices":[{"finish_reason":"stop","index":0}],"created":1700000000,"id":"cmpl-c0","model":"Distributed Model","object":"chat.completion"}`+"\r\n\r\n")
-	_ = chunk(conn, "data: [DONE]")
-	_, _ = io.WriteString(conn, "0000\r\n\r\n")
+	chunk(out, `data: {"choices":[{"finish_reason":"stop","index":0}],"created":1700000000,"id":"cmpl-c0","model":"Distributed Model","object":"chat.completion"}`+"\r\n\r\n")
+	chunk(out, "data: [DONE]")
+	_, _ = out.WriteString("0000\r\n\r\n")
+	_ = out.Flush()
 }
 
 // wait passes the time before a piece, and reports whether anybody wants it.
@@ -352,7 +359,5 @@ func wait(reply Reply, gone <-chan struct{}) bool {
 	}
 }
 
-func chunk(w io.Writer, text string) error {
-	_, err := fmt.Fprintf(w, "%x\r\n%s\r\n", len(text), text)
-	return err
-}
+// chunk leaves errors to the writer's Flush.
+func chunk(w *bufio.Writer, text string) { _, _ = fmt.Fprintf(w, "%x\r\n%s\r\n", len(text), text) }
