@@ -15,6 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A fleet is a NATS server, real dispatchers and sidecars, and a client.
@@ -43,9 +44,7 @@ func newFleet(t *testing.T) *fleet {
 }
 
 func (f *fleet) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
-	f.t.Cleanup(cancel)
-	return ctx
+	return waittest.Context(f.t)
 }
 
 func (f *fleet) koldun(args ...string) *process { return startEnv(f.t, f.env, args...) }
@@ -152,22 +151,14 @@ func (f *fleet) outcome(ref bus.Ref) (o bus.Outcome) {
 
 func (f *fleet) eventually(what string, ok func() bool) {
 	f.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(patience); !ok(); {
-		select {
-		case <-tick.C:
-		case <-limit:
-			f.t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	waittest.Until(f.t, what, ok)
 }
 
 // settled waits until the queue is empty.
 func (f *fleet) settled() {
 	f.t.Helper()
 	f.eventually("an empty queue", func() bool {
-		s, err := f.bus.JetStream().Stream(f.ctx(), names.RequestStream)
+		s, err := f.bus.JetStream().Stream(waittest.Glance(f.t), names.RequestStream)
 		return err == nil && s.CachedInfo().State.Msgs == 0
 	})
 }

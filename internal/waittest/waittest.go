@@ -81,6 +81,18 @@ func Context(tb testing.TB) context.Context {
 	return ctx
 }
 
+// glance is how long one look may take.
+const glance = 5 * time.Second
+
+// Glance ends with the test, or soon: it bounds one look of Until at a server
+// that may be gone by the time it would answer, so that another one follows.
+func Glance(tb testing.TB) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), glance)
+	tb.Cleanup(cancel)
+	return ctx
+}
+
 // Client is an HTTP client whose exchanges end within Patience, their bodies
 // included.
 func Client() *http.Client { return &http.Client{Timeout: Patience} }
