@@ -123,6 +123,13 @@ func (c *codec) mark(char byte) {
 	}
 }
 
+// part is an object that is always written.
+func (c *codec) part(name string, m message) {
+	if c.key(name, false, always) {
+		c.object(m)
+	}
+}
+
 // optional is an object that is written unless it is nil.
 func optional[T any, M interface {
 	*T

@@ -21,9 +21,7 @@ func (a *Assignment) visit(c *codec) {
 	number(c, "epoch", &a.Epoch, always)
 	number(c, "seq", &a.Seq, always)
 	text(c, "instance", &a.Instance, unlessEmpty)
-	if c.key("request", false, always) {
-		c.object(&a.Request)
-	}
+	c.part("request", &a.Request)
 }
 
 func (a *AssignmentReply) visit(c *codec) {
@@ -87,17 +85,13 @@ func (e *AttemptEnd) visit(c *codec) {
 	c.moment("firstToken", &e.FirstToken, unlessEmpty)
 	c.moment("ended", &e.Ended, always)
 	text(c, "finishReason", &e.FinishReason, unlessEmpty)
-	if c.key("usage", false, always) {
-		c.object(&e.Usage)
-	}
+	c.part("usage", &e.Usage)
 	optional(c, "error", &e.Error)
 }
 
 func (e *EndReport) visit(c *codec) {
 	e.AttemptEnd.visit(c)
-	if c.key("standing", false, always) {
-		c.object(&e.Standing)
-	}
+	c.part("standing", &e.Standing)
 }
 
 func (o *Outcome) visit(c *codec) {
@@ -113,9 +107,7 @@ func (o *Outcome) visit(c *codec) {
 	c.moment("started", &o.Started, unlessEmpty)
 	c.moment("firstToken", &o.First, unlessEmpty)
 	c.moment("ended", &o.Ended, always)
-	if c.key("usage", false, always) {
-		c.object(&o.Usage)
-	}
+	c.part("usage", &o.Usage)
 	optional(c, "error", &o.Error)
 	c.texts("reasons", &o.Reasons)
 	c.flag("dead", &o.Dead, unlessEmpty)
