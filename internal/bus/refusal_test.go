@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A guarded server has one user, whose password can change.
@@ -148,27 +149,14 @@ func TestRefusedWhileConnected(t *testing.T) {
 	if err := stopEnds(); !fault.Is(err, fault.Denied) {
 		t.Errorf("stop: %v, want Denied", err)
 	}
-	eventually(t, "a known refusal", func() bool { return fault.Is(patient.Lost(), fault.Denied) })
+	waittest.Until(t, "a known refusal", func() bool { return fault.Is(patient.Lost(), fault.Denied) })
 
 	g.rotate("old")
-	eventually(t, "the connection", func() bool { return patient.Lost() == nil })
+	waittest.Until(t, "the connection", func() bool { return patient.Lost() == nil })
 	if err := stays.Err(); err != nil {
 		t.Errorf("a client that was refused for a moment ends: %v", context.Cause(stays))
 	}
 	if err := stopStays(); err != nil {
 		t.Errorf("stop: %v", err)
-	}
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for ctx := testContext(t); !ok(); {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }
