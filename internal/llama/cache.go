@@ -7,9 +7,9 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// A cache holds the keys and values of every position of one context, as
-// float32, ordered by layer, kv head, position and value, so that one head
-// reads straight through memory.
+// A cache holds the keys and values of every position of one context as
+// float32, ordered by layer, kv head, position and value, so that the reads of
+// one head are sequential.
 type cache struct {
 	keys, values []float32
 	free         func() error
@@ -18,13 +18,13 @@ type cache struct {
 	headDim      int
 }
 
-// newCache makes a cache of seqLen positions. The memory is used as positions
-// are.
+// newCache returns a cache of seqLen positions. The system allocates its memory
+// when positions are first written.
 func newCache(s topology.Shape, seqLen int) (*cache, error) {
 	n := int64(s.Layers) * int64(seqLen) * int64(s.KVDim())
 	all, free, err := newFloats(2 * n)
 	if err != nil {
-		return nil, fault.As(fault.KindOf(err), fmt.Errorf("cannot make the cache of %d positions, limit them with the longest sequence: %w", seqLen, err))
+		return nil, fault.As(fault.KindOf(err), fmt.Errorf("cannot allocate the cache of %d positions, lower the longest sequence: %w", seqLen, err))
 	}
 	return &cache{keys: all[:n:n], values: all[n:], free: free, seqLen: seqLen, kvHeads: s.KVHeads, headDim: s.HeadDim}, nil
 }
@@ -45,5 +45,5 @@ func (c *cache) store(layer, position int, key, value []float32) {
 	}
 }
 
-// bytes is the memory of a full cache.
+// bytes returns the size of a full cache.
 func (c *cache) bytes() int64 { return 4 * int64(len(c.keys)+len(c.values)) }

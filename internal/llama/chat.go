@@ -15,9 +15,9 @@ type Message struct {
 	Content string
 }
 
-// A ChatTemplate says how a conversation becomes a prompt. Templates in the
-// language of the tokenizer file (Jinja) are not run: what they make is known
-// by the markers in them.
+// A ChatTemplate names a format of prompts for conversations. The engine does
+// not run the Jinja template of the tokenizer file; it recognises the format
+// by markers in the template.
 type ChatTemplate string
 
 // The chat templates, by the names of distributed-llama.
@@ -28,7 +28,7 @@ const (
 	ChatML    ChatTemplate = "chatml"
 )
 
-// markers tell the templates apart; the first that is found counts.
+// markers identify the templates; the first match wins.
 var markers = []struct {
 	text     string
 	template ChatTemplate
@@ -39,18 +39,19 @@ var markers = []struct {
 	{"<|im_start|>", ChatML},
 }
 
-// trims matches templates that take white space off the content of messages.
+// trims matches templates that trim white space from the content of messages.
 var trims = regexp.MustCompile(`content['"]?\]?\s*(\|\s*trim\b|\.strip\(\))`)
 
-// A chat makes prompts in the way of one template.
+// A chat builds prompts in the format of one template.
 type chat struct {
 	template ChatTemplate
 	trim     bool
 	end      string // ends a turn
 }
 
-// newChat finds out the template of a tokenizer, unless it is given. The error
-// is Unsupported or, for a given one that does not exist, Invalid.
+// newChat returns the chat of a given template or, for "", of the tokenizer's
+// template. The error is Unsupported or, for an unknown given template,
+// Invalid.
 func newChat(f tokenizer.File, given ChatTemplate) (chat, error) {
 	c := chat{template: given, trim: trims.MatchString(f.ChatTemplate), end: f.Tokens[f.EOS[0]].Text}
 	if given == "" {
@@ -70,13 +71,14 @@ func newChat(f tokenizer.File, given ChatTemplate) (chat, error) {
 		if f.ChatTemplate == "" {
 			return chat{}, fault.Errorf(fault.Unsupported, "the tokenizer has no chat template")
 		}
-		return chat{}, fault.Errorf(fault.Unsupported, "the tokenizer's chat template is not of a kind known here (llama2, llama3, deepSeek3, chatml)")
+		return chat{}, fault.Errorf(fault.Unsupported, "the tokenizer's chat template is not one of llama2, llama3, deepSeek3, chatml")
 	}
 	return chat{}, fault.Errorf(fault.Invalid, "chat template %q is not one of llama2, llama3, deepSeek3, chatml", given)
 }
 
-// llama3End is <|eot_id|> if that ends answers, whatever else does: Llama 3.1
-// names <|end_of_text|> first, which ends documents and not turns.
+// llama3End returns <|eot_id|> if it is one of the end tokens, else the first
+// end token: Llama 3.1 lists <|end_of_text|> first, which ends documents and
+// not turns.
 func llama3End(f tokenizer.File) string {
 	const turn = "<|eot_id|>"
 	for _, id := range f.EOS {
@@ -87,9 +89,8 @@ func llama3End(f tokenizer.File) string {
 	return f.Tokens[f.EOS[0]].Text
 }
 
-// prompt builds the text after which the model answers, without the token that
-// begins every text. What the template makes the model begin its answer with
-// is returned as well; it belongs to the answer.
+// prompt returns the text that the model continues, without the BOS token, and
+// the text with which the template makes the answer begin.
 func (c chat) prompt(messages []Message) (text, begun string) {
 	if c.trim {
 		messages = slices.Clone(messages)

@@ -8,17 +8,17 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// A Config says what an Engine runs and with how much of the machine.
+// A Config selects the model of an Engine and the resources it may use.
 type Config struct {
 	Model     string // path of the .m file
 	Tokenizer string // path of the .t file
 
-	Threads   int // that compute; 0 means 1
-	MaxSeqLen int // longest context in tokens; 0 means the model's, which it cannot exceed
+	Threads   int // number of computing threads; 0 means 1
+	MaxSeqLen int // limit of the context in tokens; 0 means the model's own limit
 	// BufferFloatType is the type of activations between matrices: q80 for
-	// q40 weights, f32 for f32 weights. "" means that which fits.
+	// q40 weights, f32 for f32 weights. "" selects the one that fits.
 	BufferFloatType topology.FloatType
-	// ChatTemplate overrides what the tokenizer file says. "" leaves it.
+	// ChatTemplate overrides the template of the tokenizer file unless "".
 	ChatTemplate ChatTemplate
 
 	unrounded bool // see wideBuffers
@@ -26,11 +26,11 @@ type Config struct {
 
 const (
 	maxThreads = 256
-	// batchSize is how many prompt tokens are evaluated at a time.
+	// batchSize is the number of prompt tokens evaluated at a time.
 	batchSize = 32
 )
 
-// validate reports the first field that cannot be. The error is Invalid.
+// validate reports the first invalid field. The error is Invalid.
 func (c Config) validate() error {
 	if c.Model == "" {
 		return fault.Errorf(fault.Invalid, "cannot open engine: no model file is named")

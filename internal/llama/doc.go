@@ -1,12 +1,12 @@
 // Package llama is the embedded engine: it runs .m models of distributed-llama
 // with .t tokenizers on the processor of one machine, in plain Go.
 //
-// The arithmetic is that of distributed-llama: weights f32 with f32
-// activations, or weights q40 with activations rounded to q80. What it does
-// better: the prompt ends in its true last token, a conversation that is
-// continued from the cache gives the very answer of a full evaluation, and
-// sampling, stops and limits are the request's own.
+// The arithmetic is that of distributed-llama: f32 weights with f32
+// activations, or q40 weights with activations rounded to q80. Unlike
+// distributed-llama, it evaluates the last token of the prompt as given,
+// returns the same answer with and without the prompt cache, and takes
+// sampling, stop strings and limits from each request.
 //
-// An Engine holds one model, one cache of keys and values and one bounded set
-// of threads; it computes one answer at a time.
+// An Engine holds one model, one key-value cache and one bounded set of
+// threads. It computes one answer at a time.
 package llama

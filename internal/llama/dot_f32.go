@@ -1,15 +1,15 @@
 package llama
 
-// The float32 kernels add up even and odd elements apart, and what is left
-// over at the end with the even ones. All of them do it alike, so that a
-// result does not depend on how many vectors were computed at once. The
-// conversions keep the compiler from fusing products with sums, so that all
-// machines agree.
+// The float32 kernels add even and odd elements separately, and a remaining
+// element to the even ones. All kernels use this order, so that a result does
+// not depend on the number of vectors computed at once. The conversions prevent
+// the compiler from fusing products and sums, so that results are equal on all
+// machines.
 //
-// Here and in the q40 kernels the race detector is off, under which every
-// element would cost a call. What workers share is written in other functions.
+// The kernels disable the race detector, which would make a call for each
+// element. Other functions write the memory that workers share.
 
-// dotF32 is the product of two vectors of the same length.
+// dotF32 returns the dot product of two vectors of the same length.
 //
 //go:norace
 func dotF32(a, b []float32) float32 {
@@ -29,7 +29,7 @@ func dotF32(a, b []float32) float32 {
 	return even + odd
 }
 
-// dot2F32 is dotF32 of a with two vectors of its length.
+// dot2F32 returns dotF32 of a and two vectors of the same length.
 //
 //go:norace
 func dot2F32(a, b, c []float32) (float32, float32) {

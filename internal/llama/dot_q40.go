@@ -14,8 +14,8 @@ const (
 	topLane = 48
 )
 
-// dotQ40 is the product of one row of q40 weights with one vector. Blocks are
-// multiplied as integers and added up as float32, one after the other.
+// dotQ40 returns the dot product of one row of q40 weights and one vector. It
+// multiplies blocks as integers and adds them in order as float32.
 //
 //go:norace
 func dotQ40(row []q40Block, x []packed) float32 {
@@ -31,20 +31,19 @@ func dotQ40(row []q40Block, x []packed) float32 {
 	return sum
 }
 
-// dotLanes multiplies the 16 nibbles of w with 16 activations. The result is
-// at most 16 * 15 * 127, which a lane holds; the lanes below it are at most
+// dotLanes returns the dot product of the 16 nibbles of w and 16 activations.
+// It is at most 16 * 15 * 127, which fits a lane. The lower lanes are at most
 // three quarters of that, so that rounding recovers the top lane exactly.
 func dotLanes(w, x0, x1, x2, x3 uint64) int64 {
 	p := (w&nibbles)*x0 + (w>>4&nibbles)*x1 + (w>>8&nibbles)*x2 + (w>>12&nibbles)*x3
 	return int64(p+half) >> topLane
 }
 
-// scaled keeps the compiler from fusing the product with the addition that
-// follows, so that all machines agree.
+// scaled prevents the compiler from fusing the product and the following
+// addition, so that results are equal on all machines.
 func scaled(dot int32, w, x float32) float32 { return float32(float32(dot) * (w * x)) }
 
-// dot4Q40 is dotQ40 for four vectors at once. Every result is the same as that
-// of dotQ40.
+// dot4Q40 computes dotQ40 for four vectors at once, with the same results.
 //
 //go:norace
 func dot4Q40(row []q40Block, x0, x1, x2, x3 []packed) (s0, s1, s2, s3 float32) {

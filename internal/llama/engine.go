@@ -10,16 +10,17 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// ErrClosed is returned by Generate when the engine is or gets closed.
+// ErrClosed is returned by Generate if the engine is closed before the answer
+// is complete.
 var ErrClosed = fault.As(fault.Interrupted, errors.New("the engine is closed"))
 
-// An Engine answers with one model. It is safe for concurrent use and computes
-// one answer at a time: others wait.
+// An Engine generates answers with one model. It is safe for concurrent use
+// and computes one answer at a time; other calls wait.
 type Engine struct {
 	model     *model
 	tokenizer *tokenizer.Tokenizer
 	chat      chat
-	chatErr   error // why there is no chat
+	chatErr   error // why conversations are not supported, or nil
 	runner    *runner
 	threads   int
 
@@ -33,17 +34,17 @@ type Engine struct {
 
 	turn chan struct{} // holds a token while an answer is computed
 
-	// For who has the turn.
+	// Guarded by turn.
 	history []int // the tokens whose keys and values the cache holds
 	sampler sampler
 }
 
-// Open maps the model, reads the tokenizer and starts the threads. It reads
-// little of the model, so that it is quick; weights come from the file when
+// Open maps the model, reads the tokenizer and starts the threads. It is quick
+// because it reads only the header of the model; the system loads weights when
 // they are first used. The file must not change until Close.
 //
-// The error names the file. It is NotFound, Corrupt (not a model, or not
-// whole), Unsupported (what the engine cannot run), Invalid (wrong
+// The error names the file. It is NotFound, Corrupt (not a model, or
+// incomplete), Unsupported (a model the engine cannot run), Invalid (wrong
 // configuration) or Quota (no memory for the cache).
 func Open(c Config) (*Engine, error) {
 	if err := c.validate(); err != nil {
@@ -94,24 +95,24 @@ func newEngine(c Config, m *model, tok *tokenizer.Tokenizer) (*Engine, error) {
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		e.end()
-		e.turn <- struct{}{} // for good: nobody may compute any more
+		e.turn <- struct{}{} // never released: no answer starts after Close
 		e.closeErr = errors.Join(e.runner.close(), e.model.close())
 	})
 	return e.closeErr
 }
 
-// An Info is what there is to say about an open engine.
+// An Info describes an open engine.
 type Info struct {
 	Shape       topology.Shape // of the model, as in the file
 	SeqLen      int            // longest context in tokens
-	Vocabulary  int            // tokens of the tokenizer
-	Template    ChatTemplate   // "" if conversations are not possible
+	Vocabulary  int            // number of tokens of the tokenizer
+	Template    ChatTemplate   // "" if conversations are not supported
 	Threads     int
 	WeightBytes int64 // mapped from the file
-	CacheBytes  int64 // of keys and values in a full context
+	CacheBytes  int64 // size of the key-value cache of a full context
 }
 
-// Info describes the engine.
+// Info returns a description of the engine.
 func (e *Engine) Info() Info {
 	return Info{
 		Shape: e.model.shape, SeqLen: e.runner.cache.seqLen, Vocabulary: len(e.tokenizer.File().Tokens),
@@ -120,6 +121,6 @@ func (e *Engine) Info() Info {
 	}
 }
 
-// ChatError says why the engine cannot hold conversations, nil if it can. The
-// error is Unsupported.
+// ChatError returns why the engine does not support conversations, or nil if
+// it does. The error is Unsupported.
 func (e *Engine) ChatError() error { return e.chatErr }

@@ -2,7 +2,8 @@ package llama
 
 import "math"
 
-// rmsNorm writes x, scaled to a mean square of 1, times weight to dst.
+// rmsNorm scales x to a mean square of 1, multiplies it by weight and writes
+// the result to dst.
 func rmsNorm(dst, x, weight []float32, epsilon float32) {
 	mean := dotF32(x, x)/float32(len(x)) + epsilon
 	scale := float32(1 / math.Sqrt(float64(mean)))
@@ -11,7 +12,7 @@ func rmsNorm(dst, x, weight []float32, epsilon float32) {
 	}
 }
 
-// softmax turns x into probabilities.
+// softmax replaces scores by probabilities.
 func softmax(x []float32) {
 	top := x[0]
 	for _, v := range x {

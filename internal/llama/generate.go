@@ -9,16 +9,15 @@ import (
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 )
 
-// Generate computes one answer and blocks until it is complete. It waits for
-// its turn if another answer is being computed; a request that cannot be
-// answered fails at once.
+// Generate computes one answer and blocks until it is complete. It waits while
+// the engine computes another answer. An invalid request fails without waiting.
 //
-// Emit is called from this goroutine: first with no tokens when the turn has
-// come, then whenever there is text. If it returns an error, or ctx ends, the
-// answer ends within one token with that error.
+// Generate calls emit from its own goroutine: first without tokens when the
+// computation starts, then for each text. If emit returns an error, or ctx
+// ends, Generate returns that error within the time of one token.
 //
-// A prompt that begins like the last one and its answer is evaluated from
-// where they part; the answer is the same as without that.
+// Generate reuses the cache for the prefix that the prompt shares with the
+// previous prompt and answer. This does not change the answer.
 func (e *Engine) Generate(ctx context.Context, r Request, emit func(Piece) error) (Result, error) {
 	if e.life.Err() != nil {
 		return Result{}, ErrClosed
@@ -49,8 +48,8 @@ func interrupted(ctx context.Context) error {
 	return fmt.Errorf("cannot finish the answer: %w", context.Cause(ctx))
 }
 
-// stopper looks for the stop strings of a request, and for end tokens that the
-// model spells out.
+// stopper returns a stopper for the stop strings of a request and for the text
+// of the end tokens, which a model may spell with ordinary tokens.
 func (e *Engine) stopper(stops []string) stopper {
 	var s stopper
 	for _, stop := range stops {
@@ -65,7 +64,7 @@ func (e *Engine) stopper(stops []string) stopper {
 	return s
 }
 
-// An answer is one that is being computed.
+// An answer is the state of one computation.
 type answer struct {
 	e       *Engine
 	request Request
@@ -91,8 +90,9 @@ func (a *answer) compute(ctx context.Context, begun string) error {
 	return a.write(ctx)
 }
 
-// read evaluates the prompt, as far as it is not in the cache. The last token
-// always is, because the scores after it are wanted.
+// read evaluates the part of the prompt that the cache does not hold. It
+// always evaluates the last token, whose scores choose the first token of the
+// answer.
 func (a *answer) read(ctx context.Context) error {
 	e := a.e
 	at := commonPrefix(e.history, a.prompt[:len(a.prompt)-1])
@@ -127,7 +127,7 @@ func commonPrefix(a, b []int) int {
 	return n
 }
 
-// write chooses token after token.
+// write generates the answer token by token.
 func (a *answer) write(ctx context.Context) error {
 	e := a.e
 	limit := e.runner.cache.seqLen - len(a.prompt)
@@ -153,8 +153,8 @@ func (a *answer) write(ctx context.Context) error {
 	}
 }
 
-// say passes on the text that a token completes, and tells whether the answer
-// ends with it.
+// say emits the text that a token completes, and reports whether the answer
+// ends with this token.
 func (a *answer) say(token int, last bool) (done bool, err error) {
 	ended := a.e.tokenizer.IsEOS(token)
 	text := a.decoder.Next(token)

@@ -81,12 +81,12 @@ func TestRawPrompt(t *testing.T) {
 	if text != hello {
 		t.Errorf("answer is %q", text)
 	}
-	if _, result := ask(t, e, Request{MaxTokens: 3}); result.PromptTokens != 1 { // only the token that begins every text
+	if _, result := ask(t, e, Request{MaxTokens: 3}); result.PromptTokens != 1 { // only BOS
 		t.Errorf("the empty prompt has %d tokens", result.PromptTokens)
 	}
 }
 
-// TestStopStrings puts stops where they cross, begin and end tokens.
+// TestStopStrings uses stops that cross, begin and end tokens.
 func TestStopStrings(t *testing.T) {
 	e := open(t, tinyConfig(t, topology.Q40))
 	cases := map[string]struct {
@@ -102,7 +102,7 @@ func TestStopStrings(t *testing.T) {
 		"FirstByte":     {[]string{"H"}, "", FinishStop},
 		"FirstOfTwo":    {[]string{"Ask", "Tiny"}, "Hello! I am Koldun ", FinishStop},
 		"LastByte":      {[]string{"do."}, strings.TrimSuffix(hello, "do."), FinishStop},
-		// Held back at the end, because they might have been stops.
+		// Text held back at the end because it could have become a stop.
 		"BegunAtTheEnd": {[]string{"do.x", "can do. And"}, hello, FinishStop},
 	}
 	for name, c := range cases {
@@ -125,8 +125,8 @@ func TestStopStrings(t *testing.T) {
 	})
 }
 
-// TestCacheEqualsFullEvaluation talks to one engine that keeps its cache and
-// to one that starts anew each time.
+// TestCacheEqualsFullEvaluation compares an engine that keeps its cache with
+// one that starts each conversation with an empty cache.
 func TestCacheEqualsFullEvaluation(t *testing.T) {
 	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
 		t.Run(name, func(t *testing.T) {
@@ -286,7 +286,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestWholeCharacters feeds an answer whose tokens are single bytes.
+// TestWholeCharacters feeds an answer whose tokens are single bytes and wants
+// whole characters.
 func TestWholeCharacters(t *testing.T) {
 	e := open(t, tinyConfig(t, topology.Q40))
 	byteToken := map[string]int{}

@@ -8,15 +8,14 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// blocks reads q40 blocks in place. They are bytes, so that any address will
-// do.
+// blocks returns q40 blocks in place. Blocks are bytes and need no alignment.
 func blocks(raw []byte) []q40Block {
 	p := unsafe.Pointer(unsafe.SliceData(raw))                    //nolint:gosec // the length is that of raw
 	return unsafe.Slice((*q40Block)(p), len(raw)/dllama.Q40Block) //nolint:gosec // as above
 }
 
-// floats reads little-endian float32s in place if machine and alignment allow
-// it, and else copies them.
+// floats returns little-endian float32s in place if byte order and alignment
+// allow it, else as a copy.
 func floats(raw []byte) []float32 {
 	p := unsafe.Pointer(unsafe.SliceData(raw)) //nolint:gosec // length, alignment and byte order are checked
 	if uintptr(p)%4 == 0 && binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/formats/dllama"
 )
 
-// newRand makes the same numbers in every run.
+// newRand returns the same numbers in every run.
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 func randoms(rng *rand.Rand, n int) []float32 {
@@ -34,7 +34,7 @@ func packedRow(values []float32) []packed {
 	return row
 }
 
-// plainDotQ40 is the definition: integers per block, floats over blocks.
+// plainDotQ40 follows the definition: integers per block, floats over blocks.
 func plainDotQ40(row []q40Block, x []float32) float32 {
 	var sum float32
 	for i := range row {
@@ -73,8 +73,8 @@ func TestDotQ40(t *testing.T) {
 	}
 }
 
-// TestDotLanesExtremes takes every nibble and activation to its limits, where
-// lanes come closest to running into each other.
+// TestDotLanesExtremes uses the limits of nibbles and activations, where lanes
+// come closest to overflowing.
 func TestDotLanesExtremes(t *testing.T) {
 	values := []int8{-127, -1, 0, 1, 127}
 	rng := newRand()
@@ -162,7 +162,7 @@ func TestAddScaled(t *testing.T) {
 	}
 }
 
-// TestAddRounded wants the q80 form of what is added.
+// TestAddRounded wants src to be rounded to q80.
 func TestAddRounded(t *testing.T) {
 	rng := newRand()
 	dst, src := randoms(rng, 64), randoms(rng, 64)

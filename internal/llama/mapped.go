@@ -6,10 +6,10 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// faulted makes an error of what recover returned, if it is a memory fault:
-// then the mapped file has become shorter, or its disk does not give it any
-// more. Goroutines that read the file have debug.SetPanicOnFault set, without
-// which such a fault ends the process. Any other panic goes on.
+// faulted converts the value of recover to an error if it is a memory fault: a
+// read of the mapped file failed because the file was truncated or its disk
+// failed. Goroutines that read the file must set debug.SetPanicOnFault, or such
+// a fault ends the process. faulted repeats any other panic.
 func faulted(panicked any) error {
 	if panicked == nil {
 		return nil
@@ -21,5 +21,5 @@ func faulted(panicked any) error {
 	if !ok {
 		panic(panicked)
 	}
-	return fault.Errorf(fault.Corrupt, "cannot read the model's file any more: it was changed or cut off while in use; write the file anew and restart the engine (%w)", err)
+	return fault.Errorf(fault.Corrupt, "cannot read the model's file any more: it was changed or truncated while in use; write the file again and restart the engine (%w)", err)
 }

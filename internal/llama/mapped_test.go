@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// A file that is cut off while it is mapped fails answers, not the process.
+// A file that is truncated while it is mapped fails answers, not the process.
 func TestModelCutOffInUse(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		c := tinyConfig(t, topology.Q40)
@@ -29,7 +29,7 @@ func TestModelCutOffInUse(t *testing.T) {
 	}
 }
 
-// Other panics are faults of the program and go on.
+// Other panics are bugs and must not be swallowed.
 func TestOtherPanicsGoOn(t *testing.T) {
 	defer func() {
 		if recover() == nil {

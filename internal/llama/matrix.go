@@ -5,8 +5,8 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// vectors are the n inputs of a matrix, each of the same width: as float32,
-// and also packed if the matrix multiplies packed activations.
+// vectors are the n inputs of a matrix, all of the same width: as float32, and
+// also packed if the matrix multiplies packed activations.
 type vectors struct {
 	n, width int
 	values   []float32 // n * width
@@ -20,7 +20,7 @@ func (v *vectors) packedAt(i int) []packed {
 	return v.packed[i*w : (i+1)*w]
 }
 
-// pack prepares vector i for a matrix of q40 weights, if such there are.
+// pack packs vector i if the matrix multiplies packed activations.
 func (v *vectors) pack(i int) {
 	if v.packed != nil {
 		pack(v.packedAt(i), v.at(i))
@@ -88,9 +88,9 @@ func (m *q40Matrix) multiply(x *vectors, out []float32, stride, lo, hi int) {
 	}
 }
 
-// newMatrix uses the bytes of a tensor as they lie in the file, without
-// copying where the machine can read them there. For activations that are not
-// rounded, q40 weights are widened.
+// newMatrix returns the matrix of a tensor. It uses the bytes of the file in
+// place where the machine allows it. For activations that are not rounded, it
+// widens q40 weights to float32.
 func newMatrix(t dllama.Tensor, file []byte, rounded bool) matrix {
 	raw := t.Of(file)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// mapFile maps size bytes of f for reading. The pages come from the file when
-// they are first read, and the system may drop them again.
+// mapFile maps size bytes of f for reading. The system reads pages on first
+// use and may drop them again.
 func mapFile(f *os.File, size int64) (data []byte, unmap func() error, err error) {
 	if int64(int(size)) != size {
 		return nil, nil, fault.Errorf(fault.Unsupported, "cannot map file %q: %d bytes are too many for this machine", f.Name(), size)
@@ -25,8 +25,8 @@ func mapFile(f *os.File, size int64) (data []byte, unmap func() error, err error
 	return data, func() error { return unix.Munmap(data) }, nil
 }
 
-// newFloats allocates n zeros, which take up memory only once they are
-// written. Unlike make, it returns an error when memory is short.
+// newFloats allocates n zeros, which take memory only when they are written.
+// Unlike make, it returns an error if memory is short.
 func newFloats(n int64) (values []float32, free func() error, err error) {
 	if int64(int(4*n)) != 4*n {
 		return nil, nil, fault.Errorf(fault.Unsupported, "cannot allocate %d bytes: too many for this machine", 4*n)

@@ -11,12 +11,12 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// A model is the weights of a .m file, used where they lie in the mapped file.
-// It does not change and is safe for concurrent use until close.
+// A model holds the weights of a .m file, in place in the mapped file. It is
+// immutable and safe for concurrent use until close.
 type model struct {
 	header     dllama.Header
 	shape      topology.Shape
-	rounded    bool   // activations are rounded to q80
+	rounded    bool   // whether activations are rounded to q80
 	embedding  []byte // vocabulary * dim float32s
 	layers     []layer
 	finalNorm  []float32
@@ -32,7 +32,8 @@ type layer struct {
 	inputNorm, ffNorm         []float32
 }
 
-// openModel maps the file. Buffers is the type of activations between layers.
+// openModel maps the file. The parameter buffers is the type of activations
+// between matrices.
 func openModel(path string, buffers topology.FloatType) (*model, error) {
 	m, err := mapModel(path, buffers)
 	if err != nil {
@@ -47,7 +48,7 @@ func mapModel(path string, buffers topology.FloatType) (_ *model, err error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // a mapping outlives its file
-	// Before it is mapped, because there is nothing to map in an empty file.
+	// Check the file before mapping it: an empty file cannot be mapped.
 	if _, err := dllama.Open(f, size); err != nil {
 		return nil, err
 	}
@@ -74,11 +75,11 @@ func mapModel(path string, buffers topology.FloatType) (_ *model, err error) {
 	return m, nil
 }
 
-// openRegular opens a file that has a size.
+// openRegular opens a regular file and returns its size.
 func openRegular(path string) (*os.File, int64, error) {
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {
-		return nil, 0, fault.Errorf(fault.NotFound, "there is no such file")
+		return nil, 0, fault.Errorf(fault.NotFound, "no such file")
 	}
 	if os.IsPermission(err) {
 		return nil, 0, fault.As(fault.Denied, err)
@@ -97,8 +98,8 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// runnable reports what the engine cannot compute, and finds the type of
-// buffers if it is "". The error is Unsupported.
+// runnable checks that the engine can compute a model, and returns the type of
+// its buffers. The error is Unsupported.
 func runnable(h dllama.Header, buffers topology.FloatType) (topology.FloatType, error) {
 	if h.Arch != topology.Llama && h.Arch != topology.Qwen3 {
 		return "", fault.Errorf(fault.Unsupported, "the embedded engine runs llama and qwen3, not %s", h.Arch)
@@ -119,8 +120,8 @@ func runnable(h dllama.Header, buffers topology.FloatType) (topology.FloatType, 
 	return "", fault.Errorf(fault.Unsupported, "weights of type %s need buffers of type %s, not %s: set the buffer float type to %s", h.Weights, want, buffers, want)
 }
 
-// wideBuffers leaves the activations of a q40 model as they are. It is exact,
-// slow and large: a yardstick for tests, which nothing else asks for.
+// wideBuffers keeps the activations of a q40 model in float32. The result is
+// exact, but slow and large: only tests use it, as a reference.
 const wideBuffers = topology.FloatType("wide")
 
 func (m *model) load(file *dllama.File, data []byte) error {

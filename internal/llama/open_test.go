@@ -86,7 +86,7 @@ func TestOpenRefuses(t *testing.T) {
 		"OtherTokenizer":    {func(c *Config) { c.Model = qwen }, fault.Invalid, "it has 1024 tokens, the model 128"},
 		"TokenizerCut":      {func(c *Config) { c.Tokenizer = writeFile(t, tok[:len(tok)-1]) }, fault.Corrupt, "ends at byte"},
 		"TokenizerIsModel":  {func(c *Config) { c.Tokenizer = c.Model }, fault.Corrupt, "magic"},
-		"CacheBeyondMemory": {func(c *Config) { c.Model = longModel(t) }, fault.Quota, "cannot make the cache of 1073741824 positions"},
+		"CacheBeyondMemory": {func(c *Config) { c.Model = longModel(t) }, fault.Quota, "cannot allocate the cache of 1073741824 positions"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// retyped is the model with weights of another type, all 0.
+// retyped returns the model with weights of another type, all 0.
 func retyped(tb testing.TB, path string, weights topology.FloatType) string {
 	tb.Helper()
 	h, err := dllama.ReadHeader(bytes.NewReader(readFile(tb, path)))
@@ -123,7 +123,7 @@ func expertModel(tb testing.TB) string {
 	})
 }
 
-// longModel has a context whose cache no address space holds.
+// longModel has a context whose cache exceeds any address space.
 func longModel(tb testing.TB) string {
 	tb.Helper()
 	return zeroModel(tb, dllama.Header{
@@ -189,8 +189,8 @@ func TestNoChatTemplate(t *testing.T) {
 	}
 }
 
-// FuzzModel opens models with damaged headers, whose size fits all the same,
-// and computes a little with what opens.
+// FuzzModel opens models whose damaged headers match their size, and computes
+// a few tokens with those that open.
 func FuzzModel(f *testing.F) {
 	for _, name := range []string{"llama_bf16_2shards", "qwen3_bf16_tied_headdim"} {
 		path, _ := convertModel(f, "../convert/testdata/in/"+name, topology.Q40, convert.Model)

@@ -10,14 +10,14 @@ import (
 // block is the number of values with one scale.
 const block = topology.Block
 
-// A packed block is 32 activations rounded to q80, laid out for multiplying
-// with a q40 block four values at a time.
+// A packed is a block of 32 activations rounded to q80, in an order that allows
+// multiplying it with a q40 block four values at a time.
 //
-// Four nibbles a0..a3 stand in the 16-bit lanes of one word, four activations
-// x3..x0 in those of another, in opposite order. The top lane of the product
-// is then a0*x0 + a1*x1 + a2*x2 + a3*x3, and what would be above it falls off.
-// Lanes are signed; the borrow they take from the next one is undone by
-// rounding when the top lane is read (see dotLanes).
+// The 16-bit lanes of one word hold four nibbles a0..a3, those of another word
+// four activations x3..x0, in opposite order. The top lane of the product of
+// both words is then a0*x0 + a1*x1 + a2*x2 + a3*x3; higher terms overflow and
+// vanish. Lanes are signed; dotLanes compensates borrows between lanes by
+// rounding.
 type packed struct {
 	lanes [8]uint64
 	scale float32 // as stored in q80: rounded to binary16
@@ -55,9 +55,9 @@ func (p *packed) set(raw *[dllama.Q80Block]byte) {
 	}
 }
 
-// addRounded adds src to dst after rounding src to q80 and back: the form in
-// which distributed-llama passes partial results between nodes, even if there
-// is only one. The lengths must be the same multiple of 32.
+// addRounded rounds src to q80 and adds it to dst. distributed-llama passes
+// partial results between nodes as q80, and rounds them with a single node as
+// well. The lengths must be the same multiple of 32.
 func addRounded(dst, src []float32) {
 	var raw [dllama.Q80Block]byte
 	var back [block]float32

@@ -13,7 +13,7 @@ import (
 )
 
 // plainModel computes a model as its papers define it: in float64, all
-// positions at once, no cache, no blocks, no threads.
+// positions at once, without cache, blocks or threads.
 type plainModel struct {
 	t    testing.TB
 	file *dllama.File
@@ -74,7 +74,7 @@ func (m plainModel) normed(x, w []float64) []float64 {
 	return out
 }
 
-// positioned norms and turns every head.
+// positioned normalises and rotates every head.
 func (m plainModel) positioned(x []float64, norm [][]float64, position int) []float64 {
 	var out []float64
 	size := m.s.HeadDim
@@ -171,7 +171,7 @@ func (m plainModel) layer(l int, xs [][]float64) {
 	}
 }
 
-// withHeader writes the model again with another header of the same shape.
+// withHeader writes a copy of the model with another header of the same shape.
 func withHeader(tb testing.TB, path string, change func(*dllama.Header)) string {
 	tb.Helper()
 	raw, err := os.ReadFile(path)

@@ -6,19 +6,19 @@ import (
 	"sync/atomic"
 )
 
-// A task is work on the units 0..n-1, which are independent of each other.
+// A task is work on the independent units 0..n-1.
 type task interface {
-	// run does the units lo..hi-1. Several calls run at once, each with
-	// another worker number below the pool's size.
+	// run computes the units lo..hi-1. Concurrent calls have different worker
+	// numbers, which are below the pool's size.
 	run(worker, lo, hi int)
 }
 
-// piecesPerWorker is how finely work is cut: enough that a worker which loses
-// its processor for a while does not hold up the others for long.
+// piecesPerWorker is the number of pieces of a task per worker. Small pieces
+// bound the time for which the others wait for a preempted worker.
 const piecesPerWorker = 4
 
-// A pool is a fixed number of workers: its goroutines and the caller of do.
-// Not safe for concurrent use.
+// A pool is a fixed number of workers: its goroutines and the caller of do. It
+// is not safe for concurrent use.
 type pool struct {
 	wake    []chan struct{}
 	running sync.WaitGroup // workers with the current task
@@ -27,7 +27,7 @@ type pool struct {
 	current task
 	next    atomic.Int64
 	n, step int
-	failed  atomic.Pointer[error] // the first failure of a task; it stays
+	failed  atomic.Pointer[error] // the first failure of any task
 }
 
 func newPool(size int) *pool {
@@ -50,9 +50,8 @@ func newPool(size int) *pool {
 
 func (p *pool) size() int { return len(p.wake) + 1 }
 
-// do runs t on n units and returns when all are done, or failed on a mapped
-// file (err tells). Fewer units than grain are not worth another worker. It
-// allocates nothing.
+// do runs t on n units and returns when every worker is done. The method err
+// returns failures. A worker gets at least grain units. do does not allocate.
 func (p *pool) do(t task, n, grain int) {
 	grain = max(grain, 1)
 	workers := min(p.size(), n/grain)
@@ -73,7 +72,7 @@ func (p *pool) do(t task, n, grain int) {
 	p.current = nil
 }
 
-// err is the first failure of a task, if any did.
+// err returns the first failure of any task, or nil.
 func (p *pool) err() error {
 	if err := p.failed.Load(); err != nil {
 		return *err

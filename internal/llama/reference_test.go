@@ -51,7 +51,7 @@ func TestReferenceAnswers(t *testing.T) {
 			for _, p := range prompts {
 				want := c.answer(p)
 				text, result := ask(t, e, Request{Messages: p.Messages})
-				// What ended the answer was never fed back to the model.
+				// The token that ended the answer was not fed back to the model.
 				tokens := append(slices.Clone(e.history[len(p.Tokens):]), e.tokenizer.File().EOS[0])
 				if result.Finish != FinishStop || result.PromptTokens != len(p.Tokens) || result.Tokens != len(tokens) {
 					t.Errorf("result is %+v with %d tokens", result, len(tokens))

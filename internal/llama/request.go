@@ -12,42 +12,42 @@ type Request struct {
 	Messages []Message // the conversation so far
 	Prompt   string    // text to continue; only without Messages
 
-	MaxTokens int // of the answer; 0 means up to the end of the context
+	MaxTokens int // limit of the answer; 0 means the rest of the context
 	Sampling  Sampling
-	Stop      []string // the answer ends before the first of these; empty ones are ignored
+	Stop      []string // the answer ends before the first of these; empty strings are ignored
 }
 
 // A Piece is the next part of an answer.
 type Piece struct {
 	Text   string // valid UTF-8, whole characters
-	Tokens int    // that the model has answered with so far
+	Tokens int    // number of tokens generated so far
 }
 
-// A Finish says why an answer ended.
+// A Finish is the reason why an answer ended.
 type Finish string
 
-// The finishes, by the words of the OpenAI API.
+// The reasons, as in finish_reason of the OpenAI API.
 const (
-	FinishStop   Finish = "stop"   // the model ended it, or a stop string came
-	FinishLength Finish = "length" // MaxTokens or the end of the context came
+	FinishStop   Finish = "stop"   // the model generated an end token or a stop string
+	FinishLength Finish = "length" // the answer reached MaxTokens or the end of the context
 )
 
-// A Result is what an answer took. It is filled as far as the answer came,
-// also with an error.
+// A Result holds the statistics of an answer. With an error it describes the
+// part that was computed.
 type Result struct {
 	Finish       Finish
-	PromptTokens int           // all of them
-	CachedTokens int           // those of the prompt that were in the cache
-	Tokens       int           // of the answer, the one that ended it included
-	PromptTime   time.Duration // from the beginning of the turn to the first token
+	PromptTokens int           // number of tokens of the prompt
+	CachedTokens int           // number of prompt tokens that the cache held
+	Tokens       int           // number of tokens of the answer, with the end token
+	PromptTime   time.Duration // from the start of the computation to the first token
 	AnswerTime   time.Duration // from the first token to the end
 }
 
-// A TooLongError says that a prompt leaves no room for an answer.
+// A TooLongError reports that a prompt leaves no room for an answer.
 type TooLongError struct {
-	Tokens  int  // of the prompt
-	AtLeast bool // there may be more: they were not counted
-	SeqLen  int  // of the context
+	Tokens  int  // number of tokens of the prompt
+	AtLeast bool // Tokens is a lower bound: the prompt was not encoded
+	SeqLen  int  // size of the context in tokens
 }
 
 func (e *TooLongError) Error() string {
@@ -58,8 +58,8 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("the prompt has %s%d tokens, the context %d: it must leave room for an answer", some, e.Tokens, e.SeqLen)
 }
 
-// encode turns a request into tokens and the beginning of the answer that the
-// template dictates. The error is Invalid or Unsupported.
+// encode returns the tokens of a request and the text with which the template
+// makes the answer begin. The error is Invalid or Unsupported.
 func (e *Engine) encode(r Request) (tokens []int, begun string, err error) {
 	text := r.Prompt
 	if len(r.Messages) > 0 {
@@ -71,8 +71,8 @@ func (e *Engine) encode(r Request) (tokens []int, begun string, err error) {
 		}
 		text, begun = e.chat.prompt(r.Messages)
 	}
-	// A text that cannot fit need not be encoded, which would take many times
-	// its memory; and for the same reason only one is at a time.
+	// Encoding takes many times the memory of the text. Refuse a text that
+	// cannot fit without encoding it, and encode one text at a time.
 	seqLen := e.runner.cache.seqLen
 	if least := (len(text) + e.longestToken - 1) / e.longestToken; least >= seqLen {
 		return nil, "", fault.As(fault.Invalid, &TooLongError{Tokens: least, AtLeast: true, SeqLen: seqLen})

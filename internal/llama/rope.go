@@ -6,14 +6,14 @@ import (
 	"github.com/gorizond/koldun/internal/formats/dllama"
 )
 
-// A rope turns pairs of values by an angle that grows with the position.
+// A rope rotates pairs of values by an angle that grows with the position.
 type rope struct {
 	freqs  []float32 // one per pair of a head
 	halves bool      // pairs are (j, j + head dim / 2), not (2j, 2j + 1)
 }
 
-// newRope computes the frequencies theta^(-2j / head dim), stretched as Llama
-// 3.1 does if the header says so
+// newRope computes the frequencies theta^(-2j / head dim), stretched as in
+// Llama 3.1 if the header has a rope scaling
 // (https://github.com/meta-llama/llama-models, apply_scaling).
 func newRope(h dllama.Header) rope {
 	headDim := h.Shape().HeadDim

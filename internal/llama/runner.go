@@ -8,13 +8,14 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// A runner evaluates tokens: a model, its cache, the workers, and buffers for
-// a batch. It allocates nothing once it is made. Not safe for concurrent use.
+// A runner evaluates tokens. It holds a model, its cache, the workers and the
+// buffers of a batch. Evaluation does not allocate. A runner is not safe for
+// concurrent use.
 type runner struct {
 	model *model
 	cache *cache
 	pool  *pool
-	batch int // tokens at a time, at most
+	batch int // largest number of tokens at a time
 
 	product   product
 	stage     tokenStage
@@ -22,7 +23,7 @@ type runner struct {
 
 	freeScores func() error
 
-	// The batch that is evaluated, and the layer it is in.
+	// The current batch and layer.
 	n, start   int // tokens, position of the first
 	layerIndex int
 	layer      *layer
@@ -30,17 +31,17 @@ type runner struct {
 	x                 []float32 // batch * dim: the residual stream
 	normed            vectors   // dim wide
 	query, key, value []float32
-	mixed             vectors // query width wide: what attention found
+	mixed             vectors // query width wide: the output of attention
 	gate              vectors // feed-forward width wide
 	up                []float32
-	out               []float32 // batch * dim: what a layer adds to x
+	out               []float32 // batch * dim: the output of a layer
 	last              vectors   // the last token, for the classifier
 	cos, sin          []float32 // batch * head dim / 2
 	logits            []float32
 }
 
-// newRunner makes a runner for batches of up to batch tokens. It starts the
-// workers; close ends them. The model stays the caller's.
+// newRunner returns a runner for batches of up to batch tokens. It starts the
+// workers; close stops them. The caller keeps the model and closes it.
 func newRunner(m *model, seqLen, threads, batch int) (*runner, error) {
 	c, err := newCache(m.shape, seqLen)
 	if err != nil {
@@ -83,12 +84,12 @@ func (r *runner) close() error {
 	return errors.Join(r.cache.free(), r.freeScores())
 }
 
-// eval evaluates up to batch tokens at the positions from start on. All
-// positions before must have been evaluated. Afterwards the cache holds the
-// tokens, and logits what follows the last of them if wanted. If ctx ends,
-// eval returns its error within the time of one layer, and the cache holds
-// nothing of use from start on. The same holds for a file that has become
-// shorter, which is Corrupt.
+// eval evaluates up to batch tokens at the positions from start on. The caller
+// must have evaluated all positions before. Then the cache holds the tokens and,
+// with wantLogits, logits holds the scores after the last token. If ctx ends,
+// eval returns its error within the time of one layer, and the cache is
+// undefined from start on. The same holds for a truncated file, which is
+// Corrupt.
 func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits bool) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -140,7 +141,7 @@ func (r *runner) evalLayer() {
 
 func (r *runner) enterAttention(i int) { r.norm(i, r.layer.inputNorm) }
 
-// norm prepares the residual stream of a token for the next matrices.
+// norm normalises the residual stream of a token for the next matrices.
 func (r *runner) norm(i int, weight []float32) {
 	rmsNorm(r.normed.at(i), r.row(r.x, i), weight, r.model.header.Epsilon())
 	r.normed.pack(i)
@@ -151,8 +152,8 @@ func (r *runner) row(values []float32, i int) []float32 {
 	return values[i*dim : (i+1)*dim]
 }
 
-// remember turns a token's query and key to its position and stores key and
-// value.
+// remember rotates the query and key of a token by its position and stores key
+// and value in the cache.
 func (r *runner) remember(i int) {
 	s := r.model.shape
 	query, key := r.query[i*s.QDim():(i+1)*s.QDim()], r.key[i*s.KVDim():(i+1)*s.KVDim()]
@@ -187,7 +188,7 @@ func (r *runner) activate(i int) {
 	r.gate.pack(i)
 }
 
-// leave adds what a part of the layer found to the residual stream.
+// leave adds the output of a part of the layer to the residual stream.
 func (r *runner) leave(i int) {
 	if r.model.rounded {
 		addRounded(r.row(r.x, i), r.row(r.out, i))

@@ -10,8 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// TestBatches wants the same bits however tokens are evaluated: one by one, in
-// batches of any size, on any number of threads.
+// TestBatches wants the same bits for every batch size and number of threads.
 func TestBatches(t *testing.T) {
 	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +46,8 @@ func TestEvalStopsWithContext(t *testing.T) {
 	}
 }
 
-// TestEvalAllocatesNothing because garbage would cost more than the work.
+// TestEvalAllocatesNothing wants no allocations, because garbage collection
+// would cost more than the evaluation.
 func TestEvalAllocatesNothing(t *testing.T) {
 	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestEvalAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A tally counts how often each unit was done.
+// A tally counts how often each unit was computed.
 type tally struct{ units []int }
 
 func (c *tally) run(_, lo, hi int) {

@@ -2,24 +2,25 @@ package llama
 
 import "slices"
 
-// Sampling says how the next token is chosen from the model's scores.
+// Sampling holds the parameters for choosing a token by the model's scores.
 type Sampling struct {
-	Temperature float32 // 0: always the best token; else scores are divided by it
-	// TopP keeps only the most probable tokens, until their probabilities
-	// together exceed it. 0 or less, and 1 or more, keep all.
+	Temperature float32 // divides the scores; 0 always chooses the best token
+	// TopP keeps only the most probable tokens whose probabilities together
+	// exceed it. Values <= 0 and >= 1 keep all tokens.
 	TopP float32
-	Seed uint64 // of the random numbers; the same seed gives the same answer
+	Seed uint64 // seed of the random numbers; the same seed gives the same answer
 }
 
-// coldest is the temperature below which only the best token has a chance, and
-// scores would soon leave the range of float32.
+// coldest is the temperature below which the sampler takes the best token:
+// others have no chance, and the scores would overflow float32.
 const coldest = 1e-4
 
-// seedForZero stands for the seed 0, from which the generator would only ever
-// make zeros.
+// seedForZero replaces the seed 0, with which the generator returns only
+// zeros.
 const seedForZero = 0x9E3779B97F4A7C15
 
-// A source makes random numbers: xorshift64*, as distributed-llama.
+// A source generates random numbers with xorshift64*, as distributed-llama
+// does.
 type source uint64
 
 func newSource(seed uint64) source {
@@ -38,7 +39,7 @@ func (s *source) float32() float32 {
 	return float32(u>>8) / (1 << 24)
 }
 
-// A sampler chooses tokens for one answer after the other. Not safe for
+// A sampler chooses tokens, for one answer at a time. It is not safe for
 // concurrent use.
 type sampler struct {
 	Sampling
@@ -51,13 +52,13 @@ type candidate struct {
 	probability float32
 }
 
-// start begins an answer.
+// start resets the sampler for a new answer.
 func (s *sampler) start(p Sampling) {
 	s.Sampling = p
 	s.random = newSource(p.Seed)
 }
 
-// next chooses a token and changes the scores.
+// next returns a token. It overwrites the scores.
 func (s *sampler) next(scores []float32) int {
 	if s.Temperature < coldest {
 		return best(scores)
@@ -73,7 +74,7 @@ func (s *sampler) next(scores []float32) int {
 	return s.pickTop(scores, coin)
 }
 
-// best is the first of the highest scores.
+// best returns the first token with the highest score.
 func best(scores []float32) int {
 	top := 0
 	for i, v := range scores {
@@ -84,7 +85,7 @@ func best(scores []float32) int {
 	return top
 }
 
-// pick is the first token at which the summed probabilities exceed coin.
+// pick returns the first token at which the sum of probabilities exceeds coin.
 func pick(probabilities []float32, coin float32) int {
 	var sum float32
 	for i, p := range probabilities {
@@ -96,10 +97,10 @@ func pick(probabilities []float32, coin float32) int {
 	return len(probabilities) - 1 // rounding left the sum below the coin
 }
 
-// pickTop picks among the most probable tokens.
+// pickTop picks one of the most probable tokens.
 func (s *sampler) pickTop(probabilities []float32, coin float32) int {
-	// What is below the cutoff cannot be among them: all others together do
-	// not reach 1 - TopP with such shares.
+	// A token below the cutoff cannot be one of them: if all other tokens were
+	// as improbable, they would not reach 1 - TopP together.
 	cutoff := (1 - s.TopP) / float32(len(probabilities)-1)
 	s.sorted = s.sorted[:0]
 	for i, p := range probabilities {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSource holds numbers of xorshift64* that were computed apart, with
-// integers of any size.
+// TestSource compares with numbers of xorshift64* that were computed with
+// integers of arbitrary size.
 func TestSource(t *testing.T) {
 	cases := map[uint64][]uint32{
 		0x1:                {4711630, 11259814, 12177677, 5092376, 942489},
@@ -84,7 +84,8 @@ func TestPickTop(t *testing.T) {
 	}
 }
 
-// TestFrequencies draws often and counts.
+// TestFrequencies compares the frequencies of many draws with the
+// probabilities.
 func TestFrequencies(t *testing.T) {
 	cases := map[string]struct {
 		s    Sampling

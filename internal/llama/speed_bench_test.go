@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// benchHeader is a model of 96 million weights: 73 MB in q40, of which 12 are
-// the embedding, and 396 MB in f32.
+// benchHeader describes a model of 96 million weights: 73 MB in q40, of which
+// the embedding takes 12, and 396 MB in f32.
 var benchHeader = dllama.Header{
 	Arch: topology.Llama, Activation: dllama.SiLU, Dim: 1024, HiddenDim: 2816, Layers: 8, Heads: 16, KVHeads: 8, SeqLen: 1024, VocabSize: 3072,
 }
@@ -58,7 +58,7 @@ func writeBench(b *testing.B, weights topology.FloatType) string {
 func benchRunner(b *testing.B, path string, threads int) *runner {
 	b.Helper()
 	r := newTestRunner(b, path, "", threads)
-	for i := range r.model.layers { // norms of 1, or all would vanish
+	for i := range r.model.layers { // norms of 0 would make all values 0
 		for _, norm := range [][]float32{r.model.layers[i].inputNorm, r.model.layers[i].ffNorm} {
 			for j := range norm {
 				norm[j] = 1
@@ -112,13 +112,13 @@ func benchPrompt(b *testing.B, r *runner) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")
 }
 
-// topologyBytes is how much of the weights one token reads.
+// topologyBytes returns the bytes of weights that one token reads.
 func topologyBytes(r *runner) int64 {
 	s := r.model.shape
 	return s.WeightBytes() - topology.F32.Bytes(int64(s.VocabSize)*int64(s.Dim))
 }
 
-// BenchmarkSampler chooses from a vocabulary of the size of Llama 3's.
+// BenchmarkSampler samples from a vocabulary of the size of Llama 3's.
 func BenchmarkSampler(b *testing.B) {
 	const vocabulary = 128256
 	all := randoms(newRand(), vocabulary)

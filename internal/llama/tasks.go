@@ -2,17 +2,18 @@ package llama
 
 import "math"
 
-// work is about how many multiplications are worth waking another worker.
+// work is the approximate number of multiplications that justifies waking
+// another worker.
 const work = 1 << 15
 
-// A product multiplies the same vectors with up to three matrices, whose rows
-// are shared out as if they were one.
+// A product multiplies the same vectors with up to three matrices. Workers
+// share the rows of all three.
 type product struct {
 	x     *vectors
 	parts [3]part
 }
 
-// A part is one matrix, or none, and where its outputs go.
+// A part is an optional matrix and the destination of its outputs.
 type part struct {
 	m   matrix
 	out []float32
@@ -41,7 +42,7 @@ func (r *runner) multiply(x *vectors, parts ...part) {
 	r.pool.do(&r.product, rows, work/(x.width*x.n))
 }
 
-// A tokenStage does one step for tokens of the batch, each by itself.
+// A tokenStage runs one step for each token of the batch.
 type tokenStage struct {
 	r *runner
 	f func(r *runner, i int)
@@ -58,7 +59,7 @@ func (r *runner) each(f func(*runner, int)) {
 	r.pool.do(&r.stage, r.n, 1)
 }
 
-// An attention computes heads of tokens: unit i*heads+h is head h of token i.
+// An attention computes attention heads: unit i*heads+h is head h of token i.
 type attention struct {
 	r      *runner
 	scores [][]float32 // one row of positions per worker

@@ -16,7 +16,7 @@ import (
 
 const tiny = "../../examples/models/koldun-tiny"
 
-// convertModel converts a model folder with the project's own converter.
+// convertModel converts a model folder with package convert.
 func convertModel(tb testing.TB, from string, weights topology.FloatType, only convert.Part) (model, tokenizer string) {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -56,7 +56,7 @@ func open(tb testing.TB, c Config) *Engine {
 	return e
 }
 
-// ask answers and returns the text with the result.
+// ask generates an answer and returns its text and result.
 func ask(tb testing.TB, e *Engine, r Request) (string, Result) {
 	tb.Helper()
 	var text strings.Builder

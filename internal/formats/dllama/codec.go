@@ -16,8 +16,8 @@ const (
 // Encode writes src as t into dst, which must have t.Bytes(len(src)) bytes.
 // For q40 and q80, len(src) must be a multiple of 32.
 //
-// The arithmetic is that of distributed-llama's converter: single precision,
-// one rounding per operation, so that the bytes are the same.
+// Like distributed-llama's converter, it computes in single precision with one
+// rounding per operation, and writes the same bytes.
 func Encode(t topology.FloatType, dst []byte, src []float32) {
 	checkLengths(t, dst, src)
 	switch t {
@@ -40,8 +40,8 @@ func Encode(t topology.FloatType, dst []byte, src []float32) {
 	}
 }
 
-// Decode reads src, which holds values of type t, into dst. The lengths must
-// agree as for Encode.
+// Decode converts the values of type t in src to float32 in dst. The lengths
+// must match as for Encode.
 func Decode(t topology.FloatType, dst []float32, src []byte) {
 	checkLengths(t, src, dst)
 	switch t {

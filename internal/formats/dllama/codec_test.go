@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// plainExtreme picks the extreme as the definition says it.
+// plainExtreme returns the extreme by its definition.
 func plainExtreme(src []float32) float32 {
 	mx, mn := src[0], src[0]
 	for _, x := range src {
@@ -77,7 +77,7 @@ func plainQ80(src []float32) []byte {
 	return out
 }
 
-// blocks are random blocks of every magnitude and some odd ones.
+// blocks returns random blocks of every magnitude and some special ones.
 func blocks() [][32]float32 {
 	rng := rand.New(rand.NewPCG(3, 4))
 	negZero := float32(math.Copysign(0, -1))
@@ -185,7 +185,7 @@ func TestDecodeIsNear(t *testing.T) {
 	}
 }
 
-// TestHalves checks every binary16 and the rounding of what lies between two.
+// TestHalves checks every binary16 and the rounding of values between two.
 func TestHalves(t *testing.T) {
 	for h := range 1 << 16 {
 		f := dllama.FromF16(uint16(h))

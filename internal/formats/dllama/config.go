@@ -4,9 +4,9 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// FromConfig is the header of the model that config.json describes. Numbers
-// are cut to whole ones as distributed-llama's converter does. The error is
-// Invalid or Unsupported.
+// FromConfig returns the header of the model that config.json describes. It
+// truncates numbers to integers as distributed-llama's converter does. The
+// error is Invalid or Unsupported.
 func FromConfig(c topology.Config, weights topology.FloatType) (Header, error) {
 	s := c.Shape
 	h := Header{

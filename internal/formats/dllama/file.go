@@ -7,8 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A File is an opened .m file. It reads only when asked and is safe for
-// concurrent use if its ReaderAt is. The ReaderAt stays the caller's.
+// A File is an open .m file. It reads tensors on demand and is safe for
+// concurrent use if its ReaderAt is. The caller closes the ReaderAt.
 type File struct {
 	Header  Header
 	Tensors []Tensor // in file order
@@ -22,9 +22,9 @@ type tensorKey struct {
 	layer, expert int
 }
 
-// Open reads the header of a file of the given size and checks that the size
-// is what the header implies. A mapped file is opened with a bytes.Reader over
-// the mapping; Tensor.Of then finds weights without copying.
+// Open reads the header of a file of the given size and checks that the header
+// implies this size. To use a mapped file, pass a bytes.Reader over the
+// mapping; Tensor.Of then returns weights without copying.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	h, err := ReadHeader(io.NewSectionReader(r, 0, size))
 	if err != nil {
@@ -40,8 +40,8 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// Find looks a tensor up. Layer and expert are -1 for tensors outside of
-// layers and experts.
+// Find returns a tensor and whether it exists. Layer and expert are -1 for
+// tensors outside of layers and experts.
 func (f *File) Find(role Role, layer, expert int) (Tensor, bool) {
 	i, ok := f.index[tensorKey{role, layer, expert}]
 	if !ok {

@@ -2,8 +2,8 @@ package dllama
 
 import "math"
 
-// F16 rounds f to IEEE binary16, to nearest and ties to even; what is too
-// large becomes infinite, subnormals are kept.
+// F16 rounds f to IEEE binary16, to nearest with ties to even. Values that are
+// too large become infinite; subnormals stay subnormal.
 func F16(f float32) uint16 {
 	b := math.Float32bits(f)
 	sign := uint16(b >> 16 & 0x8000)

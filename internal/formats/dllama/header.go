@@ -1,6 +1,6 @@
 // Package dllama reads and writes the .m model files of distributed-llama: a
 // header of numbers, then the weights without names or gaps, in an order that
-// follows from the header.
+// the header implies.
 //
 // All integers are little-endian int32. The format has no checksum; the only
 // check on a file is that its size is exactly what the header implies.
@@ -20,7 +20,7 @@ const (
 	SiLU Activation = 1
 )
 
-// A RopeType says which values of a head rotate together.
+// A RopeType selects the pairs of values of a head that rotate together.
 type RopeType int
 
 // The rope types, by their code in the file.
@@ -38,8 +38,8 @@ type RopeScaling struct {
 	OriginalSeqLen int
 }
 
-// A Header is the header of a .m file, as it stands there. Optional numbers
-// are 0 if the file does not state them; the methods resolve them.
+// A Header holds the numbers of a .m file. Optional numbers are 0 if the file
+// does not state them; the methods return their defaults.
 type Header struct {
 	Arch          topology.Arch
 	Activation    Activation
@@ -61,13 +61,14 @@ type Header struct {
 	NormEpsilon int          // 5 or 6: 1e-5 or 1e-6; 0: not stated, 1e-5
 	MoEHidden   int          // inner width of one expert; 0: not stated
 
-	// Size is the length of the header in bytes, where the weights begin. 0
-	// for a header that was not read from a file: as Encode writes it.
+	// Size is the length of the header in bytes, which is the offset of the
+	// weights. It is 0 if the header was not read from a file, and then means
+	// the length that Encode writes.
 	Size int
 }
 
-// Shape is the header in the words of the topology package, with optional
-// numbers resolved.
+// Shape returns the header as a topology.Shape, with the defaults of optional
+// numbers.
 func (h Header) Shape() topology.Shape {
 	hd := h.HeadDim
 	if hd == 0 && h.Heads > 0 {
@@ -80,7 +81,7 @@ func (h Header) Shape() topology.Shape {
 	}
 }
 
-// Theta is the base of the rope frequencies.
+// Theta returns the base of the rope frequencies.
 func (h Header) Theta() float32 {
 	if h.RopeTheta == 0 {
 		return 10000
@@ -88,7 +89,7 @@ func (h Header) Theta() float32 {
 	return float32(h.RopeTheta)
 }
 
-// Epsilon is what the norms add to the mean square.
+// Epsilon returns the number that the norms add to the mean square.
 func (h Header) Epsilon() float32 {
 	if h.NormEpsilon == 6 {
 		return 1e-6
@@ -96,7 +97,7 @@ func (h Header) Epsilon() float32 {
 	return 1e-5
 }
 
-// Rope is how positions rotate queries and keys.
+// Rope returns how positions rotate queries and keys.
 func (h Header) Rope() RopeType {
 	if h.Arch == topology.Qwen3 || h.Arch == topology.Qwen3MoE {
 		return RopeHalves
@@ -104,7 +105,7 @@ func (h Header) Rope() RopeType {
 	return h.RopeType
 }
 
-// Validate reports the first number that cannot be. The error is Invalid or
+// Validate reports the first invalid number. The error is Invalid or
 // Unsupported.
 func (h Header) Validate() error {
 	if _, err := topology.ParseFloatType(string(h.Weights)); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Encode writes the header in the order of distributed-llama's converter.
-// Optional numbers that are 0 (or nil) are left out.
+// Encode returns the bytes of the header in the order of distributed-llama's
+// converter. It omits optional numbers that are 0 or nil.
 func (h Header) Encode() ([]byte, error) {
 	if err := h.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot write model header: %w", err)

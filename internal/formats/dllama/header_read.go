@@ -9,17 +9,17 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// maxPairs bounds the header of a hostile file; known keys are 22.
+// maxPairs limits the header of a hostile file; there are 22 known keys.
 const maxPairs = 64
 
-// Magics of formats that came before; distributed-llama refuses them too.
+// Magic numbers of older formats, which distributed-llama refuses as well.
 const (
 	oldMagicLlama = 0xABCD00
 	oldMagicGrok  = 0xABCD01
 )
 
 // ReadHeader reads the header and leaves r at the first weight. The error is
-// Corrupt for what is not a .m file, Unsupported or Invalid for numbers that
+// Corrupt if r is not a .m file, and Unsupported or Invalid if its numbers
 // cannot run.
 func ReadHeader(r io.Reader) (Header, error) {
 	h, err := readHeader(r)
@@ -37,7 +37,7 @@ func readHeader(r io.Reader) (Header, error) {
 	switch m := binary.LittleEndian.Uint32(start[:]); m {
 	case magic:
 	case oldMagicLlama, oldMagicGrok:
-		return Header{}, fault.Errorf(fault.Unsupported, "magic 0x%x is of an old format: convert the model again", m)
+		return Header{}, fault.Errorf(fault.Unsupported, "magic 0x%x belongs to an old format: convert the model again", m)
 	default:
 		return Header{}, fault.Errorf(fault.Corrupt, "magic is 0x%08x, want 0x%08x", m, uint32(magic))
 	}
@@ -57,7 +57,7 @@ func readHeader(r io.Reader) (Header, error) {
 			return Header{}, fault.Errorf(fault.Unsupported, "key %d at byte %d is not known", key, 8+i)
 		}
 		if values[key] != nil {
-			return Header{}, fault.Errorf(fault.Corrupt, "key %d (%s) stands twice", key, keyNames[key])
+			return Header{}, fault.Errorf(fault.Corrupt, "key %d (%s) is listed twice", key, keyNames[key])
 		}
 		values[key] = &value
 	}
@@ -104,7 +104,8 @@ func fromValues(values [numKeys]*int) (Header, error) {
 	return h, nil
 }
 
-// short says that the file ended too early; other read errors pass.
+// short returns a Corrupt error if the file ended too early, and other read
+// errors unchanged.
 func short(err error, wanted string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fault.Errorf(fault.Corrupt, "the file ends before its %s", wanted)

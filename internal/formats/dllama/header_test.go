@@ -143,7 +143,7 @@ func TestHostileHeaders(t *testing.T) {
 		"Cut":            {good[:40], "ends before its"},
 		"UnknownKey":     {put(8, 99), "key 99 at byte 8 is not known"},
 		"NegativeKey":    {put(8, 0xffffffff), "key -1"},
-		"Twice":          {put(8, 1), "key 1 (arch_type) stands twice"},
+		"Twice":          {put(8, 1), "key 1 (arch_type) is listed twice"},
 		"Version":        {change(good, 0, 1), "version is 1"},
 		"Arch":           {change(good, 1, 7), "architecture is 0x7"},
 		"Weights":        {change(good, 13, 9), "weights float type is 9"},

@@ -10,10 +10,10 @@ import (
 
 // EncodeQ40 rounds 32 values to 4 bits each with one common scale.
 //
-// The value of largest magnitude, which with its sign becomes -8, sets the
-// step d = pick / -8. Values are multiplied by 1/d, not divided, and the step
-// is stored rounded while the values are computed with the exact one. Byte i
-// holds value i in its low and value i+16 in its high nibble. NaN becomes 0.
+// The signed value of largest magnitude, pick, becomes -8 and sets the step
+// d = pick / -8. Values are multiplied by 1/d, not divided by d. The stored
+// step is rounded, but values are computed with the exact one. Byte i holds
+// value i in its low and value i+16 in its high nibble. NaN becomes 0.
 func EncodeQ40(dst *[Q40Block]byte, src *[topology.Block]float32) {
 	pick := extreme(src)
 	d := pick / -8
@@ -24,16 +24,16 @@ func EncodeQ40(dst *[Q40Block]byte, src *[topology.Block]float32) {
 	}
 	inv := 1 / d
 	for i := range 16 {
-		// Products reach from -8 to 8, give or take one rounding, so that
-		// only the upper end needs a bound. The conversions of the products
-		// keep the compiler from fusing them into the additions.
+		// Products are between -8 and 8 plus or minus one rounding, so only
+		// the upper end needs a bound. The conversions prevent the compiler
+		// from fusing products and additions.
 		lo := int32(float32(src[i]*inv) + 8.5)
 		hi := int32(float32(src[i+16]*inv) + 8.5)
 		dst[2+i] = byte(min(lo, 15) | min(hi, 15)<<4)
 	}
 }
 
-// smallest is the least step whose inverse is finite.
+// smallest is the smallest step with a finite inverse.
 const smallest = 0x1p-126
 
 // encodeOddQ40 encodes blocks whose step is zero, subnormal, infinite or NaN.
@@ -47,7 +47,7 @@ func encodeOddQ40(dst *[Q40Block]byte, src *[topology.Block]float32, d float32) 
 	}
 }
 
-// nibble is trunc(clamp(x*inv + 8.5, 0, 15)), and 0 for NaN.
+// nibble returns trunc(clamp(x*inv + 8.5, 0, 15)), and 0 for NaN.
 func nibble(x, inv float32) byte {
 	t := float32(x*inv) + 8.5
 	if !(t > 0) {
@@ -59,11 +59,11 @@ func nibble(x, inv float32) byte {
 	return byte(t)
 }
 
-// extreme is the value of largest magnitude with its sign. The positive one
-// wins a tie of both signs, the last one a tie of zeros, and NaN over all.
+// extreme returns the value of largest magnitude with its sign. Of both signs
+// the positive value wins, of several zeros the last, and NaN wins over all.
 //
-// It compares bits: rotated left by one they order by magnitude and then by
-// sign, which is flipped to put positive values above negative ones.
+// It compares bits: rotated left by one, they order by magnitude and then by
+// the sign, which is flipped to order positive values above negative ones.
 func extreme(src *[topology.Block]float32) float32 {
 	var a, b uint32
 	for i := 0; i < topology.Block; i += 2 {
@@ -80,7 +80,7 @@ func extreme(src *[topology.Block]float32) float32 {
 	return math.Float32frombits(bits.RotateLeft32(a^1, -1))
 }
 
-// infinite is +Inf in the order of extreme; only NaN is above it.
+// infinite is +Inf in the order of extreme; only NaN is greater.
 const infinite = 0x7f800000<<1 | 1
 
 // DecodeQ40 computes the 32 values of a block: (nibble - 8) * scale.

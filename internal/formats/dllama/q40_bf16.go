@@ -11,16 +11,16 @@ import (
 const (
 	bf16Block = 2 * topology.Block
 	signs     = 0x8000_8000_8000_8000
-	infinity  = 0x7f80 // the least magnitude that is not finite
+	infinity  = 0x7f80 // the smallest magnitude that is not finite
 )
 
-// EncodeQ40BF16 rounds little-endian bfloat16 values to q40, with the bytes
-// that EncodeQ40 writes for the same values as float32. len(src) must be a
-// multiple of 64 and dst have 18 bytes for each 64. It reports whether all
-// values are finite; if not, dst holds nothing of use.
+// EncodeQ40BF16 rounds little-endian bfloat16 values to q40. It writes the
+// same bytes as EncodeQ40 does for these values as float32. len(src) must be a
+// multiple of 64, and dst needs 18 bytes for each 64. It reports whether all
+// values are finite; if not, dst is undefined.
 //
-// It is the conversion that most published models need, so it works on four
-// values at a time where it can.
+// Most published models need this conversion, so it handles four values at a
+// time where possible.
 func EncodeQ40BF16(dst, src []byte) bool {
 	if len(src)%bf16Block != 0 || len(dst) != len(src)/bf16Block*Q40Block {
 		panic("dllama: bytes do not match values")
@@ -63,8 +63,8 @@ func encodeQ40BF16(dst *[Q40Block]byte, src *[bf16Block]byte) bool {
 	return true
 }
 
-// largest is the largest magnitude of 32 values, without signs a number of 15
-// bits. The free bit of each lane takes the borrow of a comparison.
+// largest returns the largest magnitude of 32 values, a number of 15 bits. The
+// sign bit of each lane takes the borrow of a comparison.
 func largest(w *[8]uint64) uint32 {
 	m := w[0] &^ signs
 	for _, x := range w[1:] {
@@ -78,8 +78,7 @@ func largest(w *[8]uint64) uint32 {
 	return max(uint32(m)&0xffff, uint32(m)>>16, uint32(hi)&0xffff, uint32(hi)>>16)
 }
 
-// holds reports whether one of 32 values has exactly these bits, which have no
-// sign.
+// holds reports whether one of 32 values equals value, which has no sign bit.
 func holds(w *[8]uint64, value uint32) bool {
 	v := uint64(value) * 0x0001_0001_0001_0001
 	differ := uint64(signs)
@@ -90,8 +89,8 @@ func holds(w *[8]uint64, value uint32) bool {
 	return differ != signs
 }
 
-// nibbles rounds eight values to bytes from 0 to 15, the first in the lowest.
-// Rounding gives 0 to 16; what is 16 loses 1 in all bytes at once.
+// nibbles rounds eight values to bytes from 0 to 15, the first in the lowest
+// byte. Rounding returns 0 to 16; the last line turns each 16 into 15.
 func nibbles(a, b uint64, inv float32) uint64 {
 	q := level(uint32(a)<<16, inv) | level(uint32(a)&0xffff0000, inv)<<8 |
 		level(uint32(a>>32)<<16, inv)<<16 | level(uint32(a>>32)&0xffff0000, inv)<<24 |

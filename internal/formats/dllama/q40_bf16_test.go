@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/formats/dllama"
 )
 
-// TestBF16LikeFloat32 wants the fast way to agree with the plain one on every
-// kind of block.
+// TestBF16LikeFloat32 wants EncodeQ40BF16 to agree with EncodeQ40 on every kind
+// of block.
 func TestBF16LikeFloat32(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	var raw [64]byte

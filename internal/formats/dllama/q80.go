@@ -7,9 +7,9 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// EncodeQ80 rounds 32 values to 8 bits each with one common scale, largest
-// magnitude / 127. Values are rounded to nearest, ties to even; what is not
-// finite becomes 0.
+// EncodeQ80 rounds 32 values to 8 bits each with one common scale, the largest
+// magnitude / 127. It rounds to nearest with ties to even; values that are not
+// finite become 0.
 func EncodeQ80(dst *[Q80Block]byte, src *[topology.Block]float32) {
 	a := extreme(src)
 	if a < 0 {
@@ -27,7 +27,7 @@ func EncodeQ80(dst *[Q80Block]byte, src *[topology.Block]float32) {
 }
 
 // roundEven rounds by adding 1.5 x 2^23, which leaves no bit for a fraction.
-// The products are at most a little over 127.
+// The products slightly exceed 127 at most.
 func roundEven(t float32) int8 {
 	const shift = 3 << 22
 	if !(t > -256 && t < 256) {

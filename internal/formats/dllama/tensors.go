@@ -9,7 +9,7 @@ import (
 // A Role is the part a tensor plays in the model.
 type Role int
 
-// The roles, in the order in which a file can hold them.
+// The roles, in file order.
 const (
 	Embedding  Role = iota // one row per token
 	Query                  // heads x head dim rows
@@ -42,18 +42,18 @@ type Tensor struct {
 	Size   int64 // bytes
 }
 
-// Elements is the number of values.
+// Elements returns the number of values.
 func (t Tensor) Elements() int64 { return int64(t.Rows) * int64(t.Cols) }
 
-// End is the offset of the first byte after the tensor.
+// End returns the offset of the first byte after the tensor.
 func (t Tensor) End() int64 { return t.Offset + t.Size }
 
-// Of cuts the tensor's bytes out of a whole file in memory. It panics if the
-// file is shorter than the header implies; Open checks that.
+// Of returns the tensor's bytes of a file in memory. It panics if the file is
+// shorter than the header implies, which Open checks.
 func (t Tensor) Of(file []byte) []byte { return file[t.Offset:t.End():t.End()] }
 
-// Tensors plans the file: every tensor in file order, without gaps. The header
-// must be valid.
+// Tensors returns every tensor in file order, without gaps. The header must be
+// valid.
 func (h Header) Tensors() []Tensor {
 	s := h.Shape()
 	perLayer := 9 + 3*max(s.Experts, 1)
@@ -74,7 +74,8 @@ func (h Header) Tensors() []Tensor {
 	return p.tensors
 }
 
-// FileSize is the exact size of the file in bytes. The header must be valid.
+// FileSize returns the exact size of the file in bytes. The header must be
+// valid.
 func (h Header) FileSize() int64 { return int64(h.headerSize()) + h.Shape().WeightBytes() }
 
 func (h Header) headerSize() int {

@@ -1,6 +1,6 @@
 package safetensors
 
-// A DType is the type of a tensor's values, as the file names it.
+// A DType is the type of a tensor's values, as in the file.
 type DType string
 
 // The types that weights are converted from.
@@ -10,7 +10,7 @@ const (
 	BF16 DType = "BF16"
 )
 
-// bits of one value, by type (safetensors, enum Dtype).
+// bits is the number of bits of one value (safetensors, enum Dtype).
 var bits = map[DType]int64{
 	"BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
 	"I16": 16, "U16": 16, F16: 16, BF16: 16,
@@ -19,6 +19,6 @@ var bits = map[DType]int64{
 	"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
 }
 
-// Size is the size of one value in bytes, 0 for types that are not known or
-// smaller than a byte.
+// Size returns the size of one value in bytes, and 0 for unknown types and
+// types smaller than a byte.
 func (d DType) Size() int64 { return bits[d] / 8 }

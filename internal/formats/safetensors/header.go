@@ -1,9 +1,10 @@
-// Package safetensors reads the headers of safetensors files: an 8-byte
-// length, that many bytes of JSON that name tensors, and their values.
+// Package safetensors reads the headers of safetensors files. A file is an
+// 8-byte length, a header of that many bytes of JSON that describes the
+// tensors, and their values.
 //
-// A header is believed only as far as it agrees with the size of the file:
-// tensors must lie inside of it, without overlap and without gap, and have the
-// size that their type and shape imply.
+// It accepts a header only if it agrees with the size of the file: tensors
+// must fill the file without overlap or gap, and have the size that their type
+// and shape imply.
 package safetensors
 
 import (
@@ -20,15 +21,16 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Bounds of what is read. The reference implementation takes headers of up to
-// 100 MB; the largest published ones have about 1.
+// Limits. The reference implementation accepts headers of up to 100 MB; the
+// largest published headers have about 1 MB.
 const (
 	Prefix    = 8       // bytes before the header
 	MaxHeader = 1 << 24 // bytes
 	maxDims   = 8
 )
 
-// A Tensor says where the values of one tensor lie: row by row, little-endian.
+// A Tensor locates the values of one tensor, which are stored row by row and
+// little-endian.
 type Tensor struct {
 	Name   string
 	DType  DType
@@ -37,14 +39,14 @@ type Tensor struct {
 	Size   int64 // bytes
 }
 
-// Elements is the product of the shape.
+// Elements returns the product of the shape.
 func (t Tensor) Elements() int64 {
 	n, _ := product(t.Shape)
 	return n
 }
 
-// HeaderSize reads the length of the header out of the first Prefix bytes of
-// a file of the given size. The error is Corrupt.
+// HeaderSize returns the length of the header by the first Prefix bytes of a
+// file of the given size. The error is Corrupt.
 func HeaderSize(prefix []byte, fileSize int64) (int64, error) {
 	if len(prefix) < Prefix || fileSize < Prefix {
 		return 0, fault.Errorf(fault.Corrupt, "cannot read safetensors header: the file has %d bytes, want at least %d", fileSize, Prefix)
@@ -101,8 +103,7 @@ func Parse(header []byte, fileSize int64) ([]Tensor, error) {
 	return tensors, nil
 }
 
-// decode walks the JSON object key by key, so that a name that stands twice is
-// seen.
+// decode reads the JSON object key by key in order to refuse duplicate names.
 func decode(header []byte, base int64) ([]Tensor, error) {
 	d := json.NewDecoder(bytes.NewReader(header))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -117,7 +118,7 @@ func decode(header []byte, base int64) ([]Tensor, error) {
 		}
 		name, _ := key.(string)
 		if names[name] {
-			return nil, fmt.Errorf("tensor %q stands twice", name)
+			return nil, fmt.Errorf("tensor %q is listed twice", name)
 		}
 		names[name] = true
 		if name == "__metadata__" {
@@ -175,7 +176,8 @@ func (e entry) tensor(name string, base int64) (Tensor, error) {
 	return Tensor{Name: name, DType: e.DType, Shape: e.Shape, Offset: base + e.Offsets[0], Size: size}, nil
 }
 
-// product multiplies a shape; ok is false if it is negative or overflows.
+// product returns the product of a shape. It reports false if a dimension is
+// negative or the product overflows.
 func product(shape []int64) (n int64, ok bool) {
 	n = 1
 	for _, d := range shape {
@@ -190,7 +192,7 @@ func product(shape []int64) (n int64, ok bool) {
 	return n, true
 }
 
-// checkLayout sorts the tensors by offset and wants them to fill the file.
+// checkLayout sorts the tensors by offset and checks that they fill the file.
 func checkLayout(tensors []Tensor, base, fileSize int64) error {
 	slices.SortFunc(tensors, func(a, b Tensor) int {
 		if a.Offset != b.Offset {

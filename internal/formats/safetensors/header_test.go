@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/formats/safetensors"
 )
 
-// file makes a file of a JSON header and so many bytes of values.
+// file returns a file of a JSON header and the given number of value bytes.
 func file(header string, values int) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	b = append(b, header...)
@@ -82,7 +82,7 @@ func TestHostileHeaders(t *testing.T) {
 		"Cut":            {one(`{"a":`), "does not end"},
 		"Trailing":       {one(`{} x`), "bytes follow"},
 		"Nested":         {one(`%s`, strings.Repeat("[", 20000)), "not a JSON object"},
-		"Twice":          {one(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`), "stands twice"},
+		"Twice":          {one(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`), "is listed twice"},
 		"NoDType":        {one(`{"a":{"shape":[2],"data_offsets":[0,8]}}`), "dtype is missing"},
 		"NoOffsets":      {one(`{"a":{"dtype":"F32","shape":[2]}}`), "data_offsets are []"},
 		"Backwards":      {one(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}`), "data_offsets are [8 0]"},

@@ -5,21 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// A Decoder turns a sequence of tokens into text piece by piece. What it
-// returns is always valid UTF-8: bytes of an unfinished character are held
-// back until the next token completes it, and bytes that are no character
-// become one U+FFFD per run. Not safe for concurrent use.
+// A Decoder converts a sequence of tokens to text piece by piece. It returns
+// valid UTF-8: it holds back the bytes of an incomplete character until a token
+// completes it, and replaces each run of invalid bytes by one U+FFFD. It is not
+// safe for concurrent use.
 type Decoder struct {
 	t       *Tokenizer
 	pending []byte
 	broken  bool // a run of invalid bytes waits for the next valid character
 }
 
-// Decoder begins a new text.
+// Decoder returns a decoder for a new text.
 func (t *Tokenizer) Decoder() *Decoder { return &Decoder{t: t} }
 
-// Next returns the text that a token completes, often "" or more than one
-// character. BOS, end tokens and ids outside of the vocabulary have no text.
+// Next returns the text that a token completes, which can be "" or more than
+// one character. BOS, end tokens and ids outside of the vocabulary have no
+// text.
 func (d *Decoder) Next(id int) string {
 	if id == d.t.file.BOS || d.t.IsEOS(id) || id < 0 || id >= len(d.t.file.Tokens) {
 		return ""
@@ -43,8 +44,9 @@ func (d *Decoder) Next(id int) string {
 	return out.String()
 }
 
-// Flush ends the text: U+FFFD if bytes of no or of an unfinished character are
-// left, "" otherwise. The Decoder can be used for a new text.
+// Flush ends the text. It returns U+FFFD if invalid bytes or bytes of an
+// incomplete character remain, else "". Then the Decoder is ready for a new
+// text.
 func (d *Decoder) Flush() string {
 	if len(d.pending) > 0 {
 		d.broken = true

@@ -6,12 +6,12 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Tokenizer turns text into tokens and back. It is safe for concurrent use.
+// A Tokenizer converts text to tokens and back. It is safe for concurrent use.
 //
-// It works as distributed-llama's does: ids below BOS are ordinary tokens, ids
-// from BOS on are special ones. There is no splitting into words first, so
-// that an answer can differ from the tokenizer the model was trained with
-// where a merge crosses words.
+// It works like distributed-llama's: ids below BOS are ordinary tokens, ids
+// from BOS on are special tokens. It does not split text into words first, so
+// that its tokens can differ from those of the model's original tokenizer where
+// a merge crosses words.
 type Tokenizer struct {
 	file    File
 	ordinal map[string]int // text of an ordinary token -> id; the lowest id wins
@@ -20,7 +20,7 @@ type Tokenizer struct {
 	eos     map[int]bool
 }
 
-// New makes a Tokenizer of a file. The error is Invalid.
+// New returns the Tokenizer of a file. The error is Invalid.
 func New(f File) (*Tokenizer, error) {
 	if err := f.Validate(); err != nil {
 		return nil, fault.Errorf(fault.Invalid, "cannot use tokenizer: %w", err)
@@ -42,19 +42,19 @@ func New(f File) (*Tokenizer, error) {
 	return t, nil
 }
 
-// File is what the Tokenizer was made of. The caller must not change it.
+// File returns the file of the Tokenizer. The caller must not change it.
 func (t *Tokenizer) File() File { return t.file }
 
 // IsEOS reports whether a token ends an answer.
 func (t *Tokenizer) IsEOS(id int) bool { return t.eos[id] }
 
-// maxText bounds what Encode takes, in bytes.
+// maxText is the longest text that Encode accepts, in bytes.
 const maxText = 1 << 28
 
-// Encode returns the tokens of text. Special tokens written in the text are
-// taken as such. With bos, the result begins with the BOS token.
+// Encode returns the tokens of text. It recognises special tokens that are
+// written in the text. With bos, the result begins with the BOS token.
 //
-// It fails, as Invalid, if some byte of the text is in no token. The cost is
+// The error is Invalid if no token holds some byte of the text. The cost is
 // O(n log n) in the length of the text.
 func (t *Tokenizer) Encode(text string, bos bool) ([]int, error) {
 	if len(text) > maxText {
@@ -94,7 +94,7 @@ func (t *Tokenizer) Encode(text string, bos bool) ([]int, error) {
 	return m.merge(t, text), nil
 }
 
-// specialAt finds the special token that text begins with, lowest id first.
+// specialAt returns the special token with the lowest id that text begins with.
 func (t *Tokenizer) specialAt(text string) (int, bool) {
 	for _, id := range t.special[text[0]] {
 		if strings.HasPrefix(text, t.file.Tokens[id].Text) {

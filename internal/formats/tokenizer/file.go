@@ -1,9 +1,9 @@
 // Package tokenizer reads and writes the .t tokenizer files of
-// distributed-llama, makes them of Hugging Face tokenizers, and turns text
-// into tokens and back.
+// distributed-llama, converts Hugging Face tokenizers to them, and converts
+// text to tokens and back.
 package tokenizer
 
-// A Token is one entry of the vocabulary; its id is its place in the list.
+// A Token is one entry of the vocabulary; its id is its index.
 type Token struct {
 	Text  string // bytes, not always valid UTF-8
 	Score float32
@@ -15,10 +15,10 @@ type File struct {
 	BOS          int   // begins every text
 	EOS          []int // each ends an answer
 	AddBOS       bool
-	ChatTemplate string // Jinja; "" if there is none
+	ChatTemplate string // in Jinja, or ""
 }
 
-// MaxTokenLength is the length of the longest token in bytes.
+// MaxTokenLength returns the length of the longest token in bytes.
 func (f File) MaxTokenLength() int {
 	n := 0
 	for _, t := range f.Tokens {
@@ -27,7 +27,7 @@ func (f File) MaxTokenLength() int {
 	return n
 }
 
-// Magics: the format, and the one before it with five fixed numbers.
+// Magic numbers of the format, and of the older one with five fixed numbers.
 const (
 	magic    = 0x567124
 	oldMagic = 0x567123
@@ -49,7 +49,7 @@ const (
 	numKeys         = 11
 )
 
-// Bounds on what a hostile file can claim.
+// Limits for hostile files.
 const (
 	maxPairs    = 64
 	maxVocab    = 1 << 24

@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Files are the tokenizer files of a Hugging Face repository, nil where there
-// is none.
+// Files holds the tokenizer files of a Hugging Face repository. A missing file
+// is nil.
 type Files struct {
 	Config          []byte // config.json
 	TokenizerConfig []byte // tokenizer_config.json
@@ -18,13 +18,15 @@ type Files struct {
 	ChatTemplate    []byte // chat_template.jinja
 }
 
-// FromHuggingFace makes a .t file of a repository's tokenizer, with the bytes
-// of distributed-llama's converter wherever that one can read the tokenizer.
+// FromHuggingFace converts a repository's tokenizer to a .t file. The result
+// has the same bytes as that of distributed-llama's converter for every
+// tokenizer that both support.
 //
-// It reads more than that one does: some more classes, LlamaTokenizer without
-// a tokenizer.model, a list of named chat templates (the one named "default"),
-// and chat_template.jinja where tokenizer_config.json has no template. The
-// error is Invalid, Unsupported or NotFound and names file and field.
+// It supports more than that converter: some more classes, LlamaTokenizer
+// without a tokenizer.model, a list of named chat templates (it takes the one
+// named "default"), and chat_template.jinja if tokenizer_config.json has no
+// template. The error is Invalid, Unsupported or NotFound and names file and
+// field.
 func FromHuggingFace(in Files) (File, error) {
 	if in.TokenizerConfig == nil {
 		return File{}, fault.Errorf(fault.NotFound, "cannot convert tokenizer: there is no tokenizer_config.json")
@@ -94,8 +96,8 @@ func (c tokenizerConfig) template(jinja []byte) (string, error) {
 	return "", fault.Errorf(fault.Unsupported, "chat_template lists %d templates, none is named \"default\"", len(named))
 }
 
-// truthy is what Python makes of a JSON value; absent is what it is without
-// one.
+// truthy returns the truth of a JSON value in Python, or absent if it is
+// missing.
 func truthy(raw json.RawMessage, absent bool) bool {
 	if len(raw) == 0 {
 		return absent

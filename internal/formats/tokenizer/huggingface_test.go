@@ -12,7 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 )
 
-// sources reads the tokenizer files of a folder.
+// sources returns the tokenizer files of a folder.
 func sources(tb testing.TB, dir string) tokenizer.Files {
 	tb.Helper()
 	optional := func(name string) []byte {

@@ -21,8 +21,8 @@ type tokenizerJSON struct {
 }
 
 // fromTokenizerJSON reads the vocabulary of tokenizer.json, and the BOS and
-// EOS ids of config.json. A token's score is -id, so that merging by score is
-// merging by rank.
+// EOS ids of config.json. The score of a token is -id, so that the order of
+// merges by score is the order by rank.
 func fromTokenizerJSON(raw, config []byte) (File, error) {
 	var in tokenizerJSON
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -56,7 +56,7 @@ func fromTokenizerJSON(raw, config []byte) (File, error) {
 	return f, err
 }
 
-// inOrder lists the tokens by id, which must be 0 to n-1.
+// inOrder returns the tokens ordered by id. The ids must be 0 to n-1.
 func inOrder(ids map[string]int) ([]Token, error) {
 	if len(ids) == 0 {
 		return nil, fault.Errorf(fault.Invalid, "tokenizer.json: there are no tokens")
@@ -81,8 +81,8 @@ func inOrder(ids map[string]int) ([]Token, error) {
 	return tokens, nil
 }
 
-// fromByteLevel turns the characters by which GPT-2's byte-level BPE writes
-// bytes into those bytes; other characters stay.
+// fromByteLevel replaces the characters that represent bytes in GPT-2's
+// byte-level BPE by those bytes. It keeps other characters.
 func fromByteLevel(s string) string {
 	b := make([]byte, 0, len(s))
 	for _, r := range s {
@@ -96,7 +96,7 @@ func fromByteLevel(s string) string {
 }
 
 // byteOf is the inverse of GPT-2's bytes_to_unicode: printable characters of
-// Latin-1 stand for themselves, and U+0100 onwards for the other bytes in
+// Latin-1 represent themselves; U+0100 onwards represent the other bytes in
 // ascending order: 0 to 32, 127 to 160, 173.
 func byteOf(r rune) (byte, bool) {
 	switch {

@@ -3,15 +3,15 @@ package tokenizer
 // A merger joins neighbours that form an ordinary token, highest score first,
 // leftmost on ties.
 //
-// Symbols are a linked list over text; a heap holds the possible joins. A join
-// whose symbols have changed since it was found is dropped when it comes up,
-// so that each of at most n-1 joins costs O(log n).
+// Symbols are a linked list over text; a heap holds the possible joins. The
+// merger drops a join from the heap if its symbols have changed since it was
+// added, so that each of at most n-1 joins costs O(log n).
 type merger struct {
 	symbols []symbol
 	heap    []join
 }
 
-// A symbol is a token and the bytes text[start:end] it stands for.
+// A symbol is a token and its bytes, text[start:end].
 type symbol struct {
 	id         int32
 	start, end int32
@@ -19,8 +19,8 @@ type symbol struct {
 	gone       bool
 }
 
-// A join would replace symbol left and the one after it by token id. It is
-// valid while both still span the same bytes.
+// A join replaces symbol left and the next one by token id. It is valid while
+// both span the same bytes.
 type join struct {
 	score      float32
 	id         int32
@@ -67,8 +67,7 @@ func (m *merger) merge(t *Tokenizer, text string) []int {
 	return ids
 }
 
-// consider adds the join of symbol i and the one after it, if they form a
-// token.
+// consider adds the join of symbol i and the next one if they form a token.
 func (m *merger) consider(t *Tokenizer, text string, i int32) {
 	left := m.symbols[i]
 	if left.next < 0 {
@@ -83,7 +82,7 @@ func (m *merger) consider(t *Tokenizer, text string, i int32) {
 	}
 }
 
-// before orders joins. Symbols keep their places, so left is the position.
+// before orders joins. Symbols keep their index, so left is the position.
 func (a join) before(b join) bool {
 	if a.score != b.score {
 		return a.score > b.score

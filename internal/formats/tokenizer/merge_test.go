@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 )
 
-// plainEncode is the definition: emit special tokens and single tokens, then
-// join the best pair again and again. Quadratic.
+// plainEncode follows the definition: emit special tokens and single tokens,
+// then join the best pair until none is left. It is quadratic.
 func plainEncode(f tokenizer.File, text string, bos bool) ([]int, bool) {
 	var ids []int
 	if bos {
@@ -58,8 +58,8 @@ scan:
 	}
 }
 
-// randomFile makes a small vocabulary over few letters, with equal scores,
-// tokens of several bytes at first and special tokens that begin alike.
+// randomFile returns a small vocabulary over few letters, with equal scores,
+// tokens of several bytes and special tokens with common prefixes.
 func randomFile(rng *rand.Rand) tokenizer.File {
 	var f tokenizer.File
 	seen := map[string]bool{}

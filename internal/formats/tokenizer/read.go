@@ -11,9 +11,9 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Read reads a .t file to its last token; what follows is not looked at. It
-// keeps no more memory than a small multiple of the bytes it has read. The
-// error is Corrupt or Unsupported.
+// Read reads a .t file up to its last token and ignores the rest of r. It
+// allocates at most a small multiple of the bytes it has read. The error is
+// Corrupt or Unsupported.
 func Read(r io.Reader) (File, error) {
 	d := &decoder{r: bufio.NewReaderSize(r, 1<<16)}
 	f, err := d.file()
@@ -65,7 +65,7 @@ func (d *decoder) text(n int, what string) string {
 	return string(b)
 }
 
-// check keeps a Corrupt error if v is not from lo to hi.
+// check sets a Corrupt error unless v is between lo and hi.
 func (d *decoder) check(what string, v, lo, hi int) {
 	if d.err == nil && (v < lo || v > hi) {
 		d.err = fault.Errorf(fault.Corrupt, "%s is %d, want %d to %d", what, v, lo, hi)

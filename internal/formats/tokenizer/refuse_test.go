@@ -78,7 +78,7 @@ func TestByteLevel(t *testing.T) {
 
 func TestHuggingFaceRefuses(t *testing.T) {
 	cases := map[string]struct {
-		config, tc, tj string // "": there is no such file
+		config, tc, tj string // "" means that the file does not exist
 		kind           fault.Kind
 		want           string
 	}{
@@ -124,13 +124,13 @@ func TestHuggingFaceRefuses(t *testing.T) {
 	}
 }
 
-// message writes one field of a protocol buffer that holds bytes.
+// message returns one bytes field of a protocol buffer.
 func message(num int, body ...byte) []byte {
 	out := binary.AppendUvarint(nil, uint64(num)<<3|2)
 	return append(binary.AppendUvarint(out, uint64(len(body))), body...)
 }
 
-// pieceOf writes a piece of a SentencePiece model.
+// pieceOf returns a piece of a SentencePiece model.
 func pieceOf(text string, score float32, kind byte) []byte {
 	body := message(1, []byte(text)...)
 	body = binary.LittleEndian.AppendUint32(append(body, 2<<3|5), math.Float32bits(score))
@@ -144,7 +144,7 @@ func sentencePiece(raw []byte) tokenizer.Files {
 func TestSentencePiece(t *testing.T) {
 	pieces := bytes.Join([][]byte{pieceOf("<unk>", 0, 2), pieceOf("[B]", 0, 3), pieceOf("[E]", 0, 3), pieceOf("<0x0A>", 0, 6), pieceOf("▁a▁", -1.5, 1), pieceOf("<0xZZ>", 0, 1)}, nil)
 	trainer := message(2, append(message(46, '[', 'B', ']'), message(47, '[', 'E', ']')...)...)
-	other := append(binary.AppendUvarint(nil, 9<<3), 1) // a field that nobody knows
+	other := append(binary.AppendUvarint(nil, 9<<3), 1) // an unknown field
 	f, err := tokenizer.FromHuggingFace(sentencePiece(bytes.Join([][]byte{pieces, other, trainer}, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -164,8 +164,8 @@ func TestSentencePiece(t *testing.T) {
 		"NoBOS":      {pieces, `control piece "<s>"`},
 		"NotControl": {append(pieceOf("<s>", 0, 1), pieceOf("</s>", 0, 3)...), `control piece "<s>"`},
 		"NoText":     {message(1, 3<<3, 1), "piece 0: it has no text"},
-		"Cut":        {pieces[:len(pieces)-1], "cut off"},
-		"Long":       {[]byte{1<<3 | 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, "cut off"},
+		"Cut":        {pieces[:len(pieces)-1], "truncated"},
+		"Long":       {[]byte{1<<3 | 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, "truncated"},
 		"Garbage":    {[]byte("<html>"), "tokenizer.model"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// pieceControl is the type of pieces that stand for no text, as <s>
+// pieceControl is the type of pieces without text, such as <s>
 // (sentencepiece_model.proto, ModelProto.SentencePiece.Type).
 const pieceControl = 3
 
@@ -84,7 +84,7 @@ func readPiece(raw []byte, id int) (piece, error) {
 	return p, nil
 }
 
-// pieceText is the text a piece stands for: U+2581 is a space, <0xHH> a byte.
+// pieceText returns the text of a piece: U+2581 is a space, <0xHH> a byte.
 func pieceText(s string) string {
 	if len(s) == 6 && strings.HasPrefix(s, "<0x") && s[5] == '>' {
 		if b, err := strconv.ParseUint(s[3:5], 16, 8); err == nil {
@@ -101,7 +101,7 @@ type field struct {
 	bytes  []byte
 }
 
-// eachField walks the fields of one protocol buffer message.
+// eachField visits the fields of one protocol buffer message.
 func eachField(raw []byte, visit func(num int, v field) error) error {
 	for at := 0; at < len(raw); {
 		tag, n := binary.Uvarint(raw[at:])
@@ -112,7 +112,7 @@ func eachField(raw []byte, visit func(num int, v field) error) error {
 		at += n
 		v, size, ok := readValue(int(tag&7), raw[at:])
 		if !ok {
-			return fault.Errorf(fault.Invalid, "field %d at byte %d is cut off or of an unknown type", tag>>3, begin)
+			return fault.Errorf(fault.Invalid, "field %d at byte %d is truncated or has an unknown type", tag>>3, begin)
 		}
 		at += size
 		if err := visit(int(tag>>3), v); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Encode writes the file in the order of distributed-llama's converter. The
-// error is Invalid.
+// Encode returns the bytes of the file in the order of distributed-llama's
+// converter. The error is Invalid.
 func (f File) Encode() ([]byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, fault.Errorf(fault.Invalid, "cannot write tokenizer: %w", err)
@@ -48,8 +48,8 @@ func (f File) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// Validate reports what a .t file cannot hold. The error is Invalid and names
-// the token and the numbers.
+// Validate checks that a .t file can hold f. The error is Invalid and names the
+// token and the numbers.
 func (f File) Validate() error {
 	n := len(f.Tokens)
 	if n == 0 || n > maxVocab {
