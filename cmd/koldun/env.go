@@ -13,6 +13,8 @@ import (
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 )
 
 // envListenHost is the address on which servers listen that were given none:
@@ -60,7 +62,7 @@ func advise(err error) error {
 
 // openStore opens a store as the environment says.
 func openStore(ctx context.Context, url string) (objectstore.Store, error) {
-	return objectstore.Open(ctx, url, objectstore.S3ConfigFromEnv(os.Getenv))
+	return storeurl.Open(ctx, url, s3.ConfigFromEnv(os.Getenv))
 }
 
 // folder lets people name a folder without a slash in front.

@@ -24,6 +24,8 @@ import (
 	"github.com/gorizond/koldun/internal/local"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -42,7 +44,7 @@ var (
 type connections struct {
 	bus    *bus.Bus
 	nats   map[string][]byte // as pods are given it
-	s3     objectstore.S3Config
+	s3     s3store.Config
 	hubs   hubrevision.Hubs
 	secret func(namespace, name string) (map[string][]byte, bool)
 	// secrets are all of a namespace.
@@ -54,12 +56,12 @@ type connections struct {
 }
 
 func newManaged(ctx context.Context, c connections) (*managed, error) {
-	client, err := objectstore.NewS3Client(ctx, c.s3)
+	client, err := s3store.NewClient(ctx, c.s3)
 	if err != nil {
 		return nil, err
 	}
 	stores := func(ctx context.Context, url string) (objectstore.Store, error) {
-		return objectstore.Open(ctx, url, c.s3)
+		return storeurl.Open(ctx, url, c.s3)
 	}
 	reports := func(ctx context.Context, key string) (progress.Report, error) {
 		r, err := registry.Progress(c.bus).Get(ctx, key)

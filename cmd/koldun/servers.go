@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // servers are what a cluster would bring along, on loopback, with credentials
@@ -17,7 +17,7 @@ import (
 type servers struct {
 	bus   *bus.Bus
 	nats  map[string][]byte
-	s3    objectstore.S3Config
+	s3    s3store.Config
 	hub   string // endpoint, empty for the usual one
 	close []func()
 }
@@ -54,7 +54,7 @@ func (m *machine) serve(ctx context.Context) (*servers, error) {
 		return nil, err
 	}
 	s.close = append(s.close, func() { _ = store.Close(); _ = store.Wait() })
-	s.s3 = objectstore.S3Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
+	s.s3 = s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
 	if s.bus, err = bus.Connect(ctx, bus.Config{URL: n.ClientURL(), User: user, Password: password, Name: "koldun up", Logger: m.log}); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/convert"
-	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -17,7 +17,7 @@ func BenchmarkConvert(b *testing.B) {
 	dir := b.TempDir()
 	// About 111 million parameters, a file of 222 MB.
 	params := writeLargeModel(b, dir, largeModel{dim: 1024, hidden: 2816, layers: 6, heads: 16, vocab: 16000})
-	from, err := objectstore.OpenDir(dir)
+	from, err := dirstore.Open(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func BenchmarkConvert(b *testing.B) {
 			b.ReportAllocs()
 			begin := cpu(b)
 			for b.Loop() {
-				to, err := objectstore.OpenDir(b.TempDir())
+				to, err := dirstore.Open(b.TempDir())
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -15,7 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -89,12 +89,12 @@ func TestTokenizerOracles(t *testing.T) {
 }
 
 func TestTinyIntoFolder(t *testing.T) {
-	from, err := objectstore.OpenDir(tiny)
+	from, err := dirstore.Open(tiny)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	to, err := objectstore.OpenDir(dir)
+	to, err := dirstore.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,9 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -48,12 +51,12 @@ func TestMain(m *testing.M) {
 
 func convertOnce(from, to string) error {
 	ctx := context.Background()
-	cfg := objectstore.S3ConfigFromEnv(os.Getenv)
-	src, err := objectstore.Open(ctx, from, cfg)
+	cfg := s3.ConfigFromEnv(os.Getenv)
+	src, err := storeurl.Open(ctx, from, cfg)
 	if err != nil {
 		return err
 	}
-	dst, err := objectstore.Open(ctx, to, cfg)
+	dst, err := storeurl.Open(ctx, to, cfg)
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func TestKilled(t *testing.T) {
 			t: t, kills: kills, want: want, from: dir,
 			target: func(n int) (string, objectstore.Store) {
 				path := fmt.Sprintf("%s/%d", root, n)
-				s, err := objectstore.OpenDir(path)
+				s, err := dirstore.Open(path)
 				if err != nil {
 					t.Fatal(err)
 				}

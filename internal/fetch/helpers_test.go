@@ -24,6 +24,7 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/progress"
 )
 
@@ -158,7 +159,7 @@ func stores(t *testing.T, f func(t *testing.T, to objectstore.Store)) {
 
 func dirStore(t testing.TB, dir string) objectstore.Store {
 	t.Helper()
-	s, err := objectstore.OpenDir(dir)
+	s, err := dirstore.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

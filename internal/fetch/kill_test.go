@@ -23,6 +23,8 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 )
 
 // victimEnv makes the test binary a process that fetches, and is killed for it.
@@ -38,7 +40,7 @@ type order struct {
 	Hub, Repo string
 	Source    string // a store to copy from, in place of the hub
 	Target    string
-	S3        objectstore.S3Config
+	S3        s3.Config
 	Usual     bool // with the usual options, not with small ones
 }
 
@@ -69,7 +71,7 @@ func obey() error {
 		return err
 	}
 	ctx := context.Background()
-	to, err := objectstore.Open(ctx, o.Target, o.S3)
+	to, err := storeurl.Open(ctx, o.Target, o.S3)
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func obey() error {
 		options = fetch.Options{}
 	}
 	if o.Source != "" {
-		from, err := objectstore.Open(ctx, o.Source, o.S3)
+		from, err := storeurl.Open(ctx, o.Source, o.S3)
 		if err != nil {
 			return err
 		}
@@ -229,7 +231,7 @@ func TestKilledFetch(t *testing.T) {
 			// A slower source than loopback, so that there is something to hit.
 			h.Break(hubtest.Rule{CDN: true, Do: slowly(20 * time.Millisecond)})
 			url, b := target(t)
-			to, err := objectstore.Open(t.Context(), url, b.Config)
+			to, err := storeurl.Open(t.Context(), url, b.Config)
 			if err != nil {
 				t.Fatal(err)
 			}

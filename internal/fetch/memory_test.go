@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 )
 
 // memoryEnv is the size of a file in GiB, which then goes to a bucket that
@@ -38,7 +39,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-func measure(t *testing.T, size int64, target string, cfg objectstore.S3Config) {
+func measure(t *testing.T, size int64, target string, cfg s3.Config) {
 	t.Helper()
 	h := bigRepo(t, size)
 	out, _ := runVictim(t, order{Hub: h.URL, Repo: h.Repo, Target: target, S3: cfg, Usual: true}, 0)
@@ -50,7 +51,7 @@ func measure(t *testing.T, size int64, target string, cfg objectstore.S3Config) 
 	if used > 128<<10 {
 		t.Errorf("%d MiB for a file of %d MiB, want at most 128 MiB", used>>10, size>>20)
 	}
-	to, err := objectstore.Open(t.Context(), target, cfg)
+	to, err := storeurl.Open(t.Context(), target, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // sink speaks as much of S3 as one fetch needs and forgets the bytes of parts:
@@ -24,12 +24,12 @@ type sink struct {
 	whole   string // key of the completed upload
 }
 
-func newSink(t *testing.T) objectstore.S3Config {
+func newSink(t *testing.T) s3.Config {
 	t.Helper()
 	s := &sink{objects: map[string][]byte{}}
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
-	return objectstore.S3Config{Endpoint: srv.URL, AccessKey: "a", SecretKey: "b"}
+	return s3.Config{Endpoint: srv.URL, AccessKey: "a", SecretKey: "b"}
 }
 
 func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {

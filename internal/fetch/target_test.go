@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/fetch"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -39,7 +40,7 @@ func brokenS3(t *testing.T, b *s3test.Bucket, breaks func(w http.ResponseWriter,
 	t.Cleanup(srv.Close)
 	cfg := b.Config
 	cfg.Endpoint = srv.URL
-	store, err := objectstore.OpenS3(t.Context(), b.Name, "m", cfg)
+	store, err := s3.Open(t.Context(), b.Name, "m", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,21 +133,21 @@ func TestWrongBucketAndKeys(t *testing.T) {
 	b := s3test.New(t)
 	h := hubtest.New(t, hubtest.Options{}, light())
 	cases := map[string]struct {
-		change func(bucket string, cfg *objectstore.S3Config) string
+		change func(bucket string, cfg *s3.Config) string
 		want   fault.Kind
 		text   string
 	}{
-		"NoBucket":    {func(string, *objectstore.S3Config) string { return "no-such-bucket" }, fault.NotFound, "it does not exist"},
-		"WrongKey":    {func(b string, c *objectstore.S3Config) string { c.AccessKey = "other"; return b }, fault.Denied, "access key"},
-		"WrongSecret": {func(b string, c *objectstore.S3Config) string { c.SecretKey = "other"; return b }, fault.Denied, "SignatureDoesNotMatch"},
-		"NoServer":    {func(b string, c *objectstore.S3Config) string { c.Endpoint = "http://127.0.0.1:1"; return b }, fault.Transient, "refused"},
+		"NoBucket":    {func(string, *s3.Config) string { return "no-such-bucket" }, fault.NotFound, "it does not exist"},
+		"WrongKey":    {func(b string, c *s3.Config) string { c.AccessKey = "other"; return b }, fault.Denied, "access key"},
+		"WrongSecret": {func(b string, c *s3.Config) string { c.SecretKey = "other"; return b }, fault.Denied, "SignatureDoesNotMatch"},
+		"NoServer":    {func(b string, c *s3.Config) string { c.Endpoint = "http://127.0.0.1:1"; return b }, fault.Transient, "refused"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := b.Config
 			bucket := c.change(b.Name, &cfg)
-			to, err := objectstore.OpenS3(t.Context(), bucket, "m", cfg)
+			to, err := s3.Open(t.Context(), bucket, "m", cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

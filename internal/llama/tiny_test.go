@@ -10,7 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/convert"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -20,11 +20,11 @@ const tiny = "../../examples/models/koldun-tiny"
 func convertModel(tb testing.TB, from string, weights topology.FloatType, only convert.Part) (model, tokenizer string) {
 	tb.Helper()
 	dir := tb.TempDir()
-	source, err := objectstore.OpenDir(from)
+	source, err := dirstore.Open(from)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	target, err := objectstore.OpenDir(dir)
+	target, err := dirstore.Open(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}

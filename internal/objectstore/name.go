@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// checkName refuses names that could leave the root, mean different objects in
-// S3 and in a directory, or lie in WorkDir.
-func checkName(name string) error {
+// CheckName returns an Invalid error for a name that could leave the root, means
+// different objects in S3 and in a folder, or lies in WorkDir.
+func CheckName(name string) error {
 	if name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\\x00") {
 		return fault.Errorf(fault.Invalid, "%q cannot name an object: write a relative path with slashes", name)
 	}
@@ -22,8 +22,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// Limits of S3 that hold for directories too, so that what works with one
-// works with the other.
+// Limits of S3. They hold for folders too, so that both stores accept the same.
 const (
 	minPartSize = 5 << 20
 	maxPartSize = 5 << 30
@@ -31,7 +30,8 @@ const (
 	maxToken    = 512
 )
 
-func (o UploadOptions) check() error {
+// Check returns an Invalid error for options outside of the limits of S3.
+func (o UploadOptions) Check() error {
 	switch {
 	case o.Size < 0:
 		return fault.Errorf(fault.Invalid, "the size %d is negative", o.Size)
@@ -50,8 +50,8 @@ func (o UploadOptions) check() error {
 	return nil
 }
 
-// checkPart refuses a part that does not fit into the upload.
-func (o UploadOptions) checkPart(number, size int) error {
+// CheckPart returns an Invalid error for a part that does not fit the upload.
+func (o UploadOptions) CheckPart(number, size int) error {
 	if number < 1 || number > o.Parts() {
 		return fault.Errorf(fault.Invalid, "there is no part %d of %d", number, o.Parts())
 	}
@@ -61,8 +61,8 @@ func (o UploadOptions) checkPart(number, size int) error {
 	return nil
 }
 
-// workName is the name of the work files of an upload.
-func workName(name string) string {
+// WorkName returns the base name of the work files of an upload.
+func WorkName(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:16])
 }

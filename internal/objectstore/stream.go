@@ -5,12 +5,17 @@ import (
 	"io"
 )
 
-// exactReader gives exactly left bytes of r: a stream that ends before fails
-// with io.ErrUnexpectedEOF.
+// ExactReader returns a reader of exactly length bytes of r; a stream that
+// ends before fails with io.ErrUnexpectedEOF. wrap adds a name and a fault kind
+// to errors. Closing the reader closes r.
+func ExactReader(r io.ReadCloser, length int64, wrap func(error) error) io.ReadCloser {
+	return &exactReader{r: r, left: length, wrap: wrap}
+}
+
 type exactReader struct {
 	r    io.ReadCloser
-	left int64
-	wrap func(error) error // puts a name and a kind on errors
+	left int64 // bytes
+	wrap func(error) error
 }
 
 func (e *exactReader) Read(p []byte) (int, error) {

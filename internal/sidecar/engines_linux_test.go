@@ -15,7 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/supervise"
 	"github.com/gorizond/koldun/internal/topology"
 	"github.com/gorizond/koldun/internal/waittest"
@@ -136,11 +136,11 @@ func supervised(t *testing.T, waitFor []string, command ...string) string {
 func converted(t *testing.T) (model, tokenizer string) {
 	t.Helper()
 	dir := t.TempDir()
-	from, err := objectstore.OpenDir(tinyModel)
+	from, err := dirstore.Open(tinyModel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := objectstore.OpenDir(dir)
+	to, err := dirstore.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

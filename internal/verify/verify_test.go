@@ -10,7 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/verify"
 )
@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			store, err := objectstore.OpenDir(dir)
+			store, err := dirstore.Open(dir)
 			if err != nil {
 				t.Fatal(err)
 			}

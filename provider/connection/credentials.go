@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // credentials are the data of a Secret. Its keys are compared without case and
@@ -54,7 +54,7 @@ func (c credentials) nats(cfg *bus.Config) {
 }
 
 // s3 adds what a Secret says of a connection to an object store.
-func (c credentials) s3(cfg *objectstore.S3Config) {
+func (c credentials) s3(cfg *s3store.Config) {
 	cfg.AccessKey = c.first("AWS_ACCESS_KEY_ID", "accessKeyId", "accessKey")
 	cfg.SecretKey = c.first("AWS_SECRET_ACCESS_KEY", "secretAccessKey", "secretKey")
 	cfg.SessionToken = c.first("AWS_SESSION_TOKEN", "sessionToken")

@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/wake"
 )
 
@@ -191,25 +191,25 @@ func (r resolver) nats(ctx context.Context) (bus.Config, Config, error) {
 	return out, c, nil
 }
 
-func (r resolver) s3(ctx context.Context) (objectstore.S3Config, error) {
+func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 	c, err := r.part(ctx, "s3", func(s v1alpha1.ProviderConfigSpec) bool { return s.S3 != nil })
 	if err != nil {
-		return objectstore.S3Config{}, err
+		return s3.Config{}, err
 	}
-	out := objectstore.S3Config{Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region}
+	out := s3.Config{Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region}
 	if out.Region == "" {
-		out.Region = objectstore.DefaultRegion
+		out.Region = s3.DefaultRegion
 	}
 	if u, err := url.Parse(out.Endpoint); out.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
-		return objectstore.S3Config{}, fault.Errorf(fault.Invalid, "%s: spec.s3.endpoint is not http[s]://HOST[:PORT]", c)
+		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: spec.s3.endpoint is not http[s]://HOST[:PORT]", c)
 	}
 	secret, err := r.credentials(ctx, c, c.s3Ref())
 	if err != nil {
-		return objectstore.S3Config{}, err
+		return s3.Config{}, err
 	}
 	secret.s3(&out)
 	if c.s3Ref() != nil && (out.AccessKey == "" || out.SecretKey == "") {
-		return objectstore.S3Config{}, fault.Errorf(fault.Invalid, "%s: Secret %q has no access key: it needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey", c, c.s3Ref().Name)
+		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: Secret %q has no access key: it needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey", c, c.s3Ref().Name)
 	}
 	return out, nil
 }

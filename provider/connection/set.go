@@ -18,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/wake"
 )
 
@@ -34,7 +35,7 @@ type Pool struct {
 	secrets *Secrets
 	board   *wake.Board
 	lines   *shared[bus.Config, *Line]
-	stores  *shared[objectstore.S3Config, *store]
+	stores  *shared[s3store.Config, *store]
 	hubs    *shared[hubAccess, *library]
 }
 
@@ -73,8 +74,8 @@ type store struct {
 	err    error
 }
 
-func openStore(cfg objectstore.S3Config) *store {
-	client, err := objectstore.NewS3Client(context.Background(), cfg)
+func openStore(cfg s3store.Config) *store {
+	client, err := s3store.NewClient(context.Background(), cfg)
 	return &store{client, err}
 }
 
@@ -165,7 +166,7 @@ func Shared[T any](ctx context.Context, s *Set, name string, open func(*bus.Bus)
 
 // S3 is the client of the object store, and its configuration. It asks no
 // server. Errors: all kinds but those of a server.
-func (s *Set) S3(ctx context.Context) (*s3.Client, objectstore.S3Config, error) {
+func (s *Set) S3(ctx context.Context) (*s3.Client, s3store.Config, error) {
 	cfg, err := s.resolver.s3(ctx)
 	if err != nil {
 		return nil, cfg, err
@@ -184,7 +185,7 @@ func (s *Set) Store(ctx context.Context, url string) (objectstore.Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	return objectstore.NewS3(client, ref.Bucket, ref.Path)
+	return s3store.New(client, ref.Bucket, ref.Path)
 }
 
 // Hub is the client of a hub; an empty endpoint is that of the ProviderConfig.

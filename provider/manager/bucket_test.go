@@ -13,7 +13,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 func bucket(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.Bucket {
@@ -27,7 +27,7 @@ func bucket(w *world, name string, policies ...xpv2.ManagementAction) *v1alpha1.
 
 func (w *world) store() *s3.Client {
 	w.t.Helper()
-	c, err := objectstore.NewS3Client(w.t.Context(), w.s3.Config())
+	c, err := s3store.NewClient(w.t.Context(), w.s3.Config())
 	if err != nil {
 		w.t.Fatal(err)
 	}

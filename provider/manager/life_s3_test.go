@@ -12,7 +12,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // objects are those of a bucket below a prefix.
@@ -67,7 +67,7 @@ func bucketLife() life {
 		},
 		outside: func(w *world, name string) (string, error) {
 			_, err := w.store().HeadBucket(w.t.Context(), &s3.HeadBucketInput{Bucket: &name})
-			if fault.Is(objectstore.S3Error(err), fault.NotFound) {
+			if fault.Is(s3store.Fault(err), fault.NotFound) {
 				return "", nil
 			}
 			if err != nil {
@@ -113,7 +113,7 @@ func bucketLife() life {
 func modelArtifactLife() life {
 	save := func(w *world, name string) {
 		w.t.Helper()
-		store, err := objectstore.NewS3(w.store(), "models", name)
+		store, err := s3store.New(w.store(), "models", name)
 		if err != nil {
 			w.t.Fatal(err)
 		}

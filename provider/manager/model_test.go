@@ -18,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -29,7 +30,7 @@ func (w *world) artifact() objectstore.Store {
 	if _, err := c.CreateBucket(w.t.Context(), &s3.CreateBucketInput{Bucket: aws.String("models")}); err != nil {
 		w.t.Fatal(err)
 	}
-	store, err := objectstore.NewS3(c, "models", "tiny")
+	store, err := s3store.New(c, "models", "tiny")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/hub/hubserver"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
 	"github.com/gorizond/koldun/test/cluster"
@@ -39,7 +40,7 @@ type stage struct {
 	*platform.Platform
 	tofu *tofu.Mirror
 	bus  *bus.Bus
-	s3   objectstore.S3Config
+	s3   s3store.Config
 	env  []string // of commands
 }
 
@@ -252,7 +253,7 @@ func (s *stage) nothing(t *testing.T, namespace string) {
 		}
 		return err
 	})
-	store, err := objectstore.Open(t.Context(), "s3://koldun-models/converted", s.s3)
+	store, err := storeurl.Open(t.Context(), "s3://koldun-models/converted", s.s3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -153,7 +153,7 @@ func model(s *servers) {
 	}
 	_, err := s.store.CreateBucket(ctx, &awss3.CreateBucketInput{Bucket: aws.String("models")})
 	check(err)
-	store, err := objectstore.NewS3(s.store, "models", "org/tiny/q40")
+	store, err := s3.New(s.store, "models", "org/tiny/q40")
 	check(err)
 	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40", Origin: manifest.Origin{Source: "hf://org/tiny"}}
 	for name, body := range map[string]string{"dllama_model_tiny_q40.m": "weights", "dllama_tokenizer_tiny.t": "words"} {

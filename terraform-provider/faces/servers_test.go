@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -32,7 +32,7 @@ func fresh(t *testing.T) *servers {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.bus.Close)
-	if s.store, err = objectstore.NewS3Client(t.Context(), s.s3.Config()); err != nil {
+	if s.store, err = s3store.NewClient(t.Context(), s.s3.Config()); err != nil {
 		t.Fatal(err)
 	}
 	return s

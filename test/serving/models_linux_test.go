@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 	"github.com/gorizond/koldun/internal/manifest"
-	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/verify"
 )
 
@@ -141,7 +141,7 @@ func (j *modelJob) judge(t *testing.T, dir string, last bool) {
 func (j *modelJob) look(t *testing.T, dir string, last bool) modelState {
 	t.Helper()
 	m := modelState{when: fmt.Sprintf("%s in %s", j.name, filepath.Base(dir)), wanted: j.wanted, last: last}
-	store, err := objectstore.OpenDir(dir)
+	store, err := dirstore.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

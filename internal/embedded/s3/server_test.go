@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/objectstore/storetest"
 )
 
@@ -20,8 +21,8 @@ func testConfig(dir string) Config {
 	return Config{Dir: dir, AccessKey: "key", SecretKey: "secret"}
 }
 
-func clientConfig(s *Server) objectstore.S3Config {
-	return objectstore.S3Config{Endpoint: s.Endpoint(), AccessKey: "key", SecretKey: "secret"}
+func clientConfig(s *Server) s3.Config {
+	return s3.Config{Endpoint: s.Endpoint(), AccessKey: "key", SecretKey: "secret"}
 }
 
 // The stores of all file systems behave the same.
@@ -58,7 +59,7 @@ func TestLayoutsConform(t *testing.T) {
 func newBucket(t *testing.T, srv *Server) func() objectstore.Store {
 	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
-	client, err := objectstore.NewS3Client(t.Context(), clientConfig(srv))
+	client, err := s3.NewClient(t.Context(), clientConfig(srv))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func newBucket(t *testing.T, srv *Server) func() objectstore.Store {
 		t.Fatal(err)
 	}
 	return func() objectstore.Store {
-		s, err := objectstore.NewS3(client, name, "")
+		s, err := s3.New(client, name, "")
 		if err != nil {
 			t.Fatal(err)
 		}

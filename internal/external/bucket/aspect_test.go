@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // capable is a bucket on a server that implements everything that a spec may
@@ -30,7 +30,7 @@ func front(t *testing.T, b *s3test.Bucket, h s3test.Handler) {
 	t.Helper()
 	b.Config = s3test.Front(t, b.Config, h)
 	var err error
-	if b.Client, err = objectstore.NewS3Client(t.Context(), b.Config); err != nil {
+	if b.Client, err = s3store.NewClient(t.Context(), b.Config); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // A Spec describes a bucket. Of what is absent nothing is asked, so that a
@@ -87,7 +87,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 
 func (c *Client) head(ctx context.Context, bucket string) (region string, exists bool, err error) {
 	out, err := c.s3.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &bucket})
-	if err = objectstore.S3Error(err); fault.Is(err, fault.NotFound) {
+	if err = s3store.Fault(err); fault.Is(err, fault.NotFound) {
 		return "", false, nil
 	}
 	if err != nil {
@@ -110,14 +110,14 @@ func (c *Client) at() string {
 // Create makes the bucket. One that we own already is fine.
 func (c *Client) Create(ctx context.Context, s Spec) error {
 	in := &s3.CreateBucketInput{Bucket: &s.BucketName}
-	if c.region != "" && c.region != objectstore.DefaultRegion {
+	if c.region != "" && c.region != s3store.DefaultRegion {
 		// Amazon refuses the constraint for its oldest region only.
 		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(c.region)}
 	}
 	if _, err := c.s3.CreateBucket(ctx, in); err != nil {
 		// The codes for "exists" differ between services: look who owns it.
 		if _, exists, seen := c.head(ctx, s.BucketName); seen != nil || !exists {
-			return fmt.Errorf("cannot create bucket %q%s: %w", s.BucketName, c.at(), objectstore.S3Error(err))
+			return fmt.Errorf("cannot create bucket %q%s: %w", s.BucketName, c.at(), s3store.Fault(err))
 		}
 	}
 	return c.Update(ctx, s)
@@ -141,7 +141,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 }
 
 func (c *Client) aspectError(verb, aspect, bucket string, err error) error {
-	err = objectstore.S3Error(err)
+	err = s3store.Fault(err)
 	if code(err) == "NotImplemented" {
 		return fault.Errorf(fault.Unsupported, "cannot %s %s of bucket %q%s: the server does not implement it; remove it from the spec: %w", verb, aspect, bucket, c.at(), err)
 	}
@@ -157,7 +157,7 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 		}
 	}
 	_, err := c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &s.BucketName})
-	err = objectstore.S3Error(err)
+	err = s3store.Fault(err)
 	switch {
 	case err == nil || fault.Is(err, fault.NotFound):
 		return nil

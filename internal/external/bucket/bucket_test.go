@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 func TestMain(m *testing.M) { s3test.Main(m) }
@@ -57,7 +57,7 @@ func TestWrongKeyIsDenied(t *testing.T) {
 	b := s3test.New(t)
 	cfg := b.Config
 	cfg.SecretKey = "wrong"
-	client, err := objectstore.NewS3Client(t.Context(), cfg)
+	client, err := s3store.NewClient(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

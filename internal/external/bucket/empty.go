@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // empty removes all objects, with their versions, and what was never completed.
@@ -24,7 +24,7 @@ func (c *Client) empty(ctx context.Context, bucket string) error {
 			err = c.abort(ctx, bucket, uploads)
 		}
 	}
-	if err = objectstore.S3Error(err); err == nil || fault.Is(err, fault.NotFound) {
+	if err = s3store.Fault(err); err == nil || fault.Is(err, fault.NotFound) {
 		return nil
 	}
 	return fmt.Errorf("cannot empty bucket %q%s: %w", bucket, c.at(), err)
@@ -89,7 +89,7 @@ func (c *Client) uploads(ctx context.Context, bucket string) ([]types.MultipartU
 func (c *Client) abort(ctx context.Context, bucket string, uploads []types.MultipartUpload) error {
 	for _, u := range uploads {
 		_, err := c.s3.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &bucket, Key: u.Key, UploadId: u.UploadId})
-		if err = objectstore.S3Error(err); err != nil && code(err) != "NoSuchUpload" {
+		if err = s3store.Fault(err); err != nil && code(err) != "NoSuchUpload" {
 			return fmt.Errorf("cannot abort upload of %q: %w", aws.ToString(u.Key), err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 var _ external.Viewer[Spec] = (*Client)(nil)
@@ -47,7 +47,7 @@ func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 
 // secondary reports whether an error leaves open what nobody has asked for.
 func secondary(err error) bool {
-	return code(err) == "NotImplemented" || code(err) == "MethodNotAllowed" || fault.Is(objectstore.S3Error(err), fault.Denied)
+	return code(err) == "NotImplemented" || code(err) == "MethodNotAllowed" || fault.Is(s3store.Fault(err), fault.Denied)
 }
 
 func (c *Client) viewVersioning(ctx context.Context, s *Spec) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/progress"
 )
 
@@ -37,7 +38,7 @@ func whole(t *testing.T, store objectstore.Store) {
 
 func world(t *testing.T) (*modelartifact.Client, objectstore.Store) {
 	t.Helper()
-	store, err := objectstore.OpenDir(t.TempDir())
+	store, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
 func TestLifeOfARecord(t *testing.T) {
 	ctx := t.Context()
-	store, err := objectstore.OpenDir(t.TempDir())
+	store, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

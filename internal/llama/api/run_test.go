@@ -24,7 +24,7 @@ import (
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/llama/api"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	wire "github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/topology"
 	"github.com/gorizond/koldun/internal/waittest"
@@ -35,11 +35,11 @@ const tiny = "../../../examples/models/koldun-tiny"
 func tinyConfig(tb testing.TB) llama.Config {
 	tb.Helper()
 	dir := tb.TempDir()
-	from, err := objectstore.OpenDir(tiny)
+	from, err := dirstore.Open(tiny)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	to, err := objectstore.OpenDir(dir)
+	to, err := dirstore.Open(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
 
@@ -35,7 +37,7 @@ const (
 // Settings of a provider.
 type Settings struct {
 	NATS bus.Config // URL "" is not configured
-	S3   objectstore.S3Config
+	S3   s3store.Config
 	Kube kube.Config
 	// Unknown are the systems whose settings depend on something that is not
 	// applied yet.
@@ -123,7 +125,7 @@ func (c *Connections) S3(ctx context.Context) (*s3.Client, error) {
 	if err := c.check(S3); err != nil {
 		return nil, err
 	}
-	client, err := objectstore.NewS3Client(ctx, c.Settings.S3)
+	client, err := s3store.NewClient(ctx, c.Settings.S3)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (c *Connections) Open(ctx context.Context, url string) (objectstore.Store, 
 	if err := c.check(S3); err != nil {
 		return nil, err
 	}
-	return objectstore.Open(ctx, url, c.Settings.S3)
+	return storeurl.Open(ctx, url, c.Settings.S3)
 }
 
 // Kube is the client of the cluster.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
@@ -120,7 +120,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	out.Adopt = adopt.ValueBool()
 	nats, s3, k := values[connection.NATS], values[connection.S3], values[connection.Kubernetes]
 	out.NATS = bus.Config{URL: nats["url"], User: nats["user"], Password: nats["password"], CredsFile: nats["creds_file"], Name: kube.FieldManager}
-	out.S3 = objectstore.S3Config{
+	out.S3 = s3store.Config{
 		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
 		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // Outside is where the servers are that a platform team has: reachable from
 // this machine.
 type Outside struct {
 	NATS bus.Config
-	S3   objectstore.S3Config
+	S3   s3.Config
 	Hub  string // URL of what stands for huggingface.co
 }
 

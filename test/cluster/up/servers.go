@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/hub/hubserver"
-	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
@@ -57,7 +57,7 @@ func serve(ctx context.Context, dir, models string) (*servers, error) {
 	s.closers = append(s.closers, func() { _ = store.Close() })
 	s.outside = platform.Outside{
 		NATS: bus.Config{URL: n.ClientURL(), User: user, Password: password},
-		S3:   objectstore.S3Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret},
+		S3:   s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret},
 		Hub:  hub,
 	}
 	ok = true

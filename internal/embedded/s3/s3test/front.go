@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // A Handler answers a request, or reports false to have it passed on.
@@ -17,7 +17,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) bool
 
 // Front stands in front of a gateway until the test ends, and has a handler
 // answer what the gateway cannot. The result is how to connect to it.
-func Front(t testing.TB, to objectstore.S3Config, h Handler) objectstore.S3Config {
+func Front(t testing.TB, to s3.Config, h Handler) s3.Config {
 	t.Helper()
 	target, err := url.Parse(to.Endpoint)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // AccessKey and SecretKey are those of every gateway of this package.
@@ -173,14 +174,14 @@ func (g *Gateway) Kill() {
 }
 
 // Config is how to connect.
-func (g *Gateway) Config() objectstore.S3Config {
-	return objectstore.S3Config{Endpoint: g.Endpoint, Region: s3.Region, AccessKey: AccessKey, SecretKey: SecretKey}
+func (g *Gateway) Config() s3store.Config {
+	return s3store.Config{Endpoint: g.Endpoint, Region: s3.Region, AccessKey: AccessKey, SecretKey: SecretKey}
 }
 
 // A Bucket is a fresh bucket.
 type Bucket struct {
 	Name   string
-	Config objectstore.S3Config
+	Config s3store.Config
 	Client *awss3.Client
 }
 
@@ -195,7 +196,7 @@ func NewOn(t testing.TB, g *Gateway) *Bucket {
 	t.Helper()
 	b := &Bucket{Name: fmt.Sprintf("test-%d-%d", os.Getpid(), shared.buckets.Add(1)), Config: g.Config()}
 	var err error
-	if b.Client, err = objectstore.NewS3Client(context.Background(), b.Config); err != nil {
+	if b.Client, err = s3store.NewClient(context.Background(), b.Config); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Client.CreateBucket(context.Background(), &awss3.CreateBucketInput{Bucket: aws.String(b.Name)}); err != nil {
@@ -207,7 +208,7 @@ func NewOn(t testing.TB, g *Gateway) *Bucket {
 // Store is the bucket from a prefix on.
 func (b *Bucket) Store(t testing.TB, prefix string) objectstore.Store {
 	t.Helper()
-	s, err := objectstore.NewS3(b.Client, b.Name, prefix)
+	s, err := s3store.New(b.Client, b.Name, prefix)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package objectstore
+package dir
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve gives a new file its length and, where the file system can, its
-// blocks, so that a full disk shows before the download and not at its end.
+// reserve sets the length of a new file and allocates its blocks where the file
+// system can, so that a full disk fails before the download and not at its end.
 func reserve(f *os.File, size int64) error {
 	if size == 0 {
 		return nil
@@ -27,7 +27,7 @@ func reserve(f *os.File, size int64) error {
 	}
 }
 
-// syncData brings the bytes of a file to the disk.
+// syncData writes the bytes of a file to the disk.
 func syncData(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

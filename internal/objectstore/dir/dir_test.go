@@ -1,4 +1,4 @@
-package objectstore_test
+package dir_test
 
 import (
 	"os"
@@ -9,19 +9,20 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/dir"
 )
 
-func openDir(t *testing.T, dir string) objectstore.Store {
+func openDir(t *testing.T, path string) objectstore.Store {
 	t.Helper()
-	s, err := objectstore.OpenDir(dir)
+	s, err := dir.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// Links may lead about inside the root, but not out of it.
-func TestDirLinks(t *testing.T) {
+// Symbolic links may lead anywhere inside the root, but not out of it.
+func TestLinks(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	for path, body := range map[string]string{outside + "/secret": "s", dir + "/blobs": "in"} {
 		if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
@@ -56,7 +57,7 @@ func TestDirLinks(t *testing.T) {
 	}
 }
 
-func TestDirConflicts(t *testing.T) {
+func TestConflicts(t *testing.T) {
 	s := openDir(t, t.TempDir())
 	if err := s.Put(t.Context(), "a/b", []byte("x")); err != nil {
 		t.Fatal(err)
@@ -76,8 +77,8 @@ func TestDirConflicts(t *testing.T) {
 	}
 }
 
-// The token is of the bytes that an upload wrote, not of the name.
-func TestDirSealBreaks(t *testing.T) {
+// A token belongs to the bytes that an upload wrote, not to the name.
+func TestSealBreaks(t *testing.T) {
 	dir := t.TempDir()
 	s := openDir(t, dir)
 	body := make([]byte, 100)
@@ -133,8 +134,8 @@ func TestDirSealBreaks(t *testing.T) {
 	}
 }
 
-// What earlier processes left in a work folder is no obstacle.
-func TestDirDamagedUpload(t *testing.T) {
+// An upload starts again when the files of an earlier process are damaged.
+func TestDamagedUpload(t *testing.T) {
 	for name, damage := range map[string]func(work string) error{
 		"NoData":      func(w string) error { return os.Remove(w + "/data") },
 		"NoParts":     func(w string) error { return os.Remove(w + "/parts") },
@@ -180,8 +181,8 @@ func TestDirDamagedUpload(t *testing.T) {
 	}
 }
 
-// What is no regular file is no object, and nobody waits for it.
-func TestDirSpecialFiles(t *testing.T) {
+// A pipe is not an object, and opening it does not block.
+func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package objectstore
+package dir
 
 import "os"
 

@@ -1,4 +1,4 @@
-package objectstore_test
+package s3_test
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
 // answering is a store whose service answers everything alike.
@@ -38,14 +39,14 @@ func answering(t *testing.T, status int, code string) (objectstore.Store, *atomi
 		_, _ = io.WriteString(w, `<Error><Code>`+code+`</Code><Message>said so</Message></Error>`)
 	}))
 	t.Cleanup(srv.Close)
-	s, err := objectstore.OpenS3(t.Context(), "bucket", "p", objectstore.S3Config{Endpoint: srv.URL, AccessKey: "a", SecretKey: "b"})
+	s, err := s3.Open(t.Context(), "bucket", "p", s3.Config{Endpoint: srv.URL, AccessKey: "a", SecretKey: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, &n
 }
 
-func TestS3AnswersBecomeFaults(t *testing.T) {
+func TestAnswersBecomeFaults(t *testing.T) {
 	cases := map[string]struct {
 		status int
 		code   string
@@ -95,9 +96,9 @@ func TestS3AnswersBecomeFaults(t *testing.T) {
 	}
 }
 
-func TestS3Unreachable(t *testing.T) {
+func TestUnreachable(t *testing.T) {
 	t.Parallel()
-	s, err := objectstore.OpenS3(t.Context(), "bucket", "", objectstore.S3Config{Endpoint: "http://127.0.0.1:1", AccessKey: "a", SecretKey: "b"})
+	s, err := s3.Open(t.Context(), "bucket", "", s3.Config{Endpoint: "http://127.0.0.1:1", AccessKey: "a", SecretKey: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestS3Unreachable(t *testing.T) {
 	}
 }
 
-func TestS3Authority(t *testing.T) {
+func TestAuthority(t *testing.T) {
 	t.Parallel()
 	var hits atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -123,7 +124,7 @@ func TestS3Authority(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func(file string) error {
-		s, err := objectstore.OpenS3(t.Context(), "bucket", "", objectstore.S3Config{Endpoint: srv.URL, AccessKey: "a", SecretKey: "b", CAFile: file})
+		s, err := s3.Open(t.Context(), "bucket", "", s3.Config{Endpoint: srv.URL, AccessKey: "a", SecretKey: "b", CAFile: file})
 		if err != nil {
 			return err
 		}
@@ -147,48 +148,20 @@ func TestS3Authority(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
-	cfg := objectstore.S3Config{AccessKey: "a", SecretKey: "b"}
-	for url, want := range map[string]string{
-		"s3://bucket":        "s3://bucket",
-		"s3://bucket/a/b/":   "s3://bucket/a/b",
-		"file:///tmp/x":      "file:///tmp/x",
-		"/tmp/x":             "file:///tmp/x",
-		"hf://org/repo":      "",
-		"s3://bucket/a/../b": "",
-		"ftp://x":            "",
-		"":                   "",
-	} {
-		s, err := objectstore.Open(t.Context(), url, cfg)
-		if want == "" {
-			if !fault.Is(err, fault.Invalid) {
-				t.Errorf("Open(%q) = %v, want Invalid", url, err)
-			}
-			continue
-		}
-		if err != nil || s.URL() != want {
-			t.Errorf("Open(%q) = %v, %v", url, s, err)
-		}
-	}
-	if _, err := objectstore.Open(t.Context(), "s3://bucket", objectstore.S3Config{AccessKey: "a"}); !fault.Is(err, fault.Invalid) {
-		t.Errorf("half of the credentials: %v", err)
-	}
-}
-
-func TestS3ConfigFromEnv(t *testing.T) {
+func TestConfigFromEnv(t *testing.T) {
 	env := map[string]string{
 		"AWS_ENDPOINT_URL": "http://all", "AWS_ENDPOINT_URL_S3": " http://s3 ", "AWS_DEFAULT_REGION": "r",
 		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SESSION_TOKEN": "c", "AWS_CA_BUNDLE": "/ca", "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
 	}
-	got := objectstore.S3ConfigFromEnv(func(k string) string { return env[k] })
-	want := objectstore.S3Config{Endpoint: "http://s3", Region: "r", AccessKey: "a", SecretKey: "b", SessionToken: "c", CAFile: "/ca", PlainParts: true}
+	got := s3.ConfigFromEnv(func(k string) string { return env[k] })
+	want := s3.Config{Endpoint: "http://s3", Region: "r", AccessKey: "a", SecretKey: "b", SessionToken: "c", CAFile: "/ca", PlainParts: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // Of several stores in one bucket each keeps to its prefix.
-func TestS3PrefixesAreApart(t *testing.T) {
+func TestPrefixesAreApart(t *testing.T) {
 	b := s3test.New(t)
 	one, two, all := b.Store(t, "m"), b.Store(t, "m2"), b.Store(t, "")
 	for _, s := range []objectstore.Store{one, two} {
@@ -230,7 +203,7 @@ func TestS3PrefixesAreApart(t *testing.T) {
 
 // An upload that was begun but not recorded, since the process died in
 // between, is found by the record before it.
-func TestS3UnrecordedUploadGoes(t *testing.T) {
+func TestUnrecordedUploadGoes(t *testing.T) {
 	b := s3test.New(t)
 	s := b.Store(t, "m")
 	o := objectstore.UploadOptions{Size: 1, PartSize: 5 << 20, Token: "t"}

@@ -1,4 +1,4 @@
-package objectstore
+package dir
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// dirKind is the fault kind of an error of the file system; "" if the error
-// has one already, or none fits.
-func dirKind(err error) fault.Kind {
+// kindOf returns the fault kind of an error of the file system; "" if the error
+// has a kind already, or none fits.
+func kindOf(err error) fault.Kind {
 	switch {
 	case err == nil, fault.KindOf(err) != fault.Internal:
 		return ""
@@ -22,7 +22,7 @@ func dirKind(err error) fault.Kind {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return fault.Quota
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, fs.ErrExist):
-		return fault.Conflict // a file stands where a folder must be, or the other way round
+		return fault.Conflict // a file in place of a folder, or a folder in place of a file
 	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENAMETOOLONG), escapes(err):
 		return fault.Invalid
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EIO), errors.Is(err, syscall.ESTALE):

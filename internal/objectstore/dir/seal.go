@@ -1,6 +1,8 @@
-package objectstore
+package dir
 
 import (
+	"github.com/gorizond/koldun/internal/objectstore"
+
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -8,11 +10,11 @@ import (
 	"syscall"
 )
 
-// sealDir holds one seal for each file that an Upload wrote.
-const sealDir = WorkDir + "/seals"
+// sealDir holds one seal per file that an Upload wrote.
+const sealDir = objectstore.WorkDir + "/seals"
 
-// A seal ties a token to the very file that an Upload finished: a file that
-// was changed or replaced since has another inode or modification time.
+// A seal binds a token to the file that an Upload finished: a file that was
+// changed or replaced since then has another inode or modification time.
 type seal struct {
 	Name     string `json:"name"`
 	Token    string `json:"token"`
@@ -21,7 +23,7 @@ type seal struct {
 	Inode    uint64 `json:"inode"`
 }
 
-func sealName(name string) string { return path.Join(sealDir, workName(name)) }
+func sealName(name string) string { return path.Join(sealDir, objectstore.WorkName(name)) }
 
 func sealOf(name, token string, info fs.FileInfo) seal {
 	s := seal{Name: name, Token: token, Size: info.Size(), Modified: info.ModTime().UnixNano()}
@@ -31,7 +33,7 @@ func sealOf(name, token string, info fs.FileInfo) seal {
 	return s
 }
 
-// readSeal is the token of the file, or "" if it has no seal that fits.
+// readSeal returns the token of the file, or "" if it has no matching seal.
 func readSeal(root *os.Root, name string, info fs.FileInfo) string {
 	body, err := root.ReadFile(sealName(name))
 	var s seal

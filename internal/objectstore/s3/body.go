@@ -1,4 +1,4 @@
-package objectstore
+package s3
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// lentBody lends out bytes until detach: the HTTP client may go on reading the
-// body of a request that has failed (net/http, RoundTripper), while the owner
-// of the memory fills it with something else.
+// A lentBody reads the caller's bytes until detach: an HTTP client may read the
+// body of a failed request after the call (net/http, RoundTripper), while the
+// caller already reuses the memory.
 type lentBody struct {
 	mu sync.Mutex
 	r  *bytes.Reader

@@ -1,4 +1,4 @@
-package objectstore
+package s3
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 
@@ -41,19 +42,19 @@ var codeKinds = map[string]fault.Kind{
 	"RequestLimitExceeded":           fault.Transient,
 	"InternalError":                  fault.Transient,
 	"PermanentRedirect":              fault.Invalid,
-	"AuthorizationHeaderMalformed":   fault.Invalid, // the region is wrong
+	"AuthorizationHeaderMalformed":   fault.Invalid, // wrong region
 	"ExpiredToken":                   fault.Denied,
 	"InvalidToken":                   fault.Denied,
 	"TokenRefreshRequired":           fault.Denied,
 	"XAdminUserNotFound":             fault.Denied,   // versitygw, for an unknown access key
-	"InvalidPart":                    fault.Conflict, // replaced or dropped by somebody else
+	"InvalidPart":                    fault.Conflict, // another writer replaced or dropped it
 	"InvalidPartOrder":               fault.Conflict,
-	"MethodNotAllowed":               fault.Denied, // read-only gateways answer so
+	"MethodNotAllowed":               fault.Denied, // the answer of read-only gateways
 }
 
-// S3Error gives an error of the AWS SDK its fault kind and a short text. It
-// leaves nil and errors that have a kind as they are.
-func S3Error(err error) error {
+// Fault gives an error of the AWS SDK its fault kind and a short text. It
+// returns nil and errors that have a kind unchanged.
+func Fault(err error) error {
 	if err == nil || fault.KindOf(err) != fault.Internal {
 		return err
 	}
@@ -78,7 +79,7 @@ func S3Error(err error) error {
 		return fault.Errorf(fault.Denied, "the S3 service is not trusted: %w", cert)
 	}
 	var request *url.Error
-	if errors.As(err, &request) { // the SDK's text around it tells of its tries
+	if errors.As(err, &request) { // the SDK's text around it counts attempts
 		if u, parseErr := url.Parse(request.URL); parseErr == nil {
 			return fault.Errorf(fault.Transient, "cannot reach the S3 service at %s: %w", u.Host, request.Err)
 		}
@@ -115,7 +116,7 @@ func statusKind(status int) fault.Kind {
 	return fault.Internal
 }
 
-// apiError shortens the SDK's text, which repeats operation and request ids.
+// An apiError shortens the SDK's text, which repeats operation and request ids.
 type apiError struct {
 	code, message string
 	status        int
@@ -132,3 +133,28 @@ func (e *apiError) Error() string {
 }
 
 func (e *apiError) Unwrap() error { return e.err }
+
+func (s *store) errorf(ctx context.Context, verb, name string, err error) error {
+	if ctx.Err() != nil { // the SDK does not wrap the cause
+		return fmt.Errorf("cannot %s object %q: %w", verb, s.URL()+"/"+name, context.Cause(ctx))
+	}
+	if hasCode(err, "NoSuchBucket") { // the bucket is missing, not the object
+		return fault.Errorf(fault.NotFound, "cannot use bucket %q: it does not exist (NoSuchBucket): create it, or correct the bucket's name or the endpoint", s.bucket)
+	}
+	return fmt.Errorf("cannot %s object %q%s: %w", verb, s.URL()+"/"+name, s.at(err), Fault(err))
+}
+
+// at names the service that answered with an error. Other errors name it in their
+// own text.
+func (s *store) at(err error) string {
+	var api smithy.APIError
+	if e := aws.ToString(s.client.Options().BaseEndpoint); e != "" && errors.As(err, &api) {
+		return " at " + e
+	}
+	return ""
+}
+
+func hasCode(err error, code string) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == code
+}

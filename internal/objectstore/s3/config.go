@@ -1,0 +1,80 @@
+package s3
+
+import (
+	"strings"
+
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// DefaultRegion is used when none is configured; gateways other than Amazon's
+// mostly ignore it.
+const DefaultRegion = "us-east-1"
+
+// A Config is the address of an S3 service and the credentials for it. The zero
+// value means Amazon's service and the credentials that the AWS SDK finds
+// (environment, shared files, pod identity).
+type Config struct {
+	Endpoint     string // http(s)://host:port; empty: Amazon's. With one, buckets are addressed by path
+	Region       string // empty: DefaultRegion
+	AccessKey    string // empty: the SDK searches for credentials
+	SecretKey    string
+	SessionToken string
+	CAFile       string // PEM file of authorities trusted beside the system's
+	CA           string // the same as PEM text; takes precedence over CAFile
+	// PlainParts writes parts without a CRC32, for services that refuse it. The
+	// signature of the request then covers the bytes.
+	PlainParts bool
+}
+
+// ConfigFromEnv reads the variables of the AWS tools. AWS_CA_BUNDLE may hold
+// certificates in place of a path. getenv is os.Getenv outside of tests.
+func ConfigFromEnv(getenv func(string) string) Config {
+	first := func(keys ...string) string {
+		for _, k := range keys {
+			if v := strings.TrimSpace(getenv(k)); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	authority := first(names.EnvS3CA)
+	file, text := authority, ""
+	if strings.HasPrefix(authority, pemBegin) {
+		file, text = "", authority // from a Secret
+	}
+	return Config{
+		Endpoint:     first(names.EnvS3Endpoint, "AWS_ENDPOINT_URL"),
+		Region:       first(names.EnvS3Region, "AWS_DEFAULT_REGION"),
+		AccessKey:    first(names.EnvS3AccessKey),
+		SecretKey:    first(names.EnvS3SecretKey),
+		SessionToken: first(names.EnvS3Session),
+		CAFile:       file,
+		CA:           text,
+		PlainParts:   strings.EqualFold(first("AWS_REQUEST_CHECKSUM_CALCULATION"), "when_required"),
+	}
+}
+
+// Env returns the non-empty fields as environment variables. They hold secrets.
+func (c Config) Env() map[string][]byte {
+	authority := c.CA
+	if authority == "" {
+		authority = c.CAFile
+	}
+	out := map[string][]byte{}
+	for name, value := range map[string]string{
+		names.EnvS3Endpoint:  c.Endpoint,
+		names.EnvS3Region:    c.Region,
+		names.EnvS3AccessKey: c.AccessKey,
+		names.EnvS3SecretKey: c.SecretKey,
+		names.EnvS3Session:   c.SessionToken,
+		names.EnvS3CA:        authority,
+	} {
+		if value != "" {
+			out[name] = []byte(value)
+		}
+	}
+	return out
+}
+
+// pemBegin is the prefix of PEM text.
+const pemBegin = "-----BEGIN"
