@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // terraform is a resource that the Terraform provider reconciles, driven over
@@ -16,7 +16,7 @@ import (
 type terraform struct {
 	t        *testing.T
 	kind     *crd.Kind
-	resource *rig.Resource
+	resource *providertest.Resource
 	more     map[string]any // attributes
 }
 
@@ -28,7 +28,7 @@ func newTerraform(t *testing.T, s *servers, c scene) face {
 	}
 	p := provider.New("test", func(string) string { return "" })
 	t.Cleanup(p.Close)
-	r := rig.New(t, p, map[string]any{
+	r := providertest.New(t, p, map[string]any{
 		"nats":       map[string]any{"url": s.nats.URL(), "user": natstest.User, "password": natstest.Password},
 		"s3":         map[string]any{"endpoint": s.s3.Endpoint, "access_key": s3test.AccessKey, "secret_key": s3test.SecretKey},
 		"kubernetes": map[string]any{"config_path": s.kubernetes.Kubeconfig()},
@@ -80,14 +80,14 @@ func (f *terraform) apply(spec map[string]any) {
 		f.t.Fatal(e)
 	}
 	if f.resource.Attribute("ready") != true {
-		f.t.Fatalf("it is not ready: %v %s", rig.JSON(f.resource.State), f.resource.Warnings)
+		f.t.Fatalf("it is not ready: %v %s", providertest.JSON(f.resource.State), f.resource.Warnings)
 	}
 }
 
 // again refreshes and applies a plan that must be empty.
 func (f *terraform) again(spec map[string]any) {
 	f.t.Helper()
-	f.resource.Settled(f.config(spec))
+	f.resource.CheckStable(f.config(spec))
 	f.apply(spec)
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/gorizond/koldun/apis/crds"
 	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -48,7 +48,7 @@ func manifests() []string {
 
 // world is a provider with a real API server. Each test has a namespace.
 type world struct {
-	*rig.Rig
+	*providertest.Provider
 	t         *testing.T
 	cluster   *cluster.Cluster
 	namespace string
@@ -70,7 +70,7 @@ func start(t *testing.T) *world {
 	if err := c.Apply(t.Context(), fmt.Sprintf("{apiVersion: v1, kind: Namespace, metadata: {name: %s}}", w.namespace)); err != nil {
 		t.Fatal(err)
 	}
-	w.Rig = rig.New(t, provider.New("test", func(string) string { return "" }), map[string]any{
+	w.Provider = providertest.New(t, provider.New("test", func(string) string { return "" }), map[string]any{
 		"kubernetes": map[string]any{"config_path": c.Kubeconfig(), "namespace": w.namespace},
 	})
 	return w
@@ -154,7 +154,7 @@ func TestDriftIsOnlyWhatIsConfigured(t *testing.T) {
 	before := r.State
 	r.Refresh()
 	if !r.State.Equal(before) && r.Attribute("ready") == true {
-		t.Errorf("others' fields are shown: %v", rig.JSON(r.State))
+		t.Errorf("others' fields are shown: %v", providertest.JSON(r.State))
 	}
 	// Somebody takes a field of ours, and sets it to something else.
 	obj := w.get("Dllama", "shared")
@@ -172,7 +172,7 @@ func TestDriftIsOnlyWhatIsConfigured(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	if n, _, _ := unstructured.NestedInt64(w.get("Dllama", "shared").Object, "spec", "engine", "maxSeqLen"); n != 512 {
 		t.Errorf("what others had set is %d now", n)
 	}
@@ -186,11 +186,11 @@ func TestTimeoutIsResumed(t *testing.T) {
 		t.Fatal(e)
 	}
 	if r.Tainted || r.Attribute("ready") != false || !strings.Contains(r.Warnings, "not ready after 1s") {
-		t.Fatalf("after the timeout it is %v with %q", rig.JSON(r.State), r.Warnings)
+		t.Fatalf("after the timeout it is %v with %q", providertest.JSON(r.State), r.Warnings)
 	}
 	uid := w.get("Dllama", "slow").GetUID()
 	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 {
-		t.Errorf("the next plan is empty or replaces: %v", rig.JSON(p.State))
+		t.Errorf("the next plan is empty or replaces: %v", providertest.JSON(p.State))
 	}
 	if err := w.say(w.get("Dllama", "slow"), 1, "False", "WorkersStarting", "worker-1 does not listen"); err != nil {
 		t.Fatal(err)
@@ -204,9 +204,9 @@ func TestTimeoutIsResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := r.Apply(config); e != "" || r.Attribute("ready") != true {
-		t.Errorf("the apply that waits ends with %q and %v", e, rig.JSON(r.State))
+		t.Errorf("the apply that waits ends with %q and %v", e, providertest.JSON(r.State))
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	if now := w.get("Dllama", "slow").GetUID(); now != uid {
 		t.Error("it was made anew")
 	}
@@ -312,7 +312,7 @@ func TestDeletionWaitsUntilItIsGone(t *testing.T) {
 	}
 	finalizers(`["example.org/hold"]`)
 	if e := r.Destroy(); !strings.Contains(e, "example.org/hold") || r.State.IsNull() {
-		t.Errorf("a deletion that does not end is told as %q, with the state %v", e, rig.JSON(r.State))
+		t.Errorf("a deletion that does not end is told as %q, with the state %v", e, providertest.JSON(r.State))
 	}
 	finalizers(`null`)
 	if e := r.Destroy(); e != "" || !r.State.IsNull() {
@@ -345,7 +345,7 @@ func TestImportOfOthers(t *testing.T) {
 		return nil
 	})
 	r := w.Import("koldun_dllama", w.namespace+"/theirs")
-	r.Settled(config)
+	r.CheckStable(config)
 	delete(config, "delivery")
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)

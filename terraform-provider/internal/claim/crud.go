@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
@@ -23,7 +23,7 @@ const deletion = 10 * time.Minute
 // Create applies the object and waits until it is ready. One that exists is
 // refused, unless the provider adopts.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	limit := base.Limit(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
+	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
 	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
 	if !ok {
 		return
@@ -56,7 +56,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 
 // Update applies the object and waits.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	limit := base.Limit(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
+	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
 	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
 	if !ok {
 		return
@@ -81,7 +81,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 // Delete deletes the object and waits until it is gone: what it serves with
 // and what it owns goes first.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	limit := base.Limit(ctx, req.State, timeouts.Value.Delete, deletion, &resp.Diagnostics)
+	limit := tfresource.Timeout(ctx, req.State, timeouts.Value.Delete, deletion, &resp.Diagnostics)
 	w, ok := r.begin(req.State.Raw, &resp.Diagnostics)
 	if !ok {
 		return
@@ -92,7 +92,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		r.fail(&resp.Diagnostics, "delete", w, err)
 		return
 	}
-	s, err := wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
+	s, err := wait.Poll(ctx, func(ctx context.Context) (wait.State, error) {
 		obj, err := w.kube.Get(ctx, w.of, w.key)
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unsupported) {
 			return wait.State{Ready: true}, nil
@@ -120,7 +120,7 @@ func (r *Resource) apply(ctx context.Context, w *work, d *diag.Diagnostics) (int
 		r.fail(d, "read", w, err)
 		return 0, false
 	}
-	whole, release := base.Whole(ctx)
+	whole, release := tfresource.Uninterrupted(ctx)
 	defer release()
 	got, err := w.kube.Apply(whole, w.of, obj, w.object.True(attrForce))
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *Resource) apply(ctx context.Context, w *work, d *diag.Diagnostics) (int
 // the state then.
 func (r *Resource) settle(ctx context.Context, w *work, p wait.Policy, limit time.Duration, generation int64, d *diag.Diagnostics) (tftypes.Value, bool) {
 	var last seen
-	s, err := wait.Settle(ctx, p, fmt.Sprintf("%s %q", r.Type(), w.key), limit, d, func(ctx context.Context) (wait.State, error) {
+	s, err := wait.UntilReady(ctx, p, fmt.Sprintf("%s %q", r.Type(), w.key), limit, d, func(ctx context.Context) (wait.State, error) {
 		obj, err := w.kube.Get(ctx, w.of, w.key)
 		if err != nil {
 			return wait.State{}, err

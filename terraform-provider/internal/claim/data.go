@@ -8,15 +8,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // A DataSource looks at an object that somebody else manages: all of its spec,
 // and all of its status.
 type DataSource struct {
-	base.Source
+	tfresource.DataSource
 	resource *Resource
 }
 
@@ -28,8 +28,8 @@ func DataSources() []func() datasource.DataSource {
 	for _, k := range Kinds() {
 		load := sync.OnceValues(func() (*crd.Kind, error) { return crd.Load(crd.Composite, k.Plural) })
 		out = append(out, func() datasource.DataSource {
-			r := &Resource{Base: base.Base{Name: k.Name}, kind: k, crd: load}
-			return &DataSource{base.Source{Of: &r.Base}, r}
+			r := &Resource{Base: tfresource.Base{Name: k.Name}, kind: k, crd: load}
+			return &DataSource{tfresource.DataSource{Resource: &r.Base}, r}
 		})
 	}
 	return out
@@ -42,12 +42,12 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
 		return
 	}
-	a := face.DataAttributes(c.Spec)
+	a := tfschema.DataAttributes(c.Spec)
 	a[attrName] = schema.StringAttribute{Required: true, Description: "Name of the object."}
 	a[attrNamespace] = schema.StringAttribute{Optional: true, Computed: true, Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`."}
 	status := *c.Status
 	status.Description = "What the cluster says of the object."
-	a[attrStatus] = face.DataAttribute(&status, false)
+	a[attrStatus] = tfschema.DataAttribute(&status, false)
 	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object does what it is for, with its present spec."}
 	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not."}
 	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: a}
@@ -68,7 +68,7 @@ func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if err == nil {
 		spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 		for _, f := range w.crd.Spec.Fields {
-			if w.object[f.Attribute], err = face.Decode(f, spec[f.Name]); err != nil {
+			if w.object[f.Attribute], err = tfschema.Decode(f, spec[f.Name]); err != nil {
 				break
 			}
 		}

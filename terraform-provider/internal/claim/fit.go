@@ -7,14 +7,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gorizond/koldun/internal/topology"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // fit says what the cluster would say as TopologyInvalid: pairs of types that
 // do not run, numbers of nodes that the engine or the model cannot have. The
 // paths are attributes. What is not known yet is not judged.
-func (r *Resource) fit(o face.Object) []preflight.Finding {
+func (r *Resource) fit(o tfschema.Object) []preflight.Finding {
 	if !r.kind.Fits {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (r *Resource) fit(o face.Object) []preflight.Finding {
 }
 
 // shaped judges by the model's config.json, if it is given.
-func shaped(o face.Object, weights topology.FloatType, nodes int, field string, context int) []preflight.Finding {
+func shaped(o tfschema.Object, weights topology.FloatType, nodes int, field string, context int) []preflight.Finding {
 	config := o.Text(attrConfig)
 	if config == "" {
 		return nil
@@ -62,7 +62,7 @@ func shaped(o face.Object, weights topology.FloatType, nodes int, field string, 
 
 // nodes is the number of nodes and the attribute that says it; 0 if none does,
 // or not yet.
-func nodes(o face.Object) (int, string) {
+func nodes(o tfschema.Object) (int, string) {
 	if n := number(o["nodes"]); n > 0 {
 		return n, "nodes"
 	}
@@ -75,7 +75,7 @@ func nodes(o face.Object) (int, string) {
 }
 
 // weights is the type of the weights that an inline model is converted to.
-func weights(o face.Object) topology.FloatType {
+func weights(o tfschema.Object) topology.FloatType {
 	conversion := inner(inner(o, "model"), "conversion")
 	for _, a := range []string{"convert_weights", "weights_float_type"} {
 		if s := conversion.Text(a); s != "" {
@@ -86,14 +86,14 @@ func weights(o face.Object) topology.FloatType {
 }
 
 // inner are the attributes of a nested object; none if it is null or unknown.
-func inner(o face.Object, attribute string) face.Object {
+func inner(o tfschema.Object, attribute string) tfschema.Object {
 	v, ok := o[attribute]
 	if !ok || !v.IsKnown() {
-		return face.Object{}
+		return tfschema.Object{}
 	}
-	out, err := face.Unpack(v)
+	out, err := tfschema.Unpack(v)
 	if err != nil {
-		return face.Object{}
+		return tfschema.Object{}
 	}
 	return out
 }

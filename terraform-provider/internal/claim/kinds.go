@@ -19,8 +19,8 @@ type Kind struct {
 	Status []string
 	// Steady are those of them that follow from nothing but the attributes given
 	// and the name, by attribute: a plan knows them if these stay.
-	Steady map[string][]string
-	Ready  time.Duration // how long to wait until it is ready
+	StatusDependsOn map[string][]string
+	Ready           time.Duration // how long to wait until it is ready
 	// Fits checks numbers of nodes against a model's config.json.
 	Fits bool
 }
@@ -37,12 +37,12 @@ func Kinds() []Kind {
 		{Name: "model", Plural: "models", Ready: model, Status: []string{"artifact", "commit", "outputPVCName"}},
 		{
 			Name: "dllama", Plural: "dllamas", Ready: serve, Fits: true, Status: []string{"url", "model", "nodes", "maxSeqLen", "rootMemoryBytes", "workerMemoryBytes"},
-			Steady: map[string][]string{"url": {"expose"}},
+			StatusDependsOn: map[string][]string{"url": {"expose"}},
 		},
 		{Name: "session", Plural: "sessions", Ready: serve, Fits: true, Status: []string{"key", "model"}},
 		{
 			Name: "ingress", Plural: "ingresses", Ready: short, Status: []string{"url", "ingressName", "backendServiceName"},
-			Steady: map[string][]string{"url": {"service", "route"}, "ingress_name": {"route"}, "backend_service_name": {}},
+			StatusDependsOn: map[string][]string{"url": {"service", "route"}, "ingress_name": {"route"}, "backend_service_name": {}},
 		},
 		{Name: "root", Plural: "roots", Ready: engine, Status: []string{"endpoint", "nodes"}},
 		{Name: "worker", Plural: "workers", Ready: engine, Status: []string{"addresses"}},

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
@@ -41,7 +41,7 @@ func (w *work) patient(ctx context.Context, within time.Duration) (*unstructured
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	_, _ = wait.Until(ctx, func(ctx context.Context) (wait.State, error) {
+	_, _ = wait.Poll(ctx, func(ctx context.Context) (wait.State, error) {
 		obj, err = w.kube.Get(ctx, w.of, w.key)
 		return wait.State{Ready: !fault.Is(err, fault.Unsupported), Reason: "KindUnknown"}, nil
 	}, false)
@@ -53,7 +53,7 @@ func (w *work) state(status map[string]any, s wait.State) (tftypes.Value, error)
 	if status == nil {
 		status = map[string]any{}
 	}
-	v, err := face.Decode(w.crd.Status, status)
+	v, err := tfschema.Decode(w.crd.Status, status)
 	if err != nil {
 		return tftypes.Value{}, err
 	}
@@ -72,11 +72,11 @@ func promised(plan, status tftypes.Value) (tftypes.Value, error) {
 	if plan.Type() == nil || plan.IsNull() || !plan.IsKnown() {
 		return status, nil
 	}
-	told, err := face.Unpack(plan)
+	told, err := tfschema.Unpack(plan)
 	if err != nil {
 		return status, err
 	}
-	out, err := face.Unpack(status)
+	out, err := tfschema.Unpack(status)
 	if err != nil {
 		return status, err
 	}

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/claim"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // A subject is a kind to permute.
 type subject struct {
 	kind    string // in a cluster
 	base    map[string]any
-	samples rig.Samples
+	samples providertest.Samples
 }
 
 // inside are attributes that say how to apply, and do not stand on an object:
@@ -30,20 +30,20 @@ func subjects() map[string]subject {
 	}}
 	resources := []any{map[string]any{}, map[string]any{"limits": map[string]any{"memory": "1Gi", "cpu": "4"}}, map[string]any{"requests": map[string]any{}}, map[string]any{"claims": []any{}}}
 	return map[string]subject{
-		"koldun_model": {kind: "Model", base: map[string]any{"source_url": "hf://org/model"}, samples: rig.Samples{}},
-		"koldun_dllama": {kind: "Dllama", base: map[string]any{"model_ref": model}, samples: rig.Samples{
+		"koldun_model": {kind: "Model", base: map[string]any{"source_url": "hf://org/model"}, samples: providertest.Samples{}},
+		"koldun_dllama": {kind: "Dllama", base: map[string]any{"model_ref": model}, samples: providertest.Samples{
 			"model": nil, "engine": engine, "root_resources": resources, "scheduling": scheduling, "nodes": {1},
 			"expose": {
 				map[string]any{}, map[string]any{"allow_anonymous": false, "service": map[string]any{"annotations": map[string]any{}}},
 				map[string]any{"route": map[string]any{"host": "a.example", "path": "/"}},
 			},
 		}},
-		"koldun_session": {kind: "Session", base: map[string]any{"model_ref": model}, samples: rig.Samples{
+		"koldun_session": {kind: "Session", base: map[string]any{"model_ref": model}, samples: providertest.Samples{
 			"engine": engine, "scheduling": scheduling, "worker_resources": resources, "nodes": {1},
 		}},
-		"koldun_ingress": {kind: "Ingress", base: map[string]any{}, samples: rig.Samples{}},
-		"koldun_root":    {kind: "Root", base: map[string]any{"model_ref": "volume"}, samples: rig.Samples{"scheduling": scheduling, "resources": resources, "serves": {"ns/m"}}},
-		"koldun_worker":  {kind: "Worker", base: map[string]any{"image": "example.org/dllama:1"}, samples: rig.Samples{"scheduling": scheduling, "resources": resources}},
+		"koldun_ingress": {kind: "Ingress", base: map[string]any{}, samples: providertest.Samples{}},
+		"koldun_root":    {kind: "Root", base: map[string]any{"model_ref": "volume"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources, "serves": {"ns/m"}}},
+		"koldun_worker":  {kind: "Worker", base: map[string]any{"image": "example.org/dllama:1"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources}},
 	}
 }
 
@@ -89,7 +89,7 @@ func TestEveryPermutation(t *testing.T) {
 }
 
 // permute applies, refreshes and imports a configuration.
-func (w *world) permute(kind string, config map[string]any) *rig.Resource {
+func (w *world) permute(kind string, config map[string]any) *providertest.Resource {
 	t := w.t
 	t.Helper()
 	r := w.Resource(kind)
@@ -97,14 +97,14 @@ func (w *world) permute(kind string, config map[string]any) *rig.Resource {
 		t.Fatalf("%v: %s", config, e)
 	}
 	if r.Attribute("ready") != true || r.Attribute("namespace") != w.namespace {
-		t.Fatalf("%v is not ready: %v %s", config, rig.JSON(r.State), r.Warnings)
+		t.Fatalf("%v is not ready: %v %s", config, providertest.JSON(r.State), r.Warnings)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	outside := maps.Clone(config)
 	maps.DeleteFunc(outside, func(a string, _ any) bool { return slices.Contains(inside, a) })
 	identity := map[string]any{"namespace": w.namespace, "name": config["name"]}
-	for _, imported := range []*rig.Resource{w.Import(kind, fmt.Sprintf("%s/%s", w.namespace, config["name"])), w.ImportIdentity(kind, identity)} {
-		imported.Settled(outside)
+	for _, imported := range []*providertest.Resource{w.Import(kind, fmt.Sprintf("%s/%s", w.namespace, config["name"])), w.ImportIdentity(kind, identity)} {
+		imported.CheckStable(outside)
 		if got := fmt.Sprint(imported.Identity()); got != fmt.Sprint(identity) {
 			t.Errorf("the identity is %s", got)
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // ModifyPlan fills in the namespace, keeps values that mean the same as
@@ -31,12 +31,12 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 	if err != nil {
 		return err
 	}
-	change, err := base.ReadChange(req)
+	change, err := tfresource.ReadChange(req)
 	if err != nil {
 		return err
 	}
 	r.inhabit(change.Plan)
-	change.Settle(c.Spec, append(base.Tell(attrReady, attrReason), base.Told{Attribute: attrStatus, Steady: r.kind.Steady})...)
+	change.Normalize(c.Spec, append(tfresource.ComputedAttributes(attrReady, attrReason), tfresource.Computed{Attribute: attrStatus, DependsOn: r.kind.StatusDependsOn})...)
 	resp.Plan.Raw = change.Plan.Pack(req.Plan.Raw.Type())
 	// With what is known only now, the configuration may turn out wrong.
 	r.Invalid(&resp.Diagnostics, r.fit(change.Plan), path.Root)
@@ -44,7 +44,7 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 }
 
 // inhabit gives the object a namespace, if it is known by now.
-func (r *Resource) inhabit(plan face.Object) {
+func (r *Resource) inhabit(plan tfschema.Object) {
 	if plan[attrNamespace].IsKnown() || r.Connections == nil || r.Connections.Settings.Unknown[connection.Kubernetes] {
 		return
 	}

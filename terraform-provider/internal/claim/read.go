@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // Read looks at the object. Only what the configuration mentions is compared.
@@ -41,7 +41,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 func (w *work) see(obj *unstructured.Unstructured) error {
 	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	for _, f := range w.crd.Spec.Fields {
-		v, err := face.Merge(f, w.object[f.Attribute], spec[f.Name], face.Configured)
+		v, err := tfschema.Merge(f, w.object[f.Attribute], spec[f.Name], tfschema.Configured)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	}
 	mine := kube.Owned(obj, w.crd.Spec)
 	for _, f := range w.crd.Spec.Fields {
-		if w.object[f.Attribute], err = face.Decode(f, mine.Spec[f.Name]); err != nil {
+		if w.object[f.Attribute], err = tfschema.Decode(f, mine.Spec[f.Name]); err != nil {
 			r.fail(&resp.Diagnostics, "import", w, err)
 			return
 		}

@@ -8,17 +8,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // A Resource is the Terraform resource of one kind.
 type Resource struct {
-	base.Base
+	tfresource.Base
 	kind Kind
 	crd  func() (*crd.Kind, error)
 }
@@ -37,7 +37,7 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 	for _, k := range Kinds() {
 		load := sync.OnceValues(k.load)
 		out = append(out, func() resource.Resource {
-			return &Resource{Base: base.Base{Name: k.Name, Check: check}, kind: k, crd: load}
+			return &Resource{Base: tfresource.Base{Name: k.Name, Check: check}, kind: k, crd: load}
 		})
 	}
 	return out
@@ -49,7 +49,7 @@ func names() identity.Attributes { return identity.Of(attrNamespace, attrName) }
 type work struct {
 	crd    *crd.Kind
 	typ    tftypes.Type
-	object face.Object
+	object tfschema.Object
 	// promise is the status as far as the plan that is applied tells it; its type
 	// is nil if none is.
 	promise tftypes.Value
@@ -68,7 +68,7 @@ func (r *Resource) begin(raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {
 		return nil, false
 	}
 	w := &work{crd: c, typ: raw.Type(), of: resourceOf(c)}
-	if w.object, err = face.Unpack(raw); err != nil {
+	if w.object, err = tfschema.Unpack(raw); err != nil {
 		r.Broken(d, "read", err)
 		return nil, false
 	}

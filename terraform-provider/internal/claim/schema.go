@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
@@ -26,7 +26,7 @@ const (
 	attrForce       = "force_conflicts"
 	attrConfig      = "model_config"
 	attrStatus      = "status"
-	attrReady       = base.AttrReady
+	attrReady       = tfresource.AttrReady
 	attrReason      = "reason"
 	attrWait        = "wait"
 )
@@ -41,11 +41,11 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	replace := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	// To a cluster none and left out are the same.
 	none := mapdefault.StaticValue(types.MapValueMust(types.StringType, map[string]attr.Value{}))
-	a := face.ResourceAttributes(c.Spec, face.Configured)
-	a[attrName] = schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the object: up to 63 lower-case letters, digits and dashes. " + face.Replaces}
+	a := tfschema.ResourceAttributes(c.Spec, tfschema.Configured)
+	a[attrName] = schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the object: up to 63 lower-case letters, digits and dashes. " + tfschema.Replaces}
 	a[attrNamespace] = schema.StringAttribute{
 		Optional: true, Computed: true, PlanModifiers: append([]planmodifier.String{stringplanmodifier.UseStateForUnknown()}, replace...),
-		Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`. " + face.Replaces,
+		Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`. " + tfschema.Replaces,
 	}
 	a[attrLabels] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Labels of the object. Others on it are left alone."}
 	a[attrAnnotations] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Annotations of the object. Others on it are left alone."}
@@ -58,11 +58,11 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 	status := *c.Status
 	status.Description = "What the cluster says of the object."
-	a[attrStatus] = face.Computed(&status)
+	a[attrStatus] = tfschema.Computed(&status)
 	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object does what it is for, with the spec that was applied last. If not, the next apply goes on waiting."}
 	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not: a word of docs/reasons.md, and a message that says how to mend it."}
 	a[attrWait] = wait.ClusterAttribute()
-	a[base.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
+	a[tfresource.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
 	resp.Schema = schema.Schema{Description: c.Description, Attributes: a}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // ValidateConfig refuses what the API server would refuse, what the cluster
@@ -27,7 +27,7 @@ func (r *Resource) findings(ctx context.Context, req resource.ValidateConfigRequ
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := face.Unpack(req.Config.Raw)
+	o, err := tfschema.Unpack(req.Config.Raw)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +50,7 @@ func (r *Resource) findings(ctx context.Context, req resource.ValidateConfigRequ
 		case strings.HasPrefix(p, "metadata."):
 			return path.Root(strings.TrimPrefix(p, "metadata."))
 		case strings.HasPrefix(p, "spec"):
-			return face.Path(c.Spec, path.Empty(), strings.TrimPrefix(p, "spec"))
+			return tfschema.Path(c.Spec, path.Empty(), strings.TrimPrefix(p, "spec"))
 		}
 		return path.Root(p)
 	}

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // nowhere is a provider of a cluster that does not exist: plans need none.
-func nowhere(t *testing.T) *rig.Rig {
-	return rig.New(t, provider.New("test", func(string) string { return "" }), map[string]any{
+func nowhere(t *testing.T) *providertest.Provider {
+	return providertest.New(t, provider.New("test", func(string) string { return "" }), map[string]any{
 		"kubernetes": map[string]any{"host": "https://192.0.2.1:6443", "token": "none"},
 	})
 }
@@ -21,13 +21,13 @@ func TestPlanContactsNoCluster(t *testing.T) {
 	if p.Errors != "" {
 		t.Error(p.Errors)
 	}
-	if m, _ := rig.JSON(p.State).(map[string]any); m["namespace"] != "default" || m["ready"] != "(unknown)" {
+	if m, _ := providertest.JSON(p.State).(map[string]any); m["namespace"] != "default" || m["ready"] != "(unknown)" {
 		t.Errorf("the plan is %v", m)
 	}
 }
 
 func TestWithoutAnyClusterThePlanSaysSo(t *testing.T) {
-	r := rig.New(t, provider.New("test", func(string) string { return "" }), nil)
+	r := providertest.New(t, provider.New("test", func(string) string { return "" }), nil)
 	p := r.Resource("koldun_model").Plan(map[string]any{"name": "a", "source_url": "hf://a/b"})
 	if !strings.Contains(p.Errors, "kubernetes.config_path") || !strings.Contains(p.Errors, "provider::koldun::claim") {
 		t.Errorf("it says %q", p.Errors)
@@ -59,7 +59,7 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"NameTooLong":      {"koldun_dllama", map[string]any{"name": strings.Repeat("n", 64), "model_ref": map[string]any{"name": "m"}}, []string{"name", "63"}},
 		"EmbeddedOnMany":   {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2}, []string{"replica_power", "embedded engine", "not on 4"}},
 		"NamedImage":       {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2, "root_image": "i"}, nil},
-		"ImageKnownLater":  {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2, "root_image": rig.Unknown{}}, nil},
+		"ImageKnownLater":  {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2, "root_image": providertest.Unknown{}}, nil},
 		"WrongPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "f32"}}, []string{"engine", "q80"}},
 		"RightPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "q80"}}, nil},
 		"TooManyNodes":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 64, "root_image": "i", "model_config": tiny}, []string{"nodes", "kv heads", "can be spread onto"}},
@@ -68,7 +68,7 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"PasswordInURL":    {"koldun_model", map[string]any{"source_url": "hf://a/b", "nats": map[string]any{"url": "nats://user:secret-word@host"}}, []string{"nats", "Secret"}},
 		"NoSuchWeights":    {"koldun_model", map[string]any{"source_url": "hf://a/b", "conversion": map[string]any{"weights_float_type": "q2"}}, []string{"weights_float_type"}},
 		"SessionOfNothing": {"koldun_session", map[string]any{"model_ref": map[string]any{"name": ""}}, []string{"model_ref"}},
-		"ModelKnownLater":  {"koldun_dllama", map[string]any{"model_ref": rig.Unknown{}}, nil},
+		"ModelKnownLater":  {"koldun_dllama", map[string]any{"model_ref": providertest.Unknown{}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.config["name"] == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // claimFunction writes a manifest.
@@ -51,7 +51,7 @@ func (f claimFunction) Run(ctx context.Context, req function.RunRequest, resp *f
 	}{{"metadata", metadata}, {"spec", spec}} {
 		raw, err := part.value.ToTerraformValue(ctx)
 		if err == nil {
-			obj[part.name], err = face.Plain(raw)
+			obj[part.name], err = tfschema.Plain(raw)
 		}
 		if err != nil {
 			resp.Error = function.NewArgumentFuncError(int64(i+1), err.Error())

@@ -11,11 +11,11 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/topology"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-func start(t *testing.T) *rig.Rig {
-	return rig.New(t, provider.New("test", func(string) string { return "" }), nil)
+func start(t *testing.T) *providertest.Provider {
+	return providertest.New(t, provider.New("test", func(string) string { return "" }), nil)
 }
 
 func tiny(t *testing.T) string {
@@ -33,7 +33,7 @@ func TestTopology(t *testing.T) {
 	if e != "" {
 		t.Fatal(e)
 	}
-	got, _ := rig.JSON(v).(map[string]any)
+	got, _ := providertest.JSON(v).(map[string]any)
 	shape, err := topology.FromConfig([]byte(config), topology.Q40)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestTopology(t *testing.T) {
 	if fmt.Sprint(root["total"]) != fmt.Sprint(want.Root().Total()) || got["buffer_type"] != "q80" || fmt.Sprint(got["possible_nodes"]) != "[1 2 4]" || fmt.Sprint(got["seq_len"]) != "512" {
 		t.Errorf("got %v, want the plan %+v", got, want)
 	}
-	if v, _ = r.Call("topology", config, "q40", 1, 256, 0); rig.JSON(v).(map[string]any)["worker"] != nil {
+	if v, _ = r.Call("topology", config, "q40", 1, 256, 0); providertest.JSON(v).(map[string]any)["worker"] != nil {
 		t.Error("a single node has a worker")
 	}
 	for name, c := range map[string]struct {
@@ -83,7 +83,7 @@ func TestClaim(t *testing.T) {
 		t.Fatal(e)
 	}
 	const want = `map[apiVersion:koldun.gorizond.io/v1 kind:Dllama metadata:map[name:chat namespace:ai] spec:map[modelRef:map[name:llama] nodes:1]]`
-	if got := fmt.Sprint(rig.JSON(v)); got != want {
+	if got := fmt.Sprint(providertest.JSON(v)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for name, c := range map[string]struct {
@@ -104,7 +104,7 @@ func TestClaim(t *testing.T) {
 func TestParseModelRef(t *testing.T) {
 	r := start(t)
 	v, e := r.Call("parse_model_ref", "https://huggingface.co/org/model/tree/main")
-	if got := fmt.Sprint(rig.JSON(v)); e != "" || got != "map[bucket:<nil> canonical:hf://org/model@main endpoint:<nil> path:<nil> pinned:false repo:org/model revision:main scheme:hf]" {
+	if got := fmt.Sprint(providertest.JSON(v)); e != "" || got != "map[bucket:<nil> canonical:hf://org/model@main endpoint:<nil> path:<nil> pinned:false repo:org/model revision:main scheme:hf]" {
 		t.Errorf("got %s %s", got, e)
 	}
 	if _, e := r.Call("parse_model_ref", "https://user:secret-word@hub/org/model"); e == "" || strings.Contains(e, "secret-word") {
@@ -129,8 +129,8 @@ func TestConversationHash(t *testing.T) {
 		"Explicit": {[]any{"tenant", "c-1", []any{}, ""}, openai.Conversation(nil, "tenant", "c-1", nil)},
 		"Keyed":    {[]any{"tenant", "c-1", []any{}, "base64:a2V5"}, openai.Conversation([]byte("key"), "tenant", "c-1", nil)},
 	} {
-		if v, e := r.Call("conversation_hash", c.args...); e != "" || rig.JSON(v) != c.want {
-			t.Errorf("%s: got %v %s, want %s", name, rig.JSON(v), e, c.want)
+		if v, e := r.Call("conversation_hash", c.args...); e != "" || providertest.JSON(v) != c.want {
+			t.Errorf("%s: got %v %s, want %s", name, providertest.JSON(v), e, c.want)
 		}
 	}
 	for _, args := range [][]any{{"tenant", "", []any{}, ""}, {"tenant", "c", []any{}, "base64:!"}} {

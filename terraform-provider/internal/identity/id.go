@@ -5,12 +5,12 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // ID is the id of a resource. Places are in it only where they are not as
 // usual.
-func (a Attributes) ID(o face.Object) string {
+func (a Attributes) ID(o tfschema.Object) string {
 	parts := make([]string, 0, len(a.Parts))
 	for _, id := range a.Parts {
 		parts = append(parts, o.Text(id))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 func TestIDs(t *testing.T) {
@@ -27,7 +27,7 @@ func TestIDs(t *testing.T) {
 		if err != nil || !maps.Equal(got, c.want) {
 			t.Errorf("%q is %v, %v, want %v", c.id, got, err, c.want)
 		}
-		o := face.Object{}
+		o := tfschema.Object{}
 		for k, v := range got {
 			o.Set(k, v)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // Attributes name a resource. All of them are strings.
@@ -54,7 +54,7 @@ func (a Attributes) Schema() identityschema.Schema {
 
 // Set writes the identity. There is none to write to if the Terraform command
 // is too old for it.
-func (a Attributes) Set(ctx context.Context, to *tfsdk.ResourceIdentity, o face.Object, d *diag.Diagnostics) {
+func (a Attributes) Set(ctx context.Context, to *tfsdk.ResourceIdentity, o tfschema.Object, d *diag.Diagnostics) {
 	if to == nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (a Attributes) Set(ctx context.Context, to *tfsdk.ResourceIdentity, o face.
 }
 
 // Usual fills in the places that an object leaves out.
-func (a Attributes) Usual(o face.Object) {
+func (a Attributes) Usual(o tfschema.Object) {
 	for _, p := range a.Places {
 		if v, ok := o[p.Attribute]; ok && v.IsNull() {
 			o[p.Attribute] = tftypes.NewValue(tftypes.String, p.Usual)

@@ -10,15 +10,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
 // Create makes the thing and waits until it is ready. What exists already is
 // refused, unless the provider adopts.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	limit := base.Limit(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
+	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
 	w, want, ok := r.prepare(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
 	if !ok {
 		return
@@ -35,7 +35,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if before.Exists && !r.kind.Shared && !r.Adopts(&resp.Diagnostics, r.at(), r.id(w.object)) {
 		return
 	}
-	whole, release := base.Whole(ctx)
+	whole, release := tfresource.Uninterrupted(ctx)
 	defer release()
 	if err := w.thing.Create(whole, want); err != nil {
 		r.fail(&resp.Diagnostics, "create", w.object, err)
@@ -61,7 +61,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 
 // Update brings the thing to what is configured, in place, and waits.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	limit := base.Limit(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
+	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
 	w, want, ok := r.prepare(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
 	if !ok {
 		return
@@ -74,7 +74,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		r.fail(&resp.Diagnostics, "look up", w.object, err)
 		return
 	}
-	whole, release := base.Whole(ctx)
+	whole, release := tfresource.Uninterrupted(ctx)
 	defer release()
 	switch {
 	case !now.Exists:
@@ -97,7 +97,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 // withdrawn removes the Secret that the connection was kept in, if it is kept
 // elsewhere from now on.
 func (r *Resource) withdrawn(ctx context.Context, state tftypes.Value, w *work) error {
-	before, err := face.Unpack(state)
+	before, err := tfschema.Unpack(state)
 	if err != nil || !r.kind.Connects || before[attrWrite].IsNull() {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *Resource) withdrawn(ctx context.Context, state tftypes.Value, w *work) 
 
 // Delete removes the thing.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	limit := base.Limit(ctx, req.State, timeouts.Value.Delete, r.kind.Ready, &resp.Diagnostics)
+	limit := tfresource.Timeout(ctx, req.State, timeouts.Value.Delete, r.kind.Ready, &resp.Diagnostics)
 	w, want, ok := r.prepare(ctx, req.State.Raw, &resp.Diagnostics)
 	if !ok {
 		return
@@ -143,7 +143,7 @@ func (r *Resource) prepare(ctx context.Context, raw tftypes.Value, d *diag.Diagn
 // the state then.
 func (r *Resource) settle(ctx context.Context, w *work, want Wanted, limit time.Duration, d *diag.Diagnostics) (tftypes.Value, bool) {
 	if out, ok := w.thing.(delivery); ok {
-		whole, release := base.Whole(ctx)
+		whole, release := tfresource.Uninterrupted(ctx)
 		defer release()
 		if err := out.deliver(whole, want); err != nil {
 			r.fail(d, "write the connection of", w.object, err)
@@ -151,7 +151,7 @@ func (r *Resource) settle(ctx context.Context, w *work, want Wanted, limit time.
 		}
 	}
 	var last Observed
-	_, err := wait.Settle(ctx, wait.Read(w.object[attrWait]), fmt.Sprintf("%s %q", r.Type(), r.id(w.object)), limit, d, func(ctx context.Context) (wait.State, error) {
+	_, err := wait.UntilReady(ctx, wait.Read(w.object[attrWait]), fmt.Sprintf("%s %q", r.Type(), r.id(w.object)), limit, d, func(ctx context.Context) (wait.State, error) {
 		o, err := w.thing.Observe(ctx, want)
 		if err == nil {
 			last = o

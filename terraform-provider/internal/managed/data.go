@@ -9,13 +9,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // A DataSource looks at an outside thing that somebody else manages.
 type DataSource struct {
-	base.Source
+	tfresource.DataSource
 	resource *Resource
 }
 
@@ -27,8 +27,8 @@ func DataSources() []func() datasource.DataSource {
 	for _, k := range Kinds() {
 		load := sync.OnceValues(k.load)
 		out = append(out, func() datasource.DataSource {
-			r := &Resource{Base: base.Base{Name: k.Name}, kind: k, crd: load}
-			return &DataSource{base.Source{Of: &r.Base}, r}
+			r := &Resource{Base: tfresource.Base{Name: k.Name}, kind: k, crd: load}
+			return &DataSource{tfresource.DataSource{Resource: &r.Base}, r}
 		})
 	}
 	return out
@@ -41,16 +41,16 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
 		return
 	}
-	attributes := face.DataAttributes(c.Spec, s.resource.kind.Identity.Parts...)
+	attributes := tfschema.DataAttributes(c.Spec, s.resource.kind.Identity.Parts...)
 	for _, p := range s.resource.kind.Identity.Places {
-		attributes[p.Attribute] = schema.StringAttribute{Optional: true, Computed: true, Description: face.Describe(c.Spec.ByAttribute(p.Attribute))}
+		attributes[p.Attribute] = schema.StringAttribute{Optional: true, Computed: true, Description: tfschema.Describe(c.Spec.ByAttribute(p.Attribute))}
 	}
 	if s.resource.kind.Owner {
 		attributes[attrName] = schema.StringAttribute{Required: true, Description: "Name that it was given in Terraform."}
 	}
 	status := *c.Status
 	status.Description = "What is outside."
-	attributes[attrStatus] = face.DataAttribute(&status, false)
+	attributes[attrStatus] = tfschema.DataAttribute(&status, false)
 	attributes[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether it can be used."}
 	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: attributes}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // safe is a namespace for Secrets.
@@ -83,14 +83,14 @@ func (w *world) valid(t *testing.T) (current []string, replaced int) {
 
 // agree wants one token in registry, Secret and state, and the secret nowhere
 // but in the Secret.
-func agree(t *testing.T, w *world, s *safe, r *rig.Resource, secret string) string {
+func agree(t *testing.T, w *world, s *safe, r *providertest.Resource, secret string) string {
 	t.Helper()
 	got := s.token(secret)
 	current, _ := w.valid(t)
 	if got == "" || len(current) != 1 || current[0] != token.Digest(got) || r.Attribute("sha256") != token.Digest(got) {
 		t.Fatalf("the Secret's token has the SHA-256 %s, the registry has %v, the state %v", token.Digest(got), current, r.Attribute("sha256"))
 	}
-	if strings.Contains(text(rig.JSON(r.State)), got) {
+	if strings.Contains(text(providertest.JSON(r.State)), got) {
 		t.Fatal("the token is in the state")
 	}
 	return got
@@ -102,15 +102,15 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 	w, s := startWithSafe(t, nil)
 	config := map[string]any{"name": "app", "models": []any{"ns/a"}, "write_secret_to": map[string]any{"name": "app-token"}}
 	r := w.Resource("koldun_token")
-	if p := r.Plan(config); p.Errors != "" || rig.JSON(p.State).(map[string]any)["sha256"] != "(unknown)" {
-		t.Errorf("the plan is %v %s", rig.JSON(p.State), p.Errors)
+	if p := r.Plan(config); p.Errors != "" || providertest.JSON(p.State).(map[string]any)["sha256"] != "(unknown)" {
+		t.Errorf("the plan is %v %s", providertest.JSON(p.State), p.Errors)
 	}
 	apply := func() string {
 		t.Helper()
 		if e := r.Apply(config); e != "" || r.Warnings != "" {
 			t.Fatal(e, r.Warnings)
 		}
-		r.Settled(config)
+		r.CheckStable(config)
 		return agree(t, w, s, r, "app-token")
 	}
 	first := apply()
@@ -125,7 +125,7 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 	}
 	r.Refresh()
 	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 || r.Attribute("ready") != false {
-		t.Errorf("a deleted Secret is planned as %v", rig.JSON(p.State))
+		t.Errorf("a deleted Secret is planned as %v", providertest.JSON(p.State))
 	}
 	second := apply()
 	if second == first {
@@ -145,7 +145,7 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	agree(t, w, s, r, "moved")
 	if s.data("app-token") != nil {
 		t.Error("the Secret of before is still there")
@@ -168,7 +168,7 @@ func TestTokenIsRotated(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	first := agree(t, w, s, r, "app")
 	// Two hours pass.
 	table, key := registry.Tokens(w.bus), registry.Token{SHA256: token.Digest(first)}.Key()
@@ -181,13 +181,13 @@ func TestTokenIsRotated(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Refresh()
-	if p := r.Plan(config); p.Empty || rig.JSON(p.State).(map[string]any)["sha256"] != "(unknown)" {
-		t.Errorf("a rotation that is due is planned as %v", rig.JSON(p.State))
+	if p := r.Plan(config); p.Empty || providertest.JSON(p.State).(map[string]any)["sha256"] != "(unknown)" {
+		t.Errorf("a rotation that is due is planned as %v", providertest.JSON(p.State))
 	}
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	second := agree(t, w, s, r, "app")
 	if _, replaced := w.valid(t); second == first || replaced != 1 {
 		t.Errorf("the token is replaced: %v, and %d before it are valid", second != first, replaced)
@@ -241,11 +241,11 @@ func TestConnectionIsWrittenIntoASecret(t *testing.T) {
 			if e := r.Apply(c.config); e != "" {
 				t.Fatal(e)
 			}
-			r.Settled(c.config)
+			r.CheckStable(c.config)
 			if got := s.data(name); !bytes.Equal(got[c.key], []byte(c.want)) {
 				t.Errorf("the Secret has %d keys, and %s is not the one in use", len(got), c.key)
 			}
-			if strings.Contains(fmt.Sprint(rig.JSON(r.State)), c.want) {
+			if strings.Contains(fmt.Sprint(providertest.JSON(r.State)), c.want) {
 				t.Error("the state has the credentials")
 			}
 			if err := s.secrets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
@@ -258,7 +258,7 @@ func TestConnectionIsWrittenIntoASecret(t *testing.T) {
 			if e := r.Apply(plain); e != "" || s.data(name) != nil {
 				t.Errorf("a Secret that is not wanted any more is still there: %q", e)
 			}
-			r.Settled(plain)
+			r.CheckStable(plain)
 			if e := r.Destroy(); e != "" {
 				t.Error(e)
 			}

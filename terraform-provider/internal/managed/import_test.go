@@ -3,7 +3,7 @@ package managed_test
 import (
 	"testing"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // TestImportOfAGeneratedToken plans what no import can read as a change in
@@ -16,7 +16,7 @@ func TestImportOfAGeneratedToken(t *testing.T) {
 		t.Fatal(e)
 	}
 	first := agree(t, w, s, r, "app")
-	for name, imported := range map[string]*rig.Resource{
+	for name, imported := range map[string]*providertest.Resource{
 		"ID": w.Import("koldun_token", "app"), "Identity": w.ImportIdentity("koldun_token", map[string]any{"name": "app"}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -26,12 +26,12 @@ func TestImportOfAGeneratedToken(t *testing.T) {
 				}
 			}
 			if p := imported.Plan(config); p.Errors != "" || p.Empty || len(p.Replace) > 0 {
-				t.Errorf("the plan after the import is %v, and replaces for %v %s", rig.JSON(p.State), p.Replace, p.Errors)
+				t.Errorf("the plan after the import is %v, and replaces for %v %s", providertest.JSON(p.State), p.Replace, p.Errors)
 			}
 			if e := imported.Apply(config); e != "" {
 				t.Fatal(e)
 			}
-			imported.Settled(config)
+			imported.CheckStable(config)
 			if agree(t, w, s, imported, "app") != first {
 				t.Error("the import has replaced the token")
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 func TestOutsideChangeIsShownAndUndone(t *testing.T) {
@@ -31,7 +31,7 @@ func TestOutsideChangeIsShownAndUndone(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	got, err := w.bus.ViewStream(t.Context(), "drift")
 	if err != nil || got.MaxBytes != 0 || got.DiscardNew || strings.Join(got.Subjects, " ") != "drift.>" {
 		t.Errorf("the stream is %+v, %v", got, err)
@@ -50,12 +50,12 @@ func TestOutsideDeletionIsANewCreation(t *testing.T) {
 	}
 	r.Refresh()
 	if !r.State.IsNull() {
-		t.Fatalf("the state still has %v", rig.JSON(r.State))
+		t.Fatalf("the state still has %v", providertest.JSON(r.State))
 	}
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 }
 
 func TestChangeInPlaceAndReplacement(t *testing.T) {
@@ -72,7 +72,7 @@ func TestChangeInPlaceAndReplacement(t *testing.T) {
 	if e := r.Apply(larger); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(larger)
+	r.CheckStable(larger)
 	renamed := map[string]any{"name": "two", "subjects": []any{"s.>"}}
 	if p := r.Plan(renamed); len(p.Replace) != 1 || !strings.Contains(p.Replace[0], "name") {
 		t.Errorf("a rename replaces for %v, want name", p.Replace)
@@ -125,9 +125,9 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"Duration":     {"koldun_stream", map[string]any{"name": "s", "subjects": []any{"s"}, "max_age": "soon"}, []string{"max_age", `"soon" is no duration such as 90s`}},
 		"DaysAreNone":  {"koldun_key_value", map[string]any{"bucket": "b", "ttl": "7d"}, []string{"ttl", `"7d" is no duration`}},
 		"DurationAt":   {"koldun_consumer", map[string]any{"stream": "s", "name": "c", "backoff": []any{"1s", "later"}}, []string{"backoff", `"later" is no duration`}},
-		"Durations":    {"koldun_consumer", map[string]any{"stream": "s", "name": "c", "backoff": []any{"1s", "1h30m"}, "ack_wait": rig.Unknown{}}, nil},
-		"NotYetKnown":  {"koldun_stream", map[string]any{"name": rig.Unknown{}, "subjects": rig.Unknown{}}, nil},
-		"HalfKnown":    {"koldun_stream", map[string]any{"name": rig.Unknown{}, "subjects": []any{rig.Unknown{}}, "discard": "all"}, []string{"discard"}},
+		"Durations":    {"koldun_consumer", map[string]any{"stream": "s", "name": "c", "backoff": []any{"1s", "1h30m"}, "ack_wait": providertest.Unknown{}}, nil},
+		"NotYetKnown":  {"koldun_stream", map[string]any{"name": providertest.Unknown{}, "subjects": providertest.Unknown{}}, nil},
+		"HalfKnown":    {"koldun_stream", map[string]any{"name": providertest.Unknown{}, "subjects": []any{providertest.Unknown{}}, "discard": "all"}, []string{"discard"}},
 		"WaitForWhat":  {"koldun_bucket", map[string]any{"bucket_name": "bbb", "wait": map[string]any{"until": "godot"}}, []string{"wait", "godot"}},
 		"NothingWrong": {"koldun_bucket", map[string]any{"bucket_name": "bbb"}, nil},
 	} {
@@ -157,13 +157,13 @@ func TestUnreachableIsNotGone(t *testing.T) {
 	}
 	w.nats.Stop()
 	if e := r.Read(); e == "" || r.State.IsNull() {
-		t.Errorf("a read of a server that is away ends with %q and the state %v", e, rig.JSON(r.State))
+		t.Errorf("a read of a server that is away ends with %q and the state %v", e, providertest.JSON(r.State))
 	}
 }
 
 // TestUnconfiguredIsSaidByThePlan has no provider configuration at all.
 func TestUnconfiguredIsSaidByThePlan(t *testing.T) {
-	r := rig.New(t, provider.New("test", func(string) string { return "" }), nil)
+	r := providertest.New(t, provider.New("test", func(string) string { return "" }), nil)
 	for kind, want := range map[string]string{"koldun_bucket": "s3.endpoint", "koldun_stream": "NATS_URL"} {
 		config := map[string]any{"bucket_name": "bbb"}
 		if kind == "koldun_stream" {
@@ -179,7 +179,7 @@ func TestUnconfiguredIsSaidByThePlan(t *testing.T) {
 // for in the environment, and plans go on without it.
 func TestSettingsKnownLater(t *testing.T) {
 	env := func(string) string { return "nats://another.example" }
-	r := rig.New(t, provider.New("test", env), map[string]any{"nats": map[string]any{"url": rig.Unknown{}}})
+	r := providertest.New(t, provider.New("test", env), map[string]any{"nats": map[string]any{"url": providertest.Unknown{}}})
 	x := r.Resource("koldun_key_value")
 	if p := x.Plan(map[string]any{"bucket": "later"}); p.Errors != "" {
 		t.Errorf("the plan fails: %s", p.Errors)

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 
 // world is a provider with a NATS server and an object store of its own.
 type world struct {
-	*rig.Rig
+	*providertest.Provider
 	nats *natstest.Server
 	s3   *s3test.Bucket
 	bus  *bus.Bus
@@ -41,7 +41,7 @@ func start(t testing.TB, more map[string]any) *world {
 	for k, v := range more {
 		config[k] = v
 	}
-	w.Rig = rig.New(t, p, config)
+	w.Provider = providertest.New(t, p, config)
 	b, err := bus.Connect(t.Context(), bus.Config{URL: w.nats.URL(), User: natstest.User, Password: natstest.Password})
 	if err != nil {
 		t.Fatal(err)

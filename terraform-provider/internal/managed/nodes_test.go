@@ -11,12 +11,12 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // fleet is a provider of a real API server with nodes of this test.
 type fleet struct {
-	*rig.Rig
+	*providertest.Provider
 	t     *testing.T
 	nodes typedcorev1.NodeInterface
 	mark  string // label that all its nodes have
@@ -36,7 +36,7 @@ func newFleet(t *testing.T, sizes ...string) *fleet {
 			t.Fatal(err)
 		}
 	}
-	f.Rig = rig.New(t, provider.New("test", func(string) string { return "" }), map[string]any{"kubernetes": map[string]any{"config_path": c.Kubeconfig()}})
+	f.Provider = providertest.New(t, provider.New("test", func(string) string { return "" }), map[string]any{"kubernetes": map[string]any{"config_path": c.Kubeconfig()}})
 	return f
 }
 
@@ -87,13 +87,13 @@ func TestNodeLabelRule(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	if got := f.labels("koldun.gorizond.io/pool"); got != "- large large" {
 		t.Errorf("the nodes have %q", got)
 	}
 	status, _ := r.Attribute("status").(map[string]any)
 	if r.Attribute("ready") != true || text(status["matched"]) != "2" || text(status["labelled"]) != "2" {
-		t.Errorf("the state is %v", rig.JSON(r.State))
+		t.Errorf("the state is %v", providertest.JSON(r.State))
 	}
 	if again := f.Resource("koldun_node_label_rule").Apply(config); !strings.Contains(again, "terraform import koldun_node_label_rule.NAME") {
 		t.Errorf("a rule of the same name is told as %q", again)
@@ -111,17 +111,17 @@ func TestNodeLabelRule(t *testing.T) {
 	if got := f.labels("koldun.gorizond.io/pool"); got != "large large large" {
 		t.Errorf("after the drift the nodes have %q", got)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 
 	smaller := f.rule("100", map[string]any{"example.org/pool": "huge"})
 	if e := r.Apply(smaller); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(smaller)
+	r.CheckStable(smaller)
 	if a, b := f.labels("koldun.gorizond.io/pool"), f.labels("example.org/pool"); a != "- - -" || b != "- - huge" {
 		t.Errorf("after the change the nodes have %q and %q", a, b)
 	}
-	for _, imported := range []*rig.Resource{f.Import("koldun_node_label_rule", f.mark), f.ImportIdentity("koldun_node_label_rule", map[string]any{"name": f.mark})} {
+	for _, imported := range []*providertest.Resource{f.Import("koldun_node_label_rule", f.mark), f.ImportIdentity("koldun_node_label_rule", map[string]any{"name": f.mark})} {
 		if got := text(imported.Attribute("labels")); got != "map[example.org/pool:huge]" {
 			t.Errorf("imported are the labels %s", got)
 		}
@@ -150,7 +150,7 @@ func TestNodeLabelRuleWithoutNodes(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	if e := r.Destroy(); e != "" {
 		t.Fatal(e)
 	}
@@ -165,7 +165,7 @@ func TestNodeLabelRuleLeavesOthersAlone(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	status, _ := r.Attribute("status").(map[string]any)
 	if got := f.labels("example.org/pool"); got != "theirs ours" || text(status["conflicts"]) != "["+f.name(0)+"]" {
 		t.Errorf("the nodes have %q, the status is %v", got, status)

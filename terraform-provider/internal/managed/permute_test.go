@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // TestEveryPermutation creates each resource with optional attributes that are
@@ -74,18 +74,18 @@ func (w *world) permute(t *testing.T, kind string, s subject, config map[string]
 		t.Fatalf("%v: %s", config, e)
 	}
 	if r.Attribute("ready") == false || r.Warnings != "" {
-		t.Fatalf("%v is not ready: %v %s", config, rig.JSON(r.State), r.Warnings)
+		t.Fatalf("%v is not ready: %v %s", config, providertest.JSON(r.State), r.Warnings)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	id, identity := s.names(config)
-	for i, imported := range []*rig.Resource{w.Import(kind, id), w.ImportIdentity(kind, identity)} {
+	for i, imported := range []*providertest.Resource{w.Import(kind, id), w.ImportIdentity(kind, identity)} {
 		if got := fmt.Sprint(imported.Identity()); got != fmt.Sprint(r.Identity()) {
 			t.Errorf("the identity is %s, that of the resource %v", got, r.Identity())
 		}
 		outside := maps.Clone(config)
 		maps.DeleteFunc(outside, func(a string, _ any) bool { return slices.Contains(s.inside, a) })
 		if !s.partial {
-			imported.Settled(outside)
+			imported.CheckStable(outside)
 		}
 		if !strings.HasPrefix(kind, "koldun_key_value_entry") { // its value may be a secret
 			w.shown(t, kind, identity, imported)
@@ -97,7 +97,7 @@ func (w *world) permute(t *testing.T, kind string, s subject, config map[string]
 			if e := imported.Apply(config); e != "" {
 				t.Fatalf("%v: %s", config, e)
 			}
-			imported.Settled(config)
+			imported.CheckStable(config)
 		}
 	}
 	if e := r.Destroy(); e != "" {
@@ -125,7 +125,7 @@ func (s subject) names(config map[string]any) (id string, identity map[string]an
 }
 
 // shown wants the data source to have what was imported.
-func (w *world) shown(t *testing.T, kind string, identity map[string]any, imported *rig.Resource) {
+func (w *world) shown(t *testing.T, kind string, identity map[string]any, imported *providertest.Resource) {
 	t.Helper()
 	data, e := w.Data(kind, identity)
 	if e != "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 )
 
 // ModifyPlan says early what cannot be applied, keeps values that mean the
@@ -27,22 +27,22 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 	if err != nil {
 		return err
 	}
-	change, err := base.ReadChange(req)
+	change, err := tfresource.ReadChange(req)
 	if err != nil {
 		return err
 	}
 	if !change.Config[attrWrite].IsNull() {
 		r.Needs(d, connection.Kubernetes)
 	}
-	told := base.Tell(attrReady, attrStatus)
+	told := tfresource.ComputedAttributes(attrReady, attrStatus)
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
 		if generates(change.Config) {
-			told = append(told, base.Told{Attribute: f.Attribute}) // a new secret may be due by then
+			told = append(told, tfresource.Computed{Attribute: f.Attribute}) // a new secret may be due by then
 		} else {
 			digest(f.Attribute, change.Config, change.Plan)
 		}
 	}
-	change.Settle(c.Spec, told...)
+	change.Normalize(c.Spec, told...)
 	resp.Plan.Raw = change.Plan.Pack(req.Plan.Raw.Type())
 	return nil
 }

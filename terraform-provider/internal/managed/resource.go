@@ -9,17 +9,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // A Resource is the Terraform resource of one kind.
 type Resource struct {
-	base.Base
+	tfresource.Base
 	kind Kind
 	crd  func() (*crd.Kind, error)
 }
@@ -38,14 +38,14 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 	for _, k := range Kinds() {
 		load := sync.OnceValues(k.load)
 		out = append(out, func() resource.Resource {
-			return &Resource{Base: base.Base{Name: k.Name, Check: check}, kind: k, crd: load}
+			return &Resource{Base: tfresource.Base{Name: k.Name, Check: check}, kind: k, crd: load}
 		})
 	}
 	return out
 }
 
 // open connects to what the kind needs, for one resource.
-func (r *Resource) open(ctx context.Context, o face.Object, d *diag.Diagnostics) Thing {
+func (r *Resource) open(ctx context.Context, o tfschema.Object, d *diag.Diagnostics) Thing {
 	if !r.Connected(d) {
 		return nil
 	}
@@ -62,8 +62,8 @@ func (r *Resource) open(ctx context.Context, o face.Object, d *diag.Diagnostics)
 
 // delivered is a thing whose connection is kept in the Secret that the object
 // names.
-func (r *Resource) delivered(t Thing, o face.Object) (Thing, error) {
-	to, err := face.Unpack(o[attrWrite])
+func (r *Resource) delivered(t Thing, o tfschema.Object) (Thing, error) {
+	to, err := tfschema.Unpack(o[attrWrite])
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,13 @@ func (r *Resource) delivered(t Thing, o face.Object) (Thing, error) {
 }
 
 // id is what people know the thing by: the import id.
-func (r *Resource) id(o face.Object) string { return r.kind.Identity.ID(o) }
+func (r *Resource) id(o tfschema.Object) string { return r.kind.Identity.ID(o) }
 
 // at is the attribute that names the thing.
 func (r *Resource) at() path.Path { return path.Root(r.kind.Identity.Parts[0]) }
 
 // fail reports what happened while doing something to the thing.
-func (r *Resource) fail(d *diag.Diagnostics, verb string, o face.Object, err error) {
+func (r *Resource) fail(d *diag.Diagnostics, verb string, o tfschema.Object, err error) {
 	if o[attrWrite].IsNull() { // otherwise it may be of the cluster
 		err = connection.Advise(r.kind.Needs[0], err)
 	}

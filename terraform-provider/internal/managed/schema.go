@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
@@ -24,7 +24,7 @@ const (
 	attrWrite  = "write_secret_to"
 	attrRotate = "rotate_after"
 	attrStatus = "status"
-	attrReady  = base.AttrReady
+	attrReady  = tfresource.AttrReady
 	attrWait   = "wait"
 )
 
@@ -35,11 +35,11 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		resp.Diagnostics.AddError("Cannot make the schema", err.Error())
 		return
 	}
-	attributes := face.ResourceAttributes(c.Spec, face.Whole, r.kind.Identity.All()...)
+	attributes := tfschema.ResourceAttributes(c.Spec, tfschema.Whole, r.kind.Identity.All()...)
 	if r.kind.Owner {
 		attributes[attrName] = schema.StringAttribute{
 			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.LengthBetween(1, 253)},
-			Description: "Name by which it is kept apart from others. " + face.Replaces,
+			Description: "Name by which it is kept apart from others. " + tfschema.Replaces,
 		}
 	}
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
@@ -57,13 +57,13 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 	status := *c.Status
 	status.Description = "What is outside."
-	attributes[attrStatus] = face.Computed(&status)
+	attributes[attrStatus] = tfschema.Computed(&status)
 	attributes[attrReady] = schema.BoolAttribute{
 		Computed:    true,
 		Description: "Whether the thing is as configured and can be used. If not, the next apply goes on where this one ended.",
 	}
 	attributes[attrWait] = wait.Attribute()
-	attributes[base.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
+	attributes[tfresource.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
 	resp.Schema = schema.Schema{Description: strings.TrimSpace(c.Description + " " + r.kind.About), Attributes: attributes}
 }
 

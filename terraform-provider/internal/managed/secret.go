@@ -7,16 +7,16 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // generates reports whether the secret of a thing that has one is made here,
 // and written into a Secret of the cluster.
-func generates(o face.Object) bool { return !o[attrWrite].IsNull() }
+func generates(o tfschema.Object) bool { return !o[attrWrite].IsNull() }
 
 // sources says what is wrong with where a thing's secret is to come from.
-func (r *Resource) sources(digest string, config face.Object) []preflight.Finding {
+func (r *Resource) sources(digest string, config tfschema.Object) []preflight.Finding {
 	given := map[string]bool{digest: !config[digest].IsNull(), attrSecret: !config[attrSecret].IsNull(), attrWrite: generates(config)}
 	count := 0
 	for _, is := range given {
@@ -36,7 +36,7 @@ func (r *Resource) sources(digest string, config face.Object) []preflight.Findin
 }
 
 // digest plans the SHA-256 of a secret that only the configuration has.
-func digest(attribute string, config, plan face.Object) {
+func digest(attribute string, config, plan tfschema.Object) {
 	switch secret := config[attrSecret]; {
 	case secret.IsNull():
 	case !secret.IsKnown():
@@ -52,8 +52,8 @@ func (r *Resource) reveal(plan, config tftypes.Value) tftypes.Value {
 	if err != nil || r.kind.Digest == "" {
 		return plan
 	}
-	p, errP := face.Unpack(plan)
-	said, errC := face.Unpack(config)
+	p, errP := tfschema.Unpack(plan)
+	said, errC := tfschema.Unpack(config)
 	a := c.Spec.Child(r.kind.Digest).Attribute
 	if errP != nil || errC != nil || p[a].IsKnown() || said[attrSecret].IsNull() {
 		return plan

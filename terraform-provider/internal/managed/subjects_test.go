@@ -12,7 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // fresh stands for a name of its own in the values of subjects.
@@ -28,7 +28,7 @@ type subject struct {
 	base     map[string]any
 	identity []string // in the order of the id
 	places   []string // that the id has besides
-	samples  rig.Samples
+	samples  providertest.Samples
 	// partial says that what no import can tell decides whether all is well.
 	partial bool
 	// inside are attributes that say what to do with a thing, and do not stand on
@@ -46,21 +46,21 @@ func subjects() map[string]subject {
 	return map[string]subject{
 		"koldun_stream": {
 			base: map[string]any{"name": fresh, "subjects": []any{fresh + ".>"}}, identity: []string{"name"}, inside: inside,
-			samples: rig.Samples{
+			samples: providertest.Samples{
 				"wait": wait, "timeouts": limits, "write_secret_to": nil, "replicas": {1}, "placement": nowhere, "max_age": {"1h", "3600s", "10m"},
 				"duplicate_window": {"1m", "120s", "5m"}, "discard": {"old", "new"}, "max_bytes": {0, 1 << 20}, "max_msg_size": {0, 4096},
 			},
 		},
 		"koldun_key_value": {
 			base: map[string]any{"bucket": fresh}, identity: []string{"bucket"}, inside: inside,
-			samples: rig.Samples{
+			samples: providertest.Samples{
 				"wait": wait, "timeouts": limits, "write_secret_to": nil, "replicas": {1}, "placement": nowhere, "limit_marker_ttl": {"60s", "1h"}, "ttl": {"24h", "86400s"},
 				"history": {1, 3, 64},
 			},
 		},
 		"koldun_consumer": {
 			base: map[string]any{"stream": "of-consumers", "name": fresh}, identity: []string{"stream", "name"}, inside: inside,
-			samples: rig.Samples{
+			samples: providertest.Samples{
 				"wait": wait, "timeouts": limits, "write_secret_to": nil, "replicas": alone, "filter_subjects": {[]any{}, []any{"c.a"}, []any{"c.a", "c.b"}},
 				"deliver_policy": {"All", "New"}, "start_sequence": nil, "start_time": nil, "ack_wait": {"30s", "2m"},
 				"backoff": {[]any{}, []any{"1s", "60s"}}, "max_deliver": {0, 5}, "inactive_threshold": {"60m", "1h30m"},
@@ -68,7 +68,7 @@ func subjects() map[string]subject {
 		},
 		"koldun_token": {
 			base: map[string]any{"name": fresh, "secret_wo": "a-secret-word-of-" + fresh}, identity: []string{"name"}, inside: append(inside, "overlap"),
-			samples: rig.Samples{
+			samples: providertest.Samples{
 				"wait": wait, "timeouts": limits, "write_secret_to": nil, "rotate_after": nil, "sha256": nil, "overlap": {"10m", "600s"},
 				"bucket": {names.TokensBucket}, "prefix": {names.TokenKey("")},
 				"expires": {"2101-01-31T00:00:00Z", "2101-01-31T01:00:00+01:00"}, "models": {[]any{}, []any{"ns/a", "ns/*"}},
@@ -77,7 +77,7 @@ func subjects() map[string]subject {
 		"koldun_token in another bucket": {
 			base:     map[string]any{"name": fresh, "sha256": strings.Repeat("a", 64), "bucket": "settings", "prefix": "tokens-"},
 			identity: []string{"name"}, places: []string{"bucket", "prefix"}, inside: append(inside, "overlap"),
-			samples: rig.Samples{
+			samples: providertest.Samples{
 				"wait": wait, "timeouts": limits, "write_secret_to": nil, "rotate_after": nil, "overlap": {"10m"},
 				"expires": {"2101-01-31T00:00:00Z"}, "models": {[]any{}, []any{"ns/a"}},
 			},
@@ -85,7 +85,7 @@ func subjects() map[string]subject {
 		"koldun_bucket": {
 			base: map[string]any{"bucket_name": fresh}, identity: []string{"bucket_name"}, inside: append(inside, "force_destroy", "abort_uploads_after_days"),
 			// The server has no versions and no lifecycle rules.
-			samples: rig.Samples{
+			samples: providertest.Samples{
 				"wait": wait, "timeouts": limits, "write_secret_to": nil, "versioning": nil, "lifecycle_rules": nil,
 				"tags":   {map[string]any{}, map[string]any{"team": "a"}, map[string]any{"team": "b", "cost": ""}},
 				"policy": {`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::` + fresh + `/*"}]}`},
@@ -93,17 +93,17 @@ func subjects() map[string]subject {
 		},
 		"koldun_model_record": {
 			base: map[string]any{"namespace": "ns", "name": fresh}, identity: []string{"namespace", "name"}, inside: inside,
-			samples: rig.Samples{"wait": wait, "timeouts": limits, "artifact_url": {""}, "size_bytes": {0, 4096}, "weights": {"q40"}},
+			samples: providertest.Samples{"wait": wait, "timeouts": limits, "artifact_url": {""}, "size_bytes": {0, 4096}, "weights": {"q40"}},
 		},
 		"koldun_model_artifact": {
 			prepare: (*world).model, // its deletion is that of the files
 			base:    map[string]any{"url": "s3://" + filled + "/tiny", "timeouts": map[string]any{"create": "1m"}}, identity: []string{"url"}, inside: append(inside, "progress_key", "verify"),
-			samples: rig.Samples{"wait": wait, "progress_key": {"fetch.tiny"}, "verify": {"", "once"}},
+			samples: providertest.Samples{"wait": wait, "progress_key": {"fetch.tiny"}, "verify": {"", "once"}},
 		},
 		"koldun_node_label_rule": {
 			start: startWithNode, partial: true,
 			base: map[string]any{"name": fresh, "labels": map[string]any{"example.org/" + fresh: "a"}}, identity: []string{"name"}, inside: append(inside, "match_expressions"),
-			samples: rig.Samples{"wait": wait, "timeouts": limits, "match_expressions": {
+			samples: providertest.Samples{"wait": wait, "timeouts": limits, "match_expressions": {
 				[]any{},
 				[]any{map[string]any{"key": "koldun.test/permuted", "operator": "Exists"}},
 				[]any{map[string]any{"key": "koldun.test/permuted", "operator": "In", "values": []any{"yes", "no"}}, map[string]any{"key": "none", "operator": "DoesNotExist", "values": []any{}}},
@@ -111,11 +111,11 @@ func subjects() map[string]subject {
 		},
 		"koldun_key_value_entry": {
 			base: map[string]any{"bucket": "settings", "key": fresh, "value": "v"}, identity: []string{"bucket", "key"}, inside: []string{"value"},
-			samples: rig.Samples{"value_wo_version": nil},
+			samples: providertest.Samples{"value_wo_version": nil},
 		},
 		"koldun_key_value_entry with a secret": {
 			base: map[string]any{"bucket": "settings", "key": fresh, "value_wo": "a-secret-word", "value_wo_version": 1}, identity: []string{"bucket", "key"}, inside: []string{"value_wo", "value_wo_version"},
-			samples: rig.Samples{"value": nil},
+			samples: providertest.Samples{"value": nil},
 		},
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // TestTokenIsKeptByItsHash gives a token, rotates it and takes it away.
@@ -31,18 +31,18 @@ func TestTokenIsKeptByItsHash(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
-	if !valid(first) || strings.Contains(text(rig.JSON(r.State)), first) {
-		t.Errorf("the token is not kept, or it is in the state: %v", rig.JSON(r.State))
+	r.CheckStable(config)
+	if !valid(first) || strings.Contains(text(providertest.JSON(r.State)), first) {
+		t.Errorf("the token is not kept, or it is in the state: %v", providertest.JSON(r.State))
 	}
 	config["secret_wo"] = second
-	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 || strings.Contains(text(rig.JSON(p.State)), second) {
-		t.Errorf("a new secret is planned as %v", rig.JSON(p.State))
+	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 || strings.Contains(text(providertest.JSON(p.State)), second) {
+		t.Errorf("a new secret is planned as %v", providertest.JSON(p.State))
 	}
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	r.Settled(config)
+	r.CheckStable(config)
 	if valid(first) || !valid(second) {
 		t.Error("after the rotation the old token is valid, or the new one is not")
 	}
@@ -57,7 +57,7 @@ func TestSecretKnownAtApplyOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.Resource("koldun_token")
-	p := r.Plan(map[string]any{"name": "late", "secret_wo": rig.Unknown{}})
+	p := r.Plan(map[string]any{"name": "late", "secret_wo": providertest.Unknown{}})
 	if p.Errors != "" {
 		t.Fatal(p.Errors)
 	}
@@ -65,7 +65,7 @@ func TestSecretKnownAtApplyOnly(t *testing.T) {
 		t.Fatal(e)
 	}
 	if r.Attribute("sha256") != token.Digest("known-by-now-secret") {
-		t.Errorf("the state is %v", rig.JSON(r.State))
+		t.Errorf("the state is %v", providertest.JSON(r.State))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // specPath is where the fields stand in YAML.
@@ -26,7 +26,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		r.Broken(&resp.Diagnostics, "check", err)
 		return
 	}
-	o, err := face.Unpack(req.Config.Raw)
+	o, err := tfschema.Unpack(req.Config.Raw)
 	if err != nil {
 		r.Broken(&resp.Diagnostics, "check", err)
 		return
@@ -47,12 +47,12 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		return
 	}
 	r.Invalid(&resp.Diagnostics, append(findings, lengths(c.Spec, e.Value, specPath)...), func(yaml string) path.Path {
-		return face.Path(c.Spec, path.Empty(), strings.TrimPrefix(yaml, specPath))
+		return tfschema.Path(c.Spec, path.Empty(), strings.TrimPrefix(yaml, specPath))
 	})
 }
 
 // ended warns of a token that is dead before it is made.
-func ended(o face.Object, d *diag.Diagnostics) {
+func ended(o tfschema.Object, d *diag.Diagnostics) {
 	const expires = "expires"
 	if at, err := time.Parse(time.RFC3339, o.Text(expires)); err == nil && !at.After(time.Now()) {
 		d.AddAttributeWarning(path.Root(expires), "The token has ended", "It is refused since "+o.Text(expires)+". Write a later moment, or destroy the resource.")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // A work is one resource being worked on.
@@ -17,7 +17,7 @@ type work struct {
 	kind   Kind
 	crd    *crd.Kind
 	typ    tftypes.Type
-	object face.Object
+	object tfschema.Object
 	thing  Thing
 }
 
@@ -31,7 +31,7 @@ func (r *Resource) begin(ctx context.Context, raw tftypes.Value, d *diag.Diagnos
 		return nil, false
 	}
 	w := &work{kind: r.kind, crd: c, typ: raw.Type()}
-	if w.object, err = face.Unpack(raw); err != nil {
+	if w.object, err = tfschema.Unpack(raw); err != nil {
 		r.Broken(d, "read", err)
 		return nil, false
 	}
@@ -83,7 +83,7 @@ func (w *work) see(ctx context.Context, all bool) error {
 		if now == nil && all && f.Kept {
 			now = none(f)
 		}
-		v, err := face.Merge(f, w.object[f.Attribute], now, face.Whole)
+		v, err := tfschema.Merge(f, w.object[f.Attribute], now, tfschema.Whole)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func none(f *crd.Field) any {
 	case f.Type == crd.Object:
 		out := map[string]any{}
 		for _, c := range f.Fields {
-			out[c.Name] = face.Zero(c)
+			out[c.Name] = tfschema.Zero(c)
 		}
 		return out
 	}
@@ -150,7 +150,7 @@ func (w *work) state(o Observed) (tftypes.Value, error) {
 	if status == nil {
 		status = map[string]any{}
 	}
-	v, err := face.Decode(w.crd.Status, status)
+	v, err := tfschema.Decode(w.crd.Status, status)
 	if err != nil {
 		return tftypes.Value{}, err
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/gorizond/koldun/terraform-provider/internal/claim"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
-	"github.com/gorizond/koldun/terraform-provider/internal/entry"
 	koldunephemeral "github.com/gorizond/koldun/terraform-provider/internal/ephemeral"
 	koldunfunction "github.com/gorizond/koldun/terraform-provider/internal/function"
+	"github.com/gorizond/koldun/terraform-provider/internal/keyvalueentry"
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
@@ -63,7 +63,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 
 // Resources are those of outside things and those of claims.
 func (p *Provider) Resources(context.Context) []func() resource.Resource {
-	return append(append(managed.Resources(p.check), claim.Resources(p.check)...), entry.New)
+	return append(append(managed.Resources(p.check), claim.Resources(p.check)...), keyvalueentry.New)
 }
 
 // DataSources are the twins of the resources.

@@ -1,4 +1,5 @@
-// Package wait waits for outside things to become ready.
+// Package wait polls objects until they are ready, and holds the attribute
+// "wait", which says what to do until then.
 package wait
 
 import (
@@ -9,31 +10,31 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
-// A State is how far a thing is.
+// A State is what one look at an object found.
 type State struct {
 	Ready bool
-	// Final says that waiting longer cannot help.
+	// Final reports that the object cannot become ready without a change.
 	Final   bool
 	Reason  string // CamelCase, or ""
 	Message string
 }
 
 const (
-	first   = 100 * time.Millisecond
-	longest = 10 * time.Second
+	firstPause   = 100 * time.Millisecond
+	longestPause = 10 * time.Second
 )
 
-// Until looks again and again, with growing pauses, until the thing is ready
-// or cannot become so, and returns what it saw last. It ends with ctx, with
-// the last state and no error: what is not ready yet is no failure. With once,
-// the first look is the last. Each new reason is logged.
-func Until(ctx context.Context, look func(context.Context) (State, error), once bool) (State, error) {
+// Poll calls observe with growing pauses until the state is ready or final, and
+// returns the last state. When ctx ends, Poll returns the last state and no
+// error, because an object that is not ready yet is no failure. With once, Poll
+// calls observe only once. It logs each change of the reason or message.
+func Poll(ctx context.Context, observe func(context.Context) (State, error), once bool) (State, error) {
 	var last State
-	for pause := first; ; pause = min(pause*3/2, longest) {
-		s, err := look(ctx)
+	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+		s, err := observe(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
-				return last, nil //nolint:nilerr // the look was cut short by the end of the wait
+				return last, nil //nolint:nilerr // the end of the wait interrupted observe
 			}
 			return last, err
 		}
@@ -44,7 +45,7 @@ func Until(ctx context.Context, look func(context.Context) (State, error), once 
 		if s.Ready || s.Final || once {
 			return last, nil
 		}
-		// Jitter, so that many resources do not ask at the same moment.
+		// Jitter keeps many resources from polling at the same moment.
 		t := time.NewTimer(pause/2 + rand.N(pause))
 		select {
 		case <-ctx.Done():

@@ -1,7 +1,7 @@
-// Package rig drives a provider over its protocol, in process, as the
+// Package providertest drives a provider over its protocol, in process, as the
 // Terraform command does: it validates, plans, applies, reads and plans again,
 // and fails a test wherever Terraform would call the provider inconsistent.
-package rig
+package providertest
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// A Rig is a configured provider.
-type Rig struct {
+// A Provider is a configured provider.
+type Provider struct {
 	t          testing.TB
 	server     tfprotov6.ProviderServer
 	schema     *tfprotov6.GetProviderSchemaResponse
@@ -23,80 +23,80 @@ type Rig struct {
 }
 
 // New configures a provider. The configuration is as JSON decodes it.
-func New(t testing.TB, p provider.Provider, config map[string]any) *Rig {
+func New(t testing.TB, tested provider.Provider, config map[string]any) *Provider {
 	t.Helper()
-	server := providerserver.NewProtocol6(p)()
-	r := &Rig{t: t, server: server}
+	server := providerserver.NewProtocol6(tested)()
+	p := &Provider{t: t, server: server}
 	var err error
-	if r.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil {
+	if p.schema, err = server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	r.none("get the schema", r.schema.Diagnostics)
+	p.none("get the schema", p.schema.Diagnostics)
 	ids, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.none("get the identity schemas", ids.Diagnostics)
-	r.identities = ids.IdentitySchemas
-	value := r.value(Build(t, r.schema.Provider.ValueType(), config))
+	p.none("get the identity schemas", ids.Diagnostics)
+	p.identities = ids.IdentitySchemas
+	value := p.value(Build(t, p.schema.Provider.ValueType(), config))
 	resp, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: value, TerraformVersion: "1.14.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.none("configure", resp.Diagnostics)
-	return r
+	p.none("configure", resp.Diagnostics)
+	return p
 }
 
 // Schema is what the provider offers.
-func (r *Rig) Schema() *tfprotov6.GetProviderSchemaResponse { return r.schema }
+func (p *Provider) Schema() *tfprotov6.GetProviderSchemaResponse { return p.schema }
 
 // Call runs a function. Its arguments are as JSON decodes them.
-func (r *Rig) Call(name string, args ...any) (tftypes.Value, string) {
-	r.t.Helper()
-	f, ok := r.schema.Functions[name]
+func (p *Provider) Call(name string, args ...any) (tftypes.Value, string) {
+	p.t.Helper()
+	f, ok := p.schema.Functions[name]
 	if !ok {
-		r.t.Fatalf("there is no function %q", name)
+		p.t.Fatalf("there is no function %q", name)
 	}
 	var values []*tfprotov6.DynamicValue
 	for i, a := range args {
-		p := f.VariadicParameter
+		parameter := f.VariadicParameter
 		if i < len(f.Parameters) {
-			p = f.Parameters[i]
+			parameter = f.Parameters[i]
 		}
-		d, err := tfprotov6.NewDynamicValue(p.Type, Build(r.t, p.Type, a))
+		d, err := tfprotov6.NewDynamicValue(parameter.Type, Build(p.t, parameter.Type, a))
 		if err != nil {
-			r.t.Fatal(err)
+			p.t.Fatal(err)
 		}
 		values = append(values, &d)
 	}
-	resp, err := r.server.CallFunction(r.t.Context(), &tfprotov6.CallFunctionRequest{Name: name, Arguments: values})
+	resp, err := p.server.CallFunction(p.t.Context(), &tfprotov6.CallFunctionRequest{Name: name, Arguments: values})
 	if err != nil {
-		r.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	if resp.Error != nil {
 		return tftypes.Value{}, resp.Error.Text
 	}
 	v, err := resp.Result.Unmarshal(f.Return.Type)
 	if err != nil {
-		r.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	return v, ""
 }
 
-func (r *Rig) value(v tftypes.Value) *tfprotov6.DynamicValue {
-	r.t.Helper()
+func (p *Provider) value(v tftypes.Value) *tfprotov6.DynamicValue {
+	p.t.Helper()
 	d, err := tfprotov6.NewDynamicValue(v.Type(), v)
 	if err != nil {
-		r.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	return &d
 }
 
 // none fails the test if there is an error among the diagnostics.
-func (r *Rig) none(verb string, ds []*tfprotov6.Diagnostic) {
-	r.t.Helper()
+func (p *Provider) none(verb string, ds []*tfprotov6.Diagnostic) {
+	p.t.Helper()
 	if e := Errors(ds); e != "" {
-		r.t.Fatalf("cannot %s: %s", verb, e)
+		p.t.Fatalf("cannot %s: %s", verb, e)
 	}
 }
 
@@ -119,25 +119,25 @@ func join(ds []*tfprotov6.Diagnostic, s tfprotov6.DiagnosticSeverity) string {
 }
 
 // Context is the test's.
-func (r *Rig) Context() context.Context { return r.t.Context() }
+func (p *Provider) Context() context.Context { return p.t.Context() }
 
 // Data reads a data source, and returns its attributes and the errors.
-func (r *Rig) Data(name string, config map[string]any) (map[string]any, string) {
-	r.t.Helper()
-	s, ok := r.schema.DataSourceSchemas[name]
+func (p *Provider) Data(name string, config map[string]any) (map[string]any, string) {
+	p.t.Helper()
+	s, ok := p.schema.DataSourceSchemas[name]
 	if !ok {
-		r.t.Fatalf("there is no data source %q", name)
+		p.t.Fatalf("there is no data source %q", name)
 	}
-	resp, err := r.server.ReadDataSource(r.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: name, Config: r.value(Build(r.t, s.ValueType(), config))})
+	resp, err := p.server.ReadDataSource(p.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: name, Config: p.value(Build(p.t, s.ValueType(), config))})
 	if err != nil {
-		r.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	if e := Errors(resp.Diagnostics); e != "" {
 		return nil, e
 	}
 	v, err := resp.State.Unmarshal(s.ValueType())
 	if err != nil {
-		r.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	m, _ := JSON(v).(map[string]any)
 	return m, ""

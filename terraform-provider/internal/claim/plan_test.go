@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
 // TestPlanKnowsWhatStays changes a number of threads: what depends on the URL
@@ -67,7 +67,7 @@ func TestPlanKnowsWhatStays(t *testing.T) {
 // attribute is a value within an object, as JSON decodes it.
 func attribute(t *testing.T, v tftypes.Value, path ...string) any {
 	t.Helper()
-	now := rig.JSON(v)
+	now := providertest.JSON(v)
 	for _, name := range path {
 		m, ok := now.(map[string]any)
 		if !ok {

@@ -1,7 +1,7 @@
-// Package base has what all resources and data sources of the provider have in
-// common: their names, their connections, and what they say when something is
-// wrong.
-package base
+// Package tfresource holds what all resources and data sources of the provider
+// have in common: their names, their connections, their diagnostics, and how
+// they modify plans. Package claim and package managed build resources on it.
+package tfresource
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
-// A Base is the part of a resource that does not depend on what it manages.
-// Resources embed it.
+// A Base is the part of a resource that does not depend on its kind. Resources
+// embed it.
 type Base struct {
 	Name        string // in Terraform, without "koldun_"
 	Check       *preflight.Checker
@@ -34,16 +34,17 @@ func (b *Base) Metadata(_ context.Context, _ resource.MetadataRequest, resp *res
 
 // Configure takes the provider's connections.
 func (b *Base) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
-	b.take(req.ProviderData)
+	b.configure(req.ProviderData)
 }
 
-func (b *Base) take(data any) {
+func (b *Base) configure(data any) {
 	if c, ok := data.(*connection.Connections); ok {
 		b.Connections = c
 	}
 }
 
-// Connected reports whether the resource has connections, and says so if not.
+// Connected reports whether the resource has connections, and adds an error if
+// it has none.
 func (b *Base) Connected(d *diag.Diagnostics) bool {
 	if b.Connections == nil {
 		d.AddError("The provider is not configured", "This is a defect of the provider: please report it.")
@@ -51,7 +52,7 @@ func (b *Base) Connected(d *diag.Diagnostics) bool {
 	return b.Connections != nil
 }
 
-// Needs says which systems are not configured, and how to mend it.
+// Needs adds an error for each system that is not configured.
 func (b *Base) Needs(d *diag.Diagnostics, systems ...connection.System) {
 	if b.Connections == nil {
 		return
@@ -63,8 +64,8 @@ func (b *Base) Needs(d *diag.Diagnostics, systems ...connection.System) {
 	}
 }
 
-// Adopts reports whether a resource may take over a thing that exists, and says
-// how else to do it if not. The id is the one that imports take.
+// Adopts reports whether the resource may take over an object that exists. If
+// not, it adds an error that says how to import the object; id is the import id.
 func (b *Base) Adopts(d *diag.Diagnostics, at path.Path, id string) bool {
 	if b.Connections.Settings.Adopt {
 		return true
@@ -74,17 +75,18 @@ func (b *Base) Adopts(d *diag.Diagnostics, at path.Path, id string) bool {
 	return false
 }
 
-// Fail reports what happened while doing something to a thing.
+// Fail adds an error of an operation on one object.
 func (b *Base) Fail(d *diag.Diagnostics, verb string, at path.Path, id string, err error) {
 	d.AddAttributeError(at, fmt.Sprintf("Cannot %s %s %q", verb, b.Type(), id), err.Error())
 }
 
-// Broken reports an error that is none of the user's.
+// Broken adds an error that the user did not cause.
 func (b *Base) Broken(d *diag.Diagnostics, verb string, err error) {
 	d.AddError(fmt.Sprintf("Cannot %s %s", verb, b.Type()), err.Error())
 }
 
-// Invalid reports findings, each at its attribute.
+// Invalid adds an error for each finding, at its attribute. at translates the
+// YAML path of a finding.
 func (b *Base) Invalid(d *diag.Diagnostics, findings []preflight.Finding, at func(yaml string) path.Path) {
 	for _, f := range findings {
 		where := at(f.Path)
@@ -96,16 +98,16 @@ func (b *Base) Invalid(d *diag.Diagnostics, findings []preflight.Finding, at fun
 	}
 }
 
-// A Source is the part of a data source that is named and connected as the
-// resource is. Data sources embed it.
-type Source struct{ Of *Base }
+// A DataSource has the name and the connections of a resource. Data sources
+// embed it.
+type DataSource struct{ Resource *Base }
 
 // Metadata names the data source.
-func (s Source) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
-	resp.TypeName = s.Of.Type()
+func (s DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+	resp.TypeName = s.Resource.Type()
 }
 
 // Configure takes the provider's connections.
-func (s Source) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
-	s.Of.take(req.ProviderData)
+func (s DataSource) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	s.Resource.configure(req.ProviderData)
 }

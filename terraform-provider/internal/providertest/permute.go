@@ -1,4 +1,4 @@
-package rig
+package providertest
 
 import (
 	"hash/fnv"
@@ -26,9 +26,9 @@ type Samples map[string][]any
 // valid. There are at most as many as asked for. The seed of chance is the same
 // each time, unless KOLDUN_SEED says otherwise, and is logged.
 func (x *Resource) Permutations(base map[string]any, samples Samples, most int) []map[string]any {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	seed := seedOf(x.Type)
-	x.rig.t.Logf("%s: permutations of %s=%d", x.Type, seedEnv, seed)
+	x.provider.t.Logf("%s: permutations of %s=%d", x.Type, seedEnv, seed)
 	chance := rand.New(rand.NewPCG(seed, seed))
 	options := map[string][]any{}
 	var names []string
@@ -44,7 +44,7 @@ func (x *Resource) Permutations(base map[string]any, samples Samples, most int) 
 				}
 			}
 			if len(values) == 0 {
-				x.rig.t.Errorf("%s: no value for %s is valid by itself: give samples", x.Type, a.Name)
+				x.provider.t.Errorf("%s: no value for %s is valid by itself: give samples", x.Type, a.Name)
 			}
 		}
 		if len(values) > 0 {
@@ -71,7 +71,7 @@ func (x *Resource) Permutations(base map[string]any, samples Samples, most int) 
 			out = append(out, m)
 		}
 	}
-	x.rig.t.Logf("%s: %d of one attribute and %d of several", x.Type, alone, len(out)-alone)
+	x.provider.t.Logf("%s: %d of one attribute and %d of several", x.Type, alone, len(out)-alone)
 	return out
 }
 

@@ -1,4 +1,4 @@
-package face
+package tfschema
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"

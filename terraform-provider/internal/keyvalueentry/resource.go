@@ -1,7 +1,7 @@
-// Package entry has the resource koldun_key_value_entry: one key of a
+// Package keyvalueentry has the resource koldun_key_value_entry: one key of a
 // key-value bucket. It has no CRD, because in a cluster a Secret or ConfigMap
 // does what it is for.
-package entry
+package keyvalueentry
 
 import (
 	"context"
@@ -21,14 +21,14 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/terraform-provider/internal/base"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
-	"github.com/gorizond/koldun/terraform-provider/internal/face"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
+	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
 // Resource is the resource.
-type Resource struct{ base.Base }
+type Resource struct{ tfresource.Base }
 
 var (
 	_ resource.ResourceWithConfigure        = (*Resource)(nil)
@@ -39,7 +39,7 @@ var (
 )
 
 // New is the resource.
-func New() resource.Resource { return &Resource{base.Base{Name: "key_value_entry"}} }
+func New() resource.Resource { return &Resource{tfresource.Base{Name: "key_value_entry"}} }
 
 type model struct {
 	Bucket   types.String `tfsdk:"bucket"`
@@ -58,8 +58,8 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 	resp.Schema = schema.Schema{
 		Description: "One key of a key-value bucket, with its value as it is stored.",
 		Attributes: map[string]schema.Attribute{
-			"bucket": schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the bucket. " + face.Replaces},
-			"key":    schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Key in the bucket. " + face.Replaces, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
+			"bucket": schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the bucket. " + tfschema.Replaces},
+			"key":    schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Key in the bucket. " + tfschema.Replaces, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
 			"value":  schema.StringAttribute{Optional: true, Description: "Value that may be seen in plans and the state."},
 			"value_wo": schema.StringAttribute{
 				Optional: true, WriteOnly: true, Sensitive: true, Description: "Secret value. It reaches neither plan nor state.",

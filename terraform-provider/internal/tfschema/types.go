@@ -1,6 +1,6 @@
-// Package face turns the fields of our kinds into Terraform schemas, and their
+// Package tfschema turns the fields of our kinds into Terraform schemas, and their
 // values into Terraform's and back.
-package face
+package tfschema
 
 import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"

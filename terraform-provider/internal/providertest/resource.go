@@ -1,4 +1,4 @@
-package rig
+package providertest
 
 import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -7,7 +7,7 @@ import (
 
 // A Resource is one resource with its state.
 type Resource struct {
-	rig      *Rig
+	provider *Provider
 	Type     string
 	State    tftypes.Value // null: there is none
 	Tainted  bool
@@ -19,25 +19,25 @@ type Resource struct {
 }
 
 // Resource is a resource that does not exist yet.
-func (r *Rig) Resource(name string) *Resource {
-	r.t.Helper()
-	s, ok := r.schema.ResourceSchemas[name]
+func (p *Provider) Resource(name string) *Resource {
+	p.t.Helper()
+	s, ok := p.schema.ResourceSchemas[name]
 	if !ok {
-		r.t.Fatalf("there is no resource %q", name)
+		p.t.Fatalf("there is no resource %q", name)
 	}
-	return &Resource{rig: r, Type: name, schema: s, State: tftypes.NewValue(s.ValueType(), nil)}
+	return &Resource{provider: p, Type: name, schema: s, State: tftypes.NewValue(s.ValueType(), nil)}
 }
 
 // Validate checks a configuration, and returns the errors.
 func (x *Resource) Validate(config map[string]any) string {
-	x.rig.t.Helper()
-	v := Build(x.rig.t, x.schema.ValueType(), config)
-	resp, err := x.rig.server.ValidateResourceConfig(x.rig.Context(), &tfprotov6.ValidateResourceConfigRequest{
-		TypeName: x.Type, Config: x.rig.value(v),
+	x.provider.t.Helper()
+	v := Build(x.provider.t, x.schema.ValueType(), config)
+	resp, err := x.provider.server.ValidateResourceConfig(x.provider.Context(), &tfprotov6.ValidateResourceConfigRequest{
+		TypeName: x.Type, Config: x.provider.value(v),
 		ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true},
 	})
 	if err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	return Errors(resp.Diagnostics)
 }
@@ -53,20 +53,20 @@ type Plan struct {
 
 // Plan plans a configuration; nil is to destroy.
 func (x *Resource) Plan(config map[string]any) Plan {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	typ := x.schema.ValueType()
 	cfg := tftypes.NewValue(typ, nil)
 	proposed := cfg
 	if config != nil {
-		cfg = Build(x.rig.t, typ, config)
+		cfg = Build(x.provider.t, typ, config)
 		proposed = propose(x.schema.Block.Attributes, x.State, cfg)
 	}
-	resp, err := x.rig.server.PlanResourceChange(x.rig.Context(), &tfprotov6.PlanResourceChangeRequest{
-		TypeName: x.Type, PriorState: x.rig.value(x.State), ProposedNewState: x.rig.value(proposed), Config: x.rig.value(cfg),
+	resp, err := x.provider.server.PlanResourceChange(x.provider.Context(), &tfprotov6.PlanResourceChangeRequest{
+		TypeName: x.Type, PriorState: x.provider.value(x.State), ProposedNewState: x.provider.value(proposed), Config: x.provider.value(cfg),
 		PriorPrivate: x.private, PriorIdentity: x.identity,
 	})
 	if err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	p := Plan{Errors: Errors(resp.Diagnostics), private: resp.PlannedPrivate}
 	if p.Errors != "" {
@@ -76,7 +76,7 @@ func (x *Resource) Plan(config map[string]any) Plan {
 		p.Replace = append(p.Replace, r.String())
 	}
 	if p.State, err = resp.PlannedState.Unmarshal(typ); err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	p.Empty = p.State.Equal(x.State)
 	return p
@@ -86,7 +86,7 @@ func (x *Resource) Plan(config map[string]any) Plan {
 // plans again. It returns the errors of the first step that has any. It fails
 // the test where Terraform would blame the provider.
 func (x *Resource) Apply(config map[string]any) string {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	if e := x.Validate(config); e != "" {
 		return e
 	}
@@ -107,60 +107,60 @@ func (x *Resource) Apply(config map[string]any) string {
 		return e
 	}
 	for _, path := range inconsistent(p.State, x.State) {
-		x.rig.t.Errorf("%s: inconsistent result after apply: %s", x.Type, path)
+		x.provider.t.Errorf("%s: inconsistent result after apply: %s", x.Type, path)
 	}
 	return ""
 }
 
 // ApplyPlan applies a plan with the configuration as it is by then.
 func (x *Resource) ApplyPlan(p Plan, config map[string]any) string {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	return x.apply(p, config)
 }
 
 // Settled fails the test if reading changes the state or a plan is not empty.
-func (x *Resource) Settled(config map[string]any) {
-	x.rig.t.Helper()
+func (x *Resource) CheckStable(config map[string]any) {
+	x.provider.t.Helper()
 	before := x.State
 	x.Refresh()
 	if !x.State.Equal(before) {
-		x.rig.t.Errorf("%s: refresh changes the state:\n%v\n%v", x.Type, JSON(before), JSON(x.State))
+		x.provider.t.Errorf("%s: refresh changes the state:\n%v\n%v", x.Type, JSON(before), JSON(x.State))
 	}
-	x.Quiet(config)
+	x.CheckNoChanges(config)
 }
 
 // Quiet fails the test if a plan is not empty.
-func (x *Resource) Quiet(config map[string]any) {
-	x.rig.t.Helper()
+func (x *Resource) CheckNoChanges(config map[string]any) {
+	x.provider.t.Helper()
 	p := x.Plan(config)
 	if p.Errors != "" {
-		x.rig.t.Errorf("%s: %s", x.Type, p.Errors)
+		x.provider.t.Errorf("%s: %s", x.Type, p.Errors)
 		return
 	}
 	if !p.Empty {
-		x.rig.t.Errorf("%s: the plan is not empty:\nstate %v\nplan  %v", x.Type, JSON(x.State), JSON(p.State))
+		x.provider.t.Errorf("%s: the plan is not empty:\nstate %v\nplan  %v", x.Type, JSON(x.State), JSON(p.State))
 	}
 }
 
 func (x *Resource) apply(p Plan, config map[string]any) string {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	typ := x.schema.ValueType()
 	cfg := tftypes.NewValue(typ, nil)
 	if config != nil {
-		cfg = Build(x.rig.t, typ, config)
+		cfg = Build(x.provider.t, typ, config)
 	}
-	resp, err := x.rig.server.ApplyResourceChange(x.rig.Context(), &tfprotov6.ApplyResourceChangeRequest{
-		TypeName: x.Type, PriorState: x.rig.value(x.State), PlannedState: x.rig.value(p.State), Config: x.rig.value(cfg),
+	resp, err := x.provider.server.ApplyResourceChange(x.provider.Context(), &tfprotov6.ApplyResourceChangeRequest{
+		TypeName: x.Type, PriorState: x.provider.value(x.State), PlannedState: x.provider.value(p.State), Config: x.provider.value(cfg),
 		PlannedPrivate: p.private, PlannedIdentity: x.identity,
 	})
 	if err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	x.Warnings = Warnings(resp.Diagnostics)
 	errs := Errors(resp.Diagnostics)
 	created := x.State.IsNull()
 	if x.State, err = resp.NewState.Unmarshal(typ); err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	x.private, x.identity = resp.Private, resp.NewIdentity
 	// An error while creating taints what was made.
@@ -170,7 +170,7 @@ func (x *Resource) apply(p Plan, config map[string]any) string {
 
 // Destroy removes the resource, and returns the errors.
 func (x *Resource) Destroy() string {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	p := x.Plan(nil)
 	if p.Errors != "" {
 		return p.Errors
@@ -180,55 +180,55 @@ func (x *Resource) Destroy() string {
 
 // Refresh reads the resource. It fails the test on errors.
 func (x *Resource) Refresh() {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	if e := x.Read(); e != "" {
-		x.rig.t.Fatalf("cannot read %s: %s", x.Type, e)
+		x.provider.t.Fatalf("cannot read %s: %s", x.Type, e)
 	}
 }
 
 // Read reads the resource, and returns the errors.
 func (x *Resource) Read() string {
-	x.rig.t.Helper()
-	resp, err := x.rig.server.ReadResource(x.rig.Context(), &tfprotov6.ReadResourceRequest{
-		TypeName: x.Type, CurrentState: x.rig.value(x.State), Private: x.private, CurrentIdentity: x.identity,
+	x.provider.t.Helper()
+	resp, err := x.provider.server.ReadResource(x.provider.Context(), &tfprotov6.ReadResourceRequest{
+		TypeName: x.Type, CurrentState: x.provider.value(x.State), Private: x.private, CurrentIdentity: x.identity,
 	})
 	if err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	if e := Errors(resp.Diagnostics); e != "" {
 		return e
 	}
 	if x.State, err = resp.NewState.Unmarshal(x.schema.ValueType()); err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	x.private, x.identity = resp.Private, resp.NewIdentity
 	return ""
 }
 
 // Import is the resource that an id names, after a read.
-func (r *Rig) Import(name, id string) *Resource {
-	r.t.Helper()
-	return r.imported(name, &tfprotov6.ImportResourceStateRequest{TypeName: name, ID: id})
+func (p *Provider) Import(name, id string) *Resource {
+	p.t.Helper()
+	return p.imported(name, &tfprotov6.ImportResourceStateRequest{TypeName: name, ID: id})
 }
 
 // ImportIdentity is the resource that an identity names, after a read.
-func (r *Rig) ImportIdentity(name string, identity map[string]any) *Resource {
-	r.t.Helper()
-	v := r.value(Build(r.t, r.identities[name].ValueType(), identity))
-	return r.imported(name, &tfprotov6.ImportResourceStateRequest{TypeName: name, Identity: &tfprotov6.ResourceIdentityData{IdentityData: v}})
+func (p *Provider) ImportIdentity(name string, identity map[string]any) *Resource {
+	p.t.Helper()
+	v := p.value(Build(p.t, p.identities[name].ValueType(), identity))
+	return p.imported(name, &tfprotov6.ImportResourceStateRequest{TypeName: name, Identity: &tfprotov6.ResourceIdentityData{IdentityData: v}})
 }
 
-func (r *Rig) imported(name string, req *tfprotov6.ImportResourceStateRequest) *Resource {
-	r.t.Helper()
-	x := r.Resource(name)
-	resp, err := r.server.ImportResourceState(r.Context(), req)
+func (p *Provider) imported(name string, req *tfprotov6.ImportResourceStateRequest) *Resource {
+	p.t.Helper()
+	x := p.Resource(name)
+	resp, err := p.server.ImportResourceState(p.Context(), req)
 	if err != nil {
-		r.t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	r.none("import "+name, resp.Diagnostics)
+	p.none("import "+name, resp.Diagnostics)
 	got := resp.ImportedResources[0]
 	if x.State, err = got.State.Unmarshal(x.schema.ValueType()); err != nil {
-		r.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	x.private, x.identity = got.Private, got.Identity
 	x.Refresh()
@@ -237,13 +237,13 @@ func (r *Rig) imported(name string, req *tfprotov6.ImportResourceStateRequest) *
 
 // Identity is how the resource is identified, as JSON decodes it.
 func (x *Resource) Identity() any {
-	x.rig.t.Helper()
+	x.provider.t.Helper()
 	if x.identity == nil || x.identity.IdentityData == nil {
 		return nil
 	}
-	v, err := x.identity.IdentityData.Unmarshal(x.rig.identities[x.Type].ValueType())
+	v, err := x.identity.IdentityData.Unmarshal(x.provider.identities[x.Type].ValueType())
 	if err != nil {
-		x.rig.t.Fatal(err)
+		x.provider.t.Fatal(err)
 	}
 	return JSON(v)
 }

@@ -1,4 +1,4 @@
-package entry_test
+package keyvalueentry_test
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
-	"github.com/gorizond/koldun/terraform-provider/internal/rig"
+	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-func start(t *testing.T) (*rig.Rig, *bus.Bus) {
+func start(t *testing.T) (*providertest.Provider, *bus.Bus) {
 	t.Helper()
 	n := natstest.Start(t)
 	b, err := bus.Connect(t.Context(), bus.Config{URL: n.URL(), User: natstest.User, Password: natstest.Password})
@@ -25,7 +25,7 @@ func start(t *testing.T) (*rig.Rig, *bus.Bus) {
 	}
 	p := provider.New("test", func(string) string { return "" })
 	t.Cleanup(p.Close)
-	return rig.New(t, p, map[string]any{"nats": map[string]any{"url": n.URL(), "user": natstest.User, "password": natstest.Password}}), b
+	return providertest.New(t, p, map[string]any{"nats": map[string]any{"url": n.URL(), "user": natstest.User, "password": natstest.Password}}), b
 }
 
 func stored(t *testing.T, b *bus.Bus, key string) string {
@@ -45,7 +45,7 @@ func TestPlainValue(t *testing.T) {
 		if e := x.Apply(config); e != "" {
 			t.Fatal(e)
 		}
-		x.Settled(config)
+		x.CheckStable(config)
 		if got := stored(t, b, "a.b/c"); got != value {
 			t.Errorf("stored is %q, want %q", got, value)
 		}
@@ -54,7 +54,7 @@ func TestPlainValue(t *testing.T) {
 		}
 		x.Refresh()
 		if p := x.Plan(config); p.Empty || x.Attribute("value") != "theirs" {
-			t.Errorf("a change outside is shown as %v", rig.JSON(x.State))
+			t.Errorf("a change outside is shown as %v", providertest.JSON(x.State))
 		}
 		if e := x.Apply(config); e != "" || stored(t, b, "a.b/c") != value {
 			t.Errorf("it is not undone: %s", e)
@@ -72,9 +72,9 @@ func TestSecretValue(t *testing.T) {
 	if e := x.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	x.Settled(config)
+	x.CheckStable(config)
 	config["value_wo"] = "second-secret"
-	x.Quiet(config) // the version is what tells
+	x.CheckNoChanges(config) // the version is what tells
 	config["value_wo_version"] = 2
 	if e := x.Apply(config); e != "" || stored(t, b, "k") != "second-secret" {
 		t.Errorf("a new version is not written: %s", e)
@@ -86,18 +86,18 @@ func TestSecretValue(t *testing.T) {
 	if e := x.Apply(config); e != "" || stored(t, b, "k") != "second-secret" {
 		t.Errorf("a change outside is not undone: %s, stored is %q", e, stored(t, b, "k"))
 	}
-	x.Settled(config)
-	if s := fmt.Sprint(rig.JSON(x.State)); strings.Contains(s, "secret") {
+	x.CheckStable(config)
+	if s := fmt.Sprint(providertest.JSON(x.State)); strings.Contains(s, "secret") {
 		t.Errorf("the state is %s", s)
 	}
 	imported := r.Import("koldun_key_value_entry", "settings/k")
-	if s := fmt.Sprint(rig.JSON(imported.State)); strings.Contains(s, "secret") {
+	if s := fmt.Sprint(providertest.JSON(imported.State)); strings.Contains(s, "secret") {
 		t.Errorf("an import has the state %s", s)
 	}
 	if e := imported.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	imported.Settled(config)
+	imported.CheckStable(config)
 }
 
 func TestRefusals(t *testing.T) {

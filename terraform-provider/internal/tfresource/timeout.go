@@ -1,4 +1,4 @@
-package base
+package tfresource
 
 import (
 	"context"
@@ -17,22 +17,23 @@ type Attributes interface {
 	GetAttribute(ctx context.Context, p path.Path, target any) diag.Diagnostics
 }
 
-// Limit is the time limit of one operation: timeouts.Value.Create, Update or
-// Delete.
-func Limit(ctx context.Context, from Attributes, of func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics),
-	usual time.Duration, d *diag.Diagnostics,
+// Timeout returns the time limit of one operation. operation is
+// timeouts.Value.Create, Update or Delete; fallback applies if the attribute
+// does not set it.
+func Timeout(ctx context.Context, from Attributes, operation func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics),
+	fallback time.Duration, d *diag.Diagnostics,
 ) time.Duration {
 	var limits timeouts.Value
 	d.Append(from.GetAttribute(ctx, path.Root(AttrTimeouts), &limits)...)
-	limit, more := of(limits, ctx, usual)
+	limit, more := operation(limits, ctx, fallback)
 	d.Append(more...)
 	return limit
 }
 
-// Whole is a context for a change that is not to be cut short when the user
-// interrupts: half of it would be in nobody's state. It has the values and the
-// deadline of another.
-func Whole(ctx context.Context) (context.Context, context.CancelFunc) {
+// Uninterrupted returns a context with the values and the deadline of ctx that
+// an interrupt of the user does not cancel. Use it for a change that no state
+// would record if it were cut short.
+func Uninterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
 	out := context.WithoutCancel(ctx)
 	if at, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(out, at)
