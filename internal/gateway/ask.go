@@ -90,8 +90,8 @@ func (t *task) prepare(w http.ResponseWriter, r *http.Request) *refusal {
 		Body:        body,
 	}
 	t.ref = t.request.Ref()
-	t.wish = wish{stream: chat.Stream, usage: chat.UsageChunk, sieve: newSieve(t.dialect, chat.Reasoning, g.cfg.Reasoning)}
-	c.prompt = estimate(chat.Messages)
+	t.wish = wish{stream: chat.Stream, usage: chat.IncludeUsage, sieve: newSieve(t.dialect, chat.Reasoning, g.cfg.Reasoning)}
+	c.prompt = int64(openai.EstimateTokens(chat.Messages))
 	return t.admit(w)
 }
 
@@ -117,17 +117,6 @@ func (t *task) admit(w http.ResponseWriter) *refusal {
 	}
 	t.permit = permit
 	return refused
-}
-
-// estimate is about how many tokens messages have: four bytes each, and four
-// for the frame of each turn, the usual rule of thumb. The engine's own count
-// takes its place when the answer has ended.
-func estimate(messages []openai.Message) int64 {
-	n := 0
-	for _, m := range messages {
-		n += (len(m.Content)+3)/4 + 4
-	}
-	return int64(n)
 }
 
 // limitsOf are the limits of a caller: those of the token, then the gateway's.

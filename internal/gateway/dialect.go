@@ -44,7 +44,7 @@ func chatDialect() dialect {
 	return dialect{
 		operation: telemetry.OperationChat, prefix: "chatcmpl-", parse: openai.ParseChat, thoughts: true,
 		stream: func(id, model string, created int64, usage bool) chunks {
-			return openai.NewStream(id, model, created, usage)
+			return openai.NewStream(openai.StreamOptions{ID: id, Model: model, Created: created, IncludeUsage: usage})
 		},
 		whole: func(a answer) any {
 			c := openai.NewCompletion(a.id, a.model, a.created, a.text, a.finish, a.usage)
@@ -59,7 +59,7 @@ func completionDialect() dialect {
 	return dialect{
 		operation: "text_completion", prefix: "cmpl-", parse: openai.ParseCompletion,
 		stream: func(id, model string, created int64, usage bool) chunks {
-			return openai.NewTextStream(id, model, created, usage)
+			return openai.NewTextStream(openai.StreamOptions{ID: id, Model: model, Created: created, IncludeUsage: usage})
 		},
 		whole: func(a answer) any {
 			return openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)

@@ -75,7 +75,7 @@ func (e *engines) ignored(model string, chat openai.ChatRequest) []string {
 	defer e.mu.Unlock()
 	var out []string
 	for _, honoured := range e.models[model] {
-		out = append(out, chat.Unhonoured(honoured)...)
+		out = append(out, chat.Request(openai.OperationChat).Unhonoured(honoured)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -3,10 +3,12 @@ package llama
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 // Generate computes one answer and blocks until it is complete. It waits while
@@ -36,7 +38,7 @@ func (e *Engine) Generate(ctx context.Context, r Request, emit func(Piece) error
 	}
 	defer func() { <-e.turn }()
 
-	a := &answer{e: e, request: r, prompt: tokens, emit: emit, decoder: e.tokenizer.Decoder(), stops: e.stopper(r.Stop)}
+	a := &answer{e: e, request: r, prompt: tokens, emit: emit, decoder: e.tokenizer.Decoder(), stops: e.stopFilter(r.Stop)}
 	err = a.compute(ctx, begun)
 	if err != nil && ctx.Err() != nil {
 		err = interrupted(ctx)
@@ -48,20 +50,15 @@ func interrupted(ctx context.Context) error {
 	return fmt.Errorf("cannot finish the answer: %w", context.Cause(ctx))
 }
 
-// stopper returns a stopper for the stop strings of a request and for the text
-// of the end tokens, which a model may spell with ordinary tokens.
-func (e *Engine) stopper(stops []string) stopper {
-	var s stopper
-	for _, stop := range stops {
-		if stop != "" {
-			s.stops = append(s.stops, stop)
-		}
-	}
+// stopFilter returns a filter for the stop sequences of a request and for the
+// text of the end tokens, which a model may spell with ordinary tokens.
+func (e *Engine) stopFilter(stops []string) openai.StopFilter {
+	all := slices.Clone(stops)
 	f := e.tokenizer.File()
 	for _, id := range f.EOS {
-		s.stops = append(s.stops, f.Tokens[id].Text)
+		all = append(all, f.Tokens[id].Text)
 	}
-	return s
+	return openai.NewStopFilter(all...)
 }
 
 // An answer is the state of one computation.
@@ -71,7 +68,7 @@ type answer struct {
 	prompt  []int
 	emit    func(Piece) error
 	decoder *tokenizer.Decoder
-	stops   stopper
+	stops   openai.StopFilter
 	result  Result
 }
 
@@ -161,16 +158,16 @@ func (a *answer) say(token int, last bool) (done bool, err error) {
 	if ended || last {
 		text += a.decoder.Flush()
 	}
-	out, stopped := a.stops.push(text)
+	out, stopped := a.stops.Push(text)
 	switch {
 	case stopped:
 		a.result.Finish = FinishStop
 	case ended:
 		a.result.Finish = FinishStop
-		out += a.stops.flush()
+		out += a.stops.Rest()
 	case last:
 		a.result.Finish = FinishLength
-		out += a.stops.flush()
+		out += a.stops.Rest()
 	}
 	if out != "" {
 		err = a.emit(Piece{Text: out, Tokens: a.result.Tokens})

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// HeaderHonours is how an engine names, in its answers, the hints that it
-// honours, separated by commas. dllama-api of distributed-llama does not send it.
+// HeaderHonours is the header in which an engine lists, in its answers, the
+// hints that it honours, separated by commas. dllama-api of distributed-llama
+// does not send it.
 const HeaderHonours = "X-Koldun-Honours"
 
 // The hints that some engines honour and others do not.
@@ -17,29 +18,30 @@ const (
 )
 
 // ParseHonours reads the value of HeaderHonours.
-func ParseHonours(header string) []string {
+func ParseHonours(header string) []string { return parseList(header) }
+
+// parseList reads words that are separated by commas.
+func parseList(header string) []string {
 	var out []string
-	for name := range strings.SplitSeq(header, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			out = append(out, name)
+	for word := range strings.SplitSeq(header, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			out = append(out, word)
 		}
 	}
 	return out
 }
 
-// Unhonoured names the hints of the request that an engine ignores which
-// honours only those given, sorted.
-func (r ChatRequest) Unhonoured(honoured []string) []string {
+func (s Sampling) unhonoured(honoured []string) []string {
 	var out []string
 	for _, hint := range []struct {
-		name  string
-		asked bool
+		name string
+		set  bool
 	}{
-		{HintSeed, r.Seed != nil},
-		{HintTemperature, r.Temperature != nil},
-		{HintTopP, r.TopP != nil},
+		{HintSeed, s.Seed != nil},
+		{HintTemperature, s.Temperature != nil},
+		{HintTopP, s.TopP != nil},
 	} {
-		if hint.asked && !slices.Contains(honoured, hint.name) {
+		if hint.set && !slices.Contains(honoured, hint.name) {
 			out = append(out, hint.name)
 		}
 	}

@@ -21,7 +21,7 @@ func TestUnhonoured(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			r, err := ParseChat([]byte(c.body))
+			r, err := DecodeChat([]byte(c.body))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,127 +1,90 @@
 package openai
 
-import (
-	"encoding/json"
-	"maps"
-	"slices"
-)
+// A Request holds what the parts between client and engine need to know of a
+// request, whatever its operation. The rest stays in its body.
+type Request struct {
+	Operation    Operation
+	Model        string // as the client names it
+	Stream       bool
+	IncludeUsage bool // stream_options.include_usage
+	Reasoning    Reasoning
+	// Opening is the part of the conversation that each of its turns repeats:
+	// the messages up to the first of the user. It shares the memory of the
+	// decoded request. nil: the operation has no conversations.
+	Opening      []Message
+	PromptTokens int      // estimate
+	MaxTokens    int      // of the answer; 0 means up to the end of the context
+	Sampling     Sampling // as far as the request sets it
+	Stop         []string // stop sequences, none of them empty
+	Ignored      []string // parameters that no engine honours, sorted
 
-// A ChatRequest is the body of POST /v1/chat/completions in normal form:
-// content is plain text, stop is a list, one field holds the token limit,
-// parameters at their neutral value are gone.
-//
-// MarshalJSON writes that normal form and ParseChat reads it back unchanged.
-type ChatRequest struct {
-	Model       string
-	Messages    []Message // at least one
-	Stream      bool
-	UsageChunk  bool     // stream_options.include_usage
-	MaxTokens   int      // of the answer; 0 means up to the end of the context
-	Temperature *float64 // 0 to 2; nil means the engine's default
-	TopP        *float64 // 0 to 1; nil means the engine's default
-	Seed        *int64   // nil means random
-	Stop        []string // none of them empty
-	User        string
-	Reasoning   Reasoning
-
-	// Hints are parameters that shape the sampling in ways no engine of ours
-	// knows (penalties, biases, effort), with their raw values.
-	Hints map[string]json.RawMessage
-	// Extra are the fields that are not known here.
-	Extra map[string]json.RawMessage
+	encode func(model string) ([]byte, error)
 }
 
-// A Role says who speaks.
-type Role string
-
-// The roles. ParseChat turns "developer" into System.
-const (
-	System    Role = "system"
-	User      Role = "user"
-	Assistant Role = "assistant"
-)
-
-// A Message is one turn of a conversation.
-type Message struct {
-	Role    Role
-	Content string // parts of text are joined by newlines
-	Name    string
-	Extra   map[string]json.RawMessage // fields that are not known here
+// Sampling holds the hints that some engines honour and others do not. nil
+// means that the request does not set the hint.
+type Sampling struct {
+	Temperature *float64 // 0 to 2
+	TopP        *float64 // 0 to 1
+	Seed        *int64
 }
 
-// Ignored names what the request asked for and does not get: hints and
-// unknown fields, sorted.
-func (r ChatRequest) Ignored() []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(r.Hints)), maps.Keys(r.Extra))
-	slices.Sort(names)
-	return names
+// Body returns the body in the normal form of the operation, with the given
+// model: this is what is queued, and what Decode reads.
+func (r Request) Body(model string) ([]byte, error) { return r.encode(model) }
+
+// Unhonoured returns the names of the hints that the request sets and that are
+// not among the honoured ones, sorted.
+func (r Request) Unhonoured(honoured []string) []string { return r.Sampling.unhonoured(honoured) }
+
+// DecodeChat decodes the body of POST /v1/chat/completions; see ParseChat.
+func DecodeChat(body []byte) (Request, error) { return summarize(OperationChat, ParseChat, body) }
+
+// DecodeCompletion decodes the body of POST /v1/completions; see
+// ParseCompletion. The normal form of a completion is that of a chat.
+func DecodeCompletion(body []byte) (Request, error) {
+	return summarize(OperationCompletion, ParseCompletion, body)
 }
 
-// MarshalJSON writes the normal form.
-func (r ChatRequest) MarshalJSON() ([]byte, error) {
-	out := make(map[string]any, 10+len(r.Hints)+len(r.Extra))
-	for k, v := range r.Extra {
-		out[k] = v
-	}
-	for k, v := range r.Hints {
-		out[k] = v
-	}
-	out["model"] = r.Model
-	out["messages"] = r.Messages
-	if r.Stream {
-		out["stream"] = true
-	}
-	if r.UsageChunk {
-		out["stream_options"] = map[string]bool{"include_usage": true}
-	}
-	if r.MaxTokens > 0 {
-		out["max_completion_tokens"] = r.MaxTokens
-	}
-	if r.Temperature != nil {
-		out["temperature"] = *r.Temperature
-	}
-	if r.TopP != nil {
-		out["top_p"] = *r.TopP
-	}
-	if r.Seed != nil {
-		out["seed"] = *r.Seed
-	}
-	if len(r.Stop) > 0 {
-		out["stop"] = r.Stop
-	}
-	if r.User != "" {
-		out["user"] = r.User
-	}
-	r.Reasoning.wire(out)
-	return json.Marshal(out)
-}
-
-// UnmarshalJSON is ParseChat.
-func (r *ChatRequest) UnmarshalJSON(b []byte) error {
-	parsed, err := ParseChat(b)
+func summarize(op Operation, parse func([]byte) (ChatRequest, error), body []byte) (Request, error) {
+	chat, err := parse(body)
 	if err != nil {
-		return err
+		return Request{}, err
 	}
-	*r = parsed
-	return nil
+	return chat.Request(op), nil
 }
 
-// MarshalJSON writes the normal form.
-func (m Message) MarshalJSON() ([]byte, error) {
-	if len(m.Extra) == 0 {
-		return json.Marshal(struct {
-			Role    Role   `json:"role"`
-			Content string `json:"content"`
-			Name    string `json:"name,omitempty"`
-		}{m.Role, m.Content, m.Name})
+// Request returns what the parts between client and engine need to know of the
+// chat, which stands for a request of the given operation.
+func (r ChatRequest) Request(op Operation) Request {
+	return Request{
+		Operation: op, Model: r.Model, Stream: r.Stream, IncludeUsage: r.IncludeUsage, Reasoning: r.Reasoning,
+		Opening: opening(r.Messages), PromptTokens: EstimateTokens(r.Messages), MaxTokens: r.MaxTokens,
+		Sampling: Sampling{Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed}, Stop: r.Stop, Ignored: r.Ignored(),
+		encode: func(model string) ([]byte, error) {
+			r.Model = model
+			return r.MarshalJSON() // not json.Marshal, which would scan the result once more
+		},
 	}
-	out := make(map[string]any, 3+len(m.Extra))
-	for k, v := range m.Extra {
-		out[k] = v
+}
+
+// opening returns the messages up to the first of the user.
+func opening(messages []Message) []Message {
+	for i, m := range messages {
+		if m.Role == User {
+			return messages[:i+1]
+		}
 	}
-	out["role"], out["content"] = m.Role, m.Content
-	if m.Name != "" {
-		out["name"] = m.Name
+	return messages
+}
+
+// EstimateTokens estimates how many tokens messages have: one for four bytes of
+// text, the usual rule of thumb for byte-pair vocabularies, and four for the
+// frame of each turn.
+func EstimateTokens(messages []Message) int {
+	n := 0
+	for _, m := range messages {
+		n += (len(m.Content)+3)/4 + 4
 	}
-	return json.Marshal(out)
+	return n
 }

@@ -19,23 +19,32 @@ type frame struct {
 	tail []byte // `]...}` and the end of the event
 }
 
-// NewStream begins an answer. With usage, every chunk has a usage field, null
-// until the last, as OpenAI does when stream_options.include_usage is set.
-func NewStream(id, model string, created int64, usage bool) *Stream {
-	return &Stream{newFrame("chat.completion.chunk", id, model, created, usage)}
+// StreamOptions are what the chunks of one streamed answer have in common.
+type StreamOptions struct {
+	ID      string
+	Model   string
+	Created int64 // Unix time in seconds
+	// IncludeUsage gives every chunk a usage field, null until the last, as
+	// OpenAI does when stream_options.include_usage is set.
+	IncludeUsage bool
 }
 
-func newFrame(object, id, model string, created int64, usage bool) frame {
+// NewStream begins an answer.
+func NewStream(o StreamOptions) *Stream {
+	return &Stream{newFrame("chat.completion.chunk", o)}
+}
+
+func newFrame(object string, o StreamOptions) frame {
 	var s frame
 	s.head = append(s.head, `data: {"id":`...)
-	s.head = appendString(s.head, id)
+	s.head = appendString(s.head, o.ID)
 	s.head = append(s.head, `,"object":"`+object+`","created":`...)
-	s.head = strconv.AppendInt(s.head, created, 10)
+	s.head = strconv.AppendInt(s.head, o.Created, 10)
 	s.head = append(s.head, `,"model":`...)
-	s.head = appendString(s.head, model)
+	s.head = appendString(s.head, o.Model)
 	s.head = append(s.head, `,"choices":[`...)
 	s.tail = append(s.tail, ']')
-	if usage {
+	if o.IncludeUsage {
 		s.tail = append(s.tail, `,"usage":null`...)
 	}
 	s.tail = append(s.tail, "}\n\n"...)
@@ -97,8 +106,8 @@ type TextStream struct {
 }
 
 // NewTextStream begins an answer to a completion; see NewStream.
-func NewTextStream(id, model string, created int64, usage bool) *TextStream {
-	return &TextStream{newFrame("text_completion", id, model, created, usage)}
+func NewTextStream(o StreamOptions) *TextStream {
+	return &TextStream{newFrame("text_completion", o)}
 }
 
 // Role is nothing: a completion has no speaker.

@@ -13,7 +13,7 @@ import (
 func TestStream(t *testing.T) {
 	texts := []string{"plain", "", " ", "quote\" back\\ line\n\r tab\t nul\x00", "<think>&", "žluťoučký 🐎", "\u2028", "bad \xff\xfe"}
 	for _, usage := range []bool{false, true} {
-		s := NewStream(`id"1`, "ns/m", 12, usage)
+		s := NewStream(StreamOptions{ID: `id"1`, Model: "ns/m", Created: 12, IncludeUsage: usage})
 		b := s.Role(nil)
 		for _, text := range texts {
 			b = s.Text(b, text)
@@ -92,7 +92,7 @@ func FuzzAppendString(f *testing.F) {
 }
 
 func BenchmarkStreamText(b *testing.B) {
-	s := NewStream("chatcmpl-01J00000000000000000000000", "default/tiny", 1700000000, false)
+	s := NewStream(StreamOptions{ID: "chatcmpl-01J00000000000000000000000", Model: "default/tiny", Created: 1700000000})
 	buf := make([]byte, 0, 1024)
 	b.ReportAllocs()
 	for b.Loop() {

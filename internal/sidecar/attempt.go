@@ -129,7 +129,7 @@ func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
 	if err != nil {
 		return "", bus.Usage{}, err
 	}
-	ignored := chat.Unhonoured(a.honours)
+	ignored := chat.Request(openai.OperationChat).Unhonoured(a.honours)
 	if req.Strict && len(ignored) > 0 {
 		return "", bus.Usage{}, errUnhonoured(ignored)
 	}
@@ -140,13 +140,13 @@ func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, req.Timeout, errTimeout)
 		defer cancel()
 	}
-	stops := newStopper(chat.Stop)
+	stops := openai.NewStopFilter(chat.Stop...)
 	last := a.started
 	res, err := a.r.cfg.Engine.Chat(ctx, a.chat(chat), func(d engineapi.Delta) error {
 		now := time.Now()
 		a.r.metrics.token(last, now, max(d.Pieces, 1), last.Equal(a.started))
 		last = now
-		text, stopped := stops.push(d.Text)
+		text, stopped := stops.Push(d.Text)
 		a.send(text)
 		if stopped {
 			return errStopped
@@ -160,7 +160,7 @@ func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
 	if err != nil {
 		return "", usage, err
 	}
-	a.send(stops.rest())
+	a.send(stops.Rest())
 	if a.isGivenBack() {
 		return "", usage, errHandedBack
 	}

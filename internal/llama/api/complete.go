@@ -72,8 +72,8 @@ func (h *Handler) reply(w http.ResponseWriter, chat openai.ChatRequest, id strin
 	control := http.NewResponseController(w)
 	if chat.Stream {
 		return &stream{
-			w: w, control: control, timeout: h.o.WriteTimeout, id: id, model: h.o.Model, created: began.Unix(), wantUsage: chat.UsageChunk,
-			chunks: openai.NewStream(id, h.o.Model, began.Unix(), chat.UsageChunk),
+			w: w, control: control, timeout: h.o.WriteTimeout, id: id, model: h.o.Model, created: began.Unix(), wantUsage: chat.IncludeUsage,
+			chunks: openai.NewStream(openai.StreamOptions{ID: id, Model: h.o.Model, Created: began.Unix(), IncludeUsage: chat.IncludeUsage}),
 		}
 	}
 	return &whole{w: w, control: control, timeout: h.o.WriteTimeout, id: id, model: h.o.Model, created: began.Unix()}

@@ -60,7 +60,7 @@ func TestStreamedAnswer(t *testing.T) {
 			`"stream":true`,
 			head + role + "}\n\n" + head + text + "}\n\n" + head + more + "}\n\n" + head + last + "," + usage + "}\n\ndata: [DONE]\n\n",
 		},
-		"UsageChunk": {
+		"IncludeUsage": {
 			`"stream":true,"stream_options":{"include_usage":true}`,
 			head + role + `,"usage":null}` + "\n\n" + head + text + `,"usage":null}` + "\n\n" + head + more + `,"usage":null}` + "\n\n" +
 				head + last + `,"usage":null}` + "\n\n" + head + "]," + usage + "}\n\ndata: [DONE]\n\n",

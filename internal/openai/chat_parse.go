@@ -97,7 +97,7 @@ func parseStream(f *fields, r *ChatRequest) {
 		return
 	}
 	o := newFields("stream_options", raw)
-	r.UsageChunk = o.boolean("include_usage")
+	r.IncludeUsage = o.boolean("include_usage")
 	o.boolean("include_obfuscation")
 	f.adopt(o)
 }

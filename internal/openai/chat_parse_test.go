@@ -44,7 +44,7 @@ func TestParseChatAccepts(t *testing.T) {
 					{Role: Assistant, Content: "never"},
 					{Role: User, Extra: map[string]json.RawMessage{"x": json.RawMessage("1")}},
 				},
-				Stream: true, UsageChunk: true, MaxTokens: 7, Temperature: ptr(0.5), TopP: ptr(1.0), Seed: ptr(int64(-3)),
+				Stream: true, IncludeUsage: true, MaxTokens: 7, Temperature: ptr(0.5), TopP: ptr(1.0), Seed: ptr(int64(-3)),
 				Stop: []string{"a", "b"}, User: "u",
 			},
 		},

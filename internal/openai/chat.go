@@ -1,0 +1,127 @@
+package openai
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// A ChatRequest is the body of POST /v1/chat/completions in normal form:
+// content is plain text, stop is a list, one field holds the token limit,
+// parameters at their neutral value are gone.
+//
+// MarshalJSON writes that normal form and ParseChat reads it back unchanged.
+type ChatRequest struct {
+	Model        string
+	Messages     []Message // at least one
+	Stream       bool
+	IncludeUsage bool     // stream_options.include_usage
+	MaxTokens    int      // of the answer; 0 means up to the end of the context
+	Temperature  *float64 // 0 to 2; nil means the engine's default
+	TopP         *float64 // 0 to 1; nil means the engine's default
+	Seed         *int64   // nil means random
+	Stop         []string // none of them empty
+	User         string
+	Reasoning    Reasoning
+
+	// Hints are parameters that shape the sampling in ways no engine of ours
+	// knows (penalties, biases, effort), with their raw values.
+	Hints map[string]json.RawMessage
+	// Extra are the fields that are not known here.
+	Extra map[string]json.RawMessage
+}
+
+// A Role says who speaks.
+type Role string
+
+// The roles. ParseChat turns "developer" into System.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// A Message is one turn of a conversation.
+type Message struct {
+	Role    Role
+	Content string // parts of text are joined by newlines
+	Name    string
+	Extra   map[string]json.RawMessage // fields that are not known here
+}
+
+// Ignored names what the request asked for and does not get: hints and
+// unknown fields, sorted.
+func (r ChatRequest) Ignored() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(r.Hints)), maps.Keys(r.Extra))
+	slices.Sort(names)
+	return names
+}
+
+// MarshalJSON writes the normal form.
+func (r ChatRequest) MarshalJSON() ([]byte, error) {
+	out := make(map[string]any, 10+len(r.Hints)+len(r.Extra))
+	for k, v := range r.Extra {
+		out[k] = v
+	}
+	for k, v := range r.Hints {
+		out[k] = v
+	}
+	out["model"] = r.Model
+	out["messages"] = r.Messages
+	if r.Stream {
+		out["stream"] = true
+	}
+	if r.IncludeUsage {
+		out["stream_options"] = map[string]bool{"include_usage": true}
+	}
+	if r.MaxTokens > 0 {
+		out["max_completion_tokens"] = r.MaxTokens
+	}
+	if r.Temperature != nil {
+		out["temperature"] = *r.Temperature
+	}
+	if r.TopP != nil {
+		out["top_p"] = *r.TopP
+	}
+	if r.Seed != nil {
+		out["seed"] = *r.Seed
+	}
+	if len(r.Stop) > 0 {
+		out["stop"] = r.Stop
+	}
+	if r.User != "" {
+		out["user"] = r.User
+	}
+	r.Reasoning.wire(out)
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON is ParseChat.
+func (r *ChatRequest) UnmarshalJSON(b []byte) error {
+	parsed, err := ParseChat(b)
+	if err != nil {
+		return err
+	}
+	*r = parsed
+	return nil
+}
+
+// MarshalJSON writes the normal form.
+func (m Message) MarshalJSON() ([]byte, error) {
+	if len(m.Extra) == 0 {
+		return json.Marshal(struct {
+			Role    Role   `json:"role"`
+			Content string `json:"content"`
+			Name    string `json:"name,omitempty"`
+		}{m.Role, m.Content, m.Name})
+	}
+	out := make(map[string]any, 3+len(m.Extra))
+	for k, v := range m.Extra {
+		out[k] = v
+	}
+	out["role"], out["content"] = m.Role, m.Content
+	if m.Name != "" {
+		out["name"] = m.Name
+	}
+	return json.Marshal(out)
+}
