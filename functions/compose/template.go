@@ -6,12 +6,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
 // Template is what a managed resource makes objects of: with these labels and
 // annotations, and a spec that lacks some of its fields.
-func Template(labels, annotations map[string]string, spec any, without ...string) (*managed.ObjectTemplate, error) {
+func Template(labels, annotations map[string]string, spec any, without ...string) (*v1alpha1.ObjectTemplate, error) {
 	raw, err := json.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode template: %w", err)
@@ -32,5 +32,5 @@ func Template(labels, annotations map[string]string, spec any, without ...string
 	if raw, err = json.Marshal(fields); err != nil { // sorted: the same bytes each time
 		return nil, fmt.Errorf("cannot encode template: %w", err)
 	}
-	return &managed.ObjectTemplate{Labels: labels, Annotations: annotations, Spec: &runtime.RawExtension{Raw: raw}}, nil
+	return &v1alpha1.ObjectTemplate{Labels: labels, Annotations: annotations, Spec: &runtime.RawExtension{Raw: raw}}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
 // TestValueIsWhatJSONIs compares with encoding/json, in all that our objects
@@ -49,7 +49,7 @@ func TestValueIsWhatJSONIs(t *testing.T) {
 		"Dllama":        &v1.Dllama{Spec: v1.DllamaSpec{Runtime: v1.Runtime{ReplicaPower: &one, RootMemory: &v1.RootMemory{OverheadMaxRatio: 2.5}}}},
 		"Ingress":       &v1.Ingress{Spec: v1.IngressSpec{Backend: v1.Backend{ResponseTimeout: &metav1.Duration{Duration: 90 * time.Second}}}},
 		"Session":       &v1.Session{Status: v1.SessionStatus{LastActivity: &now}},
-		"Stream":        &managed.Stream{Spec: managed.StreamSpec{ForProvider: managed.StreamParameters{Subjects: []string{"a"}, MaxBytes: new(int64(1 << 40))}}},
+		"Stream":        &v1alpha1.Stream{Spec: v1alpha1.StreamSpec{ForProvider: v1alpha1.StreamParameters{Subjects: []string{"a"}, MaxBytes: new(int64(1 << 40))}}},
 		"Nil":           (*v1.Model)(nil),
 		"Map":           map[string]any{"a": []any{1, "b", nil, true, 1.5}, "b": map[string]string{}},
 		"ServedStatus":  &v1.DllamaStatus{Artifact: &v1.ServedArtifact{Artifact: v1.Artifact{ModelFile: "m"}, Model: "a/b"}},

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
@@ -25,8 +25,8 @@ type Connection struct {
 	// Ref is a connection that is described elsewhere.
 	Ref *v1.ProviderConfigReference
 	// NATS and S3 are what the object, or its Ingress, says.
-	NATS *managed.NATSConfig
-	S3   *managed.S3Config
+	NATS *v1alpha1.NATSConfig
+	S3   *v1alpha1.S3Config
 
 	credentials map[string][]byte
 }
@@ -34,7 +34,7 @@ type Connection struct {
 // Default is the reference to the default connection, for those that others
 // should not have to look for.
 func Default() *v1.ProviderConfigReference {
-	return &v1.ProviderConfigReference{Kind: managed.KindClusterProviderConfig, Name: "default"}
+	return &v1.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: "default"}
 }
 
 // BusSecret is the name of the Secret in which an object of that kind and name
@@ -75,12 +75,12 @@ func (c Connection) Compose(call *compose.Call, o Owner) (*v1.ProviderConfigRefe
 			return nil, err
 		}
 	}
-	config := &managed.ProviderConfig{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindProviderConfig},
+	config := &v1alpha1.ProviderConfig{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindProviderConfig},
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.name("connection")},
-		Spec:       managed.ProviderConfigSpec{NATS: c.NATS, S3: c.S3},
+		Spec:       v1alpha1.ProviderConfigSpec{NATS: c.NATS, S3: c.S3},
 	}
-	ref := &v1.ProviderConfigReference{Kind: managed.KindProviderConfig, Name: config.Name}
+	ref := &v1.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: config.Name}
 	return ref, call.Desire(resConfig, config, compose.Ready)
 }
 
@@ -115,10 +115,10 @@ func Keep(call *compose.Call, res string) (*v1.ProviderConfigReference, error) {
 			return nil, err
 		}
 	}
-	var config managed.ProviderConfig
+	var config v1alpha1.ProviderConfig
 	if call.Observed(resConfig, &config) {
-		kept := &managed.ProviderConfig{
-			TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindProviderConfig},
+		kept := &v1alpha1.ProviderConfig{
+			TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindProviderConfig},
 			ObjectMeta: metav1.ObjectMeta{Namespace: config.Namespace, Name: config.Name},
 			Spec:       config.Spec,
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 )
@@ -30,7 +30,7 @@ func Named(o Owner, field string, n v1.NATSConnection) (Connection, Problem) {
 	if n.ProviderConfigRef != nil {
 		ref := *n.ProviderConfigRef
 		if ref.Kind == "" {
-			ref.Kind = managed.KindProviderConfig
+			ref.Kind = v1alpha1.KindProviderConfig
 		}
 		return Connection{Ref: &ref}, Problem{}
 	}
@@ -41,15 +41,15 @@ func Named(o Owner, field string, n v1.NATSConnection) (Connection, Problem) {
 	if err != nil {
 		return Connection{}, Problem{reason.ConnectionInvalid, fmt.Sprintf("%s.url: %v", field, err)}
 	}
-	out := Connection{NATS: &managed.NATSConfig{URL: servers}}
+	out := Connection{NATS: &v1alpha1.NATSConfig{URL: servers}}
 	switch s := n.CredentialsSecret; {
 	case s != nil && s.Namespace != "" && s.Namespace != o.Namespace:
 		return Connection{}, Problem{reason.ConnectionInvalid, fmt.Sprintf("%s.credentialsSecret: Secret %q is in namespace %q: only those of namespace %q can be used", field, s.Name, s.Namespace, o.Namespace)}
 	case s != nil:
-		out.NATS.SecretRef = &managed.CredentialsReference{Name: s.Name}
+		out.NATS.SecretRef = &v1alpha1.CredentialsReference{Name: s.Name}
 	case len(credentials) > 0:
 		out.credentials = credentials
-		out.NATS.SecretRef = &managed.CredentialsReference{Name: o.name("nats-credentials")}
+		out.NATS.SecretRef = &v1alpha1.CredentialsReference{Name: o.name("nats-credentials")}
 	}
 	return out, Problem{}
 }

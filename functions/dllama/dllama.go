@@ -10,8 +10,8 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/model"
-	"github.com/gorizond/koldun/functions/outside"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/topology"
@@ -129,16 +129,16 @@ func (p *plan) connections() (blocked bool, err error) {
 			}
 		}
 		if p.d.Spec.Expose == nil {
-			desired[resRunners] = outside.KeyValue(via, ns, names.Object(name, "dllama", "runners"), p.busSecret(), outside.Expiring(names.RunnersBucket))
+			desired[resRunners] = managed.KeyValue(via, ns, names.Object(name, "dllama", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
 		}
 		if p.foreign() {
 			desired[resRecord] = p.listing(via)
 		}
 	}
 	if p.delivery == deliveryFetch && p.d.Spec.Model == nil {
-		desired[resBucket] = outside.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
+		desired[resBucket] = managed.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
 	}
-	pending, err := outside.Await(p.Call, desired)
+	pending, err := managed.Await(p.Call, desired)
 	if err != nil || pending == "" || running {
 		return false, err
 	}
@@ -147,7 +147,7 @@ func (p *plan) connections() (blocked bool, err error) {
 }
 
 // connect finds out how NATS is reached.
-func (p *plan) connect() (outside.Via, error) {
+func (p *plan) connect() (managed.Via, error) {
 	if p.problem.Message == "" {
 		p.nats, p.problem = connection.NATS(p.Call, p.owner(), "spec.nats", p.d.Spec.NATS)
 	}

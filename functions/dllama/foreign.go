@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -32,17 +32,17 @@ func (p *plan) taken() (blocked bool) {
 // listing has a foreign Model listed in this namespace, so that it can be asked
 // for here. The members of a Session share the entry, so none of them takes it
 // away.
-func (p *plan) listing(via outside.Via) *managed.ModelRecord {
-	spec := outside.Managed(via)
+func (p *plan) listing(via managed.Via) *v1alpha1.ModelRecord {
+	spec := managed.Spec(via)
 	if p.d.Labels[v1.LabelSession] != "" {
-		spec = outside.Managed(via, xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)
+		spec = managed.Spec(via, xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)
 	}
-	return &managed.ModelRecord{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindModelRecord},
+	return &v1alpha1.ModelRecord{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelRecord},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: names.Object(p.d.Name, "dllama", "record")},
-		Spec: managed.ModelRecordSpec{
+		Spec: v1alpha1.ModelRecordSpec{
 			ManagedResourceSpec: spec,
-			ForProvider:         managed.ModelRecordParameters{Namespace: p.d.Namespace, Name: p.modelName, ArtifactURL: p.artifact.URL},
+			ForProvider:         v1alpha1.ModelRecordParameters{Namespace: p.d.Namespace, Name: p.modelName, ArtifactURL: p.artifact.URL},
 		},
 	}
 }

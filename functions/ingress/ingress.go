@@ -6,7 +6,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -51,7 +51,7 @@ type plan struct {
 	*compose.Call
 	i        v1.Ingress
 	status   v1.IngressStatus
-	via      outside.Via
+	via      managed.Via
 	blocking bool
 }
 

@@ -4,9 +4,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -20,19 +20,19 @@ func (p *plan) tokens() error {
 	if p.i.Spec.Backend.AllowAnonymous {
 		return nil
 	}
-	want := &managed.TokenSet{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindTokenSet},
+	want := &v1alpha1.TokenSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindTokenSet},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.i.Namespace, Name: p.name("tokenset")},
-		Spec: managed.TokenSetSpec{
-			ManagedResourceSpec: outside.Managed(p.via),
-			ForProvider:         managed.TokenSetParameters{Namespace: p.i.Namespace},
+		Spec: v1alpha1.TokenSetSpec{
+			ManagedResourceSpec: managed.Spec(p.via),
+			ForProvider:         v1alpha1.TokenSetParameters{Namespace: p.i.Namespace},
 		},
 	}
-	var seen managed.TokenSet
+	var seen v1alpha1.TokenSet
 	if p.Observed(resTokens, &seen) {
 		p.status.Tokens = seen.Status.AtProvider.Tokens
 	}
-	ready, _ := outside.Ready(p.Call, resTokens)
+	ready, _ := managed.Ready(p.Call, resTokens)
 	return p.Desire(resTokens, want, ready)
 }
 
@@ -47,21 +47,21 @@ func (p *plan) sessions() error {
 	if err != nil {
 		return err
 	}
-	want := &managed.Demand{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindDemand},
+	want := &v1alpha1.Demand{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindDemand},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.i.Namespace, Name: p.name("demanded")},
-		Spec: managed.DemandSpec{
-			ManagedResourceSpec: outside.Managed(p.via),
-			ForProvider: managed.DemandParameters{
+		Spec: v1alpha1.DemandSpec{
+			ManagedResourceSpec: managed.Spec(p.via),
+			ForProvider: v1alpha1.DemandParameters{
 				Namespace: p.i.Namespace, MaxIsolated: max(p.i.Spec.Backend.MaxSessions, 1), Session: template,
 			},
 		},
 	}
-	var seen managed.Demand
+	var seen v1alpha1.Demand
 	if p.Observed(resDemand, &seen) {
 		p.status.Sessions = int32(len(seen.Status.AtProvider.Sessions))
 	}
-	ready, trouble := outside.Ready(p.Call, resDemand)
+	ready, trouble := managed.Ready(p.Call, resDemand)
 	if trouble != "" {
 		p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", resDemand, trouble)
 	}
@@ -69,7 +69,7 @@ func (p *plan) sessions() error {
 }
 
 // template of the Sessions. Their model and key are the Demand's to fill in.
-func (p *plan) template() (*managed.ObjectTemplate, error) {
+func (p *plan) template() (*v1alpha1.ObjectTemplate, error) {
 	b := p.i.Spec.Backend
 	s := v1.SessionSpec{Runtime: b.Runtime}
 	// 0 is the Model's own number.

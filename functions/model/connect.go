@@ -4,9 +4,9 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/connection"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -37,8 +37,8 @@ func (p *plan) connect() (blocked bool, err error) {
 func (p *plan) connections() (blocked bool, err error) {
 	ns, name := p.m.Namespace, p.m.Name
 	desired := map[string]any{
-		resQueue: outside.Queue(p.via, ns, names.Object(name, "model", "queue"), p.busSecret(), managed.QueueParameters{
-			KeyValues: []managed.KeyValueParameters{outside.Lasting(names.ProgressBucket), outside.Lasting(names.ModelsBucket)},
+		resQueue: managed.Queue(p.via, ns, names.Object(name, "model", "queue"), p.busSecret(), v1alpha1.QueueParameters{
+			KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ProgressBucket), managed.Lasting(names.ModelsBucket)},
 		}),
 	}
 	for i, bucket := range p.buckets() {
@@ -47,13 +47,13 @@ func (p *plan) connections() (blocked bool, err error) {
 			secret = p.storeSecret()
 		}
 		hash := names.Hash(8, bucket)
-		b := outside.Bucket(p.via, ns, names.Object(name, "bucket", hash), bucket, secret)
+		b := managed.Bucket(p.via, ns, names.Object(name, "bucket", hash), bucket, secret)
 		if m := p.store.ManageBuckets; m != nil && !*m {
 			b.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
 		}
 		desired["bucket-"+hash] = b
 	}
-	pending, err := outside.Await(p.Call, desired)
+	pending, err := managed.Await(p.Call, desired)
 	if err != nil {
 		return false, err
 	}
@@ -66,9 +66,9 @@ func (p *plan) connections() (blocked bool, err error) {
 
 // registry composes the bucket in which models are listed.
 func (p *plan) registry() (blocked bool, err error) {
-	pending, err := outside.Await(p.Call, map[string]any{
-		resQueue: outside.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), "", managed.QueueParameters{
-			KeyValues: []managed.KeyValueParameters{outside.Lasting(names.ModelsBucket)},
+	pending, err := managed.Await(p.Call, map[string]any{
+		resQueue: managed.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), "", v1alpha1.QueueParameters{
+			KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
 		}),
 	})
 	if err != nil || pending == "" {

@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -77,21 +77,21 @@ func (p *plan) verify() string {
 }
 
 // artifact composes the files of one stage and returns what was found of them.
-func (p *plan) artifact(res, url, stage string) (managed.ModelArtifactObservation, error) {
+func (p *plan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservation, error) {
 	key := p.key(res, url)
-	a := &managed.ModelArtifact{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindModelArtifact},
+	a := &v1alpha1.ModelArtifact{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelArtifact},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, key)},
-		Spec: managed.ModelArtifactSpec{
-			ManagedResourceSpec: outside.Managed(p.via, xpv2.ManagementActionObserve),
-			ForProvider:         managed.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)},
+		Spec: v1alpha1.ModelArtifactSpec{
+			ManagedResourceSpec: managed.Spec(p.via, xpv2.ManagementActionObserve),
+			ForProvider:         v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)},
 		},
 	}
 	if res == resConverted {
 		a.Spec.ForProvider.Verify = p.verify()
 	}
-	var seen managed.ModelArtifact
-	var found managed.ModelArtifactObservation
+	var seen v1alpha1.ModelArtifact
+	var found v1alpha1.ModelArtifactObservation
 	if p.Observed(key, &seen) {
 		found = seen.Status.AtProvider
 	}
@@ -108,7 +108,7 @@ func (p *plan) key(res, url string) string { return res + "-" + names.Hash(8, ur
 // composition started goes on.
 func (p *plan) looked() bool {
 	for _, key := range []string{p.key(resSource, p.sourceURL()), p.key(resConverted, p.convertedURL())} {
-		var seen managed.ModelArtifact
+		var seen v1alpha1.ModelArtifact
 		if !p.Observed(key, &seen) || len(seen.Status.Conditions) == 0 {
 			return p.started()
 		}
@@ -127,7 +127,7 @@ func (p *plan) started() bool {
 }
 
 func (p *plan) convertedWhole() bool {
-	var seen managed.ModelArtifact
+	var seen v1alpha1.ModelArtifact
 	return p.Observed(p.key(resConverted, p.convertedURL()), &seen) && seen.Status.AtProvider.Whole
 }
 

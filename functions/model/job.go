@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -34,7 +34,7 @@ const (
 )
 
 // stage composes a Job and says in the conditions how it goes.
-func (p *plan) stage(job planned, at *managed.Progress, condition string, running, failed reason.Reason) (state string, err error) {
+func (p *plan) stage(job planned, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
 	if err := p.Desire(job.key, job.Job, compose.NotReady); err != nil {
 		return "", err
 	}

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
@@ -58,11 +58,11 @@ type plan struct {
 	ref       modelref.Ref
 	store     v1.ObjectStorage
 	places    places
-	via       outside.Via
+	via       managed.Via
 	commit    string
 	weights   string
-	source    managed.ModelArtifactObservation
-	converted managed.ModelArtifactObservation
+	source    v1alpha1.ModelArtifactObservation
+	converted v1alpha1.ModelArtifactObservation
 }
 
 func (p *plan) run() error {
@@ -79,7 +79,7 @@ func (p *plan) run() error {
 			return err
 		}
 	}
-	return p.record(managed.ModelRecordParameters{ArtifactURL: p.convertedURL()})
+	return p.record(v1alpha1.ModelRecordParameters{ArtifactURL: p.convertedURL()})
 }
 
 // locate reads where the model comes from and where it goes.
@@ -116,24 +116,24 @@ func (p *plan) revision(pending string) (blocked bool, err error) {
 	res := resRevision + "-" + hash
 	source := p.ref
 	source.Revision = ""
-	rev := &managed.HubRevision{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindHubRevision},
+	rev := &v1alpha1.HubRevision{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, hash)},
-		Spec: managed.HubRevisionSpec{
-			ManagedResourceSpec: outside.Managed(p.via, xpv2.ManagementActionObserve),
-			ForProvider: managed.HubRevisionParameters{
+		Spec: v1alpha1.HubRevisionSpec{
+			ManagedResourceSpec: managed.Spec(p.via, xpv2.ManagementActionObserve),
+			ForProvider: v1alpha1.HubRevisionParameters{
 				Source:         source.String(),
 				Revision:       defaultTo(p.ref.Revision, "main"),
 				TokenSecretRef: p.tokenSecret(),
 			},
 		},
 	}
-	var seen managed.HubRevision
+	var seen v1alpha1.HubRevision
 	known := p.Observed(res, &seen) && seen.Status.AtProvider.Commit != ""
 	if err := p.Desire(res, rev, compose.Readiness(known)); err != nil {
 		return false, err
 	}
-	_, trouble := outside.Ready(p.Call, res)
+	_, trouble := managed.Ready(p.Call, res)
 	why := reason.ResolvingRevision
 	switch refusal := seen.Status.AtProvider.Refusal; {
 	case !known && refusal != "":

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
@@ -38,7 +38,7 @@ func (p *plan) preConverted() error {
 	if blocked, err := p.registry(); err != nil || blocked {
 		return err
 	}
-	return p.record(managed.ModelRecordParameters{SizeBytes: s.PreConvertedSizeBytes, Weights: p.weights})
+	return p.record(v1alpha1.ModelRecordParameters{SizeBytes: s.PreConvertedSizeBytes, Weights: p.weights})
 }
 
 func (p *plan) preConvertedSize() string {

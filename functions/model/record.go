@@ -6,22 +6,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
 // record composes the entry in the registry, and reports the artifact.
-func (p *plan) record(params managed.ModelRecordParameters) error {
+func (p *plan) record(params v1alpha1.ModelRecordParameters) error {
 	p.report()
 	params.Namespace, params.Name = p.m.Namespace, p.m.Name
-	r := &managed.ModelRecord{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindModelRecord},
+	r := &v1alpha1.ModelRecord{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelRecord},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, "record")},
-		Spec:       managed.ModelRecordSpec{ManagedResourceSpec: outside.Managed(p.via), ForProvider: params},
+		Spec:       v1alpha1.ModelRecordSpec{ManagedResourceSpec: managed.Spec(p.via), ForProvider: params},
 	}
-	ready, trouble := outside.Ready(p.Call, resRecord)
+	ready, trouble := managed.Ready(p.Call, resRecord)
 	if err := p.Desire(resRecord, r, ready); err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -28,7 +28,7 @@ const Resource = "queue"
 
 // A Queue is the queue of one owner.
 type Queue struct {
-	Via       outside.Via
+	Via       managed.Via
 	Namespace string
 	// Name of the managed resource.
 	Name string
@@ -47,9 +47,9 @@ func (q Queue) Compose(c *compose.Call) (pending string, err error) {
 			maxBytes = b.Value()
 		}
 	}
-	return outside.Await(c, map[string]any{Resource: outside.Queue(q.Via, q.Namespace, q.Name, q.Secret, managed.QueueParameters{
-		Streams:   outside.Streams(maxBytes, replicas),
-		KeyValues: outside.KeyValues(),
+	return managed.Await(c, map[string]any{Resource: managed.Queue(q.Via, q.Namespace, q.Name, q.Secret, v1alpha1.QueueParameters{
+		Streams:   managed.Streams(maxBytes, replicas),
+		KeyValues: managed.KeyValues(),
 	})})
 }
 

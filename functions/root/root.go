@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/engine"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/worker"
 	"github.com/gorizond/koldun/functions/workload"
@@ -106,7 +106,7 @@ func (p *plan) queue() (blocked bool, err error) {
 	}
 	owner := connection.Owner{Kind: "root", Namespace: p.r.Namespace, Name: p.r.Name}
 	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.r.Spec.NATS)
-	var via outside.Via
+	var via managed.Via
 	if problem.Message != "" {
 		p.fail(problem.Reason, "%s", problem.Message)
 		via, err = connection.Keep(p.Call, resRunners)
@@ -116,8 +116,8 @@ func (p *plan) queue() (blocked bool, err error) {
 	if err != nil || problem.Message != "" && !p.Exists(resRoot) {
 		return true, err
 	}
-	runners := outside.KeyValue(via, p.r.Namespace, names.Object(p.r.Name, "root", "runners"), p.busSecret(), outside.Expiring(names.RunnersBucket))
-	pending, err := outside.Await(p.Call, map[string]any{resRunners: runners})
+	runners := managed.KeyValue(via, p.r.Namespace, names.Object(p.r.Name, "root", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
+	pending, err := managed.Await(p.Call, map[string]any{resRunners: runners})
 	if err != nil || pending == "" || p.Exists(resRoot) {
 		return false, err
 	}

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -44,18 +44,18 @@ func sizeOf(s v1.SessionSpec) size {
 // members composes the Pool, which keeps a Dllama for each member, and returns
 // those that it has. The Session does not compose them itself: it would hear of
 // all that happens to each, and Crossplane bounds what a composite may hear.
-func (p *plan) members() ([]managed.PoolMember, error) {
+func (p *plan) members() ([]v1alpha1.PoolMember, error) {
 	template, err := p.template()
 	if err != nil {
 		return nil, err
 	}
 	s := p.s.Spec.Scaling
-	want := &managed.Pool{
-		TypeMeta:   metav1.TypeMeta{APIVersion: managed.APIVersion, Kind: managed.KindPool},
+	want := &v1alpha1.Pool{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindPool},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.s.Namespace, Name: names.Object(p.s.Name, "pool")},
-		Spec: managed.PoolSpec{
-			ManagedResourceSpec: outside.Managed(p.via),
-			ForProvider: managed.PoolParameters{
+		Spec: v1alpha1.PoolSpec{
+			ManagedResourceSpec: managed.Spec(p.via),
+			ForProvider: v1alpha1.PoolParameters{
 				Session:              p.status.Key,
 				MinMembers:           p.size.min,
 				MaxMembers:           p.size.max,
@@ -66,20 +66,20 @@ func (p *plan) members() ([]managed.PoolMember, error) {
 			},
 		},
 	}
-	var seen managed.Pool
+	var seen v1alpha1.Pool
 	if p.Observed(resPool, &seen) && len(seen.Status.Conditions) > 0 {
 		p.numbers(seen.Status.AtProvider)
 	}
-	var members []managed.PoolMember
+	var members []v1alpha1.PoolMember
 	serves := false
 	for _, m := range seen.Status.AtProvider.Members {
-		if m.Phase != managed.PoolDrained && len(members) < 2*maxMembers {
+		if m.Phase != v1alpha1.PoolDrained && len(members) < 2*maxMembers {
 			members = append(members, m)
 			serves = serves || m.Ready
 		}
 	}
-	slices.SortFunc(members, func(a, b managed.PoolMember) int { return byNumber(a.Name, b.Name) })
-	ready, trouble := outside.Ready(p.Call, resPool)
+	slices.SortFunc(members, func(a, b v1alpha1.PoolMember) int { return byNumber(a.Name, b.Name) })
+	ready, trouble := managed.Ready(p.Call, resPool)
 	if trouble != "" || !bool(ready) && len(members) == 0 {
 		p.fail(reason.ConnectionPending, "%s", pending(trouble))
 	}
@@ -104,7 +104,7 @@ func byNumber(a, b string) int {
 	return x - y
 }
 
-func (p *plan) numbers(o managed.PoolObservation) {
+func (p *plan) numbers(o v1alpha1.PoolObservation) {
 	backlog := o.Backlog
 	p.status.Backlog, p.status.InFlight, p.status.ActiveRequests = &backlog, o.InFlight, o.Backlog+o.InFlight
 	p.status.BusyWorkers, p.status.AvailableWorkers = o.BusyRunners, o.IdleRunners
@@ -112,10 +112,10 @@ func (p *plan) numbers(o managed.PoolObservation) {
 }
 
 // count counts one member.
-func (p *plan) count(m managed.PoolMember) {
+func (p *plan) count(m v1alpha1.PoolMember) {
 	w := v1.SessionWorker{Name: p.memberName(m.Name), Phase: "Pending", Ready: m.Ready, Healthy: m.Ready}
 	switch {
-	case m.Phase == managed.PoolDraining:
+	case m.Phase == v1alpha1.PoolDraining:
 		w.Phase = "Terminating"
 	case w.Ready:
 		w.Phase = "Ready"

@@ -3,10 +3,10 @@ package session
 
 import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	managed "github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
-	"github.com/gorizond/koldun/functions/outside"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -49,7 +49,7 @@ type plan struct {
 	s        v1.Session
 	size     size
 	status   v1.SessionStatus
-	via      outside.Via
+	via      managed.Via
 	blocking bool
 }
 
@@ -141,7 +141,7 @@ func legacy(s v1.SessionSpec) map[string]bool {
 }
 
 // template of the Dllamas.
-func (p *plan) template() (*managed.ObjectTemplate, error) {
+func (p *plan) template() (*v1alpha1.ObjectTemplate, error) {
 	ref := p.s.Spec.ModelRef
 	d := v1.DllamaSpec{ModelRef: &ref, Runtime: p.s.Spec.Runtime}
 	if p.via != nil {

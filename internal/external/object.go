@@ -1,11 +1,11 @@
 package external
 
-// Objects that managed resources make are composites of this group.
+// compositeAPI is the API version of dependents: they are composites.
 const compositeAPI = "koldun.gorizond.io/v1"
 
-// An Object is one in Kubernetes that a managed resource makes: in its own
-// namespace, belonging to it, and gone with it. What nobody says of it is left
-// to others.
+// An Object is a Kubernetes object that depends on a managed resource: it is in
+// the resource's namespace, owned by it, and deleted with it. Fields that Spec
+// leaves out are left to other field managers.
 type Object struct {
 	APIVersion  string
 	Kind        string
@@ -15,15 +15,15 @@ type Object struct {
 	Spec        map[string]any // as JSON decodes it
 }
 
-// A Template is what objects are made of.
+// A Template holds the metadata and spec that all dependents of a resource share.
 type Template struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Spec        map[string]any    `json:"spec,omitempty"`
 }
 
-// Object is a composite by the template. spec is added to the template's and
-// wins. Neither is changed.
+// Object returns a composite made from the template. Fields of spec win over
+// those of the template. Neither is changed.
 func (t Template) Object(kind, name string, spec map[string]any) Object {
 	o := Object{APIVersion: compositeAPI, Kind: kind, Name: name, Labels: t.Labels, Annotations: t.Annotations, Spec: map[string]any{}}
 	for k, v := range t.Spec {
@@ -35,22 +35,22 @@ func (t Template) Object(kind, name string, spec map[string]any) Object {
 	return o
 }
 
-// Relatives are the objects of the kind that a managed resource makes which
-// are there, in its namespace.
-type Relatives struct {
-	// Own were made by the resource, others by anybody else.
-	Own, Others []map[string]any
+// Existing holds the objects of the dependents' kind in the namespace of a
+// managed resource.
+type Existing struct {
+	Own    []map[string]any // owned by the resource
+	Others []map[string]any // with another owner or none
 }
 
-// A Parent is what there is to know of a kind of managed resource that makes
-// objects. Its functions are pure.
-type Parent[S, O any] struct {
-	// Kind of what is made.
+// Dependents describes the objects that depend on managed resources of one kind.
+// Its functions are pure.
+type Dependents[S, O any] struct {
+	// Kind of the dependents.
 	Kind string
-	// Makes reports whether a resource makes anything.
-	Makes func(spec S) bool
-	// Objects are all that there should be.
+	// Enabled reports whether a resource has dependents.
+	Enabled func(spec S) bool
+	// Objects returns all desired dependents.
 	Objects func(spec S, status O) []Object
-	// Regard adds to a spec what is to be known of objects that are there.
-	Regard func(spec *S, there Relatives)
+	// Note adds to a spec what it needs to know of the existing objects.
+	Note func(spec *S, there Existing)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/provider/connection"
-	"github.com/gorizond/koldun/provider/offspring"
+	"github.com/gorizond/koldun/provider/dependents"
 )
 
 // A client acts for one managed resource during one reconcile.
@@ -21,10 +21,10 @@ type client[M resource.ModernManaged, S, O any] struct {
 	deleted *deletions
 	follow  func(s S, watch func(ctx context.Context, changed func()) error)
 
-	keeper  *offspring.Keeper
-	there   external.Relatives
-	changes offspring.Changes // of what the resource makes, as of the last look
-	missing bool              // the thing was not there at the last look, and Update makes it
+	applier *dependents.Applier
+	there   external.Existing
+	changes dependents.Changes // of what the resource makes, as of the last look
+	missing bool               // the thing was not there at the last look, and Update makes it
 }
 
 // Observe looks at the outside thing, and shows it in the status. What is to be
@@ -82,7 +82,7 @@ func (c *client[M, S, O]) Create(ctx context.Context, m M) (managed.ExternalCrea
 func (c *client[M, S, O]) Update(ctx context.Context, m M) (managed.ExternalUpdate, error) {
 	if c.changes.Any() {
 		// What was observed stands: it is what the objects are made of.
-		if err := c.keeper.Bring(ctx, c.changes); err != nil {
+		if err := c.applier.Apply(ctx, c.changes); err != nil {
 			m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
 			return managed.ExternalUpdate{}, err
 		}
@@ -133,26 +133,26 @@ func (c *client[M, S, O]) spec(ctx context.Context, m M) (S, error) {
 // relatives adds to a spec what is to be known of the objects that are there.
 // One that makes nothing may have done so before.
 func (c *client[M, S, O]) relatives(ctx context.Context, m M, s *S) error {
-	if c.kind.Parent == nil {
+	if c.kind.Dependents == nil {
 		return nil
 	}
 	var err error
-	c.there, err = c.keeper.There(ctx, c.kind.Parent.Kind, m)
-	if err != nil && c.kind.Parent.Makes(*s) {
+	c.there, err = c.applier.Existing(ctx, c.kind.Dependents.Kind, m)
+	if err != nil && c.kind.Dependents.Enabled(*s) {
 		m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
 		return err
 	}
-	c.kind.Parent.Regard(s, c.there)
+	c.kind.Dependents.Note(s, c.there)
 	return nil
 }
 
 // compare reports whether the outside thing and the objects that the resource
 // makes are as they should be.
 func (c *client[M, S, O]) compare(m M, s S, o external.Observation[O]) (upToDate bool, err error) {
-	if c.kind.Parent == nil {
+	if c.kind.Dependents == nil {
 		return o.UpToDate, nil
 	}
-	c.changes, err = c.keeper.Plan(m, c.kind.Parent.Objects(s, o.Status), c.there)
+	c.changes, err = c.applier.Plan(m, c.kind.Dependents.Objects(s, o.Status), c.there)
 	if err != nil {
 		m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
 	}

@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"sync"
 
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // Followers run the watches of managed resources: at most one for each. It is
 // safe for concurrent use.
 type Followers struct {
-	board *wake.Board
+	tracker *requeue.Tracker
 
 	mu      sync.Mutex
 	closed  bool
-	running map[wake.Key]*follower
+	running map[requeue.Key]*follower
 	wg      sync.WaitGroup
 }
 
@@ -25,13 +25,13 @@ type follower struct {
 	done   chan struct{}
 }
 
-// NewFollowers is a Followers that wakes through board.
-func NewFollowers(board *wake.Board) *Followers {
-	return &Followers{board: board, running: map[wake.Key]*follower{}}
+// NewFollowers is a Followers that wakes through tracker.
+func NewFollowers(tracker *requeue.Tracker) *Followers {
+	return &Followers{tracker: tracker, running: map[requeue.Key]*follower{}}
 }
 
 // follow runs watch for a resource, unless the same is running for it already.
-func (f *Followers) follow(owner wake.Key, connection any, spec any, watch func(ctx context.Context, changed func()) error) {
+func (f *Followers) follow(owner requeue.Key, connection any, spec any, watch func(ctx context.Context, changed func()) error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return // it came from JSON
@@ -61,14 +61,14 @@ func (f *Followers) follow(owner wake.Key, connection any, spec any, watch func(
 		// What goes wrong shows at the next look, which begins the watch again.
 		_ = watch(ctx, func() {
 			if ctx.Err() == nil {
-				f.board.Wake(owner)
+				f.tracker.Enqueue(owner)
 			}
 		})
 	})
 }
 
 // Stop the watch of a resource. It does not wait for its end.
-func (f *Followers) Stop(owner wake.Key) {
+func (f *Followers) Stop(owner requeue.Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one := f.running[owner]; one != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/event"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // There is one watch for each resource: the same goes on, another takes its
 // place, and one that has failed is begun again.
 func TestFollowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := NewFollowers(wake.NewBoard())
-		owner := wake.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Name: "a"}}
+		f := NewFollowers(requeue.NewTracker())
+		owner := requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Name: "a"}}
 		var running, begun atomic.Int32
 		watch := func(ctx context.Context, _ func()) error {
 			begun.Add(1)

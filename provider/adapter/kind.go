@@ -72,9 +72,9 @@ type Kind[M resource.ModernManaged, S, O any] struct {
 	// Watch calls changed whenever Observe would find something else, until ctx
 	// ends. Errors have it begun again after the next reconcile. May be nil.
 	Watch func(ctx context.Context, l *connection.Line, s S, changed func()) error
-	// Parent says which objects are made in the namespace of the resource. Nil:
+	// Dependents says which objects are made in the namespace of the resource. Nil:
 	// none.
-	Parent *external.Parent[S, O]
+	Dependents *external.Dependents[S, O]
 }
 
 // Any is a Kind of whatever types.

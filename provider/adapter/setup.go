@@ -22,8 +22,8 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
-	"github.com/gorizond/koldun/provider/offspring"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/dependents"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 const (
@@ -40,15 +40,15 @@ const (
 type Options struct {
 	controller.Options
 	Pool      *connection.Pool
-	Board     *wake.Board
+	Tracker   *requeue.Tracker
 	Followers *Followers
-	// Keeper of the objects that resources make.
-	Keeper *offspring.Keeper
+	// Applier of the objects that resources make.
+	Applier *dependents.Applier
 	// Guard keeps what a resource needs for its deletion from being deleted
 	// before. It is called before anything is made outside.
 	Guard func(ctx context.Context, m resource.ModernManaged) error
 	// Gone is told what a resource had read that is gone. It does not block.
-	Gone func(read ...wake.Key)
+	Gone func(read ...requeue.Key)
 }
 
 // Setup adds the controller of the kind to the manager.
@@ -103,8 +103,8 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 			return reconcile.Result{}, err
 		}
 		if err := mgr.GetClient().Get(ctx, req.NamespacedName, m); apierrors.IsNotFound(err) {
-			owner := wake.Key{Kind: k.Name, NamespacedName: req.NamespacedName}
-			read := o.Board.ReadBy(owner)
+			owner := requeue.Key{Kind: k.Name, NamespacedName: req.NamespacedName}
+			read := o.Tracker.ReadBy(owner)
 			o.Followers.Stop(owner)
 			o.Pool.Release(owner)
 			deleted.forget(req.NamespacedName)
@@ -121,7 +121,7 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 		}).
 		WithEventFilter(resource.DesiredStateChanged()).
 		For(m).
-		WatchesRawSource(o.Board.Source(k.Name)).
+		WatchesRawSource(o.Tracker.Source(k.Name)).
 		Complete(ratelimiter.NewReconciler(name, tidy, o.GlobalRateLimiter))
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ type connector[M resource.ModernManaged, S, O any] struct {
 // Connect opens the client of a managed resource.
 func (c *connector[M, S, O]) Connect(ctx context.Context, m M) (managed.TypedExternalClient[M], error) {
 	deleted := meta.WasDeleted(m)
-	owner := wake.Key{Kind: c.kind.Name, NamespacedName: kube.ObjectKeyFromObject(m)}
+	owner := requeue.Key{Kind: c.kind.Name, NamespacedName: kube.ObjectKeyFromObject(m)}
 	if deleted {
 		c.options.Followers.Stop(owner)
 		if c.kind.observeOnly() || c.deleted.done(m) {
@@ -167,7 +167,7 @@ func (c *connector[M, S, O]) Connect(ctx context.Context, m M) (managed.TypedExt
 	if err != nil {
 		return nil, err
 	}
-	return &client[M, S, O]{kind: c.kind, outer: outer, set: set, deleted: c.deleted, keeper: c.options.Keeper,
+	return &client[M, S, O]{kind: c.kind, outer: outer, set: set, deleted: c.deleted, applier: c.options.Applier,
 		follow: func(s S, watch func(context.Context, func()) error) {
 			c.options.Followers.follow(owner, set.Identity(), s, watch)
 		},

@@ -17,9 +17,9 @@ const (
 	dialWithin = 5 * time.Second
 	// redialAfter is how long a failure to connect counts for all who ask.
 	redialAfter = 3 * time.Second
-	// mourn is how long a connection has to be lost until those who use it are
+	// lostGrace is how long a connection has to be lost until those who use it are
 	// told: a server that restarts is no news.
-	mourn = 15 * time.Second
+	lostGrace = 15 * time.Second
 )
 
 // A Line is a connection to NATS that is made when it is first needed. It is
@@ -100,7 +100,7 @@ func (l *Line) known() (b *bus.Bus, again bool, err error) {
 func (l *Line) attend(b *bus.Bus, stop, done chan struct{}) {
 	defer close(done)
 	status := b.Conn().StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED)
-	lost := time.NewTimer(mourn)
+	lost := time.NewTimer(lostGrace)
 	lost.Stop()
 	defer lost.Stop()
 	for {
@@ -114,7 +114,7 @@ func (l *Line) attend(b *bus.Bus, stop, done chan struct{}) {
 				l.wake()
 				continue
 			}
-			lost.Reset(mourn)
+			lost.Reset(lostGrace)
 		case <-lost.C:
 			if !b.Connected() {
 				l.wake()

@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // A login is what a Secret says of who connects.
@@ -134,11 +134,11 @@ func refused(t *testing.T, s *scene, bad login) {
 
 // A scene is a managed resource with a ProviderConfig and a Secret.
 type scene struct {
-	url   string
-	api   client.Client
-	pool  *connection.Pool
-	board *wake.Board
-	owner wake.Key
+	url     string
+	api     client.Client
+	pool    *connection.Pool
+	tracker *requeue.Tracker
+	owner   requeue.Key
 }
 
 func newScene(t *testing.T, url string) *scene {
@@ -156,8 +156,8 @@ func newScene(t *testing.T, url string) *scene {
 			NATS: &v1alpha1.NATSConfig{URL: url, SecretRef: ref}, S3: &v1alpha1.S3Config{Endpoint: "http://127.0.0.1:1", SecretRef: ref},
 		}},
 	).Build()
-	s := &scene{url: url, api: api, board: wake.NewBoard(), owner: wake.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "ns", Name: "work"}}}
-	s.pool = connection.NewPool(api, connection.NewSecrets(api, api), s.board)
+	s := &scene{url: url, api: api, tracker: requeue.NewTracker(), owner: requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "ns", Name: "work"}}}
+	s.pool = connection.NewPool(api, connection.NewSecrets(api, api), s.tracker)
 	t.Cleanup(s.pool.Close)
 	return s
 }

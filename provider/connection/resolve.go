@@ -15,7 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // Default is the ClusterProviderConfig that describes what others leave open.
@@ -26,7 +26,7 @@ const KindSecret = "Secret"
 
 // A Config is a ProviderConfig or ClusterProviderConfig.
 type Config struct {
-	wake.Key
+	requeue.Key
 	Spec v1alpha1.ProviderConfigSpec
 }
 
@@ -88,7 +88,7 @@ func (c Config) String() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }
 
 // GetConfig reads a ProviderConfig or ClusterProviderConfig. Errors: NotFound,
 // Invalid, Transient.
-func GetConfig(ctx context.Context, r client.Reader, key wake.Key) (Config, error) {
+func GetConfig(ctx context.Context, r client.Reader, key requeue.Key) (Config, error) {
 	c := Config{Key: key}
 	var err error
 	switch key.Kind {
@@ -113,11 +113,11 @@ func GetConfig(ctx context.Context, r client.Reader, key wake.Key) (Config, erro
 }
 
 // KeyOf is the key of what a managed resource refers to.
-func KeyOf(namespace string, ref *xpv2.ProviderConfigReference) wake.Key {
+func KeyOf(namespace string, ref *xpv2.ProviderConfigReference) requeue.Key {
 	if ref == nil {
 		return DefaultKey()
 	}
-	key := wake.Key{Kind: ref.Kind, NamespacedName: types.NamespacedName{Name: ref.Name}}
+	key := requeue.Key{Kind: ref.Kind, NamespacedName: types.NamespacedName{Name: ref.Name}}
 	if ref.Kind == v1alpha1.KindProviderConfig {
 		key.Namespace = namespace
 	}
@@ -125,8 +125,8 @@ func KeyOf(namespace string, ref *xpv2.ProviderConfigReference) wake.Key {
 }
 
 // DefaultKey is the key of the default.
-func DefaultKey() wake.Key {
-	return wake.Key{Kind: v1alpha1.KindClusterProviderConfig, NamespacedName: types.NamespacedName{Name: Default}}
+func DefaultKey() requeue.Key {
+	return requeue.Key{Kind: v1alpha1.KindClusterProviderConfig, NamespacedName: types.NamespacedName{Name: Default}}
 }
 
 // A resolver finds out how one managed resource reaches the outside. read is
@@ -134,8 +134,8 @@ func DefaultKey() wake.Key {
 type resolver struct {
 	configs client.Reader
 	secrets *Secrets
-	config  wake.Key
-	read    func(wake.Key)
+	config  requeue.Key
+	read    func(requeue.Key)
 }
 
 // part finds the Config that describes a part of the outside.
@@ -162,7 +162,7 @@ func (r resolver) credentials(ctx context.Context, c Config, ref *v1alpha1.Crede
 	if err != nil || ref == nil {
 		return nil, err
 	}
-	r.read(wake.Key{Kind: KindSecret, NamespacedName: key})
+	r.read(requeue.Key{Kind: KindSecret, NamespacedName: key})
 	secret, err := r.secrets.Get(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use %s: %w", c, err)

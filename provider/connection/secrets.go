@@ -12,7 +12,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // Secrets reads Secrets from the API server, and again only when they changed:
@@ -48,8 +48,8 @@ func Metadata() *metav1.PartialObjectMetadata {
 
 // LabelledKey stands for all Secrets of a namespace with the label of API
 // tokens.
-func LabelledKey(namespace string) wake.Key {
-	return wake.Key{Kind: "Secrets labelled " + v1.LabelToken, NamespacedName: types.NamespacedName{Namespace: namespace}}
+func LabelledKey(namespace string) requeue.Key {
+	return requeue.Key{Kind: "Secrets labelled " + v1.LabelToken, NamespacedName: types.NamespacedName{Namespace: namespace}}
 }
 
 // Get reads a Secret. Errors: NotFound; Transient.

@@ -19,7 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/objectstore"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 const (
@@ -33,17 +33,17 @@ const (
 type Pool struct {
 	configs client.Reader
 	secrets *Secrets
-	board   *wake.Board
+	tracker *requeue.Tracker
 	lines   *shared[bus.Config, *Line]
 	stores  *shared[s3store.Config, *store]
 	hubs    *shared[hubAccess, *library]
 }
 
 // NewPool is a Pool that reads ProviderConfigs from configs.
-func NewPool(configs client.Reader, secrets *Secrets, board *wake.Board) *Pool {
-	p := &Pool{configs: configs, secrets: secrets, board: board}
+func NewPool(configs client.Reader, secrets *Secrets, tracker *requeue.Tracker) *Pool {
+	p := &Pool{configs: configs, secrets: secrets, tracker: tracker}
 	p.lines = newShared(func(c bus.Config) *Line {
-		return newLine(c, func() { board.Wake(p.lines.owners(c)...) })
+		return newLine(c, func() { tracker.Enqueue(p.lines.owners(c)...) })
 	}, (*Line).close)
 	p.stores = newShared(openStore, func(*store) {})
 	p.hubs = newShared(openLibrary, func(*library) {})
@@ -58,8 +58,8 @@ func (p *Pool) Close() {
 }
 
 // Release what a managed resource uses.
-func (p *Pool) Release(owner wake.Key) {
-	p.board.Forget(owner)
+func (p *Pool) Release(owner requeue.Key) {
+	p.tracker.Forget(owner)
 	p.lines.release(owner)
 	p.stores.release(owner)
 	p.hubs.release(owner)
@@ -97,17 +97,17 @@ func openLibrary(a hubAccess) *library {
 // is found out and made when it is asked for.
 type Set struct {
 	pool     *Pool
-	owner    wake.Key
+	owner    requeue.Key
 	resolver resolver
 	used     *Line
 	via      Config // says how NATS is reached, once that is known
 }
 
 // For is the Set of a managed resource with a reference to a ProviderConfig.
-func (p *Pool) For(owner wake.Key, ref *xpv2.ProviderConfigReference) *Set {
+func (p *Pool) For(owner requeue.Key, ref *xpv2.ProviderConfigReference) *Set {
 	return &Set{pool: p, owner: owner, resolver: resolver{
 		configs: p.configs, secrets: p.secrets, config: KeyOf(owner.Namespace, ref),
-		read: func(object wake.Key) { p.board.Read(owner, object) },
+		read: func(object requeue.Key) { p.tracker.Read(owner, object) },
 	}}
 }
 
@@ -213,7 +213,7 @@ func (s *Set) Identity() any { return s.used }
 // Transient.
 func (s *Set) Secret(ctx context.Context, name string) (Secret, error) {
 	key := types.NamespacedName{Namespace: s.owner.Namespace, Name: name}
-	s.pool.board.Read(s.owner, wake.Key{Kind: KindSecret, NamespacedName: key})
+	s.pool.tracker.Read(s.owner, requeue.Key{Kind: KindSecret, NamespacedName: key})
 	secret, err := s.pool.secrets.Get(ctx, key)
 	if err != nil {
 		return Secret{}, fmt.Errorf("cannot read credentials: %w", err)
@@ -224,6 +224,6 @@ func (s *Set) Secret(ctx context.Context, name string) (Secret, error) {
 // Labelled reads the Secrets of the managed resource's namespace that have the
 // label of API tokens. Errors: Transient.
 func (s *Set) Labelled(ctx context.Context) ([]Secret, error) {
-	s.pool.board.Read(s.owner, LabelledKey(s.owner.Namespace))
+	s.pool.tracker.Read(s.owner, LabelledKey(s.owner.Namespace))
 	return s.pool.secrets.Labelled(ctx, s.owner.Namespace)
 }

@@ -3,7 +3,7 @@ package connection
 import (
 	"sync"
 
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // shared keeps one thing for all managed resources that need it in the same
@@ -14,21 +14,21 @@ type shared[C comparable, V any] struct {
 
 	mu      sync.Mutex
 	entries map[C]*entry[V]
-	of      map[wake.Key]C
+	of      map[requeue.Key]C
 }
 
 type entry[V any] struct {
 	value  V
-	owners map[wake.Key]bool
+	owners map[requeue.Key]bool
 }
 
 func newShared[C comparable, V any](open func(C) V, end func(V)) *shared[C, V] {
-	return &shared[C, V]{open: open, close: end, entries: map[C]*entry[V]{}, of: map[wake.Key]C{}}
+	return &shared[C, V]{open: open, close: end, entries: map[C]*entry[V]{}, of: map[requeue.Key]C{}}
 }
 
 // bind gives an owner its thing. What it had before and nobody else has is
 // closed.
-func (s *shared[C, V]) bind(owner wake.Key, c C) V {
+func (s *shared[C, V]) bind(owner requeue.Key, c C) V {
 	s.mu.Lock()
 	var closing []V
 	if old, ok := s.of[owner]; ok && old != c {
@@ -36,7 +36,7 @@ func (s *shared[C, V]) bind(owner wake.Key, c C) V {
 	}
 	e := s.entries[c]
 	if e == nil {
-		e = &entry[V]{value: s.open(c), owners: map[wake.Key]bool{}}
+		e = &entry[V]{value: s.open(c), owners: map[requeue.Key]bool{}}
 		s.entries[c] = e
 	}
 	e.owners[owner] = true
@@ -47,7 +47,7 @@ func (s *shared[C, V]) bind(owner wake.Key, c C) V {
 }
 
 // release takes the thing from an owner.
-func (s *shared[C, V]) release(owner wake.Key) {
+func (s *shared[C, V]) release(owner requeue.Key) {
 	s.mu.Lock()
 	closing := s.drop(owner)
 	s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *shared[C, V]) releaseAll() {
 }
 
 // drop needs the lock, and returns what is to be closed without it.
-func (s *shared[C, V]) drop(owner wake.Key) []V {
+func (s *shared[C, V]) drop(owner requeue.Key) []V {
 	c, ok := s.of[owner]
 	if !ok {
 		return nil
@@ -88,14 +88,14 @@ func (s *shared[C, V]) closeAll(vs []V) {
 }
 
 // owners are who has the thing of c.
-func (s *shared[C, V]) owners(c C) []wake.Key {
+func (s *shared[C, V]) owners(c C) []requeue.Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries[c]
 	if e == nil {
 		return nil
 	}
-	out := make([]wake.Key, 0, len(e.owners))
+	out := make([]requeue.Key, 0, len(e.owners))
 	for o := range e.owners {
 		out = append(out, o)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // Finalizer is on what is kept.
@@ -46,7 +46,7 @@ func (g *Guard) Hold(ctx context.Context, m resource.ModernManaged) error {
 	if !deletes(m) {
 		return nil
 	}
-	keys := []wake.Key{connection.KeyOf(m.GetNamespace(), m.GetProviderConfigReference())}
+	keys := []requeue.Key{connection.KeyOf(m.GetNamespace(), m.GetProviderConfigReference())}
 	for i := 0; i < len(keys); i++ {
 		c, err := connection.GetConfig(ctx, g.cached, keys[i])
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
@@ -62,7 +62,7 @@ func (g *Guard) Hold(ctx context.Context, m resource.ModernManaged) error {
 			return err
 		}
 		for _, s := range c.Secrets() {
-			if err := g.hold(ctx, wake.Key{Kind: connection.KindSecret, NamespacedName: s}); err != nil {
+			if err := g.hold(ctx, requeue.Key{Kind: connection.KindSecret, NamespacedName: s}); err != nil {
 				return err
 			}
 		}
@@ -77,7 +77,7 @@ func deletes(m resource.Managed) bool {
 }
 
 // hold puts the finalizer on an object.
-func (g *Guard) hold(ctx context.Context, key wake.Key) error {
+func (g *Guard) hold(ctx context.Context, key requeue.Key) error {
 	obj, err := g.get(ctx, key)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
@@ -95,7 +95,7 @@ func (g *Guard) hold(ctx context.Context, key wake.Key) error {
 }
 
 // get reads an object from a cache. It may be changed.
-func (g *Guard) get(ctx context.Context, key wake.Key) (client.Object, error) {
+func (g *Guard) get(ctx context.Context, key requeue.Key) (client.Object, error) {
 	switch key.Kind {
 	case connection.KindSecret:
 		m := connection.Metadata()

@@ -15,7 +15,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // scene is a ProviderConfig that knows NATS only, the default that knows the
@@ -52,7 +52,7 @@ func scene(t *testing.T, policies ...xpv2.ManagementAction) (*Guard, client.Clie
 
 // objects by what they are, and whether the guard may ever keep them.
 var objects = map[string]struct {
-	key  wake.Key
+	key  requeue.Key
 	used bool
 }{
 	"Config":        {keyFor(v1alpha1.KindProviderConfig, "ns", "outside"), true},

@@ -18,27 +18,27 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/provider/connection"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
-type queue = workqueue.TypedRateLimitingInterface[wake.Key]
+type queue = workqueue.TypedRateLimitingInterface[requeue.Key]
 
 // Setup adds the controller that takes finalizers off.
 func (g *Guard) Setup(mgr manager.Manager) error {
-	return builder.TypedControllerManagedBy[wake.Key](mgr).
+	return builder.TypedControllerManagedBy[requeue.Key](mgr).
 		Named("guard").
-		WatchesRawSource(source.TypedFunc[wake.Key](func(_ context.Context, q queue) error {
+		WatchesRawSource(source.TypedFunc[requeue.Key](func(_ context.Context, q queue) error {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.queue = q
 			return nil
 		})).
-		Complete(reconcile.TypedFunc[wake.Key](g.reconcile))
+		Complete(reconcile.TypedFunc[requeue.Key](g.reconcile))
 }
 
 // Check whether objects still have to be kept; what is none that is ever kept is
 // left out. It does not block.
-func (g *Guard) Check(keys ...wake.Key) {
+func (g *Guard) Check(keys ...requeue.Key) {
 	g.mu.Lock()
 	q := g.queue
 	g.mu.Unlock()
@@ -54,7 +54,7 @@ func (g *Guard) Check(keys ...wake.Key) {
 }
 
 // reconcile takes the finalizer off an object that nobody needs.
-func (g *Guard) reconcile(ctx context.Context, key wake.Key) (reconcile.Result, error) {
+func (g *Guard) reconcile(ctx context.Context, key requeue.Key) (reconcile.Result, error) {
 	obj, err := g.get(ctx, key)
 	if err != nil || !Kept(obj) {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -68,7 +68,7 @@ func (g *Guard) reconcile(ctx context.Context, key wake.Key) (reconcile.Result, 
 }
 
 // needed reports whether a managed resource needs an object for its deletion.
-func (g *Guard) needed(ctx context.Context, key wake.Key) (bool, error) {
+func (g *Guard) needed(ctx context.Context, key requeue.Key) (bool, error) {
 	users, err := g.usersOf(ctx, key)
 	if err != nil || len(users) == 0 {
 		return false, err
@@ -84,12 +84,12 @@ func (g *Guard) needed(ctx context.Context, key wake.Key) (bool, error) {
 
 // usersOf are the configurations that lead to an object: those that name a
 // Secret, or a configuration itself and those that leave a part to it.
-func (g *Guard) usersOf(ctx context.Context, key wake.Key) ([]wake.Key, error) {
+func (g *Guard) usersOf(ctx context.Context, key requeue.Key) ([]requeue.Key, error) {
 	configs, err := g.configs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var out []wake.Key
+	var out []requeue.Key
 	byDefault := false
 	for _, c := range configs {
 		if c.Key == key || key.Kind == connection.KindSecret && slices.Contains(c.Secrets(), key.NamespacedName) {
@@ -126,8 +126,8 @@ func (g *Guard) configs(ctx context.Context) ([]connection.Config, error) {
 
 // used reports whether a managed resource that deletes something refers to one
 // of the configurations.
-func (g *Guard) used(ctx context.Context, reader client.Reader, configs []wake.Key, opts ...client.ListOption) (bool, error) {
-	if ns := configs[0].Namespace; !slices.ContainsFunc(configs, func(k wake.Key) bool { return k.Namespace != ns }) {
+func (g *Guard) used(ctx context.Context, reader client.Reader, configs []requeue.Key, opts ...client.ListOption) (bool, error) {
+	if ns := configs[0].Namespace; !slices.ContainsFunc(configs, func(k requeue.Key) bool { return k.Namespace != ns }) {
 		opts = append(opts, client.InNamespace(ns))
 	}
 	for _, kind := range g.kinds {
@@ -168,6 +168,6 @@ func needs(m resource.ModernManaged) bool {
 	return m.GetDeletionTimestamp() == nil || slices.Contains(m.GetFinalizers(), managed.FinalizerName)
 }
 
-func keyFor(kind, namespace, name string) wake.Key {
-	return wake.Key{Kind: kind, NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+func keyFor(kind, namespace, name string) requeue.Key {
+	return requeue.Key{Kind: kind, NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }

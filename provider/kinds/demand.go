@@ -13,9 +13,9 @@ import (
 func demands() adapter.Any {
 	parent := demand.Sessions()
 	return adapter.Kind[*v1alpha1.Demand, demand.Spec, demand.Status]{
-		Name:   v1alpha1.KindDemand,
-		Fields: func(m *v1alpha1.Demand) (any, any) { return &m.Spec.ForProvider, &m.Status.AtProvider },
-		Parent: &parent,
+		Name:       v1alpha1.KindDemand,
+		Fields:     func(m *v1alpha1.Demand) (any, any) { return &m.Spec.ForProvider, &m.Status.AtProvider },
+		Dependents: &parent,
 		Open: func(ctx context.Context, c *connection.Set) (external.Client[demand.Spec, demand.Status], error) {
 			return connection.Shared(ctx, c, v1alpha1.KindDemand, demand.New)
 		},

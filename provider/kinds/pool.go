@@ -13,9 +13,9 @@ import (
 func pools() adapter.Any {
 	parent := pool.Dllamas()
 	return adapter.Kind[*v1alpha1.Pool, pool.Spec, pool.Status]{
-		Name:   v1alpha1.KindPool,
-		Fields: func(m *v1alpha1.Pool) (any, any) { return &m.Spec.ForProvider, &m.Status.AtProvider },
-		Parent: &parent,
+		Name:       v1alpha1.KindPool,
+		Fields:     func(m *v1alpha1.Pool) (any, any) { return &m.Spec.ForProvider, &m.Status.AtProvider },
+		Dependents: &parent,
 		Open: func(ctx context.Context, c *connection.Set) (external.Client[pool.Spec, pool.Status], error) {
 			return connection.Shared(ctx, c, v1alpha1.KindPool, pool.New)
 		},

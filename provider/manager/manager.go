@@ -30,9 +30,9 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/provider/adapter"
 	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/dependents"
 	"github.com/gorizond/koldun/provider/guard"
-	"github.com/gorizond/koldun/provider/offspring"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // Options of the provider.
@@ -88,14 +88,14 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	board := wake.NewBoard()
-	pool := connection.NewPool(mgr.GetClient(), connection.NewSecrets(secrets, mgr.GetAPIReader()), board)
-	followers := adapter.NewFollowers(board)
+	tracker := requeue.NewTracker()
+	pool := connection.NewPool(mgr.GetClient(), connection.NewSecrets(secrets, mgr.GetAPIReader()), tracker)
+	followers := adapter.NewFollowers(tracker)
 	g := guard.New(mgr.GetClient(), mgr.GetAPIReader(), secrets, deleting(o.Kinds))
 	if err := g.Setup(mgr); err != nil {
 		return nil, err
 	}
-	if err := notify(ctx, mgr.GetCache(), secrets, board, g); err != nil {
+	if err := notify(ctx, mgr.GetCache(), secrets, tracker, g); err != nil {
 		return nil, err
 	}
 	measured, err := metricOptions(o.CountInterval)
@@ -112,7 +112,7 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 			MetricOptions:           measured,
 			Gate:                    new(gate.Gate[schema.GroupVersionKind]),
 		},
-		Pool: pool, Board: board, Followers: followers, Keeper: offspring.New(mgr.GetClient(), board),
+		Pool: pool, Tracker: tracker, Followers: followers, Applier: dependents.New(mgr.GetClient(), tracker),
 		Guard: g.Hold, Gone: g.Check,
 	}
 	if err := setupConfigs(mgr, opts.Options); err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/provider/connection"
 	"github.com/gorizond/koldun/provider/guard"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // notify wakes those who have read a ProviderConfig or Secret when it changes,
 // and has the guard look at those that it keeps.
-func notify(ctx context.Context, configs, secrets cache.Cache, board *wake.Board, g *guard.Guard) error {
+func notify(ctx context.Context, configs, secrets cache.Cache, tracker *requeue.Tracker, g *guard.Guard) error {
 	for _, w := range []struct {
 		kind string
 		from cache.Cache
@@ -41,12 +41,12 @@ func notify(ctx context.Context, configs, secrets cache.Cache, board *wake.Board
 			if !ok {
 				return
 			}
-			key := wake.Key{Kind: w.kind, NamespacedName: types.NamespacedName{Namespace: m.GetNamespace(), Name: m.GetName()}}
+			key := requeue.Key{Kind: w.kind, NamespacedName: types.NamespacedName{Namespace: m.GetNamespace(), Name: m.GetName()}}
 			if changed {
-				board.Changed(key)
+				tracker.Changed(key)
 			}
 			if _, ok := m.GetLabels()[v1.LabelToken]; ok && changed {
-				board.Changed(connection.LabelledKey(m.GetNamespace()))
+				tracker.Changed(connection.LabelledKey(m.GetNamespace()))
 			}
 			if guard.Kept(m) {
 				g.Check(key)

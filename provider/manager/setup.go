@@ -20,7 +20,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/provider/adapter"
-	"github.com/gorizond/koldun/provider/offspring"
+	"github.com/gorizond/koldun/provider/dependents"
 )
 
 // setupConfigs adds the controllers that count who uses which ProviderConfig.
@@ -65,7 +65,7 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 			}
 		}
 		// Those of the Configuration come when it is installed, often later.
-		for _, kind := range offspring.Kinds() {
+		for _, kind := range dependents.Kinds() {
 			go watchOnceServed(ctx, mgr, o, kind, seldom)
 		}
 		return nil
@@ -78,7 +78,7 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 			}
 		}, v1alpha1.GroupVersion.WithKind(k.KindName()))
 	}
-	for _, kind := range offspring.Kinds() {
+	for _, kind := range dependents.Kinds() {
 		// A CRD is established a moment before it is served.
 		o.Gate.Register(func() { go watchOnceServed(ctx, mgr, o, kind, servedEvery) }, kind)
 	}
@@ -101,7 +101,7 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 // then, or with ctx.
 func watchOnceServed(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kind schema.GroupVersionKind, every time.Duration) {
 	_ = wait.PollUntilContextCancel(ctx, every, true, func(ctx context.Context) (bool, error) {
-		err := o.Keeper.Watch(ctx, mgr.GetCache(), kind)
+		err := o.Applier.Watch(ctx, mgr.GetCache(), kind)
 		return err == nil, nil
 	})
 }

@@ -56,7 +56,7 @@ func TestOnCrossplane(t *testing.T) {
 	}
 	hub := httptest.NewServer(models)
 	t.Cleanup(hub.Close)
-	p, err := platform.Start(t.Context(), c, "../..", t.TempDir(), platform.Outside{
+	p, err := platform.Start(t.Context(), c, "../..", t.TempDir(), platform.Services{
 		NATS: bus.Config{URL: n.URL(), User: natstest.User, Password: natstest.Password}, S3: g.Config(), Hub: hub.URL,
 	})
 	if err != nil {

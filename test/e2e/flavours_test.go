@@ -29,7 +29,7 @@ type proof struct {
 	// What runs when things are not simulated.
 	providers []*cluster.Process
 	node      *node.Node
-	outside   *outside
+	services  *services
 }
 
 // closed shows that no circuit breaker has opened, and tells how near one came.

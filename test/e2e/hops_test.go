@@ -53,7 +53,7 @@ type hops struct {
 func newHops(t *testing.T, p *proof, namespace string) *hops {
 	t.Helper()
 	h := &hops{reached: map[string]time.Duration{}, seen: map[string]bool{}, phases: newPhases()}
-	h.follow(t, p.outside)
+	h.follow(t, p.services)
 	client, err := dynamic.NewForConfig(p.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func newHops(t *testing.T, p *proof, namespace string) *hops {
 }
 
 // follow requests and demand.
-func (h *hops) follow(t *testing.T, o *outside) {
+func (h *hops) follow(t *testing.T, o *services) {
 	t.Helper()
 	conn, err := nats.Connect(o.nats.URL(), nats.UserInfo(natstest.User, natstest.Password))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // no demand, runner or leader any more, and what is kept of its pool expires.
 // All sessions have ended. A dispatcher that leads one gives that up after a
 // minute, and the one that stands by a minute later.
-func (o *outside) noKeys(t *testing.T) {
+func (o *services) noKeys(t *testing.T) {
 	t.Helper()
 	for _, bucket := range []string{names.DemandBucket, names.RunnersBucket, names.LeasesBucket} {
 		cluster.Eventually(t, "no key to be left in "+bucket, func(ctx context.Context) error {
@@ -50,7 +50,7 @@ func (o *outside) noKeys(t *testing.T) {
 	t.Logf("no demand, runner or leader is left; pools that are remembered until that expires: %d", len(pools))
 }
 
-func (o *outside) keys(ctx context.Context, bucket string) ([]string, error) {
+func (o *services) keys(ctx context.Context, bucket string) ([]string, error) {
 	kv, err := o.bus.JetStream().KeyValue(ctx, bucket)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func TestServing(t *testing.T) {
 			cold, busy := p.serve(t), p.serve(t)
 			t.Run("ColdStarts", cold.coldStarts)
 			t.Run("Burst", busy.burst)
-			p.outside.noKeys(t)
+			p.services.noKeys(t)
 		})
 	}
 }
@@ -206,7 +206,7 @@ func (s *serving) nothingLost(t *testing.T) {
 	ids := s.hops.requests()
 	cluster.Eventually(t, "each request to have ended once", func(ctx context.Context) error {
 		ends := map[string]int{}
-		if err := s.outside.bus.Outcomes(ctx, "*", s.began, func(o bus.Outcome) bool {
+		if err := s.services.bus.Outcomes(ctx, "*", s.began, func(o bus.Outcome) bool {
 			ends[o.Request]++
 			return true
 		}); err != nil {
@@ -217,7 +217,7 @@ func (s *serving) nothingLost(t *testing.T) {
 				return fmt.Errorf("request %q of %d has ended %d times", id, len(ids), ends[id])
 			}
 		}
-		return s.outside.bus.OpenRequests(ctx, "*", func(o bus.Open) bool {
+		return s.services.bus.OpenRequests(ctx, "*", func(o bus.Open) bool {
 			t.Logf("request %q is still queued", o.ID)
 			return true
 		})

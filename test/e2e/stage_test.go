@@ -37,12 +37,12 @@ type stage struct {
 	mu   sync.Mutex
 	made map[string]map[string]any // what Jobs wrote, by URL
 	live map[string]demand.Status  // pools that are asked for, by namespace
-	*nursery
+	*applier
 }
 
 // simulate a kubelet and a provider, and watch.
 func (p *proof) simulate(t *testing.T) {
-	p.stage = &stage{made: map[string]map[string]any{}, live: map[string]demand.Status{}, nursery: newNursery(t, p.Config())}
+	p.stage = &stage{made: map[string]map[string]any{}, live: map[string]demand.Status{}, applier: newApplier(t, p.Config())}
 	simulate.Start(t, p.Config(),
 		simulate.Kubelet{Fate: p.fate, Pace: kubeletPace},
 		simulate.Provider{Group: "koldun.m.gorizond.io", Observe: p.observe, Pace: providerPace})

@@ -9,12 +9,12 @@ import (
 const maxSessionName = 45
 
 // Sessions is how a Demand makes a Session for each pool that it lists.
-func Sessions() external.Parent[Spec, Status] {
-	return external.Parent[Spec, Status]{
+func Sessions() external.Dependents[Spec, Status] {
+	return external.Dependents[Spec, Status]{
 		Kind:    "Session",
-		Makes:   func(s Spec) bool { return s.Session != nil },
+		Enabled: func(s Spec) bool { return s.Session != nil },
 		Objects: objects,
-		Regard:  regard,
+		Note:    note,
 	}
 }
 
@@ -37,9 +37,9 @@ func objects(s Spec, o Status) []external.Object {
 // SessionName is the name of the Session of a pool.
 func SessionName(d Session) string { return names.Join(maxSessionName, d.Model, names.Hash(8, d.Key)) }
 
-// regard notes which pools others serve: Sessions say so in their status, or
+// note notes which pools others serve: Sessions say so in their status, or
 // in their spec before they have one.
-func regard(s *Spec, there external.Relatives) {
+func note(s *Spec, there external.Existing) {
 	s.Taken = map[string]bool{}
 	for _, other := range there.Others {
 		for _, part := range []string{"spec", "status"} {

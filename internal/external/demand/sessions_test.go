@@ -13,7 +13,7 @@ import (
 func TestSessionsOfPools(t *testing.T) {
 	free, taken, served := names.Session("ns", "m", ""), names.Session("ns", "m", "x"), names.Session("ns", "n", "")
 	s := demand.Spec{Namespace: "ns", Session: &external.Template{Labels: map[string]string{"a": "b"}, Spec: map[string]any{"nodes": 2.0, "key": "of nobody"}}}
-	demand.Sessions().Regard(&s, external.Relatives{
+	demand.Sessions().Note(&s, external.Existing{
 		Own:    []map[string]any{{"spec": map[string]any{"key": free}}},
 		Others: []map[string]any{{"spec": map[string]any{"key": taken}}, {"spec": map[string]any{}, "status": map[string]any{"key": served}}},
 	})
@@ -29,7 +29,7 @@ func TestSessionsOfPools(t *testing.T) {
 		t.Error("two pools of a model have one name")
 	}
 	s.Session = nil
-	if got := demand.Sessions().Objects(s, o); len(got) > 0 || demand.Sessions().Makes(s) {
+	if got := demand.Sessions().Objects(s, o); len(got) > 0 || demand.Sessions().Enabled(s) {
 		t.Errorf("without a template there are %v", got)
 	}
 }

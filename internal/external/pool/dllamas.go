@@ -6,12 +6,12 @@ import (
 )
 
 // Dllamas is how a Pool makes a Dllama for each of its members.
-func Dllamas() external.Parent[Spec, Status] {
-	return external.Parent[Spec, Status]{
+func Dllamas() external.Dependents[Spec, Status] {
+	return external.Dependents[Spec, Status]{
 		Kind:    "Dllama",
-		Makes:   func(s Spec) bool { return s.Dllama != nil },
+		Enabled: func(s Spec) bool { return s.Dllama != nil },
 		Objects: objects,
-		Regard:  regard,
+		Note:    note,
 	}
 }
 
@@ -45,8 +45,8 @@ type Standing struct {
 // maxMessage is what a Pool can hold of a message, in characters.
 const maxMessage = 1024
 
-// regard notes what the Dllamas that are there say.
-func regard(s *Spec, there external.Relatives) {
+// note notes what the Dllamas that are there say.
+func note(s *Spec, there external.Existing) {
 	s.Standing = map[string]Standing{}
 	for _, o := range there.Own {
 		meta, _ := o["metadata"].(map[string]any)

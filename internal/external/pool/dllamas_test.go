@@ -26,7 +26,7 @@ func TestDllamasOfMembers(t *testing.T) {
 		t.Error(d)
 	}
 	s.Dllama = nil
-	if got := pool.Dllamas().Objects(s, o); len(got) > 0 || pool.Dllamas().Makes(s) {
+	if got := pool.Dllamas().Objects(s, o); len(got) > 0 || pool.Dllamas().Enabled(s) {
 		t.Errorf("without a template there are %v", got)
 	}
 }
@@ -40,7 +40,7 @@ func TestStandingOfDllamas(t *testing.T) {
 		return []any{map[string]any{"type": "Ready", "status": "False"}, fields}
 	}
 	var s pool.Spec
-	pool.Dllamas().Regard(&s, external.Relatives{Own: []map[string]any{
+	pool.Dllamas().Note(&s, external.Existing{Own: []map[string]any{
 		dllama("new", nil),
 		dllama("serves", map[string]any{"readyWorkers": int64(3), "conditions": serving(map[string]any{"status": "True", "reason": "Available"})}),
 		dllama("fails", map[string]any{"readyWorkers": 1.0, "conditions": serving(map[string]any{"status": "False", "reason": "Why", "message": strings.Repeat("ж", 2000)})}),

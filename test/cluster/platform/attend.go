@@ -16,7 +16,7 @@ const packages = "pkg.crossplane.io/v1"
 
 // attend runs the Provider and the Function once they are installed, which
 // Crossplane leaves to others here, and then says where the servers are.
-func (p *Platform) attend(ctx context.Context, o Outside) error {
+func (p *Platform) attend(ctx context.Context, s Services) error {
 	if err := p.exists(ctx, packages, "Provider", providerName); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (p *Platform) attend(ctx context.Context, o Outside) error {
 	if _, err := p.Run("koldun-provider", p.provider, env, "--no-leader-election", "--metrics=0", "--health="); err != nil {
 		return err
 	}
-	manifests, err := o.Manifests()
+	manifests, err := s.Manifests()
 	if err != nil {
 		return err
 	}

@@ -50,10 +50,10 @@ type Platform struct {
 }
 
 // Start prepares a cluster with Crossplane. root is the repository; dir is for
-// what is built of it and for what pods leave; o must be reachable until Stop.
+// what is built of it and for what pods leave; s must be reachable until Stop.
 // Koldun's packages can be had by their usual names, but are not installed:
 // see [Platform.Install].
-func Start(ctx context.Context, c *cluster.Cluster, root, dir string, o Outside) (*Platform, error) {
+func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services) (*Platform, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func Start(ctx context.Context, c *cluster.Cluster, root, dir string, o Outside)
 	}
 	n, err := node.New(c.Config(), filepath.Join(dir, "node"), node.Options{
 		Image: image, Binary: koldun,
-		Env: []string{names.EnvHFEndpoint + "=" + o.Hub}, // as a mirror within a company would be named
+		Env: []string{names.EnvHFEndpoint + "=" + s.Hub}, // as a mirror within a company would be named
 	})
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func Start(ctx context.Context, c *cluster.Cluster, root, dir string, o Outside)
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(p.done)
-		p.err = p.attend(ctx, o)
+		p.err = p.attend(ctx, s)
 	}()
 	return p, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // writeEnv writes a file for a shell to source, which only its owner may read,
 // and the settings by which Terraform and OpenTofu find the provider in bin/.
-func writeEnv(path, root string, p *platform.Platform, o platform.Outside) error {
+func writeEnv(path, root string, p *platform.Platform, o platform.Services) error {
 	settings := filepath.Join(p.Dir(), "tofurc")
 	overrides := fmt.Sprintf("provider_installation {\n  dev_overrides { \"gorizond/koldun\" = %q }\n  direct {}\n}\n", filepath.Join(root, "bin"))
 	if err := os.WriteFile(settings, []byte(overrides), 0o600); err != nil {

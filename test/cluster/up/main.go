@@ -45,7 +45,7 @@ func (c *CLI) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	p, err := platform.Start(ctx, control, root, filepath.Join(control.Dir(), "platform"), s.outside)
+	p, err := platform.Start(ctx, control, root, filepath.Join(control.Dir(), "platform"), s.services)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *CLI) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := writeEnv(c.Env, root, p, s.outside); err != nil {
+	if err := writeEnv(c.Env, root, p, s.services); err != nil {
 		return err
 	}
 	defer os.Remove(c.Env) //nolint:errcheck // it leads nowhere any more

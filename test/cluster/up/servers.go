@@ -20,8 +20,8 @@ import (
 // servers are what is outside of the cluster, with credentials that live as
 // long as they do.
 type servers struct {
-	outside platform.Outside
-	closers []func()
+	services platform.Services
+	closers  []func()
 }
 
 func (s *servers) close() {
@@ -55,7 +55,7 @@ func serve(ctx context.Context, dir, models string) (*servers, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, func() { _ = store.Close() })
-	s.outside = platform.Outside{
+	s.services = platform.Services{
 		NATS: bus.Config{URL: n.ClientURL(), User: user, Password: password},
 		S3:   s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret},
 		Hub:  hub,

@@ -9,20 +9,20 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// Outside is where the servers are that a platform team has: reachable from
-// this machine.
-type Outside struct {
+// Services are the addresses and credentials of the servers that a platform team
+// runs beside its clusters. They are reachable from this machine.
+type Services struct {
 	NATS bus.Config
 	S3   s3.Config
-	Hub  string // URL of what stands for huggingface.co
+	Hub  string // URL of the hub in place of huggingface.co
 }
 
-// credentials is the Secret of the connection, and its namespace.
-const credentials, namespace = "outside", "koldun-system"
+// credentials is the name of the Secret with all credentials, in namespace.
+const credentials, namespace = "services", "koldun-system"
 
-// Manifests are what a platform team applies once: the connection that all
-// claims use that name no other.
-func (o Outside) Manifests() ([]string, error) {
+// Manifests returns the manifests that a platform team applies once: the default
+// ClusterProviderConfig with its credentials.
+func (s Services) Manifests() ([]string, error) {
 	type object = map[string]any
 	ref := object{"name": credentials, "namespace": namespace}
 	var out []string
@@ -31,16 +31,16 @@ func (o Outside) Manifests() ([]string, error) {
 		{
 			"apiVersion": "v1", "kind": "Secret", "metadata": object{"name": credentials, "namespace": namespace},
 			"stringData": object{
-				"user": o.NATS.User, "password": o.NATS.Password,
-				names.EnvS3AccessKey: o.S3.AccessKey, names.EnvS3SecretKey: o.S3.SecretKey,
+				"user": s.NATS.User, "password": s.NATS.Password,
+				names.EnvS3AccessKey: s.S3.AccessKey, names.EnvS3SecretKey: s.S3.SecretKey,
 			},
 		},
 		{
 			"apiVersion": v1alpha1.GroupVersion.String(), "kind": v1alpha1.KindClusterProviderConfig, "metadata": object{"name": "default"},
 			"spec": object{
-				"nats": object{"url": o.NATS.URL, "secretRef": ref},
-				"s3":   object{"endpoint": o.S3.Endpoint, "region": o.S3.Region, "secretRef": ref},
-				"hub":  object{"endpoint": o.Hub},
+				"nats": object{"url": s.NATS.URL, "secretRef": ref},
+				"s3":   object{"endpoint": s.S3.Endpoint, "region": s.S3.Region, "secretRef": ref},
+				"hub":  object{"endpoint": s.Hub},
 			},
 		},
 	} {

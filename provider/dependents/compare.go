@@ -1,4 +1,4 @@
-package offspring
+package dependents
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 )
 
-// hashOf is a hash of all that is said of an object.
+// hashOf returns a hash of all fields of an object.
 func hashOf(o external.Object) (string, error) {
 	raw, err := json.Marshal(o) // maps are sorted
 	if err != nil {
@@ -19,8 +19,8 @@ func hashOf(o external.Object) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// contains reports whether a value has all that is wanted of it. What else is in
-// its maps is of others.
+// contains reports whether a value has all fields of another one. Other keys of
+// its maps belong to other field managers.
 func contains(have, want any) bool {
 	if w, ok := want.(map[string]any); ok {
 		h, ok := have.(map[string]any)
@@ -46,7 +46,8 @@ func contains(have, want any) bool {
 	return reflect.DeepEqual(number(have), number(want))
 }
 
-// number is what a whole number of JSON is, however it was decoded.
+// number returns a whole number as int64, whether it was decoded as float64 or
+// int64.
 func number(v any) any {
 	if f, ok := v.(float64); ok && f == float64(int64(f)) {
 		return int64(f)

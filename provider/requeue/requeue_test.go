@@ -1,4 +1,4 @@
-package wake_test
+package requeue_test
 
 import (
 	"slices"
@@ -8,15 +8,15 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
-func key(kind, name string) wake.Key {
-	return wake.Key{Kind: kind, NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
+func key(kind, name string) requeue.Key {
+	return requeue.Key{Kind: kind, NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
 }
 
-// queue of a kind on a board.
-func queue(t *testing.T, b *wake.Board, kind string) wake.Queue {
+// queue of a kind on a tracker.
+func queue(t *testing.T, b *requeue.Tracker, kind string) requeue.Queue {
 	t.Helper()
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
@@ -27,7 +27,7 @@ func queue(t *testing.T, b *wake.Board, kind string) wake.Queue {
 }
 
 // waiting are the names in a queue, which is empty then.
-func waiting(q wake.Queue) (out []string) {
+func waiting(q requeue.Queue) (out []string) {
 	for q.Len() > 0 {
 		r, _ := q.Get()
 		q.Done(r)
@@ -38,10 +38,10 @@ func waiting(q wake.Queue) (out []string) {
 }
 
 func TestWhoHasReadIsWoken(t *testing.T) {
-	b := wake.NewBoard()
+	b := requeue.NewTracker()
 	streams, buckets := queue(t, b, "Stream"), queue(t, b, "Bucket")
 	secret, config := key("Secret", "s"), key("ProviderConfig", "p")
-	for _, owner := range []wake.Key{key("Stream", "a"), key("Stream", "b"), key("Bucket", "c")} {
+	for _, owner := range []requeue.Key{key("Stream", "a"), key("Stream", "b"), key("Bucket", "c")} {
 		b.Read(owner, config)
 	}
 	b.Read(key("Stream", "a"), secret)
@@ -62,12 +62,12 @@ func TestWhoHasReadIsWoken(t *testing.T) {
 }
 
 func TestForgetIsForOneOnly(t *testing.T) {
-	b := wake.NewBoard()
+	b := requeue.NewTracker()
 	q := queue(t, b, "Stream")
 	secret := key("Secret", "s")
 	b.Read(key("Stream", "a"), secret)
 	b.Read(key("Stream", "b"), secret)
-	if got := b.ReadBy(key("Stream", "a")); !slices.Equal(got, []wake.Key{secret}) {
+	if got := b.ReadBy(key("Stream", "a")); !slices.Equal(got, []requeue.Key{secret}) {
 		t.Errorf("a has read %v, want the Secret", got)
 	}
 	b.Forget(key("Stream", "a"))

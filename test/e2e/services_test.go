@@ -18,18 +18,18 @@ import (
 // The gateway of objects is a process of its own.
 func TestMain(m *testing.M) { s3test.Main(m) }
 
-// An outside is what a platform has beside its clusters: NATS, an object store
-// and a hub. All serve until the test ends.
-type outside struct {
+// services run beside the clusters of a platform: NATS, an object store and a hub.
+// They serve until the test ends.
+type services struct {
 	nats *natstest.Server
 	s3   *s3test.Gateway
 	hub  string
 	bus  *bus.Bus // a connection of the test's own
 }
 
-func newOutside(t *testing.T) *outside {
+func newServices(t *testing.T) *services {
 	t.Helper()
-	o := &outside{nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), "")}
+	o := &services{nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), "")}
 	hub, err := hubserver.New(hubserver.Config{Dir: repository + "/examples/models"})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func newOutside(t *testing.T) *outside {
 }
 
 // config of a connection to NATS.
-func (o *outside) config() bus.Config {
+func (o *services) config() bus.Config {
 	return bus.Config{URL: o.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "test", Logger: slog.New(slog.DiscardHandler)}
 }
 
@@ -59,7 +59,7 @@ const providers = 2
 // with the rights of their package and no others, and a node.
 func (p *proof) run(t *testing.T) {
 	t.Helper()
-	p.outside = newOutside(t)
+	p.services = newServices(t)
 	for i := range providers {
 		// Kubernetes starts a pod again that ends; these do not.
 		process, err := p.Run(fmt.Sprintf("koldun-provider-%d", i), p.programs.provider,
@@ -71,9 +71,9 @@ func (p *proof) run(t *testing.T) {
 	}
 	p.node = node.Start(t, p.Config(), node.Options{
 		Image: image, Binary: p.programs.koldun,
-		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1", names.EnvHFEndpoint + "=" + p.outside.hub},
+		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1", names.EnvHFEndpoint + "=" + p.services.hub},
 	})
-	manifests, err := platform.Outside{NATS: p.outside.config(), S3: p.outside.s3.Config(), Hub: p.outside.hub}.Manifests()
+	manifests, err := platform.Services{NATS: p.services.config(), S3: p.services.s3.Config(), Hub: p.services.hub}.Manifests()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,11 @@
-// Package offspring keeps the objects that managed resources make: a Session
-// for each pool of a Demand, a Dllama for each member of a Pool. They are in the
-// namespace of the resource and belong to it, so the garbage collector takes
-// them when it goes.
+// Package dependents applies the dependent objects of managed resources: a
+// Session for each pool of a Demand, a Dllama for each member of a Pool. They are
+// in the namespace of the managed resource, which is their controller owner, so
+// the garbage collector deletes them with it.
 //
-// A composite that composed them itself would hear of all that happens to them,
-// and Crossplane's circuit breaker counts what a composite hears.
-package offspring
+// A composite that composed these objects itself would be reconciled for each of
+// their changes, and Crossplane's circuit breaker counts those reconciles.
+package dependents
 
 import (
 	"context"
@@ -24,39 +24,41 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 const (
-	// manager of the fields that are set.
+	// manager is the field manager of server-side apply.
 	manager = client.FieldOwner("koldun-provider")
-	// annotationTemplate holds a hash of what an object was made of. What is not
-	// in it any more is taken from the object.
+	// annotationTemplate holds a hash of the object as it was applied. A field that
+	// leaves the object changes the hash, so it is applied again without it.
 	annotationTemplate = v1alpha1.Group + "/template"
 )
 
-// A Keeper keeps objects. It is safe for concurrent use.
-type Keeper struct {
-	client client.Client
-	board  *wake.Board
-	known  *known
+// An Applier creates, changes and deletes dependents. It is safe for concurrent
+// use.
+type Applier struct {
+	client  client.Client
+	tracker *requeue.Tracker
+	known   *known
 }
 
-// New is a Keeper that writes through c.
-func New(c client.Client, board *wake.Board) *Keeper {
-	return &Keeper{client: c, board: board, known: newKnown(board)}
+// New returns an Applier that writes through c.
+func New(c client.Client, tracker *requeue.Tracker) *Applier {
+	return &Applier{client: c, tracker: tracker, known: newKnown(tracker)}
 }
 
-// There are the objects of a kind in the namespace of a managed resource. It is
-// woken when they change. Errors: Transient until they are known.
-func (k *Keeper) There(ctx context.Context, kind string, m resource.Managed) (external.Relatives, error) {
-	var out external.Relatives
-	parent, err := k.client.GroupVersionKindFor(m)
+// Existing returns the objects of a kind in the namespace of a managed resource,
+// and has the resource reconciled when they change. Errors: Transient until the
+// objects have been listed.
+func (a *Applier) Existing(ctx context.Context, kind string, m resource.Managed) (external.Existing, error) {
+	var out external.Existing
+	parent, err := a.client.GroupVersionKindFor(m)
 	if err != nil {
 		return out, err
 	}
-	k.board.Read(wake.Key{Kind: parent.Kind, NamespacedName: client.ObjectKeyFromObject(m)}, othersKey(kind, m.GetNamespace()))
-	all, err := k.known.list(ctx, kind, m.GetNamespace())
+	a.tracker.Read(requeue.Key{Kind: parent.Kind, NamespacedName: client.ObjectKeyFromObject(m)}, othersKey(kind, m.GetNamespace()))
+	all, err := a.known.list(ctx, kind, m.GetNamespace())
 	for i := range all {
 		if metav1.IsControlledBy(&all[i], m) {
 			out.Own = append(out.Own, all[i].Object)
@@ -67,22 +69,23 @@ func (k *Keeper) There(ctx context.Context, kind string, m resource.Managed) (ex
 	return out, err
 }
 
-// Changes are what is to be done to have the objects that there should be.
+// Changes lead from the existing dependents to the desired ones.
 type Changes struct {
 	apply  []*unstructured.Unstructured
 	remove []unstructured.Unstructured
-	// there are the names of those that exist already.
+	// there holds the names of applied objects that exist already.
 	there map[string]bool
 }
 
-// Any reports whether there is something to do.
+// Any reports whether there is a change.
 func (c Changes) Any() bool { return len(c.apply)+len(c.remove) > 0 }
 
-// Plan compares the objects that a managed resource should have with those that
-// are there. One that is going is waited for.
-func (k *Keeper) Plan(m resource.Managed, want []external.Object, there external.Relatives) (Changes, error) {
+// Plan compares the desired dependents of a managed resource with the existing
+// objects. It leaves alone an object that is being deleted. Errors: Conflict if
+// another owner has an object of a desired name.
+func (a *Applier) Plan(m resource.Managed, want []external.Object, there external.Existing) (Changes, error) {
 	out := Changes{there: map[string]bool{}}
-	gvk, err := k.client.GroupVersionKindFor(m)
+	gvk, err := a.client.GroupVersionKindFor(m)
 	if err != nil {
 		return out, err
 	}
@@ -103,7 +106,7 @@ func (k *Keeper) Plan(m resource.Managed, want []external.Object, there external
 			continue
 		}
 		if taken[w.Name] {
-			return out, fault.Errorf(fault.Conflict, "cannot make %s %q: there is one that belongs to somebody else; rename that", w.Kind, w.Name)
+			return out, fault.Errorf(fault.Conflict, "cannot make %s %q: an object of this name has another owner; rename that object", w.Kind, w.Name)
 		}
 		desired, err := desiredOf(w, m)
 		if err != nil {
@@ -124,12 +127,12 @@ func (k *Keeper) Plan(m resource.Managed, want []external.Object, there external
 	return out, nil
 }
 
-// Bring does what is to be done. Objects of others are not taken over. Errors
+// Apply makes the changes. It never takes over an object of another owner. Errors
 // name the object: Conflict, Invalid, Denied or Transient.
-func (k *Keeper) Bring(ctx context.Context, c Changes) error {
+func (a *Applier) Apply(ctx context.Context, c Changes) error {
 	for _, u := range c.remove {
 		uid := u.GetUID()
-		err := k.client.Delete(ctx, &u, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		err := a.client.Delete(ctx, &u, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return problem("remove", &u, err)
 		}
@@ -139,9 +142,9 @@ func (k *Keeper) Bring(ctx context.Context, c Changes) error {
 		if c.there[u.GetName()] {
 			opts = append(opts, client.ForceOwnership) // against edits, not against other owners
 		}
-		if err := k.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...); err != nil {
+		if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...); err != nil {
 			if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-				return nil // all that is in it goes
+				return nil // the namespace is being deleted with all its objects
 			}
 			return problem("make", u, err)
 		}
@@ -155,7 +158,7 @@ func problem(verb string, u *unstructured.Unstructured, err error) error {
 	case apierrors.IsConflict(err):
 		kind = fault.Conflict
 	case apierrors.IsInvalid(err) && strings.Contains(err.Error(), "ownerReferences"):
-		kind, more = fault.Conflict, ": it belongs to somebody else"
+		kind, more = fault.Conflict, ": it has another owner"
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		kind = fault.Invalid
 	case apierrors.IsForbidden(err):
@@ -164,7 +167,7 @@ func problem(verb string, u *unstructured.Unstructured, err error) error {
 	return fault.Errorf(kind, "cannot %s %s %q%s: %w", verb, u.GetKind(), u.GetName(), more, err)
 }
 
-// desiredOf is the object as it is applied, but for its owner.
+// desiredOf returns the object as it is applied, without its owner reference.
 func desiredOf(o external.Object, m resource.Managed) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": o.Spec}}
 	u.SetAPIVersion(o.APIVersion)
@@ -187,7 +190,7 @@ func desiredOf(o external.Object, m resource.Managed) (*unstructured.Unstructure
 	return u, nil
 }
 
-// own makes the object one of the managed resource's.
+// own makes the managed resource the controller owner of the object.
 func own(u *unstructured.Unstructured, kind string, m resource.Managed) {
 	yes := true
 	u.SetOwnerReferences([]metav1.OwnerReference{{

@@ -6,11 +6,11 @@ import (
 )
 
 // parent is the face of a client whose observations call for objects.
-func parent[S, O any](c connections, client external.Client[S, O], complete func(local.Object, *S) error, p external.Parent[S, O]) local.Managed {
+func parent[S, O any](c connections, client external.Client[S, O], complete func(local.Object, *S) error, p external.Dependents[S, O]) local.Managed {
 	return face[S, O]{
 		client: client,
 		complete: func(obj local.Object, s *S) error {
-			var there external.Relatives
+			var there external.Existing
 			for _, one := range c.composites(p.Kind, obj.Key().Namespace) {
 				if one.Owner == obj.Key() {
 					there.Own = append(there.Own, one.Object)
@@ -18,7 +18,7 @@ func parent[S, O any](c connections, client external.Client[S, O], complete func
 					there.Others = append(there.Others, one.Object)
 				}
 			}
-			p.Regard(s, there)
+			p.Note(s, there)
 			return complete(obj, s)
 		},
 		objects: func(obj local.Object, s S, o O) ([]local.Object, error) {

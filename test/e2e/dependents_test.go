@@ -20,14 +20,14 @@ import (
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
-	"github.com/gorizond/koldun/provider/offspring"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/dependents"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// A nursery makes what Demands and Pools make, by the provider's own code.
-type nursery struct{ keeper *offspring.Keeper }
+// An applier makes what Demands and Pools make, by the provider's own code.
+type applier struct{ applier *dependents.Applier }
 
-func newNursery(t *testing.T, cfg *rest.Config) *nursery {
+func newApplier(t *testing.T, cfg *rest.Config) *applier {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -50,9 +50,9 @@ func newNursery(t *testing.T, cfg *rest.Config) *nursery {
 			t.Error(err)
 		}
 	})
-	n := &nursery{keeper: offspring.New(c, wake.NewBoard())}
-	for _, kind := range offspring.Kinds() {
-		if err := n.keeper.Watch(ctx, known, kind); err != nil {
+	n := &applier{applier: dependents.New(c, requeue.NewTracker())}
+	for _, kind := range dependents.Kinds() {
+		if err := n.applier.Watch(ctx, known, kind); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,14 +61,14 @@ func newNursery(t *testing.T, cfg *rest.Config) *nursery {
 }
 
 // demand makes the Sessions of a Demand.
-func (n *nursery) demand(o *unstructured.Unstructured, status demand.Status) (why string) {
-	_, why = bring(n, o, &v1alpha1.Demand{}, demand.Sessions(), func(demand.Spec) demand.Status { return status })
+func (a *applier) demand(o *unstructured.Unstructured, status demand.Status) (why string) {
+	_, why = bring(a, o, &v1alpha1.Demand{}, demand.Sessions(), func(demand.Spec) demand.Status { return status })
 	return why
 }
 
 // pool makes the Dllamas of a Pool of so many members.
-func (n *nursery) pool(o *unstructured.Unstructured, members int) (status pool.Status, why string) {
-	return bring(n, o, &v1alpha1.Pool{}, pool.Dllamas(), func(s pool.Spec) (out pool.Status) {
+func (a *applier) pool(o *unstructured.Unstructured, members int) (status pool.Status, why string) {
+	return bring(a, o, &v1alpha1.Pool{}, pool.Dllamas(), func(s pool.Spec) (out pool.Status) {
 		_, session, _ := strings.Cut(s.Owner, "/")
 		for i := range members {
 			name := strconv.Itoa(i)
@@ -81,7 +81,7 @@ func (n *nursery) pool(o *unstructured.Unstructured, members int) (status pool.S
 
 // bring makes the objects that a managed resource should have, and returns what
 // it is to show, or why it is not ready.
-func bring[S, O any](n *nursery, o *unstructured.Unstructured, m resource.Managed, p external.Parent[S, O], show func(S) O) (status O, why string) {
+func bring[S, O any](a *applier, o *unstructured.Unstructured, m resource.Managed, p external.Dependents[S, O], show func(S) O) (status O, why string) {
 	fail := func(err error) (O, string) { return status, err.Error() }
 	var s S
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, m); err != nil {
@@ -96,17 +96,17 @@ func bring[S, O any](n *nursery, o *unstructured.Unstructured, m resource.Manage
 		return fail(err)
 	}
 	ctx := context.Background() // the provider's step has no other
-	there, err := n.keeper.There(ctx, p.Kind, m)
+	there, err := a.applier.Existing(ctx, p.Kind, m)
 	if err != nil {
 		return fail(err)
 	}
-	p.Regard(&s, there)
+	p.Note(&s, there)
 	status = show(s)
-	changes, err := n.keeper.Plan(m, p.Objects(s, status), there)
+	changes, err := a.applier.Plan(m, p.Objects(s, status), there)
 	if err != nil {
 		return fail(err)
 	}
-	if err := n.keeper.Bring(ctx, changes); err != nil {
+	if err := a.applier.Apply(ctx, changes); err != nil {
 		return fail(err)
 	}
 	return status, ""

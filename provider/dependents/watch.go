@@ -1,4 +1,4 @@
-package offspring
+package dependents
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 	composite "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/wake"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// Kinds are those of which there may be objects to keep.
+// Kinds returns the kinds of all dependents.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		composite.GroupVersion.WithKind(composite.KindSession),
@@ -28,13 +28,13 @@ func Kinds() []schema.GroupVersionKind {
 	}
 }
 
-// known are the objects that are watched. Safe for concurrent use.
+// known reads the watched objects. It is safe for concurrent use.
 type known struct {
-	board *wake.Board
+	tracker *requeue.Tracker
 
 	mu      sync.Mutex
 	watched map[string]watch           // by kind
-	missed  map[string]map[string]bool // namespaces that were asked for in vain, by kind
+	missed  map[string]map[string]bool // namespaces that were listed before the kind was synced, by kind
 }
 
 type watch struct {
@@ -42,13 +42,13 @@ type watch struct {
 	synced func() bool
 }
 
-func newKnown(board *wake.Board) *known {
-	return &known{board: board, watched: map[string]watch{}, missed: map[string]map[string]bool{}}
+func newKnown(tracker *requeue.Tracker) *known {
+	return &known{tracker: tracker, watched: map[string]watch{}, missed: map[string]map[string]bool{}}
 }
 
-// Watch the objects of a kind, which is served, until ctx ends. It does not
-// block.
-func (k *Keeper) Watch(ctx context.Context, from cache.Cache, kind schema.GroupVersionKind) error {
+// Watch starts to watch the objects of a kind, which the API server must serve,
+// until ctx ends. It does not block.
+func (a *Applier) Watch(ctx context.Context, from cache.Cache, kind schema.GroupVersionKind) error {
 	of := &unstructured.Unstructured{}
 	of.SetGroupVersionKind(kind)
 	informer, err := from.GetInformer(ctx, of, cache.BlockUntilSynced(false))
@@ -56,34 +56,34 @@ func (k *Keeper) Watch(ctx context.Context, from cache.Cache, kind schema.GroupV
 		return fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 	}
 	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { k.known.see(nil, obj) },
+		AddFunc: func(obj any) { a.known.see(nil, obj) },
 		UpdateFunc: func(before, after any) {
 			if !reflect.DeepEqual(digest(before), digest(after)) {
-				k.known.see(before, after)
+				a.known.see(before, after)
 			}
 		},
 		DeleteFunc: func(obj any) {
 			if d, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 				obj = d.Obj
 			}
-			k.known.see(obj, nil)
+			a.known.see(obj, nil)
 		},
 	})
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 	}
-	k.known.mu.Lock()
-	k.known.watched[kind.Kind] = watch{from: from, synced: informer.HasSynced}
-	k.known.mu.Unlock()
-	go func() { // ends with ctx, or when the objects are known
+	a.known.mu.Lock()
+	a.known.watched[kind.Kind] = watch{from: from, synced: informer.HasSynced}
+	a.known.mu.Unlock()
+	go func() { // ends with ctx, or when the cache has synced
 		if toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			k.known.found(kind.Kind)
+			a.known.found(kind.Kind)
 		}
 	}()
 	return nil
 }
 
-// miss notes that somebody waits for the objects of a kind.
+// miss records that resources of a namespace wait for the objects of a kind.
 func (k *known) miss(kind, namespace string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -93,18 +93,18 @@ func (k *known) miss(kind, namespace string) {
 	k.missed[kind][namespace] = true
 }
 
-// found wakes those who wait.
+// found enqueues the resources that wait for a kind.
 func (k *known) found(kind string) {
 	k.mu.Lock()
 	namespaces := k.missed[kind]
 	delete(k.missed, kind)
 	k.mu.Unlock()
 	for ns := range namespaces {
-		k.board.Changed(othersKey(kind, ns))
+		k.tracker.Changed(othersKey(kind, ns))
 	}
 }
 
-// see wakes those whom a change of an object concerns.
+// see enqueues the resources that a change of an object affects.
 func (k *known) see(before, after any) {
 	for _, obj := range []any{before, after} {
 		u, ok := obj.(*unstructured.Unstructured)
@@ -113,22 +113,22 @@ func (k *known) see(before, after any) {
 		}
 		owner := metav1.GetControllerOf(u)
 		if owner == nil || owner.APIVersion != v1alpha1.APIVersion {
-			k.board.Changed(othersKey(u.GetKind(), u.GetNamespace()))
+			k.tracker.Changed(othersKey(u.GetKind(), u.GetNamespace()))
 			continue
 		}
-		k.board.Wake(wake.Key{Kind: owner.Kind, NamespacedName: types.NamespacedName{Namespace: u.GetNamespace(), Name: owner.Name}})
-		if before == nil || after == nil { // another resource may have waited for it
-			k.board.Changed(othersKey(u.GetKind(), u.GetNamespace()))
+		k.tracker.Enqueue(requeue.Key{Kind: owner.Kind, NamespacedName: types.NamespacedName{Namespace: u.GetNamespace(), Name: owner.Name}})
+		if before == nil || after == nil { // another resource may wait for its name
+			k.tracker.Changed(othersKey(u.GetKind(), u.GetNamespace()))
 		}
 	}
 }
 
 // othersKey stands for all objects of a kind in a namespace.
-func othersKey(kind, namespace string) wake.Key {
-	return wake.Key{Kind: "all " + kind, NamespacedName: types.NamespacedName{Namespace: namespace}}
+func othersKey(kind, namespace string) requeue.Key {
+	return requeue.Key{Kind: "all " + kind, NamespacedName: types.NamespacedName{Namespace: namespace}}
 }
 
-// digest is what of an object concerns others.
+// digest returns the fields of an object whose changes are noticed.
 func digest(obj any) any {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -145,8 +145,8 @@ func digest(obj any) any {
 	return out
 }
 
-// list the objects of a kind in a namespace. They are those of the cache, and
-// not to be changed.
+// list returns the objects of a kind in a namespace. They belong to the cache and
+// must not be changed.
 func (k *known) list(ctx context.Context, kind, namespace string) ([]unstructured.Unstructured, error) {
 	k.mu.Lock()
 	w, ok := k.watched[kind]
@@ -158,7 +158,7 @@ func (k *known) list(ctx context.Context, kind, namespace string) ([]unstructure
 	if !w.synced() {
 		k.miss(kind, namespace)
 	}
-	if !w.synced() { // once more: it may have been before somebody was known to wait
+	if !w.synced() { // again: it may have synced just before miss
 		return nil, fault.Errorf(fault.Transient, "cannot list kind %s yet; if this lasts, give the provider the rights that package/install.yaml does", kind)
 	}
 	var list unstructured.UnstructuredList
