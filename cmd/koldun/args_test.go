@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
-	"github.com/gorizond/koldun/internal/local"
 )
 
-// everything is an Ingress that has its gateway told all that it can be told.
+// everything is an Ingress with every setting of its gateway, and a Model of a
+// private repository on a hub of its own.
 const everything = `
 apiVersion: koldun.gorizond.io/v1
 kind: Ingress
@@ -32,10 +32,17 @@ spec:
     queueTimeout: 2m
     limits: {requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3}
     queue: {maxPerSession: 4, maxPerTenant: 5, maxAttempts: 6}
+---
+apiVersion: koldun.gorizond.io/v1
+kind: Model
+metadata: {name: private, namespace: ns}
+spec:
+  sourceUrl: https://hub.example/org/private
+  download: {huggingFaceTokenSecretRef: {name: hub}}
 `
 
 // TestComposedArgumentsAreUnderstood parses the arguments of all containers of
-// this binary that the examples lead to.
+// this binary that the examples compose.
 func TestComposedArgumentsAreUnderstood(t *testing.T) {
 	schemas, err := validation.Load()
 	if err != nil {
@@ -50,11 +57,14 @@ func TestComposedArgumentsAreUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rendered bytes.Buffer
-	r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), defaults: schemas.Default, out: &rendered, rounds: maxRounds, known: map[local.Key]local.Object{}}
+	r := newRenderer(schemas, "ghcr.io/gorizond/koldun:golden", &rendered)
 	if err := r.renderAll(t.Context(), claims); err != nil {
 		t.Fatal(err)
 	}
 	texts := []string{rendered.String()}
+	if want := "--token-endpoint=https://hub.example"; !strings.Contains(texts[0], want) {
+		t.Errorf("the Job that downloads a private model lacks %s", want)
+	}
 	golden, err := filepath.Glob("testdata/golden/*.yaml")
 	if err != nil || len(golden) == 0 {
 		t.Fatalf("there are no golden files: %v", err)
@@ -86,7 +96,8 @@ func TestComposedArgumentsAreUnderstood(t *testing.T) {
 	}
 }
 
-// composedArgs are those of containers of this binary in rendered documents.
+// composedArgs returns the arguments of the containers of this binary in rendered
+// documents.
 func composedArgs(t *testing.T, text string) (out [][]string) {
 	t.Helper()
 	port, other := regexp.MustCompile(`\$\(KOLDUN_PORT_\w+\)`), regexp.MustCompile(`\$\(\w+\)`)

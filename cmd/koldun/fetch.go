@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/fetch"
-	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
-	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/progress"
 )
 
@@ -27,6 +24,7 @@ type FetchCmd struct {
 	PartSize    int64         `default:"8" help:"Size of a part in MiB, at least 5. Memory is concurrency times this."`
 	Stall       time.Duration `default:"30s" help:"A connection that brings nothing for so long is replaced."`
 
+	HubFlags
 	JobFlags
 }
 
@@ -71,11 +69,7 @@ func (c *FetchCmd) fetch(ctx context.Context, ref modelref.Ref, o fetch.Options)
 		}
 		return fetch.Copy(ctx, fetch.CopyConfig{From: from, To: to, Options: o})
 	}
-	endpoint := ref.Endpoint
-	if endpoint == "" {
-		endpoint = os.Getenv(names.EnvHFEndpoint)
-	}
-	h, err := hub.New(hub.Config{Endpoint: endpoint, Token: os.Getenv(names.EnvHFToken), Log: o.Log})
+	h, err := c.open(ref, o.Log)
 	if err != nil {
 		return manifest.Manifest{}, err
 	}

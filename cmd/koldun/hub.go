@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -10,7 +11,32 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/hub/hubserver"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
 )
+
+// HubFlags are those of commands that read a hub.
+type HubFlags struct {
+	TokenEndpoint string `placeholder:"https://HOST" help:"Hub that HF_TOKEN is for, besides the one of HF_ENDPOINT (https://huggingface.co by default). Other hubs never get it."`
+}
+
+// open returns a client of the hub that a source names. HF_TOKEN belongs to the
+// hub of HF_ENDPOINT and that of --token-endpoint: whoever chooses the source
+// must not choose where the token goes. Errors: Invalid.
+func (f HubFlags) open(ref modelref.Ref, log *slog.Logger) (*hub.Client, error) {
+	own := os.Getenv(names.EnvHFEndpoint)
+	if own == "" {
+		own = hub.DefaultEndpoint
+	}
+	cfg := hub.Config{Endpoint: ref.Endpoint, Token: os.Getenv(names.EnvHFToken), TokenFor: []string{own}, Log: log}
+	if cfg.Endpoint == "" {
+		cfg.Endpoint = own
+	}
+	if f.TokenEndpoint != "" {
+		cfg.TokenFor = append(cfg.TokenFor, f.TokenEndpoint)
+	}
+	return hub.New(cfg)
+}
 
 // A localHub serves the models of a folder as a hub, on loopback.
 type localHub struct {

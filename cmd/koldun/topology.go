@@ -12,10 +12,8 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/dllama"
-	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
-	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -26,6 +24,8 @@ type TopologyCmd struct {
 	Weights string `default:"q40" enum:"q40,f32" help:"Type of the weights, for sources that are not converted: ${enum}."`
 	SeqLen  int    `default:"4096" help:"Context in tokens, at most the model's; 0 is the model's."`
 	JSON    bool   `help:"Print JSON."`
+
+	HubFlags
 }
 
 // maxConfig is far above any config.json, in bytes.
@@ -106,7 +106,7 @@ func (c *TopologyCmd) shape(ctx context.Context) (topology.Shape, error) {
 		return topology.Shape{}, err
 	}
 	if ref.Scheme == modelref.Hub {
-		return hubShape(ctx, ref, weights)
+		return c.hubShape(ctx, ref, weights)
 	}
 	store, err := openSource(ctx, ref)
 	if err != nil {
@@ -141,12 +141,8 @@ func storedShape(ctx context.Context, store objectstore.Store, weights topology.
 }
 
 // hubShape reads the config.json of a repository; nothing else is downloaded.
-func hubShape(ctx context.Context, ref modelref.Ref, weights topology.FloatType) (topology.Shape, error) {
-	endpoint := ref.Endpoint
-	if endpoint == "" {
-		endpoint = os.Getenv(names.EnvHFEndpoint)
-	}
-	h, err := hub.New(hub.Config{Endpoint: endpoint, Token: os.Getenv(names.EnvHFToken)})
+func (c *TopologyCmd) hubShape(ctx context.Context, ref modelref.Ref, weights topology.FloatType) (topology.Shape, error) {
+	h, err := c.open(ref, nil)
 	if err != nil {
 		return topology.Shape{}, err
 	}

@@ -117,6 +117,9 @@ func (p *plan) fetchJob() (planned, error) {
 		}
 	}
 	if t := p.tokenSecret(); t != nil {
+		if ref.Endpoint != "" { // the Model names both, so the token is for that hub
+			args = append(args, "--token-endpoint="+ref.Endpoint)
+		}
 		secrets[names.EnvHFToken] = corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
 	}
 	return p.job(resFetch, workload.Container{Args: args, SecretEnv: secrets, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +39,12 @@ const (
 // Config says how to reach a hub. The zero value is the public hub without a
 // token.
 type Config struct {
-	Endpoint string        // http(s)://host[:port][/path]; empty: DefaultEndpoint
-	Token    string        // sent to the endpoint's host only
+	Endpoint string // http(s)://host[:port][/path]; empty: DefaultEndpoint
+	Token    string // sent to the endpoint's host only
+	// TokenFor lists the hubs that Token is for, as endpoints. New drops Token
+	// unless Endpoint has the scheme, host and port of one of them. Empty: Token
+	// is for Endpoint, whatever that is.
+	TokenFor []string
 	Attempts int           // tries of one request, default 8
 	MaxWait  time.Duration // the longest that the hub may make a request wait, default 10 minutes
 	Log      *slog.Logger  // of retries; nil: none
@@ -54,11 +59,13 @@ type Config struct {
 // Denied (no or wrong token, licence not accepted), NotFound, Transient (after
 // all attempts), Corrupt (an answer that cannot be), Invalid, Interrupted.
 type Client struct {
-	cfg   Config
-	base  *url.URL
-	http  *http.Client
-	gates gates
-	cache locations
+	cfg  Config
+	base *url.URL
+	http *http.Client
+	// withheld is set when Config.Token is for other hubs.
+	withheld bool
+	gates    gates
+	cache    locations
 }
 
 // New makes a client. It asks no server.
@@ -75,6 +82,10 @@ func New(cfg Config) (*Client, error) {
 	}
 	if strings.ContainsAny(cfg.Token, "\r\n") {
 		return nil, fault.Errorf(fault.Invalid, "cannot use the hub token: it holds a line break")
+	}
+	withheld := cfg.Token != "" && len(cfg.TokenFor) > 0 && !slices.ContainsFunc(cfg.TokenFor, func(e string) bool { return origin(e) == origin(cfg.Endpoint) })
+	if withheld {
+		cfg.Token = ""
 	}
 	if cfg.Attempts <= 0 {
 		cfg.Attempts = defaultAttempts
@@ -94,7 +105,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Float64
 	}
-	c := &Client{cfg: cfg, base: base, gates: gates{until: map[string]time.Time{}}, cache: locations{urls: map[string]*url.URL{}}}
+	c := &Client{cfg: cfg, base: base, withheld: withheld, gates: gates{until: map[string]time.Time{}}, cache: locations{urls: map[string]*url.URL{}}}
 	client := http.Client{Transport: newTransport()}
 	if cfg.HTTP != nil {
 		client = *cfg.HTTP
@@ -103,6 +114,20 @@ func New(cfg Config) (*Client, error) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.http = &client
 	return c, nil
+}
+
+// origin returns scheme, host and port of an endpoint in a form that compares
+// equal for the same server, or "" for what is not an endpoint.
+func origin(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // Endpoint is the hub's address.

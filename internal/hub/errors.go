@@ -56,6 +56,9 @@ func (c *Client) answerError(resp *http.Response) error {
 }
 
 func (c *Client) tokenHint() string {
+	if c.withheld {
+		return " (" + names.EnvHFToken + " is for " + strings.Join(c.cfg.TokenFor, " and ") + ", so it is not sent to " + c.cfg.Endpoint + ")"
+	}
 	if c.cfg.Token == "" {
 		return " (no token is given: set " + names.EnvHFToken + ", in a cluster through a Secret)"
 	}
