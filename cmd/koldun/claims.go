@@ -8,19 +8,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 )
 
 // readClaims reads all documents of the files, "-" for standard input, and
-// checks them as an API server would. Defaults are filled in; an object
-// without a namespace gets "default". Objects of kinds that are not ours are
-// taken as they are.
+// validates them as an API server does. It fills in defaults and sets the
+// namespace "default" where there is none. Objects of other API groups stay as
+// they are.
 func readClaims(ctx context.Context, schemas *validation.Schemas, files []string) ([]local.Object, error) {
 	var out []local.Object
 	for _, name := range files {
@@ -31,13 +34,13 @@ func readClaims(ctx context.Context, schemas *validation.Schemas, files []string
 		out = append(out, objs...)
 	}
 	if len(out) == 0 {
-		return nil, fault.Errorf(fault.Invalid, "cannot use %q: there is no object in it", files)
+		return nil, fault.Errorf(fault.Invalid, "cannot use %q: it holds no object", files)
 	}
 	return out, nil
 }
 
 func readFile(ctx context.Context, schemas *validation.Schemas, name string) ([]local.Object, error) {
-	raw, err := slurp(name)
+	raw, err := readAll(name)
 	if err != nil {
 		return nil, fault.Errorf(fault.Invalid, "cannot read claims: %w", err)
 	}
@@ -59,7 +62,7 @@ func readFile(ctx context.Context, schemas *validation.Schemas, name string) ([]
 			continue
 		}
 		o := local.Object(obj)
-		namespaced(o)
+		defaultNamespace(o)
 		if err := check(ctx, schemas, o); err != nil {
 			return nil, fault.Errorf(fault.Invalid, "cannot use %s of %q: %w", o.Key(), name, err)
 		}
@@ -70,36 +73,32 @@ func readFile(ctx context.Context, schemas *validation.Schemas, name string) ([]
 	}
 }
 
-func slurp(name string) ([]byte, error) {
+func readAll(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(os.Stdin)
 	}
 	return os.ReadFile(name)
 }
 
-// check leaves kinds of other groups alone, but for those that only sound like
-// ours.
+// check validates objects of our groups. It refuses kinds with the name of a
+// composite kind in another group, which are typing errors more likely than
+// claims, and accepts all others as they are.
 func check(ctx context.Context, schemas *validation.Schemas, o local.Object) error {
 	key := o.Key()
 	group := key.Group()
 	if key.Kind == "" || key.APIVersion == "" {
 		return fmt.Errorf("apiVersion and kind are required")
 	}
-	if group != local.CompositeGroup && group != local.ManagedGroup && !looksOurs(key.Kind, group) {
+	ours := group == local.CompositeGroup || group == local.ManagedGroup
+	misspelt := slices.Contains(router.Kinds(), key.Kind) && !strings.HasSuffix(group, ".k8s.io")
+	if !ours && !misspelt {
 		return nil
 	}
 	return schemas.Check(ctx, o)
 }
 
-func looksOurs(kind, group string) bool {
-	switch kind {
-	case "Dllama", "Model", "Session":
-		return true
-	}
-	return group != "networking.k8s.io" && kind == "Ingress"
-}
-
-func namespaced(o local.Object) {
+// defaultNamespace puts an object without a namespace into "default".
+func defaultNamespace(o local.Object) {
 	meta, ok := o["metadata"].(map[string]any)
 	if !ok {
 		return

@@ -10,11 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/apis/validation"
-	"github.com/gorizond/koldun/internal/local"
 )
 
-// TestGolden compares what every example becomes with what it became when
-// somebody last looked. UPDATE=1 writes what it becomes now.
+// TestGolden compares what every example composes with the golden files.
+// UPDATE=1 writes them.
 func TestGolden(t *testing.T) {
 	schemas, err := validation.Load()
 	if err != nil {
@@ -37,7 +36,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got bytes.Buffer
-			r := renderer{composer: newComposer(schemas, "ghcr.io/gorizond/koldun:golden"), defaults: schemas.Default, out: &got, rounds: maxRounds, known: map[local.Key]local.Object{}}
+			r := newRenderer(schemas, "ghcr.io/gorizond/koldun:golden", &got)
 			if err := r.renderAll(t.Context(), claims); err != nil {
 				t.Fatal(err)
 			}

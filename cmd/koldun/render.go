@@ -12,19 +12,20 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 )
 
-// RenderCmd prints what claims become.
+// RenderCmd prints what the functions compose from claims.
 type RenderCmd struct {
-	Files []string `name:"file" short:"f" required:"" help:"Claims to render; - is standard input."`
-	Image string   `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of the koldun binary, for the pods that are composed."`
-	First bool     `help:"Only what is composed at once, before anything is observed."`
+	Files []string `name:"file" short:"f" required:"" help:"File with claims; - is standard input. May be repeated."`
+	Image string   `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of koldun for the composed pods."`
+	First bool     `help:"Print only what is composed first, before any composed resource exists."`
 }
 
-// Run prints YAML documents: each claim, followed by what it leads to.
+// Run prints YAML documents: each claim, followed by what it composes.
 func (c *RenderCmd) Run(ctx context.Context) error {
 	schemas, err := validation.Load()
 	if err != nil {
@@ -34,18 +35,34 @@ func (c *RenderCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := renderer{composer: newComposer(schemas, c.Image), defaults: schemas.Default, out: os.Stdout, rounds: maxRounds, known: map[local.Key]local.Object{}}
-	if c.First {
-		r.rounds = 1
-	}
+	r := newRenderer(schemas, c.Image, os.Stdout)
+	r.first = c.First
 	return r.renderAll(ctx, claims)
 }
 
-// renderAll renders what others refer to first.
+// maxRounds is far more than any kind needs to become ready.
+const maxRounds = 16
+
+// A renderer expands composites as if all that they compose became ready.
+type renderer struct {
+	composer local.Composer
+	defaults func(obj map[string]any)
+	out      io.Writer
+	first    bool                       // stop after the first composition
+	known    map[local.Key]local.Object // that composites may require
+}
+
+func newRenderer(schemas *validation.Schemas, image string, out io.Writer) renderer {
+	return renderer{composer: newComposer(schemas, image), defaults: schemas.Default, out: out, known: map[local.Key]local.Object{}}
+}
+
+// renderAll renders a claim after those that it refers to.
 func (r renderer) renderAll(ctx context.Context, claims []local.Object) error {
 	for _, claim := range claims {
 		r.known[claim.Key()] = claim
 	}
+	kinds := router.Kinds()
+	rank := func(o local.Object) int { return slices.Index(kinds, o.Key().Kind) }
 	order := slices.Clone(claims)
 	slices.SortStableFunc(order, func(a, b local.Object) int { return rank(a) - rank(b) })
 	for _, claim := range order {
@@ -61,49 +78,18 @@ func (r renderer) renderAll(ctx context.Context, claims []local.Object) error {
 	return nil
 }
 
-// rank orders kinds by who refers to whom.
-func rank(o local.Object) int {
-	return slices.Index([]string{"Model", "Worker", "Root", "Ingress", "Session", "Dllama"}, o.Key().Kind)
-}
-
-// maxRounds is far more than any kind needs to become ready.
-const maxRounds = 16
-
-// A renderer expands composites as if all that they compose became ready.
-type renderer struct {
-	composer local.Composer
-	defaults func(obj map[string]any)
-	out      io.Writer
-	rounds   int
-	known    map[local.Key]local.Object // what others may refer to
-}
-
-// compose composes until nothing more is asked for.
 func (r renderer) compose(ctx context.Context, xr local.Object, observed map[string]local.Object) (local.Composed, error) {
-	var required map[string][]local.Object
-	for {
-		composed, err := r.composer.Compose(ctx, xr, observed, required)
-		if err != nil || len(composed.Requirements) == len(required) {
-			return composed, err
-		}
-		required = map[string][]local.Object{}
-		for key, want := range composed.Requirements {
-			required[key] = r.lookUp(xr.Key().Namespace, want)
-		}
-	}
+	return local.ComposeUntilStable(ctx, r.composer, local.Input{
+		Composite: xr, Observed: observed,
+		Find: func(want local.Requirement) []local.Object { return r.find(xr.Key().Namespace, want) },
+	})
 }
 
-func (r renderer) lookUp(namespace string, want local.Requirement) []local.Object {
-	if want.Namespace != "" {
-		namespace = want.Namespace
-	}
-	out := []local.Object{}
-	for key, obj := range r.known {
-		if key.APIVersion != want.APIVersion || key.Kind != want.Kind || key.Namespace != namespace || want.Name != "" && key.Name != want.Name {
-			continue
-		}
-		labels := map[string]string{}
-		if obj.Decode(&labels, "metadata", "labels") == nil && contains(labels, want.MatchLabels) {
+// find returns the known objects that match a requirement, sorted by name.
+func (r renderer) find(namespace string, want local.Requirement) []local.Object {
+	var out []local.Object
+	for _, obj := range r.known {
+		if want.Matches(namespace, obj) {
 			out = append(out, obj)
 		}
 	}
@@ -111,25 +97,16 @@ func (r renderer) lookUp(namespace string, want local.Requirement) []local.Objec
 	return out
 }
 
-func contains(labels, wanted map[string]string) bool {
-	for k, v := range wanted {
-		if labels[k] != v {
-			return false
-		}
-	}
-	return true
-}
-
-// render prints the composite and everything that is composed on its way to
-// being ready, Jobs that are gone by then included. It returns the composite
-// with its final status.
+// render prints the composite and every object that it composes until it is
+// ready, including Jobs that the ready composite no longer has. It returns the
+// composite with its final status.
 func (r renderer) render(ctx context.Context, xr local.Object, origin string) (local.Object, error) {
 	if err := r.print(xr, origin); err != nil {
 		return nil, err
 	}
 	observed := map[string]local.Object{}
 	printed := map[string]bool{}
-	for range r.rounds {
+	for range maxRounds {
 		composed, err := r.compose(ctx, xr, observed)
 		if err != nil {
 			return nil, err
@@ -158,7 +135,7 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 					if err := r.print(obj, xr.Key().String()); err != nil {
 						return nil, err
 					}
-					if err := r.renderMade(ctx, obj); err != nil {
+					if err := r.renderMembers(ctx, obj); err != nil {
 						return nil, err
 					}
 				}
@@ -168,16 +145,16 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 			next[name] = obj
 		}
 		xr = withStatus(xr, composed)
-		if settled(observed, next) {
-			break
+		if r.first || settled(observed, next) {
+			return xr, nil
 		}
 		observed = next
 	}
-	return xr, nil
+	return nil, fault.Errorf(fault.Internal, "cannot render %s: its composition still changes after %d rounds", xr.Key(), maxRounds)
 }
 
-// renderMade renders what a managed resource makes when nothing is asked for.
-func (r renderer) renderMade(ctx context.Context, obj local.Object) error {
+// renderMembers renders the composites that a Pool creates without demand.
+func (r renderer) renderMembers(ctx context.Context, obj local.Object) error {
 	if obj.Key().Kind != "Pool" {
 		return nil
 	}
@@ -235,6 +212,7 @@ func withStatus(xr local.Object, composed local.Composed) local.Object {
 	return out
 }
 
+// settled reports whether two rounds composed the same.
 func settled(a, b map[string]local.Object) bool {
 	x, errA := json.Marshal(a)
 	y, errB := json.Marshal(b)

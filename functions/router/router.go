@@ -27,6 +27,35 @@ import (
 // What is observed is part of the question, so it can be long.
 const ttl = time.Minute
 
+// A kind is one composite kind and the function that composes it.
+type kind struct {
+	name    string
+	compose func(*compose.Call) error
+}
+
+// table returns all composite kinds. Each comes after those that it reads the
+// status of.
+func table() []kind {
+	return []kind{
+		{v1.KindModel, model.Compose},
+		{v1.KindWorker, worker.Compose},
+		{v1.KindRoot, root.Compose},
+		{v1.KindIngress, ingress.Compose},
+		{v1.KindSession, session.Compose},
+		{v1.KindDllama, dllama.Compose},
+	}
+}
+
+// Kinds returns the names of all composite kinds, each after those that it reads
+// the status of.
+func Kinds() []string {
+	var names []string
+	for _, k := range table() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // A Function composes all of Koldun's kinds. It is stateless and safe for
 // concurrent use.
 type Function struct {
@@ -36,16 +65,13 @@ type Function struct {
 	kinds map[string]func(*compose.Call) error
 }
 
-// New is a Function with that configuration.
+// New returns a Function with a configuration.
 func New(cfg compose.Config) *Function {
-	return &Function{cfg: cfg, kinds: map[string]func(*compose.Call) error{
-		v1.KindModel:   model.Compose,
-		v1.KindDllama:  dllama.Compose,
-		v1.KindRoot:    root.Compose,
-		v1.KindWorker:  worker.Compose,
-		v1.KindSession: session.Compose,
-		v1.KindIngress: ingress.Compose,
-	}}
+	f := &Function{cfg: cfg, kinds: map[string]func(*compose.Call) error{}}
+	for _, k := range table() {
+		f.kinds[k.name] = k.compose
+	}
+	return f
 }
 
 // RunFunction composes one composite resource. Its error is always nil: what

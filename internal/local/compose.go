@@ -70,13 +70,3 @@ type Result struct {
 	Reason   string
 	Message  string
 }
-
-// A Requirement asks for objects of a kind: the one with that name, or all
-// that have the labels. An empty namespace means the composite's.
-type Requirement struct {
-	APIVersion  string
-	Kind        string
-	Namespace   string
-	Name        string
-	MatchLabels map[string]string
-}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,9 +13,6 @@ import (
 )
 
 const (
-	// maxRounds is how often one composition may ask for further requirements.
-	// Crossplane's limit is the same.
-	maxRounds = 5
 	// maxSettle is how often composites are composed without any news from
 	// outside. More are a circle of compositions that never agree.
 	maxSettle = 200
@@ -36,32 +32,13 @@ type compositeState struct {
 }
 
 // requires reports whether an object is among the requirements.
-func (c *compositeState) requires(k Key, namespace string, o Object) bool {
+func (c *compositeState) requires(namespace string, o Object) bool {
 	for _, r := range c.requirements {
-		if r.matches(k, namespace, o) {
+		if r.Matches(namespace, o) {
 			return true
 		}
 	}
 	return false
-}
-
-func (r Requirement) matches(k Key, namespace string, o Object) bool {
-	if r.Namespace != "" {
-		namespace = r.Namespace
-	}
-	if k.APIVersion != r.APIVersion || k.Kind != r.Kind || k.Namespace != namespace {
-		return false
-	}
-	if r.Name != "" {
-		return k.Name == r.Name
-	}
-	labels := o.labels()
-	for name, value := range r.MatchLabels {
-		if labels[name] != value {
-			return false
-		}
-	}
-	return true
 }
 
 // composeAll composes until nothing is dirty.
@@ -89,7 +66,7 @@ func (l *Local) compose(e *entry) {
 	if e.removing {
 		return
 	}
-	composed, err := l.ask(e)
+	composed, err := l.desiredOf(e)
 	e.composite.fatal = ""
 	if err != nil {
 		composed = Composed{Results: []Result{{Severity: Fatal, Message: err.Error()}}}
@@ -119,37 +96,28 @@ func (l *Local) weigh(e *entry, results []Result) {
 	l.troubled(e, errors.Join(warnings...))
 }
 
-// ask calls the Composer until it requires nothing more.
-func (l *Local) ask(e *entry) (Composed, error) {
+// desiredOf computes what a composite consists of.
+func (l *Local) desiredOf(e *entry) (Composed, error) {
 	observed := map[string]Object{}
 	for role, key := range e.children {
 		if child := l.table[key]; child != nil {
 			observed[role] = child.obj
 		}
 	}
-	requirements := e.composite.requirements
-	for range maxRounds {
-		composed, err := l.cfg.Composer.Compose(l.ctx, e.obj, observed, l.lookUp(e.key.Namespace, requirements))
-		if err != nil {
-			return Composed{}, fmt.Errorf("cannot compose %s: %w", e.key, err)
-		}
-		e.composite.requirements = composed.Requirements
-		if len(composed.Requirements) == 0 || reflect.DeepEqual(requirements, composed.Requirements) {
-			return composed, nil
-		}
-		requirements = composed.Requirements
-	}
-	return Composed{}, fault.Errorf(fault.Internal, "cannot compose %s: it requires something else every time", e.key)
+	composed, err := ComposeUntilStable(l.ctx, l.cfg.Composer, Input{
+		Composite: e.obj, Observed: observed, Requirements: e.composite.requirements,
+		Find: func(r Requirement) []Object { return l.find(e.key.Namespace, r) },
+	})
+	e.composite.requirements = composed.Requirements
+	return composed, err
 }
 
-func (l *Local) lookUp(namespace string, requirements map[string]Requirement) map[string][]Object {
-	found := make(map[string][]Object, len(requirements))
-	for name, r := range requirements {
-		found[name] = []Object{}
-		for _, key := range l.order {
-			if o := l.table[key].obj; r.matches(key, namespace, o) {
-				found[name] = append(found[name], o)
-			}
+// find returns the objects that match a requirement, oldest first.
+func (l *Local) find(namespace string, r Requirement) []Object {
+	var found []Object
+	for _, key := range l.order {
+		if o := l.table[key].obj; r.Matches(namespace, o) {
+			found = append(found, o)
 		}
 	}
 	return found

@@ -139,7 +139,7 @@ func (l *Local) changed(e *entry) {
 		l.dirty[e.owner] = true
 	}
 	for key, other := range l.table {
-		if other.composite.requires(e.key, key.Namespace, e.obj) {
+		if other.composite.requires(key.Namespace, e.obj) {
 			l.dirty[key] = true
 		}
 	}

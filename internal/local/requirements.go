@@ -1,0 +1,81 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// maxIterations is the most calls of a Composer for one composition. Crossplane
+// limits the calls of a function likewise.
+const maxIterations = 5
+
+// A Requirement asks for objects of a kind: the one with the name, or all that
+// have the labels. An empty namespace means that of the composite.
+type Requirement struct {
+	APIVersion  string
+	Kind        string
+	Namespace   string
+	Name        string
+	MatchLabels map[string]string
+}
+
+// Matches reports whether a composite in the namespace requires the object.
+func (r Requirement) Matches(namespace string, o Object) bool {
+	if r.Namespace != "" {
+		namespace = r.Namespace
+	}
+	k := o.Key()
+	if k.APIVersion != r.APIVersion || k.Kind != r.Kind || k.Namespace != namespace {
+		return false
+	}
+	if r.Name != "" {
+		return k.Name == r.Name
+	}
+	labels := o.labels()
+	for name, value := range r.MatchLabels {
+		if labels[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// An Input is what a composition is computed from.
+type Input struct {
+	Composite Object
+	// Observed are its composed resources that exist, by their names in the
+	// composite.
+	Observed map[string]Object
+	// Requirements of the previous composition. They save a call of the
+	// Composer; none is correct too.
+	Requirements map[string]Requirement
+	// Find returns the existing objects that match a requirement, in a stable
+	// order.
+	Find func(Requirement) []Object
+}
+
+// ComposeUntilStable calls the Composer until it requires the objects that it was
+// given. It returns the Composer's error, or Internal if the requirements still
+// change after maxIterations calls. With an error the result holds only the last
+// Requirements: a change of what they match may mend it.
+func ComposeUntilStable(ctx context.Context, c Composer, in Input) (Composed, error) {
+	requirements := in.Requirements
+	for range maxIterations {
+		required := make(map[string][]Object, len(requirements))
+		for key, r := range requirements {
+			required[key] = append([]Object{}, in.Find(r)...) // never nil: an empty slice means that there is none
+		}
+		composed, err := c.Compose(ctx, in.Composite, in.Observed, required)
+		if err != nil {
+			return Composed{Requirements: requirements}, fmt.Errorf("cannot compose %s: %w", in.Composite.Key(), err)
+		}
+		if len(composed.Requirements) == 0 || reflect.DeepEqual(requirements, composed.Requirements) {
+			return composed, nil
+		}
+		requirements = composed.Requirements
+	}
+	return Composed{Requirements: requirements}, fault.Errorf(fault.Internal, "cannot compose %s: its requirements still change after %d calls", in.Composite.Key(), maxIterations)
+}
