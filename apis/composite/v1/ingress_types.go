@@ -133,6 +133,7 @@ type Backend struct {
 	// Key of the HMAC by which conversations are told apart, plain or as base64:KEY. It is moved to a Secret; hashSecretRef keeps it out of
 	// the claim as well.
 	// +optional
+	// +kubebuilder:validation:Format=password
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	HashSecret string `json:"hashSecret,omitempty"`

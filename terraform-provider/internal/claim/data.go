@@ -6,7 +6,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
@@ -66,7 +65,7 @@ func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	}
 	obj, err := w.kube.Get(ctx, w.of, w.key)
 	if err == nil {
-		spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
+		spec := w.specOf(obj)
 		for _, f := range w.crd.Spec.Fields {
 			if w.object[f.Attribute], err = tfschema.Decode(f, spec[f.Name]); err != nil {
 				break

@@ -39,7 +39,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 
 // see takes what the cluster has into the object.
 func (w *work) see(obj *unstructured.Unstructured) error {
-	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
+	spec := w.specOf(obj)
 	for _, f := range w.crd.Spec.Fields {
 		v, err := tfschema.Merge(f, w.object[f.Attribute], spec[f.Name], tfschema.Configured)
 		if err != nil {
@@ -51,6 +51,14 @@ func (w *work) see(obj *unstructured.Unstructured) error {
 		w.object[a] = restrict(w.object[a], have)
 	}
 	return nil
+}
+
+// specOf returns the spec of an object without its secrets: another program may
+// have written them, and the state must not hold them.
+func (w *work) specOf(obj *unstructured.Unstructured) map[string]any {
+	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
+	out, _ := w.crd.Spec.Redact(spec).(map[string]any)
+	return out
 }
 
 // restrict is what an object has of the keys that a map has.
@@ -84,8 +92,9 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 		return
 	}
 	mine := kube.Owned(obj, w.crd.Spec)
+	spec, _ := w.crd.Spec.Redact(mine.Spec).(map[string]any)
 	for _, f := range w.crd.Spec.Fields {
-		if w.object[f.Attribute], err = tfschema.Decode(f, mine.Spec[f.Name]); err != nil {
+		if w.object[f.Attribute], err = tfschema.Decode(f, spec[f.Name]); err != nil {
 			r.fail(&resp.Diagnostics, "import", w, err)
 			return
 		}

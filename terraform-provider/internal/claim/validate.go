@@ -7,33 +7,36 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// ValidateConfig refuses what the API server would refuse, what the cluster
-// would find out later, and secrets where they would stand in the state.
+// ValidateConfig refuses what the API server or the functions would refuse, and
+// secrets that plans and the state would hold. Terraform calls it again while it
+// plans and applies, when it knows values that depend on other resources.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
-	findings, root, err := r.findings(ctx, req)
+	c, err := r.crd()
 	if err != nil {
 		r.Broken(&resp.Diagnostics, "check", err)
 		return
 	}
-	r.Invalid(&resp.Diagnostics, findings, root)
+	findings, err := r.findings(ctx, c, req)
+	if err != nil {
+		r.Broken(&resp.Diagnostics, "check", err)
+		return
+	}
+	r.Invalid(&resp.Diagnostics, findings, attributePath(c))
 }
 
-func (r *Resource) findings(ctx context.Context, req resource.ValidateConfigRequest) ([]preflight.Finding, func(string) path.Path, error) {
-	c, err := r.crd()
-	if err != nil {
-		return nil, nil, err
-	}
+func (r *Resource) findings(ctx context.Context, c *crd.Kind, req resource.ValidateConfigRequest) ([]preflight.Finding, error) {
 	o, err := tfschema.Unpack(req.Config.Raw)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e, err := o.Encode(c.Spec, "spec")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	meta := map[string]any{"name": "unknown"}
 	for _, a := range []string{attrName, attrNamespace} {
@@ -45,7 +48,12 @@ func (r *Resource) findings(ctx context.Context, req resource.ValidateConfigRequ
 	out := preflight.Secrets(c.Spec, spec)
 	out = append(out, r.fit(o)...)
 	more, err := r.Check.Check(ctx, c, map[string]any{"metadata": meta, "spec": spec}, e.Unknown)
-	at := func(p string) path.Path {
+	return append(out, more...), err
+}
+
+// attributePath translates YAML paths of a kind into paths of attributes.
+func attributePath(c *crd.Kind) func(yaml string) path.Path {
+	return func(p string) path.Path {
 		switch {
 		case strings.HasPrefix(p, "metadata."):
 			return path.Root(strings.TrimPrefix(p, "metadata."))
@@ -54,5 +62,4 @@ func (r *Resource) findings(ctx context.Context, req resource.ValidateConfigRequ
 		}
 		return path.Root(p)
 	}
-	return append(out, more...), at, err
 }

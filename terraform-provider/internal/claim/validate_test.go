@@ -9,15 +9,16 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// nowhere is a provider of a cluster that does not exist: plans need none.
-func nowhere(t *testing.T) *providertest.Provider {
+// offline returns a provider that is configured with a cluster that does not
+// exist: plans need none.
+func offline(t *testing.T) *providertest.Provider {
 	return providertest.New(t, provider.New("test", func(string) string { return "" }), map[string]any{
 		"kubernetes": map[string]any{"host": "https://192.0.2.1:6443", "token": "none"},
 	})
 }
 
 func TestPlanContactsNoCluster(t *testing.T) {
-	p := nowhere(t).Resource("koldun_dllama").Plan(map[string]any{"name": "a", "model_ref": map[string]any{"name": "m"}})
+	p := offline(t).Resource("koldun_dllama").Plan(map[string]any{"name": "a", "model_ref": map[string]any{"name": "m"}})
 	if p.Errors != "" {
 		t.Error(p.Errors)
 	}
@@ -47,7 +48,7 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		}
 		return out
 	}
-	r := nowhere(t)
+	r := offline(t)
 	for name, c := range map[string]struct {
 		kind   string
 		config map[string]any

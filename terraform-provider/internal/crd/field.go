@@ -34,6 +34,7 @@ type Field struct {
 	Duration    bool     // a String such as "1h30m", where "90m" means the same
 	Default     any      // as JSON decodes it; nil is none
 	Moment      bool     // a String that is an RFC 3339 time
+	Secret      bool     // a String with the format password: it must not reach plans or the state
 	Minimum     *float64 // of an Integer or Number; nil: none
 	Maximum     *float64 // likewise
 	Enum        []string // nil: any value

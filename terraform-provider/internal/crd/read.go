@@ -16,7 +16,7 @@ const immutableRule = "self == oldSelf"
 // read turns a schema into a field. A schema that Terraform cannot express is
 // an error that names its path.
 func read(path, name string, s *extv1.JSONSchemaProps) (*Field, error) {
-	f := &Field{Name: name, Attribute: snake(name), Description: strings.Join(strings.Fields(s.Description), " "), Minimum: s.Minimum, Maximum: s.Maximum, Moment: s.Format == "date-time"}
+	f := &Field{Name: name, Attribute: snake(name), Description: strings.Join(strings.Fields(s.Description), " "), Minimum: s.Minimum, Maximum: s.Maximum, Moment: s.Format == "date-time", Secret: s.Format == "password"}
 	for _, r := range s.XValidations {
 		f.Immutable = f.Immutable || r.Rule == immutableRule
 	}

@@ -1,36 +1,21 @@
 package preflight
 
-import (
-	"net/url"
-	"strings"
+import "github.com/gorizond/koldun/terraform-provider/internal/crd"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/crd"
-)
-
-// Secrets finds URLs with a password in them. They would stand in the state
-// and in plans; every kind takes its credentials from a Secret as well.
-func Secrets(f *crd.Field, spec any) []Finding { return secrets(f, spec, "spec") }
-
-func secrets(f *crd.Field, v any, path string) []Finding {
-	switch x := v.(type) {
-	case string:
-		for _, one := range strings.Split(x, ",") {
-			u, err := url.Parse(strings.TrimSpace(one))
-			if err != nil || u.User == nil {
-				continue
-			}
-			if _, has := u.User.Password(); has {
-				return []Finding{{Path: path, Message: "a password in a URL would stand in the state: put it into a Secret, and name that in the field beside"}}
-			}
+// Secrets finds secrets in a spec that has the fields of f. Plans and the state
+// would hold them, and each of the fields has one beside it that names a Secret.
+func Secrets(f *crd.Field, spec any) []Finding {
+	var out []Finding
+	for _, s := range f.SecretValues(spec, "spec") {
+		instead := "a field that takes one"
+		if s.Instead != nil {
+			instead = s.Instead.Attribute
 		}
-	case map[string]any:
-		var out []Finding
-		for _, c := range f.Fields {
-			if child, ok := x[c.Name]; ok {
-				out = append(out, secrets(c, child, path+"."+c.Name)...)
-			}
+		message := "plans and the state would hold the secret: put it into a Secret, and name that in " + instead
+		if s.InURL {
+			message = "plans and the state would hold the credentials in the URL: put them into a Secret, and name that in " + instead
 		}
-		return out
+		out = append(out, Finding{Path: s.Path, Message: message})
 	}
-	return nil
+	return out
 }

@@ -184,6 +184,9 @@ func (p *parity) field(path, name string, s extv1.JSONSchemaProps, a schema.Attr
 			p.t.Errorf("%s: its default is filled in by Terraform: %v, want %v", path, a.IsComputed(), p.whole)
 		}
 	}
+	if got, want := a.IsSensitive(), s.Format == "password"; got != want {
+		p.t.Errorf("%s is sensitive: %v, want %v", path, got, want)
+	}
 	switch x := a.(type) {
 	case schema.SingleNestedAttribute:
 		p.object(path, s, clone(x.Attributes), false)

@@ -43,5 +43,5 @@ func DataAttribute(f *crd.Field, required bool) schema.Attribute {
 		return schema.MapAttribute{Description: d, Computed: true, ElementType: attrType(f.Elem)}
 	case crd.String, crd.Quantity:
 	}
-	return schema.StringAttribute{Description: d, Required: required, Computed: !required}
+	return schema.StringAttribute{Description: d, Required: required, Computed: !required, Sensitive: f.Secret}
 }

@@ -32,6 +32,9 @@ func described(f *crd.Field, fallback any) string {
 	case len(f.Enum) == 0:
 		parts = append(parts, limits(f.Minimum, f.Maximum))
 	}
+	if f.Secret {
+		parts = append(parts, "Terraform refuses a value: plans and the state would hold it. Put it into a Secret and name that instead.")
+	}
 	if fallback != nil {
 		raw, err := json.Marshal(fallback)
 		if text := string(raw); err == nil && text != "{}" && text != "[]" && text != `""` {

@@ -104,7 +104,7 @@ func (b builder) attribute(f *crd.Field) schema.Attribute {
 		return b.dictionary(f, d, required, optional, computed, value)
 	case crd.String, crd.Quantity:
 	}
-	a := schema.StringAttribute{Description: d, Required: required, Optional: optional, Computed: computed}
+	a := schema.StringAttribute{Description: d, Required: required, Optional: optional, Computed: computed, Sensitive: f.Secret}
 	if fallback != nil {
 		a.Default = value
 	}
