@@ -39,7 +39,7 @@ func TestReplicas(t *testing.T) {
 	if err := c.Apply(t.Context(), early...); err != nil {
 		t.Fatal(err)
 	}
-	program, err := platform.Build(t.Context(), "../..", t.TempDir(), "provider")
+	program, err := platform.Build(t.Context(), "../..", "provider")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ type programs struct{ function, provider, koldun string }
 // program builds one of our programs.
 func program(t *testing.T, folder string) string {
 	t.Helper()
-	path, err := platform.Build(t.Context(), repository, t.TempDir(), folder)
+	path, err := platform.Build(t.Context(), repository, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,6 +146,7 @@ func koldun(tb testing.TB) string {
 			return
 		}
 		build := exec.Command("go", "build", "-o", built.dir, "../../cmd/koldun")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make builds it
 		if out, err := build.CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
 		}

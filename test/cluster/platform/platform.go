@@ -50,7 +50,7 @@ type Platform struct {
 }
 
 // Start prepares a cluster with Crossplane. root is the repository; dir is for
-// what is built of it and for what pods leave; s must be reachable until Stop.
+// its packages and for what pods leave; s must be reachable until Stop.
 // Koldun's packages can be had by their usual names, but are not installed:
 // see [Platform.Install].
 func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services) (*Platform, error) {
@@ -58,16 +58,15 @@ func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services
 	if err != nil {
 		return nil, err
 	}
-	bin := filepath.Join(dir, "bin")
 	files, err := Packages(ctx, root, dir, "configuration")
 	if err != nil {
 		return nil, err
 	}
-	koldun, err := Build(ctx, root, bin, "cmd/koldun")
+	koldun, err := Build(ctx, root, "cmd/koldun")
 	if err != nil {
 		return nil, err
 	}
-	provider, err := Build(ctx, root, bin, "provider")
+	provider, err := Build(ctx, root, "provider")
 	if err != nil {
 		return nil, err
 	}

@@ -7,18 +7,34 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // host is the registry by whose name users know our packages.
 const host = "ghcr.io/gorizond/"
 
-// Build a program of the repository at root, such as "cmd/koldun", into dir, and
-// return its path. It is built as make does, so that Go has it in its cache.
-func Build(ctx context.Context, root, dir, program string) (string, error) {
-	path, err := filepath.Abs(filepath.Join(dir, filepath.Base(program)))
+// Build builds a program of the repository at root, such as "cmd/koldun", into
+// _output/programs and returns its path. All test packages share that folder: a
+// program that has not changed is not linked again.
+func Build(ctx context.Context, root, program string) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(root, "_output", "programs"))
 	if err != nil {
 		return "", err
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	// go build does not replace a program atomically, and tests of another
+	// package may be starting it.
+	lock, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close() //nolint:errcheck // nothing is written; closing unlocks it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("cannot lock %s: %w", dir, err)
+	}
+	path := filepath.Join(dir, filepath.Base(program))
 	return path, run(ctx, root, "go", "build", "-ldflags", "-s -w", "-o", path, "./"+program)
 }
 
@@ -26,7 +42,7 @@ func Build(ctx context.Context, root, dir, program string) (string, error) {
 // Function, of the Provider and of one Configuration, which is a folder of
 // package/. They are returned by the names by which users know them.
 func Packages(ctx context.Context, root, dir, configuration string) (map[string]string, error) {
-	builder, err := Build(ctx, root, dir, "package/build")
+	builder, err := Build(ctx, root, "package/build")
 	if err != nil {
 		return nil, err
 	}
