@@ -9,10 +9,25 @@ LDFLAGS     := -s -w -X main.version=$(VERSION)
 CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
 DATA        ?= .koldun
-TESTFLAGS   ?= -race -timeout 20m
+# vet is part of make lint. More packages run at a time than there are CPUs, as
+# those with a control plane wait much of their time.
+TESTFLAGS   ?= -race -vet=off -p 4 -timeout 20m
+# A program with the race detector sleeps before it exits, by default for a second.
+RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
+# The packages whose tests take longest start first, and wait while others compile.
+TEST_PACKAGES := ./test/e2e ./test/cluster ./terraform-provider/acceptance ./provider/manager ./terraform-provider/faces ./test/serving ./...
+# TEST_TOOLS are the foreign programs that tests run.
+TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl tofu $(if $(RERUN),gotestsum))
 RERUNS      := $(if $(RERUN),$(BIN)/reruns.txt)
 RERUNNER     = $(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --rerun-fails-report $(RERUNS) --packages ./... --
+	--rerun-fails-abort-on-data-race --rerun-fails-report $(RERUNS) --packages "$(TEST_PACKAGES)" --
+# Everything but race tests is built without cgo, and so from the same packages.
+export CGO_ENABLED := 0
+
+# CHECKED prints the packages whose tests need no control plane.
+CHECKED      = $(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | \
+	awk '!/koldun\/(test\/(cluster|e2e|serving)|terraform-provider\/internal\/tofu)/ {print $$1}'
+
 include test/tools/tools.mk package/package.mk terraform-provider/terraform.mk
 
 SOURCES     := $(shell find apis cmd functions internal provider -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard apis/crds/*.yaml) go.mod go.sum
@@ -33,10 +48,21 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 ##@ Develop
 
 .PHONY: test
-test: build cluster-binaries $(BIN)/tofu $(BIN)/kubectl $(if $(RERUN),$(BIN)/gotestsum) arch test-argocd ## Run all tests with the race detector, and one of memory without; RERUN=1 tries up to 3 failed ones once more and lists them
-	KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(RERUNNER),$(GO) test) $(TESTFLAGS) $(if $(RERUN),,./...)
+test: test-tools arch test-argocd ## Run all tests with the race detector, and one of memory without; RERUN=1 tries up to 3 failed ones once more and lists them
+	$(RACE_ENV) KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(RERUNNER),$(GO) test) $(TESTFLAGS) $(if $(RERUN),,$(TEST_PACKAGES))
 	$(GO) test -run TestMemory ./internal/fetch
 	$(if $(RERUN),@if [ -s $(RERUNS) ]; then echo "These passed only at the second go; each is a bug:"; cat $(RERUNS); fi)
+
+.PHONY: check
+check: ## Run the tests that need no control plane and no other tool, without the race detector
+	$(GO) test -vet=off -timeout 10m $(shell $(CHECKED))
+
+.PHONY: tools
+tools: build $(TEST_TOOLS) $(addprefix $(BIN)/,gotestsum controller-gen tfplugindocs golangci-lint) ## Build our programs and all tools
+
+.PHONY: test-tools
+test-tools: # two at a time: one links or downloads while another compiles
+	@$(MAKE) --no-print-directory -j2 build $(TEST_TOOLS)
 
 .PHONY: cluster-binaries
 cluster-binaries: $(CLUSTER_BINARIES) ## Build the control plane that tests run, from source, once
@@ -73,6 +99,17 @@ fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
 	    echo "== $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $${FUZZTIME:-10s} $$pkg || exit 1; \
 	  done; done
 
+# gremlins copies the whole module for each of its workers: it is given a copy
+# without what is built.
+MUTATED ?= internal/dispatch/policy internal/names internal/openai internal/topology internal/external/pool functions
+.PHONY: mutation
+mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests miss more than 10% of the changes or run less than 95%; MUTATED=FOLDERS
+	rm -rf _output/mutation && mkdir -p _output/mutation
+	git ls-files -z --cached --others --exclude-standard | tar -c --null -T - --ignore-failed-read | tar -x -C _output/mutation
+	failed=; cd _output/mutation; for folder in $(MUTATED); do \
+	  echo "== $$folder"; $(CURDIR)/$(BIN)/gremlins unleash --threshold-efficacy 90 --threshold-mcover 95 ./$$folder || failed="$$failed $$folder"; \
+	done; [ -z "$$failed" ] || { echo "Tests miss too much in:$$failed"; exit 1; }
+
 .PHONY: generate
 generate: $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write deep copies, CRDs, XRDs, Compositions, docs/reasons.md and the Terraform docs
 	$(BIN)/controller-gen object paths=./apis/...
@@ -101,18 +138,18 @@ help: ## Show this help
 
 # The binaries are static: images hold nothing else.
 $(BIN)/koldun: $(SOURCES)
-	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/koldun
+	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./cmd/koldun
 
 $(BIN)/koldun-function: $(SOURCES)
-	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./functions
+	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./functions
 
 $(BIN)/koldun-provider: $(SOURCES)
-	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./provider
+	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./provider
 
 # Tools are built once from modules of their own, so that what they depend on
 # never reaches us.
 $(BIN)/controller-gen: test/tools/controller-gen/go.mod
-	cd test/tools/controller-gen && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/$@ sigs.k8s.io/controller-tools/cmd/controller-gen
+	cd test/tools/controller-gen && $(GO) build -o $(CURDIR)/$@ sigs.k8s.io/controller-tools/cmd/controller-gen
 
 $(BIN)/golangci-lint: test/tools/golangci-lint/go.mod
-	cd test/tools/golangci-lint && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	cd test/tools/golangci-lint && $(GO) build -o $(CURDIR)/$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

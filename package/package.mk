@@ -19,9 +19,9 @@ package: ## Build all packages and images into _output/packages, for ARCHS (defa
 	$(STAGE)/build package --stage $(STAGE)/configuration --out $(PACKAGES)/koldun-configuration.xpkg
 	$(STAGE)/build package --stage $(STAGE)/configuration-claims --out $(PACKAGES)/koldun-configuration-claims.xpkg
 	set -e; for arch in $(ARCHS); do \
-	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-$$arch ./cmd/koldun; \
-	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-function-$$arch ./functions; \
-	  CGO_ENABLED=0 GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-provider-$$arch ./provider; \
+	  GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-$$arch ./cmd/koldun; \
+	  GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-function-$$arch ./functions; \
+	  GOARCH=$$arch $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(STAGE)/bin/koldun-provider-$$arch ./provider; \
 	  $(STAGE)/build image --arch $$arch --binary $(STAGE)/bin/koldun-$$arch --tag ghcr.io/gorizond/koldun:$(VERSION) --out $(PACKAGES)/koldun-$$arch.tar; \
 	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/function --binary $(STAGE)/bin/koldun-function-$$arch --out $(PACKAGES)/koldun-function-$$arch.xpkg; \
 	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/provider --binary $(STAGE)/bin/koldun-provider-$$arch --out $(PACKAGES)/koldun-provider-$$arch.xpkg; \

@@ -8,7 +8,7 @@ generate-terraform: $(BIN)/tfplugindocs ## Write the documentation of the Terraf
 	$(BIN)/tfplugindocs generate --provider-dir terraform-provider --provider-name koldun --providers-schema $(CURDIR)/_output/schema.json
 
 $(BIN)/terraform-provider-koldun: $(SOURCES) $(shell find terraform-provider -name '*.go' -not -name '*_test.go')
-	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $@ ./terraform-provider
+	$(GO) build -ldflags '$(LDFLAGS)' -o $@ ./terraform-provider
 
 .PHONY: control-plane
 control-plane: cluster-binaries $(BIN)/terraform-provider-koldun ## Run a cluster with Koldun to play with, until Ctrl-C; BARE=1 leaves Koldun's packages to you

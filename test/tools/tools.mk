@@ -9,7 +9,7 @@ version_of = $(shell awk '$$1 == "$(2)" {print $$2} $$1 == "require" && $$2 == "
 
 # build_tool,<folder>,<package>,<linker flags>
 define build_tool
-cd $(TOOLS)/$(1) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(3)' -o $(CURDIR)/$@ $(2)
+cd $(TOOLS)/$(1) && $(GO) build -ldflags '-s -w $(3)' -o $(CURDIR)/$@ $(2)
 endef
 
 $(BIN)/etcd: $(TOOLS)/etcd/go.mod
@@ -20,12 +20,13 @@ $(BIN)/etcd: $(TOOLS)/etcd/go.mod
 KUBERNETES_LDFLAGS = $(addprefix -X k8s.io/component-base/version.,gitVersion=$(call version_of,kubernetes,k8s.io/kubernetes) gitMajor=1 \
 	gitMinor=$(word 2,$(subst ., ,$(call version_of,kubernetes,k8s.io/kubernetes))))
 
-$(BIN)/kube-apiserver $(BIN)/kube-controller-manager: $(BIN)/kube-%: $(TOOLS)/kubernetes/go.mod
-	$(call build_tool,kubernetes,k8s.io/kubernetes/cmd/kube-$*,$(KUBERNETES_LDFLAGS))
+# One program is the control plane and kubectl, which examples run that install
+# Koldun's packages. It is linked once.
+$(BIN)/kubernetes: $(TOOLS)/kubernetes/go.mod $(TOOLS)/kubernetes/main.go
+	$(call build_tool,kubernetes,.,$(KUBERNETES_LDFLAGS))
 
-# What examples run that install Koldun's packages.
-$(BIN)/kubectl: $(TOOLS)/kubernetes/go.mod
-	$(call build_tool,kubernetes,k8s.io/kubernetes/cmd/kubectl,$(KUBERNETES_LDFLAGS))
+$(BIN)/kube-apiserver $(BIN)/kube-controller-manager $(BIN)/kubectl: $(BIN)/kubernetes
+	ln -sf kubernetes $@
 
 # The RBAC manager has no flag for the address of its metrics, and would take
 # port 8080 of all addresses. What the Helm chart and the image add to the
@@ -53,3 +54,7 @@ $(BIN)/tfplugindocs: $(TOOLS)/tfplugindocs/go.mod
 # Runs tests, and once more those that failed.
 $(BIN)/gotestsum: $(TOOLS)/gotestsum/go.mod
 	$(call build_tool,gotestsum,gotest.tools/gotestsum)
+
+# Changes code and runs the tests of its package, to find what no test holds.
+$(BIN)/gremlins: $(TOOLS)/gremlins/go.mod
+	$(call build_tool,gremlins,github.com/go-gremlins/gremlins/cmd/gremlins)
