@@ -70,7 +70,7 @@ type bench struct {
 func newBench(b *testing.B) *bench {
 	b.Helper()
 	c := cluster.Start(b, cluster.Options{ControlPlaneOnly: true})
-	if err := c.Apply(b.Context(), definitions(b)...); err != nil {
+	if err := c.Apply(b.Context(), cluster.Definitions(cluster.ManagedGroup)...); err != nil {
 		b.Fatal(err)
 	}
 	provider := start(b, c, binary, "--no-leader-election", "--metrics=0", "--health=")

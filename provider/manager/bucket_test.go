@@ -133,7 +133,7 @@ func TestBucketAsksForNoMoreThanItIsAskedFor(t *testing.T) {
 	})
 	w.failing(m, "lifecycle")
 	m.Spec.ForProvider.BucketName = "other"
-	if err := w.client.Update(t.Context(), m); err == nil || !contains(err.Error(), "cannot be renamed") {
+	if err := w.client.Update(t.Context(), m); err == nil || !strings.Contains(err.Error(), "cannot be renamed") {
 		t.Errorf("renamed: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package manager_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +29,7 @@ func TestOutageOfNATS(t *testing.T) {
 	w.nats.Stop()
 	w.poke(m)
 	said := w.failing(m, w.nats.URL())
-	if contains(said, natstest.Password) {
+	if strings.Contains(said, natstest.Password) {
 		t.Errorf("the condition tells the password: %s", said)
 	}
 	// Deleted meanwhile, it waits: nothing is given up.

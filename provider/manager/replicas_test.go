@@ -26,7 +26,7 @@ import (
 func TestReplicas(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{ControlPlaneOnly: true})
 	var early, late []string
-	for _, crd := range definitions(t) {
+	for _, crd := range cluster.Definitions(cluster.ManagedGroup) {
 		if strings.Contains(crd, "name: streams.koldun.m.gorizond.io") {
 			late = append(late, crd)
 		} else {

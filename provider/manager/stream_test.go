@@ -83,7 +83,7 @@ func TestStreamRefusesEarly(t *testing.T) {
 	w.create(m)
 	w.ready(m)
 	m.Spec.ForProvider.Name = "SECOND"
-	if err := w.client.Update(t.Context(), m); err == nil || !contains(err.Error(), "cannot be renamed") {
+	if err := w.client.Update(t.Context(), m); err == nil || !strings.Contains(err.Error(), "cannot be renamed") {
 		t.Errorf("renamed: %v", err)
 	}
 	w.change(m, func() { meta.SetExternalName(m, "SECOND") })

@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -108,7 +109,7 @@ func TestTokensStayWhereTheyAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = w.client.Patch(t.Context(), m, client.RawPatch(types.MergePatchType, change))
-			if c.want == "" && err != nil || c.want != "" && (err == nil || !contains(err.Error(), c.want)) {
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s: the change ends with %v, want %q", m.GetName(), err, c.want)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,7 +51,6 @@ type world struct {
 // newWorld is one in which the provider of most tests works.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	provider.start(t)
 	return worldOn(t, shared.Cluster(t))
 }
 
@@ -149,7 +149,7 @@ func (w *world) failing(m resource.Managed, text string) string {
 		}
 		synced := m.GetCondition(xpv2.TypeSynced)
 		said = synced.Message
-		if synced.Status != corev1.ConditionFalse || !contains(said, text) {
+		if synced.Status != corev1.ConditionFalse || !strings.Contains(said, text) {
 			return fmt.Errorf("synced %s %q", synced.Status, said)
 		}
 		return nil

@@ -3,13 +3,11 @@
 package acceptance
 
 import (
-	"io/fs"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/gorizond/koldun/apis/crds"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
@@ -17,29 +15,12 @@ import (
 )
 
 // shared is an API server that knows our kinds, with nobody who acts on them.
-var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true, Manifests: definitions()}} //nolint:gochecknoglobals // one cluster for all tests
+var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true, Manifests: cluster.Definitions(cluster.ClaimGroup)}} //nolint:gochecknoglobals // one cluster for all tests
 
 func TestMain(m *testing.M) {
 	status := s3test.Run(m)
 	shared.Stop()
 	os.Exit(status)
-}
-
-// definitions are the CRDs of the claims.
-func definitions() []string {
-	files, err := fs.Glob(crds.Files, "koldun.gorizond.io_*.yaml")
-	if err != nil {
-		panic(err)
-	}
-	var out []string
-	for _, f := range files {
-		raw, err := fs.ReadFile(crds.Files, f)
-		if err != nil {
-			panic(err)
-		}
-		out = append(out, string(raw))
-	}
-	return out
 }
 
 const head = `terraform {

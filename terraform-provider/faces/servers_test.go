@@ -26,7 +26,7 @@ type servers struct {
 
 func fresh(t *testing.T) *servers {
 	t.Helper()
-	s := &servers{t: t, nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), kubernetes: controllers.start(t)}
+	s := &servers{t: t, nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), kubernetes: shared.Cluster(t)}
 	var err error
 	if s.bus, err = bus.Connect(t.Context(), bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "onlooker"}); err != nil {
 		t.Fatal(err)

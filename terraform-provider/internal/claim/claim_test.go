@@ -24,27 +24,11 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true, Manifests: manifests()}} //nolint:gochecknoglobals // one cluster for all tests
+var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true, Manifests: cluster.Definitions(cluster.ClaimGroup)}} //nolint:gochecknoglobals // one cluster for all tests
 
 var collect sync.Once //nolint:gochecknoglobals // once for the shared cluster
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
-
-func manifests() []string {
-	files, err := fs.Glob(crds.Files, "koldun.gorizond.io_*.yaml")
-	if err != nil {
-		panic(err)
-	}
-	var out []string
-	for _, f := range files {
-		raw, err := fs.ReadFile(crds.Files, f)
-		if err != nil {
-			panic(err)
-		}
-		out = append(out, string(raw))
-	}
-	return out
-}
 
 // world is a provider with a real API server. Each test has a namespace.
 type world struct {
