@@ -112,12 +112,8 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	if timeout <= 0 {
 		timeout = defaultConnect
 	}
-	// Not under ctx: a connection that is given up half way may still stand.
-	// Nobody needs to be kept alive: each phase has its timeout.
-	conn, rest, err := rawconn.Begin(c.addr, timeout)
-	if rest == nil {
-		return c.dialled(ctx, conn, err)
-	}
+	// Dial has no ctx: a connection that is given up while it is made may still
+	// reach the server.
 	type result struct {
 		conn net.Conn
 		err  error
@@ -126,12 +122,19 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	c.leftover.Add(1)
 	go func() {
 		defer c.leftover.Done()
-		conn, err := rest()
+		conn, err := rawconn.Dial(c.addr, timeout)
 		dialled <- result{conn, err}
 	}()
 	select {
 	case r := <-dialled:
-		return c.dialled(ctx, r.conn, r.err)
+		if r.err != nil {
+			return nil, c.dialError(r.err)
+		}
+		if err := context.Cause(ctx); err != nil {
+			c.leave(r.conn)
+			return nil, err
+		}
+		return r.conn, nil
 	case <-ctx.Done():
 		c.leftover.Add(1)
 		go func() {
@@ -142,18 +145,6 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 		}()
 		return nil, context.Cause(ctx)
 	}
-}
-
-// dialled judges what came of connecting.
-func (c *Client) dialled(ctx context.Context, conn net.Conn, err error) (net.Conn, error) {
-	if err != nil {
-		return nil, c.dialError(err)
-	}
-	if err := context.Cause(ctx); err != nil {
-		c.leave(conn)
-		return nil, err
-	}
-	return conn, nil
 }
 
 // leave ends a connection on which nothing was sent yet.

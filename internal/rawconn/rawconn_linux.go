@@ -12,11 +12,22 @@ import (
 	"unsafe"
 )
 
-// A conn is a connection of package net that reads and writes with plain
-// system calls. Waiting, deadlines and closing are still those of package net.
+// A conn reads and writes with plain system calls. Package net still waits for
+// the socket, keeps deadlines and closes it.
 type conn struct {
 	*net.TCPConn
-	stream
+	raw              syscall.RawConn
+	reading, writing transfer
+}
+
+// A transfer is one read or write at a time. It keeps its function between
+// calls, so that none allocates.
+type transfer struct {
+	mu   sync.Mutex // guards the fields below
+	b    []byte
+	n    int
+	err  syscall.Errno
+	once func(fd uintptr) (done bool)
 }
 
 func wrap(c net.Conn) net.Conn {
@@ -28,65 +39,35 @@ func wrap(c net.Conn) net.Conn {
 	if err != nil {
 		return c
 	}
-	w := &conn{TCPConn: tcp}
-	w.init(raw, tcp)
+	w := &conn{TCPConn: tcp, raw: raw}
+	w.reading.once, w.writing.once = w.receive, w.send
 	return w
 }
 
-// Read is that of *net.TCPConn.
-func (c *conn) Read(b []byte) (int, error) { return c.read(b) }
-
-// Write is that of *net.TCPConn.
-func (c *conn) Write(b []byte) (int, error) { return c.write(b) }
-
-// A stream reads and writes a socket that never blocks.
-type stream struct {
-	raw   syscall.RawConn // waits
-	addrs interface {
-		LocalAddr() net.Addr
-		RemoteAddr() net.Addr
-	}
-	reading, writing transfer
-}
-
-// A transfer is one read or write at a time. Its fields and its function are
-// kept, so that none costs an allocation.
-type transfer struct {
-	mu   sync.Mutex // guards the fields below
-	b    []byte
-	n    int
-	err  syscall.Errno
-	once func(fd uintptr) (done bool)
-}
-
-func (s *stream) init(raw syscall.RawConn, c net.Conn) {
-	s.raw, s.addrs = raw, c
-	s.reading.once, s.writing.once = s.receive, s.send
-}
-
-func (s *stream) read(b []byte) (int, error) {
+// Read implements net.Conn.
+func (c *conn) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	r := &s.reading
+	r := &c.reading
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.b = b
-	err := s.raw.Read(r.once)
+	err := c.raw.Read(r.once)
 	r.b = nil
 	switch {
 	case err != nil:
 		return 0, renamed(err, "read")
 	case r.err != 0:
-		return 0, s.failed("read", "recvfrom", r.err)
+		return 0, c.failed("read", "recvfrom", r.err)
 	case r.n == 0:
 		return 0, io.EOF
 	}
 	return r.n, nil
 }
 
-func (s *stream) receive(fd uintptr) bool {
-	r := &s.reading
+func (c *conn) receive(fd uintptr) bool {
+	r := &c.reading
 	for {
 		if r.n, r.err = receive(fd, r.b); r.err != syscall.EINTR {
 			return r.err != syscall.EAGAIN
@@ -94,24 +75,25 @@ func (s *stream) receive(fd uintptr) bool {
 	}
 }
 
-func (s *stream) write(b []byte) (int, error) {
-	w := &s.writing
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) {
+	w := &c.writing
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer func() { w.b = nil }()
 	for w.b = b; len(w.b) > 0; w.b = w.b[w.n:] {
-		if err := s.raw.Write(w.once); err != nil {
+		if err := c.raw.Write(w.once); err != nil {
 			return len(b) - len(w.b), renamed(err, "write")
 		}
 		if w.err != 0 {
-			return len(b) - len(w.b), s.failed("write", "sendto", w.err)
+			return len(b) - len(w.b), c.failed("write", "sendto", w.err)
 		}
 	}
 	return len(b), nil
 }
 
-func (s *stream) send(fd uintptr) bool {
-	w := &s.writing
+func (c *conn) send(fd uintptr) bool {
+	w := &c.writing
 	for {
 		if w.n, w.err = send(fd, w.b); w.err != syscall.EINTR {
 			return w.err != syscall.EAGAIN
@@ -119,43 +101,35 @@ func (s *stream) send(fd uintptr) bool {
 	}
 }
 
-func (s *stream) end() {
-	_ = s.raw.Control(func(fd uintptr) { _, _, _ = syscall.RawSyscall(syscall.SYS_SHUTDOWN, fd, syscall.SHUT_RDWR, 0) })
-}
-
 func end(c net.Conn) {
-	if s, ok := c.(interface{ end() }); ok {
-		s.end()
+	w, ok := c.(*conn)
+	if !ok {
+		_ = c.Close()
 		return
 	}
-	_ = c.Close()
-}
-
-func (s *stream) setLowWater(bytes int) {
-	// A connection that is closed meanwhile needs it no more.
-	_ = s.raw.Control(func(fd uintptr) { setOption(fd, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes) })
+	_ = w.raw.Control(func(fd uintptr) { _, _, _ = syscall.RawSyscall(syscall.SYS_SHUTDOWN, fd, syscall.SHUT_RDWR, 0) })
 }
 
 func setLowWater(c net.Conn, bytes int) {
-	if s, ok := c.(interface{ setLowWater(bytes int) }); ok {
-		s.setLowWater(bytes)
+	w, ok := c.(*conn)
+	if !ok {
+		return
 	}
+	value := int32(bytes)
+	// Errors do not matter: a closed connection needs no low water, and others
+	// work without.
+	_ = w.raw.Control(func(fd uintptr) {
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT,
+			uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0) //nolint:gosec // kept alive by the call, as package unsafe allows
+	})
 }
 
-// setOption does its best: connections work without.
-func setOption(fd uintptr, level, option, to int) {
-	value := int32(to)
-	_, _, err := syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, uintptr(level), uintptr(option),
-		uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0) //nolint:gosec // kept alive by the call, as package unsafe allows
-	_ = err
+func (c *conn) failed(op, call string, err syscall.Errno) error {
+	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(call, err)}
 }
 
-func (s *stream) failed(op, call string, err syscall.Errno) error {
-	return &net.OpError{Op: op, Net: "tcp", Source: s.addrs.LocalAddr(), Addr: s.addrs.RemoteAddr(), Err: os.NewSyscallError(call, err)}
-}
-
-// renamed gives an error of syscall.RawConn the name under which net/http and
-// others look for it.
+// renamed sets the operation of an error of syscall.RawConn to the one that
+// net/http and others look for.
 func renamed(err error, op string) error {
 	var e *net.OpError
 	if errors.As(err, &e) {
