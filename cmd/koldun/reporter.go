@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/registry"
@@ -151,9 +152,9 @@ func lines(log *slog.Logger) func(progress.Report) {
 // bar draws one line that is drawn over by the next.
 func bar(w io.Writer) func(progress.Report) {
 	return func(p progress.Report) {
-		text := fmt.Sprintf("%s %3d%%  %s of %s", p.Stage, p.Percent(), sizeText(p.Bytes), sizeText(p.Total))
+		text := fmt.Sprintf("%s %3d%%  %s of %s", p.Stage, p.Percent(), bytesize.Format(p.Bytes), bytesize.Format(p.Total))
 		if p.Phase == progress.Running && p.BytesPerSecond > 0 {
-			text += fmt.Sprintf(", %s/s, %s left", sizeText(p.BytesPerSecond), p.ETA().Round(time.Second))
+			text += fmt.Sprintf(", %s/s, %s left", bytesize.Format(p.BytesPerSecond), p.ETA().Round(time.Second))
 		}
 		if p.Item != "" {
 			text += "  " + p.Item
@@ -163,17 +164,4 @@ func bar(w io.Writer) func(progress.Report) {
 		}
 		_, _ = fmt.Fprint(w, "\r\033[K"+text)
 	}
-}
-
-// sizeText prints a size for people.
-func sizeText(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
 }

@@ -15,7 +15,7 @@ func TestReportsForPeople(t *testing.T) {
 	var out bytes.Buffer
 	draw := bar(&out)
 	draw(half)
-	if got, want := out.String(), "\r\033[Kfetch  50%  1.00 GiB of 2.00 GiB, 16.0 MiB/s, 1m4s left  a.safetensors"; got != want {
+	if got, want := out.String(), "\r\033[Kfetch  50%  1.0 GiB of 2.0 GiB, 16.0 MiB/s, 1m4s left  a.safetensors"; got != want {
 		t.Errorf("the bar is %q, want %q", got, want)
 	}
 	out.Reset()

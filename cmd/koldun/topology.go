@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/manifest"
@@ -70,9 +71,9 @@ func printPlans(w io.Writer, s topology.Shape, seq int, plans []topology.Plan) e
 	for _, p := range plans {
 		worker := "-"
 		if p.Nodes > 1 {
-			worker = sizeText(p.Worker().Total())
+			worker = bytesize.Format(p.Worker().Total())
 		}
-		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t\n", p.Nodes, sizeText(p.Root().Total()), worker, sizeText(p.Traffic.TotalPerToken), sizeText(p.Traffic.Shipping))
+		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t\n", p.Nodes, bytesize.Format(p.Root().Total()), worker, bytesize.Format(p.Traffic.TotalPerToken), bytesize.Format(p.Traffic.Shipping))
 	}
 	_ = t.Flush() // a Builder takes everything
 	_, err := io.WriteString(w, b.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -64,7 +65,7 @@ func (p *plan) sized() {
 		p.False(v1.ConditionSized, reason.Verifying, "Sizes and digests are verified again, as annotation %s asks", v1.AnnotationVerify)
 		return
 	}
-	p.True(v1.ConditionSized, reason.SizeKnown, "%s", human(p.converted.SizeBytes))
+	p.True(v1.ConditionSized, reason.SizeKnown, "%s", bytesize.Format(p.converted.SizeBytes))
 }
 
 // verify is the value for which the files are to be verified.

@@ -7,6 +7,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -42,7 +43,7 @@ func (p *plan) preConverted() error {
 }
 
 func (p *plan) preConvertedSize() string {
-	return defaultTo(p.m.Spec.PreConvertedSizeHuman, human(p.m.Spec.PreConvertedSizeBytes))
+	return defaultTo(p.m.Spec.PreConvertedSizeHuman, bytesize.Format(p.m.Spec.PreConvertedSizeBytes))
 }
 
 // inVolume is a path below the folder at which the volume is mounted.

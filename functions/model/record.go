@@ -1,14 +1,13 @@
 package model
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -48,7 +47,7 @@ func (p *plan) report() {
 			TokenizerFile:     p.converted.TokenizerFile,
 			Weights:           p.converted.Weights,
 			SizeBytes:         p.converted.SizeBytes,
-			Size:              human(p.converted.SizeBytes),
+			Size:              bytesize.Format(p.converted.SizeBytes),
 			ManifestSHA256:    p.converted.ManifestSHA256,
 			Shape:             p.converted.Shape,
 		}
@@ -61,17 +60,4 @@ func (p *plan) report() {
 	if before := p.m.Status; before.ConversionSizeGeneration == 0 || before.ConversionSizeBytes != p.status.ConversionSizeBytes || before.ConversionSizeForceToken != p.converted.Verified {
 		p.status.ConversionSizeGeneration = p.m.Generation
 	}
-}
-
-// human prints bytes with binary prefixes, as df -h does.
-func human(n int64) string {
-	const unit = 1 << 10
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, i := float64(n)/unit, 0
-	for value >= unit && i < 4 {
-		value, i = value/unit, i+1
-	}
-	return fmt.Sprintf("%.1f %ciB", value, "KMGTP"[i])
 }

@@ -19,25 +19,26 @@ const (
 	defaultStall       = 30 * time.Second
 )
 
-// filesAtOnce bounds how many files are under way: enough to fill the pauses
-// between files, few enough that files become whole one after the other.
+// filesAtOnce is the number of files in flight: enough to fill the pauses between
+// files, few enough that files complete one after the other.
 const filesAtOnce = 4
 
-// fileAttempts is how often a file is begun anew, when its bytes were wrong or
-// another writer came in between.
+// fileAttempts is the number of attempts for one file when its bytes are wrong or
+// another writer interferes.
 const fileAttempts = 3
 
-// An engine brings items to a store.
+// An engine transfers items to a store.
 type engine struct {
 	retrier
-	to       objectstore.Store // tries again by itself
+	to       objectstore.Store // retries
 	buffers  *buffers
 	partSize int64
 	stall    time.Duration
 	meter    *meter
 }
 
-// run brings all items and describes them. The first error stops the rest.
+// run transfers all items and returns their manifest entries. The first error
+// stops the rest.
 func (e *engine) run(ctx context.Context, items []item) ([]manifest.File, error) {
 	listed, err := e.to.List(ctx, "")
 	if err != nil {
@@ -67,7 +68,7 @@ func (e *engine) run(ctx context.Context, items []item) ([]manifest.File, error)
 	return files, nil
 }
 
-// file brings one item. mayBeThere tells that the target has a file of its name
+// file transfers one item. mayBeThere means that the target has a file of its name
 // and size.
 func (e *engine) file(ctx context.Context, it item, mayBeThere bool) (manifest.File, error) {
 	it.seen = e.meter.begin(it.path)
@@ -85,7 +86,7 @@ func (e *engine) file(ctx context.Context, it item, mayBeThere bool) (manifest.F
 		}
 		e.log.WarnContext(ctx, "beginning the file anew", "file", it.path, "error", err)
 		it.seen.reset()
-		if err := e.sleep(ctx, backoff(n)); err != nil {
+		if err := e.sleep(ctx, pause(n)); err != nil {
 			return manifest.File{}, err
 		}
 		mayBeThere = true // another writer may have finished it
@@ -99,9 +100,9 @@ func (e *engine) bring(ctx context.Context, it item, looked bool) (manifest.File
 	return e.bringLarge(ctx, it, looked)
 }
 
-// finished reports whether the target has the very bytes. A copy that does not
-// carry the item's token is read and hashed, but only if that is known to cost
-// less than bringing it again.
+// finished reports whether the target has the item's bytes. It reads and hashes a
+// copy without the item's token, but only if that costs less than another
+// transfer.
 func (e *engine) finished(ctx context.Context, it item) (manifest.File, bool, error) {
 	o, err := e.to.Stat(ctx, it.path)
 	if fault.Is(err, fault.NotFound) {
@@ -141,7 +142,7 @@ func (e *engine) finished(ctx context.Context, it item) (manifest.File, bool, er
 	return f, true, nil
 }
 
-// bringSmall brings a file that fits into one buffer.
+// bringSmall transfers a file that fits into one buffer.
 func (e *engine) bringSmall(ctx context.Context, it item) (manifest.File, error) {
 	buf, err := e.buffers.get(ctx, it.size)
 	if err != nil {
@@ -174,14 +175,14 @@ func (e *engine) bringSmall(ctx context.Context, it item) (manifest.File, error)
 // dropTimeout bounds the clean-up after an error.
 const dropTimeout = 30 * time.Second
 
-// dropIfFinal drops an upload that no later run could finish, or that keeps a
-// full bucket full. Others are left to be continued.
+// dropIfFinal drops an upload that no later run can finish, or that keeps a full
+// bucket full. It keeps others for the next run.
 func (e *engine) dropIfFinal(ctx context.Context, u objectstore.Upload, err error) {
 	switch fault.KindOf(err) {
 	case fault.Quota:
 	case fault.Corrupt, fault.NotFound, fault.Invalid, fault.Unsupported:
 		if ctx.Err() != nil {
-			return // it is another file's error that stops this one
+			return // another file's error stops this one
 		}
 	default:
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// read fills buf with the item's bytes from offset. A connection that breaks or
-// stalls is replaced by one that goes on where it ended; only tries that bring
-// nothing count.
+// read fills buf with the item's bytes from offset. It replaces a connection that
+// breaks or stalls by one that continues there; only attempts without any byte
+// count.
 func (e *engine) read(ctx context.Context, it item, offset int64, buf []byte) error {
 	done, refused := 0, 0
 	for n := 1; ; n++ {
@@ -32,17 +32,17 @@ func (e *engine) read(ctx context.Context, it item, offset int64, buf []byte) er
 			return err
 		}
 		e.log.WarnContext(ctx, "connection replaced", "file", it.path, "offset", offset+int64(done), "error", err)
-		if err := e.sleep(ctx, backoff(n)); err != nil {
+		if err := e.sleep(ctx, pause(n)); err != nil {
 			return err
 		}
 	}
 }
 
-// refusals is how often in a row the source may fail to begin an answer: its
-// client has tried for a while each time.
+// refusals is the number of times in a row that the source may fail to begin an
+// answer: its client has retried each time.
 const refusals = 2
 
-// notOpened marks an error from before the first byte.
+// A notOpened error happened before the first byte.
 type notOpened struct{ error }
 
 var errNotOpened = errors.New("not opened")
@@ -50,7 +50,7 @@ var errNotOpened = errors.New("not opened")
 func (n *notOpened) Unwrap() error        { return n.error }
 func (n *notOpened) Is(target error) bool { return target == errNotOpened }
 
-// readSome reads from one connection, as much as it gives.
+// readSome reads from one connection until it ends.
 func (e *engine) readSome(ctx context.Context, it item, offset int64, buf []byte) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -3,45 +3,41 @@ package fetch
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
+	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Retries. The clients below retry requests on their own; these are for
-// connections that break later and for longer troubles.
+// Retries. The clients of hub and store retry requests themselves; these are for
+// connections that break later and for longer outages.
 const (
 	attempts     = 8
-	backoffFirst = 200 * time.Millisecond
-	backoffMost  = 15 * time.Second
+	firstPause   = 200 * time.Millisecond
+	longestPause = 15 * time.Second
 )
 
-// backoff is the pause before try number n+1: it doubles, half of it random.
-func backoff(n int) time.Duration {
-	d := backoffMost
-	if n < 8 {
-		d = min(d, backoffFirst<<(n-1))
-	}
-	return d/2 + rand.N(d/2)
+// pause returns the pause after n failed attempts in a row.
+func pause(n int) time.Duration {
+	return backoff.Policy{First: firstPause, Most: longestPause}.After(n)
 }
 
-// A retrier tries again.
+// A retrier repeats calls.
 type retrier struct {
 	log   *slog.Logger
 	sleep func(ctx context.Context, d time.Duration) error
 }
 
-// retry calls f until it succeeds, fails with another error than a Transient
-// one, or has had all its tries.
+// retry calls f until it succeeds, fails with an error that is not Transient, or
+// has used all attempts.
 func (r retrier) retry(ctx context.Context, f func() error) error {
 	for n := 1; ; n++ {
 		err := f()
 		if err == nil || ctx.Err() != nil || !fault.Is(err, fault.Transient) || n == attempts {
 			return err
 		}
-		r.log.WarnContext(ctx, "trying again", "try", n, "error", err)
-		if err := r.sleep(ctx, backoff(n)); err != nil {
+		r.log.WarnContext(ctx, "retrying", "attempt", n, "error", err)
+		if err := r.sleep(ctx, pause(n)); err != nil {
 			return err
 		}
 	}

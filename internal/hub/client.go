@@ -1,10 +1,10 @@
 // Package hub reads repositories of a Hugging Face hub, or of any server that
 // speaks its protocol.
 //
-// Facts of the protocol: a revision resolves to a commit; files have a size and
-// either the SHA-256 of their content (large files, kept in LFS) or the object
-// id that git gives them; bytes of large files come from other hosts, to which
-// the hub redirects (Hugging Face, "Hub API Endpoints"; huggingface_hub client).
+// The protocol: a revision resolves to a commit. A file has a size and either the
+// SHA-256 of its content (large files, in LFS) or its git object id. The hub
+// redirects to other hosts for the bytes of large files (Hugging Face, "Hub API
+// Endpoints"; huggingface_hub client).
 package hub
 
 import (
@@ -24,20 +24,20 @@ import (
 // DefaultEndpoint is the public hub.
 const DefaultEndpoint = "https://huggingface.co"
 
-// Waiting times. The hub counts requests in windows of five minutes ("Hub Rate
-// limits"), so waiting for the next one must be possible.
+// Timeouts and pauses. The hub counts requests in windows of five minutes ("Hub
+// Rate limits"), so a client must be able to wait for the next window.
 const (
 	defaultAttempts = 8
 	defaultMaxWait  = 10 * time.Minute
-	backoffFirst    = 500 * time.Millisecond
-	backoffMost     = 30 * time.Second
+	firstPause      = 500 * time.Millisecond
+	longestPause    = 30 * time.Second
 	dialTimeout     = 15 * time.Second
 	headerTimeout   = 60 * time.Second
 	maxRedirects    = 8
 )
 
-// Config says how to reach a hub. The zero value is the public hub without a
-// token.
+// A Config is the address of a hub and the token for it. The zero value is the
+// public hub without a token.
 type Config struct {
 	Endpoint string // http(s)://host[:port][/path]; empty: DefaultEndpoint
 	Token    string // sent to the endpoint's host only
@@ -45,19 +45,19 @@ type Config struct {
 	// unless Endpoint has the scheme, host and port of one of them. Empty: Token
 	// is for Endpoint, whatever that is.
 	TokenFor []string
-	Attempts int           // tries of one request, default 8
-	MaxWait  time.Duration // the longest that the hub may make a request wait, default 10 minutes
+	Attempts int           // attempts per request, default 8
+	MaxWait  time.Duration // the longest pause that the hub may ask for, default 10 minutes
 	Log      *slog.Logger  // of retries; nil: none
 
 	HTTP  *http.Client                                     // nil: a client of its own
 	Now   func() time.Time                                 // nil: time.Now
-	Sleep func(ctx context.Context, d time.Duration) error // nil: waits, and returns ctx's error if it ends first
+	Sleep func(ctx context.Context, d time.Duration) error // nil: waits, and returns the cause if ctx ends first
 	Rand  func() float64                                   // 0 to 1, nil: math/rand
 }
 
 // A Client reads one hub. It is safe for concurrent use. Errors of its calls:
 // Denied (no or wrong token, licence not accepted), NotFound, Transient (after
-// all attempts), Corrupt (an answer that cannot be), Invalid, Interrupted.
+// all attempts), Corrupt (an impossible answer), Invalid, Interrupted.
 type Client struct {
 	cfg  Config
 	base *url.URL
@@ -68,7 +68,7 @@ type Client struct {
 	cache    locations
 }
 
-// New makes a client. It asks no server.
+// New returns a client. It sends no request. Errors: Invalid.
 func New(cfg Config) (*Client, error) {
 	if cfg.Endpoint == "" {
 		cfg.Endpoint = DefaultEndpoint
@@ -110,7 +110,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.HTTP != nil {
 		client = *cfg.HTTP
 	}
-	// Redirects are followed here, where it is known who may see the token.
+	// The client follows redirects itself, because only the hub may get the token.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.http = &client
 	return c, nil
@@ -130,11 +130,11 @@ func origin(endpoint string) string {
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// Endpoint is the hub's address.
+// Endpoint returns the hub's address.
 func (c *Client) Endpoint() string { return c.base.String() }
 
-// newTransport speaks HTTP/1.1 only: ranges in flight shall use connections of
-// their own, so that one that stalls can be dropped alone.
+// newTransport speaks HTTP/1.1 only: each range in flight uses a connection of its
+// own, so that one that stalls can be dropped alone.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,

@@ -41,15 +41,6 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-func TestBackoffGrows(t *testing.T) {
-	for n := 1; n < 100; n++ {
-		low, high := backoff(n, 0), backoff(n, 1)
-		if low <= 0 || high > backoffMost || low > high {
-			t.Errorf("backoff(%d) is %s to %s", n, low, high)
-		}
-	}
-}
-
 func TestTokenOnlyForOrigin(t *testing.T) {
 	c, err := New(Config{Endpoint: "https://hub.example:8443/base", Token: "t"})
 	if err != nil {

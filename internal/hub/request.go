@@ -9,14 +9,15 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// errPatience ends the tries: the host asks for a longer pause than allowed.
+// errPatience ends the attempts: the host asks for a longer pause than allowed.
 var errPatience = errors.New("that is longer than allowed")
 
-// do sends a GET until it is answered, with at most cfg.Attempts tries. The
-// answer has a 2xx status; its body is the caller's to close.
+// do sends a GET, with at most cfg.Attempts attempts. The answer has a 2xx status;
+// the caller closes its body.
 func (c *Client) do(ctx context.Context, to *url.URL, header http.Header) (*http.Response, error) {
 	var last error
 	for try := 1; ; try++ {
@@ -31,8 +32,8 @@ func (c *Client) do(ctx context.Context, to *url.URL, header http.Header) (*http
 		if fault.Final(err) || try == c.cfg.Attempts || errors.Is(err, errPatience) {
 			break
 		}
-		pause := backoff(try, c.cfg.Rand())
-		c.cfg.Log.LogAttrs(ctx, levelRetry, "hub request is tried again", attrs(try, pause, err)...)
+		pause := backoff.Policy{First: firstPause, Most: longestPause, Rand: c.cfg.Rand}.After(try)
+		c.cfg.Log.LogAttrs(ctx, levelRetry, "retrying hub request", attrs(try, pause, err)...)
 		if err := c.cfg.Sleep(ctx, pause); err != nil {
 			return nil, err
 		}
@@ -64,8 +65,8 @@ func (c *Client) follow(ctx context.Context, to *url.URL, header http.Header) (*
 	return nil, fault.Errorf(fault.Transient, "%s redirects more than %d times", c.base.Host, maxRedirects)
 }
 
-// send sends one request, after the pause that its host asked for. Answers of
-// 400 and above are errors.
+// send sends one request, after the pause that its host asked for. It returns
+// answers of 400 and above as errors.
 func (c *Client) send(ctx context.Context, to *url.URL, header http.Header) (*http.Response, error) {
 	for {
 		pause := c.gates.wait(to.Host, c.cfg.Now())
@@ -73,10 +74,10 @@ func (c *Client) send(ctx context.Context, to *url.URL, header http.Header) (*ht
 			break
 		}
 		if pause > c.cfg.MaxWait {
-			return nil, fault.Errorf(fault.Transient, "%s asks to come back in %s: %w", to.Host, pause.Round(time.Second), errPatience)
+			return nil, fault.Errorf(fault.Transient, "%s asks for a pause of %s: %w", to.Host, pause.Round(time.Second), errPatience)
 		}
-		// Those who wait together must not come back together.
-		pause += time.Duration(c.cfg.Rand() * float64(backoffFirst))
+		// Requests that wait for the same time must not go on at the same time.
+		pause += time.Duration(c.cfg.Rand() * float64(firstPause))
 		if err := c.cfg.Sleep(ctx, pause); err != nil {
 			return nil, err
 		}
@@ -122,7 +123,7 @@ func redirects(status int) bool {
 	return false
 }
 
-// discard reads a little of a body, so that the connection can be used again.
+// discard reads the rest of a short body, so that the connection can be reused.
 func discard(resp *http.Response) {
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 	_ = resp.Body.Close()

@@ -8,20 +8,10 @@ import (
 	"time"
 )
 
-// backoff is the pause before try number n (from 1): it doubles, up to a
-// limit, and half of it is random, so that many clients do not come back as one.
-func backoff(n int, random float64) time.Duration {
-	d := backoffMost
-	if n < 8 {
-		d = min(backoffMost, backoffFirst<<(n-1))
-	}
-	return d/2 + time.Duration(random*float64(d/2))
-}
-
-// toldWait is how long a server asks to wait, from Retry-After (seconds or a
+// toldWait returns the pause that a server asks for in Retry-After (seconds or a
 // date, RFC 9110 section 10.2.3) or RateLimit (draft-ietf-httpapi-ratelimit-headers:
-// r is what remains, t the seconds until it is renewed). For other answers than
-// 429 RateLimit counts only when nothing remains.
+// r is the remaining quota, t the seconds until it is renewed). Without a 429,
+// RateLimit counts only when no quota remains.
 func toldWait(h http.Header, limited bool, now time.Time) time.Duration {
 	if v := h.Get("Retry-After"); v != "" {
 		if d, ok := retryAfter(v, now); ok {
@@ -35,7 +25,7 @@ func toldWait(h http.Header, limited bool, now time.Time) time.Duration {
 	return 0
 }
 
-// longest keeps what servers say within what a Duration can hold.
+// longest is the longest pause, so that it fits a Duration.
 const longest = 365 * 24 * time.Hour
 
 func retryAfter(v string, now time.Time) (time.Duration, bool) {
@@ -45,7 +35,7 @@ func retryAfter(v string, now time.Time) (time.Duration, bool) {
 	return seconds(strings.TrimSpace(v))
 }
 
-// seconds reads a count of seconds that is not negative.
+// seconds parses a number of seconds that is not negative.
 func seconds(v string) (time.Duration, bool) {
 	s, err := strconv.ParseFloat(v, 64)
 	if err != nil || !(s >= 0) {
@@ -57,7 +47,7 @@ func seconds(v string) (time.Duration, bool) {
 	return time.Duration(s * float64(time.Second)), true
 }
 
-// rateLimit reads `"api";r=0;t=55`.
+// rateLimit parses `"api";r=0;t=55`.
 func rateLimit(v string) (remaining int64, reset time.Duration, ok bool) {
 	var haveR, haveT bool
 	for field := range strings.SplitSeq(v, ";") {
@@ -73,8 +63,7 @@ func rateLimit(v string) (remaining int64, reset time.Duration, ok bool) {
 	return remaining, reset, haveR && haveT
 }
 
-// gates holds back requests to hosts that asked to be left alone for a while,
-// so that one refused request quiets all of them.
+// gates delays all requests to a host that asked one of them for a pause.
 type gates struct {
 	mu    sync.Mutex
 	until map[string]time.Time
@@ -88,7 +77,7 @@ func (g *gates) shut(host string, until time.Time) {
 	}
 }
 
-// wait is how long a request to the host must wait.
+// wait returns the pause before a request to the host.
 func (g *gates) wait(host string, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/local"
 	"github.com/gorizond/koldun/internal/progress"
 )
@@ -143,7 +144,7 @@ func (t *Terminal) progress(e local.Event, o *object) []string {
 		if told.Phase == "" || p.Stage == "" {
 			return nil // it was done before
 		}
-		return t.line(e, t.ok, green, p.Stage+" "+size(p.Bytes))
+		return t.line(e, t.ok, green, p.Stage+" "+bytesize.Format(p.Bytes))
 	case progress.Failed:
 		t.screen.drop(o.key)
 		return t.line(e, t.bad, red, p.Stage+": "+p.Message)
@@ -173,12 +174,12 @@ func (t *Terminal) picture(p progress.Report, columns int) string {
 
 // amount is how much is done, how fast, and how long it may take.
 func amount(p progress.Report) string {
-	text := size(p.Bytes)
+	text := bytesize.Format(p.Bytes)
 	if p.Total > 0 {
-		text = fmt.Sprintf("%3d%%  %s of %s", p.Percent(), size(p.Bytes), size(p.Total))
+		text = fmt.Sprintf("%3d%%  %s of %s", p.Percent(), bytesize.Format(p.Bytes), bytesize.Format(p.Total))
 	}
 	if p.BytesPerSecond > 0 {
-		text += "  " + size(p.BytesPerSecond) + "/s"
+		text += "  " + bytesize.Format(p.BytesPerSecond) + "/s"
 		if left := p.Total - p.Bytes; left > 0 {
 			text += "  " + span(time.Duration(left/p.BytesPerSecond)*time.Second) + " left"
 		}

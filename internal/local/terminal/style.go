@@ -44,21 +44,6 @@ func (s style) bar(percent, columns int) string {
 	return s.paint(green, strings.Repeat(s.full, full)) + s.paint(dim, strings.Repeat(s.empty, columns-full))
 }
 
-// size is a number of bytes for people.
-func size(n int64) string {
-	if n < 1<<10 {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, unit := float64(n)/(1<<10), "KiB"
-	for _, next := range []string{"MiB", "GiB", "TiB"} {
-		if f < 1000 {
-			break
-		}
-		f, unit = f/(1<<10), next
-	}
-	return fmt.Sprintf("%.1f %s", f, unit)
-}
-
 // span is a duration for people: 0.3s, 12.1s, 4m05s, 2h10m.
 func span(d time.Duration) string {
 	switch {

@@ -157,11 +157,6 @@ func TestWords(t *testing.T) {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1 << 20: "1.0 MiB", 100 << 30: "100.0 GiB", 1 << 50: "1024.0 TiB"} {
-		if got := size(n); got != want {
-			t.Errorf("size(%d) = %q, want %q", n, got, want)
-		}
-	}
 	for line, want := range map[string]string{"abcdef": "abc", "ab": "ab", "\x1b[1mabcd\x1b[0m": "\x1b[1mabc\x1b[0m", "жжжж": "жжж"} {
 		if got := cut(line, 3); got != want {
 			t.Errorf("cut(%q) = %q, want %q", line, got, want)
