@@ -1,11 +1,10 @@
-// Package convert turns models as Hugging Face keeps them (safetensors,
-// config.json, tokenizer files) into the .m and .t files of distributed-llama,
-// with the bytes its own converter writes.
+// Package convert converts models in the format of Hugging Face (safetensors,
+// config.json, tokenizer files) to the .m and .t files of distributed-llama, with
+// the same bytes as its own converter.
 //
 // It reads ranges and writes parts, so that its memory does not grow with the
-// model; it uses all cores; it continues where an earlier process stopped; and
-// it writes a manifest last, so that a folder either holds a whole model or
-// none.
+// model; it uses all cores; it continues where an earlier process stopped; and it
+// writes a manifest last, so that a folder holds either a complete model or none.
 package convert
 
 import (
@@ -23,11 +22,11 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// Version names the bytes that a conversion writes. It changes when the same
-// input would give other bytes.
+// Version is the version of the bytes that a conversion writes. It changes when
+// the same input gives other bytes.
 const Version = "koldun-convert/1"
 
-// A Part says which of the two files to write.
+// A Part is one of the two files.
 type Part string
 
 // The parts.
@@ -41,7 +40,7 @@ const (
 // Weights not for the tokenizer alone.
 type Config struct {
 	From, To objectstore.Store
-	Name     string // goes into the file names
+	Name     string // in the file names
 	Weights  topology.FloatType
 	Only     Part
 	Workers  int           // goroutines that compute; 0 is one per core
@@ -80,10 +79,10 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// Run converts a model and returns the manifest it wrote, or the one that was
-// there already for the same input. It blocks until done. After an error no
-// manifest is there that names files this call has touched; calling again
-// continues, except after errors that cannot pass.
+// Run converts a model and returns the manifest that it wrote, or the existing one
+// for the same input. It blocks until done. After an error there is no manifest
+// that lists files of this call; another call continues, unless the error is
+// final.
 func Run(ctx context.Context, cfg Config) (manifest.Manifest, error) {
 	if err := cfg.complete(); err != nil {
 		return manifest.Manifest{}, fmt.Errorf("cannot convert model: %w", err)
@@ -120,7 +119,7 @@ func run(ctx context.Context, cfg Config, r *reporter) (manifest.Manifest, error
 		Kind: manifest.Converted, Origin: src.origin, Name: cfg.Name, Weights: string(cfg.Weights), Converter: Version,
 		Files: dst.kept(),
 	}
-	if cfg.Only == Tokenizer && len(out.Files) > 0 { // beside the model that is there
+	if cfg.Only == Tokenizer && len(out.Files) > 0 { // keeps the existing model
 		out.Weights, out.Shape = dst.old.Weights, dst.old.Shape
 	}
 	if err := w.write(ctx, cfg, src, dst, r, &out); err != nil {
@@ -130,14 +129,14 @@ func run(ctx context.Context, cfg Config, r *reporter) (manifest.Manifest, error
 	return dst.seal(ctx, out)
 }
 
-// work is what a conversion has to write.
+// work is the output of a conversion.
 type work struct {
-	model     *plan  // nil: not wanted
-	tokenizer []byte // nil: not wanted
+	model     *plan  // nil: none
+	tokenizer []byte // nil: none
 }
 
-// prepare reads everything but the weights, so that what can be refused is
-// refused before anything is written.
+// prepare reads everything but the weights, so that bad input fails before anything
+// is written.
 func prepare(ctx context.Context, cfg Config, src *source) (work, error) {
 	var w work
 	var err error

@@ -11,14 +11,14 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// saveEvery is the number of parts between two saved states of a digest. A
-// process that continues on S3 computes at most so many parts again without
-// writing them.
+// saveEvery is the number of parts between two saved states of a digest. A process
+// that continues on S3 computes at most that many parts again without writing
+// them.
 const saveEvery = 8
 
-// A digest is the SHA-256 over the parts of a file in order, which can
-// continue in another process: its state after the last part of the unbroken
-// beginning that is stored is saved with the upload.
+// A digest is the SHA-256 over the parts of a file in order. Another process can
+// continue it: the upload holds its state after the last part of the contiguous
+// stored beginning.
 type digest struct {
 	sum   hash.Hash
 	parts int // in sum
@@ -33,7 +33,7 @@ type digest struct {
 	saving sync.Mutex
 }
 
-// digestState is what is saved.
+// A digestState is the saved form of a digest.
 type digestState struct {
 	Parts  int    `json:"parts"`
 	SHA256 []byte `json:"sha256"` // as crypto/sha256 marshals it
@@ -65,7 +65,7 @@ func resumeDigest(up objectstore.Upload, stored map[int]int64) *digest {
 	return d
 }
 
-// add puts the next part into the digest. Not safe for concurrent use.
+// add hashes the next part. Not safe for concurrent use.
 func (d *digest) add(body []byte) error {
 	d.sum.Write(body)
 	state, err := d.sum.(encoding.BinaryMarshaler).MarshalBinary()
@@ -79,12 +79,12 @@ func (d *digest) add(body []byte) error {
 	return nil
 }
 
-// stored notes that a part, which is in the digest, is in the store, and saves
-// the state from time to time.
+// stored records that a hashed part is stored, and saves the state from time to
+// time.
 func (d *digest) stored(ctx context.Context, up objectstore.Upload, number int) error {
 	d.advance(number)
 	if !d.saving.TryLock() {
-		return nil // the one who saves now, or the next one, sees to it
+		return nil // the running save or the next one covers it
 	}
 	defer d.saving.Unlock()
 	s, due := d.due()
@@ -98,7 +98,7 @@ func (d *digest) stored(ctx context.Context, up objectstore.Upload, number int) 
 	return up.SaveState(ctx, raw)
 }
 
-// advance lengthens the beginning.
+// advance extends the beginning.
 func (d *digest) advance(number int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +111,7 @@ func (d *digest) advance(number int) {
 	}
 }
 
-// due is the state to be saved, if it is worth it.
+// due returns the state to save, or nil if a save is not worth it yet.
 func (d *digest) due() (digestState, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// Sizes of a filler's buffers: what is read at once, and the values that are
-// encoded at once, few enough to stay in the processor's nearest cache.
+// Sizes of a filler's buffers: bytes per read, and values per encoding, few enough
+// to stay in the first-level cache.
 const (
 	readSize   = 1 << 18
 	chunkElems = 1 << 12
@@ -59,7 +59,7 @@ func (f *filler) fill(ctx context.Context, dst []byte, off int64) error {
 	return nil
 }
 
-// unit is the smallest number of values that is encoded at once, and its size.
+// unit returns the smallest number of values that can be encoded, and its size.
 func unit(t topology.FloatType) (elems, size int64) {
 	if t.Blocked() {
 		return topology.Block, t.Bytes(topology.Block)
@@ -67,8 +67,8 @@ func unit(t topology.FloatType) (elems, size int64) {
 	return 1, t.Bytes(1)
 }
 
-// tensor computes the bytes of a tensor from byte from on. A range that begins
-// or ends inside of a block gets the part of it.
+// tensor computes the bytes of a tensor from byte from on. A range may begin or end
+// inside a block.
 func (f *filler) tensor(ctx context.Context, t placed, dst []byte, from int64) error {
 	elems, size := unit(t.Type)
 	first := from / size
@@ -79,7 +79,7 @@ func (f *filler) tensor(ctx context.Context, t placed, dst []byte, from int64) e
 	}
 	defer func() { _ = body.Close() }()
 
-	skip := from - first*size // bytes of the first block that are not wanted
+	skip := from - first*size // bytes of the first block before from
 	elem := first * elems
 	for len(dst) > 0 {
 		if skip > 0 || int64(len(dst)) < size {
@@ -119,7 +119,7 @@ func (f *filler) chunk(body io.Reader, t placed, elem int64, dst []byte) error {
 	return nil
 }
 
-// notFinite names the first value that is not a number.
+// notFinite returns an error that names the first value that is not finite.
 func notFinite(t placed, elem int64, values []float32) error {
 	for i, v := range values {
 		if v-v == 0 {
@@ -135,8 +135,8 @@ func notFinite(t placed, elem int64, values []float32) error {
 	return fault.Errorf(fault.Internal, "a value is not finite")
 }
 
-// open gives the raw values begin to end of a tensor, in the order of the
-// model file.
+// open returns the raw values begin to end of a tensor, in the order of the model
+// file.
 func (f *filler) open(ctx context.Context, t placed, begin, end int64) (io.ReadCloser, error) {
 	width := t.from.DType.Size()
 	if t.heads == 0 {
@@ -165,7 +165,7 @@ type withCloser struct {
 	io.Closer
 }
 
-// openRange reads ahead in large steps, whatever the size of the reads.
+// openRange reads ahead in large steps, independent of the size of the reads.
 func (f *filler) openRange(ctx context.Context, t stored, begin, end int64) (io.ReadCloser, error) {
 	body, err := f.store.Open(ctx, t.file, t.Offset+begin, end-begin)
 	if err != nil {

@@ -15,16 +15,15 @@ import (
 
 // Memory of the pipeline in bytes, besides the small buffers of each worker.
 const (
-	partMemory = 64 << 20 // of all parts at work
+	partMemory = 64 << 20 // of all parts in flight
 	headMemory = 24 << 20 // of all heads being reordered
-	sliceSize  = 2 << 20  // of what one worker computes at once
+	sliceSize  = 2 << 20  // of the range that a worker computes at a time
 	uploaders  = 4
 )
 
-// A pipeline computes the parts of a file and uploads them. Parts are handed
-// out in order and cut into slices, which workers compute in any order; whole
-// parts go into the digest in order and from there to the uploaders, which
-// give the buffer back.
+// A pipeline computes the parts of a file and uploads them. produce cuts parts into
+// slices in order, workers compute the slices in any order, the digest takes
+// complete parts in order, and the uploaders write them and return their buffers.
 type pipeline struct {
 	plan    *plan
 	source  objectstore.Store
@@ -35,13 +34,13 @@ type pipeline struct {
 	stored  map[int]int64 // parts that an earlier process uploaded
 	digest  *digest
 
-	free   chan []byte // buffers not at work
+	free   chan []byte // unused buffers
 	slices chan slice  // to be computed
 	filled chan *part  // computed, in any order
-	ready  chan *part  // in the digest, to be uploaded
+	ready  chan *part  // hashed, to be uploaded
 }
 
-// A part is one part of the upload on its way.
+// A part is one part of the upload in flight.
 type part struct {
 	number int // from 1
 	offset int64
@@ -68,7 +67,7 @@ func newPipeline(cfg Config, p *plan, up objectstore.Upload, o objectstore.Uploa
 		w.workers = max(1, min(w.workers, int(headMemory/head)))
 	}
 	for range slots {
-		w.free <- nil // made when first used
+		w.free <- nil // allocated at first use
 	}
 	return w
 }
@@ -104,7 +103,7 @@ func (w *pipeline) run(ctx context.Context) ([]byte, error) {
 	return w.digest.sum.Sum(nil), nil
 }
 
-// produce hands out the parts that are not in the digest yet.
+// produce sends the slices of the parts that are not hashed yet.
 func (w *pipeline) produce(ctx context.Context) error {
 	defer close(w.slices)
 	for number := w.digest.parts + 1; number <= w.options.Parts(); number++ {
@@ -170,7 +169,7 @@ func (w *pipeline) readBack(ctx context.Context, number int, body []byte) error 
 	return err
 }
 
-// sequence puts computed parts into the digest in order.
+// sequence hashes computed parts in order.
 func (w *pipeline) sequence(ctx context.Context) error {
 	defer close(w.ready)
 	waiting := map[int]*part{} // at most as many as there are buffers
@@ -208,7 +207,7 @@ func (w *pipeline) upload(ctx context.Context) error {
 	return nil
 }
 
-// at names the tensor at an offset of the file.
+// at returns the name of the tensor at an offset of the file.
 func (p *plan) at(off int64) string {
 	i := sort.Search(len(p.tensors), func(i int) bool { return p.tensors[i].End() > off })
 	if i == len(p.tensors) {

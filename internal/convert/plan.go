@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// A plan says where every byte of the model file comes from.
+// A plan maps every byte of the model file to its source.
 type plan struct {
 	header  dllama.Header
 	prefix  []byte   // the encoded header
@@ -25,14 +25,13 @@ type plan struct {
 type placed struct {
 	dllama.Tensor
 	from  stored
-	heads int // rows of each of so many heads are reordered; 0: rows stay
+	heads int // number of heads whose rows are reordered; 0: none
 }
 
 // maxHead bounds the rows of one head, which are reordered in memory.
 const maxHead = 1 << 25
 
-// planModel checks everything that can be wrong before the first weight is
-// read.
+// planModel validates everything that it can before the first weight is read.
 func planModel(ctx context.Context, cfg Config, src *source) (*plan, error) {
 	raw, err := src.required(ctx, "config.json", maxConfig)
 	if err != nil {
@@ -108,7 +107,8 @@ func place(t dllama.Tensor, h dllama.Header, w weights) (placed, error) {
 	return p, nil
 }
 
-// headSize is the size of one head's rows in the source, 0 if rows stay.
+// headSize returns the size of one head's rows in the source, 0 if rows keep their
+// order.
 func (p placed) headSize() int64 {
 	if p.heads == 0 {
 		return 0
@@ -116,7 +116,7 @@ func (p placed) headSize() int64 {
 	return p.from.Size / int64(p.heads)
 }
 
-// warnUnused tells of weights that the model file has no place for.
+// warnUnused logs the weights that the model file has no place for.
 func warnUnused(log *slog.Logger, p *plan, w weights) {
 	used := map[string]bool{}
 	for _, t := range p.tensors {

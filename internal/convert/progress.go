@@ -11,7 +11,7 @@ import (
 // window is the time over which the rate is measured.
 const window = 5 * time.Second
 
-// A reporter turns finished bytes into reports.
+// A reporter makes reports from counts of finished bytes.
 type reporter struct {
 	mu      sync.Mutex
 	send    progress.Func

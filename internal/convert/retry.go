@@ -9,12 +9,12 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// pauses between attempts to read a range. The stores repeat single calls
-// themselves; this is for connections that break while a range streams.
+// pauses between attempts to read a range. The stores retry single calls
+// themselves; these are for connections that break while a range streams.
 var pauses = [...]time.Duration{200 * time.Millisecond, time.Second, 5 * time.Second}
 
-// retry repeats what a broken connection can end. It returns at once on other
-// errors and when ctx ends.
+// retry repeats work after errors of broken connections. It returns at once on
+// other errors and when ctx ends.
 func retry(ctx context.Context, work func() error) error {
 	err := work()
 	for _, pause := range pauses {

@@ -31,8 +31,8 @@ type stored struct {
 // weights finds tensors by name in any of the files.
 type weights map[string]stored
 
-// openWeights reads the headers of all safetensors files. A tensor may stand
-// in two files only if the index says which one counts.
+// openWeights reads the headers of all safetensors files. Two files may hold the
+// same tensor only if the index names one of them.
 func (s *source) openWeights(ctx context.Context) (weights, error) {
 	index, err := s.index(ctx)
 	if err != nil {
@@ -71,8 +71,8 @@ func (s *source) openWeights(ctx context.Context) (weights, error) {
 	return w, nil
 }
 
-// index reads which file each tensor is in, where the repository says so, and
-// checks that the files are there.
+// index reads the repository's index of tensors, if it has one, and checks that its
+// files exist.
 func (s *source) index(ctx context.Context) (map[string]string, error) {
 	raw, err := s.optional(ctx, indexFile, maxSmall)
 	if err != nil || raw == nil {
@@ -96,7 +96,7 @@ func (s *source) index(ctx context.Context) (map[string]string, error) {
 	return index.WeightMap, nil
 }
 
-// headers reads the headers of several files at once.
+// headers reads the headers of several files concurrently.
 func (s *source) headers(ctx context.Context, files []string) ([][]safetensors.Tensor, error) {
 	headers := make([][]safetensors.Tensor, len(files))
 	budget := &budget{left: maxHeaderBytes}
@@ -135,7 +135,7 @@ func (s *source) header(ctx context.Context, file string, b *budget) ([]safetens
 	return safetensors.Parse(header, size)
 }
 
-// A budget is an amount that several goroutines use up.
+// A budget is an amount that several goroutines consume.
 type budget struct {
 	mu   sync.Mutex
 	left int64

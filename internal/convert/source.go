@@ -30,9 +30,9 @@ type source struct {
 	digest string // identifies the input, hex
 }
 
-// openSource lists the folder. With a source manifest the files must be what
-// it lists, and its digest identifies the input; without one, names, sizes,
-// ETags and times of the files do.
+// openSource lists the folder. With a source manifest the files must match it, and
+// its digest identifies the input; without one, names, sizes, ETags and times of
+// the files do.
 func openSource(ctx context.Context, store objectstore.Store) (*source, error) {
 	all, err := store.List(ctx, "")
 	if err != nil {
@@ -60,8 +60,8 @@ func openSource(ctx context.Context, store objectstore.Store) (*source, error) {
 	return s, nil
 }
 
-// isOutput tells files that a conversion writes. They are no input when it
-// writes into the folder it reads.
+// isOutput reports whether a conversion writes a file of that name. Such a file is
+// not input when the conversion writes into the folder that it reads.
 func isOutput(name string) bool {
 	return strings.HasPrefix(name, "dllama_") && (strings.HasSuffix(name, ".m") || strings.HasSuffix(name, ".t"))
 }

@@ -17,8 +17,8 @@ import (
 type target struct {
 	store  objectstore.Store
 	cfg    Config
-	want   []string // names of the files to be written
-	there  bool     // a manifest is there
+	want   []string // names of the files to write
+	there  bool     // a manifest exists
 	old    manifest.Manifest
 	usable bool // old describes a conversion of the same input
 	sizes  map[string]int64
@@ -62,8 +62,8 @@ func openTarget(ctx context.Context, cfg Config, src *source) (*target, error) {
 	return t, t.stat(ctx)
 }
 
-// warnReplaced tells why a manifest will no longer list what it lists now: a
-// folder is one model of one type, which is all that its readers look for.
+// warnReplaced logs why the manifest drops files: a folder holds one model of one
+// type.
 func (t *target) warnReplaced() {
 	if t.usable || t.old.Kind != manifest.Converted || t.old.Weights == "" {
 		return
@@ -72,7 +72,7 @@ func (t *target) warnReplaced() {
 		"target", t.cfg.To.URL(), "name", t.old.Name, "weights", t.old.Weights)
 }
 
-// stat finds the sizes of the listed files.
+// stat reads the sizes of the listed files.
 func (t *target) stat(ctx context.Context) error {
 	if !t.usable {
 		return nil
@@ -90,14 +90,14 @@ func (t *target) stat(ctx context.Context) error {
 	return nil
 }
 
-// whole reports whether a file stands as listed.
+// whole reports whether a file matches its entry.
 func (t *target) whole(f manifest.File) bool {
 	size, ok := t.sizes[f.Path]
 	return ok && size == f.Size
 }
 
-// present is the manifest that is there, if it describes what the conversion
-// would write.
+// present returns the existing manifest, if it describes the output of this
+// conversion.
 func (t *target) present() (manifest.Manifest, bool) {
 	if !t.usable {
 		return manifest.Manifest{}, false
@@ -111,8 +111,8 @@ func (t *target) present() (manifest.Manifest, bool) {
 	return t.old, true
 }
 
-// kept are the listed files of the same conversion that this run does not
-// write: the model when only the tokenizer is converted, and the other way.
+// kept returns the listed files of the same conversion that this run does not
+// write: the model when it converts only the tokenizer, and vice versa.
 func (t *target) kept() []manifest.File {
 	if !t.usable {
 		return nil
@@ -135,7 +135,7 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// unseal removes the manifest before a file it may list is replaced.
+// unseal removes the manifest before a file that it may list is replaced.
 func (t *target) unseal(ctx context.Context) error {
 	if !t.there {
 		return nil

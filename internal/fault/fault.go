@@ -1,4 +1,4 @@
-// Package fault classifies errors by what the reader of the error can do about it.
+// Package fault classifies errors by what the reader can do about them.
 //
 // A kind is chosen where the cause is known (an HTTP status, an S3 error code,
 // a parser) and survives wrapping; the edges turn it into an exit status, an
@@ -11,19 +11,19 @@ import (
 	"fmt"
 )
 
-// A Kind says what sort of remedy an error needs.
+// A Kind is the class of remedy that an error needs.
 type Kind string
 
 // The kinds. An error without a kind is Internal.
 const (
-	Internal    Kind = "Internal"    // a defect of ours or something unforeseen
-	Invalid     Kind = "Invalid"     // the input is wrong: mend it and try again
+	Internal    Kind = "Internal"    // a defect of ours, or unforeseen
+	Invalid     Kind = "Invalid"     // the input is wrong: correct it and try again
 	Unsupported Kind = "Unsupported" // the input is well formed, but nothing here can handle it
 	Denied      Kind = "Denied"      // credentials are missing, wrong or not sufficient
 	NotFound    Kind = "NotFound"    // the named thing does not exist
 	Quota       Kind = "Quota"       // a disk, bucket or account is full
 	Corrupt     Kind = "Corrupt"     // bytes do not match their size, digest or format
-	Conflict    Kind = "Conflict"    // somebody else holds or changed the thing
+	Conflict    Kind = "Conflict"    // another owner holds the thing, or changed it
 	Transient   Kind = "Transient"   // trying again later may succeed
 	Interrupted Kind = "Interrupted" // the caller asked to stop
 )
@@ -72,8 +72,8 @@ func KindOf(err error) Kind {
 // Is reports whether err is of the kind.
 func Is(err error, kind Kind) bool { return KindOf(err) == kind }
 
-// UnlessStopped is err, or nil if ctx has been cancelled: whoever is told to
-// stop before it could begin has done what it was told.
+// UnlessStopped returns err, or nil if ctx has been cancelled: a server that is
+// stopped before it could start has not failed.
 func UnlessStopped(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
@@ -81,8 +81,8 @@ func UnlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// ExitCode is the exit status of a process that ends with err. Jobs are told
-// apart by it (podFailurePolicy): 0 success, 1 internal, 10 invalid input or
+// ExitCode returns the exit status of a process that ends with err. The
+// podFailurePolicy of Jobs reads it: 0 success, 1 internal, 10 invalid input or
 // unsupported, 11 denied, 12 not found, 13 quota, 14 corrupt, 15 conflict,
 // 75 transient (EX_TEMPFAIL of sysexits.h), 130 interrupted.
 func ExitCode(err error) int {
@@ -109,7 +109,7 @@ func ExitCode(err error) int {
 	return 1
 }
 
-// Final reports whether trying the same again cannot help.
+// Final reports whether another attempt cannot succeed.
 func Final(err error) bool {
 	switch KindOf(err) {
 	case Invalid, Unsupported, Denied, NotFound, Quota, Corrupt, Conflict:

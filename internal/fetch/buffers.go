@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// buffers bound the memory for parts. They are given in the order in which they
-// are asked for.
+// buffers bound the memory for parts. get returns buffers in the order of its
+// calls.
 type buffers struct {
-	size   int64 // of a usual buffer
+	size   int64 // of a full buffer
 	budget int64
 	sem    *semaphore.Weighted
 
@@ -20,10 +20,10 @@ type buffers struct {
 	used int
 }
 
-// collectEvery is after how many buffers the garbage of their requests is
-// collected. Left to itself the collector waits until there is as much garbage
-// as there is in use, which is all the buffers: twice the memory. There is
-// little else to look through, so that a collection costs about a millisecond.
+// collectEvery is the number of buffers after which the garbage of their requests
+// is collected. By default the collector waits until there is as much garbage as
+// live memory, which is all buffers: twice the memory. There is little else to
+// scan, so a collection costs about a millisecond.
 const collectEvery = 32
 
 func newBuffers(size int64, count int) *buffers {
@@ -31,8 +31,8 @@ func newBuffers(size int64, count int) *buffers {
 	return &buffers{size: size, budget: budget, sem: semaphore.NewWeighted(budget)}
 }
 
-// get waits for a buffer of n bytes. One of more than the whole budget is given
-// when nobody else has any.
+// get waits for a buffer of n bytes. It returns one that exceeds the whole budget
+// when no other is in use.
 func (b *buffers) get(ctx context.Context, n int64) ([]byte, error) {
 	if err := b.sem.Acquire(ctx, b.weight(n)); err != nil {
 		return nil, context.Cause(ctx)
@@ -64,5 +64,5 @@ func (b *buffers) put(buf []byte) {
 	b.sem.Release(b.weight(int64(len(buf))))
 }
 
-// weight counts every usual buffer as a full one, since it occupies that much.
+// weight returns the memory that a buffer occupies: pooled buffers have full size.
 func (b *buffers) weight(n int64) int64 { return min(max(n, b.size), b.budget) }

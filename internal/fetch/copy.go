@@ -12,18 +12,18 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// CopyConfig says what to copy from one store to another.
+// A CopyConfig is what to copy from one store to another.
 type CopyConfig struct {
 	From, To objectstore.Store
 	Options
 }
 
-// Copy copies a model and returns the manifest it wrote, or the one it found if
-// the target already has these very files. Each file is checked against the
-// source's manifest, whose words the target's repeats except for the ETags. A
-// source without a manifest, such as a folder made by hand, is taken as it is:
-// its files are chosen by the patterns, and their digests become known on the
-// way. Errors are those of Run.
+// Copy copies a model and returns the manifest that it wrote, or the existing one
+// if the target already has the same files. It checks each file against the
+// source's manifest; the target's manifest is the same except for the ETags. From
+// a source without a manifest, such as a folder made by hand, it copies the files
+// that the patterns choose and computes their digests on the way. Errors are those
+// of Run.
 func Copy(ctx context.Context, cfg CopyConfig) (manifest.Manifest, error) {
 	if cfg.From == nil {
 		return manifest.Manifest{}, fault.Errorf(fault.Invalid, "cannot copy: no source is given")
@@ -77,8 +77,8 @@ func runCopy(ctx context.Context, cfg CopyConfig) (_ manifest.Manifest, err erro
 	})
 }
 
-// copyPlain copies a source that has no manifest. Its listing stands for its
-// content: a file that changes its size, ETag or time is another one.
+// copyPlain copies a source without a manifest. Its listing identifies its content:
+// a file with another size, ETag or time is another file.
 func copyPlain(ctx context.Context, cfg CopyConfig, j *job) (manifest.Manifest, error) {
 	list, err := (&patientStore{Store: cfg.From, retrier: j.retrier}).List(ctx, "")
 	if err != nil {

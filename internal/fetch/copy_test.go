@@ -2,6 +2,7 @@ package fetch_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -144,23 +145,24 @@ func TestCopyResumes(t *testing.T) {
 		defer cancel()
 		kept := 0
 		cfg := copyConfig(t, from, &spy{Store: to, saved: func(name string, state []byte) {
-			if name == large && strings.Contains(string(state), `"parts":2`) {
-				kept = 2
+			var saved struct{ Parts int }
+			if name == large && kept == 0 && json.Unmarshal(state, &saved) == nil && saved.Parts > 0 {
+				kept = saved.Parts
 				cancel()
 			}
 		}})
 		cfg.Include = []string{large}
 		cfg.Concurrency = 1
 		_, err := fetch.Copy(ctx, cfg)
-		if !fault.Is(err, fault.Interrupted) || kept != 2 {
+		if !fault.Is(err, fault.Interrupted) || kept == 0 {
 			t.Fatalf("Copy = %v, %d parts kept", err, kept)
 		}
 		wrote := 0
 		cfg.To = &spy{Store: to, wrote: func(string, int) { wrote++ }}
 		mustCopy(t, cfg)
 		verify(t, to, map[string][]byte{large: repo()[large]})
-		if wrote > 2 {
-			t.Errorf("%d parts of 4 written after resuming at 2", wrote)
+		if wrote > 4-kept {
+			t.Errorf("%d parts of 4 written after resuming at %d", wrote, kept)
 		}
 	})
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A digest is fed a file's bytes in order. Its state can be kept and taken up
-// by another process.
+// A digest hashes a file's bytes in order. Another process can continue it from
+// its saved state.
 type digest struct {
-	parts  int // of the upload, that have been written into it
+	parts  int // of the upload, hashed so far
 	sha256 hash.Hash
 	git    hash.Hash // nil unless the item has a git id
 }
 
-// digestState is the kept form.
+// A digestState is the saved form of a digest.
 type digestState struct {
 	Parts  int    `json:"parts"`
 	SHA256 []byte `json:"sha256"`
@@ -37,9 +37,9 @@ func newDigest(it item) *digest {
 	return d
 }
 
-// resumeDigest takes up a kept state, if the parts it covers are all stored.
-// Otherwise it begins anew. A state that lies shows at the end, when the digest
-// is compared.
+// resumeDigest continues from a saved state if the parts that it covers are all
+// stored, and otherwise starts again. The final comparison of the digest reveals
+// a wrong state.
 func resumeDigest(it item, state []byte, stored map[int]int64) *digest {
 	var s digestState
 	if len(state) == 0 || json.Unmarshal(state, &s) != nil || s.Parts < 0 || s.Parts > len(stored) {
@@ -103,7 +103,7 @@ func save(h hash.Hash) []byte {
 
 func (d *digest) sum() string { return hex.EncodeToString(d.sha256.Sum(nil)) }
 
-// check compares with what the item must be. The error is Corrupt.
+// check compares the digest with that of the item. Errors: Corrupt.
 func (d *digest) check(it item) error {
 	if sum := d.sum(); it.sha256 != "" && sum != it.sha256 {
 		return fault.Errorf(fault.Corrupt, "its SHA-256 is %s, must be %s", sum, it.sha256)
@@ -117,7 +117,7 @@ func (d *digest) check(it item) error {
 	return nil
 }
 
-// read hashes a whole stream that must have the item's size.
+// read hashes a whole stream, which must have the item's size.
 func (d *digest) read(r io.Reader, it item) error {
 	n, err := io.CopyBuffer(struct{ io.Writer }{d}, r, make([]byte, 256<<10))
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package fetch brings the files of a model from a hub, a bucket or a folder to
-// a bucket or a folder, without a copy on the way and with memory bounded by
+// Package fetch transfers the files of a model from a hub, a bucket or a folder to
+// a bucket or a folder, without an intermediate copy and with memory bounded by
 // concurrency times part size.
 //
-// Every byte is hashed while it passes; a file becomes visible only after its
-// size and digest are those that the source states, and the manifest is written
-// when all files are there. A run that was killed is continued by the next one
-// from the parts that were stored.
+// It hashes every byte on the way. A file becomes visible only when its size and
+// digest match those of the source, and the manifest is written after all files.
+// The next run continues a killed one from the stored parts.
 package fetch
 
 import (
@@ -31,19 +30,19 @@ type Hub interface {
 	Open(ctx context.Context, repo, commit, path string, offset, length int64) (io.ReadCloser, error)
 }
 
-// Options hold for all sources. The zero value is usable.
+// Options apply to all sources. The zero value is usable.
 type Options struct {
-	// Include and Exclude choose files by patterns in which * stands for any
-	// characters, slashes too. Both empty: what a conversion needs.
+	// Include and Exclude choose files by patterns in which * matches any
+	// characters including slashes. Both empty: the files that a conversion needs.
 	Include, Exclude []string
-	Concurrency      int           // ranges under way at once, default 8
+	Concurrency      int           // ranges in flight, default 8
 	PartSize         int64         // bytes of a range, 5 MiB or more, default 8 MiB; grows for files over 10,000 parts
-	Stall            time.Duration // a connection that brings less than 512 bytes/s for so long is replaced, default 30 s
+	Stall            time.Duration // a connection with less than 512 bytes/s for that time is replaced, default 30 s
 	Progress         progress.Func // nil: none
 	Log              *slog.Logger  // nil: none
 }
 
-// Config says what to fetch from a hub, and where to.
+// A Config is what to fetch from a hub, and the target.
 type Config struct {
 	Hub Hub
 	Ref modelref.Ref // of scheme Hub
@@ -51,13 +50,12 @@ type Config struct {
 	Options
 }
 
-// Run fetches from a hub and returns the manifest it wrote, or the one it found
-// if the target already has these very files. It blocks until all is there, ctx
-// ends or an error is final; it does not give up on a source that answers late
-// or breaks off, as long as bytes come. Errors: Denied, NotFound, Quota, Corrupt
-// (bytes differ from the hub's digest, three times), Conflict (somebody else
-// writes the same files), Unsupported, Invalid, Transient (all tries were in
-// vain), Interrupted.
+// Run fetches from a hub and returns the manifest that it wrote, or the existing
+// one if the target already has the same files. It blocks until all files are
+// stored, ctx ends or an error is final; it keeps retrying a slow or broken source
+// as long as bytes come. Errors: Denied, NotFound, Quota, Corrupt (bytes differ
+// from the hub's digest, three times), Conflict (another process writes the same
+// files), Unsupported, Invalid, Transient (all attempts failed), Interrupted.
 func Run(ctx context.Context, cfg Config) (manifest.Manifest, error) {
 	m, err := run(ctx, cfg)
 	if err != nil {
@@ -110,8 +108,8 @@ func hubItem(h Hub, repo, commit string, f hub.File) item {
 	return it
 }
 
-// checkHubItems refuses repositories that cannot become a model, before the
-// download and not after it.
+// checkHubItems returns an error for repositories that cannot become a model,
+// before the download instead of after it.
 func checkHubItems(items []item, all int, include []string) error {
 	if len(items) == 0 {
 		return fault.Errorf(fault.NotFound, "none of the repository's %d files is chosen by the patterns", all)

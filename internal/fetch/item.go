@@ -10,16 +10,15 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// An item is one file to bring to the target.
+// An item is one file to transfer to the target.
 type item struct {
 	path string
 	size int64
-	// What its bytes must hash to, lower-case hex. Both may be empty: then its
-	// digest becomes known by bringing it.
+	// The digests of its bytes, lower-case hex. Both may be empty: the transfer
+	// then computes them.
 	sha256 string
 	git    string // the id that git gives the content
-	// token names the content: parts of it and whole copies of it in the target
-	// are known by their token.
+	// token identifies the content of parts and files in the target.
 	token string
 	seen  *tally // counts its bytes
 	open  func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
@@ -35,7 +34,7 @@ func partSizeFor(size, partSize int64) int64 {
 	return (need + unit - 1) / unit * unit
 }
 
-// total is the sum of the sizes in bytes.
+// total returns the sum of the sizes in bytes.
 func total(items []item) (int64, error) {
 	var n int64
 	for _, it := range items {

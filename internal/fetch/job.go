@@ -11,14 +11,14 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// A job makes one target hold what one origin has.
+// A job makes one target equal to one origin.
 type job struct {
 	retrier
 	o      Options
 	to     objectstore.Store
 	choose patterns
 	origin manifest.Origin
-	base   manifest.Manifest // what the new manifest says beside origin and files
+	base   manifest.Manifest // the new manifest without origin and files
 	meter  *meter
 }
 
@@ -54,8 +54,8 @@ func newJob(to objectstore.Store, o Options) (*job, error) {
 	}, nil
 }
 
-// run does the job. plan lists the files; it is asked only if the target is not
-// already whole.
+// run does the job. It calls plan, which lists the files, only if the target is
+// not complete.
 func (j *job) run(ctx context.Context, plan func(context.Context) ([]item, error)) (manifest.Manifest, error) {
 	old, found, err := j.existing(ctx)
 	if err != nil {
@@ -83,9 +83,9 @@ func (j *job) run(ctx context.Context, plan func(context.Context) ([]item, error
 	return j.bring(ctx, items, old, found)
 }
 
-// existing reads the target's manifest, if it has one. This first contact is
-// left to the few tries of the store itself: a target that cannot be reached
-// now is more often misspelt than down.
+// existing reads the target's manifest, if it has one. It does not add to the few
+// attempts of the store itself: a target that is not reachable now is more often
+// misspelt than down.
 func (j *job) existing(ctx context.Context) (manifest.Manifest, bool, error) {
 	m, _, err := manifest.Load(ctx, j.to)
 	switch {
@@ -98,8 +98,8 @@ func (j *job) existing(ctx context.Context) (manifest.Manifest, bool, error) {
 	return m, err == nil, err
 }
 
-// whole reports whether the target has all files of its manifest: by ETag where
-// there is one, by token or digest in a folder.
+// whole reports whether the target has all files of its manifest: by ETag in a
+// bucket, by token or digest in a folder.
 func (j *job) whole(ctx context.Context, m manifest.Manifest) (bool, error) {
 	list, err := j.to.List(ctx, "")
 	if err != nil {
@@ -134,9 +134,9 @@ func (j *job) engine(m *meter) *engine {
 	}
 }
 
-// bring fills the target. A folder with a manifest is whole: so the old manifest
-// goes before the first file changes, and with it the files that the new one
-// does not name.
+// bring fills the target. A manifest means that all files are complete, so bring
+// removes the old one before the first file changes, and with it the files that
+// the new one does not list.
 func (j *job) bring(ctx context.Context, items []item, old manifest.Manifest, found bool) (manifest.Manifest, error) {
 	if err := j.clear(ctx, items, old, found); err != nil {
 		return manifest.Manifest{}, err

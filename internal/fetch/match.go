@@ -15,9 +15,9 @@ var (
 	defaultExclude = []string{"original/*", "metal/*", "onnx/*", "openvino/*", "consolidated*.safetensors"}
 )
 
-// patterns choose files by their paths, as the hub's own client does: * stands
-// for any characters, slashes too, ? for one, [abc] and [!a-z] for one of a
-// set; a pattern that ends in a slash stands for the whole folder.
+// patterns choose files by their paths, as the hub's own client does: * matches
+// any characters including slashes, ? one, [abc] and [!a-z] one of a set; a pattern
+// that ends in a slash matches the whole folder.
 type patterns struct{ include, exclude []string }
 
 func newPatterns(include, exclude []string) (patterns, error) {
@@ -38,8 +38,8 @@ func newPatterns(include, exclude []string) (patterns, error) {
 	return p, nil
 }
 
-// match reports whether a path is chosen. What this package and the stores
-// write themselves never is: a repository may be a copy of such a folder.
+// match reports whether the patterns choose a path. They never choose files that
+// this package and the stores write: a repository may be a copy of such a folder.
 func (p patterns) match(path string) bool {
 	if path == names.Manifest || path == objectstore.WorkDir || strings.HasPrefix(path, objectstore.WorkDir+"/") {
 		return false
@@ -59,8 +59,8 @@ func matchAny(list []string, path string) bool {
 	return false
 }
 
-// match compares in time proportional to the product of the lengths: of several
-// stars only the last one is ever given more.
+// match takes time proportional to the product of the lengths: it only extends the
+// last star.
 func match(pattern, s string) bool {
 	star, retry := -1, 0
 	p, i := 0, 0
@@ -84,8 +84,8 @@ func match(pattern, s string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// matchOne compares one byte with the beginning of a pattern and tells how much
-// of the pattern that took.
+// matchOne compares one byte with the beginning of a pattern and returns the length
+// of that beginning.
 func matchOne(pattern string, c byte) (int, bool) {
 	switch {
 	case pattern == "":
@@ -100,8 +100,8 @@ func matchOne(pattern string, c byte) (int, bool) {
 	return 1, pattern[0] == c
 }
 
-// matchSet compares with a set such as [abc], [a-z] or [!a-z]. A set that is
-// never closed is no set.
+// matchSet compares with a set such as [abc], [a-z] or [!a-z]. A set without an end
+// is not a set.
 func matchSet(pattern string, c byte) (length int, ok, closed bool) {
 	i, negated := 1, false
 	if i < len(pattern) && pattern[i] == '!' {

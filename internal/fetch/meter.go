@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// Reports come this often, and rates are over this many of them.
+// The interval of reports, and the number of them that a rate covers.
 const (
 	reportEvery = 500 * time.Millisecond
 	rateWindow  = 20
@@ -26,11 +26,11 @@ type meter struct {
 	done chan struct{}
 	once sync.Once
 
-	most int64   // reported; counts of a file that is read again go back
+	most int64   // reported; the count decreases when a file is read again
 	past []int64 // counts at the last reports
 }
 
-// startMeter reports to f until end is called. A nil f gets no reports.
+// startMeter reports to f until end is called. f may be nil.
 func startMeter(f progress.Func) *meter {
 	m := &meter{f: f, stop: make(chan struct{}), done: make(chan struct{})}
 	if f == nil {
@@ -93,8 +93,8 @@ func (m *meter) end(err error) {
 	})
 }
 
-// A tally counts the bytes of one file, so that they can be taken back when it
-// is begun anew.
+// A tally counts the bytes of one file, so that they can be subtracted when the
+// file starts again.
 type tally struct {
 	m *meter
 	n atomic.Int64

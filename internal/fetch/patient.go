@@ -6,8 +6,8 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// patientStore tries the calls of a store again that fail for reasons that
-// pass. Open is left alone: who reads also retries what follows.
+// A patientStore retries calls of a store that fail with a Transient error. It
+// does not retry Open: its callers retry reads as a whole.
 type patientStore struct {
 	objectstore.Store
 	retrier

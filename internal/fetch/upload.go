@@ -12,16 +12,15 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// bringLarge brings a file in parts. Parts are read and written at the same
-// time, in no order; the digest takes them in order, each as soon as those
-// before it are in. A part holds its buffer until it is both written and in the
-// digest. Buffers are given in the order of parts, so the part that the digest
-// waits for always has one.
+// bringLarge transfers a file in parts. Parts are read and written concurrently, in
+// any order; the digest takes them in order, each as soon as those before it are
+// hashed. A part holds its buffer until it is both written and hashed. Parts get
+// their buffers in order, so the part that the digest waits for always has one.
 //
-// looked tells that the target's own copy was found wanting. If it was not
-// looked for, since the listing had none, a bucket may since have completed the
-// upload of a process that was killed while it waited for that: then there is
-// nothing to continue, and the file is there.
+// looked means that the target's own copy was checked and does not match. Without
+// that check, because the listing had no such file, a bucket may meanwhile have
+// completed the upload of a process that was killed while it waited for the
+// completion: then there is nothing to continue, and the file exists.
 func (e *engine) bringLarge(ctx context.Context, it item, looked bool) (manifest.File, error) {
 	o := it.options(e.partSize)
 	up, err := e.to.Upload(ctx, it.path, o)
@@ -48,7 +47,7 @@ func (e *engine) bringLarge(ctx context.Context, it item, looked bool) (manifest
 	}
 	object, err := up.Complete(ctx)
 	if fault.Is(err, fault.Conflict) {
-		e.drop(ctx, up) // its parts are not what they were
+		e.drop(ctx, up) // its parts do not match the digest
 	}
 	if err != nil {
 		e.dropIfFinal(ctx, up, err)
@@ -57,7 +56,7 @@ func (e *engine) bringLarge(ctx context.Context, it item, looked bool) (manifest
 	return manifest.File{Path: it.path, Size: it.size, SHA256: d.sum(), ETag: object.ETag}, nil
 }
 
-// parts brings the parts that are missing.
+// parts transfers the missing parts.
 func (e *engine) parts(ctx context.Context, it item, o objectstore.UploadOptions, up objectstore.Upload) (*digest, error) {
 	d := resumeDigest(it, up.State(), up.Stored())
 	for n := 1; n <= d.parts; n++ {
@@ -70,7 +69,7 @@ func (e *engine) parts(ctx context.Context, it item, o objectstore.UploadOptions
 	for n := d.parts + 1; n <= o.Parts(); n++ {
 		buf, err := e.buffers.get(gctx, o.PartLen(n))
 		if err != nil {
-			break // the group tells why
+			break // the group has the error
 		}
 		p := &part{number: n, buf: buf, before: before, after: make(chan struct{})}
 		before = p.after
@@ -87,7 +86,7 @@ func (e *engine) parts(ctx context.Context, it item, o objectstore.UploadOptions
 	return d, err
 }
 
-// A part is one part under way.
+// A part is one part in flight.
 type part struct {
 	number int
 	buf    []byte
@@ -118,9 +117,9 @@ func (e *engine) part(ctx context.Context, it item, o objectstore.UploadOptions,
 	return nil
 }
 
-// A keeper saves the digest's state whenever one more part is both in the
-// digest and stored, with all parts before it: so a later process goes on from
-// there. While it saves, further parts wait for the next save.
+// A keeper saves the digest's state when one more part and all parts before it are
+// hashed and stored, so that a later process continues from there. Parts that
+// arrive during a save wait for the next one.
 type keeper struct {
 	e  *engine
 	up objectstore.Upload
@@ -157,8 +156,8 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// saveTimeout bounds a save after the end of the fetch's context, which is
-// worth it: what is saved then need not be brought again.
+// saveTimeout bounds a save after the end of the fetch's context: the next run need
+// not transfer the saved parts again.
 const saveTimeout = 5 * time.Second
 
 func (k *keeper) save(ctx context.Context, state []byte) error {
@@ -202,7 +201,7 @@ func (k *keeper) advance() {
 	}
 }
 
-// stop waits for the save at work.
+// stop waits for the running save.
 func (k *keeper) stop() {
 	close(k.wake)
 	<-k.end

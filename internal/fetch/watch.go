@@ -9,15 +9,13 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// minRate is what a connection must give, in bytes per second, not to count as
-// stalled.
+// minRate is the rate in bytes per second below which a connection is stalled.
 const minRate = 512
 
-// errStalled ends a connection that gives too little.
+// errStalled ends a stalled connection.
 var errStalled = fault.Errorf(fault.Transient, "the connection stalled")
 
-// watched reads a stream, and ends it by cancel when a window of time passes
-// with too few bytes.
+// A watched reader cancels its stream when too few bytes come in a window of time.
 type watched struct {
 	r      io.Reader
 	bytes  atomic.Int64 // in this window
@@ -47,5 +45,5 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// stop ends the watch. It may strike once more while this is called.
+// stop ends the watch, which may cancel once more during the call.
 func (w *watched) stop() { w.timer.Stop() }

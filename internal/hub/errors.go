@@ -17,9 +17,9 @@ func attrs(try int, pause time.Duration, err error) []slog.Attr {
 	return []slog.Attr{slog.Int("try", try), slog.String("pause", pause.String()), slog.String("error", err.Error())}
 }
 
-// answerError tells an answer of 400 or above. The hub says more in
-// X-Error-Code than in the status: 401 is also its answer for repositories that
-// do not exist, and 404 has three meanings.
+// answerError returns the error for an answer of 400 or above. X-Error-Code says
+// more than the status: the hub also answers 401 for repositories that do not
+// exist, and 404 has three meanings.
 func (c *Client) answerError(resp *http.Response) error {
 	code := resp.Header.Get("X-Error-Code")
 	host := resp.Request.URL.Host
@@ -39,10 +39,10 @@ func (c *Client) answerError(resp *http.Response) error {
 	text := fmt.Sprintf("%s answers HTTP %d%s", host, status, hubMessage(resp))
 	switch {
 	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && host != c.base.Host:
-		// The hub decides who may read; its storage refuses addresses that are too old.
-		return fault.Errorf(fault.Transient, "%s: the storage refuses an address that the hub gave", text)
+		// The hub decides who may read; its storage refuses expired addresses.
+		return fault.Errorf(fault.Transient, "%s: the storage refuses the address from the hub", text)
 	case status == http.StatusUnauthorized:
-		return fault.Errorf(fault.Denied, "%s: the hub does not know who asks%s", text, c.tokenHint())
+		return fault.Errorf(fault.Denied, "%s: the hub wants a valid token%s", text, c.tokenHint())
 	case status == http.StatusForbidden:
 		return fault.Errorf(fault.Denied, "%s: access is refused; for a gated repository accept its licence on %s%s", text, c.base.Host, c.tokenHint())
 	case status == http.StatusNotFound, status == http.StatusGone:
@@ -72,7 +72,7 @@ func (c *Client) limitHint() string {
 	return ""
 }
 
-// hubMessage is what the hub says in a header, made safe for a log line.
+// hubMessage returns the hub's message from a header, safe for a log line.
 func hubMessage(resp *http.Response) string {
 	msg := resp.Header.Get("X-Error-Message")
 	if msg == "" {

@@ -15,9 +15,9 @@ import (
 )
 
 // Open reads length bytes of a file from offset; a negative length reads to
-// the end. The caller closes the reader. It blocks until the first bytes are on
-// their way, however many tries that takes; a connection that breaks later ends
-// the reader with a Transient error, never with io.EOF before the last byte.
+// the end. The caller closes the reader. It blocks until the answer begins, for as
+// many attempts as that takes; a connection that breaks later ends the reader with
+// a Transient error, never with io.EOF before the last byte.
 func (c *Client) Open(ctx context.Context, repo, commit, path string, offset, length int64) (io.ReadCloser, error) {
 	r, err := c.open(ctx, repo, commit, path, offset, length)
 	if err != nil {
@@ -53,9 +53,9 @@ func (c *Client) open(ctx context.Context, repo, commit, path string, offset, le
 	return &body{ctx: ctx, resp: resp, left: n}, nil
 }
 
-// locate asks the hub where a file lies once, and afterwards goes there at
-// once: every question counts against the hub's limits. An address that no
-// longer works (they are signed for a while) is asked for again.
+// locate asks the hub once for the address of a file and then uses that, because
+// each request counts against the hub's limits. It asks again when the address has
+// expired.
 func (c *Client) locate(ctx context.Context, at *url.URL, header http.Header) (*http.Response, error) {
 	key := at.String()
 	if known := c.cache.get(key); known != nil {
@@ -96,8 +96,8 @@ func (c *Client) ReadFile(ctx context.Context, repo, commit, path string, limit 
 	return b, nil
 }
 
-// bodyLen is how many bytes of the answer belong to what was asked; -1 if only
-// the end of the stream will tell.
+// bodyLen returns the length of an answer in bytes; -1 if only the end of the
+// stream shows it.
 func bodyLen(resp *http.Response, offset, length int64) (int64, error) {
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
@@ -138,7 +138,7 @@ func contentRange(v string) (first, last int64, err error) {
 	return first, last, nil
 }
 
-// body gives exactly the bytes asked for.
+// A body reads exactly the requested bytes.
 type body struct {
 	ctx  context.Context //nolint:containedctx // the request's own
 	resp *http.Response
@@ -177,8 +177,8 @@ func escapePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// locations remembers to where the hub redirected, for a bounded number of
-// files.
+// locations caches the addresses that the hub redirects to, for a bounded number
+// of files.
 type locations struct {
 	mu   sync.Mutex
 	urls map[string]*url.URL

@@ -22,7 +22,7 @@ import (
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 )
 
-// pauses is a clock that only moves when somebody sleeps.
+// pauses is a clock that only Sleep moves.
 type pauses struct {
 	mu  sync.Mutex
 	now time.Time
@@ -145,7 +145,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// A large file's place is asked for once, not for every range.
+// The client asks for the address of a large file once, not for every range.
 func TestAsksForPlaceOnce(t *testing.T) {
 	h := hubtest.New(t, hubtest.Options{}, files())
 	c, _ := client(t, h, nil)
@@ -161,7 +161,7 @@ func TestAsksForPlaceOnce(t *testing.T) {
 	if atHub != 1 {
 		t.Errorf("%d requests at the hub for 10 ranges, want 1", atHub)
 	}
-	// The place expires.
+	// The address expires.
 	h.Break(hubtest.Rule{CDN: true, Times: 1, Do: hubtest.Status(http.StatusForbidden, "")})
 	mustRead(t, c, h, "model.safetensors", 0, 5)
 }
@@ -215,7 +215,7 @@ func TestAnswersBecomeFaults(t *testing.T) {
 		"NoRevision":      {hubtest.Status(404, "RevisionNotFound"), "", fault.NotFound, "branch, tag or commit", 0},
 		"NoEntry":         {hubtest.Status(404, "EntryNotFound"), "", fault.NotFound, "no such file", 0},
 		"Disabled":        {hubtest.Status(403, "DisabledRepo"), "", fault.Denied, "disabled", 0},
-		"BadToken":        {hubtest.Status(401, ""), "hf_x", fault.Denied, "does not know who asks (a token is given)", 0},
+		"BadToken":        {hubtest.Status(401, ""), "hf_x", fault.Denied, "the hub wants a valid token (a token is given)", 0},
 		"Forbidden":       {hubtest.Status(403, ""), "", fault.Denied, "access is refused", 0},
 		"NotFound":        {hubtest.Status(404, ""), "", fault.NotFound, "404", 0},
 		"BadRequest":      {hubtest.Status(400, ""), "", fault.Invalid, "an injected fault", 0},
@@ -310,7 +310,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// A limit that is used up holds back the next request, before it is refused.
+// An exhausted limit delays the next request before the hub refuses it.
 func TestUsedUpLimitHoldsBack(t *testing.T) {
 	h := hubtest.New(t, hubtest.Options{}, files())
 	c, p := client(t, h, nil)

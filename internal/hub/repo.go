@@ -26,7 +26,7 @@ type File struct {
 // LFS reports whether the file is kept in LFS, so that its SHA-256 is known.
 func (f File) LFS() bool { return f.SHA256 != "" }
 
-// Bounds of what a hub may answer.
+// Bounds of the answers of a hub.
 const (
 	maxInfo  = 32 << 20 // bytes of one JSON answer
 	maxPages = 10_000
@@ -38,8 +38,8 @@ var (
 	hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Resolve is the commit that a branch, tag or commit stands for; an empty
-// revision means "main".
+// Resolve returns the commit of a branch, tag or commit; an empty revision means
+// "main".
 func (c *Client) Resolve(ctx context.Context, repo, revision string) (string, error) {
 	if revision == "" {
 		revision = "main"
@@ -109,7 +109,7 @@ func (c *Client) tree(ctx context.Context, repo, commit string) ([]File, error) 
 		}
 		to, err := at.Parse(next)
 		if err != nil || to.Scheme != at.Scheme || to.Host != at.Host {
-			return nil, fault.Errorf(fault.Corrupt, "the next page is said to be at %q", next)
+			return nil, fault.Errorf(fault.Corrupt, "the link to the next page is %q", next)
 		}
 		at = to
 	}
@@ -155,7 +155,7 @@ func parseTree(body []byte) ([]File, error) {
 	return files, nil
 }
 
-// checkFiles sorts the files and refuses one that is listed twice.
+// checkFiles sorts the files. Corrupt if one is listed twice.
 func checkFiles(files []File) ([]File, error) {
 	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
 	for i := 1; i < len(files); i++ {
@@ -166,7 +166,7 @@ func checkFiles(files []File) ([]File, error) {
 	return files, nil
 }
 
-// nextPage is the target of the link with rel="next" (RFC 8288), or "".
+// nextPage returns the target of the link with rel="next" (RFC 8288), or "".
 func nextPage(links []string) string {
 	for _, header := range links {
 		for link := range strings.SplitSeq(header, ",") {
@@ -188,7 +188,7 @@ func nextPage(links []string) string {
 // url joins escaped path elements to the endpoint. repo may hold a slash.
 func (c *Client) url(elements ...string) *url.URL {
 	u, err := url.Parse(c.base.String() + "/" + strings.Join(elements, "/"))
-	if err != nil { // elements are escaped, and names checked
+	if err != nil { // impossible: the elements are escaped
 		return c.base
 	}
 	return u

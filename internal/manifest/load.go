@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// maxSize bounds what is read of a manifest, in bytes.
+// maxSize is the most that is read of a manifest, in bytes.
 const maxSize = 64 << 20
 
 // A Reader reads a named object from an offset; objectstore.Store is one.
@@ -25,8 +25,8 @@ type Writer interface {
 }
 
 // Load reads the manifest of a folder, and the SHA-256 of its bytes in
-// lower-case hex. Errors: NotFound (the folder is no whole model), Corrupt, and
-// what the reader fails with.
+// lower-case hex. Errors: NotFound (the folder holds no complete model), Corrupt,
+// and those of the reader.
 func Load(ctx context.Context, from Reader) (m Manifest, digest string, err error) {
 	r, err := from.Open(ctx, names.Manifest, 0, -1)
 	if err != nil {
@@ -45,7 +45,7 @@ func Load(ctx context.Context, from Reader) (m Manifest, digest string, err erro
 	return m, hex.EncodeToString(sum[:]), err
 }
 
-// Save writes the manifest of a folder, whose files must all be there.
+// Save writes the manifest of a folder. All files must exist before.
 func Save(ctx context.Context, to Writer, m Manifest) error {
 	body, err := Encode(m)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package manifest describes the files of a model. A manifest is written last:
-// a folder that has one is whole, a folder without one is not a model.
+// Package manifest describes the files of a model. A manifest is written last: a
+// folder with one holds a complete model, a folder without one does not.
 package manifest
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// Version is the schema of the manifests written here.
+// Version is the schema of the manifests that this package writes.
 const Version = "koldun.gorizond.io/manifest/v1"
 
-// A Kind says what sort of files a manifest lists.
+// A Kind is the kind of files that a manifest lists.
 type Kind string
 
 // The kinds.
 const (
-	Source    Kind = "source"    // files as the hub has them
+	Source    Kind = "source"    // the files of the hub
 	Converted Kind = "converted" // .m and .t files
 )
 
@@ -35,15 +35,15 @@ type Manifest struct {
 	Written time.Time `json:"written"`
 
 	// Of converted models:
-	Name      string          `json:"name,omitempty"`      // as in the file names
+	Name      string          `json:"name,omitempty"`      // in the file names
 	Weights   string          `json:"weights,omitempty"`   // q40, f32, ...
 	Converter string          `json:"converter,omitempty"` // version of the conversion's bytes
 	Shape     *topology.Shape `json:"shape,omitempty"`     // the model's header
 }
 
-// An Origin says where the bytes came from.
+// An Origin is where the bytes came from.
 type Origin struct {
-	Source string `json:"source"`           // as modelref prints it, without the revision
+	Source string `json:"source"`           // in the form of modelref, without the revision
 	Commit string `json:"commit,omitempty"` // the hub's commit, 40 hex digits
 	// Digest is the SHA-256 of the manifest that a conversion read, or of the
 	// listing of a source that has no manifest.
@@ -67,7 +67,7 @@ type File struct {
 	ETag   string `json:"etag,omitempty"` // of the stored object
 }
 
-// Size is the sum of the files' sizes in bytes.
+// Size returns the sum of the files' sizes in bytes.
 func (m Manifest) Size() int64 {
 	var n int64
 	for _, f := range m.Files {
@@ -98,8 +98,7 @@ func Encode(m Manifest) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Decode reads a manifest and checks that it can be one of ours. The error is
-// Corrupt.
+// Decode reads and validates a manifest. Errors: Corrupt.
 func Decode(b []byte) (Manifest, error) {
 	var m Manifest
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -112,7 +111,7 @@ func Decode(b []byte) (Manifest, error) {
 	seen := map[string]bool{}
 	for _, f := range m.Files {
 		if !fs.ValidPath(f.Path) || f.Path == "." || f.Size < 0 || !isSHA256(f.SHA256) || seen[f.Path] {
-			return Manifest{}, fault.Errorf(fault.Corrupt, "cannot read manifest: entry of file %q is not valid or stands twice", f.Path)
+			return Manifest{}, fault.Errorf(fault.Corrupt, "cannot read manifest: entry of file %q is not valid, or listed twice", f.Path)
 		}
 		seen[f.Path] = true
 	}

@@ -1,4 +1,4 @@
-// Package modelref reads the ways in which people name a model's source.
+// Package modelref parses the names of model sources.
 package modelref
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Scheme is where a source lives.
+// A Scheme is the kind of a source.
 type Scheme string
 
 // The schemes.
@@ -48,7 +48,7 @@ func Parse(s string) (Ref, error) {
 	return ref, nil
 }
 
-// redact keeps what somebody typed before an @ of a URL out of messages.
+// redact removes the part before an @ of a URL, which may be a password.
 func redact(s string) string {
 	if u, err := url.Parse(s); err == nil && u.User != nil {
 		u.User = url.User("...")
@@ -119,10 +119,10 @@ func hub(repo, rev string) (Ref, error) {
 	return Ref{Scheme: Hub, Repo: repo, Revision: rev}, nil
 }
 
-// Pinned reports whether the revision is a commit, which never moves.
+// Pinned reports whether the revision is a commit, which never changes.
 func (r Ref) Pinned() bool { return commit.MatchString(r.Revision) }
 
-// String is the shortest form that Parse reads back to the same Ref.
+// String returns the shortest form that Parse parses to the same Ref.
 func (r Ref) String() string {
 	switch r.Scheme {
 	case Hub:

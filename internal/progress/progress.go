@@ -1,4 +1,4 @@
-// Package progress is the vocabulary in which long work tells how far it is.
+// Package progress defines the reports of long work about its progress.
 package progress
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// A Phase is one step of the life of a piece of work.
+// A Phase is one step of a piece of work.
 type Phase string
 
 // The phases, in order. Failed and Done are final.
@@ -19,8 +19,8 @@ const (
 )
 
 // A Report is the state of one piece of work (one fetch, one conversion) at
-// one moment. Reports of a piece of work never go back: Bytes only grows,
-// except that a restarted process begins again with what it found done.
+// one moment. Bytes never decreases, except that a restarted process begins with
+// what the previous one has done.
 type Report struct {
 	Stage          string `json:"stage"`                    // "fetch" or "convert"
 	Phase          Phase  `json:"phase"`                    //
@@ -34,8 +34,8 @@ type Report struct {
 	Shape *topology.Shape `json:"shape,omitempty"`
 }
 
-// MarshalJSON adds what follows from the numbers, for readers that do no sums:
-// "percent", and "etaSeconds" while there is a rate.
+// MarshalJSON adds the derived fields "percent", and "etaSeconds" while there is a
+// rate.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type plain Report
 	return json.Marshal(struct {
@@ -45,7 +45,7 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	}{plain(r), r.Percent(), int64(r.ETA().Round(time.Second) / time.Second)})
 }
 
-// ETA is how long the rest may take at the present rate; 0 while that is not
+// ETA returns the time that the rest takes at the present rate; 0 while that is not
 // known, and when nothing is left.
 func (r Report) ETA() time.Duration {
 	if r.BytesPerSecond <= 0 || r.Total <= r.Bytes || r.Phase != Running {
@@ -54,7 +54,7 @@ func (r Report) ETA() time.Duration {
 	return time.Duration(float64(r.Total-r.Bytes) / float64(r.BytesPerSecond) * float64(time.Second))
 }
 
-// Percent is the share done, 0 to 100; 0 while the total is not known.
+// Percent returns the share that is done, 0 to 100; 0 while the total is not known.
 func (r Report) Percent() int {
 	if r.Total <= 0 {
 		return 0
@@ -62,6 +62,6 @@ func (r Report) Percent() int {
 	return int(min(r.Bytes, r.Total) * 100 / r.Total)
 }
 
-// A Func receives reports. It must not block, and may be called from any
-// goroutine, but never from two at once.
+// A Func receives reports. It must not block. It is called from any goroutine, but
+// never concurrently.
 type Func func(Report)

@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// Config says what to verify.
+// A Config is what to verify.
 type Config struct {
 	Store    objectstore.Store
 	Workers  int           // files read at once; 0 is 4
@@ -26,9 +26,9 @@ type Config struct {
 }
 
 // Run reads every file that the manifest lists and compares size and SHA-256.
-// The manifest is returned with the error if it could be read. Errors: NotFound
-// (no manifest: no whole model), Corrupt with every file that differs or is
-// missing, and what the store fails with. Memory does not grow with the files.
+// It returns the manifest with the error if it could read it. Errors: NotFound (no
+// manifest, so no complete model), Corrupt with every file that differs or is
+// missing, and those of the store. Memory does not grow with the files.
 func Run(ctx context.Context, cfg Config) (manifest.Manifest, error) {
 	m, _, err := manifest.Load(ctx, cfg.Store)
 	if err != nil {
@@ -58,12 +58,12 @@ func Run(ctx context.Context, cfg Config) (manifest.Manifest, error) {
 		return m, fmt.Errorf("cannot verify %s: %w", cfg.Store.URL(), err)
 	}
 	if err := errors.Join(wrong...); err != nil {
-		return m, fault.As(fault.Corrupt, fmt.Errorf("%s is not what its manifest says: %w", cfg.Store.URL(), err))
+		return m, fault.As(fault.Corrupt, fmt.Errorf("%s does not match its manifest: %w", cfg.Store.URL(), err))
 	}
 	return m, nil
 }
 
-// A verifier adds up what its workers read.
+// A verifier sums the bytes that its workers read.
 type verifier struct {
 	Config
 

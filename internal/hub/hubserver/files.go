@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// serveFile answers a file of git's, and redirects to a file of LFS.
+// serveFile serves a file of git, and redirects to a file of LFS.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, repo, rev, name string) {
 	v := s.version(w, repo, rev)
 	if v == nil {
@@ -36,7 +36,7 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, repo, rev, na
 	w.WriteHeader(http.StatusFound)
 }
 
-// serveCDN answers SHA256/REPO/FILE, where REPO may hold a slash.
+// serveCDN serves SHA256/REPO/FILE, where REPO may contain a slash.
 func (s *Server) serveCDN(w http.ResponseWriter, r *http.Request, escaped string) {
 	full, err := url.PathUnescape(escaped)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Server) serveCDN(w http.ResponseWriter, r *http.Request, escaped string
 	s.send(w, r, v, f, f.sha256)
 }
 
-// send answers the bytes of a file, or the range asked for.
+// send writes the bytes of a file, or the requested range.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, v *repository, f *file, etag string) {
 	in, err := s.root.Open(path.Join(v.folder, f.path))
 	if err != nil {
@@ -78,8 +78,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, v *repository, f *
 	http.ServeContent(w, r, "", info.ModTime(), in)
 }
 
-// Has reports whether the path of a request is that of a large file, as
-// redirects name it.
+// Has reports whether the path of a request is the address of a large file.
 func (s *Server) Has(path string) bool {
 	rest, ok := strings.CutPrefix(path, cdnPath)
 	if !ok {

@@ -17,11 +17,11 @@ import (
 // branch is the only branch.
 const branch = "main"
 
-// lfsSize is from where on a file is kept in LFS whatever its name: git hosts
-// refuse larger ones.
+// lfsSize is the size in bytes from which every file is in LFS: git hosts refuse
+// larger ones.
 const lfsSize = 10 << 20
 
-// lfsExt are the names of files kept in LFS whatever their size, a part of the
+// lfsExt are the extensions of files that are in LFS at any size, a part of the
 // hub's usual .gitattributes.
 var lfsExt = map[string]bool{
 	".safetensors": true, ".bin": true, ".gguf": true, ".pth": true, ".pt": true,
@@ -39,9 +39,9 @@ type file struct {
 
 func (f *file) lfs() bool { return lfsExt[path.Ext(f.path)] || f.size >= lfsSize }
 
-// A repository is one folder as it was when last looked at.
+// A repository is one folder at the time of the last scan.
 type repository struct {
-	name   string // as asked for
+	name   string // in requests
 	folder string // below the root
 	commit string
 	files  []*file // sorted by path
@@ -89,15 +89,15 @@ func (r *repository) tree(prefix string, recursive bool) []treeEntry {
 	return entries
 }
 
-// A stamp tells whether a file may have changed.
+// A stamp shows whether a file may have changed.
 type stamp struct {
 	size, modified int64
 }
 
 func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime().UnixNano()} }
 
-// index knows the content of the files it has read, as long as their stamps
-// stay.
+// An index caches the digests of the files that it has read, until their stamps
+// change.
 type index struct {
 	root *os.Root
 
@@ -105,8 +105,7 @@ type index struct {
 	repos map[string]*entry
 }
 
-// entry makes requests for one repository wait for each other, while its files
-// are read, but not for those of others.
+// An entry serialises the requests for one repository while its files are read.
 type entry struct {
 	mu    sync.Mutex
 	files map[string]*file
@@ -115,7 +114,7 @@ type entry struct {
 
 func newIndex(root *os.Root) *index { return &index{root: root, repos: map[string]*entry{}} }
 
-// repo reads a repository: fs.ErrNotExist if there is none.
+// repo returns a repository. fs.ErrNotExist if there is none.
 func (x *index) repo(name string) (*repository, error) {
 	if !fs.ValidPath(name) || name == "." || strings.Count(name, "/") > 1 {
 		return nil, fs.ErrNotExist
@@ -250,7 +249,7 @@ func readFile(root *os.Root, full, rel string) (*file, error) {
 	return f, nil
 }
 
-// pointer is the text that git keeps in place of a file in LFS (Git LFS
+// pointer returns the text that git stores in place of a file in LFS (Git LFS
 // specification, version 1).
 func pointer(sha string, size int64) string {
 	return fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n", sha, size)

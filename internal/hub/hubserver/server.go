@@ -2,8 +2,8 @@
 //
 // Repository ORG/REPO is the folder <dir>/ORG/REPO, or <dir>/REPO if there is
 // no such folder; REPO alone is <dir>/REPO. Each has one branch, "main", whose
-// commit is a digest of the content. Large files are redirected as the real hub
-// redirects them.
+// commit is a digest of the content. Requests for large files are redirected, as on
+// the real hub.
 package hubserver
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Config says what is served.
+// A Config is what a Server serves.
 type Config struct {
 	Dir string // folder with the repositories
-	// Token, if not empty, is wanted from every request to the hub itself,
-	// but not from those to the storage it redirects to.
+	// Token, if not empty, is required of every request to the hub itself, but
+	// not of those to the storage that it redirects to.
 	Token string
 	// CDN is the address (http://host:port) to which requests for large files
 	// are redirected; empty: this server's own.
@@ -35,7 +35,7 @@ type Config struct {
 	Log      *slog.Logger // of errors; nil: none
 }
 
-// cdnPath is where large files lie.
+// cdnPath is the path of large files.
 const cdnPath = "/cdn/"
 
 // A Server is a hub. It is an http.Handler and safe for concurrent use.
@@ -45,7 +45,7 @@ type Server struct {
 	idx  *index
 }
 
-// New makes a server. Errors: NotFound, Denied.
+// New returns a server. Errors: NotFound, Denied.
 func New(cfg Config) (*Server, error) {
 	root, err := os.OpenRoot(cfg.Dir)
 	if err != nil {
@@ -64,11 +64,11 @@ func New(cfg Config) (*Server, error) {
 	return &Server{cfg: cfg, root: root, idx: newIndex(root)}, nil
 }
 
-// Close lets go of the folder.
+// Close closes the folder.
 func (s *Server) Close() error { return s.root.Close() }
 
-// Commit is the commit of a repository's branch "main". It reads files whose
-// content is not known yet.
+// Commit returns the commit of a repository's branch "main". It reads the files
+// that changed since the last call.
 func (s *Server) Commit(repo string) (string, error) {
 	r, err := s.idx.repo(repo)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request, path string) {
 	})
 }
 
-// version finds a repository at a revision, or answers that there is none.
+// version returns a repository at a revision, or answers NotFound.
 func (s *Server) version(w http.ResponseWriter, repo, rev string) *repository {
 	repo, err1 := url.PathUnescape(repo)
 	rev, err2 := url.PathUnescape(rev)
@@ -210,8 +210,8 @@ func (s *Server) writeJSON(w http.ResponseWriter, v any) {
 	}
 }
 
-// refuse answers an error as the hub does: a code and a message in headers,
-// the message again as JSON.
+// refuse answers an error in the form of the hub: a code and a message in headers,
+// and the message as JSON.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	if code != "" {
 		w.Header().Set("X-Error-Code", code)

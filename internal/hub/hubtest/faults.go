@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Status answers an error as the hub does. code is the X-Error-Code, header
+// Status answers an error in the form of the hub. code is the X-Error-Code, header
 // pairs of further names and values.
 func Status(status int, code string, header ...string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
@@ -20,10 +20,10 @@ func Status(status int, code string, header ...string) Fault {
 	}
 }
 
-// Gated refuses as for a repository whose licence was not accepted.
+// Gated refuses the request as for a repository whose licence is not accepted.
 func Gated() Fault { return Status(http.StatusForbidden, "GatedRepo") }
 
-// Header adds a header to the true answer.
+// Header adds a header to the regular answer.
 func Header(name, value string) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		w.Header().Set(name, value)
@@ -31,7 +31,7 @@ func Header(name, value string) Fault {
 	}
 }
 
-// Redirect sends the request elsewhere.
+// Redirect redirects the request to another address.
 func Redirect(status int, to string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Location", to)
@@ -51,7 +51,7 @@ func Truncate(n int64) Fault {
 }
 
 // EndEarly ends the answer cleanly after n bytes, as proxies do that lost their
-// source: without a Content-Length nothing tells that bytes are missing.
+// upstream: without a Content-Length nothing shows that bytes are missing.
 func EndEarly(n int64) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		next.ServeHTTP(&limited{ResponseWriter: w, left: n, hideLength: true, end: func() {}}, r)
@@ -90,7 +90,7 @@ func Corrupt(offset int64) Fault {
 	}
 }
 
-// NoRanges answers the whole file whatever range is asked for.
+// NoRanges answers every range with the whole file.
 func NoRanges() Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		r = r.Clone(r.Context())
@@ -99,7 +99,7 @@ func NoRanges() Fault {
 	}
 }
 
-// WrongRange answers another range than the one asked for.
+// WrongRange answers another range than the requested one.
 func WrongRange(bytes string) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		r = r.Clone(r.Context())
@@ -116,8 +116,8 @@ func Body(body string) Fault {
 	}
 }
 
-// limited passes left bytes and then calls end. It hides sendfile, which would
-// pass it by.
+// A limited writer passes left bytes and then calls end. It hides ReadFrom, because
+// sendfile would bypass it.
 type limited struct {
 	http.ResponseWriter
 	left       int64

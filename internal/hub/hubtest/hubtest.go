@@ -14,8 +14,8 @@ import (
 	"github.com/gorizond/koldun/internal/hub/hubserver"
 )
 
-// A Hub is a running hub with one repository, and a second server on another
-// port that plays the storage to which large files are redirected.
+// A Hub is a running hub with one repository, and a second server on another port,
+// the storage to which it redirects requests for large files.
 type Hub struct {
 	URL  string // of the hub
 	CDN  string // of the storage
@@ -43,13 +43,13 @@ type Request struct {
 	Query  string
 	Range  string
 	Token  string // the Authorization header
-	Status int    // of the answer; 0 while it is not begun
+	Status int    // of the answer; 0 before it begins
 }
 
 // Options of New.
 type Options struct {
 	Repo     string // default "org/model"
-	Token    string // wanted by the hub, never to be sent to the storage
+	Token    string // required by the hub; clients must not send it to the storage
 	PageSize int    // of listings
 }
 
@@ -123,14 +123,14 @@ func (h *Hub) publish(parent string) string {
 	return commit
 }
 
-// Commit is what the branch stands for now.
+// Commit returns the newest commit of the branch.
 func (h *Hub) Commit() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.versions[len(h.versions)-1].commit
 }
 
-// Requests are all requests so far.
+// Requests returns all requests so far.
 func (h *Hub) Requests() []Request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,7 +175,7 @@ func (h *Hub) noteStatus(i, code int) {
 	}
 }
 
-// server is the newest version, or the one whose commit or file the request
+// server returns the newest version, or the one whose commit or file the request
 // names.
 func (h *Hub) server(r *http.Request) http.Handler {
 	h.mu.Lock()
@@ -189,7 +189,7 @@ func (h *Hub) server(r *http.Request) http.Handler {
 	return newest
 }
 
-// statusWriter tells the status of an answer.
+// A statusWriter records the status of an answer.
 type statusWriter struct {
 	http.ResponseWriter
 	status func(int)

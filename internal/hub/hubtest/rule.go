@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A Rule is one fault and where it strikes.
+// A Rule is one fault and the requests that it applies to.
 type Rule struct {
-	// Path is what the request's path must contain; empty fits all.
+	// Path is a part of the request's path; empty matches all.
 	Path string
-	// Range is what its Range header must be; empty fits all.
+	// Range is the value of the Range header; empty matches all.
 	Range string
-	// Hub and CDN say which server; neither means both.
+	// Hub and CDN choose the server; neither means both.
 	Hub, CDN bool
-	// Skip is how many fitting requests pass first, Times how many are struck;
-	// 0 means all that follow.
+	// Skip is the number of matching requests that pass first, Times the number
+	// that fail after them; 0 means all.
 	Skip, Times int
-	// Do answers a struck request. next is the server without faults.
+	// Do answers a failing request. next is the server without faults.
 	Do Fault
 
 	seen int
@@ -25,7 +25,7 @@ type Rule struct {
 // A Fault answers a request in place of the server.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
-// Break adds a rule. Of several that fit, the first strikes.
+// Break adds a rule. Of several that match, the first applies.
 func (h *Hub) Break(r Rule) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,7 +41,7 @@ func (h *Hub) Mend() {
 
 func (r *Rule) do(w http.ResponseWriter, req *http.Request, next http.Handler) { r.Do(w, req, next) }
 
-// take finds the rule for a request and counts it.
+// take returns the rule for a request and counts the request.
 func (h *Hub) take(cdn bool, req *http.Request) *Rule {
 	h.mu.Lock()
 	defer h.mu.Unlock()
