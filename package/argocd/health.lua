@@ -25,7 +25,7 @@ local function say(c)
   return c.reason
 end
 
--- What Crossplane cannot apply stays as it is, whatever else is said of it.
+-- If Crossplane cannot apply the object, nothing else matters.
 local synced = found["Synced"]
 if synced ~= nil and synced.status == "False" then
   return health("Degraded", say(synced))
@@ -36,8 +36,8 @@ if serving == nil or serving.status == "Unknown" then
   return health("Progressing", "Waiting for Crossplane to compose it")
 end
 
--- A claim's generation is not its composite's, so only those that are no
--- claims can tell that the newest spec is not composed yet.
+-- The observed generation of a claim is that of its composite, so this check
+-- works for composites only.
 local claim = obj.spec ~= nil and obj.spec.resourceRef ~= nil
 if not claim and obj.metadata.generation ~= nil and obj.status.observedGeneration ~= nil
     and obj.status.observedGeneration < obj.metadata.generation then

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// packageFile is what Crossplane reads of a package.
+	// packageFile is the file of a package that Crossplane reads.
 	packageFile = "package.yaml"
-	// entrypoint is where the binary of an image is.
+	// entrypoint is the path of the binary in an image.
 	entrypoint = "koldun"
-	// labelPrefix begins the labels that say what a layer of a package is.
+	// labelPrefix is the prefix of the labels that name the kind of a package's layer.
 	labelPrefix = "io.crossplane.xpkg:"
-	// user is "nonroot" of images that are built from nothing.
+	// user is the uid and gid of "nonroot" in images without a base.
 	user = "65532:65532"
 )
 
@@ -26,10 +26,10 @@ const (
 type layer struct {
 	blob   []byte
 	diffID string // digest of the archive before compression
-	kind   string // what it is for Crossplane
+	kind   string // kind of the layer for Crossplane
 }
 
-// pack makes a layer of one file, which belongs to nobody and has no time.
+// pack returns a layer of one file, without owner and time.
 func pack(name string, content []byte, mode int64) (layer, error) {
 	raw, err := archive(map[string][]byte{name: content}, mode)
 	if err != nil {
@@ -50,11 +50,11 @@ func pack(name string, content []byte, mode int64) (layer, error) {
 type image struct {
 	arch   string
 	layers []layer
-	run    bool // the entry point is there
+	run    bool // whether the image has the entry point
 	tag    string
 }
 
-// archive is the file that docker save would write.
+// archive returns the image in the format of docker save.
 func (i image) archive() ([]byte, error) {
 	labels := map[string]string{}
 	files := map[string][]byte{}
@@ -93,8 +93,8 @@ func (i image) archive() ([]byte, error) {
 	return archive(files, 0o644)
 }
 
-// archive sorts its files and gives them no time, so that the same files are
-// the same bytes.
+// archive returns a tar archive with sorted files and without times, so that
+// the same files give the same bytes.
 func archive(files map[string][]byte, mode int64) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

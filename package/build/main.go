@@ -1,8 +1,8 @@
-// Command build makes the packages and images of Koldun: files as docker save
-// writes them, which crossplane xpkg push and every container tool read.
+// Command build writes the packages and images of Koldun in the format of docker
+// save, which crossplane xpkg push and every container tool read.
 //
-// Everything is read from folders that hold nothing else, so that nothing gets
-// into a package by accident. The same input gives the same bytes.
+// It reads folders that hold nothing else, so that nothing gets into a package
+// by accident. The same input gives the same bytes.
 package main
 
 import (

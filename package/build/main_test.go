@@ -82,7 +82,7 @@ func build(t *testing.T, c PackageCmd) []byte {
 	return raw
 }
 
-// check reads the package as a registry client would.
+// check reads the package as a registry client does.
 func check(t *testing.T, raw []byte, arch string, entrypoint []string) {
 	t.Helper()
 	files := untar(t, raw)

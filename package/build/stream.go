@@ -12,10 +12,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// metaFile describes a package.
+// metaFile is the name of the file that describes a package.
 const metaFile = "crossplane.yaml"
 
-// kinds that a package of a kind may hold, as Crossplane's linter has it.
+// kinds returns the kinds of objects that each kind of package may hold by
+// Crossplane's linter.
 func kinds() map[string][]string {
 	return map[string][]string{
 		"Configuration": {"CompositeResourceDefinition", "Composition"},
@@ -24,8 +25,9 @@ func kinds() map[string][]string {
 	}
 }
 
-// stream joins the objects of a folder: its description first, the others by
-// their paths. What a package of its kind may not hold is an error.
+// stream joins the objects of a folder: first the metaFile, then the others
+// ordered by path. It returns an error for an object that the package may not
+// hold.
 func stream(folder string) ([]byte, error) {
 	var paths []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// argocd writes the one health script for every kind, in the layout of Argo
-// CD's resource customizations and as a ConfigMap to merge.
+// argocd returns the health script for every kind, in the layout of Argo CD's
+// resource customizations and as a ConfigMap to merge.
 func argocd(root string, crds []extv1.CustomResourceDefinition, files map[string][]byte) error {
 	script, err := os.ReadFile(filepath.Join(root, "package", "argocd", "health.lua"))
 	if err != nil {

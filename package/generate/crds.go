@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// group of the kinds that people claim.
+// group of the composite kinds.
 const group = "koldun.gorizond.io"
 
-// readCRDs reads the generated CRDs of the kinds that people claim, by name.
+// readCRDs reads the generated CRDs of the composite kinds, by name.
 func readCRDs(folder string) ([]extv1.CustomResourceDefinition, error) {
 	names, err := filepath.Glob(filepath.Join(folder, group+"_*.yaml"))
 	if err != nil {
@@ -35,7 +35,7 @@ func readCRDs(folder string) ([]extv1.CustomResourceDefinition, error) {
 	return out, nil
 }
 
-// marshal writes YAML with sorted keys, and says that it is generated.
+// marshal returns YAML with sorted keys and a header for generated files.
 func marshal(obj any) ([]byte, error) {
 	raw, err := yaml.Marshal(obj)
 	if err != nil {

@@ -4,12 +4,12 @@ import (
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// functionName is the name under which Crossplane installs our Function as a
-// dependency: its repository, as a DNS label.
+// functionName is the name that Crossplane gives the Function when it installs
+// it as a dependency: its repository as a DNS label.
 const functionName = "gorizond-koldun-function"
 
-// A flavour is one of the two configuration packages. Both serve the same
-// kinds to people.
+// A flavour is one of the two configuration packages. Both serve the same kinds
+// to users.
 type flavour struct {
 	folder string
 	claims bool
@@ -21,9 +21,9 @@ func flavours() []flavour {
 
 type object = map[string]any
 
-// definition is the XRD of a kind. Crossplane derives the CRDs from it, and
-// drops what it does not know from the top of spec and status: the schema
-// holds nothing there but properties, required fields and rules.
+// definition returns the XRD of a kind. Crossplane derives the CRDs from it and
+// keeps only properties, required fields and rules at the top of spec and
+// status, so the schema uses nothing else there.
 func (f flavour) definition(crd extv1.CustomResourceDefinition) object {
 	version := crd.Spec.Versions[0]
 	spec := object{
@@ -56,7 +56,8 @@ func (f flavour) definition(crd extv1.CustomResourceDefinition) object {
 	}
 }
 
-// composition is the only Composition of a kind: our Function does it all.
+// composition returns the only Composition of a kind, whose only step is the
+// Function.
 func (f flavour) composition(crd extv1.CustomResourceDefinition) object {
 	return object{
 		"apiVersion": "apiextensions.crossplane.io/v1",
@@ -70,8 +71,8 @@ func (f flavour) composition(crd extv1.CustomResourceDefinition) object {
 	}
 }
 
-// compositionName is the same in both flavours, so that Crossplane refuses to
-// install the second one beside the first: the names are taken.
+// compositionName is equal in both flavours, so that Crossplane refuses to
+// install both.
 func compositionName(crd extv1.CustomResourceDefinition) string {
 	return crd.Spec.Names.Plural + "." + crd.Spec.Group
 }
@@ -90,17 +91,18 @@ func (f flavour) kind(n extv1.CustomResourceDefinitionNames) string {
 	return n.Kind
 }
 
-// served are the names that people use.
+// served returns the names of the kind that users write.
 func served(n extv1.CustomResourceDefinitionNames) object {
 	return object{"kind": n.Kind, "listKind": n.ListKind, "plural": n.Plural, "singular": n.Singular, "shortNames": n.ShortNames, "categories": n.Categories}
 }
 
-// composite are the names of what Crossplane makes of a claim.
+// composite returns the names of the composite of a claim.
 func composite(n extv1.CustomResourceDefinitionNames) object {
 	return object{"kind": "X" + n.Kind, "listKind": "X" + n.ListKind, "plural": "x" + n.Plural, "singular": "x" + n.Singular, "categories": n.Categories}
 }
 
-// schema is what an XRD holds of a CRD's schema. Conditions are Crossplane's.
+// schema returns the schema of an XRD by that of a CRD. Crossplane adds the
+// conditions.
 func schema(s *extv1.JSONSchemaProps) object {
 	spec, status := s.Properties["spec"], s.Properties["status"]
 	delete(status.Properties, "conditions")

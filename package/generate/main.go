@@ -1,8 +1,8 @@
-// Command generate writes what follows from the Go types: the XRDs and
-// Compositions of both configuration packages, the list of reasons, the methods
-// of managed resources, and what Argo CD is told of health.
+// Command generate writes the files that derive from the Go types: the XRDs and
+// Compositions of both configuration packages, docs/reasons.md, the methods of
+// managed resources, and the health checks for Argo CD.
 //
-// Run it from the root of the repository, after the CRDs are generated.
+// Run it in the root of the repository after generating the CRDs.
 package main
 
 import (

@@ -36,8 +36,8 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestDefinitionsBecomeValidCRDs does with the XRDs what Crossplane and the API
-// server do, and looks for what got lost on the way.
+// TestDefinitionsBecomeValidCRDs converts the XRDs as Crossplane and the API
+// server do, and wants nothing to get lost.
 func TestDefinitionsBecomeValidCRDs(t *testing.T) {
 	crds, err := readCRDs(filepath.Join(root, "apis", "crds"))
 	if err != nil {
@@ -99,7 +99,7 @@ func check(t *testing.T, derived *extv1.CustomResourceDefinition, source extv1.C
 			t.Errorf("spec.%s is no longer required", r)
 		}
 	}
-	// What Crossplane would drop must not be there in the first place.
+	// The schema must not contain fields that Crossplane drops.
 	if wantSpec.Default != nil || wantSpec.AnyOf != nil || wantSpec.AllOf != nil || wantSpec.Not != nil || wantSpec.MinProperties != nil {
 		t.Error("spec has a default, anyOf, allOf, not or minProperties, which Crossplane drops")
 	}

@@ -17,8 +17,8 @@ import (
 // managedFolder holds the types of managed resources.
 const managedFolder = "apis/managed/v1alpha1"
 
-// managed writes the methods by which Crossplane's runtime handles managed
-// resources, and the registration of all kinds with a scheme.
+// managed returns the methods of managed resources that crossplane-runtime
+// requires, and the registration of all kinds with a scheme.
 func managed(root string) ([]byte, error) {
 	roots, resources, err := managedKinds(filepath.Join(root, managedFolder))
 	if err != nil {
@@ -31,9 +31,9 @@ func managed(root string) ([]byte, error) {
 	return format.Source(out.Bytes())
 }
 
-// managedKinds reads which types are kinds (those with the metadata of an
-// object), and which of them are managed resources (those whose spec embeds
-// that of a managed resource).
+// managedKinds returns the types that are kinds (with the metadata of an
+// object), and those of them that are managed resources (whose spec embeds that
+// of a managed resource).
 func managedKinds(folder string) (roots, resources []string, err error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*_types.go"))
 	if err != nil || len(paths) == 0 {
@@ -69,7 +69,7 @@ func managedKinds(folder string) (roots, resources []string, err error) {
 	return roots, resources, nil
 }
 
-// embedded are the names of the types that a struct embeds, without packages.
+// embedded returns the names of the types that a struct embeds, without packages.
 func embedded(t ast.Expr) []string {
 	s, ok := t.(*ast.StructType)
 	if !ok {
@@ -107,36 +107,36 @@ func AddToScheme(s *runtime.Scheme) error {
 	return nil
 }
 {{range .Resources}}
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *{{.}}) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *{{.}}) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *{{.}}) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *{{.}}) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *{{.}}) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *{{.}}) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *{{.}}) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *{{.}}) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *{{.}}) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *{{.}}) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }

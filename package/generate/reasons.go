@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// reasons lists the constants of package reason with their comments.
+// reasons returns the list of the constants of package reason with their
+// comments.
 func reasons(path string) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 	if err != nil {
@@ -48,7 +49,7 @@ func reasons(path string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// finals are the reasons that the function Final lists.
+// finals returns the reasons that the function Final lists.
 func finals(file *ast.File) map[string]bool {
 	out := map[string]bool{}
 	for _, d := range file.Decls {

@@ -1,5 +1,5 @@
-// Package monitoring_test holds the manifests for the Prometheus operator to
-// what the processes export and the functions compose.
+// Package monitoring_test compares the manifests for the Prometheus operator
+// with the metrics of the processes and the pods that the functions compose.
 package monitoring_test
 
 import (
@@ -30,7 +30,7 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// object is what all objects of the operator begin with.
+// object has the fields that all objects of the operator share.
 type object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -114,10 +114,10 @@ func rules(t *testing.T) []rule {
 }
 
 var (
-	// metrics are the names in an expression; series of histograms have an end.
+	// metrics matches the names of metrics in an expression; series of histograms have a suffix.
 	metricName = regexp.MustCompile(`\b(?:koldun|gen_ai)[_:][a-z0-9_:]+`)
 	seriesEnd  = regexp.MustCompile(`_(bucket|count|sum)$`)
-	// selector finds the labels that an expression matches on.
+	// selector matches the labels that an expression selects.
 	selector = regexp.MustCompile(`([a-z_]+)(?:=~|!=|!~|=)"`)
 	duration = regexp.MustCompile(`^[0-9]+[smh]$`)
 )
@@ -171,8 +171,8 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// Who is gone exports nothing, and nothing is not 0: that a process is idle may
-// only be told from its own metrics.
+// A process that has exited exports nothing, which is not 0: only the metrics of
+// the process itself show that it is idle.
 func TestAlertsHearOfWhoIsGone(t *testing.T) {
 	process := regexp.MustCompile(`^koldun_[a-z]+_`)
 	for _, r := range rules(t) {
@@ -188,7 +188,7 @@ func TestAlertsHearOfWhoIsGone(t *testing.T) {
 	}
 }
 
-// sources is the code of everything that exports metrics, tests excluded.
+// sources returns the code of all packages that export metrics, without tests.
 func sources(t *testing.T) []byte {
 	t.Helper()
 	var all bytes.Buffer

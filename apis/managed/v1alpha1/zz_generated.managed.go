@@ -32,36 +32,36 @@ func AddToScheme(s *runtime.Scheme) error {
 	return nil
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Bucket) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *Bucket) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *Bucket) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *Bucket) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *Bucket) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *Bucket) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *Bucket) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *Bucket) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *Bucket) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *Bucket) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -76,36 +76,36 @@ func (r *Bucket) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReferenc
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Consumer) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *Consumer) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *Consumer) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *Consumer) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *Consumer) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *Consumer) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *Consumer) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *Consumer) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *Consumer) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *Consumer) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -120,36 +120,36 @@ func (r *Consumer) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretRefere
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Demand) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *Demand) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *Demand) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *Demand) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *Demand) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *Demand) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *Demand) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *Demand) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *Demand) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *Demand) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -164,7 +164,7 @@ func (r *Demand) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReferenc
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *HubRevision) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 	return r.Status.GetCondition(t)
 }
@@ -172,32 +172,32 @@ func (r *HubRevision) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 // SetConditions sets conditions, replacing those of the same types.
 func (r *HubRevision) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *HubRevision) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *HubRevision) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *HubRevision) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *HubRevision) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *HubRevision) GetManagementPolicies() xpv2.ManagementPolicies {
 	return r.Spec.ManagementPolicies
 }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *HubRevision) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *HubRevision) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *HubRevision) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -212,36 +212,36 @@ func (r *HubRevision) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretRef
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *KeyValue) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *KeyValue) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *KeyValue) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *KeyValue) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *KeyValue) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *KeyValue) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *KeyValue) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *KeyValue) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *KeyValue) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *KeyValue) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -256,7 +256,7 @@ func (r *KeyValue) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretRefere
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *ModelArtifact) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 	return r.Status.GetCondition(t)
 }
@@ -264,36 +264,36 @@ func (r *ModelArtifact) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 // SetConditions sets conditions, replacing those of the same types.
 func (r *ModelArtifact) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *ModelArtifact) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *ModelArtifact) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *ModelArtifact) GetLastHandledReconcileAt() string {
 	return r.Status.GetLastHandledReconcileAt()
 }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *ModelArtifact) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *ModelArtifact) GetManagementPolicies() xpv2.ManagementPolicies {
 	return r.Spec.ManagementPolicies
 }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *ModelArtifact) SetManagementPolicies(p xpv2.ManagementPolicies) {
 	r.Spec.ManagementPolicies = p
 }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *ModelArtifact) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *ModelArtifact) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -308,7 +308,7 @@ func (r *ModelArtifact) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretR
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *ModelRecord) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 	return r.Status.GetCondition(t)
 }
@@ -316,32 +316,32 @@ func (r *ModelRecord) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 // SetConditions sets conditions, replacing those of the same types.
 func (r *ModelRecord) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *ModelRecord) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *ModelRecord) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *ModelRecord) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *ModelRecord) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *ModelRecord) GetManagementPolicies() xpv2.ManagementPolicies {
 	return r.Spec.ManagementPolicies
 }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *ModelRecord) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *ModelRecord) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *ModelRecord) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -356,7 +356,7 @@ func (r *ModelRecord) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretRef
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *NodeLabelRule) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 	return r.Status.GetCondition(t)
 }
@@ -364,36 +364,36 @@ func (r *NodeLabelRule) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 // SetConditions sets conditions, replacing those of the same types.
 func (r *NodeLabelRule) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *NodeLabelRule) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *NodeLabelRule) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *NodeLabelRule) GetLastHandledReconcileAt() string {
 	return r.Status.GetLastHandledReconcileAt()
 }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *NodeLabelRule) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *NodeLabelRule) GetManagementPolicies() xpv2.ManagementPolicies {
 	return r.Spec.ManagementPolicies
 }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *NodeLabelRule) SetManagementPolicies(p xpv2.ManagementPolicies) {
 	r.Spec.ManagementPolicies = p
 }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *NodeLabelRule) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *NodeLabelRule) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -408,36 +408,36 @@ func (r *NodeLabelRule) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretR
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Pool) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *Pool) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *Pool) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *Pool) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *Pool) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *Pool) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *Pool) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *Pool) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *Pool) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *Pool) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -452,36 +452,36 @@ func (r *Pool) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference)
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Queue) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *Queue) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *Queue) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *Queue) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *Queue) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *Queue) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *Queue) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *Queue) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *Queue) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *Queue) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -496,36 +496,36 @@ func (r *Queue) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Stream) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *Stream) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *Stream) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *Stream) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *Stream) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *Stream) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *Stream) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *Stream) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *Stream) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *Stream) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -540,36 +540,36 @@ func (r *Stream) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReferenc
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Token) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *Token) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *Token) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *Token) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *Token) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *Token) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *Token) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *Token) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *Token) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *Token) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }
@@ -584,36 +584,36 @@ func (r *Token) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
-// GetCondition returns the condition of a type; of unknown status if there is none.
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *TokenSet) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
 // SetConditions sets conditions, replacing those of the same types.
 func (r *TokenSet) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
 
-// GetObservedGeneration returns the generation that was last reconciled.
+// GetObservedGeneration returns the last reconciled generation.
 func (r *TokenSet) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
 
-// SetObservedGeneration sets the generation that was last reconciled.
+// SetObservedGeneration sets the last reconciled generation.
 func (r *TokenSet) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
 
-// GetLastHandledReconcileAt returns the last reconcile request that was handled.
+// GetLastHandledReconcileAt returns the last handled reconcile request.
 func (r *TokenSet) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
 
-// SetLastHandledReconcileAt sets the last reconcile request that was handled.
+// SetLastHandledReconcileAt sets the last handled reconcile request.
 func (r *TokenSet) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
 
-// GetManagementPolicies returns what may be done to the outside thing.
+// GetManagementPolicies returns the management policies.
 func (r *TokenSet) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
 
-// SetManagementPolicies sets what may be done to the outside thing.
+// SetManagementPolicies sets the management policies.
 func (r *TokenSet) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
 
-// GetProviderConfigReference returns which connections are used.
+// GetProviderConfigReference returns the reference to the connections.
 func (r *TokenSet) GetProviderConfigReference() *xpv2.ProviderConfigReference {
 	return r.Spec.ProviderConfigReference
 }
 
-// SetProviderConfigReference sets which connections are used.
+// SetProviderConfigReference sets the reference to the connections.
 func (r *TokenSet) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
 	r.Spec.ProviderConfigReference = p
 }

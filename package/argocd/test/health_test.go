@@ -1,6 +1,5 @@
-// Package test runs the health scripts for Argo CD as Argo CD does: each with
-// the object in the global variable obj, in an interpreter without libraries
-// that reach outside.
+// Package test runs the health scripts as Argo CD does: with the object in the
+// global variable obj, in an interpreter without libraries for I/O.
 package test
 
 import (
