@@ -15,6 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -59,11 +60,11 @@ func (f *fleet) runner(name string, e *enginetest.Engine) *process {
 
 // An asked request is followed by a goroutine of its own.
 type asked struct {
-	req     bus.Request
+	req     queue.Request
 	started chan struct{} // closed when an engine has it
 	done    chan struct{} // closed when it has ended
 	text    string        // valid then
-	last    bus.Frame
+	last    queue.Frame
 }
 
 // ask queues a request for an echo of text.
@@ -74,16 +75,16 @@ func (f *fleet) ask(id, text string) *asked {
 		f.t.Fatal(err)
 	}
 	now := time.Now()
-	a := &asked{started: make(chan struct{}), done: make(chan struct{}), req: bus.Request{
+	a := &asked{started: make(chan struct{}), done: make(chan struct{}), req: queue.Request{
 		ID: id, Session: "ns_model", Tenant: "tenant", Model: "ns/model", Created: now, Deadline: now.Add(time.Hour), Timeout: time.Hour,
 		Body: fmt.Appendf(nil, `{"model":"ns/model","messages":[{"role":"user","content":%s}]}`, content),
 	}}
-	frames, err := f.bus.SubscribeFrames(a.req.Ref())
+	frames, err := queue.New(f.bus).SubscribeFrames(a.req.Ref())
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(frames.Close)
-	if _, err := f.bus.PublishRequest(f.ctx(), a.req); err != nil {
+	if _, err := queue.New(f.bus).Publish(f.ctx(), a.req); err != nil {
 		f.t.Fatal(err)
 	}
 	ctx := f.ctx()
@@ -99,7 +100,7 @@ func (f *fleet) ask(id, text string) *asked {
 				f.t.Errorf("request %s: %v", id, err)
 				break
 			}
-			if frame.Kind == bus.FrameStarted && !begun {
+			if frame.Kind == queue.FrameStarted && !begun {
 				begun = true
 				close(a.started)
 			}
@@ -122,25 +123,25 @@ func (a *asked) begun(t *testing.T) {
 }
 
 // want checks the answer, and that the outcome agrees.
-func (f *fleet) want(a *asked, text string) bus.Outcome {
+func (f *fleet) want(a *asked, text string) queue.Outcome {
 	f.t.Helper()
 	<-a.done
-	if a.text != text || a.last.Kind != bus.FrameEnd {
+	if a.text != text || a.last.Kind != queue.FrameEnd {
 		f.t.Errorf("request %s: %q ending in %q (%+v), want %q", a.req.ID, a.text, a.last.Kind, a.last.Error, text)
 	}
 	o := f.outcome(a.req.Ref())
-	if o.State != bus.Completed {
+	if o.State != queue.Completed {
 		f.t.Errorf("request %s: outcome %+v, want completed", a.req.ID, o)
 	}
 	return o
 }
 
 // outcome waits for a terminal record.
-func (f *fleet) outcome(ref bus.Ref) (o bus.Outcome) {
+func (f *fleet) outcome(ref queue.Ref) (o queue.Outcome) {
 	f.t.Helper()
 	f.eventually("an outcome of "+ref.ID, func() bool {
 		var err error
-		o, err = f.bus.Outcome(f.ctx(), ref)
+		o, err = queue.New(f.bus).Outcome(f.ctx(), ref)
 		if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Transient) {
 			f.t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // defaultData is where koldun up keeps everything unless it is told.
@@ -66,10 +67,10 @@ type RequestsShowCmd struct {
 
 // A shownRequest is what is known of a request.
 type shownRequest struct {
-	Open       *bus.Open       `json:"open,omitempty"`
-	Outcome    *bus.Outcome    `json:"outcome,omitempty"`
-	DeadLetter *shownLetter    `json:"deadLetter,omitempty"`
-	Body       json.RawMessage `json:"body,omitempty"`
+	Open       *queue.OpenRequest `json:"open,omitempty"`
+	Outcome    *queue.Outcome     `json:"outcome,omitempty"`
+	DeadLetter *shownLetter       `json:"deadLetter,omitempty"`
+	Body       json.RawMessage    `json:"body,omitempty"`
 }
 
 // A shownLetter is a dead letter without its prompt.
@@ -90,18 +91,19 @@ func (c *RequestsShowCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.L
 		return err
 	}
 	defer b.Close()
+	q := queue.New(b)
 	var shown shownRequest
-	if open, err := b.FindOpen(ctx, c.ID); err == nil {
+	if open, err := q.FindOpen(ctx, c.ID); err == nil {
 		shown.Open = &open
 	} else if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if o, err := b.FindOutcome(ctx, c.ID); err == nil {
+	if o, err := q.FindOutcome(ctx, c.ID); err == nil {
 		shown.Outcome = &o
 	} else if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if d, _, err := b.DeadLetter(ctx, c.ID); err == nil {
+	if d, _, err := q.DeadLetter(ctx, c.ID); err == nil {
 		shown.DeadLetter = &shownLetter{Reasons: d.Reasons, Attempts: d.Attempts, Failed: d.Failed, Bytes: len(d.Request.Body)}
 		if c.Body {
 			shown.Body = d.Request.Body
@@ -130,9 +132,10 @@ func (c *RequestsCancelCmd) Run(ctx context.Context, all *RequestsCmd, log *slog
 		return err
 	}
 	defer b.Close()
-	open, err := b.FindOpen(ctx, c.ID)
+	q := queue.New(b)
+	open, err := q.FindOpen(ctx, c.ID)
 	if fault.Is(err, fault.NotFound) {
-		o, endErr := b.FindOutcome(ctx, c.ID)
+		o, endErr := q.FindOutcome(ctx, c.ID)
 		switch {
 		case endErr == nil:
 			return fault.Errorf(fault.Conflict, "cannot cancel request %q: it has ended (%s)", c.ID, o.State)
@@ -145,7 +148,7 @@ func (c *RequestsCancelCmd) Run(ctx context.Context, all *RequestsCmd, log *slog
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if err := b.Cancel(ctx, open.Ref, "operator"); err != nil {
+	if err := q.Cancel(ctx, open.Ref, "operator"); err != nil {
 		return fmt.Errorf("%w (does a dispatcher run?)", err)
 	}
 	fmt.Fprintln(os.Stderr, "cancelled", c.ID)

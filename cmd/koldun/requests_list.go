@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // RequestsListCmd lists requests.
@@ -50,6 +50,7 @@ func (c *RequestsListCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.L
 		return err
 	}
 	defer b.Close()
+	q := queue.New(b)
 	var rows []row
 	add := func(r row) bool {
 		if c.Tenant == "" || c.Tenant == r.tenant {
@@ -58,7 +59,7 @@ func (c *RequestsListCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.L
 		}
 		return true
 	}
-	header, err := c.read(ctx, b, session, add)
+	header, err := c.read(ctx, q, session, add)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
 			err = fmt.Errorf("%w (a dispatcher makes it when it starts)", err)
@@ -76,15 +77,15 @@ func (c *RequestsListCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.L
 	return printTable(os.Stdout, header, rows)
 }
 
-func (c *RequestsListCmd) read(ctx context.Context, b *bus.Bus, session string, add func(row) bool) (header string, err error) {
+func (c *RequestsListCmd) read(ctx context.Context, q *queue.Queue, session string, add func(row) bool) (header string, err error) {
 	since := time.Now().Add(-c.Since)
 	switch c.State {
 	case "open":
-		return "ID\tPOOL\tTENANT\tAGE", b.OpenRequests(ctx, session, func(o bus.Open) bool { return add(openRow(o, time.Now())) })
+		return "ID\tPOOL\tTENANT\tAGE", q.OpenRequests(ctx, session, func(o queue.OpenRequest) bool { return add(openRow(o, time.Now())) })
 	case "dead":
-		return "ID\tMODEL\tTENANT\tATTEMPTS\tFAILED\tREASONS", b.DeadLetters(ctx, session, since, func(d bus.DeadLetter) bool { return add(deadRow(d)) })
+		return "ID\tMODEL\tTENANT\tATTEMPTS\tFAILED\tREASONS", q.DeadLetters(ctx, session, since, func(d queue.DeadLetter) bool { return add(deadRow(d)) })
 	}
-	return "ID\tSTATE\tMODEL\tTENANT\tATTEMPTS\tQUEUED\tFIRST\tTOTAL\tTOKENS\tENDED\tREASON", b.Outcomes(ctx, session, since, func(o bus.Outcome) bool {
+	return "ID\tSTATE\tMODEL\tTENANT\tATTEMPTS\tQUEUED\tFIRST\tTOTAL\tTOKENS\tENDED\tREASON", q.Outcomes(ctx, session, since, func(o queue.Outcome) bool {
 		if c.State != "ended" && c.State != string(o.State) {
 			return true
 		}
@@ -92,13 +93,13 @@ func (c *RequestsListCmd) read(ctx context.Context, b *bus.Bus, session string, 
 	})
 }
 
-func openRow(o bus.Open, now time.Time) row {
+func openRow(o queue.OpenRequest, now time.Time) row {
 	return row{o.Tenant, o, []string{o.ID, o.Session, o.Tenant, now.Sub(o.Stored).Round(time.Second).String()}}
 }
 
-func deadRow(d bus.DeadLetter) row {
+func deadRow(d queue.DeadLetter) row {
 	type line struct { // without the prompt
-		bus.Ref
+		queue.Ref
 		Model    string    `json:"model"`
 		Attempts int       `json:"attempts"`
 		Failed   time.Time `json:"failed"`
@@ -110,7 +111,7 @@ func deadRow(d bus.DeadLetter) row {
 	}}
 }
 
-func outcomeRow(o bus.Outcome) row {
+func outcomeRow(o queue.Outcome) row {
 	reason := ""
 	if o.Error != nil {
 		reason = o.Error.Code + ": " + o.Error.Message

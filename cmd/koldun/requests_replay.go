@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // RequestsReplayCmd queues a dead letter again.
@@ -32,52 +32,53 @@ func (c *RequestsReplayCmd) Run(ctx context.Context, all *RequestsCmd, log *slog
 		return err
 	}
 	defer b.Close()
-	dead, seq, err := b.DeadLetter(ctx, c.ID)
+	q := queue.New(b)
+	dead, seq, err := q.DeadLetter(ctx, c.ID)
 	if err != nil {
 		return fmt.Errorf("cannot replay request %q: %w", c.ID, err)
 	}
 	again := dead.Replay("req_"+rand.Text(), time.Now().UTC())
-	frames, err := b.SubscribeFrames(again.Ref()) // before it is queued, or the beginning is missed
+	frames, err := q.SubscribeFrames(again.Ref()) // before it is queued, or the beginning is missed
 	if err != nil {
 		return fmt.Errorf("cannot replay request %q: %w", c.ID, err)
 	}
 	defer frames.Close()
-	if _, err := b.PublishRequest(ctx, again); err != nil {
+	if _, err := q.Publish(ctx, again); err != nil {
 		return fmt.Errorf("cannot replay request %q: %w", c.ID, err)
 	}
 	fmt.Fprintln(os.Stderr, "queued as", again.ID)
 	if !c.Keep {
-		if err := b.DeleteDead(ctx, seq); err != nil {
+		if err := q.DeleteDeadLetter(ctx, seq); err != nil {
 			log.Warn("the dead letter stays", "request", c.ID, "error", err)
 		}
 	}
 	if !c.Wait {
 		return nil
 	}
-	return follow(ctx, b, frames, again.Ref(), os.Stdout)
+	return follow(ctx, q, frames, again.Ref(), os.Stdout)
 }
 
 // follow prints an answer. An interrupt cancels the request.
-func follow(ctx context.Context, b *bus.Bus, frames *bus.Frames, ref bus.Ref, w io.Writer) error {
+func follow(ctx context.Context, q *queue.Queue, frames *queue.Frames, ref queue.Ref, w io.Writer) error {
 	for {
 		f, err := frames.Next(ctx)
 		if err != nil {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = b.Cancel(ctx, ref, "interrupted")
+			_ = q.Cancel(ctx, ref, "interrupted")
 			return err
 		}
 		switch f.Kind {
-		case bus.FrameDelta:
+		case queue.FrameDelta:
 			if _, err := io.WriteString(w, f.Text); err != nil {
 				return err
 			}
-		case bus.FrameEnd:
+		case queue.FrameEnd:
 			_, err := io.WriteString(w, "\n")
 			return err
-		case bus.FrameError:
+		case queue.FrameError:
 			return fault.Errorf(fault.Transient, "request %q ended: %s: %s", ref.ID, f.Error.Code, f.Error.Message)
-		case bus.FrameQueued, bus.FrameStarted:
+		case queue.FrameQueued, queue.FrameStarted:
 		}
 	}
 }

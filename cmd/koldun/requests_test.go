@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // prints runs a command to its end and checks its exit status and output.
@@ -48,7 +48,7 @@ func TestRequests(t *testing.T) {
 
 	poison := f.ask("req_poison", "a secret prompt")
 	<-poison.done
-	if o := f.outcome(poison.req.Ref()); o.State != bus.Failed || !o.Dead || o.Attempts != 3 || len(o.Reasons) != 3 {
+	if o := f.outcome(poison.req.Ref()); o.State != queue.Failed || !o.Dead || o.Attempts != 3 || len(o.Reasons) != 3 {
 		t.Fatalf("outcome = %+v, want failed after 3 attempts and kept as a dead letter", o)
 	}
 	f.want(f.ask("req_good", "fine"), "fine")
@@ -75,7 +75,7 @@ func TestRequests(t *testing.T) {
 	slow.begun(t)
 	f.prints(0, []string{"requests", "list", "--state=open"}, "req_slow", "ns_model")
 	f.prints(0, []string{"requests", "cancel", "req_slow"}, "cancelled req_slow")
-	if o := f.outcome(slow.req.Ref()); o.State != bus.Cancelled {
+	if o := f.outcome(slow.req.Ref()); o.State != queue.Cancelled {
 		t.Errorf("outcome = %+v, want cancelled", o)
 	}
 	f.settled()

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -93,7 +93,7 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 		}
 	}
 	outcomes := map[string]int{}
-	if err := f.bus.Outcomes(f.ctx(), "*", time.Time{}, func(o bus.Outcome) bool {
+	if err := queue.New(f.bus).Outcomes(f.ctx(), "*", time.Time{}, func(o queue.Outcome) bool {
 		outcomes[o.Request]++
 		return true
 	}); err != nil {

@@ -10,18 +10,18 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// askTick is how exactly questions time out.
+// askTick is the precision of the time limit of a request.
 const askTick = 250 * time.Millisecond
 
-// noResponders is the status with which a server answers for nobody.
+// noResponders is the status of a server's answer when there is no subscriber.
 const noResponders = "503"
 
-// asks are questions without a goroutine for each of them: for those who ask
-// thousands of times a second, that is what a question costs most.
+// asks are the open requests of Ask. They share one subscription and have no
+// goroutine each, which would be most of the cost of a request.
 type asks struct {
 	mu      sync.Mutex // guards the fields below
 	sub     *nats.Subscription
-	prefix  string // of the subjects that are answered to
+	prefix  string // of the reply subjects
 	last    uint64
 	open    map[uint64]ask
 	ticking bool
@@ -32,11 +32,11 @@ type ask struct {
 	answered func(msg *nats.Msg, err error)
 }
 
-// ask publishes a question, and has answered called once, from another
-// goroutine, with the answer or with why there is none after so long:
-// nats.ErrNoResponders, or context.DeadlineExceeded. After an error it is not
+// AskMsg publishes a message and calls answered once, from another goroutine,
+// with the answer, or with nats.ErrNoResponders or, after within,
+// context.DeadlineExceeded. If AskMsg itself returns an error, answered is not
 // called. answered must not block for long.
-func (b *Bus) ask(msg *nats.Msg, within time.Duration, answered func(msg *nats.Msg, err error)) error {
+func (b *Bus) AskMsg(msg *nats.Msg, within time.Duration, answered func(msg *nats.Msg, err error)) error {
 	a := &b.asks
 	a.mu.Lock()
 	if a.sub == nil {
@@ -44,7 +44,7 @@ func (b *Bus) ask(msg *nats.Msg, within time.Duration, answered func(msg *nats.M
 		sub, err := b.nc.Subscribe(prefix+"*", func(m *nats.Msg) { a.hear(m) })
 		if err != nil {
 			a.mu.Unlock()
-			return kinded(err)
+			return Kinded(err)
 		}
 		a.sub, a.prefix, a.open = sub, prefix, map[uint64]ask{}
 	}
@@ -59,7 +59,7 @@ func (b *Bus) ask(msg *nats.Msg, within time.Duration, answered func(msg *nats.M
 	a.mu.Unlock()
 	if err := b.nc.PublishMsg(msg); err != nil {
 		if _, open := a.take(number); open {
-			return kinded(err)
+			return Kinded(err)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func (a *asks) hear(m *nats.Msg) {
 	}
 }
 
-// tick ends the questions whose time is over, and comes back while there are others.
+// tick ends the requests whose time is over, and runs again while there are others.
 func (a *asks) tick() {
 	now := time.Now()
 	var over []ask
@@ -109,11 +109,12 @@ func (a *asks) tick() {
 	}
 }
 
-// Ask is Call for those who do not wait: answered is called once, from another
-// goroutine, within about the time given. After an error of Ask itself, which
-// means that nobody has the message, it is not called. It must not block for long.
+// Ask is Call without waiting: it publishes data and calls answered once, from
+// another goroutine, within about the time given. If Ask itself returns an
+// error, the message was not sent and answered is not called. answered must not
+// block for long.
 func Ask[A any](b *Bus, subject string, data []byte, within time.Duration, answered func(A, error)) error {
-	return b.ask(&nats.Msg{Subject: subject, Data: data}, within, func(msg *nats.Msg, err error) {
+	return b.AskMsg(&nats.Msg{Subject: subject, Data: data}, within, func(msg *nats.Msg, err error) {
 		var answer A
 		if err != nil {
 			answered(answer, callError(subject, err))

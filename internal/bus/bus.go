@@ -1,6 +1,6 @@
-// Package bus is how Koldun's processes speak to each other over NATS: the
-// connection, the streams and buckets, the messages, and what is promised about
-// their order and arrival.
+// Package bus connects Koldun's processes to NATS: the connection and its
+// credentials, streams, key-value buckets and watches, and messages with and
+// without an answer. The protocol of requests is in package queue.
 package bus
 
 import (
@@ -26,8 +26,6 @@ type Bus struct {
 	renewed chan struct{} // closed and replaced at each reconnect
 	buckets map[string]jetstream.KeyValue
 	streams map[string]jetstream.Stream
-
-	unwanted unwanted
 }
 
 // Close flushes what was published, for at most a second, and ends the
@@ -49,16 +47,20 @@ func (b *Bus) Closed() bool { return b.nc.IsClosed() }
 // flushTimeout passed.
 func (b *Bus) Flush() error { return b.nc.FlushTimeout(flushTimeout) }
 
-// Conn is the connection below, for subjects that this package has no words
-// for. It belongs to the Bus: never close or drain it.
+// Conn returns the connection below, for what this package does not offer. It
+// belongs to the Bus: never close or drain it.
 func (b *Bus) Conn() *nats.Conn { return b.nc }
 
-// JetStream is the JetStream context of the connection.
+// JetStream returns the JetStream context of the connection.
 func (b *Bus) JetStream() jetstream.JetStream { return b.js }
 
+// Logger returns the logger that the Bus was given.
+func (b *Bus) Logger() *slog.Logger { return b.log }
+
 // Reconnected returns a channel that is closed when the connection has been
-// restored after a loss. What was sent to this process meanwhile is lost, so
-// whoever waits for messages looks again. Ask for a new channel after each.
+// restored after a loss. Messages to this process were lost meanwhile, so a
+// caller that waits for some must ask for them again. Each channel is closed
+// once.
 func (b *Bus) Reconnected() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

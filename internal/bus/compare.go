@@ -30,7 +30,7 @@ func (b *Bus) compare(ctx context.Context, want jetstream.StreamConfig) (*jetstr
 		return nil, false, nil
 	}
 	if err != nil {
-		err = kinded(err)
+		err = Kinded(err)
 		return nil, false, fault.Errorf(fault.KindOf(err), "cannot look up JetStream stream %q: %w", want.Name, err)
 	}
 	info := stream.CachedInfo()
@@ -40,7 +40,7 @@ func (b *Bus) compare(ctx context.Context, want jetstream.StreamConfig) (*jetstr
 // DeleteStream removes a stream with all its messages. The error is NotFound
 // if there is none.
 func (b *Bus) DeleteStream(ctx context.Context, name string) error {
-	if err := kinded(b.js.DeleteStream(ctx, name)); err != nil {
+	if err := Kinded(b.js.DeleteStream(ctx, name)); err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot delete JetStream stream %q: %w", name, err)
 	}
 	return nil
@@ -49,7 +49,7 @@ func (b *Bus) DeleteStream(ctx context.Context, name string) error {
 // DeleteKV removes a bucket with all its keys. The error is NotFound if there
 // is none.
 func (b *Bus) DeleteKV(ctx context.Context, bucket string) error {
-	if err := kinded(b.js.DeleteKeyValue(ctx, bucket)); err != nil {
+	if err := Kinded(b.js.DeleteKeyValue(ctx, bucket)); err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot delete key-value bucket %q: %w", bucket, err)
 	}
 	return nil

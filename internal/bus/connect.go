@@ -104,8 +104,8 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fault.Errorf(endKind(ctx, err), "cannot connect to NATS at %q: %w", shown, err)
-		case <-time.After(backoff(attempt)):
+			return nil, fault.Errorf(KindAtEnd(ctx, err), "cannot connect to NATS at %q: %w", shown, err)
+		case <-time.After(Backoff(attempt)):
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 		nats.SetCustomDialer(dialer{}),
 		nats.MaxReconnects(-1),
 		nats.IgnoreAuthErrorAbort(), // credentials may be rotated while we run
-		nats.CustomReconnectDelay(backoff),
+		nats.CustomReconnectDelay(Backoff),
 		nats.ReconnectBufSize(pendingBytes),
 		nats.PingInterval(pingInterval),
 		nats.MaxPingsOutstanding(2),
@@ -153,7 +153,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 	}
 	nc, err := nats.Connect(cfg.URL, append(opts, auth...)...)
 	if err != nil {
-		return kinded(err)
+		return Kinded(err)
 	}
 	js, err := checkServer(ctx, nc)
 	if err != nil {
@@ -195,7 +195,7 @@ func checkServer(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error
 		if errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 			return nil, fault.Errorf(fault.Unsupported, "the account has no JetStream: %w", err)
 		}
-		return nil, kinded(err)
+		return nil, Kinded(err)
 	}
 	return js, nil
 }
@@ -251,9 +251,9 @@ func isHost(u *url.URL) bool {
 	return u.Host == host || u.Host == "["+host+"]"
 }
 
-// backoff is the pause after failed attempt n (from 0), with jitter, so that
-// many clients do not come back at the same moment.
-func backoff(n int) time.Duration {
+// Backoff returns the pause after failed attempt n, counted from 0. It grows to
+// two seconds and has jitter, so that clients do not all try again at once.
+func Backoff(n int) time.Duration {
 	d := maxBackoff
 	if n < 5 {
 		d = min(maxBackoff, minBackoff<<n)
@@ -261,8 +261,9 @@ func backoff(n int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-// endKind is the kind to report when ctx ended while err was the last cause.
-func endKind(ctx context.Context, err error) fault.Kind {
+// KindAtEnd returns the kind to report when ctx ended and err is the last error
+// before that.
+func KindAtEnd(ctx context.Context, err error) fault.Kind {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fault.Interrupted
 	}

@@ -111,8 +111,8 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) 
 		}
 		select {
 		case <-ctx.Done():
-			return fault.Errorf(endKind(ctx, err), "cannot make JetStream stream %q: %w", want.Name, err)
-		case <-time.After(backoff(min(attempt, 3))):
+			return fault.Errorf(KindAtEnd(ctx, err), "cannot make JetStream stream %q: %w", want.Name, err)
+		case <-time.After(Backoff(min(attempt, 3))):
 		}
 	}
 }
@@ -129,13 +129,13 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 			want.MaxMsgsPerSubject = 1 // only a bucket leaves it open
 		}
 		if want.Name == names.RequestStream {
-			want.FirstSeq = firstSequence(time.Now())
+			want.FirstSeq = FirstSequence(time.Now())
 		}
 		_, err = b.js.CreateStream(ctx, want)
-		return kinded(err)
+		return Kinded(err)
 	}
 	if err != nil {
-		return kinded(err)
+		return Kinded(err)
 	}
 	have := stream.CachedInfo().Config
 	next := m(have, want)
@@ -143,7 +143,7 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 		return nil
 	}
 	_, err = b.js.UpdateStream(ctx, next)
-	return kinded(err)
+	return Kinded(err)
 }
 
 func (s StreamSpec) config() jetstream.StreamConfig {

@@ -3,8 +3,6 @@ package bus
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -12,32 +10,21 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Errors of PublishRequest that callers answer differently.
-var (
-	// ErrQueueFull: the request stream is full for all.
-	ErrQueueFull = errors.New("the queue is full")
-	// ErrTenantFull: this tenant has as many requests in this session as it may.
-	ErrTenantFull = errors.New("too many requests of this tenant are waiting")
-)
-
-// codeStoreFailed is JetStream's error code for a message that a limit of the
-// stream refused; only the description tells which.
-const codeStoreFailed jetstream.ErrorCode = 10077
+// CodeStoreFailed is JetStream's error code for a message that a limit of the
+// stream refused; only the description says which.
+const CodeStoreFailed jetstream.ErrorCode = 10077
 
 // codeStorage are JetStream's error codes for storage that is used up or that
 // a stream may not reserve (insufficient resources, account or server storage).
 var codeStorage = map[jetstream.ErrorCode]bool{10023: true, 10047: true, 10002: true, 10028: true}
 
-// codeInProcess is JetStream's error code for a message of which an earlier try
-// is still being stored.
+// codeInProcess is JetStream's error code for a message that an earlier try is
+// still storing.
 const codeInProcess jetstream.ErrorCode = 10158
 
-// Kinded gives an error of the NATS client its fault kind, for those who use
-// Conn or JetStream. Kinded(nil) is nil.
-func Kinded(err error) error { return kinded(err) }
-
-// kinded gives an error of the NATS client its fault kind.
-func kinded(err error) error {
+// Kinded gives an error of the NATS client its fault kind. Callers of Conn and
+// JetStream use it for the errors they get. Kinded(nil) is nil.
+func Kinded(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -73,7 +60,7 @@ func apiKind(api *jetstream.APIError) fault.Kind {
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant,
 		api.ErrorCode == jetstream.JSErrCodeStreamNameInUse:
 		return fault.Conflict
-	case api.ErrorCode == codeStoreFailed, codeStorage[api.ErrorCode]:
+	case api.ErrorCode == CodeStoreFailed, codeStorage[api.ErrorCode]:
 		return fault.Quota
 	case api.Code == 404:
 		return fault.NotFound
@@ -83,25 +70,4 @@ func apiKind(api *jetstream.APIError) fault.Kind {
 		return fault.Invalid
 	}
 	return fault.Internal
-}
-
-// isGone reports whether a message could not be deleted because it is not there.
-// The client library turns what the server says into text; a server that is
-// stopping ("store is closed") or has another leader by now says other things.
-func isGone(err error) bool {
-	return errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) && slices.ContainsFunc(
-		[]string{"err_code=10043 ", "no message found", "stream store EOF"},
-		func(said string) bool { return strings.Contains(err.Error(), said) })
-}
-
-// queueFull tells the limits of the request stream apart.
-func queueFull(err error) error {
-	var api *jetstream.APIError
-	if !errors.As(err, &api) || api.ErrorCode != codeStoreFailed {
-		return nil
-	}
-	if strings.Contains(api.Description, "per subject") {
-		return fault.As(fault.Quota, ErrTenantFull)
-	}
-	return fault.As(fault.Quota, ErrQueueFull)
 }

@@ -125,7 +125,7 @@ func (b *Bus) bucket(ctx context.Context, name string) (jetstream.KeyValue, erro
 	defer cancel()
 	kv, err := b.js.KeyValue(ctx, name)
 	if err != nil {
-		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot open bucket %q: %w", name, err)
+		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot open bucket %q: %w", name, err)
 	}
 	b.mu.Lock()
 	b.buckets[name] = kv
@@ -134,5 +134,5 @@ func (b *Bus) bucket(ctx context.Context, name string) (jetstream.KeyValue, erro
 }
 
 func kvError(verb, bucket, key string, err error) error {
-	return fault.Errorf(fault.KindOf(kinded(err)), "cannot %s key %q of bucket %q: %w", verb, key, bucket, err)
+	return fault.Errorf(fault.KindOf(Kinded(err)), "cannot %s key %q of bucket %q: %w", verb, key, bucket, err)
 }

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/nats-io/nats.go"
@@ -9,23 +10,45 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Send publishes v, or what it points to, as JSON, without waiting for anybody to hear it. While the
-// connection is being restored it is held back, up to a bound. Messages of
-// one Bus arrive in the order they were sent.
+// A Message writes and reads its own JSON. All other values are left to
+// encoding/json.
+type Message interface {
+	EncodeMessage() ([]byte, error)
+	DecodeMessage(data []byte) error
+}
+
+func encode(v any) ([]byte, error) {
+	if m, ok := v.(Message); ok {
+		return m.EncodeMessage()
+	}
+	return json.Marshal(v)
+}
+
+// decode reads JSON into what v points to.
+func decode(data []byte, v any) error {
+	if m, ok := v.(Message); ok {
+		return m.DecodeMessage(data)
+	}
+	return json.Unmarshal(data, v)
+}
+
+// Send publishes v, or what it points to, as JSON, and does not wait for its
+// delivery. While the connection is being restored the message is buffered, up
+// to a bound. Messages of one Bus arrive in the order they were sent.
 func (b *Bus) Send(subject string, v any) error {
 	data, err := encode(v)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode a message for %q: %w", subject, err)
 	}
 	if err := b.nc.Publish(subject, data); err != nil {
-		return fault.Errorf(fault.KindOf(kinded(err)), "cannot publish on %q: %w", subject, err)
+		return fault.Errorf(fault.KindOf(Kinded(err)), "cannot publish on %q: %w", subject, err)
 	}
 	return nil
 }
 
-// Call sends v, or what it points to, and waits for one answer. Errors: NotFound when nobody listens,
-// so nobody has it; Transient when no answer came, so somebody may have it;
-// Interrupted when ctx was cancelled.
+// Call sends v, or what it points to, and waits for one answer. Errors: NotFound
+// if there is no subscriber, so the message was not delivered; Transient if no
+// answer came, so it may have been; Interrupted if ctx was cancelled.
 func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) {
 	var answer A
 	data, err := encode(v)
@@ -47,7 +70,7 @@ func decodeAnswer[A any](subject string, msg *nats.Msg, answer *A) error {
 }
 
 func callError(subject string, err error) error {
-	kind := fault.KindOf(kinded(err))
+	kind := fault.KindOf(Kinded(err))
 	if errors.Is(err, nats.ErrNoResponders) {
 		kind = fault.NotFound
 	}
@@ -66,8 +89,8 @@ func Serve[Q, A any](b *Bus, subject string, handle func(subject string, q Q) (a
 	})
 }
 
-// ServeLater is Serve for answers that take their time: handle may call reply
-// once, from any goroutine, or never.
+// ServeLater is Serve for answers that are not ready at once: handle may call
+// reply once, from any goroutine, or never.
 func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q Q, reply func(A))) (stop func(), err error) {
 	sub, err := b.nc.Subscribe(subject, func(m *nats.Msg) {
 		var q Q
@@ -87,7 +110,7 @@ func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q 
 		})
 	})
 	if err != nil {
-		return nil, fault.Errorf(fault.KindOf(kinded(err)), "cannot subscribe to %q: %w", subject, err)
+		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot subscribe to %q: %w", subject, err)
 	}
 	return func() { _ = sub.Unsubscribe() }, nil
 }

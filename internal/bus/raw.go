@@ -38,7 +38,7 @@ func (b *Bus) PutBytes(ctx context.Context, bucket, key string, value []byte, re
 		rev, err = kv.Update(ctx, key, value, revision)
 	}
 	if err != nil {
-		return 0, fault.As(fault.KindOf(kinded(err)), kvError("write", bucket, key, err))
+		return 0, fault.As(fault.KindOf(Kinded(err)), kvError("write", bucket, key, err))
 	}
 	return rev, nil
 }

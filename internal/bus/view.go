@@ -45,7 +45,7 @@ func (b *Bus) view(ctx context.Context, name string) (jetstream.StreamConfig, er
 	defer cancel()
 	s, err := b.js.Stream(ctx, name)
 	if err != nil {
-		return jetstream.StreamConfig{}, kinded(err)
+		return jetstream.StreamConfig{}, Kinded(err)
 	}
 	return s.CachedInfo().Config, nil
 }

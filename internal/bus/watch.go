@@ -44,7 +44,7 @@ func Watch[T any](ctx context.Context, b *Bus, bucket, filter string, handle fun
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(backoff(attempt)):
+		case <-time.After(Backoff(attempt)):
 		}
 		attempt++
 	}
@@ -72,7 +72,7 @@ func (w *watcher[T]) run(ctx context.Context) (bool, error) {
 	updates, err := kv.Watch(watching, w.filter)
 	patience.Stop()
 	if err != nil {
-		return false, kinded(err)
+		return false, Kinded(err)
 	}
 	defer stop(updates)
 	seen := map[string]bool{}

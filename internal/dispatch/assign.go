@@ -6,6 +6,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // assignTry is how long a runner may take to accept or refuse.
@@ -22,10 +23,10 @@ func (l *leader) assign(j *job, p *peer) {
 	j.version, j.charged = p.rec.Version+1, true
 	p.job = j.req.ID
 	p.seq++
-	as := bus.Assignment{Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
-	data, err := bus.EncodeAssignment(j.raw, as)
+	as := queue.Assignment{Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
+	data, err := queue.EncodeAssignment(j.raw, as)
 	if err == nil {
-		err = bus.Ask(l.cfg.Bus, names.AssignSubject(l.name, name), data, assignTry, func(reply bus.AssignmentReply, err error) {
+		err = bus.Ask(l.cfg.Bus, names.AssignSubject(l.name, name), data, assignTry, func(reply queue.AssignmentReply, err error) {
 			l.post(func() {
 				if j.phase == assigning && j.epoch == as.Epoch && j.attempt == as.Attempt { // or it was heard or lost meanwhile
 					l.onReply(j, p, reply, err)
@@ -34,15 +35,15 @@ func (l *leader) assign(j *job, p *peer) {
 		})
 	}
 	if err != nil {
-		l.onReply(j, p, bus.AssignmentReply{}, fault.As(fault.NotFound, err))
+		l.onReply(j, p, queue.AssignmentReply{}, fault.As(fault.NotFound, err))
 	}
 }
 
 // onReply hears whether a runner has accepted.
-func (l *leader) onReply(j *job, p *peer, reply bus.AssignmentReply, err error) {
+func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error) {
 	now := time.Now()
 	if err == nil {
-		p.hear(reply.Standing)
+		p.hear(reply.RunnerStatus)
 	}
 	switch {
 	case err == nil && reply.Accepted:
@@ -57,12 +58,12 @@ func (l *leader) onReply(j *job, p *peer, reply bus.AssignmentReply, err error) 
 		l.log.Debug("a runner refused", "request", j.req.ID, "runner", p.rec.Name, "reason", reply.Reason)
 		p.blocked = now.Add(refusePast)
 		switch reply.Reason {
-		case bus.RefusedStale:
+		case queue.RefusedStale:
 			if reply.Epoch > j.epoch {
 				l.challenged(reply.Epoch)
 			}
 			p.synced = false
-		case bus.RefusedUnsynced:
+		case queue.RefusedUnsynced:
 			p.synced = false
 		}
 	case fault.Is(err, fault.NotFound): // nobody was there to take it
@@ -87,7 +88,7 @@ func (l *leader) onReply(j *job, p *peer, reply bus.AssignmentReply, err error) 
 
 // tellCancel makes whoever holds a request drop it.
 func (l *leader) tellCancel(request, tenant, reason string) {
-	order := bus.CancelOrder{Tenant: tenant, Reason: reason}
+	order := queue.CancelOrder{Tenant: tenant, Reason: reason}
 	if err := l.cfg.Bus.Send(names.CancelSubject(l.name, request), order); err != nil {
 		l.log.Warn("cannot cancel an attempt", "request", request, "error", err)
 	}

@@ -3,7 +3,7 @@ package dispatch
 import (
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // freshFor is how long after its creation a request that was just stored
@@ -11,7 +11,7 @@ import (
 const freshFor = time.Minute
 
 // onEntry hears of a message in the request stream.
-func (l *leader) onEntry(e bus.Entry) {
+func (l *leader) onEntry(e queue.Entry) {
 	r := e.Request
 	known := l.jobs[r.ID]
 	if known != nil && known.seq == e.Seq {
@@ -61,9 +61,9 @@ func (l *leader) enqueue(j *job) {
 	now := time.Now()
 	switch {
 	case j.cancelled:
-		l.finish(j, bus.Cancelled, cancelledFailure(), nil)
+		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
 	case !now.Before(j.deadline):
-		l.finish(j, bus.Expired, expiredFailure(), nil)
+		l.finish(j, queue.Expired, expiredFailure(), nil)
 	default:
 		j.phase, j.queued, j.noticed = queued, now, time.Time{}
 		l.untold = true
@@ -92,14 +92,14 @@ func (l *leader) settle(j *job, tokens int) {
 // expire ends the jobs whose deadline has passed in the queue.
 func (l *leader) expire(now time.Time) {
 	for _, w := range l.queue.Expired(now) {
-		l.finish(l.jobs[w.ID], bus.Expired, expiredFailure(), nil)
+		l.finish(l.jobs[w.ID], queue.Expired, expiredFailure(), nil)
 	}
 }
 
-func cancelledFailure() *bus.Failure {
-	return &bus.Failure{Code: bus.CodeCancelled, Message: "the request was cancelled"}
+func cancelledFailure() *queue.Failure {
+	return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}
 }
 
-func expiredFailure() *bus.Failure {
-	return &bus.Failure{Code: bus.CodeExpired, Message: "no runner was free before the deadline"}
+func expiredFailure() *queue.Failure {
+	return &queue.Failure{Code: queue.CodeExpired, Message: "no runner was free before the deadline"}
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // check claims a request that an earlier leader may have known: from then on
@@ -25,7 +25,7 @@ func (l *leader) check(j *job) {
 		l.onEnd(e, nil)
 	}
 	delete(l.unread, j.req.ID)
-	tries := bus.Tries{Request: j.req.ID, Epoch: l.epoch}
+	tries := queue.Attempts{Request: j.req.ID, Epoch: l.epoch}
 	l.do(func(ctx context.Context) (err error) {
 		tries, err = l.claim(ctx, j.req.Ref(), tries)
 		return err
@@ -34,19 +34,19 @@ func (l *leader) check(j *job) {
 
 // claim stores what is known of a request anew, with the epoch of t. Errors:
 // Conflict if the request has ended; Interrupted.
-func (l *leader) claim(ctx context.Context, ref bus.Ref, t bus.Tries) (bus.Tries, error) {
+func (l *leader) claim(ctx context.Context, ref queue.Ref, t queue.Attempts) (queue.Attempts, error) {
 	for epoch := t.Epoch; ; t.Epoch = epoch {
 		if !l.leads() {
 			return t, errOver
 		}
-		seq, err := l.cfg.Bus.PublishTries(ctx, ref, t)
+		seq, err := l.m.requests.PublishAttempts(ctx, ref, t)
 		if err == nil {
 			t.Sequence = seq
 			return t, nil
 		}
 		if fault.Is(err, fault.Conflict) {
 			before := t.Sequence
-			t, err = l.cfg.Bus.LastTries(ctx, ref)
+			t, err = l.m.requests.LastAttempts(ctx, ref)
 			switch {
 			case fault.Is(err, fault.Conflict):
 				return t, err
@@ -66,7 +66,7 @@ func (l *leader) claim(ctx context.Context, ref bus.Ref, t bus.Tries) (bus.Tries
 }
 
 // claimed goes on with what has waited for the claim.
-func (l *leader) claimed(j *job, t bus.Tries, err error) {
+func (l *leader) claimed(j *job, t queue.Attempts, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict): // it has ended
 		if j.held() {
@@ -102,7 +102,7 @@ func (j *job) whenClaimed(f func()) {
 }
 
 // learn adds what was known before this leader took the request over.
-func (j *job) learn(t bus.Tries) {
+func (j *job) learn(t queue.Attempts) {
 	j.tries += t.Failed
 	j.known.Failed += t.Failed
 	j.known.Reasons = append(t.Reasons, j.known.Reasons...)
@@ -130,7 +130,7 @@ func (l *leader) retry(j *job) {
 }
 
 // noted goes on when a failed attempt is stored.
-func (l *leader) noted(j *job, t bus.Tries, err error) {
+func (l *leader) noted(j *job, t queue.Attempts, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict):
 		l.err = fmt.Errorf("another leads: %w", err)
@@ -144,12 +144,12 @@ func (l *leader) noted(j *job, t bus.Tries, err error) {
 }
 
 // note stores the tries of a request, as long as it takes and the lead lasts.
-func (l *leader) note(ctx context.Context, ref bus.Ref, t bus.Tries) (uint64, error) {
+func (l *leader) note(ctx context.Context, ref queue.Ref, t queue.Attempts) (uint64, error) {
 	for {
 		if !l.leads() {
 			return 0, errOver
 		}
-		seq, err := l.cfg.Bus.PublishTries(ctx, ref, t)
+		seq, err := l.m.requests.PublishAttempts(ctx, ref, t)
 		if err == nil || fault.Is(err, fault.Conflict) || ctx.Err() != nil {
 			return seq, err
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // leaderOf is a leader of an epoch whose time is not up, by its own clock.
@@ -23,14 +23,14 @@ func leaderOf(m *manager, epoch uint64) *leader {
 // next one has claimed.
 func TestDeposedLeaderRecordsNothing(t *testing.T) {
 	a, b := candidates(t)
-	r := bus.Request{ID: "req_1", Session: "s", Tenant: "t"}
+	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
 	old, next := leaderOf(a, 1), leaderOf(b, 2)
-	noted := bus.Tries{Request: r.ID, Epoch: 1, Failed: 1, Reasons: []string{"broke"}, Runners: []string{"r1"}, UpTo: bus.Try{Epoch: 1, Attempt: 1}}
+	noted := queue.Attempts{Request: r.ID, Epoch: 1, Failed: 1, Reasons: []string{"broke"}, Runners: []string{"r1"}, UpTo: queue.AttemptID{Epoch: 1, Attempt: 1}}
 	seq, err := old.note(t.Context(), r.Ref(), noted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimed, err := next.claim(t.Context(), r.Ref(), bus.Tries{Request: r.ID, Epoch: 2})
+	claimed, err := next.claim(t.Context(), r.Ref(), queue.Attempts{Request: r.ID, Epoch: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,20 +44,20 @@ func TestDeposedLeaderRecordsNothing(t *testing.T) {
 	if _, err := old.note(t.Context(), r.Ref(), noted); !fault.Is(err, fault.Conflict) {
 		t.Errorf("another note: %v, want Conflict", err)
 	}
-	if _, err := old.claim(t.Context(), r.Ref(), bus.Tries{Request: r.ID, Epoch: 1}); !fault.Is(err, fault.Interrupted) {
+	if _, err := old.claim(t.Context(), r.Ref(), queue.Attempts{Request: r.ID, Epoch: 1}); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("another claim: %v, want Interrupted", err)
 	}
-	failed := bus.Outcome{Request: r.ID, Session: "s", Tenant: "t", State: bus.Failed}
+	failed := queue.Outcome{Request: r.ID, Session: "s", Tenant: "t", State: queue.Failed}
 	if err := old.record(t.Context(), failed, seq, 1); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("an outcome: %v, want Interrupted", err)
 	}
-	if _, err := a.cfg.Bus.Outcome(t.Context(), r.Ref()); !fault.Is(err, fault.NotFound) {
+	if _, err := queue.New(a.cfg.Bus).Outcome(t.Context(), r.Ref()); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an outcome was stored: %v", err)
 	}
-	if _, err := a.cfg.Bus.FindOutcome(t.Context(), r.ID); !fault.Is(err, fault.NotFound) {
+	if _, err := queue.New(a.cfg.Bus).FindOutcome(t.Context(), r.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an outcome is found: %v", err)
 	}
-	err = a.cfg.Bus.Outcomes(t.Context(), "*", time.Time{}, func(o bus.Outcome) bool {
+	err = queue.New(a.cfg.Bus).Outcomes(t.Context(), "*", time.Time{}, func(o queue.Outcome) bool {
 		t.Errorf("listed: %+v", o)
 		return true
 	})
@@ -66,18 +66,18 @@ func TestDeposedLeaderRecordsNothing(t *testing.T) {
 	}
 
 	done := failed
-	done.State = bus.Completed
+	done.State = queue.Completed
 	if err := next.record(t.Context(), done, claimed.Sequence, 2); err != nil {
 		t.Fatal(err)
 	}
 	if err := old.record(t.Context(), failed, seq, 1); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second outcome: %v, want Conflict", err)
 	}
-	if o, err := a.cfg.Bus.FindOutcome(t.Context(), r.ID); err != nil || o.State != bus.Completed {
+	if o, err := queue.New(a.cfg.Bus).FindOutcome(t.Context(), r.ID); err != nil || o.State != queue.Completed {
 		t.Errorf("outcome = %+v, %v, want the one of the leader", o, err)
 	}
 	third := leaderOf(a, 3)
-	if _, err := third.claim(t.Context(), r.Ref(), bus.Tries{Request: r.ID, Epoch: 3}); !fault.Is(err, fault.Conflict) {
+	if _, err := third.claim(t.Context(), r.Ref(), queue.Attempts{Request: r.ID, Epoch: 3}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a claim of what has ended: %v, want Conflict", err)
 	}
 }
@@ -85,11 +85,11 @@ func TestDeposedLeaderRecordsNothing(t *testing.T) {
 // An outcome follows what an earlier leader has recorded late.
 func TestRecordFollowsAnEarlierLeader(t *testing.T) {
 	a, b := candidates(t)
-	r := bus.Request{ID: "req_1", Session: "s", Tenant: "t"}
-	if _, err := leaderOf(a, 1).note(t.Context(), r.Ref(), bus.Tries{Request: r.ID, Epoch: 1, Failed: 1}); err != nil {
+	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
+	if _, err := leaderOf(a, 1).note(t.Context(), r.Ref(), queue.Attempts{Request: r.ID, Epoch: 1, Failed: 1}); err != nil {
 		t.Fatal(err)
 	}
-	o := bus.Outcome{Request: r.ID, Session: "s", Tenant: "t", State: bus.Completed}
+	o := queue.Outcome{Request: r.ID, Session: "s", Tenant: "t", State: queue.Completed}
 	if err := leaderOf(b, 2).record(t.Context(), o, 0, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -100,16 +100,16 @@ func TestUnbury(t *testing.T) {
 	a, _ := candidates(t)
 	l := leaderOf(a, 1)
 	for id, dead := range map[string]bool{"req_1": false, "req_2": true} {
-		r := bus.Request{ID: id, Session: "s", Tenant: "t"}
-		o := bus.Outcome{Request: id, Session: "s", Tenant: "t", State: bus.Failed, Dead: dead}
-		if err := a.cfg.Bus.PublishDead(t.Context(), bus.DeadLetter{Request: r}); err != nil {
+		r := queue.Request{ID: id, Session: "s", Tenant: "t"}
+		o := queue.Outcome{Request: id, Session: "s", Tenant: "t", State: queue.Failed, Dead: dead}
+		if err := queue.New(a.cfg.Bus).PublishDeadLetter(t.Context(), queue.DeadLetter{Request: r}); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.record(t.Context(), o, 0, 1); err != nil {
 			t.Fatal(err)
 		}
 		l.unbury(t.Context(), r.Ref())
-		if _, _, err := a.cfg.Bus.DeadLetter(t.Context(), id); dead == fault.Is(err, fault.NotFound) {
+		if _, _, err := queue.New(a.cfg.Bus).DeadLetter(t.Context(), id); dead == fault.Is(err, fault.NotFound) {
 			t.Errorf("request %s: dead letter %v, want one: %t", id, err, dead)
 		}
 	}

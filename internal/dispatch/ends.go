@@ -4,21 +4,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // onMark hears that an attempt has sent text.
-func (l *leader) onMark(m bus.Mark) {
+func (l *leader) onMark(m queue.FirstToken) {
 	if j := l.jobs[m.Request]; j != nil && j.is(m.Epoch, m.Attempt) {
 		j.text = true
 	}
 }
 
 // onReport hears from a runner how an attempt ended, and how it stands now.
-func (l *leader) onReport(r bus.EndReport, reply func(bus.Ack)) {
+func (l *leader) onReport(r queue.EndReport, reply func(queue.Ack)) {
 	p := l.peers[r.Runner]
 	if p != nil {
-		p.hear(r.Standing)
+		p.hear(r.Status)
 	}
 	l.onEnd(r.AttemptEnd, reply)
 	if p != nil && l.peers[r.Runner] == p {
@@ -28,17 +28,17 @@ func (l *leader) onReport(r bus.EndReport, reply func(bus.Ack)) {
 
 // onEnd hears how an attempt ended. reply may be nil; it is given only when
 // what follows from the end cannot get lost any more.
-func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
+func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
 	if reply == nil {
-		reply = func(bus.Ack) {}
+		reply = func(queue.Ack) {}
 	}
 	j := l.jobs[e.Request]
 	switch {
 	case j == nil && l.replayed: // it has ended
-		reply(bus.Ack{OK: true, Reason: "unknown"})
+		reply(queue.Ack{OK: true, Reason: "unknown"})
 	case j == nil:
 		l.unread[e.Request] = append(l.unread[e.Request], e)
-		reply(bus.Ack{Reason: "not read yet"})
+		reply(queue.Ack{Reason: "not read yet"})
 	case j.phase == ending, j.phase == noting:
 		j.acks = append(j.acks, reply)
 	case j.is(e.Epoch, e.Attempt):
@@ -49,7 +49,7 @@ func (l *leader) onEnd(e bus.AttemptEnd, reply func(bus.Ack)) {
 	case j.phase == queued, j.phase == checking:
 		l.strangeEnd(j, e, reply)
 	default:
-		reply(bus.Ack{OK: true, Reason: "another attempt is at hand"})
+		reply(queue.Ack{OK: true, Reason: "another attempt is at hand"})
 	}
 }
 
@@ -64,7 +64,7 @@ func (l *leader) release(j *job) {
 }
 
 // attemptEnded decides what follows from the end of the attempt at hand.
-func (l *leader) attemptEnded(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
+func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	if j.phase != running {
 		j.tries++ // it was accepted, or it could not have ended
 		l.m.metrics.wait.Observe(max(e.Started.Sub(j.req.Created), 0).Seconds())
@@ -74,17 +74,17 @@ func (l *leader) attemptEnded(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
 	if e.Error == nil {
 		l.learnPace(e.Ended.Sub(e.Started))
 		j.acks = append(j.acks, reply)
-		l.finish(j, bus.Completed, nil, &e)
+		l.finish(j, queue.Completed, nil, &e)
 		return
 	}
 	switch e.Error.Code {
-	case bus.CodeCancelled:
+	case queue.CodeCancelled:
 		j.acks = append(j.acks, reply)
-		l.finish(j, bus.Cancelled, e.Error, &e)
-	case bus.CodeTimeout, bus.CodeInvalidRequest, bus.CodeContextLength, bus.CodeUnsupported:
+		l.finish(j, queue.Cancelled, e.Error, &e)
+	case queue.CodeTimeout, queue.CodeInvalidRequest, queue.CodeContextLength, queue.CodeUnsupported:
 		j.acks = append(j.acks, reply)
-		l.finish(j, bus.Failed, e.Error, &e)
-	case bus.CodeHandedBack:
+		l.finish(j, queue.Failed, e.Error, &e)
+	case queue.CodeHandedBack:
 		if !j.text && j.tries > 0 {
 			j.tries-- // no fault of the request
 		}
@@ -92,20 +92,20 @@ func (l *leader) attemptEnded(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
 		l.broken(j, e.Error.Message, &e)
 	default:
 		j.acks = append(j.acks, reply)
-		l.failed(j, bus.Try{Epoch: e.Epoch, Attempt: e.Attempt})
+		l.failed(j, queue.AttemptID{Epoch: e.Epoch, Attempt: e.Attempt})
 		l.broken(j, e.Error.Message, &e)
 	}
 }
 
 // strangeEnd judges an attempt that this leader does not follow: one of an
 // earlier leader, whose runner could not be asked.
-func (l *leader) strangeEnd(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
+func (l *leader) strangeEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	text := !e.FirstToken.IsZero()
-	handedBack := e.Error != nil && e.Error.Code == bus.CodeHandedBack
-	broke := handedBack || e.Error != nil && e.Error.Code == bus.CodeEngineFailed
-	try := bus.Try{Epoch: e.Epoch, Attempt: e.Attempt}
+	handedBack := e.Error != nil && e.Error.Code == queue.CodeHandedBack
+	broke := handedBack || e.Error != nil && e.Error.Code == queue.CodeEngineFailed
+	try := queue.AttemptID{Epoch: e.Epoch, Attempt: e.Attempt}
 	if !text && (handedBack || broke && !try.After(j.known.UpTo)) {
-		reply(bus.Ack{OK: true, Reason: "tried again"})
+		reply(queue.Ack{OK: true, Reason: "tried again"})
 		return
 	}
 	j.acks = append(j.acks, reply)
@@ -118,13 +118,13 @@ func (l *leader) strangeEnd(j *job, e bus.AttemptEnd, reply func(bus.Ack)) {
 	}
 	switch {
 	case e.Error == nil:
-		l.finish(j, bus.Completed, nil, &e)
-	case e.Error.Code == bus.CodeCancelled:
-		l.finish(j, bus.Cancelled, e.Error, &e)
+		l.finish(j, queue.Completed, nil, &e)
+	case e.Error.Code == queue.CodeCancelled:
+		l.finish(j, queue.Cancelled, e.Error, &e)
 	case broke:
-		l.finish(j, bus.Failed, interrupted(e.Error.Message), &e)
+		l.finish(j, queue.Failed, interrupted(e.Error.Message), &e)
 	default:
-		l.finish(j, bus.Failed, e.Error, &e)
+		l.finish(j, queue.Failed, e.Error, &e)
 	}
 }
 
@@ -133,12 +133,12 @@ func (l *leader) lost(j *job, why string) {
 	if j.phase != running { // it may never have had it
 		j.tries++
 	}
-	l.failed(j, bus.Try{Epoch: j.epoch, Attempt: j.attempt})
+	l.failed(j, queue.AttemptID{Epoch: j.epoch, Attempt: j.attempt})
 	l.broken(j, why, nil)
 }
 
 // failed counts an attempt that failed.
-func (l *leader) failed(j *job, try bus.Try) {
+func (l *leader) failed(j *job, try queue.AttemptID) {
 	j.known.Failed++
 	if try.After(j.known.UpTo) {
 		j.known.UpTo = try
@@ -147,17 +147,17 @@ func (l *leader) failed(j *job, try bus.Try) {
 
 // broken follows an attempt that came to nothing: it is tried elsewhere if the
 // client has seen nothing of it yet.
-func (l *leader) broken(j *job, why string, e *bus.AttemptEnd) {
+func (l *leader) broken(j *job, why string, e *queue.AttemptEnd) {
 	j.known.Reasons = append(j.known.Reasons, why)
 	j.known.Runners = append(j.known.Runners, j.runner)
 	switch {
 	case j.cancelled && !j.text:
-		l.finish(j, bus.Cancelled, cancelledFailure(), e)
+		l.finish(j, queue.Cancelled, cancelledFailure(), e)
 	case j.text:
-		l.finish(j, bus.Failed, interrupted(why), e)
+		l.finish(j, queue.Failed, interrupted(why), e)
 	case j.tries >= l.cfg.MaxAttempts:
 		j.poison = true
-		l.finish(j, bus.Failed, &bus.Failure{Code: bus.CodeEngineFailed, Message: strings.Join(j.known.Reasons, "; ")}, e)
+		l.finish(j, queue.Failed, &queue.Failure{Code: queue.CodeEngineFailed, Message: strings.Join(j.known.Reasons, "; ")}, e)
 	default:
 		l.log.Info("trying again elsewhere", "request", j.req.ID, "tries", j.tries, "reason", why)
 		l.m.metrics.retries.Inc()
@@ -165,30 +165,30 @@ func (l *leader) broken(j *job, why string, e *bus.AttemptEnd) {
 	}
 }
 
-func interrupted(why string) *bus.Failure {
-	return &bus.Failure{Code: bus.CodeInterrupted, Message: "the generation broke off: " + why}
+func interrupted(why string) *queue.Failure {
+	return &queue.Failure{Code: queue.CodeInterrupted, Message: "the generation broke off: " + why}
 }
 
 // onCancel drops a request.
-func (l *leader) onCancel(id string, c bus.CancelOrder, reply func(bus.Ack)) {
+func (l *leader) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack)) {
 	j := l.jobs[id]
 	if j == nil {
 		if !l.ended.has(id) {
 			l.early.add(id, time.Now())
 		}
-		reply(bus.Ack{OK: true, Reason: "unknown"})
+		reply(queue.Ack{OK: true, Reason: "unknown"})
 		return
 	}
 	if c.Tenant != "" && c.Tenant != j.req.Tenant {
-		reply(bus.Ack{Reason: "not yours"})
+		reply(queue.Ack{Reason: "not yours"})
 		return
 	}
 	j.cancelled = true
 	if j.phase == queued {
-		l.finish(j, bus.Cancelled, cancelledFailure(), nil)
+		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
 	}
 	// A runner that has it hears the same message.
-	reply(bus.Ack{OK: true})
+	reply(queue.Ack{OK: true})
 }
 
 // learnPace averages how long attempts take.

@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // What a leader has begun when its time was up comes to nothing.
 func TestTimeIsUp(t *testing.T) {
 	m, _ := candidates(t)
 	b := m.cfg.Bus
-	r := bus.Request{ID: "req_1", Session: "s", Tenant: "t"}
-	seq, err := b.PublishRequest(t.Context(), r)
+	r := queue.Request{ID: "req_1", Session: "s", Tenant: "t"}
+	seq, err := queue.New(b).Publish(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := bus.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: bus.Failed}
+	o := queue.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: queue.Failed}
 	l := &leader{session: newSession(m, "s"), cfg: m.cfg, log: slog.New(slog.DiscardHandler)}
 	over := time.Now().Add(-time.Millisecond)
 	l.until.Store(&over)
@@ -37,13 +37,13 @@ func TestTimeIsUp(t *testing.T) {
 	if err := l.deleteMessage(t.Context(), seq); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("deleteMessage: %v, want Interrupted", err)
 	}
-	if _, err := b.Outcome(t.Context(), r.Ref()); !fault.Is(err, fault.NotFound) {
+	if _, err := queue.New(b).Outcome(t.Context(), r.Ref()); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an outcome was stored: %v", err)
 	}
-	if _, _, err := b.DeadLetter(t.Context(), r.ID); !fault.Is(err, fault.NotFound) {
+	if _, _, err := queue.New(b).DeadLetter(t.Context(), r.ID); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a dead letter was stored: %v", err)
 	}
-	if open, err := b.FindOpen(t.Context(), r.ID); err != nil || open.Ref != r.Ref() {
+	if open, err := queue.New(b).FindOpen(t.Context(), r.ID); err != nil || open.Ref != r.Ref() {
 		t.Errorf("the request = %+v, %v, want it in stream %s", open, err, names.RequestStream)
 	}
 

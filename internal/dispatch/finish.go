@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // offerTry bounds the first try to store an outcome.
@@ -16,7 +16,7 @@ const offerTry = 2 * time.Second
 // finish ends a job: its outcome is stored, then the client is told if it was
 // not yet, then the message is deleted. If this process ends on the way, the
 // next leader goes on.
-func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.AttemptEnd) {
+func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) {
 	if j.phase == ending {
 		return
 	}
@@ -37,12 +37,12 @@ func (l *leader) finish(j *job, state bus.State, failure *bus.Failure, e *bus.At
 
 // offerOutcome makes one try to store an outcome, which nearly always works. It
 // reports whether the try was made; if it then fails, another way is gone.
-func (l *leader) offerOutcome(j *job, o bus.Outcome) bool {
+func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
 	left := time.Until(*l.until.Load())
 	if !l.leads() || !l.cfg.Bus.Connected() {
 		return false
 	}
-	err := l.cfg.Bus.OfferOutcome(o, j.known.Sequence, min(left, offerTry), func(err error) {
+	err := l.m.requests.OfferOutcome(o, j.known.Sequence, min(left, offerTry), func(err error) {
 		l.post(func() {
 			l.offered--
 			if err != nil {
@@ -61,7 +61,7 @@ func (l *leader) offerOutcome(j *job, o bus.Outcome) bool {
 
 // storeOutcome stores an outcome whatever it takes, and before that, if too many
 // have failed the request, a dead letter.
-func (l *leader) storeOutcome(j *job, o bus.Outcome) {
+func (l *leader) storeOutcome(j *job, o queue.Outcome) {
 	poison, raw, after, epoch := j.poison, j.raw, j.known.Sequence, l.epoch
 	l.do(func(ctx context.Context) error {
 		if poison {
@@ -77,8 +77,8 @@ func (l *leader) storeOutcome(j *job, o bus.Outcome) {
 }
 
 // outcome is the terminal record of a job. e is nil if no attempt has told its end.
-func (l *leader) outcome(j *job, state bus.State, failure *bus.Failure, e *bus.AttemptEnd) bus.Outcome {
-	o := bus.Outcome{
+func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) queue.Outcome {
+	o := queue.Outcome{
 		Request:  j.req.ID,
 		Session:  l.name,
 		Tenant:   j.req.Tenant,
@@ -109,18 +109,18 @@ var errOver = fault.Errorf(fault.Interrupted, "another may lead by now")
 // and a leader whose time is over stores nothing, even if it was stopped on its
 // way here: who leads now has claimed the request. Errors: Conflict if the
 // request has ended otherwise.
-func (l *leader) record(ctx context.Context, o bus.Outcome, after, epoch uint64) error {
-	ref := bus.Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}
+func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint64) error {
+	ref := queue.Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}
 	for {
 		until := *l.until.Load()
 		if !lasts(until, time.Now()) {
 			return errOver
 		}
 		try, cancel := context.WithDeadline(ctx, until)
-		err := l.cfg.Bus.PublishOutcome(try, o, after)
+		err := l.m.requests.PublishOutcome(try, o, after)
 		if fault.Is(err, fault.Conflict) {
-			var t bus.Tries
-			t, err = l.cfg.Bus.LastTries(try, ref)
+			var t queue.Attempts
+			t, err = l.m.requests.LastAttempts(try, ref)
 			switch {
 			case err == nil && t.Epoch > epoch:
 				err = errOver
@@ -144,17 +144,17 @@ func (l *leader) record(ctx context.Context, o bus.Outcome, after, epoch uint64)
 
 // bury keeps a request that no runner could serve, and reports whether it is
 // kept. It has ended all the same.
-func (l *leader) bury(ctx context.Context, raw []byte, o bus.Outcome) bool {
+func (l *leader) bury(ctx context.Context, raw []byte, o queue.Outcome) bool {
 	if !l.leads() {
 		return false
 	}
-	var r bus.Request
+	var r queue.Request
 	if err := json.Unmarshal(raw, &r); err != nil { // it was decoded before
 		l.log.Error("cannot keep a dead letter", "request", o.Request, "error", err)
 		return false
 	}
-	d := bus.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
-	if err := l.cfg.Bus.PublishDead(ctx, d); err != nil {
+	d := queue.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
+	if err := l.m.requests.PublishDeadLetter(ctx, d); err != nil {
 		l.log.Error("cannot keep a dead letter", "request", r.ID, "error", err)
 		return false
 	}
@@ -163,13 +163,13 @@ func (l *leader) bury(ctx context.Context, raw []byte, o bus.Outcome) bool {
 }
 
 // unbury takes a dead letter back: its request has ended otherwise.
-func (l *leader) unbury(ctx context.Context, ref bus.Ref) {
-	if other, err := l.cfg.Bus.Outcome(ctx, ref); err != nil || other.Dead {
+func (l *leader) unbury(ctx context.Context, ref queue.Ref) {
+	if other, err := l.m.requests.Outcome(ctx, ref); err != nil || other.Dead {
 		return
 	}
-	_, seq, err := l.cfg.Bus.DeadLetter(ctx, ref.ID)
+	_, seq, err := l.m.requests.DeadLetter(ctx, ref.ID)
 	if err == nil {
-		err = l.cfg.Bus.DeleteDead(ctx, seq)
+		err = l.m.requests.DeleteDeadLetter(ctx, seq)
 	}
 	if err != nil {
 		l.log.Warn("cannot take back a dead letter", "request", ref.ID, "error", err)
@@ -177,7 +177,7 @@ func (l *leader) unbury(ctx context.Context, ref bus.Ref) {
 }
 
 // recorded goes on when the outcome is stored, by this leader or another.
-func (l *leader) recorded(j *job, o bus.Outcome, err error) {
+func (l *leader) recorded(j *job, o queue.Outcome, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict):
 		// It has another outcome, and that one counts. Whoever follows the
@@ -200,12 +200,12 @@ func (l *leader) recorded(j *job, o bus.Outcome, err error) {
 }
 
 // tellEnd tells the client of an end that no runner has told it.
-func (l *leader) tellEnd(j *job, o bus.Outcome) {
-	if o.State == bus.Completed {
+func (l *leader) tellEnd(j *job, o queue.Outcome) {
+	if o.State == queue.Completed {
 		return
 	}
-	f := bus.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: bus.FrameError, Error: o.Error}
-	if err := l.cfg.Bus.PublishFrame(f); err != nil {
+	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: queue.FrameError, Error: o.Error}
+	if err := l.m.requests.PublishFrame(f); err != nil {
 		l.log.Warn("cannot tell of an end", "request", o.Request, "error", err)
 	}
 }

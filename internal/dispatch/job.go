@@ -3,8 +3,8 @@ package dispatch
 import (
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/dispatch/policy"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A phase is where a job stands. Each phase but queued has somebody whose
@@ -23,9 +23,9 @@ const (
 
 // A job is a request that has not ended, as its leader sees it.
 type job struct {
-	req      bus.Request // without its body
-	raw      []byte      // as it is stored, to be passed on
-	seq      uint64      // in the request stream
+	req      queue.Request // without its body
+	raw      []byte        // as it is stored, to be passed on
+	seq      uint64        // in the request stream
 	phase    phase
 	deadline time.Time
 	cost     int  // tokens that its tenant is charged for an attempt
@@ -40,22 +40,22 @@ type job struct {
 	started  time.Time
 	text     bool // it has sent text
 
-	tries     int       // attempts that were accepted
-	known     bus.Tries // those that failed, as stored or to be
-	unclaimed bool      // an earlier leader may still record something of it
-	onClaim   []func()  // what waits until that is over
-	poison    bool      // it ends because too many failed it
+	tries     int            // attempts that were accepted
+	known     queue.Attempts // those that failed, as stored or to be
+	unclaimed bool           // an earlier leader may still record something of it
+	onClaim   []func()       // what waits until that is over
+	poison    bool           // it ends because too many failed it
 	cancelled bool
-	queued    time.Time       // since when it is in the queue
-	noticed   time.Time       // when the client was last told its place there; zero if never
-	place     int             // what it was told
-	acks      []func(bus.Ack) // to give when it is stored what follows
+	queued    time.Time         // since when it is in the queue
+	noticed   time.Time         // when the client was last told its place there; zero if never
+	place     int               // what it was told
+	acks      []func(queue.Ack) // to give when it is stored what follows
 }
 
 // acknowledge tells runners that the ends they reported cannot get lost.
 func (j *job) acknowledge() {
 	for _, ack := range j.acks {
-		ack(bus.Ack{OK: true})
+		ack(queue.Ack{OK: true})
 	}
 	j.acks = nil
 }
@@ -84,13 +84,13 @@ func (j *job) waiting(now time.Time) policy.Job {
 	}
 }
 
-func class(p bus.Priority) policy.Class {
+func class(p queue.Priority) policy.Class {
 	switch p {
-	case bus.PriorityHigh:
+	case queue.PriorityHigh:
 		return policy.High
-	case bus.PriorityLow:
+	case queue.PriorityLow:
 		return policy.Low
-	case bus.PriorityNormal:
+	case queue.PriorityNormal:
 	}
 	return policy.Normal
 }
@@ -100,4 +100,4 @@ const expectedAnswer = 256
 
 // estimate is the cost of a request in tokens: a token per four bytes of its
 // body, and an answer.
-func estimate(r bus.Request) int { return len(r.Body)/4 + expectedAnswer }
+func estimate(r queue.Request) int { return len(r.Body)/4 + expectedAnswer }

@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/dispatch/policy"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
@@ -41,11 +42,11 @@ type leader struct {
 	queue    *policy.Queue
 	jobs     map[string]*job
 	peers    map[string]*peer
-	orphans  map[string]orphan           // what runners hold of requests not read yet
-	unread   map[string][]bus.AttemptEnd // ends of requests not read yet
-	early    *memory                     // cancelled before they were read
-	ended    *memory                     // requests that ended under this leader
-	litter   sweeper                     // messages of requests that ended
+	orphans  map[string]orphan             // what runners hold of requests not read yet
+	unread   map[string][]queue.AttemptEnd // ends of requests not read yet
+	early    *memory                       // cancelled before they were read
+	ended    *memory                       // requests that ended under this leader
+	litter   sweeper                       // messages of requests that ended
 	began    time.Time
 	replayed bool // the backlog has been read
 	busyAt   time.Time
@@ -78,7 +79,7 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 		jobs:    map[string]*job{},
 		peers:   map[string]*peer{},
 		orphans: map[string]orphan{},
-		unread:  map[string][]bus.AttemptEnd{},
+		unread:  map[string][]queue.AttemptEnd{},
 		early:   newMemory(maxRemembered),
 		ended:   newMemory(maxRemembered),
 		began:   now,
@@ -94,8 +95,8 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 		return err
 	}
 	l.spawn(func(ctx context.Context) {
-		l.cfg.Bus.Backlog(ctx, s.name,
-			func(e bus.Entry) { l.post(func() { l.onEntry(e) }) },
+		l.m.requests.Backlog(ctx, s.name,
+			func(e queue.Entry) { l.post(func() { l.onEntry(e) }) },
 			func() { l.post(l.onReplayed) })
 	})
 	err = l.run(ctx)
@@ -121,18 +122,18 @@ func (l *leader) subscribe() (func(), error) {
 	b := l.cfg.Bus
 	for _, subscribe := range []func() (func(), error){
 		func() (func(), error) {
-			return bus.ServeLater(b, names.EndSubject(l.name), func(_ string, r bus.EndReport, reply func(bus.Ack)) {
+			return bus.ServeLater(b, names.EndSubject(l.name), func(_ string, r queue.EndReport, reply func(queue.Ack)) {
 				l.post(func() { l.onReport(r, reply) })
 			})
 		},
 		func() (func(), error) {
-			return bus.Listen(b, names.MarkSubject(l.name), func(_ string, mark bus.Mark) {
+			return bus.Listen(b, names.MarkSubject(l.name), func(_ string, mark queue.FirstToken) {
 				l.post(func() { l.onMark(mark) })
 			})
 		},
 		func() (func(), error) {
 			prefix := len(names.CancelSubject(l.name, ""))
-			return bus.ServeLater(b, names.CancelSubject(l.name, "*"), func(subject string, c bus.CancelOrder, reply func(bus.Ack)) {
+			return bus.ServeLater(b, names.CancelSubject(l.name, "*"), func(subject string, c queue.CancelOrder, reply func(queue.Ack)) {
 				l.post(func() { l.onCancel(subject[prefix:], c, reply) })
 			})
 		},

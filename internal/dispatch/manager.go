@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // maxEpochs bounds how many sessions' epochs are remembered.
@@ -20,6 +21,7 @@ type manager struct {
 	cfg      Config
 	instance string // tells processes of the same identity apart
 	metrics  *metrics
+	requests *queue.Queue
 	running  sync.WaitGroup // session loops
 
 	mu       sync.Mutex
@@ -36,6 +38,7 @@ func newManager(cfg Config) *manager {
 		cfg:      cfg,
 		instance: rand.Text(),
 		metrics:  newMetrics(),
+		requests: queue.New(cfg.Bus),
 		sessions: map[string]*session{},
 		leases:   map[string]seenLease{},
 		epochs:   map[string]uint64{},
@@ -57,7 +60,7 @@ func (m *manager) run(ctx context.Context) {
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
 	watches.Go(func() { m.watchConnection(ctx) })
 	watches.Go(func() { m.keepStreams(ctx) })
-	watches.Go(func() { m.cfg.Bus.Sessions(ctx, m.onOpen) })
+	watches.Go(func() { m.requests.Sessions(ctx, m.onOpen) })
 	watches.Wait()
 	m.running.Wait()
 }
@@ -148,7 +151,7 @@ func (m *manager) retire(s *session) bool {
 	return true
 }
 
-func (m *manager) onRunner(e bus.Event[bus.Runner]) {
+func (m *manager) onRunner(e bus.Event[queue.Runner]) {
 	if e.Kind == bus.Synced {
 		m.setSynced(names.RunnersBucket)
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // metrics of one dispatcher, over all sessions it leads: labels are bounded.
@@ -65,7 +65,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-func (m *metrics) ended(o bus.Outcome) {
+func (m *metrics) ended(o queue.Outcome) {
 	m.outcomes.WithLabelValues(string(o.State)).Inc()
 	m.tokens.WithLabelValues("input").Add(float64(o.Usage.PromptTokens))
 	m.tokens.WithLabelValues("output").Add(float64(o.Usage.CompletionTokens))
@@ -78,13 +78,13 @@ func (m *metrics) ended(o bus.Outcome) {
 // A census is what a leader has added to the gauges.
 type census struct {
 	queued, running int
-	runners         map[bus.RunnerState]int
+	runners         map[queue.RunnerState]int
 }
 
 // report brings the gauges, which all leaders share, to what this one has now,
 // or takes its part out of them.
 func (l *leader) report(leaving bool) {
-	now := census{runners: map[bus.RunnerState]int{}}
+	now := census{runners: map[queue.RunnerState]int{}}
 	if !leaving {
 		now.queued = l.queue.Len()
 		for _, j := range l.jobs {
@@ -99,7 +99,7 @@ func (l *leader) report(leaving bool) {
 	m := l.m.metrics
 	m.queued.Add(float64(now.queued - l.census.queued))
 	m.running.Add(float64(now.running - l.census.running))
-	for _, s := range []bus.RunnerState{bus.RunnerStarting, bus.RunnerIdle, bus.RunnerBusy, bus.RunnerDraining} {
+	for _, s := range []queue.RunnerState{queue.RunnerStarting, queue.RunnerIdle, queue.RunnerBusy, queue.RunnerDraining} {
 		m.runners.WithLabelValues(string(s)).Add(float64(now.runners[s] - l.census.runners[s]))
 	}
 	l.census = now

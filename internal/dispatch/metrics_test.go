@@ -6,18 +6,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // What is counted is what the terminal records say.
 func TestMetricsOfOutcomes(t *testing.T) {
 	m := newMetrics()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	m.ended(bus.Outcome{
-		State: bus.Completed, Created: at, Started: at.Add(time.Second), First: at.Add(2 * time.Second), Ended: at.Add(4 * time.Second),
-		Usage: bus.Usage{PromptTokens: 10, CompletionTokens: 20},
+	m.ended(queue.Outcome{
+		State: queue.Completed, Created: at, Started: at.Add(time.Second), First: at.Add(2 * time.Second), Ended: at.Add(4 * time.Second),
+		Usage: queue.Usage{PromptTokens: 10, CompletionTokens: 20},
 	})
-	m.ended(bus.Outcome{State: bus.Expired, Created: at, Ended: at.Add(time.Minute)})
+	m.ended(queue.Outcome{State: queue.Expired, Created: at, Ended: at.Add(time.Minute)})
 	families, err := m.registry.Gather()
 	if err != nil {
 		t.Fatal(err)

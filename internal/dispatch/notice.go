@@ -3,7 +3,7 @@ package dispatch
 import (
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
@@ -36,11 +36,11 @@ func (l *leader) notice(now time.Time) {
 // tellPlace tells one client its place and how long it may take.
 func (l *leader) tellPlace(j *job, ahead int) {
 	j.place, j.noticed = ahead, time.Now()
-	f := bus.Frame{
+	f := queue.Frame{
 		Request: j.req.ID, Epoch: l.epoch, Attempt: j.attempt, Seq: -1,
-		Kind: bus.FrameQueued, Position: ahead, Wait: l.expectedWait(ahead),
+		Kind: queue.FrameQueued, Position: ahead, Wait: l.expectedWait(ahead),
 	}
-	if err := l.cfg.Bus.PublishFrame(f); err != nil {
+	if err := l.m.requests.PublishFrame(f); err != nil {
 		l.log.Debug("cannot tell a place", "request", j.req.ID, "error", err)
 	}
 }

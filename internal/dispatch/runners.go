@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
@@ -21,11 +22,11 @@ const (
 // not read yet.
 type orphan struct {
 	runner string
-	held   bus.Held
+	held   queue.HeldAttempt
 }
 
 // onRunner hears that a runner's record has changed or is gone.
-func (l *leader) onRunner(name string, rec bus.Runner, gone bool) {
+func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 	p := l.peers[name]
 	if gone {
 		if p != nil {
@@ -55,7 +56,7 @@ func (l *leader) onRunner(name string, rec bus.Runner, gone bool) {
 // once more before it is given up: after an outage of NATS the records of
 // runners that are alive and well have expired, too.
 func (l *leader) vanished(name string, p *peer) {
-	if p.rec.State == bus.RunnerDraining && len(p.rec.Held) == 0 && p.job == "" {
+	if p.rec.State == queue.RunnerDraining && len(p.rec.Held) == 0 && p.job == "" {
 		l.lostPeer(name, p, "its runner has stopped")
 		return
 	}
@@ -76,12 +77,12 @@ func (l *leader) settled(now time.Time) bool {
 func (l *leader) sync(name string, p *peer) {
 	p.syncing = true
 	p.seq++
-	question := bus.Sync{Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
-	var answer bus.SyncReply
+	question := queue.Sync{Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
+	var answer queue.SyncReply
 	l.call(func(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, syncTry)
 		defer cancel()
-		answer, err = bus.Call[bus.SyncReply](ctx, l.cfg.Bus, names.SyncSubject(l.name, name), question)
+		answer, err = bus.Call[queue.SyncReply](ctx, l.cfg.Bus, names.SyncSubject(l.name, name), question)
 		return err
 	}, func(err error) {
 		if l.peers[name] != p {
@@ -104,7 +105,7 @@ func (l *leader) sync(name string, p *peer) {
 }
 
 // synced takes over what a runner holds.
-func (l *leader) synced(name string, p *peer, rec bus.Runner) {
+func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	rec.Name = name
 	if rec.Instance != p.rec.Instance {
 		l.lostPeer(name, p, "its runner was restarted")
@@ -133,7 +134,7 @@ func (l *leader) synced(name string, p *peer, rec bus.Runner) {
 }
 
 // adopt makes an attempt that a runner holds the one at hand.
-func (l *leader) adopt(name string, p *peer, h bus.Held) {
+func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 	j := l.jobs[h.Request.ID]
 	if j == nil {
 		if !l.replayed {
@@ -169,7 +170,7 @@ func (l *leader) adopt(name string, p *peer, h bus.Held) {
 }
 
 // update takes over a newer record of a runner.
-func (l *leader) update(p *peer, rec bus.Runner) {
+func (l *leader) update(p *peer, rec queue.Runner) {
 	p.rec = rec
 	for _, e := range rec.Ends {
 		l.onEnd(e, nil)
@@ -213,10 +214,10 @@ func (l *leader) lostPeer(name string, p *peer, why string) {
 }
 
 // lostEnd is the end of an attempt of which its runner will not tell.
-func lostEnd(runner string, h bus.Held, why string) bus.AttemptEnd {
-	e := bus.AttemptEnd{
+func lostEnd(runner string, h queue.HeldAttempt, why string) queue.AttemptEnd {
+	e := queue.AttemptEnd{
 		Request: h.Request.ID, Epoch: h.Epoch, Attempt: h.Attempt, Runner: runner, Started: h.Started, Ended: time.Now(),
-		Error: &bus.Failure{Code: bus.CodeEngineFailed, Message: why},
+		Error: &queue.Failure{Code: queue.CodeEngineFailed, Message: why},
 	}
 	if h.Text {
 		e.FirstToken = h.Started
@@ -232,7 +233,7 @@ func (l *leader) silent(j *job) bool {
 	}
 	for name, p := range l.peers {
 		for _, h := range p.rec.Held {
-			try := bus.Try{Epoch: h.Epoch, Attempt: h.Attempt}
+			try := queue.AttemptID{Epoch: h.Epoch, Attempt: h.Attempt}
 			if !p.synced && h.Request.ID == j.req.ID && !h.Text && try.After(j.known.UpTo) {
 				j.charged = true // it was taken out of the queue
 				l.onEnd(lostEnd(name, h, "its runner does not answer"), nil)

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // errIdle ends the lead of a session that has neither requests nor runners.
@@ -25,7 +25,7 @@ type session struct {
 	wanted  bool // something was heard of it since the loop looked last
 
 	mu      sync.Mutex
-	runners map[string]bus.Runner
+	runners map[string]queue.Runner
 	dirty   map[string]bool // runners that changed since the leader looked
 }
 
@@ -34,12 +34,12 @@ func newSession(m *manager, name string) *session {
 		m: m, name: name,
 		leaseNews: make(chan struct{}, 1),
 		news:      make(chan struct{}, 1),
-		runners:   map[string]bus.Runner{},
+		runners:   map[string]queue.Runner{},
 		dirty:     map[string]bool{},
 	}
 }
 
-func (s *session) runnerChanged(name string, r bus.Runner) {
+func (s *session) runnerChanged(name string, r queue.Runner) {
 	s.mu.Lock()
 	s.runners[name] = r
 	s.dirty[name] = true
@@ -57,10 +57,10 @@ func (s *session) runnerGone(name string) {
 
 // changes calls f for each runner that changed since the last call, or for all
 // there are. gone means that it has no record any more.
-func (s *session) changes(all bool, f func(name string, r bus.Runner, gone bool)) {
+func (s *session) changes(all bool, f func(name string, r queue.Runner, gone bool)) {
 	s.mu.Lock()
 	type change struct {
-		r  bus.Runner
+		r  queue.Runner
 		ok bool
 	}
 	found := map[string]change{}

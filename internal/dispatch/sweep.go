@@ -38,12 +38,12 @@ func (l *leader) sweepLast() {
 // sweepBelow removes all messages of the session below a sequence, trying until
 // they are gone or the lead ends.
 func (l *leader) sweepBelow(ctx context.Context, below uint64) error {
-	return l.insist(ctx, func() error { return l.cfg.Bus.SweepRequests(ctx, l.name, below) })
+	return l.insist(ctx, func() error { return l.m.requests.Purge(ctx, l.name, below) })
 }
 
 // deleteMessage removes a message, trying until it is gone or the lead ends.
 func (l *leader) deleteMessage(ctx context.Context, seq uint64) error {
-	return l.insist(ctx, func() error { return l.cfg.Bus.DeleteRequest(ctx, seq) })
+	return l.insist(ctx, func() error { return l.m.requests.Delete(ctx, seq) })
 }
 
 func (l *leader) insist(ctx context.Context, remove func() error) error {

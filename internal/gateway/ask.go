@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
@@ -64,7 +64,7 @@ func (t *task) prepare(w http.ResponseWriter, r *http.Request) *refusal {
 		return errIgnored(all)
 	}
 	t.tellIgnored(w.Header(), forecast)
-	priority, refused := priorityOf(c.caller, r.Header.Get(bus.HeaderPriority))
+	priority, refused := priorityOf(c.caller, r.Header.Get(queue.HeaderPriority))
 	if refused != nil {
 		return refused
 	}
@@ -75,7 +75,7 @@ func (t *task) prepare(w http.ResponseWriter, r *http.Request) *refusal {
 		g.log.Error("cannot encode a request", "request", requestID(c.id), "error", err)
 		return errInternal()
 	}
-	t.request = &bus.Request{
+	t.request = &queue.Request{
 		ID:          requestID(c.id),
 		Session:     where.session,
 		Tenant:      c.tenant,

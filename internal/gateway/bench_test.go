@@ -7,28 +7,28 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A memoryQueue answers requests without a bus, to measure the gateway alone.
 type memoryQueue struct{ frames func() frames }
 
-func (q memoryQueue) Follow(bus.Ref) (frames, error)                { return q.frames(), nil }
-func (q memoryQueue) Publish(context.Context, bus.Request) error    { return nil }
-func (q memoryQueue) Cancel(context.Context, bus.Ref, string) error { return nil }
+func (q memoryQueue) Follow(queue.Ref) (frames, error)                { return q.frames(), nil }
+func (q memoryQueue) Publish(context.Context, queue.Request) error    { return nil }
+func (q memoryQueue) Cancel(context.Context, queue.Ref, string) error { return nil }
 
 // A recital gives a number of pieces of text, then the end.
 type recital struct{ left int }
 
-func (r *recital) Close()                   {}
-func (r *recital) Ready() (bus.Frame, bool) { return bus.Frame{}, false }
+func (r *recital) Close()                     {}
+func (r *recital) Ready() (queue.Frame, bool) { return queue.Frame{}, false }
 
-func (r *recital) Next(context.Context) (bus.Frame, error) {
+func (r *recital) Next(context.Context) (queue.Frame, error) {
 	r.left--
 	if r.left < 0 {
-		return bus.Frame{Kind: bus.FrameEnd, FinishReason: "stop", Usage: &bus.Usage{PromptTokens: 1, CompletionTokens: 1}}, nil
+		return queue.Frame{Kind: queue.FrameEnd, FinishReason: "stop", Usage: &queue.Usage{PromptTokens: 1, CompletionTokens: 1}}, nil
 	}
-	return bus.Frame{Kind: bus.FrameDelta, Text: " hello"}, nil
+	return queue.Frame{Kind: queue.FrameDelta, Text: " hello"}, nil
 }
 
 // benchWorld is a gateway that knows its models, with a queue in memory.

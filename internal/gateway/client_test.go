@@ -11,7 +11,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -174,7 +174,7 @@ func TestOfficialClientSeesABrokenStream(t *testing.T) {
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		s.started()
 		s.text("first")
-		s.fail(bus.CodeInterrupted, "runner 10.0.0.7 died")
+		s.fail(queue.CodeInterrupted, "runner 10.0.0.7 died")
 	})
 	client := w.client()
 	stream := client.Chat.Completions.NewStreaming(waittest.Context(t), question("tiny"))

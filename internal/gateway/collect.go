@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // maxAnswer bounds the text of an answer that is held until its end, in
@@ -26,22 +26,22 @@ func (t *task) collect(ctx context.Context, w http.ResponseWriter) string {
 			return giveUp(ctx, w)
 		}
 		switch frame.Kind {
-		case bus.FrameQueued:
-		case bus.FrameStarted:
+		case queue.FrameQueued:
+		case queue.FrameStarted:
 			t.tellIgnored(w.Header(), frame.Ignored)
-		case bus.FrameDelta:
+		case queue.FrameDelta:
 			add(t.wish.sieve.push(frame.Text))
 			if thoughts.Len()+text.Len() > maxAnswer {
 				t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", thoughts.Len()+text.Len())
 				refuse(w, errEngine())
 				return "too-long"
 			}
-		case bus.FrameEnd:
+		case queue.FrameEnd:
 			add(t.wish.sieve.rest())
 			w.Header().Set(headerQueue, strconv.FormatInt(t.follow.queuedFor().Milliseconds(), 10))
 			t.whole(w, thoughts.String(), text.String())
-			return string(bus.Completed)
-		case bus.FrameError:
+			return string(queue.Completed)
+		case queue.FrameError:
 			told := ofFailure(frame.Error)
 			refuse(w, told)
 			return told.Code
@@ -67,14 +67,14 @@ func (t *task) whole(w http.ResponseWriter, thoughts, text string) {
 	}))
 }
 
-func finishReason(f *bus.Frame) string {
+func finishReason(f *queue.Frame) string {
 	if f.FinishReason == "" {
 		return openai.FinishStop
 	}
 	return f.FinishReason
 }
 
-func usageOf(f *bus.Frame) *openai.Usage {
+func usageOf(f *queue.Frame) *openai.Usage {
 	if f.Usage == nil {
 		return openai.NewUsage(0, 0)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/openai/openai-go/v3"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -136,7 +136,7 @@ func TestThoughtsThatBreakOff(t *testing.T) {
 
 // TestTokensWithoutUsage: who leaves is charged for what was computed.
 func TestTokensWithoutUsage(t *testing.T) {
-	used := &bus.Usage{PromptTokens: 3, CompletionTokens: 4}
+	used := &queue.Usage{PromptTokens: 3, CompletionTokens: 4}
 	for name, c := range map[string]struct {
 		call call
 		want int64

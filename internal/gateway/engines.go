@@ -25,7 +25,7 @@ func newEngines(b *bus.Bus) *engines {
 	return &engines{bus: b, models: map[string]map[string][]string{}, of: map[string]string{}}
 }
 
-// announced is what matters here of bus.Runner.
+// announced is what matters here of queue.Runner.
 type announced struct {
 	Model   string   `json:"model"`
 	Honours []string `json:"honours"`

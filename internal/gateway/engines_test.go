@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -23,7 +23,7 @@ const hot = `,"temperature":0.5,"seed":1`
 func (w *world) putEngine(runner string, honours ...string) {
 	w.t.Helper()
 	key := names.RunnerKey(tinySession, runner)
-	rec := bus.Runner{Name: runner, Session: tinySession, Model: "default/tiny", State: bus.RunnerIdle, Honours: honours}
+	rec := queue.Runner{Name: runner, Session: tinySession, Model: "default/tiny", State: queue.RunnerIdle, Honours: honours}
 	if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
 		w.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestIgnoredByTheEngine(t *testing.T) {
 		if s.chat.Messages[0].Content == "cold" {
 			ignored = []string{"temperature"}
 		}
-		s.send(bus.Frame{Kind: bus.FrameStarted, Ignored: ignored})
+		s.send(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored})
 		s.text("x")
 		s.end("stop", 1, 1)
 	})
@@ -110,7 +110,7 @@ func TestIgnoredIsToldLate(t *testing.T) {
 	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
 		s.queued(1, 0)
 		await(ctx, goOn)
-		s.send(bus.Frame{Kind: bus.FrameStarted, Ignored: []string{"temperature"}})
+		s.send(queue.Frame{Kind: queue.FrameStarted, Ignored: []string{"temperature"}})
 		s.text("x")
 		s.end("stop", 1, 1)
 	})
@@ -144,8 +144,8 @@ func TestStrictParametersOfAnUnknownEngine(t *testing.T) {
 		if !s.request.Strict {
 			t.Error("the request does not say that it is strict")
 		}
-		s.send(bus.Frame{Kind: bus.FrameError, Seq: -1, Error: &bus.Failure{
-			Code: bus.CodeUnsupported, Message: "not honoured", Param: "temperature",
+		s.send(queue.Frame{Kind: queue.FrameError, Seq: -1, Error: &queue.Failure{
+			Code: queue.CodeUnsupported, Message: "not honoured", Param: "temperature",
 		}})
 	})
 	r, body := w.do("POST", "/v1/chat/completions", chatBody(hot))

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A refusal is an error as the client sees it. Those made in this file are
@@ -144,7 +144,7 @@ func errIgnored(ignored []string) *refusal {
 }
 
 func errNoPriority() *refusal {
-	return &refusal{Error: *openai.BadRequest(bus.HeaderPriority, openai.CodeInvalidValue, "'"+bus.HeaderPriority+"' is high, normal or low.")}
+	return &refusal{Error: *openai.BadRequest(queue.HeaderPriority, openai.CodeInvalidValue, "'"+queue.HeaderPriority+"' is high, normal or low.")}
 }
 
 func errTimeout() *refusal {
@@ -191,22 +191,22 @@ func errShutdown() *refusal {
 
 // ofFailure tells a failure that the bus reports. Only messages about the
 // request itself are passed on: they are about the client's own input.
-func ofFailure(f *bus.Failure) *refusal {
+func ofFailure(f *queue.Failure) *refusal {
 	if f == nil {
 		return errInternal()
 	}
 	switch f.Code {
-	case bus.CodeInvalidRequest, bus.CodeContextLength:
+	case queue.CodeInvalidRequest, queue.CodeContextLength:
 		return &refusal{Error: *openai.BadRequest("messages", f.Code, f.Message)}
-	case bus.CodeUnsupported:
+	case queue.CodeUnsupported:
 		return &refusal{Error: *openai.BadRequest(f.Param, openai.CodeUnsupported, f.Message)}
-	case bus.CodeExpired:
+	case queue.CodeExpired:
 		return errExpired()
-	case bus.CodeTimeout:
+	case queue.CodeTimeout:
 		return errTimeout()
-	case bus.CodeCancelled:
+	case queue.CodeCancelled:
 		return errCancelled()
-	case bus.CodeInterrupted:
+	case queue.CodeInterrupted:
 		return errInterrupted()
 	}
 	return errEngine()
@@ -215,9 +215,9 @@ func ofFailure(f *bus.Failure) *refusal {
 // ofPublish tells why a request could not be stored.
 func ofPublish(err error) *refusal {
 	switch {
-	case errors.Is(err, bus.ErrTenantFull):
+	case errors.Is(err, queue.ErrTenantFull):
 		return errTenantFull()
-	case errors.Is(err, bus.ErrQueueFull):
+	case errors.Is(err, queue.ErrQueueFull):
 		return errQueueFull()
 	case fault.Is(err, fault.Invalid):
 		return errTooLargeToQueue()

@@ -18,8 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -45,7 +45,7 @@ func TestExchanges(t *testing.T) {
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		if s.chat.Messages[0].Content == "long" {
 			s.started()
-			s.fail(bus.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
+			s.fail(queue.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
 			return
 		}
 		s.started()
@@ -57,7 +57,7 @@ func TestExchanges(t *testing.T) {
 			s.text("Done")
 		case "break":
 			s.text("He")
-			s.fail(bus.CodeInterrupted, "runner 3 is gone")
+			s.fail(queue.CodeInterrupted, "runner 3 is gone")
 			return
 		default:
 			s.text("Hello")

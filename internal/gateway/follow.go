@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A follower reads the frames of one request and takes the times.
@@ -16,16 +16,16 @@ type follower struct {
 	begun   time.Time
 	permit  *permit
 
-	frame   bus.Frame // the latest: large, so it is not handed around
-	ended   bool      // the last frame came: nobody works on the request any more
+	frame   queue.Frame // the latest: large, so it is not handed around
+	ended   bool        // the last frame came: nobody works on the request any more
 	started time.Time
 	first   time.Time // of the first text
 	pieces  int       // of text
 }
 
-// next blocks for the next frame, which is valid until the next call. Errors are ctx's; bus.Frames may also end
+// next blocks for the next frame, which is valid until the next call. Errors are ctx's; queue.Frames may also end
 // without a last frame (io.EOF), which is a defect of somebody.
-func (f *follower) next(ctx context.Context) (*bus.Frame, error) {
+func (f *follower) next(ctx context.Context) (*queue.Frame, error) {
 	var err error
 	if f.frame, err = f.frames.Next(ctx); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -38,7 +38,7 @@ func (f *follower) next(ctx context.Context) (*bus.Frame, error) {
 }
 
 // ready is next for a frame that has come already; nil if none has.
-func (f *follower) ready() *bus.Frame {
+func (f *follower) ready() *queue.Frame {
 	frame, ok := f.frames.Ready()
 	if !ok {
 		return nil
@@ -51,26 +51,26 @@ func (f *follower) ready() *bus.Frame {
 // note takes the times.
 func (f *follower) note() {
 	switch f.frame.Kind {
-	case bus.FrameQueued:
-	case bus.FrameStarted:
+	case queue.FrameQueued:
+	case queue.FrameStarted:
 		if f.started.IsZero() {
 			f.started = time.Now()
 			f.metrics.queued.Observe(f.started.Sub(f.begun).Seconds())
 			f.permit.started()
 		}
-	case bus.FrameDelta:
+	case queue.FrameDelta:
 		if f.pieces++; f.pieces == 1 {
 			f.first = time.Now()
 			f.metrics.firstToken.Observe(f.first.Sub(f.begun).Seconds())
 		}
-	case bus.FrameEnd, bus.FrameError:
+	case queue.FrameEnd, queue.FrameError:
 		// After an interruption another attempt may be at work, for nobody.
-		f.ended = f.frame.Error == nil || f.frame.Error.Code != bus.CodeInterrupted
+		f.ended = f.frame.Error == nil || f.frame.Error.Code != queue.CodeInterrupted
 		f.count(f.frame.Usage)
 	}
 }
 
-func (f *follower) count(u *bus.Usage) {
+func (f *follower) count(u *queue.Usage) {
 	f.metrics.duration.Observe(time.Since(f.begun).Seconds())
 	if u == nil {
 		return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
@@ -16,7 +17,7 @@ type Gateway struct {
 	cfg     Config
 	pace    pace
 	bus     *bus.Bus
-	queue   queue
+	queue   requestQueue
 	models  *registry.Cache[registry.Model]
 	tokens  *registry.Cache[registry.Token]
 	taken   *registry.Cache[registry.Slot]
@@ -39,7 +40,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, p pace) *Gateway {
 		cfg:     cfg,
 		pace:    p,
 		bus:     b,
-		queue:   busQueue{b},
+		queue:   natsQueue{queue.New(b)},
 		models:  registry.Models(b).Cache(),
 		tokens:  registry.Tokens(b).Cache(),
 		slots:   slots,

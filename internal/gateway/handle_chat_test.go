@@ -18,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -149,16 +150,16 @@ func TestFailures(t *testing.T) {
 	}{
 		"Context": {
 			func(s *speaker) {
-				s.fail(bus.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
+				s.fail(queue.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
 			},
 			400, "context_length_exceeded", "messages", "The context holds 128 tokens, and the messages have 200.", "",
 		},
-		"Engine":    {func(s *speaker) { s.fail(bus.CodeEngineFailed, "dial 10.0.0.7: refused") }, 502, "engine_failed", "", errEngine().Message, ""},
+		"Engine":    {func(s *speaker) { s.fail(queue.CodeEngineFailed, "dial 10.0.0.7: refused") }, 502, "engine_failed", "", errEngine().Message, ""},
 		"Unknown":   {func(s *speaker) { s.fail("strange", "secret") }, 502, "engine_failed", "", errEngine().Message, ""},
-		"Nothing":   {func(s *speaker) { s.send(bus.Frame{Kind: bus.FrameError, Seq: -1}) }, 500, "internal_error", "", errInternal().Message, ""},
-		"Expired":   {func(s *speaker) { s.fail(bus.CodeExpired, "x") }, 503, "expired", "", errExpired().Message, "Retry-After"},
-		"Timeout":   {func(s *speaker) { s.fail(bus.CodeTimeout, "x") }, 504, "timeout", "", errTimeout().Message, "X-Should-Retry"},
-		"Cancelled": {func(s *speaker) { s.fail(bus.CodeCancelled, "x") }, 409, "cancelled", "", errCancelled().Message, "X-Should-Retry"},
+		"Nothing":   {func(s *speaker) { s.send(queue.Frame{Kind: queue.FrameError, Seq: -1}) }, 500, "internal_error", "", errInternal().Message, ""},
+		"Expired":   {func(s *speaker) { s.fail(queue.CodeExpired, "x") }, 503, "expired", "", errExpired().Message, "Retry-After"},
+		"Timeout":   {func(s *speaker) { s.fail(queue.CodeTimeout, "x") }, 504, "timeout", "", errTimeout().Message, "X-Should-Retry"},
+		"Cancelled": {func(s *speaker) { s.fail(queue.CodeCancelled, "x") }, 409, "cancelled", "", errCancelled().Message, "X-Should-Retry"},
 	}
 	w := newWorld(t, func(_ *Config, p *pace) { p.quiet, p.keepAlive = time.Hour, time.Hour })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
@@ -187,7 +188,7 @@ func TestFailureInAStream(t *testing.T) {
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		s.started()
 		s.text("first")
-		s.fail(bus.CodeInterrupted, "secret")
+		s.fail(queue.CodeInterrupted, "secret")
 	})
 	r, body := w.do("POST", "/v1/chat/completions", chatBody(streaming))
 	if r.StatusCode != http.StatusOK || strings.Contains(body, openai.Done) || strings.Contains(body, `"finish_reason":"`) || strings.Contains(body, "secret") {
@@ -268,7 +269,7 @@ func TestQueueLimits(t *testing.T) {
 		}
 	}
 	// A request of the same tenant that nobody takes.
-	if _, err := w.bus.PublishRequest(t.Context(), bus.Request{ID: "waiting", Session: tinySession, Tenant: "anonymous"}); err != nil {
+	if _, err := queue.New(w.bus).Publish(t.Context(), queue.Request{ID: "waiting", Session: tinySession, Tenant: "anonymous"}); err != nil {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {

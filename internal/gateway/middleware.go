@@ -8,7 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A call is what the parts of the chain know about one HTTP request.
@@ -27,11 +27,11 @@ type call struct {
 	span        trace.Span
 	operation   string // of a request for text, as OpenTelemetry names it
 	traceparent string
-	status      int        // that was sent
-	prompt      int64      // estimated tokens
-	usage       *bus.Usage // as counted by the engine, or nil
-	worked      bool       // an engine has started on it
-	pieces      int        // of text that came
+	status      int          // that was sent
+	prompt      int64        // estimated tokens
+	usage       *queue.Usage // as counted by the engine, or nil
+	worked      bool         // an engine has started on it
+	pieces      int          // of text that came
 }
 
 // tokens is how many tokens the request has used: as the engine has counted,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -29,7 +29,7 @@ func TestOfficialNodeClient(t *testing.T) {
 		s.text("Hello")
 		switch s.chat.Messages[0].Content {
 		case "break":
-			s.fail(bus.CodeInterrupted, "x")
+			s.fail(queue.CodeInterrupted, "x")
 		case "wait":
 			<-ctx.Done()
 		default:

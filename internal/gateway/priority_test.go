@@ -4,27 +4,27 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
 func TestPriorityOf(t *testing.T) {
 	allowed := func(priority string) caller {
-		return caller{token: &registry.Token{Metadata: map[string]string{bus.MetadataPriority: priority}}}
+		return caller{token: &registry.Token{Metadata: map[string]string{queue.MetadataPriority: priority}}}
 	}
 	cases := map[string]struct {
 		who   caller
 		asked string
-		want  bus.Priority
+		want  queue.Priority
 	}{
-		"AnonymousAsksNothing": {caller{}, "", bus.PriorityNormal},
-		"AnonymousMayNot":      {caller{}, "high", bus.PriorityNormal},
-		"AnonymousIsModest":    {caller{}, "low", bus.PriorityLow},
-		"TokenOfNone":          {caller{token: &registry.Token{}}, "high", bus.PriorityNormal},
-		"TokenMay":             {allowed("high"), "high", bus.PriorityHigh},
-		"TokenMayAndDoesNot":   {allowed("high"), "", bus.PriorityNormal},
-		"TokenIsLow":           {allowed("low"), "", bus.PriorityLow},
-		"TokenOfNonsense":      {allowed("urgent"), "high", bus.PriorityNormal},
+		"AnonymousAsksNothing": {caller{}, "", queue.PriorityNormal},
+		"AnonymousMayNot":      {caller{}, "high", queue.PriorityNormal},
+		"AnonymousIsModest":    {caller{}, "low", queue.PriorityLow},
+		"TokenOfNone":          {caller{token: &registry.Token{}}, "high", queue.PriorityNormal},
+		"TokenMay":             {allowed("high"), "high", queue.PriorityHigh},
+		"TokenMayAndDoesNot":   {allowed("high"), "", queue.PriorityNormal},
+		"TokenIsLow":           {allowed("low"), "", queue.PriorityLow},
+		"TokenOfNonsense":      {allowed("urgent"), "high", queue.PriorityNormal},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -43,15 +43,15 @@ func TestPriorityOf(t *testing.T) {
 // The envelope has it.
 func TestPriorityIsQueued(t *testing.T) {
 	w := newWorld(t, nil)
-	w.putToken(registry.Token{SHA256: digest("urgent"), Metadata: map[string]string{bus.MetadataPriority: "high"}})
+	w.putToken(registry.Token{SHA256: digest("urgent"), Metadata: map[string]string{queue.MetadataPriority: "high"}})
 	runner := startRunner(t, w.bus, tinySession, says("x"))
-	if r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", "urgent", bus.HeaderPriority, "high"); r.StatusCode != http.StatusOK {
+	if r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", "urgent", queue.HeaderPriority, "high"); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d: %s", r.StatusCode, body)
 	}
-	if got := runner.seen(); len(got) != 1 || got[0].Priority != bus.PriorityHigh {
+	if got := runner.seen(); len(got) != 1 || got[0].Priority != queue.PriorityHigh {
 		t.Errorf("queued: %+v, want one of high priority", got)
 	}
-	if r, _ := w.do("POST", "/v1/chat/completions", chatBody(""), bus.HeaderPriority, "urgent"); r.StatusCode != http.StatusBadRequest {
+	if r, _ := w.do("POST", "/v1/chat/completions", chatBody(""), queue.HeaderPriority, "urgent"); r.StatusCode != http.StatusBadRequest {
 		t.Errorf("an unknown priority: status %d, want 400", r.StatusCode)
 	}
 }

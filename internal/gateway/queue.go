@@ -3,35 +3,32 @@ package gateway
 import (
 	"context"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A queue is what the gateway needs of the bus for one request.
-type queue interface {
+// A requestQueue is what the gateway needs of the queue for one request.
+type requestQueue interface {
 	// Follow begins to collect the frames of a request.
-	Follow(ref bus.Ref) (frames, error)
-	// Publish stores a request once. See bus.PublishRequest for the errors.
-	Publish(ctx context.Context, r bus.Request) error
-	// Cancel makes whoever holds a request drop it.
-	Cancel(ctx context.Context, ref bus.Ref, reason string) error
+	Follow(ref queue.Ref) (frames, error)
+	// Publish stores a request once. See queue.Publish for the errors.
+	Publish(ctx context.Context, r queue.Request) error
+	// Cancel makes the dispatcher or runner that holds a request drop it.
+	Cancel(ctx context.Context, ref queue.Ref, reason string) error
 }
 
-// frames are the frames of one request; bus.Frames says how they behave.
+// frames are the frames of one request, as described at queue.Frames.
 type frames interface {
-	Next(ctx context.Context) (bus.Frame, error)
-	Ready() (bus.Frame, bool)
+	Next(ctx context.Context) (queue.Frame, error)
+	Ready() (queue.Frame, bool)
 	Close()
 }
 
-type busQueue struct{ bus *bus.Bus }
+// A natsQueue is the request queue on NATS.
+type natsQueue struct{ *queue.Queue }
 
-func (q busQueue) Follow(ref bus.Ref) (frames, error) { return q.bus.SubscribeFrames(ref) }
+func (q natsQueue) Follow(ref queue.Ref) (frames, error) { return q.SubscribeFrames(ref) }
 
-func (q busQueue) Publish(ctx context.Context, r bus.Request) error {
-	_, err := q.bus.PublishRequest(ctx, r)
+func (q natsQueue) Publish(ctx context.Context, r queue.Request) error {
+	_, err := q.Queue.Publish(ctx, r)
 	return err
-}
-
-func (q busQueue) Cancel(ctx context.Context, ref bus.Ref, reason string) error {
-	return q.bus.Cancel(ctx, ref, reason)
 }

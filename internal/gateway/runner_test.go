@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -21,7 +22,7 @@ type testRunner struct {
 	script  func(context.Context, *speaker)
 
 	mu        sync.Mutex
-	requests  []bus.Request
+	requests  []queue.Request
 	running   map[string]context.CancelFunc
 	cancelled map[string]string // reasons by request
 }
@@ -36,7 +37,7 @@ func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.
 	}
 	var tasks sync.WaitGroup
 	tasks.Go(func() {
-		b.Backlog(ctx, session, func(e bus.Entry) {
+		queue.New(b).Backlog(ctx, session, func(e queue.Entry) {
 			own, cancel := context.WithCancel(ctx)
 			r.mu.Lock()
 			r.requests = append(r.requests, e.Request)
@@ -56,7 +57,7 @@ func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.
 	return r
 }
 
-func (r *testRunner) work(ctx context.Context, e bus.Entry) {
+func (r *testRunner) work(ctx context.Context, e queue.Entry) {
 	var chat openai.ChatRequest
 	if err := chat.UnmarshalJSON(e.Request.Body); err != nil {
 		panic("the gateway queued what cannot be read: " + err.Error())
@@ -64,10 +65,10 @@ func (r *testRunner) work(ctx context.Context, e bus.Entry) {
 	r.script(ctx, &speaker{bus: r.bus, request: e.Request, chat: chat, attempt: 1})
 	end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
-	_ = r.bus.DeleteRequest(end, e.Seq)
+	_ = queue.New(r.bus).Delete(end, e.Seq)
 }
 
-func (r *testRunner) cancel(subject string, o bus.CancelOrder) (bus.Ack, bool) {
+func (r *testRunner) cancel(subject string, o queue.CancelOrder) (queue.Ack, bool) {
 	id := subject[strings.LastIndexByte(subject, '.')+1:]
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,13 +76,13 @@ func (r *testRunner) cancel(subject string, o bus.CancelOrder) (bus.Ack, bool) {
 	if stop := r.running[id]; stop != nil {
 		stop()
 	}
-	return bus.Ack{OK: true}, true
+	return queue.Ack{OK: true}, true
 }
 
-func (r *testRunner) seen() []bus.Request {
+func (r *testRunner) seen() []queue.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]bus.Request(nil), r.requests...)
+	return append([]queue.Request(nil), r.requests...)
 }
 
 func (r *testRunner) cancellation(id string) (string, bool) {
@@ -94,32 +95,32 @@ func (r *testRunner) cancellation(id string) (string, bool) {
 // A speaker sends the frames of one request.
 type speaker struct {
 	bus     *bus.Bus
-	request bus.Request
+	request queue.Request
 	chat    openai.ChatRequest
 	attempt int
 	seq     int
 }
 
-func (s *speaker) send(f bus.Frame) {
+func (s *speaker) send(f queue.Frame) {
 	f.Request, f.Epoch, f.Attempt = s.request.ID, 1, s.attempt
 	if f.Seq == 0 {
 		f.Seq = s.seq
 		s.seq++
 	}
-	_ = s.bus.PublishFrame(f)
+	_ = queue.New(s.bus).PublishFrame(f)
 }
 
 func (s *speaker) queued(position int, wait time.Duration) {
-	s.send(bus.Frame{Kind: bus.FrameQueued, Seq: -1, Position: position, Wait: wait})
+	s.send(queue.Frame{Kind: queue.FrameQueued, Seq: -1, Position: position, Wait: wait})
 }
-func (s *speaker) started()         { s.send(bus.Frame{Kind: bus.FrameStarted}) }
-func (s *speaker) text(text string) { s.send(bus.Frame{Kind: bus.FrameDelta, Text: text}) }
+func (s *speaker) started()         { s.send(queue.Frame{Kind: queue.FrameStarted}) }
+func (s *speaker) text(text string) { s.send(queue.Frame{Kind: queue.FrameDelta, Text: text}) }
 func (s *speaker) end(reason string, in, out int) {
-	s.send(bus.Frame{Kind: bus.FrameEnd, FinishReason: reason, Usage: &bus.Usage{PromptTokens: in, CompletionTokens: out}})
+	s.send(queue.Frame{Kind: queue.FrameEnd, FinishReason: reason, Usage: &queue.Usage{PromptTokens: in, CompletionTokens: out}})
 }
 
 func (s *speaker) fail(code, message string) {
-	s.send(bus.Frame{Kind: bus.FrameError, Seq: -1, Error: &bus.Failure{Code: code, Message: message}})
+	s.send(queue.Frame{Kind: queue.FrameError, Seq: -1, Error: &queue.Failure{Code: code, Message: message}})
 }
 
 // await blocks until the test lets a script go on, or the runner ends.

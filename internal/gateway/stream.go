@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A show is one streamed answer.
@@ -85,25 +85,25 @@ func (s *show) during(ctx context.Context, pause time.Duration) string {
 }
 
 // show shows one frame. It returns the outcome, or "" if the answer goes on.
-func (s *show) show(frame *bus.Frame) string {
+func (s *show) show(frame *queue.Frame) string {
 	var err error
 	switch frame.Kind {
-	case bus.FrameQueued:
+	case queue.FrameQueued:
 		s.status = queuedStatus(frame)
 		err = s.events.commentIfOpen(s.status)
-	case bus.FrameStarted:
+	case queue.FrameStarted:
 		s.status = "started"
 		err = s.start(frame)
-	case bus.FrameDelta:
+	case queue.FrameDelta:
 		s.status = "generating"
 		err = s.events.text(s.sieve.push(frame.Text))
-	case bus.FrameEnd:
+	case queue.FrameEnd:
 		thoughts, text := s.sieve.rest()
 		if s.events.end(thoughts, text, finishReason(frame), s.usage, usageOf(frame)) == nil {
-			return string(bus.Completed)
+			return string(queue.Completed)
 		}
 		return disconnected
-	case bus.FrameError:
+	case queue.FrameError:
 		told := ofFailure(frame.Error)
 		s.events.fail(told)
 		return told.Code
@@ -116,7 +116,7 @@ func (s *show) show(frame *bus.Frame) string {
 
 // start tells that an engine works on it, and what it will not honour: by
 // headers, or by a comment if they have been sent.
-func (s *show) start(frame *bus.Frame) error {
+func (s *show) start(frame *queue.Frame) error {
 	if !s.events.open {
 		h := s.events.w.Header()
 		h.Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
@@ -138,7 +138,7 @@ func (s *show) giveUp(ctx context.Context) string {
 	return outcome
 }
 
-func queuedStatus(f *bus.Frame) string {
+func queuedStatus(f *queue.Frame) string {
 	s := fmt.Sprintf("queued position=%d", f.Position)
 	if wait := f.Wait.Round(time.Second); wait > 0 {
 		s += fmt.Sprintf(" wait=%ds", int(wait.Seconds()))

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A heap holds frames that have all come already, up to a number.
 type heap struct {
-	left []bus.Frame
+	left []queue.Frame
 	come int
 }
 
 func (h *heap) Close() {}
 
-func (h *heap) Ready() (bus.Frame, bool) {
+func (h *heap) Ready() (queue.Frame, bool) {
 	if h.come == 0 {
-		return bus.Frame{}, false
+		return queue.Frame{}, false
 	}
 	h.come--
 	f := h.left[0]
@@ -29,7 +29,7 @@ func (h *heap) Ready() (bus.Frame, bool) {
 	return f, true
 }
 
-func (h *heap) Next(context.Context) (bus.Frame, error) {
+func (h *heap) Next(context.Context) (queue.Frame, error) {
 	h.come++
 	f, _ := h.Ready()
 	return f, nil
@@ -46,20 +46,20 @@ func (c *flushCounter) Flush() { c.flushed++ }
 // TestWhatComesTogetherGoesTogether shows that pieces which have come are
 // flushed once, and others before anybody waits for more.
 func TestWhatComesTogetherGoesTogether(t *testing.T) {
-	piece := func(text string) bus.Frame { return bus.Frame{Kind: bus.FrameDelta, Text: text} }
-	end := bus.Frame{Kind: bus.FrameEnd, FinishReason: "stop", Usage: &bus.Usage{}}
-	failed := bus.Frame{Kind: bus.FrameError, Error: &bus.Failure{Code: bus.CodeInterrupted}}
+	piece := func(text string) queue.Frame { return queue.Frame{Kind: queue.FrameDelta, Text: text} }
+	end := queue.Frame{Kind: queue.FrameEnd, FinishReason: "stop", Usage: &queue.Usage{}}
+	failed := queue.Frame{Kind: queue.FrameError, Error: &queue.Failure{Code: queue.CodeInterrupted}}
 	long := strings.Repeat("x", enoughText)
 	cases := map[string]struct {
-		frames  []bus.Frame
+		frames  []queue.Frame
 		come    int
 		flushes int
 		holds   string
 	}{
-		"AllAtOnce":  {[]bus.Frame{{Kind: bus.FrameStarted}, piece("one"), piece("two"), end}, 4, 1, "[DONE]"},
-		"OneByOne":   {[]bus.Frame{{Kind: bus.FrameStarted}, piece("one"), piece("two"), end}, 0, 3, "[DONE]"},
-		"Much":       {[]bus.Frame{piece(long), piece(long), end}, 3, 3, "[DONE]"},
-		"TextBroken": {[]bus.Frame{piece("one"), failed}, 2, 1, `"one"`},
+		"AllAtOnce":  {[]queue.Frame{{Kind: queue.FrameStarted}, piece("one"), piece("two"), end}, 4, 1, "[DONE]"},
+		"OneByOne":   {[]queue.Frame{{Kind: queue.FrameStarted}, piece("one"), piece("two"), end}, 0, 3, "[DONE]"},
+		"Much":       {[]queue.Frame{piece(long), piece(long), end}, 3, 3, "[DONE]"},
+		"TextBroken": {[]queue.Frame{piece("one"), failed}, 2, 1, `"one"`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

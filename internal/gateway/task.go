@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 )
 
@@ -20,8 +20,8 @@ type task struct {
 	wish    wish
 	unknown []string // parameters that no engine knows
 	permit  *permit
-	request *bus.Request // nil once it is stored: it may be large
-	ref     bus.Ref
+	request *queue.Request // nil once it is stored: it may be large
+	ref     queue.Ref
 	until   time.Time // the backstop: dispatcher and runner hold the same limits, but may be gone
 	follow  follower
 	release func() // ends the demand
@@ -79,7 +79,7 @@ func (t *task) end() {
 }
 
 // queued stores a request, and follows it from the moment before.
-func (g *Gateway) queued(ctx context.Context, request *bus.Request) (frames, *refusal) {
+func (g *Gateway) queued(ctx context.Context, request *queue.Request) (frames, *refusal) {
 	frames, err := g.queue.Follow(request.Ref())
 	if err != nil {
 		g.log.Warn("cannot follow a request", "request", request.ID, "error", err)
@@ -102,7 +102,7 @@ func (g *Gateway) queued(ctx context.Context, request *bus.Request) (frames, *re
 var errBackstop = errors.New("the request outlived all its limits")
 
 // cancelLate drops a request without making anybody wait for it.
-func (g *Gateway) cancelLate(ref bus.Ref, reason string) {
+func (g *Gateway) cancelLate(ref queue.Ref, reason string) {
 	started := g.errands.run(g.pace.cancel, func(ctx context.Context) {
 		if err := g.queue.Cancel(ctx, ref, reason); err != nil {
 			g.log.Warn("cannot cancel a request", "request", ref.ID, "error", err)

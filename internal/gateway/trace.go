@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
@@ -64,7 +64,7 @@ func describe(c *call) {
 	if c.usage != nil {
 		span.SetAttributes(telemetry.AttrInputTokens.Int(c.usage.PromptTokens), telemetry.AttrOutputTokens.Int(c.usage.CompletionTokens))
 	}
-	if c.outcome != string(bus.Completed) && c.outcome != "" {
+	if c.outcome != string(queue.Completed) && c.outcome != "" {
 		telemetry.Fail(span, c.outcome, "the request did not complete")
 	}
 }

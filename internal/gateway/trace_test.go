@@ -12,7 +12,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -62,7 +62,7 @@ func TestTraceparent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := c.w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", "secret question", 1), "Traceparent", c.header)
-			var q bus.Request
+			var q queue.Request
 			for _, q = range runner.seen() {
 				if q.ID == r.Header.Get("X-Request-Id") {
 					break

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
@@ -74,7 +75,7 @@ func (r *runner) withdraw() {
 		_ = r.write(ctx)
 		return
 	}
-	rec, rev, err := bus.Get[bus.Runner](ctx, r.cfg.Bus, names.RunnersBucket, r.key())
+	rec, rev, err := bus.Get[queue.Runner](ctx, r.cfg.Bus, names.RunnersBucket, r.key())
 	if err != nil || rec.Instance != r.instance {
 		return
 	}

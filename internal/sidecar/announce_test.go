@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // However many requests a runner answers, its record is written at the pace of
@@ -33,5 +33,5 @@ func TestRequestsDoNotWriteRecords(t *testing.T) {
 	if most := uint64(3*time.Since(began)/time.Second) + 4; got > most {
 		t.Errorf("200 requests in %v wrote the record %d times, want at most %d", time.Since(began), got, most)
 	}
-	w.runner("r1", func(r bus.Runner) bool { return idle(r) && r.Version > 3*200 })
+	w.runner("r1", func(r queue.Runner) bool { return idle(r) && r.Version > 3*200 })
 }

@@ -10,11 +10,11 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
@@ -30,7 +30,7 @@ var (
 // An attempt is one try at a request.
 type attempt struct {
 	r          *runner
-	assignment bus.Assignment
+	assignment queue.Assignment
 	ctx        context.Context //nolint:containedctx // of the attempt, handed to who works on it
 	cancel     context.CancelCauseFunc
 	started    time.Time
@@ -44,8 +44,8 @@ type attempt struct {
 }
 
 // held is called with r.mu held.
-func (a *attempt) held() bus.Held {
-	return bus.Held{
+func (a *attempt) held() queue.HeldAttempt {
+	return queue.HeldAttempt{
 		Request: a.assignment.Request.Ref(),
 		Epoch:   a.assignment.Epoch,
 		Attempt: a.assignment.Attempt,
@@ -55,10 +55,10 @@ func (a *attempt) held() bus.Held {
 }
 
 // begin is called with mu held, by a runner that is idle.
-func (r *runner) begin(as bus.Assignment) {
+func (r *runner) begin(as queue.Assignment) {
 	ctx, cancel := r.work()
 	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours}
-	a.frames = newFrameLog(r.cfg.Bus, r.cfg.Logger, as)
+	a.frames = newFrameLog(r.requests, r.cfg.Logger, as)
 	a.frames.serve(r.resumes)
 	r.current = a
 	r.idle = make(chan struct{})
@@ -83,7 +83,7 @@ func (r *runner) attempts(ctx context.Context) {
 
 func (a *attempt) run(ctx context.Context) {
 	a.log(slog.LevelDebug, "attempt starts", slog.Uint64("epoch", a.assignment.Epoch))
-	end := bus.AttemptEnd{
+	end := queue.AttemptEnd{
 		Request: a.assignment.Request.ID,
 		Epoch:   a.assignment.Epoch,
 		Attempt: a.assignment.Attempt,
@@ -97,7 +97,7 @@ func (a *attempt) run(ctx context.Context) {
 	end.Usage = usage
 	if err == nil {
 		end.FinishReason = reason
-		a.frames.add(bus.Frame{Kind: bus.FrameEnd, FinishReason: reason, Usage: &usage})
+		a.frames.add(queue.Frame{Kind: queue.FrameEnd, FinishReason: reason, Usage: &usage})
 	} else {
 		a.frames.release() // before anybody tells of the error
 		end.Error, healthy = a.failure(err)
@@ -123,17 +123,17 @@ func (a *attempt) log(level slog.Level, text string, attrs ...slog.Attr) {
 }
 
 // generate drives the engine and returns why and with what usage it ended.
-func (a *attempt) generate(ctx context.Context) (string, bus.Usage, error) {
+func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	req := a.assignment.Request
 	chat, err := openai.ParseChat(req.Body)
 	if err != nil {
-		return "", bus.Usage{}, err
+		return "", queue.Usage{}, err
 	}
 	ignored := chat.Request(openai.OperationChat).Unhonoured(a.honours)
 	if req.Strict && len(ignored) > 0 {
-		return "", bus.Usage{}, errUnhonoured(ignored)
+		return "", queue.Usage{}, errUnhonoured(ignored)
 	}
-	a.frames.addSoon(bus.Frame{Kind: bus.FrameStarted, Ignored: ignored})
+	a.frames.addSoon(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored})
 	describe(a.traced, chat)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -200,7 +200,7 @@ func (a *attempt) send(text string) {
 	}
 	a.r.mu.Unlock()
 	if isFirst {
-		mark := bus.Mark{
+		mark := queue.FirstToken{
 			Request: a.assignment.Request.ID, Epoch: a.assignment.Epoch,
 			Attempt: a.assignment.Attempt, Runner: a.r.cfg.Runner,
 		}
@@ -219,33 +219,33 @@ func (a *attempt) isGivenBack() bool {
 
 // failure says what to tell of an error, and whether the engine is still to be
 // trusted after it.
-func (a *attempt) failure(err error) (f *bus.Failure, healthy bool) {
+func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 	var refused *openai.Error
 	switch {
 	case errors.Is(err, errCancelled):
-		return &bus.Failure{Code: bus.CodeCancelled, Message: "the request was cancelled"}, true
+		return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}, true
 	case errors.Is(err, errHandedBack), errors.Is(err, errStopped):
-		return &bus.Failure{Code: bus.CodeHandedBack, Message: "runner " + a.r.cfg.Runner + " is shutting down"}, true
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "runner " + a.r.cfg.Runner + " is shutting down"}, true
 	case errors.Is(err, errTimeout):
 		msg := fmt.Sprintf("the answer took longer than %s", a.assignment.Request.Timeout)
-		return &bus.Failure{Code: bus.CodeTimeout, Message: msg}, true
+		return &queue.Failure{Code: queue.CodeTimeout, Message: msg}, true
 	case errors.Is(err, engineapi.ErrTimeout):
-		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
+		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
 	case errors.Is(err, engineapi.ErrLoading):
-		return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
+		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
 	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && a.assignment.Request.Strict:
-		return &bus.Failure{Code: bus.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
+		return &queue.Failure{Code: queue.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
 	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
-		return &bus.Failure{Code: bus.CodeContextLength, Message: refused.Message}, true
+		return &queue.Failure{Code: queue.CodeContextLength, Message: refused.Message}, true
 	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
-		return &bus.Failure{Code: bus.CodeInvalidRequest, Message: refused.Message}, true
+		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: refused.Message}, true
 	case fault.Is(err, fault.Invalid):
-		return &bus.Failure{Code: bus.CodeInvalidRequest, Message: err.Error()}, true
+		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: err.Error()}, true
 	}
 	// Clients read the message, and addresses of engines are none of their
 	// business. The text is about sockets, not about what was asked.
 	a.r.cfg.Logger.Warn("the engine broke off", "request", a.assignment.Request.ID, "error", err)
-	return &bus.Failure{Code: bus.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " broke off"}, false
+	return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " broke off"}, false
 }
 
 // errUnhonoured refuses a request of which the engine would ignore something.
@@ -255,7 +255,7 @@ func errUnhonoured(ignored []string) error {
 }
 
 // finish makes the runner free again.
-func (r *runner) finish(a *attempt, end bus.AttemptEnd, healthy bool) {
+func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	end.FirstToken = a.first

@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -62,14 +63,14 @@ func benchOn(b *testing.B, engine sidecar.Engine) *bus.Bus {
 }
 
 // serve sends one request, and reads its answer.
-func serve(b *testing.B, client *bus.Bus, r bus.Request) {
+func serve(b *testing.B, client *bus.Bus, r queue.Request) {
 	b.Helper()
-	frames, err := client.SubscribeFrames(r.Ref())
+	frames, err := queue.New(client).SubscribeFrames(r.Ref())
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer frames.Close()
-	if _, err := client.PublishRequest(b.Context(), r); err != nil {
+	if _, err := queue.New(client).Publish(b.Context(), r); err != nil {
 		b.Fatal(err)
 	}
 	for {
@@ -77,7 +78,7 @@ func serve(b *testing.B, client *bus.Bus, r bus.Request) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if f.Kind == bus.FrameEnd {
+		if f.Kind == queue.FrameEnd {
 			return
 		}
 	}

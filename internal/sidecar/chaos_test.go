@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A history is what one client saw of one request.
 type history struct {
 	id, want string
 	text     string
-	last     bus.Frame
-	outcome  bus.Outcome
+	last     queue.Frame
+	outcome  queue.Outcome
 }
 
 // check holds what a client saw against what is promised.
@@ -25,13 +25,13 @@ func (h history) check() error {
 	switch {
 	case !strings.HasPrefix(h.want, h.text):
 		return fmt.Errorf("%s: text %q is not of one generation of %q", h.id, h.text, h.want)
-	case h.last.Kind == bus.FrameEnd && h.text != h.want:
+	case h.last.Kind == queue.FrameEnd && h.text != h.want:
 		return fmt.Errorf("%s: ended with %q, want %q", h.id, h.text, h.want)
-	case h.last.Kind == bus.FrameEnd && h.outcome.State != bus.Completed:
+	case h.last.Kind == queue.FrameEnd && h.outcome.State != queue.Completed:
 		return fmt.Errorf("%s: the client saw the end, the outcome is %s (%+v)", h.id, h.outcome.State, h.outcome.Error)
-	case h.last.Kind == bus.FrameError && h.outcome.State == bus.Completed && h.last.Error.Code != bus.CodeInterrupted:
+	case h.last.Kind == queue.FrameError && h.outcome.State == queue.Completed && h.last.Error.Code != queue.CodeInterrupted:
 		return fmt.Errorf("%s: the client saw %+v, the outcome is completed", h.id, h.last.Error)
-	case h.last.Kind != bus.FrameEnd && h.last.Kind != bus.FrameError:
+	case h.last.Kind != queue.FrameEnd && h.last.Kind != queue.FrameError:
 		return fmt.Errorf("%s: ended with %+v", h.id, h.last)
 	}
 	return nil
@@ -121,7 +121,7 @@ func TestFaultsAtRandom(t *testing.T) {
 		if err := h.check(); err != nil {
 			t.Error(err)
 		}
-		if h.outcome.State == bus.Completed {
+		if h.outcome.State == queue.Completed {
 			completed++
 		} else {
 			broken++

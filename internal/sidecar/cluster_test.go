@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // newClusterWorld has streams and buckets on three servers.
@@ -105,7 +106,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 		if err := h.check(); err != nil {
 			t.Error(err)
 		}
-		if h.outcome.State == bus.Completed {
+		if h.outcome.State == queue.Completed {
 			completed++
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 )
 
@@ -81,7 +82,7 @@ func TestEngineSurvivesClients(t *testing.T) {
 			r := chat("req_"+name, "")
 			r.Body = []byte(body)
 			c := w.send(r)
-			if _, last := c.finish(); last.Kind != bus.FrameEnd && last.Error.Code != bus.CodeInvalidRequest && last.Error.Code != bus.CodeContextLength {
+			if _, last := c.finish(); last.Kind != queue.FrameEnd && last.Error.Code != queue.CodeInvalidRequest && last.Error.Code != queue.CodeContextLength {
 				t.Errorf("%s: %+v, %+v", name, last, last.Error)
 			}
 		}
@@ -98,15 +99,15 @@ func TestEngineSurvivesCancels(t *testing.T) {
 		for i := range 12 {
 			c := w.send(chat(fmt.Sprintf("req_%d", i), question))
 			if i%2 == 0 {
-				c.until(bus.FrameStarted)
+				c.until(queue.FrameStarted)
 			}
 			if i%4 == 0 {
-				c.until(bus.FrameDelta)
+				c.until(queue.FrameDelta)
 			}
-			if err := w.bus.Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
+			if err := queue.New(w.bus).Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
 				t.Fatal(err)
 			}
-			if _, last := c.finish(); last.Kind != bus.FrameEnd && last.Error.Code != bus.CodeCancelled {
+			if _, last := c.finish(); last.Kind != queue.FrameEnd && last.Error.Code != queue.CodeCancelled {
 				t.Errorf("request %d: %+v", i, last.Error)
 			}
 		}
@@ -137,11 +138,11 @@ func TestEngineIsKilled(t *testing.T) {
 		w.send(chat("req_0", question)).want(reply)
 		for i := range 3 {
 			c := w.send(chat(fmt.Sprintf("req_1_%d", i), question))
-			c.until(bus.FrameStarted)
+			c.until(queue.FrameStarted)
 			e.kill()
 			text, last := c.finish()
-			if !strings.HasPrefix(reply, text) || last.Kind == bus.FrameEnd && text != reply ||
-				last.Kind == bus.FrameError && (text == "" || last.Error.Code != bus.CodeInterrupted) {
+			if !strings.HasPrefix(reply, text) || last.Kind == queue.FrameEnd && text != reply ||
+				last.Kind == queue.FrameError && (text == "" || last.Error.Code != queue.CodeInterrupted) {
 				t.Errorf("%q, then %+v (%+v)", text, last, last.Error)
 			}
 			w.send(chat(fmt.Sprintf("req_2_%d", i), question)).want(reply)

@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -37,11 +38,11 @@ func TestLeaderIsKilled(t *testing.T) {
 	e, gate := gated(t, "a ", "b ", "c")
 	w.sidecar("r1", e)
 	running := w.send(chat("req_1", "slow"))
-	running.until(bus.FrameStarted)
+	running.until(queue.FrameStarted)
 	pass(t, gate)
-	running.until(bus.FrameDelta)
+	running.until(queue.FrameDelta)
 	queued := w.send(chat("req_2", "second"))
-	queued.until(bus.FrameQueued)
+	queued.until(queue.FrameQueued)
 
 	w.dispatcher("d2")
 	d1.kill()
@@ -81,15 +82,15 @@ func TestEndWithoutALeader(t *testing.T) {
 	e, gate := gated(t, "a")
 	w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
-	c.until(bus.FrameStarted)
+	c.until(queue.FrameStarted)
 	d1.kill()
 	pass(t, gate)
-	if text, last := c.finish(); text != "a" || last.Kind != bus.FrameEnd {
+	if text, last := c.finish(); text != "a" || last.Kind != queue.FrameEnd {
 		t.Errorf("without a leader: %q, %+v", text, last)
 	}
-	w.runner("r1", func(r bus.Runner) bool { return len(r.Ends) == 1 })
+	w.runner("r1", func(r queue.Runner) bool { return len(r.Ends) == 1 })
 	w.dispatcher("d2")
-	if o := c.outcome(); o.State != bus.Completed {
+	if o := c.outcome(); o.State != queue.Completed {
 		t.Errorf("outcome = %+v", o)
 	}
 	w.empty()
@@ -105,7 +106,7 @@ func TestSidecarIsKilledBeforeTheFirstToken(t *testing.T) {
 	e, _ := gated(t, "never")
 	s := w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
-	c.until(bus.FrameStarted)
+	c.until(queue.FrameStarted)
 	s.kill()
 	w.sidecar("r2", enginetest.Start(t, nil))
 	c.want("slow")
@@ -121,13 +122,13 @@ func TestSidecarIsKilledAfterTheFirstToken(t *testing.T) {
 	e, gate := gated(t, "a", "b")
 	s := w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
-	c.until(bus.FrameStarted)
+	c.until(queue.FrameStarted)
 	pass(t, gate)
-	c.until(bus.FrameDelta)
+	c.until(queue.FrameDelta)
 	s.kill()
 	other := enginetest.Start(t, nil)
 	w.sidecar("r2", other)
-	c.wantError(bus.Failed, bus.CodeInterrupted)
+	c.wantError(queue.Failed, queue.CodeInterrupted)
 	if n := asked(other, "slow"); n != 0 {
 		t.Error("a generation that had sent text was started again")
 	}
@@ -142,7 +143,7 @@ func TestSidecarRestarts(t *testing.T) {
 	e, _ := gated(t, "never")
 	s := w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
-	c.until(bus.FrameStarted)
+	c.until(queue.FrameStarted)
 	s.kill()
 	w.sidecar("r1", enginetest.Start(t, nil))
 	c.want("slow")
@@ -155,7 +156,7 @@ func TestDrainHandsBack(t *testing.T) {
 	e, _ := gated(t, "never")
 	s := w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
-	c.until(bus.FrameStarted)
+	c.until(queue.FrameStarted)
 	w.sidecar("r2", enginetest.Start(t, nil))
 	s.stop(t)
 	c.want("slow")
@@ -163,7 +164,7 @@ func TestDrainHandsBack(t *testing.T) {
 		t.Errorf("attempts = %d, want 1: handing back is no failure", o.Attempts)
 	}
 	w.eventually("the record of r1 to go", func() bool {
-		_, _, err := bus.Get[bus.Runner](w.ctx(), w.bus, names.RunnersBucket, names.RunnerKey(session, "r1"))
+		_, _, err := bus.Get[queue.Runner](w.ctx(), w.bus, names.RunnersBucket, names.RunnerKey(session, "r1"))
 		return err != nil
 	})
 }
@@ -174,13 +175,13 @@ func TestDrainFinishes(t *testing.T) {
 	e, gate := gated(t, "a", "b")
 	s := w.sidecar("r1", e)
 	c := w.send(chat("req_1", "slow"))
-	c.until(bus.FrameStarted)
+	c.until(queue.FrameStarted)
 	pass(t, gate)
-	c.until(bus.FrameDelta)
+	c.until(queue.FrameDelta)
 	s.cancel()
-	w.runner("r1", func(r bus.Runner) bool { return r.State == bus.RunnerDraining })
+	w.runner("r1", func(r queue.Runner) bool { return r.State == queue.RunnerDraining })
 	other := w.send(chat("req_2", "other"))
-	other.until(bus.FrameQueued)
+	other.until(queue.FrameQueued)
 	pass(t, gate)
 	c.want("ab")
 	s.wait(t)
@@ -195,11 +196,11 @@ func TestNATSRestarts(t *testing.T) {
 	e, gate := gated(t, strings.Split("a,b,c,d,e,f", ",")...)
 	w.sidecar("r1", e)
 	running := w.send(chat("req_1", "slow"))
-	running.until(bus.FrameStarted)
+	running.until(queue.FrameStarted)
 	pass(t, gate)
-	running.until(bus.FrameDelta)
+	running.until(queue.FrameDelta)
 	queued := w.send(chat("req_2", "second"))
-	queued.until(bus.FrameQueued)
+	queued.until(queue.FrameQueued)
 	w.nats.Stop()
 	for range 3 {
 		pass(t, gate)
@@ -235,9 +236,9 @@ func TestNATSIsAwayForLong(t *testing.T) {
 	})
 	w.sidecar("r1", e)
 	running := w.send(chat("req_1", "slow"))
-	running.until(bus.FrameDelta)
+	running.until(queue.FrameDelta)
 	queued := w.send(chat("req_2", "second"))
-	queued.until(bus.FrameQueued)
+	queued.until(queue.FrameQueued)
 	w.nats.Stop()
 	w.eventually("a long outage", func() bool { return e.Produced() >= 45 })
 	w.nats.Restart()
@@ -276,12 +277,12 @@ func TestFollowsLate(t *testing.T) {
 	e, gate := gated(t, "a", "b", "c")
 	w.sidecar("r1", e)
 	first := w.send(chat("req_1", "slow"))
-	first.until(bus.FrameStarted)
+	first.until(queue.FrameStarted)
 	pass(t, gate)
-	first.until(bus.FrameDelta)
+	first.until(queue.FrameDelta)
 	second := w.follow(first.req)
 	pass(t, gate)
-	second.until(bus.FrameDelta)
+	second.until(queue.FrameDelta)
 	pass(t, gate)
 	first.want("abc")
 	second.want("abc")
@@ -295,8 +296,8 @@ func TestOutcomeStoredButNotDeleted(t *testing.T) {
 	w.sidecar("r1", e)
 	r := chat("req_1", "hello")
 	c := w.send(r)
-	o := bus.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: bus.Completed, Created: r.Created, Ended: time.Now()}
-	if err := w.bus.PublishOutcome(w.ctx(), o, 0); err != nil {
+	o := queue.Outcome{Request: r.ID, Session: r.Session, Tenant: r.Tenant, State: queue.Completed, Created: r.Created, Ended: time.Now()}
+	if err := queue.New(w.bus).PublishOutcome(w.ctx(), o, 0); err != nil {
 		t.Fatal(err)
 	}
 	w.dispatcher("d1")
@@ -312,22 +313,22 @@ func TestOldLeadersAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.sidecar("r1", enginetest.Start(t, nil))
 	w.runner("r1", idle)
-	assign := func(epoch, seq uint64) bus.AssignmentReply {
-		reply, err := bus.Call[bus.AssignmentReply](w.ctx(), w.bus, names.AssignSubject(session, "r1"),
-			bus.Assignment{Request: chat(fmt.Sprintf("req_%d_%d", epoch, seq), "x"), Attempt: 1, Epoch: epoch, Seq: seq})
+	assign := func(epoch, seq uint64) queue.AssignmentReply {
+		reply, err := bus.Call[queue.AssignmentReply](w.ctx(), w.bus, names.AssignSubject(session, "r1"),
+			queue.Assignment{Request: chat(fmt.Sprintf("req_%d_%d", epoch, seq), "x"), Attempt: 1, Epoch: epoch, Seq: seq})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return reply
 	}
 	sync := func(epoch, seq uint64) uint64 {
-		reply, err := bus.Call[bus.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), bus.Sync{Epoch: epoch, Seq: seq})
+		reply, err := bus.Call[queue.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), queue.Sync{Epoch: epoch, Seq: seq})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return reply.Epoch
 	}
-	if r := assign(5, 1); r.Accepted || r.Reason != bus.RefusedUnsynced {
+	if r := assign(5, 1); r.Accepted || r.Reason != queue.RefusedUnsynced {
 		t.Errorf("a leader that has not asked: %+v", r)
 	}
 	if got := sync(5, 2); got != 5 {
@@ -336,10 +337,10 @@ func TestOldLeadersAreRefused(t *testing.T) {
 	if got := sync(4, 9); got != 5 {
 		t.Errorf("epoch after an old leader = %d, want 5", got)
 	}
-	if r := assign(4, 10); r.Accepted || r.Reason != bus.RefusedStale || r.Epoch != 5 {
+	if r := assign(4, 10); r.Accepted || r.Reason != queue.RefusedStale || r.Epoch != 5 {
 		t.Errorf("an old leader: %+v", r)
 	}
-	if r := assign(5, 2); r.Accepted || r.Reason != bus.RefusedStale {
+	if r := assign(5, 2); r.Accepted || r.Reason != queue.RefusedStale {
 		t.Errorf("a late message: %+v", r)
 	}
 	if r := assign(5, 3); !r.Accepted {
@@ -353,7 +354,7 @@ func TestEpochsAreWonBack(t *testing.T) {
 	w := newWorld(t)
 	w.sidecar("r1", enginetest.Start(t, nil))
 	w.runner("r1", idle)
-	if _, err := bus.Call[bus.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), bus.Sync{Epoch: 1 << 60, Seq: 1}); err != nil {
+	if _, err := bus.Call[queue.SyncReply](w.ctx(), w.bus, names.SyncSubject(session, "r1"), queue.Sync{Epoch: 1 << 60, Seq: 1}); err != nil {
 		t.Fatal(err)
 	}
 	w.dispatcher("d1")

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
@@ -27,15 +27,15 @@ const (
 // A frameLog numbers, publishes and keeps the frames of one attempt, so that
 // what is lost on the way can be sent again.
 type frameLog struct {
-	bus *bus.Bus
-	log *slog.Logger
-	as  bus.Assignment
+	queue *queue.Queue
+	log   *slog.Logger
+	as    queue.Assignment
 
 	stop func() // ends serve
 
 	mu     sync.Mutex
 	first  int // Seq of frames[0]
-	frames []bus.Frame
+	frames []queue.Frame
 	told   int // Seq of the frame to be published next
 	bytes  int
 	held   strings.Builder // text that waits for its frame
@@ -43,13 +43,13 @@ type frameLog struct {
 	last   time.Time       // when a frame was published
 }
 
-func newFrameLog(b *bus.Bus, log *slog.Logger, as bus.Assignment) *frameLog {
+func newFrameLog(q *queue.Queue, log *slog.Logger, as queue.Assignment) *frameLog {
 	as.Request.Body = nil // may be large, and the log outlives its attempt
-	return &frameLog{bus: b, log: log, as: as, stop: func() {}}
+	return &frameLog{queue: q, log: log, as: as, stop: func() {}}
 }
 
 // serve sends frames again to who asks for them, until stop is called.
-func (l *frameLog) serve(resumes *bus.Resumes) {
+func (l *frameLog) serve(resumes *queue.Resumes) {
 	stop, err := resumes.Serve(l.as.Request.Ref(), l.resend)
 	if err != nil {
 		l.log.Warn("cannot send frames again", "request", l.as.Request.ID, "error", err)
@@ -67,7 +67,7 @@ func (l *frameLog) addText(text string) {
 	now := time.Now()
 	wait := framePace - now.Sub(l.last)
 	if wait <= 0 && l.held.Len() == 0 {
-		l.append(bus.Frame{Kind: bus.FrameDelta, Text: text}, now)
+		l.append(queue.Frame{Kind: queue.FrameDelta, Text: text}, now)
 		return
 	}
 	if l.held.Len() == 0 {
@@ -100,11 +100,11 @@ func (l *frameLog) releaseHeld() {
 	}
 	text := l.held.String()
 	l.held.Reset()
-	l.append(bus.Frame{Kind: bus.FrameDelta, Text: text}, time.Now())
+	l.append(queue.Frame{Kind: queue.FrameDelta, Text: text}, time.Now())
 }
 
 // add publishes a frame after all text.
-func (l *frameLog) add(f bus.Frame) {
+func (l *frameLog) add(f queue.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.releaseHeld()
@@ -113,7 +113,7 @@ func (l *frameLog) add(f bus.Frame) {
 
 // addSoon adds a frame that is published with the next one, or by itself if
 // that takes long.
-func (l *frameLog) addSoon(f bus.Frame) {
+func (l *frameLog) addSoon(f queue.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(f)
@@ -122,14 +122,14 @@ func (l *frameLog) addSoon(f bus.Frame) {
 
 // append publishes a frame after those that wait. It is called with mu held,
 // which keeps it in order with frames sent again.
-func (l *frameLog) append(f bus.Frame, now time.Time) {
+func (l *frameLog) append(f queue.Frame, now time.Time) {
 	l.last = now
 	l.keep(f)
 	l.tell()
 }
 
 // keep numbers a frame. It is called with mu held.
-func (l *frameLog) keep(f bus.Frame) {
+func (l *frameLog) keep(f queue.Frame) {
 	f.Request, f.Epoch, f.Attempt = l.as.Request.ID, l.as.Epoch, l.as.Attempt
 	f.Seq = l.first + len(l.frames)
 	l.frames = append(l.frames, f)
@@ -153,7 +153,7 @@ func (l *frameLog) tell() {
 }
 
 // resend publishes the frames from a place on.
-func (l *frameLog) resend(from bus.Resume) {
+func (l *frameLog) resend(from queue.Resume) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	seq := from.Seq
@@ -162,9 +162,9 @@ func (l *frameLog) resend(from bus.Resume) {
 	}
 	i := seq - l.first
 	if i < 0 { // too long ago: who has not got it by now never will
-		l.publish(bus.Frame{
-			Request: l.as.Request.ID, Epoch: l.as.Epoch, Attempt: l.as.Attempt, Seq: -1, Kind: bus.FrameError,
-			Error: &bus.Failure{Code: bus.CodeInterrupted, Message: "the beginning of the answer was lost on its way"},
+		l.publish(queue.Frame{
+			Request: l.as.Request.ID, Epoch: l.as.Epoch, Attempt: l.as.Attempt, Seq: -1, Kind: queue.FrameError,
+			Error: &queue.Failure{Code: queue.CodeInterrupted, Message: "the beginning of the answer was lost on its way"},
 		})
 		return
 	}
@@ -176,8 +176,8 @@ func (l *frameLog) resend(from bus.Resume) {
 	}
 }
 
-func (l *frameLog) publish(f bus.Frame) {
-	if err := l.bus.PublishFrame(f); err != nil {
+func (l *frameLog) publish(f queue.Frame) {
+	if err := l.queue.PublishFrame(f); err != nil {
 		// It is kept, and asked for again by whoever misses it.
 		l.log.Debug("cannot publish a frame", "request", f.Request, "seq", f.Seq, "error", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -20,28 +21,28 @@ func TestStartWaitsForText(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	started, text := bus.Frame{Kind: bus.FrameStarted}, bus.Frame{Kind: bus.FrameDelta, Text: "hello"}
+	started, text := queue.Frame{Kind: queue.FrameStarted}, queue.Frame{Kind: queue.FrameDelta, Text: "hello"}
 	cases := map[string]struct {
 		write func(l *frameLog)
-		want  []bus.Frame
+		want  []queue.Frame
 	}{
-		"Alone":    {func(l *frameLog) { l.addSoon(started) }, []bus.Frame{started}},
-		"WithText": {func(l *frameLog) { l.addSoon(started); l.addText("hello") }, []bus.Frame{started, text}},
+		"Alone":    {func(l *frameLog) { l.addSoon(started) }, []queue.Frame{started}},
+		"WithText": {func(l *frameLog) { l.addSoon(started); l.addText("hello") }, []queue.Frame{started, text}},
 		"WithEnd": {
-			func(l *frameLog) { l.addSoon(started); l.add(bus.Frame{Kind: bus.FrameEnd}) },
-			[]bus.Frame{started, {Kind: bus.FrameEnd}},
+			func(l *frameLog) { l.addSoon(started); l.add(queue.Frame{Kind: queue.FrameEnd}) },
+			[]queue.Frame{started, {Kind: queue.FrameEnd}},
 		},
-		"Released": {func(l *frameLog) { l.addSoon(started); l.release() }, []bus.Frame{started}},
+		"Released": {func(l *frameLog) { l.addSoon(started); l.release() }, []queue.Frame{started}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			req := bus.Request{ID: "req_" + name, Session: "s", Tenant: "t"}
-			frames, err := b.SubscribeFrames(req.Ref())
+			req := queue.Request{ID: "req_" + name, Session: "s", Tenant: "t"}
+			frames, err := queue.New(b).SubscribeFrames(req.Ref())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer frames.Close()
-			l := newFrameLog(b, slog.New(slog.DiscardHandler), bus.Assignment{Request: req, Epoch: 1, Attempt: 1})
+			l := newFrameLog(queue.New(b), slog.New(slog.DiscardHandler), queue.Assignment{Request: req, Epoch: 1, Attempt: 1})
 			c.write(l)
 			for seq, want := range c.want {
 				got, err := frames.Next(waittest.Context(t))

@@ -16,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 )
 
@@ -49,7 +50,7 @@ func TestEngineHangs(t *testing.T) {
 		code     string // of the error; "" if the request is answered elsewhere or later
 	}{
 		"InThePrompt":   {sidecar.Timeouts{First: 10 * time.Second, Between: time.Minute}, 0, ""},
-		"BetweenTokens": {sidecar.Timeouts{First: time.Minute, Between: 10 * time.Second}, 1, bus.CodeInterrupted},
+		"BetweenTokens": {sidecar.Timeouts{First: time.Minute, Between: 10 * time.Second}, 1, queue.CodeInterrupted},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +89,7 @@ func TestEngineHangs(t *testing.T) {
 			if c.code == "" {
 				req.want("hello")
 			} else {
-				req.wantError(bus.Failed, c.code)
+				req.wantError(queue.Failed, c.code)
 			}
 			w.send(chat("req_2", "again")).want("again")
 			mu.Lock()
@@ -122,7 +123,7 @@ func TestTracesAndLogsWithoutText(t *testing.T) {
 	r := chat("req_1", "secret words", `,"max_tokens":7`)
 	r.Traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	w.send(r).want("secret words")
-	w.send(chat("req_2", "secret that breaks")).wantError(bus.Failed, bus.CodeInterrupted)
+	w.send(chat("req_2", "secret that breaks")).wantError(queue.Failed, queue.CodeInterrupted)
 	w.runner("r1", idle)
 
 	got := map[string]tracetest.SpanStub{}

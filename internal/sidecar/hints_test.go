@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const hints = `,"temperature":0.5,"top_p":0.5,"seed":1`
@@ -29,9 +29,9 @@ func TestRunnerTellsWhatItsEngineIgnores(t *testing.T) {
 				return reply
 			})
 			w.sidecar("r1", e)
-			w.runner("r1", func(r bus.Runner) bool { return slices.Equal(r.Honours, c.honours) })
+			w.runner("r1", func(r queue.Runner) bool { return slices.Equal(r.Honours, c.honours) })
 			lax := w.send(chat("req_1", "lax", hints))
-			if f := lax.until(bus.FrameStarted); !slices.Equal(f.Ignored, c.ignored) {
+			if f := lax.until(queue.FrameStarted); !slices.Equal(f.Ignored, c.ignored) {
 				t.Errorf("ignored = %q, want %q", f.Ignored, c.ignored)
 			}
 			lax.want("lax")
@@ -43,7 +43,7 @@ func TestRunnerTellsWhatItsEngineIgnores(t *testing.T) {
 				strict.want("strict")
 				return
 			}
-			strict.wantError(bus.Failed, bus.CodeUnsupported)
+			strict.wantError(queue.Failed, queue.CodeUnsupported)
 			if o := strict.outcome(); o.Attempts != 1 || o.Dead || o.Error.Param != c.ignored[0] {
 				t.Errorf("outcome = %+v, want one attempt that names %q", o, c.ignored[0])
 			}

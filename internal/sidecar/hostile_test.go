@@ -18,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 )
 
@@ -50,17 +51,17 @@ func TestNamesMakeNoSeries(t *testing.T) {
 
 	hostile := func(round int) {
 		odd := fmt.Sprintf("odd%d", round)
-		request := func(id, text string) bus.Request {
+		request := func(id, text string) queue.Request {
 			r := chat("req_"+odd+id, text)
-			r.Tenant, r.Model, r.Affinity, r.Priority, r.Traceparent = odd, odd+"\"}\n", odd, bus.Priority(odd), odd
+			r.Tenant, r.Model, r.Affinity, r.Priority, r.Traceparent = odd, odd+"\"}\n", odd, queue.Priority(odd), odd
 			return r
 		}
 		w.send(request("a", odd)).want(odd)
-		w.send(request("b", "refuse "+odd)).wantError(bus.Failed, bus.CodeInvalidRequest)
+		w.send(request("b", "refuse "+odd)).wantError(queue.Failed, queue.CodeInvalidRequest)
 		late := request("c", odd)
 		late.Session, late.Deadline = odd, time.Now().Add(-time.Second)
-		w.send(late).wantError(bus.Expired, bus.CodeExpired)
-		stranger := bus.Runner{Name: odd, Session: odd, Model: odd, State: bus.RunnerState(odd), Affinity: odd, Instance: odd}
+		w.send(late).wantError(queue.Expired, queue.CodeExpired)
+		stranger := queue.Runner{Name: odd, Session: odd, Model: odd, State: queue.RunnerState(odd), Affinity: odd, Instance: odd}
 		if _, err := w.bus.PutTTL(w.ctx(), names.RunnersBucket, names.RunnerKey(session, odd), stranger, time.Hour); err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A client that was cut off while its runner has answered many others gets its
@@ -31,8 +31,8 @@ func TestFollowsLateAmongMany(t *testing.T) {
 	r1.stop(t)
 	lost := w.follow(first.req)
 	w.nudge(lost)
-	if _, last := lost.finish(); last.Kind != bus.FrameError || last.Error.Code != bus.CodeInterrupted {
-		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, bus.CodeInterrupted)
+	if _, last := lost.finish(); last.Kind != queue.FrameError || last.Error.Code != queue.CodeInterrupted {
+		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, queue.CodeInterrupted)
 	}
 }
 
@@ -40,8 +40,8 @@ func TestFollowsLateAmongMany(t *testing.T) {
 // a reconnect does.
 func (w *world) nudge(c *client) {
 	w.t.Helper()
-	f := bus.Frame{Request: c.req.ID, Epoch: 1, Attempt: 1, Seq: 1 << 20, Kind: bus.FrameDelta, Text: "?"}
-	if err := w.bus.PublishFrame(f); err != nil {
+	f := queue.Frame{Request: c.req.ID, Epoch: 1, Attempt: 1, Seq: 1 << 20, Kind: queue.FrameDelta, Text: "?"}
+	if err := queue.New(w.bus).PublishFrame(f); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -58,13 +58,13 @@ func TestWhatIsNotKeptEndsInAnError(t *testing.T) {
 	first := w.send(chat("req_1", "slow"))
 	for range pieces - 2 {
 		pass(t, gate)
-		first.until(bus.FrameDelta)
+		first.until(queue.FrameDelta)
 	}
 	late := w.follow(first.req)
 	pass(t, gate)
-	first.until(bus.FrameDelta)
-	if _, last := late.finish(); last.Kind != bus.FrameError || last.Error.Code != bus.CodeInterrupted {
-		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, bus.CodeInterrupted)
+	first.until(queue.FrameDelta)
+	if _, last := late.finish(); last.Kind != queue.FrameError || last.Error.Code != queue.CodeInterrupted {
+		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, queue.CodeInterrupted)
 	}
 	if !e.Active() {
 		t.Error("the generation has ended: the test proves nothing")

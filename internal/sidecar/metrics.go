@@ -9,15 +9,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // metrics of one runner. Names follow OpenTelemetry's semantic conventions for
 // generative AI servers where there is one.
 type metrics struct {
 	registry *prometheus.Registry
-	states   map[bus.RunnerState]prometheus.Gauge
+	states   map[queue.RunnerState]prometheus.Gauge
 	attempts *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
 	first    prometheus.Histogram
@@ -32,7 +32,7 @@ func newMetrics() *metrics {
 	}, []string{"state"})
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		states:   map[bus.RunnerState]prometheus.Gauge{},
+		states:   map[queue.RunnerState]prometheus.Gauge{},
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "koldun_runner_attempts_total", Help: "Attempts that ended, by how.",
 		}, []string{"result"}),
@@ -57,14 +57,14 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.restarts, state, m.attempts, m.tokens, m.first, m.between, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, s := range []bus.RunnerState{bus.RunnerStarting, bus.RunnerIdle, bus.RunnerBusy, bus.RunnerDraining} {
+	for _, s := range []queue.RunnerState{queue.RunnerStarting, queue.RunnerIdle, queue.RunnerBusy, queue.RunnerDraining} {
 		m.states[s] = state.WithLabelValues(string(s))
 	}
-	m.setState(bus.RunnerStarting)
+	m.setState(queue.RunnerStarting)
 	return m
 }
 
-func (m *metrics) setState(now bus.RunnerState) {
+func (m *metrics) setState(now queue.RunnerState) {
 	for s, gauge := range m.states {
 		value := 0.0
 		if s == now {
@@ -88,7 +88,7 @@ func (m *metrics) token(last, now time.Time, n int, isFirst bool) {
 	}
 }
 
-func (m *metrics) attempt(end bus.AttemptEnd) {
+func (m *metrics) attempt(end queue.AttemptEnd) {
 	result := "completed"
 	if end.Error != nil {
 		result = end.Error.Code

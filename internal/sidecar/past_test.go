@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 func TestPast(t *testing.T) {
@@ -32,7 +32,7 @@ func TestPast(t *testing.T) {
 			for i := range c.logs {
 				serving[i] = true
 				l := &frameLog{
-					bytes: c.text, frames: []bus.Frame{{Text: strings.Repeat("x", min(c.text, 1))}},
+					bytes: c.text, frames: []queue.Frame{{Text: strings.Repeat("x", min(c.text, 1))}},
 					stop: func() { delete(serving, i) },
 				}
 				p.add(l, now)
@@ -55,7 +55,7 @@ func TestPast(t *testing.T) {
 
 // Prompts are not kept with the frames: they may be large.
 func TestFramesAreKeptWithoutThePrompt(t *testing.T) {
-	as := bus.Assignment{Request: bus.Request{ID: "req_1", Body: []byte(`{"messages":[]}`)}}
+	as := queue.Assignment{Request: queue.Request{ID: "req_1", Body: []byte(`{"messages":[]}`)}}
 	if l := newFrameLog(nil, nil, as); l.as.Request.Body != nil {
 		t.Error("the prompt is kept")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
@@ -18,12 +19,12 @@ const (
 
 // report tells the leader of each end until it has acknowledged it. The ends
 // do not wait for each other, because an acknowledgement means that the outcome
-// is stored: there are at most bus.MaxEnds of them.
+// is stored: there are at most queue.MaxEnds of them.
 func (r *runner) report(ctx context.Context) {
 	var tellers sync.WaitGroup
 	defer tellers.Wait()
-	ready := make(chan *bus.AttemptEnd) // to a teller that has nothing to tell
-	teller := func(e *bus.AttemptEnd) {
+	ready := make(chan *queue.AttemptEnd) // to a teller that has nothing to tell
+	teller := func(e *queue.AttemptEnd) {
 		for {
 			r.tellUntilHeard(ctx, e)
 			select {
@@ -33,12 +34,12 @@ func (r *runner) report(ctx context.Context) {
 			}
 		}
 	}
-	told := map[*bus.AttemptEnd]bool{} // somebody sees to it
+	told := map[*queue.AttemptEnd]bool{} // somebody sees to it
 	for {
 		r.mu.Lock()
 		ends := slices.Clone(r.ends)
 		r.mu.Unlock()
-		now := make(map[*bus.AttemptEnd]bool, len(ends))
+		now := make(map[*queue.AttemptEnd]bool, len(ends))
 		for _, e := range ends {
 			if !told[e] {
 				select {
@@ -58,7 +59,7 @@ func (r *runner) report(ctx context.Context) {
 	}
 }
 
-func (r *runner) tellUntilHeard(ctx context.Context, e *bus.AttemptEnd) {
+func (r *runner) tellUntilHeard(ctx context.Context, e *queue.AttemptEnd) {
 	for pause := reportPauseMin; !r.tell(ctx, e); pause = min(2*pause, reportPauseMax) {
 		select {
 		case <-ctx.Done():
@@ -69,20 +70,20 @@ func (r *runner) tellUntilHeard(ctx context.Context, e *bus.AttemptEnd) {
 }
 
 // tell makes one try, and reports whether the leader took note.
-func (r *runner) tell(ctx context.Context, e *bus.AttemptEnd) bool {
+func (r *runner) tell(ctx context.Context, e *queue.AttemptEnd) bool {
 	ctx, cancel := context.WithTimeout(ctx, reportTry)
 	defer cancel()
 	r.mu.Lock()
-	report := bus.EndReport{AttemptEnd: *e, Standing: r.standing()}
+	report := queue.EndReport{AttemptEnd: *e, Status: r.status()}
 	r.mu.Unlock()
-	ack, err := bus.Call[bus.Ack](ctx, r.cfg.Bus, names.EndSubject(r.cfg.Session), &report)
+	ack, err := bus.Call[queue.Ack](ctx, r.cfg.Bus, names.EndSubject(r.cfg.Session), &report)
 	if err != nil || !ack.OK {
 		r.cfg.Logger.Debug("the end of an attempt is not acknowledged yet", "request", e.Request, "error", err)
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ends = slices.DeleteFunc(r.ends, func(other *bus.AttemptEnd) bool { return other == e })
+	r.ends = slices.DeleteFunc(r.ends, func(other *queue.AttemptEnd) bool { return other == e })
 	if len(r.ends) == 0 {
 		r.ends = nil
 		close(r.reported)
@@ -92,8 +93,8 @@ func (r *runner) tell(ctx context.Context, e *bus.AttemptEnd) bool {
 }
 
 // unreported is called with mu held.
-func (r *runner) unreported() []bus.AttemptEnd {
-	var out []bus.AttemptEnd
+func (r *runner) unreported() []queue.AttemptEnd {
+	var out []queue.AttemptEnd
 	for _, e := range r.ends {
 		out = append(out, *e)
 	}

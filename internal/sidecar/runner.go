@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A runner is the state of a sidecar. Everything below mu is guarded by it; no
@@ -17,7 +17,8 @@ type runner struct {
 	// work makes the context of an attempt, which outlives Run's to drain.
 	work     func() (context.Context, context.CancelCauseFunc)
 	metrics  *metrics
-	resumes  *bus.Resumes
+	requests *queue.Queue
+	resumes  *queue.Resumes
 	changed  chan struct{} // cap 1: the record is to be written at once
 	stirred  chan struct{} // cap 1: the record is to be written soon
 	toReport chan struct{} // cap 1: there are ends to report
@@ -34,18 +35,20 @@ type runner struct {
 	current  *attempt
 	past     past // of attempts whose frames can be sent again
 	affinity string
-	honours  []string          // hints that the engine honours, once ready; never changed in place
-	ends     []*bus.AttemptEnd // not acknowledged yet, oldest first; never changed
-	idle     chan struct{}     // closed while current is nil
-	reported chan struct{}     // closed while ends is empty
+	honours  []string            // hints that the engine honours, once ready; never changed in place
+	ends     []*queue.AttemptEnd // not acknowledged yet, oldest first; never changed
+	idle     chan struct{}       // closed while current is nil
+	reported chan struct{}       // closed while ends is empty
 }
 
 func newRunner(cfg Config) *runner {
+	requests := queue.New(cfg.Bus)
 	r := &runner{
 		cfg:      cfg,
 		instance: rand.Text(),
 		metrics:  newMetrics(),
-		resumes:  cfg.Bus.Resumes(),
+		requests: requests,
+		resumes:  requests.Resumes(),
 		changed:  make(chan struct{}, 1),
 		stirred:  make(chan struct{}, 1),
 		toReport: make(chan struct{}, 1),
@@ -79,21 +82,21 @@ func (f *fence) pass(epoch, seq uint64) bool {
 }
 
 // state is called with mu held.
-func (r *runner) state() bus.RunnerState {
+func (r *runner) state() queue.RunnerState {
 	switch {
 	case r.draining, r.resting:
-		return bus.RunnerDraining
+		return queue.RunnerDraining
 	case r.current != nil:
-		return bus.RunnerBusy
+		return queue.RunnerBusy
 	case !r.ready:
-		return bus.RunnerStarting
+		return queue.RunnerStarting
 	}
-	return bus.RunnerIdle
+	return queue.RunnerIdle
 }
 
 // record is called with mu held.
-func (r *runner) record() bus.Runner {
-	rec := bus.Runner{
+func (r *runner) record() queue.Runner {
+	rec := queue.Runner{
 		Name:     r.cfg.Runner,
 		Session:  r.cfg.Session,
 		Model:    r.cfg.Model,
@@ -106,14 +109,14 @@ func (r *runner) record() bus.Runner {
 	}
 	if a := r.current; a != nil {
 		rec.Requests = []string{a.assignment.Request.ID}
-		rec.Held = []bus.Held{a.held()}
+		rec.Held = []queue.HeldAttempt{a.held()}
 	}
 	return rec
 }
 
-// standing is called with mu held.
-func (r *runner) standing() bus.Standing {
-	return bus.Standing{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity}
+// status is called with mu held.
+func (r *runner) status() queue.RunnerStatus {
+	return queue.RunnerStatus{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity}
 }
 
 // touch is called with mu held, after a change of the record that others must

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // subscribe listens to the dispatcher and to those who cancel. The returned function ends it and may be called more than once.
@@ -40,22 +41,22 @@ func (r *runner) subscribe() (func(), error) {
 }
 
 // onSync answers a leader that wants to know where things stand.
-func (r *runner) onSync(_ string, s bus.Sync) (bus.SyncReply, bool) {
+func (r *runner) onSync(_ string, s queue.Sync) (queue.SyncReply, bool) {
 	if s.Instance != "" && s.Instance != r.instance {
-		return bus.SyncReply{}, false
+		return queue.SyncReply{}, false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fence.pass(s.Epoch, s.Seq) {
 		r.fence.synced = true
 	}
-	return bus.SyncReply{Runner: r.record(), Epoch: r.fence.epoch}, true
+	return queue.SyncReply{Runner: r.record(), Epoch: r.fence.epoch}, true
 }
 
 // onAssign accepts or refuses an attempt. The runner is busy from here on.
-func (r *runner) onAssign(_ string, as bus.Assignment) (bus.AssignmentReply, bool) {
+func (r *runner) onAssign(_ string, as queue.Assignment) (queue.AssignmentReply, bool) {
 	if as.Instance != "" && as.Instance != r.instance {
-		return bus.AssignmentReply{}, false
+		return queue.AssignmentReply{}, false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,28 +64,28 @@ func (r *runner) onAssign(_ string, as bus.Assignment) (bus.AssignmentReply, boo
 	if reason == "" {
 		r.begin(as)
 	}
-	return bus.AssignmentReply{Accepted: reason == "", Reason: reason, Epoch: r.fence.epoch, Standing: r.standing()}, true
+	return queue.AssignmentReply{Accepted: reason == "", Reason: reason, Epoch: r.fence.epoch, RunnerStatus: r.status()}, true
 }
 
 // refusal is called with mu held.
-func (r *runner) refusal(as bus.Assignment) string {
+func (r *runner) refusal(as queue.Assignment) string {
 	switch {
 	case !r.fence.pass(as.Epoch, as.Seq):
-		return bus.RefusedStale
+		return queue.RefusedStale
 	case !r.fence.synced:
-		return bus.RefusedUnsynced
+		return queue.RefusedUnsynced
 	case r.draining, r.resting:
-		return bus.RefusedDraining
-	case r.current != nil, len(r.ends) >= bus.MaxEnds:
-		return bus.RefusedBusy
+		return queue.RefusedDraining
+	case r.current != nil, len(r.ends) >= queue.MaxEnds:
+		return queue.RefusedBusy
 	case !r.ready:
-		return bus.RefusedNotReady
+		return queue.RefusedNotReady
 	}
 	return ""
 }
 
 // onDrain takes no more work, or takes work again. What it has goes on.
-func (r *runner) onDrain(_ string, order bus.DrainOrder) (bus.Runner, bool) {
+func (r *runner) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.resting != order.Drain {
@@ -95,16 +96,16 @@ func (r *runner) onDrain(_ string, order bus.DrainOrder) (bus.Runner, bool) {
 }
 
 // onCancel drops a request that this runner holds, and says so.
-func (r *runner) onCancel(subject string, order bus.CancelOrder) (bus.Ack, bool) {
+func (r *runner) onCancel(subject string, order queue.CancelOrder) (queue.Ack, bool) {
 	r.mu.Lock()
 	a := r.current
 	r.mu.Unlock()
 	if a == nil || subject != names.CancelSubject(r.cfg.Session, a.assignment.Request.ID) {
-		return bus.Ack{}, false
+		return queue.Ack{}, false
 	}
 	if order.Tenant != "" && order.Tenant != a.assignment.Request.Tenant {
-		return bus.Ack{}, false // the leader says so
+		return queue.Ack{}, false // the leader says so
 	}
 	a.cancel(errCancelled)
-	return bus.Ack{OK: true}, true
+	return queue.Ack{OK: true}, true
 }

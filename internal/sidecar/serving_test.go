@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -30,7 +31,7 @@ func TestServes(t *testing.T) {
 	w.send(chat("req_2", "one two three", `,"max_tokens":2`)).want("one two ")
 	w.send(chat("req_3", "one two three four", `,"stop":["o th","never"]`)).want("one tw")
 	c = w.send(chat("req_4", "x", `,"messages":[]`))
-	c.wantError(bus.Failed, bus.CodeInvalidRequest)
+	c.wantError(queue.Failed, queue.CodeInvalidRequest)
 	w.empty()
 	w.runner("r1", idle)
 	if why := e.Aborted(); why != "" {
@@ -61,7 +62,7 @@ func TestWaitsForARunner(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
 	c := w.send(chat("req_1", "hello"))
-	if f := c.until(bus.FrameQueued); f.Position != 0 {
+	if f := c.until(queue.FrameQueued); f.Position != 0 {
 		t.Errorf("position = %d, want 0", f.Position)
 	}
 	w.sidecar("r1", enginetest.Start(t, nil))
@@ -75,7 +76,7 @@ func TestDuplicatesRunOnce(t *testing.T) {
 	w.sidecar("r1", e)
 	r := chat("req_1", "once")
 	c := w.send(r)
-	if _, err := w.bus.PublishRequest(w.ctx(), r); err != nil {
+	if _, err := queue.New(w.bus).Publish(w.ctx(), r); err != nil {
 		t.Fatal(err)
 	}
 	c.want("once")
@@ -89,11 +90,11 @@ func TestCancelQueued(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
 	c := w.send(chat("req_1", "hello"))
-	c.until(bus.FrameQueued)
-	if err := w.bus.Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
+	c.until(queue.FrameQueued)
+	if err := queue.New(w.bus).Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	c.wantError(bus.Cancelled, bus.CodeCancelled)
+	c.wantError(queue.Cancelled, queue.CodeCancelled)
 	w.empty()
 }
 
@@ -105,19 +106,19 @@ func TestCancelRunning(t *testing.T) {
 	})
 	w.sidecar("r1", e)
 	c := w.send(chat("req_1", "forever"))
-	c.until(bus.FrameDelta)
+	c.until(queue.FrameDelta)
 	stranger := c.req.Ref()
 	stranger.Tenant = "stranger"
-	if err := w.bus.Cancel(w.ctx(), stranger, "test"); !fault.Is(err, fault.Denied) {
+	if err := queue.New(w.bus).Cancel(w.ctx(), stranger, "test"); !fault.Is(err, fault.Denied) {
 		t.Errorf("a stranger cancels: %v, want Denied", err)
 	}
 	for range 30 { // it goes on
-		c.until(bus.FrameDelta)
+		c.until(queue.FrameDelta)
 	}
-	if err := w.bus.Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
+	if err := queue.New(w.bus).Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	c.wantError(bus.Cancelled, bus.CodeCancelled)
+	c.wantError(queue.Cancelled, queue.CodeCancelled)
 	w.eventually("the engine to stop", func() bool { return !e.Active() })
 	w.send(chat("req_2", "once")).want("a ")
 	w.empty()
@@ -128,10 +129,10 @@ func TestDeadline(t *testing.T) {
 	w.dispatcher("d1")
 	r := chat("req_1", "hello")
 	r.Deadline = time.Now().Add(300 * time.Millisecond)
-	w.send(r).wantError(bus.Expired, bus.CodeExpired)
+	w.send(r).wantError(queue.Expired, queue.CodeExpired)
 	late := chat("req_2", "hello")
 	late.Deadline = time.Now().Add(-time.Second)
-	w.send(late).wantError(bus.Expired, bus.CodeExpired)
+	w.send(late).wantError(queue.Expired, queue.CodeExpired)
 	w.empty()
 }
 
@@ -144,7 +145,7 @@ func TestTimeout(t *testing.T) {
 	w.sidecar("r1", e)
 	r := chat("req_1", "forever")
 	r.Timeout = 200 * time.Millisecond
-	w.send(r).wantError(bus.Failed, bus.CodeTimeout)
+	w.send(r).wantError(queue.Failed, queue.CodeTimeout)
 	w.eventually("the engine to stop", func() bool { return !e.Active() })
 }
 
@@ -158,7 +159,7 @@ func TestEngineRefuses(t *testing.T) {
 		return enginetest.Echo(r)
 	}))
 	c := w.send(chat("req_1", "long"))
-	c.wantError(bus.Failed, bus.CodeContextLength)
+	c.wantError(queue.Failed, queue.CodeContextLength)
 	if o := c.outcome(); o.Attempts != 1 {
 		t.Errorf("attempts = %d, want 1: another runner would refuse it too", o.Attempts)
 	}
@@ -177,7 +178,7 @@ func TestEngineBreaksBeforeTheFirstToken(t *testing.T) {
 	whole, gate := gated(t, "whole")
 	w.sidecar("r1", whole)
 	held := w.send(chat("req_0", "slow"))
-	held.until(bus.FrameStarted)
+	held.until(queue.FrameStarted)
 	w.sidecar("r2", broken)
 	w.send(chat("req_1", "warm")).want("warm")
 	pass(t, gate)
@@ -204,7 +205,7 @@ func TestPoisonEnds(t *testing.T) {
 	})
 	w.sidecar("r1", e)
 	c := w.send(chat("req_1", "poison"))
-	c.wantError(bus.Failed, bus.CodeEngineFailed)
+	c.wantError(queue.Failed, queue.CodeEngineFailed)
 	if n := asked(e, "poison"); n != 3 {
 		t.Errorf("attempts = %d, want 3", n)
 	}
@@ -244,14 +245,14 @@ func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 	attempt(1) // fails while nobody leads
 	d.kill()
 	waittest.Send(t, "an attempt to fail", fail, true)
-	w.runner("r1", func(r bus.Runner) bool { return len(r.Ends) == 1 })
+	w.runner("r1", func(r queue.Runner) bool { return len(r.Ends) == 1 })
 	d = limited("d2")
 
 	attempt(2) // fails under the leader that gives it out again
 	waittest.Send(t, "an attempt to fail", fail, true)
 
 	attempt(3) // dies with its leader and its runner
-	w.runner("r1", func(r bus.Runner) bool { return len(r.Held) == 1 && r.Held[0].Attempt == 2 })
+	w.runner("r1", func(r queue.Runner) bool { return len(r.Held) == 1 && r.Held[0].Attempt == 2 })
 	d.kill()
 	r1.kill()
 	w.sidecar("r2", other)
@@ -259,7 +260,7 @@ func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 
 	attempt(4)
 	waittest.Send(t, "an attempt to fail", failOther, true)
-	c.wantError(bus.Failed, bus.CodeEngineFailed)
+	c.wantError(queue.Failed, queue.CodeEngineFailed)
 	if o := c.outcome(); o.Attempts != 4 || len(o.Reasons) != 4 || !o.Dead {
 		t.Errorf("outcome = %+v, want 4 attempts and as many reasons", o)
 	}
@@ -281,7 +282,7 @@ func TestEngineBreaksAfterTheFirstToken(t *testing.T) {
 	})
 	w.sidecar("r1", e)
 	c := w.send(chat("req_1", "a b c d"))
-	c.wantError(bus.Failed, bus.CodeInterrupted)
+	c.wantError(queue.Failed, queue.CodeInterrupted)
 	if text, _ := c.finish(); text != "a b " {
 		t.Errorf("text = %q, want what came before", text)
 	}
@@ -298,8 +299,8 @@ func TestEngineRestarts(t *testing.T) {
 	e.Stop()
 	w.sidecar("r1", e)
 	c := w.send(chat("req_1", "hello"))
-	c.until(bus.FrameQueued)
-	w.runner("r1", func(r bus.Runner) bool { return r.State == bus.RunnerStarting })
+	c.until(queue.FrameQueued)
+	w.runner("r1", func(r queue.Runner) bool { return r.State == queue.RunnerStarting })
 	if err := e.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -322,30 +323,30 @@ func TestARestingRunnerTakesNoMore(t *testing.T) {
 	w.runner("first", idle)
 	held := w.send(chat("r1", "one"))
 	pass(t, gate)
-	held.until(bus.FrameDelta)
+	held.until(queue.FrameDelta)
 
-	tell := func(drain bool) bus.Runner {
+	tell := func(drain bool) queue.Runner {
 		t.Helper()
-		r, err := bus.Call[bus.Runner](w.ctx(), w.bus, names.DrainSubject(session, "first"), bus.DrainOrder{Drain: drain})
+		r, err := bus.Call[queue.Runner](w.ctx(), w.bus, names.DrainSubject(session, "first"), queue.DrainOrder{Drain: drain})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	if r := tell(true); r.State != bus.RunnerDraining || len(r.Held) != 1 {
+	if r := tell(true); r.State != queue.RunnerDraining || len(r.Held) != 1 {
 		t.Errorf("told to rest: %+v, want it to drain and to hold its request", r)
 	}
-	w.runner("first", func(r bus.Runner) bool { return r.State == bus.RunnerDraining })
+	w.runner("first", func(r queue.Runner) bool { return r.State == queue.RunnerDraining })
 	waiting := w.send(chat("r2", "two"))
 	close(gate)
 	held.want("ab")
-	w.runner("first", func(r bus.Runner) bool {
-		return r.State == bus.RunnerDraining && len(r.Held) == 0 && len(r.Ends) == 0
+	w.runner("first", func(r queue.Runner) bool {
+		return r.State == queue.RunnerDraining && len(r.Held) == 0 && len(r.Ends) == 0
 	})
 	if n := asked(first, "two"); n != 0 {
 		t.Errorf("it was asked %d times while it rested", n)
 	}
-	if r := tell(false); r.State != bus.RunnerIdle {
+	if r := tell(false); r.State != queue.RunnerIdle {
 		t.Errorf("told to go on: %+v", r)
 	}
 	waiting.want("two")

@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
@@ -48,7 +48,7 @@ func describe(span trace.Span, c openai.ChatRequest) {
 }
 
 // annotate adds how it ended.
-func annotate(span trace.Span, end bus.AttemptEnd) {
+func annotate(span trace.Span, end queue.AttemptEnd) {
 	span.SetAttributes(
 		telemetry.AttrInputTokens.Int(end.Usage.PromptTokens),
 		telemetry.AttrOutputTokens.Int(end.Usage.CompletionTokens))

@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A standby leads in less than 5 s after the leader was killed. The time is the
@@ -37,7 +37,7 @@ func takeover(t *testing.T) time.Duration {
 	e, gate := gated(t, "a ", "b")
 	w.sidecar("r1", e)
 	running := w.send(chat("req_1", "slow"))
-	running.until(bus.FrameStarted)
+	running.until(queue.FrameStarted)
 	leases := w.leases()
 	w.dispatcher("new")
 	old.kill()

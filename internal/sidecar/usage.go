@@ -1,17 +1,17 @@
 package sidecar
 
 import (
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // countUsage takes the engine's own count. Upstream gives none in a stream:
 // then each piece of text counts as one token, which is nearly true, and the
 // prompt is estimated.
-func countUsage(chat openai.ChatRequest, res engineapi.Result) bus.Usage {
+func countUsage(chat openai.ChatRequest, res engineapi.Result) queue.Usage {
 	if u := res.Usage; u != nil {
-		return bus.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
+		return queue.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
 	}
-	return bus.Usage{PromptTokens: openai.EstimateTokens(chat.Messages), CompletionTokens: res.Deltas}
+	return queue.Usage{PromptTokens: openai.EstimateTokens(chat.Messages), CompletionTokens: res.Deltas}
 }

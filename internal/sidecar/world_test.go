@@ -20,6 +20,7 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -140,11 +141,11 @@ func (w *world) sidecar(runner string, e *enginetest.Engine) *process {
 }
 
 // chat is a request for an answer to text.
-func chat(id, text string, more ...string) bus.Request {
+func chat(id, text string, more ...string) queue.Request {
 	content, _ := json.Marshal(text)
 	body := fmt.Sprintf(`{"model":"ns/model","messages":[{"role":"user","content":%s}]%s}`, content, strings.Join(more, ""))
 	now := time.Now()
-	return bus.Request{
+	return queue.Request{
 		ID: id, Session: session, Tenant: tenant, Model: "ns/model",
 		Created: now, Deadline: now.Add(10 * time.Minute), Timeout: 10 * time.Minute, Body: []byte(body),
 	}
@@ -153,24 +154,24 @@ func chat(id, text string, more ...string) bus.Request {
 // A client follows one request.
 type client struct {
 	w      *world
-	req    bus.Request
-	frames *bus.Frames
-	seen   []bus.Frame
+	req    queue.Request
+	frames *queue.Frames
+	seen   []queue.Frame
 }
 
 // send publishes a request and follows it.
-func (w *world) send(r bus.Request) *client {
+func (w *world) send(r queue.Request) *client {
 	w.t.Helper()
 	c := w.follow(r)
-	if _, err := w.bus.PublishRequest(w.ctx(), r); err != nil {
+	if _, err := queue.New(w.bus).Publish(w.ctx(), r); err != nil {
 		w.t.Fatal(err)
 	}
 	return c
 }
 
-func (w *world) follow(r bus.Request) *client {
+func (w *world) follow(r queue.Request) *client {
 	w.t.Helper()
-	frames, err := w.bus.SubscribeFrames(r.Ref())
+	frames, err := queue.New(w.bus).SubscribeFrames(r.Ref())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -179,11 +180,11 @@ func (w *world) follow(r bus.Request) *client {
 }
 
 // next returns the next frame; ok is false after the last.
-func (c *client) next() (bus.Frame, bool) {
+func (c *client) next() (queue.Frame, bool) {
 	c.w.t.Helper()
 	f, err := c.frames.Next(c.w.ctx())
 	if errors.Is(err, io.EOF) {
-		return bus.Frame{}, false
+		return queue.Frame{}, false
 	}
 	if err != nil {
 		c.w.t.Fatalf("request %s: %v; seen %+v", c.req.ID, err, c.seen)
@@ -193,7 +194,7 @@ func (c *client) next() (bus.Frame, bool) {
 }
 
 // until reads on to a frame of the kind.
-func (c *client) until(kind bus.FrameKind) bus.Frame {
+func (c *client) until(kind queue.FrameKind) queue.Frame {
 	c.w.t.Helper()
 	for {
 		f, ok := c.next()
@@ -207,7 +208,7 @@ func (c *client) until(kind bus.FrameKind) bus.Frame {
 }
 
 // finish reads on to the end, and returns all text and the last frame.
-func (c *client) finish() (string, bus.Frame) {
+func (c *client) finish() (string, queue.Frame) {
 	c.w.t.Helper()
 	for {
 		if _, ok := c.next(); !ok {
@@ -225,19 +226,19 @@ func (c *client) finish() (string, bus.Frame) {
 func (c *client) want(text string) {
 	c.w.t.Helper()
 	got, last := c.finish()
-	if got != text || last.Kind != bus.FrameEnd {
+	if got != text || last.Kind != queue.FrameEnd {
 		c.w.t.Errorf("request %s: %q ending in %q (%+v), want %q", c.req.ID, got, last.Kind, last.Error, text)
 	}
-	if o := c.outcome(); o.State != bus.Completed {
+	if o := c.outcome(); o.State != queue.Completed {
 		c.w.t.Errorf("request %s: outcome %+v, want completed", c.req.ID, o)
 	}
 }
 
 // wantError checks that the answer ends in an error and that the outcome agrees.
-func (c *client) wantError(state bus.State, code string) {
+func (c *client) wantError(state queue.State, code string) {
 	c.w.t.Helper()
 	_, last := c.finish()
-	if last.Kind != bus.FrameError || last.Error.Code != code {
+	if last.Kind != queue.FrameError || last.Error.Code != code {
 		c.w.t.Errorf("request %s: ends in %q (%+v), want error %q", c.req.ID, last.Kind, last.Error, code)
 	}
 	if o := c.outcome(); o.State != state || o.Error == nil || o.Error.Code != code {
@@ -246,12 +247,12 @@ func (c *client) wantError(state bus.State, code string) {
 }
 
 // outcome waits for the terminal record.
-func (c *client) outcome() bus.Outcome {
+func (c *client) outcome() queue.Outcome {
 	c.w.t.Helper()
-	var o bus.Outcome
+	var o queue.Outcome
 	c.w.eventually("an outcome of "+c.req.ID, func() bool {
 		var err error
-		o, err = c.w.bus.Outcome(c.w.ctx(), c.req.Ref())
+		o, err = queue.New(c.w.bus).Outcome(c.w.ctx(), c.req.Ref())
 		if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Transient) {
 			c.w.t.Fatal(err)
 		}
@@ -266,22 +267,22 @@ func (w *world) eventually(what string, ok func() bool) {
 }
 
 // runner waits until a runner's record is as wished.
-func (w *world) runner(name string, ok func(bus.Runner) bool) {
+func (w *world) runner(name string, ok func(queue.Runner) bool) {
 	w.t.Helper()
 	w.eventually("runner "+name, func() bool {
-		r, _, err := bus.Get[bus.Runner](w.ctx(), w.bus, names.RunnersBucket, names.RunnerKey(session, name))
+		r, _, err := bus.Get[queue.Runner](w.ctx(), w.bus, names.RunnersBucket, names.RunnerKey(session, name))
 		return err == nil && ok(r)
 	})
 }
 
-func idle(r bus.Runner) bool { return r.State == bus.RunnerIdle && len(r.Ends) == 0 }
+func idle(r queue.Runner) bool { return r.State == queue.RunnerIdle && len(r.Ends) == 0 }
 
 // empty waits until no request is left in the stream.
 func (w *world) empty() {
 	w.t.Helper()
 	defer func() {
 		if w.t.Failed() {
-			err := w.bus.OpenRequests(w.ctx(), "*", func(o bus.Open) bool {
+			err := queue.New(w.bus).OpenRequests(w.ctx(), "*", func(o queue.OpenRequest) bool {
 				w.t.Logf("left: %s", o.ID)
 				return true
 			})

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
@@ -206,7 +206,7 @@ func (s *serving) nothingLost(t *testing.T) {
 	ids := s.hops.requests()
 	cluster.Eventually(t, "each request to have ended once", func(ctx context.Context) error {
 		ends := map[string]int{}
-		if err := s.services.bus.Outcomes(ctx, "*", s.began, func(o bus.Outcome) bool {
+		if err := queue.New(s.services.bus).Outcomes(ctx, "*", s.began, func(o queue.Outcome) bool {
 			ends[o.Request]++
 			return true
 		}); err != nil {
@@ -217,7 +217,7 @@ func (s *serving) nothingLost(t *testing.T) {
 				return fmt.Errorf("request %q of %d has ended %d times", id, len(ids), ends[id])
 			}
 		}
-		return s.services.bus.OpenRequests(ctx, "*", func(o bus.Open) bool {
+		return queue.New(s.services.bus).OpenRequests(ctx, "*", func(o queue.OpenRequest) bool {
 			t.Logf("request %q is still queued", o.ID)
 			return true
 		})

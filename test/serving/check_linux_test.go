@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // codeUnavailable is the gateway's for a queue that did not confirm.
@@ -57,7 +57,7 @@ func (h history) checkEntry(e entry, r *report) {
 			return
 		}
 	}
-	state := bus.State("")
+	state := queue.State("")
 	if len(outcomes) > 0 {
 		state = outcomes[0].State
 	}
@@ -66,7 +66,7 @@ func (h history) checkEntry(e entry, r *report) {
 		if n != e.wish.N {
 			say(oneGeneration, "answered with %d pieces of %d", n, e.wish.N)
 		}
-		if state != bus.Completed {
+		if state != queue.Completed {
 			say(endsOnce, "the client saw the end, the outcome is %q", state)
 		}
 		if !h.generated(e.wish.ID, nonce, n) {
@@ -76,7 +76,7 @@ func (h history) checkEntry(e entry, r *report) {
 		// Of a request whose storing was not confirmed the gateway cannot know
 		// whether it is queued: it refuses it, and cancels it in case.
 		unconfirmed := e.status == http.StatusServiceUnavailable && e.code == codeUnavailable
-		if state == bus.Completed && e.code != bus.CodeInterrupted && !unconfirmed {
+		if state == queue.Completed && e.code != queue.CodeInterrupted && !unconfirmed {
 			say(endsOnce, "the client was told %q, the outcome is completed", e.code)
 		}
 	case info:
@@ -94,7 +94,7 @@ func (h history) checkEntry(e entry, r *report) {
 		if h.generated(e.wish.ID, nonce, e.wish.N) {
 			say(stopsComputing, "its client left after %d pieces, and all %d were computed", n, e.wish.N)
 		}
-		if state == bus.Completed {
+		if state == queue.Completed {
 			say(stopsComputing, "its client left, the outcome is completed")
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A sample is a history in which all is well, for a test to spoil.
@@ -38,7 +38,7 @@ func newSample() *sample {
 		wish: wish{ID: "bold-2-0", N: 100, Every: time.Second}, tenant: s.bold, invoked: now, ended: now.Add(time.Second), status: 200, id: second,
 		text: pieces("bold-2-0", "g2", 0, 1), heard: []byte(second + pieces("bold-2-0", "g2", 0, 1)), verdict: left,
 	}}
-	s.outcomes = map[string][]bus.Outcome{first: {{State: bus.Completed}}, second: {{State: bus.Cancelled}}}
+	s.outcomes = map[string][]queue.Outcome{first: {{State: queue.Completed}}, second: {{State: queue.Cancelled}}}
 	s.generations = []generation{{ID: "amber-1-0", Nonce: "g1", Pieces: 3}, {ID: "bold-2-0", Nonce: "g2", Pieces: 7}}
 	s.probes = []probe{{by: s.bold, of: s.amber, what: "GET /it", theirs: true, secret: s.amber.mark, status: 404, heard: []byte("no such thing")}}
 	files := map[string]string{"a": "1"}
@@ -71,10 +71,10 @@ func TestChecker(t *testing.T) {
 		want  string // "" if it is no violation
 	}{
 		endsOnce: {
-			"Twice":       {func(s *sample, e *entry) { s.outcomes[e.id] = append(s.outcomes[e.id], bus.Outcome{}) }, "ended 2 times"},
-			"OkButFailed": {func(s *sample, e *entry) { s.outcomes[e.id][0].State = bus.Failed }, `the outcome is "failed"`},
-			"FailButOk":   {func(_ *sample, e *entry) { e.verdict, e.code = fail, bus.CodeEngineFailed }, "the outcome is completed"},
-			"Interrupted": {func(_ *sample, e *entry) { e.verdict, e.code = fail, bus.CodeInterrupted }, ""},
+			"Twice":       {func(s *sample, e *entry) { s.outcomes[e.id] = append(s.outcomes[e.id], queue.Outcome{}) }, "ended 2 times"},
+			"OkButFailed": {func(s *sample, e *entry) { s.outcomes[e.id][0].State = queue.Failed }, `the outcome is "failed"`},
+			"FailButOk":   {func(_ *sample, e *entry) { e.verdict, e.code = fail, queue.CodeEngineFailed }, "the outcome is completed"},
+			"Interrupted": {func(_ *sample, e *entry) { e.verdict, e.code = fail, queue.CodeInterrupted }, ""},
 			"Unconfirmed": {func(_ *sample, e *entry) { e.verdict, e.status, e.code, e.text = fail, 503, codeUnavailable, "" }, ""},
 			"Refused":     {func(s *sample, e *entry) { e.verdict, e.status, e.text = fail, 503, ""; delete(s.outcomes, e.id) }, ""},
 		},
@@ -101,7 +101,7 @@ func TestChecker(t *testing.T) {
 		},
 		stopsComputing: {
 			"Computed":  {func(s *sample, _ *entry) { s.generations[1].Pieces = 100 }, "all 100 were computed"},
-			"Completed": {func(s *sample, _ *entry) { s.outcomes[s.entries[1].id][0].State = bus.Completed }, "the outcome is completed"},
+			"Completed": {func(s *sample, _ *entry) { s.outcomes[s.entries[1].id][0].State = queue.Completed }, "the outcome is completed"},
 			"Short":     {func(s *sample, _ *entry) { s.generations[1].Pieces, s.entries[1].wish.Every = 100, time.Millisecond }, ""},
 			"Disturbed": {func(s *sample, _ *entry) { s.generations[1].Pieces, s.faults = 100, touched(s) }, ""},
 		},

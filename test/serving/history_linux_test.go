@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A verdict is what a client knows of its request in the end.
@@ -73,9 +73,9 @@ type history struct {
 	probes      []probe
 	contests    []contest
 	models      []modelState
-	outcomes    map[string][]bus.Outcome // by the gateway's id, in order
-	generations []generation             // in order, engine after engine
-	queued      uint64                   // requests left in the stream
+	outcomes    map[string][]queue.Outcome // by the gateway's id, in order
+	generations []generation               // in order, engine after engine
+	queued      uint64                     // requests left in the stream
 	// faults are when something was done to anything, gateways when it was done
 	// to a gateway, which cuts its clients' connections: no others may break.
 	faults, gateways []span

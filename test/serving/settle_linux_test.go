@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -48,7 +49,7 @@ func (s *stack) settle(t *testing.T, h *history) {
 }
 
 // outcomes reads the whole stream of terminal records.
-func outcomes(ctx context.Context, b *bus.Bus) (map[string][]bus.Outcome, error) {
+func outcomes(ctx context.Context, b *bus.Bus) (map[string][]queue.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	consumer, err := b.JetStream().OrderedConsumer(ctx, names.OutcomeStream, jetstream.OrderedConsumerConfig{})
@@ -59,13 +60,13 @@ func outcomes(ctx context.Context, b *bus.Bus) (map[string][]bus.Outcome, error)
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]bus.Outcome{}
+	all := map[string][]queue.Outcome{}
 	for range left.NumPending {
 		msg, err := consumer.Next()
 		if err != nil {
 			return nil, err
 		}
-		var o bus.Outcome
+		var o queue.Outcome
 		if err := json.Unmarshal(msg.Data(), &o); err != nil {
 			return nil, err
 		}

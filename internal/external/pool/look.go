@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/pace"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
@@ -82,7 +82,7 @@ func (w *watched) decide(ctx context.Context, c *Client, s Spec) error {
 	if !c.bus.Connected() {
 		return fault.Errorf(fault.Transient, "cannot observe pool %q: NATS cannot be reached", s.Session)
 	}
-	said := map[string]bus.Runner{}
+	said := map[string]queue.Runner{}
 	for range tries {
 		now := time.Now()
 		kept, revision, err := c.load(ctx, s, now)
@@ -135,7 +135,7 @@ func (w *watched) take(ctx context.Context, c *Client, s Spec, p plan, again tim
 	if sight.waiting == 0 || !w.due(now) {
 		return nil
 	}
-	oldest, err := c.bus.Oldest(ctx, s.Session, func(id string) bool { return sight.held[id] })
+	oldest, err := queue.New(c.bus).Oldest(ctx, s.Session, func(id string) bool { return sight.held[id] })
 	if err == nil && !oldest.IsZero() {
 		w.view.OldestAgeSeconds = int(now.Sub(oldest).Seconds())
 	}

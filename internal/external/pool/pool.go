@@ -16,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/feed"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A Spec describes a pool and its bounds.
@@ -79,7 +80,7 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New is a Client.
 func New(b *bus.Bus) *Client {
-	r := &runners{bus: b, known: map[string]map[string]bus.Runner{}}
+	r := &runners{bus: b, known: map[string]map[string]queue.Runner{}}
 	return &Client{bus: b, runners: r, feed: feed.New(r.follow), pools: map[string]*watched{}}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -48,7 +49,7 @@ func spec() pool.Spec {
 
 func (w *world) request(id string) (seq uint64) {
 	w.t.Helper()
-	seq, err := w.bus.PublishRequest(w.t.Context(), bus.Request{ID: id, Session: "ns_m", Tenant: "t", Model: "ns/m", Body: []byte(`{}`)})
+	seq, err := queue.New(w.bus).Publish(w.t.Context(), queue.Request{ID: id, Session: "ns_m", Tenant: "t", Model: "ns/m", Body: []byte(`{}`)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -59,30 +60,30 @@ func (w *world) request(id string) (seq uint64) {
 type runner struct {
 	w  *world
 	mu sync.Mutex
-	r  bus.Runner
+	r  queue.Runner
 }
 
-func (w *world) runner(member string, state bus.RunnerState) *runner {
+func (w *world) runner(member string, state queue.RunnerState) *runner {
 	w.t.Helper()
 	name := names.MemberRunner("ns", "session", member)
-	r := &runner{w: w, r: bus.Runner{Name: name, Session: "ns_m", State: state, Instance: "i"}}
-	stop, err := bus.Serve(w.bus, names.DrainSubject("ns_m", name), func(_ string, o bus.DrainOrder) (bus.Runner, bool) {
-		state := bus.RunnerIdle
+	r := &runner{w: w, r: queue.Runner{Name: name, Session: "ns_m", State: state, Instance: "i"}}
+	stop, err := bus.Serve(w.bus, names.DrainSubject("ns_m", name), func(_ string, o queue.DrainOrder) (queue.Runner, bool) {
+		state := queue.RunnerIdle
 		if o.Drain {
-			state = bus.RunnerDraining
+			state = queue.RunnerDraining
 		}
-		return r.set(func(r *bus.Runner) { r.State = state }), true
+		return r.set(func(r *queue.Runner) { r.State = state }), true
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(stop)
-	r.set(func(*bus.Runner) {})
+	r.set(func(*queue.Runner) {})
 	return r
 }
 
 // set changes the runner and announces it.
-func (r *runner) set(change func(*bus.Runner)) bus.Runner {
+func (r *runner) set(change func(*queue.Runner)) queue.Runner {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.r.Version++
@@ -94,21 +95,21 @@ func (r *runner) set(change func(*bus.Runner)) bus.Runner {
 }
 
 func (r *runner) begin(id string) {
-	r.set(func(r *bus.Runner) {
-		r.State, r.Requests, r.Held = bus.RunnerBusy, []string{id}, []bus.Held{{Request: bus.Ref{ID: id}}}
+	r.set(func(r *queue.Runner) {
+		r.State, r.Requests, r.Held = queue.RunnerBusy, []string{id}, []queue.HeldAttempt{{Request: queue.Ref{ID: id}}}
 	})
 }
 
 func (r *runner) finish() {
-	r.set(func(r *bus.Runner) {
+	r.set(func(r *queue.Runner) {
 		r.Requests, r.Held = nil, nil
-		if r.State == bus.RunnerBusy {
-			r.State = bus.RunnerIdle
+		if r.State == queue.RunnerBusy {
+			r.State = queue.RunnerIdle
 		}
 	})
 }
 
-func (r *runner) state() bus.RunnerState {
+func (r *runner) state() queue.RunnerState {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.r.State
@@ -169,7 +170,7 @@ func TestBurstDrainAndBack(t *testing.T) {
 	c := pool.New(w.connect())
 	shown := w.watch(c, spec())
 	w.await(shown, "0")
-	runners := []*runner{w.runner("0", bus.RunnerIdle)}
+	runners := []*runner{w.runner("0", queue.RunnerIdle)}
 	var seqs []uint64
 	for i := range 5 {
 		seqs = append(seqs, w.request(fmt.Sprintf("r%d", i)))
@@ -179,10 +180,10 @@ func TestBurstDrainAndBack(t *testing.T) {
 	if s.Backlog == 0 || s.NextMember != 3 || s.LastActivity == nil {
 		t.Errorf("in a burst: %+v", s)
 	}
-	runners = append(runners, w.runner("1", bus.RunnerIdle), w.runner("2", bus.RunnerIdle))
+	runners = append(runners, w.runner("1", queue.RunnerIdle), w.runner("2", queue.RunnerIdle))
 	runners[1].begin("r1")
 	for _, seq := range seqs {
-		if err := w.bus.DeleteRequest(t.Context(), seq); err != nil {
+		if err := queue.New(w.bus).Delete(t.Context(), seq); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -191,7 +192,7 @@ func TestBurstDrainAndBack(t *testing.T) {
 	// All is done, so two go: they are asked, and have nothing left.
 	w.await(shown, "0 1D 2D")
 	for _, r := range runners[1:] {
-		if r.state() != bus.RunnerDraining {
+		if r.state() != queue.RunnerDraining {
 			t.Errorf("runner %s is %s, want it to drain", r.r.Name, r.state())
 		}
 		r.leave()
@@ -222,23 +223,23 @@ func TestAWorkingMemberIsWaitedFor(t *testing.T) {
 	if got := scale(2); got != "0 1" {
 		t.Fatalf("in the beginning: %q", got)
 	}
-	zero, one := w.runner("0", bus.RunnerIdle), w.runner("1", bus.RunnerIdle)
+	zero, one := w.runner("0", queue.RunnerIdle), w.runner("1", queue.RunnerIdle)
 	seq := w.request("r")
 	one.begin("r")
 	zero.begin("another")
 	w.request("another")
 	// Somebody scales to one by hand.
-	if got := scale(1); got != "0 1d" || one.state() != bus.RunnerDraining {
+	if got := scale(1); got != "0 1d" || one.state() != queue.RunnerDraining {
 		t.Fatalf("scaled to one: %q, and the younger one is %s", got, one.state())
 	}
 	// And changes his mind: it is still there, so it goes on.
-	if got := scale(2); got != "0 1" || one.state() == bus.RunnerDraining {
+	if got := scale(2); got != "0 1" || one.state() == queue.RunnerDraining {
 		t.Fatalf("scaled to two: %q, and the younger one is %s", got, one.state())
 	}
 	if got := scale(1); got != "0 1d" {
 		t.Fatalf("scaled to one again: %q", got)
 	}
-	if err := w.bus.DeleteRequest(t.Context(), seq); err != nil {
+	if err := queue.New(w.bus).Delete(t.Context(), seq); err != nil {
 		t.Fatal(err)
 	}
 	one.finish()
@@ -288,8 +289,8 @@ func TestNumbers(t *testing.T) {
 	w := newWorld(t)
 	w.request("r1")
 	w.request("r2")
-	w.runner("0", bus.RunnerIdle).begin("r1")
-	w.runner("1", bus.RunnerIdle)
+	w.runner("0", queue.RunnerIdle).begin("r1")
+	w.runner("1", queue.RunnerIdle)
 	o, err := pool.New(w.connect()).Observe(t.Context(), spec())
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/feed"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // settle is how long runners may take to announce themselves again after NATS
@@ -27,7 +28,7 @@ type runners struct {
 	mu      sync.Mutex // guards the fields below
 	synced  bool
 	settled time.Time
-	known   map[string]map[string]bus.Runner // by session and name
+	known   map[string]map[string]queue.Runner // by session and name
 }
 
 // follow keeps the copy, and tells the sessions of which runners or requests
@@ -37,7 +38,7 @@ func (r *runners) follow(ctx context.Context, tell func(topic string)) {
 	defer r.reset()
 	var readers sync.WaitGroup
 	readers.Go(func() {
-		bus.Watch(ctx, r.bus, names.RunnersBucket, ">", func(e bus.Event[bus.Runner]) {
+		bus.Watch(ctx, r.bus, names.RunnersBucket, ">", func(e bus.Event[queue.Runner]) {
 			if topic, news := r.take(e, time.Now()); news {
 				tell(topic)
 			}
@@ -45,7 +46,7 @@ func (r *runners) follow(ctx context.Context, tell func(topic string)) {
 	})
 	readers.Go(func() {
 		var before map[string]int
-		r.bus.Sessions(ctx, func(open map[string]int) {
+		queue.New(r.bus).Sessions(ctx, func(open map[string]int) {
 			for session, n := range open {
 				if before[session] != n {
 					tell(session)
@@ -60,11 +61,11 @@ func (r *runners) follow(ctx context.Context, tell func(topic string)) {
 func (r *runners) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.synced, r.known = false, map[string]map[string]bus.Runner{}
+	r.synced, r.known = false, map[string]map[string]queue.Runner{}
 }
 
 // take takes one change over, and reports who has news by it. A heartbeat is none.
-func (r *runners) take(e bus.Event[bus.Runner], now time.Time) (topic string, news bool) {
+func (r *runners) take(e bus.Event[queue.Runner], now time.Time) (topic string, news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == bus.Synced {
@@ -84,7 +85,7 @@ func (r *runners) take(e bus.Event[bus.Runner], now time.Time) (topic string, ne
 		return session, had
 	}
 	if r.known[session] == nil {
-		r.known[session] = map[string]bus.Runner{}
+		r.known[session] = map[string]queue.Runner{}
 	}
 	r.known[session][name] = e.Value
 	return session, !had || old.Instance != e.Value.Instance || old.Version != e.Value.Version
@@ -92,11 +93,11 @@ func (r *runners) take(e bus.Event[bus.Runner], now time.Time) (topic string, ne
 
 // of returns the runners of a session by name, and since when their absence
 // means something. It asks the bucket, unless there is a copy.
-func (r *runners) of(ctx context.Context, session string) (found map[string]bus.Runner, settled time.Time, err error) {
+func (r *runners) of(ctx context.Context, session string) (found map[string]queue.Runner, settled time.Time, err error) {
 	r.mu.Lock()
 	if r.synced {
 		defer r.mu.Unlock()
-		found = make(map[string]bus.Runner, len(r.known[session]))
+		found = make(map[string]queue.Runner, len(r.known[session]))
 		for name, one := range r.known[session] {
 			found[name] = one
 		}
@@ -112,9 +113,9 @@ func (r *runners) of(ctx context.Context, session string) (found map[string]bus.
 		return nil, time.Time{}, listError(session, err)
 	}
 	defer func() { _ = lister.Stop() }()
-	found = map[string]bus.Runner{}
+	found = map[string]queue.Runner{}
 	for key := range lister.Keys() {
-		one, _, err := bus.Get[bus.Runner](ctx, r.bus, names.RunnersBucket, key)
+		one, _, err := bus.Get[queue.Runner](ctx, r.bus, names.RunnersBucket, key)
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) {
 			continue
 		}

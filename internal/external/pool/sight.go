@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // drainTry is how long one runner may take to answer.
@@ -20,7 +21,7 @@ type sight struct {
 
 // see looks at the queue and at the runners. What runners have said themselves
 // may be newer than their records.
-func (c *Client) see(ctx context.Context, s Spec, members []member, said map[string]bus.Runner, now time.Time) (sight, error) {
+func (c *Client) see(ctx context.Context, s Spec, members []member, said map[string]queue.Runner, now time.Time) (sight, error) {
 	found, settled, err := c.runners.of(ctx, s.Session)
 	if err != nil {
 		return sight{}, err
@@ -30,7 +31,7 @@ func (c *Client) see(ctx context.Context, s Spec, members []member, said map[str
 			found[name] = r
 		}
 	}
-	total, err := c.bus.Depth(ctx, s.Session)
+	total, err := queue.New(c.bus).Depth(ctx, s.Session)
 	if err != nil {
 		return sight{}, err
 	}
@@ -41,11 +42,11 @@ func (c *Client) see(ctx context.Context, s Spec, members []member, said map[str
 			out.held[id] = true
 		}
 		switch r.State {
-		case bus.RunnerIdle:
+		case queue.RunnerIdle:
 			out.idle++
-		case bus.RunnerBusy:
+		case queue.RunnerBusy:
 			out.busy++
-		case bus.RunnerStarting, bus.RunnerDraining:
+		case queue.RunnerStarting, queue.RunnerDraining:
 		}
 	}
 	// A request that has ended may be held a moment longer than it is there.
@@ -61,14 +62,14 @@ func (c *Client) see(ctx context.Context, s Spec, members []member, said map[str
 
 // standing is what the runner of a member does. When members cannot be told
 // apart, one that is to go waits until nobody works.
-func (s Spec) standing(m member, found map[string]bus.Runner, working bool) (standing, bool) {
+func (s Spec) standing(m member, found map[string]queue.Runner, working bool) (standing, bool) {
 	if s.Owner == "" {
 		return standing{there: true, draining: true, working: working}, m.Phase == Draining
 	}
 	r, ok := found[s.runner(m.Name)]
 	return standing{
-		there: ok, working: len(r.Held) > 0, draining: r.State == bus.RunnerDraining,
-		ready: r.State != bus.RunnerStarting,
+		there: ok, working: len(r.Held) > 0, draining: r.State == queue.RunnerDraining,
+		ready: r.State != queue.RunnerStarting,
 	}, ok
 }
 
@@ -80,11 +81,11 @@ func (s Spec) runner(member string) string {
 
 // tell has runners drain, or not any more, and notes what they answer. It
 // reports whether one has nothing left to do.
-func (c *Client) tell(ctx context.Context, s Spec, orders map[string]bool, said map[string]bus.Runner) (done bool) {
+func (c *Client) tell(ctx context.Context, s Spec, orders map[string]bool, said map[string]queue.Runner) (done bool) {
 	for name, drain := range orders {
 		runner := s.runner(name)
 		try, cancel := context.WithTimeout(ctx, drainTry)
-		r, err := bus.Call[bus.Runner](try, c.bus, names.DrainSubject(s.Session, runner), bus.DrainOrder{Drain: drain})
+		r, err := bus.Call[queue.Runner](try, c.bus, names.DrainSubject(s.Session, runner), queue.DrainOrder{Drain: drain})
 		cancel()
 		if err != nil {
 			continue // it is told again: what it does is seen at each look

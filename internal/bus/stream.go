@@ -1,0 +1,57 @@
+package bus
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// Stream returns the handle of a stream, which is looked up once. Errors:
+// NotFound, Transient.
+func (b *Bus) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	b.mu.Lock()
+	s := b.streams[name]
+	b.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	s, err := b.js.Stream(ctx, name)
+	if err != nil {
+		return nil, fault.Errorf(fault.KindOf(Kinded(err)), "cannot open stream %q: %w", name, err)
+	}
+	b.mu.Lock()
+	b.streams[name] = s
+	b.mu.Unlock()
+	return s, nil
+}
+
+// FirstSequence returns where the sequences of a request stream that is made now
+// begin: the time in microseconds. No stream counts that fast, so the sequences
+// of a stream that replaces a lost one are all larger than those of the lost
+// one, and a caller that deletes by sequences of the lost stream deletes nothing
+// of the new one.
+func FirstSequence(now time.Time) uint64 { return uint64(now.UnixMicro()) }
+
+// UniqueSequences reports whether the sequences of a stream are never used again,
+// even if the stream is lost and made anew. Those of a stream that was not made
+// by Ensure begin at 1 each time.
+func UniqueSequences(c jetstream.StreamConfig) bool {
+	return c.FirstSeq >= FirstSequence(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// IsToken reports whether s can be one token of a subject and of a key, such as
+// a session, a tenant, a runner or the id of a request.
+func IsToken(s string) bool {
+	if s == "" || len(s) > 255 {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}

@@ -1,0 +1,73 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A DeadLetter is a request that failed on each runner that tried it, before
+// its first token. It holds the prompt, as the request stream did.
+type DeadLetter struct {
+	Request  Request   `json:"request"`
+	Reasons  []string  `json:"reasons"` // of each attempt, oldest first
+	Attempts int       `json:"attempts"`
+	Failed   time.Time `json:"failed"`
+}
+
+// deadTry bounds PublishDeadLetter: the outcome of the request waits for it.
+const deadTry = 5 * time.Second
+
+// PublishDeadLetter stores a dead letter in place of one of the same request, and
+// tries again for at most deadTry. Errors: Transient (no stream or no answer),
+// Quota (no room), Interrupted.
+func (q *Queue) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
+	ctx, cancel := context.WithTimeout(ctx, deadTry)
+	defer cancel()
+	data, err := json.Marshal(d)
+	if err != nil {
+		return fault.Errorf(fault.Internal, "cannot encode the dead letter of request %q: %w", d.Request.ID, err)
+	}
+	subject := names.DeadOf(d.Request.Session, d.Request.Tenant, d.Request.ID)
+	if _, err := q.store(ctx, names.DeadStream, func() *nats.Msg { return &nats.Msg{Subject: subject, Data: data} }); err != nil {
+		return fault.Errorf(fault.KindOf(err), "cannot store the dead letter of request %q: %w", d.Request.ID, err)
+	}
+	return nil
+}
+
+// DeadLetters tells handle of each dead letter of a session ("*" for all) that
+// is not older than since, oldest first, until handle returns false. Errors:
+// NotFound (no such stream), Transient.
+func (q *Queue) DeadLetters(ctx context.Context, session string, since time.Time, handle func(DeadLetter) bool) error {
+	s := scan{stream: names.DeadStream, filter: names.DeadOf(session, "*", "*"), since: since}
+	return q.scan(ctx, s, decoded(q, names.DeadStream, handle))
+}
+
+// DeadLetter finds the dead letter of a request by its id, with its sequence.
+// Errors: NotFound, Transient, Invalid (no id).
+func (q *Queue) DeadLetter(ctx context.Context, id string) (DeadLetter, uint64, error) {
+	var found DeadLetter
+	seq, err := lookUp(ctx, q, names.DeadStream, names.DeadOf("*", "*", id), id, &found)
+	return found, seq, err
+}
+
+// DeleteDeadLetter removes a dead letter by its sequence; none there is no error.
+func (q *Queue) DeleteDeadLetter(ctx context.Context, seq uint64) error {
+	return q.deleteMessage(ctx, names.DeadStream, seq)
+}
+
+// Replay is a new request like the one that died, with as much time as that had.
+func (d DeadLetter) Replay(id string, now time.Time) Request {
+	r := d.Request
+	r.ID, r.ReplayOf, r.Created = id, d.Request.ID, now
+	if !r.Deadline.IsZero() {
+		r.Deadline = now.Add(r.Deadline.Sub(d.Request.Created))
+	}
+	r.Traceparent = ""
+	return r
+}

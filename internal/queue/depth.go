@@ -1,0 +1,45 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// Depth counts the requests of a session that have not ended: those that wait
+// and those that runners hold. Errors: NotFound if there is no request stream.
+func (q *Queue) Depth(ctx context.Context, session string) (int, error) {
+	subjects, err := q.requestSubjects(ctx, names.RequestSubject(session, "*"))
+	if err != nil {
+		return 0, fault.Errorf(fault.KindOf(err), "cannot count the requests of session %q: %w", session, err)
+	}
+	total := uint64(0)
+	for _, n := range subjects {
+		total += n
+	}
+	return int(total), nil
+}
+
+// Oldest is when the oldest request of a session was stored that skip, given its
+// id, does not pass over, as the stream's leader knows it. Zero if there is none.
+// It reads one message after the other, so skip few.
+func (q *Queue) Oldest(ctx context.Context, session string, skip func(id string) bool) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
+	defer cancel()
+	for query := (messageQuery{Seq: 1, NextBySubject: names.RequestSubject(session, "*")}); ; {
+		msg, err := q.getMessage(ctx, query)
+		if errors.Is(err, errNoMessage) {
+			return time.Time{}, nil
+		}
+		if err != nil {
+			return time.Time{}, fault.Errorf(fault.KindOf(err), "cannot read the oldest request of session %q: %w", session, err)
+		}
+		if !skip(msg.id()) {
+			return msg.Time, nil
+		}
+		query.Seq = msg.Sequence + 1
+	}
+}

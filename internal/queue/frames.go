@@ -1,0 +1,236 @@
+package queue
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue/wire"
+)
+
+const (
+	// frameBuffer is how many frames are held for a slow reader; beyond it they
+	// are asked for again. Each open stream has one, so it is not generous.
+	frameBuffer = 128
+	// frameIdle is how long a stream may be silent before it asks whether
+	// something was missed, however many calls of Next that takes.
+	frameIdle = 15 * time.Second
+	// resumePause is the pause between two requests to send frames again,
+	// progressPause that after one which was heeded.
+	resumePause   = 500 * time.Millisecond
+	progressPause = 10 * time.Millisecond
+	// lostAfter is how long a request may be known to have ended without its
+	// frames being found anywhere.
+	lostAfter = 3 * time.Second
+)
+
+// PublishFrame sends a frame to whoever follows the request. Nobody following
+// is no error.
+func (q *Queue) PublishFrame(f Frame) error {
+	data, err := wire.Encode(&f)
+	if err != nil {
+		return fault.Errorf(fault.Internal, "cannot encode a frame of request %q: %w", f.Request, err)
+	}
+	if err := q.bus.Conn().Publish(names.FramesSubject(f.Request), data); err != nil {
+		return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot publish a frame of request %q: %w", f.Request, err)
+	}
+	return nil
+}
+
+// Frames is the stream of frames of one request. It belongs to one goroutine.
+type Frames struct {
+	queue *Queue
+	ref   Ref
+	sub   *nats.Subscription
+	msgs  chan *nats.Msg
+	order frameOrder
+
+	reconnected <-chan struct{}
+	dropped     int       // frames that the buffer could not hold, as last seen
+	nextAsk     time.Time // no resume is sent before
+	lastAsk     time.Time // when one was sent
+	heeded      bool      // and frames have come since
+	behind      bool      // frames are known to be missing
+	silent      time.Time // since when Next has found nothing; zero if it has not
+	endedAt     time.Time // when a terminal record was first seen, or a frame after that
+	completed   bool      // that record says so, so that all frames exist
+	ending      Frame     // what that record says
+}
+
+// SubscribeFrames follows a request. Subscribe before publishing the request,
+// or its first frames are only seen after a pause. Close the stream.
+func (q *Queue) SubscribeFrames(ref Ref) (*Frames, error) {
+	f := &Frames{
+		queue:       q,
+		ref:         ref,
+		msgs:        make(chan *nats.Msg, frameBuffer),
+		reconnected: q.bus.Reconnected(),
+	}
+	q.unsubscriber.flush()
+	sub, err := q.bus.Conn().ChanSubscribe(names.FramesSubject(ref.ID), f.msgs)
+	if err != nil {
+		return nil, fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot follow request %q: %w", ref.ID, err)
+	}
+	f.sub = sub
+	return f, nil
+}
+
+// Close ends the stream. It may be called more than once.
+func (f *Frames) Close() { f.queue.unsubscriber.add(f.sub) }
+
+// Next blocks for the next frame and returns io.EOF after the last (End or
+// Error). The frames are those of a single generation, in order and without a
+// gap: what got lost on the way is asked for again, late frames of an older
+// attempt are dropped, and a newer attempt after text was returned ends the
+// stream with an Error frame of code "interrupted". Other errors are ctx's.
+func (f *Frames) Next(ctx context.Context) (Frame, error) {
+	if f.order.ended {
+		return Frame{}, io.EOF
+	}
+	// The common case takes no timer.
+	if frame, ok := f.Ready(); ok {
+		return frame, nil
+	}
+	timer := time.NewTimer(f.patience())
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return Frame{}, ctx.Err()
+		case m := <-f.msgs:
+			if frame, ok := f.accept(m); ok {
+				return frame, nil
+			}
+		case <-f.reconnected:
+			f.reconnected = f.queue.bus.Reconnected()
+			f.behind = true
+		case <-timer.C:
+			f.behind = true
+		}
+		if frame, ok := f.catchUp(ctx); ok {
+			return frame, nil
+		}
+		timer.Reset(f.patience())
+	}
+}
+
+// Ready returns the next frame if it has come already; see Next.
+func (f *Frames) Ready() (Frame, bool) {
+	for !f.order.ended {
+		select {
+		case m := <-f.msgs:
+			if frame, ok := f.accept(m); ok {
+				return frame, true
+			}
+		default:
+			return Frame{}, false
+		}
+	}
+	return Frame{}, false
+}
+
+// accept decodes a message and reports whether it is the next frame.
+func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
+	f.silent = time.Time{}
+	frame := Frame{Request: f.ref.ID, Kind: FrameDelta} // what nearly all are
+	err := wire.Unmarshal(m.Data, &frame)
+	if err != nil || frame.Request != f.ref.ID {
+		f.queue.log.Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
+		return Frame{}, false
+	}
+	out, verdict := f.order.take(frame)
+	switch verdict {
+	case deliver:
+		f.behind = f.behind || f.lostSome()
+		f.heeded = true
+		if !f.endedAt.IsZero() { // its frames are still coming: be patient
+			f.endedAt = time.Now()
+			f.nextAsk = f.endedAt.Add(resumePause)
+		}
+		return out, true
+	case gap:
+		f.behind = true
+	case drop:
+	}
+	return Frame{}, false
+}
+
+// lostSome reports whether the buffer has overflown since it was last asked.
+func (f *Frames) lostSome() bool {
+	dropped, err := f.sub.Dropped()
+	if err != nil || dropped == f.dropped {
+		return false
+	}
+	f.dropped = dropped
+	return true
+}
+
+func (f *Frames) patience() time.Duration {
+	f.behind = f.behind || f.lostSome()
+	if f.behind || !f.endedAt.IsZero() {
+		return max(time.Until(f.due()), time.Millisecond)
+	}
+	if f.silent.IsZero() {
+		f.silent = time.Now()
+	}
+	return max(frameIdle-time.Since(f.silent), time.Millisecond)
+}
+
+// due is when to ask again: soon after all has been read that came of the last
+// time, for there may be more than is sent at once.
+func (f *Frames) due() time.Time {
+	if f.heeded && len(f.msgs) == 0 && f.endedAt.IsZero() {
+		return f.lastAsk.Add(progressPause)
+	}
+	return f.nextAsk
+}
+
+// catchUp asks for missing frames to be sent again, and looks whether the
+// request has ended unseen. It returns the last frame if that is all that can
+// be had.
+func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
+	now := time.Now()
+	if !f.behind || now.Before(f.due()) {
+		return Frame{}, false
+	}
+	alive := f.heeded
+	f.nextAsk, f.lastAsk, f.heeded, f.silent = now.Add(resumePause), now, false, now
+	if err := f.queue.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume()); err != nil {
+		f.queue.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
+	}
+	// One round is enough: if frames are still missing, the next that comes
+	// shows it again.
+	f.behind = false
+	if alive {
+		return Frame{}, false // somebody sends: there is no need to look whether it has ended
+	}
+	if f.endedAt.IsZero() && !f.lookForEnd(ctx, now) {
+		return Frame{}, false
+	}
+	if f.completed && now.Sub(f.endedAt) < lostAfter {
+		return Frame{}, false // its last frames may still come
+	}
+	f.order.ended = true
+	return f.ending, true
+}
+
+// lookForEnd looks for a terminal record, and reports whether there is one.
+func (f *Frames) lookForEnd(ctx context.Context, now time.Time) bool {
+	ctx, cancel := context.WithTimeout(ctx, cancelTry)
+	defer cancel()
+	o, err := f.queue.Outcome(ctx, f.ref)
+	if err != nil {
+		return false
+	}
+	f.endedAt, f.completed = now, o.State == Completed
+	f.ending = Frame{Request: f.ref.ID, Epoch: f.order.epoch, Attempt: f.order.attempt, Seq: -1, Kind: FrameError, Error: o.Error}
+	if o.Error == nil {
+		f.ending.Error = &Failure{Code: CodeInterrupted, Message: "the answer was generated but lost on its way"}
+	}
+	return true
+}

@@ -1,0 +1,122 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
+)
+
+// queueOf is a queue on a server of its own, and what puts requests of a
+// session into it.
+func queueOf(t *testing.T) (*Queue, func(session string, ids ...string)) {
+	t.Helper()
+	srv := natstest.Start(t)
+	b, err := bus.Connect(t.Context(), bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	// One whose sequences begin at 1, as Ensure leaves those it did not make.
+	_, err = b.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: names.RequestStream, Subjects: []string{names.RequestSubjects}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	q := New(b)
+	return q, func(session string, ids ...string) {
+		t.Helper()
+		for _, id := range ids {
+			if _, err := q.Publish(t.Context(), Request{ID: id, Session: session, Tenant: "t"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestNewest(t *testing.T) {
+	q, publish := queueOf(t)
+	want := func(seq uint64) {
+		t.Helper()
+		if got, err := q.newest(t.Context(), names.RequestSubject("s", "*")); err != nil || got != seq {
+			t.Errorf("newest = %d, %v, want %d", got, err, seq)
+		}
+	}
+	want(0)
+	publish("other", "req_1")
+	want(0)
+	publish("s", "req_2", "req_3")
+	publish("other", "req_4")
+	want(3)
+	if err := q.Delete(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	want(2)
+}
+
+// read runs a reader of session s, and tells what it reads and when it has
+// read all.
+func read(t *testing.T, q *Queue, newest func() uint64) <-chan string {
+	t.Helper()
+	events := make(chan string, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan bool)
+	t.Cleanup(func() { cancel(); waittest.Receive(t, "the reader ends", done) })
+	r := streamReader{
+		queue: q, filter: names.RequestSubject("s", "*"),
+		handle:  func(_ jetstream.Msg, seq uint64) { events <- fmt.Sprint(seq) },
+		reached: func() { events <- "replayed" },
+		newest:  func(context.Context) (uint64, error) { return newest(), nil },
+	}
+	go func() { defer close(done); r.run(ctx) }()
+	return events
+}
+
+func expect(t *testing.T, events <-chan string, words ...string) {
+	t.Helper()
+	for _, want := range words {
+		if got := waittest.Receive(t, want, events); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// The leader of the stream knows of two messages that the server which is read
+// from gets late. The reader looks again and begins anew meanwhile.
+func TestReaderWaitsForAServerThatLagsBehind(t *testing.T) {
+	q, publish := queueOf(t)
+	publish("s", "req_1", "req_2", "req_3")
+	asked := make(chan string, 1000)
+	events := read(t, q, func() uint64 { asked <- "asked"; return 5 })
+	expect(t, events, "1", "2", "3")
+	for range maxQuiet + 2 {
+		expect(t, asked, "asked")
+	}
+	publish("s", "req_4", "req_5")
+	expect(t, events, "4", "5", "replayed")
+	publish("s", "req_6")
+	expect(t, events, "6")
+}
+
+// The last message was deleted after the leader had told of it, and no other
+// comes.
+func TestReaderDoesNotWaitForADeletedMessage(t *testing.T) {
+	q, publish := queueOf(t)
+	publish("s", "req_1", "req_2")
+	asked := 0
+	events := read(t, q, func() uint64 {
+		if asked++; asked < 3 {
+			return 3
+		}
+		return 2
+	})
+	expect(t, events, "1", "2", "replayed")
+}

@@ -1,0 +1,90 @@
+package queue
+
+// A frameOrder lets the frames of one generation pass, in order.
+type frameOrder struct {
+	epoch   uint64 // with attempt: the newest attempt seen
+	attempt int
+	next    int  // the Seq that comes next in it
+	text    bool // text of it was delivered
+	ended   bool
+}
+
+type verdict int
+
+const (
+	deliver verdict = iota
+	drop            // old, doubled or late
+	gap             // frames before it are missing
+)
+
+// take judges a frame. The frame to deliver may be another than the one given.
+func (o *frameOrder) take(f Frame) (Frame, verdict) {
+	if o.ended {
+		return Frame{}, drop
+	}
+	if f.Seq < 0 {
+		return o.takeDispatcher(f)
+	}
+	switch o.compare(f) {
+	case -1:
+		return Frame{}, drop
+	case 1:
+		if o.text {
+			o.ended = true
+			return o.interrupted(f), deliver
+		}
+		o.epoch, o.attempt, o.next = f.Epoch, f.Attempt, 0
+	}
+	if f.Seq < o.next {
+		return Frame{}, drop
+	}
+	if f.Seq > o.next {
+		return Frame{}, gap
+	}
+	o.next++
+	o.text = o.text || f.Kind == FrameDelta && f.Text != ""
+	o.ended = f.Kind == FrameEnd || f.Kind == FrameError
+	return f, deliver
+}
+
+// takeDispatcher judges a frame that is not part of an attempt.
+func (o *frameOrder) takeDispatcher(f Frame) (Frame, verdict) {
+	if f.Epoch < o.epoch {
+		return Frame{}, drop // from a leader that was replaced
+	}
+	switch f.Kind {
+	case FrameQueued:
+		if o.text {
+			return Frame{}, drop
+		}
+		return f, deliver
+	case FrameError, FrameEnd:
+		o.ended = true
+		return f, deliver
+	case FrameStarted, FrameDelta:
+	}
+	return Frame{}, drop
+}
+
+// compare tells whether the frame's attempt is older (-1), the one at hand
+// (0), or newer (1).
+func (o *frameOrder) compare(f Frame) int {
+	switch {
+	case f.Epoch < o.epoch, f.Epoch == o.epoch && f.Attempt < o.attempt:
+		return -1
+	case f.Epoch == o.epoch && f.Attempt == o.attempt:
+		return 0
+	}
+	return 1
+}
+
+func (o *frameOrder) interrupted(f Frame) Frame {
+	return Frame{
+		Request: f.Request, Epoch: f.Epoch, Attempt: f.Attempt, Seq: -1, Kind: FrameError,
+		Error: &Failure{Code: CodeInterrupted, Message: "the generation broke off and was started again elsewhere"},
+	}
+}
+
+func (o *frameOrder) resume() Resume {
+	return Resume{Epoch: o.epoch, Attempt: o.attempt, Seq: o.next}
+}

@@ -1,0 +1,80 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue/wire"
+)
+
+// PublishOutcome stores the terminal record of a request, trying until it is
+// stored or ctx ends. It follows the tries with the sequence after, or nothing
+// if that is 0. A request gets one outcome, ever: if another has recorded
+// something meanwhile, that stays and the error is of kind Conflict.
+func (q *Queue) PublishOutcome(ctx context.Context, o Outcome, after uint64) error {
+	data, err := wire.Encode(&o)
+	if err != nil {
+		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
+	}
+	_, err = q.storeRecord(ctx, Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}, data, after)
+	return err
+}
+
+// OfferOutcome makes one try to store what PublishOutcome stores, without waiting:
+// stored is called once, from another goroutine, within about the time given. It
+// must not block for long. Any error, also that of OfferOutcome itself, after
+// which stored is not called, leaves open what is stored: PublishOutcome tells.
+func (q *Queue) OfferOutcome(o Outcome, after uint64, within time.Duration, stored func(error)) error {
+	data, err := wire.Encode(&o)
+	if err != nil {
+		return fault.Errorf(fault.Internal, "cannot encode the outcome of request %q: %w", o.Request, err)
+	}
+	msg := &nats.Msg{Subject: names.OutcomeOf(o.Session, o.Tenant, o.Request), Data: data, Header: nats.Header{
+		jetstream.ExpectedStreamHeader:      {names.OutcomeStream},
+		jetstream.ExpectedLastSubjSeqHeader: {strconv.FormatUint(after, 10)},
+	}}
+	return q.bus.AskMsg(msg, within, func(answer *nats.Msg, err error) {
+		var ack struct {
+			Stream string              `json:"stream"`
+			Seq    uint64              `json:"seq"`
+			Error  *jetstream.APIError `json:"error"`
+		}
+		if err == nil {
+			err = json.Unmarshal(answer.Data, &ack)
+		}
+		switch {
+		case err != nil:
+		case ack.Error != nil:
+			err = ack.Error
+		case ack.Stream != names.OutcomeStream || ack.Seq == 0:
+			err = fault.Errorf(fault.Corrupt, "what stream %q stored was not confirmed", names.OutcomeStream)
+		}
+		stored(bus.Kinded(err))
+	})
+}
+
+// Outcome reads the terminal record of a request. Errors: NotFound if it has
+// not ended, or so long ago that the record is gone; Transient if there is no
+// answer within apiTimeout.
+func (q *Queue) Outcome(ctx context.Context, ref Ref) (Outcome, error) {
+	var o Outcome
+	msg, err := q.lastRecord(ctx, ref)
+	if err != nil {
+		return o, err
+	}
+	if err := json.Unmarshal(msg.Data, &o); err != nil {
+		return o, fault.Errorf(fault.Corrupt, "cannot decode the outcome of request %q: %w", ref.ID, err)
+	}
+	if o.State == "" {
+		return Outcome{}, fault.Errorf(fault.NotFound, "cannot read the outcome of request %q: it has not ended", ref.ID)
+	}
+	return o, nil
+}
