@@ -14,8 +14,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A client that sends its header byte by byte is cut off in the middle, while
-// it still sends.
+// The server disconnects a client that sends its header byte by byte while it
+// is still sending.
 func TestSlowHeadersAreCutOff(t *testing.T) {
 	c := dial(t, Options{HeaderTimeout: 50 * time.Millisecond})
 	gone := make(chan bool)
@@ -34,13 +34,13 @@ func TestSlowHeadersAreCutOff(t *testing.T) {
 	waittest.Receive(t, "the client ends", gone)
 }
 
-// A client whose header never ends is told so when it has sent what a header
-// may have.
+// The server answers a client whose header never ends when the header reaches
+// its limit.
 func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
 	c := dial(t, Options{HeaderTimeout: time.Minute})
-	// Not a byte more than the server reads: bytes left unread would have the
-	// system reset the connection, which could overtake the answer.
-	const slack = 4096 // net/http's, on top of the limit
+	// Send exactly what the server reads: unread bytes would make the system
+	// reset the connection, which could overtake the answer.
+	const slack = 4096 // added by net/http to the limit
 	header := "GET / HTTP/1.1\r\nHost: x\r\nLarge: "
 	if _, err := io.WriteString(c, header+strings.Repeat("x", maxHeaderBytes+slack-len(header))); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestLargeHeadersAreServed(t *testing.T) {
 	}
 }
 
-// dial connects to a server of its own whose handler answers 418. Nothing on
-// the connection takes longer than waittest.Patience.
+// dial connects to a new server whose handler answers 418. The connection has a
+// deadline of waittest.Patience.
 func dial(t *testing.T, o Options) net.Conn {
 	t.Helper()
 	url, stop := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -11,22 +11,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// checkTimeout bounds one readiness check; kubelet's own default is 1 s, so a
-// slower answer would not be heard.
+// checkTimeout limits one readiness check. The kubelet's default timeout is 1 s.
 const checkTimeout = 900 * time.Millisecond
 
-// A Check is one condition of being ready.
+// A Check is one condition of readiness.
 type Check struct {
 	Name string
-	// Probe returns nil when the condition holds, and otherwise why not: text
-	// for operators without secrets. It must be safe for concurrent use and
-	// stop when ctx ends.
+	// Probe returns nil if the condition holds, else the cause, a text for
+	// operators without secrets. It must be safe for concurrent use and stop
+	// when ctx ends.
 	Probe func(ctx context.Context) error
 }
 
-// Health serves GET /healthz (the process lives), /readyz (200 if all checks
-// hold, else 503; a line per check that says why not) and, if g is not nil,
-// /metrics. It belongs on a port that strangers cannot reach.
+// Health serves GET /healthz (the process is alive), /readyz (200 if all checks
+// hold, else 503 with a line per failed check) and, if g is not nil, /metrics.
+// Serve it on an internal port.
 func Health(g prometheus.Gatherer, checks ...Check) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

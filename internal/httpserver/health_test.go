@@ -23,7 +23,7 @@ func TestHealth(t *testing.T) {
 	cases := map[string]struct {
 		method, path string
 		checks       []Check
-		stuck        bool // one check more, which ends with the test
+		stuck        bool // add a check that blocks until the end of the test
 		status       int
 		body         string
 	}{

@@ -1,6 +1,5 @@
-// Package httpserver holds what every HTTP server of Koldun needs and none
-// should write a second time: sane timeouts, an end that is graceful and
-// bounded, and the health endpoints.
+// Package httpserver has the common parts of Koldun's HTTP servers: timeouts, a
+// bounded graceful shutdown, and the health endpoints.
 package httpserver
 
 import (
@@ -18,8 +17,8 @@ import (
 
 const (
 	defaultGrace = 15 * time.Second
-	// lastWords is how long handlers have, once the grace is over and their
-	// context has ended, to tell their client so.
+	// lastWords is the time that handlers have for a final message to their
+	// client after the grace period, when their context has ended.
 	lastWords = time.Second
 
 	defaultHeaderTimeout = 10 * time.Second
@@ -27,22 +26,21 @@ const (
 	maxHeaderBytes       = 64 << 10 // 64 KiB
 )
 
-// ErrShutdown is the cause of a request context that ends because the server
-// does.
+// ErrShutdown is the cause of request contexts that end with the server.
 var ErrShutdown = errors.New("the server is shutting down")
 
 // Options adjust Serve. The zero value is usable.
 type Options struct {
 	Name   string        // of the server, in logs: "api", "health"
-	Grace  time.Duration // how long running requests may go on once ctx has ended; 0 means 15 s
+	Grace  time.Duration // time for running requests after ctx has ended; 0 means 15 s
 	Logger *slog.Logger  // nil means slog.Default()
-	// HeaderTimeout is how long a client may take to send the header of a
-	// request before it is cut off; 0 means 10 s.
+	// HeaderTimeout is the time in which a client must send the header of a
+	// request; 0 means 10 s.
 	HeaderTimeout time.Duration
 }
 
-// Listen opens a TCP listener on "host:port"; port 0 takes a free one. A port
-// in use is a Conflict.
+// Listen opens a TCP listener on "host:port"; port 0 means any free port. If the
+// port is in use, the error is a Conflict.
 func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {
@@ -58,14 +56,14 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return nil, fault.Errorf(fault.Invalid, "cannot listen on %q: %w", addr, err)
 }
 
-// Serve answers on l, which it owns and closes, and blocks until ctx ends or
-// the listener breaks. When ctx ends it accepts no more, lets running requests
-// go on for the grace, then ends their contexts with ErrShutdown, and at last
-// cuts their connections. It returns nil after an end that ctx asked for.
+// Serve serves on l, which it owns and closes, and blocks until ctx ends or the
+// listener fails. When ctx ends, it accepts no more connections, waits for
+// running requests for the grace period, ends their contexts with ErrShutdown,
+// and finally closes their connections. It then returns nil.
 //
-// A client must send the header of a request, of at most 64 KiB, in the time
-// for it. There is no limit on how long a request or its answer may take, because
-// streams last for minutes: handlers bound their own reads and writes with
+// A client must send the header of a request, of at most 64 KiB, within
+// HeaderTimeout. Requests and answers have no time limit, because streams last
+// for minutes: handlers limit their reads and writes with
 // http.ResponseController.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error {
 	logger := o.Logger
@@ -110,14 +108,14 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 	return nil
 }
 
-// stop ends a server: first patiently, then firmly, then by force.
+// stop shuts a server down gracefully, then by contexts, then by force.
 func stop(s *http.Server, grace time.Duration, endRequests context.CancelCauseFunc, logger *slog.Logger) {
 	patient, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if s.Shutdown(patient) == nil {
 		return
 	}
-	logger.Warn("requests outlast the grace period and are ended", "grace", grace)
+	logger.Warn("requests exceed the grace period and are cancelled", "grace", grace)
 	endRequests(ErrShutdown)
 	firm, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()

@@ -9,10 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 )
 
-// A Cache is a complete copy of a table in memory. It is empty until Synced,
-// follows every change from then on, and keeps what it knows while the
-// connection is lost. Its methods may be called from any goroutine and do not
-// block.
+// A Cache is a complete copy of a table in memory. It is empty until Synced and
+// then follows every change. It keeps its content while the connection is lost.
+// Its methods may be called from any goroutine and do not block.
 type Cache[T any] struct {
 	table  *Table[T]
 	synced chan struct{}
@@ -22,7 +21,7 @@ type Cache[T any] struct {
 	isSynced bool
 }
 
-// Cache is a cache of the table that somebody has to Run.
+// Cache returns a cache of the table. The caller must call Run.
 func (t *Table[T]) Cache() *Cache[T] {
 	return &Cache[T]{table: t, synced: make(chan struct{}), records: map[string]Record[T]{}}
 }
@@ -32,10 +31,10 @@ func (c *Cache[T]) Run(ctx context.Context) {
 	bus.Watch(ctx, c.table.bus, c.table.bucket, cmp.Or(c.table.filter, ">"), c.apply)
 }
 
-// Synced is closed once the cache is complete.
+// Synced returns a channel that is closed when the cache is complete.
 func (c *Cache[T]) Synced() <-chan struct{} { return c.synced }
 
-// Get looks a record up.
+// Get returns the value of a record and whether it exists.
 func (c *Cache[T]) Get(key string) (T, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -43,7 +42,7 @@ func (c *Cache[T]) Get(key string) (T, bool) {
 	return r.Value, ok
 }
 
-// Record looks a record up, with its revision.
+// Record returns a record with its revision, and whether it exists.
 func (c *Cache[T]) Record(key string) (Record[T], bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -62,8 +61,8 @@ func (c *Cache[T]) All() []T {
 	return out
 }
 
-// apply takes one change. A record that cannot be used is as good as gone: of
-// a token, for one, the state before must not stay valid.
+// apply applies one change. It removes a record that cannot be decoded: the old
+// state of a token, for example, must not stay valid.
 func (c *Cache[T]) apply(e bus.Event[json.RawMessage]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

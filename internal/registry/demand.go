@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A Demand says that a session has requests queued or running, or had some
-// until shortly ago. Its key is the session, and it expires unless somebody
-// writes it again. All writers write the same value.
+// A Demand records that a session has queued or running requests, or had some
+// recently. Its key is the session. It expires unless a writer renews it. All
+// writers write the same value.
 type Demand struct {
 	Version   int    `json:"version"` // of the schema; 0 is 1
 	Session   string `json:"session"` // names.Session
@@ -19,7 +19,7 @@ type Demand struct {
 	Model     string `json:"model"` // name of the model in the namespace
 }
 
-// Demands is the table of sessions in demand, by session.
+// Demands returns the table of sessions in demand, by session.
 func Demands(b *bus.Bus) *Table[Demand] {
 	return &Table[Demand]{bus: b, bucket: names.DemandBucket, filter: "*", check: Demand.check}
 }
@@ -34,8 +34,8 @@ func (d Demand) check(key string) error {
 	return nil
 }
 
-// PutTTL is Put for a record that expires after ttl (whole seconds, at least
-// one) unless it is written again.
+// PutTTL is like Put for a record that expires after ttl (whole seconds, at
+// least one) unless it is written again.
 func (t *Table[T]) PutTTL(ctx context.Context, key string, value T, ttl time.Duration) (uint64, error) {
 	if err := t.checked(key, value); err != nil {
 		return 0, err

@@ -1,9 +1,9 @@
-// Package registry keeps what all parts of Koldun know together: the models
-// that can be asked, the API tokens that may ask, and how far long work is.
-// The records are JSON in JetStream key-value buckets.
+// Package registry has the shared records of all parts of Koldun: models, API
+// tokens, demand and the progress of Jobs. Records are JSON in JetStream
+// key-value buckets.
 //
-// Writers use a Table. Readers that look things up for every request use a
-// Cache, which follows its bucket and survives the loss of the connection.
+// Writers use a Table. Readers with a lookup per request use a Cache, which
+// follows its bucket and keeps its content while the connection is lost.
 package registry
 
 import (
@@ -12,18 +12,17 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// Models is the table of models, by names.ModelKey.
+// Models returns the table of models, by names.ModelKey.
 func Models(b *bus.Bus) *Table[Model] {
 	return &Table[Model]{bus: b, bucket: names.ModelsBucket, check: Model.check}
 }
 
-// Tokens is the table of API tokens, by names.TokenKey.
+// Tokens returns the table of API tokens, by names.TokenKey.
 func Tokens(b *bus.Bus) *Table[Token] {
 	return &Table[Token]{bus: b, bucket: names.TokensBucket, check: Token.check}
 }
 
-// Progress is the table of reports, by names.ProgressKey. Whoever reports
-// decides how often.
+// Progress returns the table of progress reports, by names.ProgressKey.
 func Progress(b *bus.Bus) *Table[progress.Report] {
 	return &Table[progress.Report]{
 		bus: b, bucket: names.ProgressBucket,

@@ -10,11 +10,11 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// recordVersion is the schema of the records written here. Readers skip
-// records of a newer one.
+// recordVersion is the current version of the schema. Readers skip records of
+// newer versions.
 const recordVersion = 1
 
-// A Model is the record of a model whose files are whole.
+// A Model is the record of a model whose files are complete.
 type Model struct {
 	Version   int                `json:"version"` // of the schema; 0 is 1
 	Namespace string             `json:"namespace"`
@@ -28,8 +28,8 @@ type Model struct {
 	Files     []manifest.File    `json:"files,omitempty"`
 }
 
-// NewModel is the record of a model with the manifest m, which lies at url and
-// has the SHA-256 digest in hex.
+// NewModel returns the record of a model by its manifest m, the URL of the
+// manifest, and the manifest's SHA-256 digest in hex.
 func NewModel(namespace, name, url, digest string, m manifest.Manifest) Model {
 	return Model{
 		Version: recordVersion, Namespace: namespace, Name: name, Created: m.Written, Size: m.Size(),
@@ -37,13 +37,13 @@ func NewModel(namespace, name, url, digest string, m manifest.Manifest) Model {
 	}
 }
 
-// ID is how clients name the model: "namespace/name".
+// ID returns the name of the model in the API, "namespace/name".
 func (m Model) ID() string { return m.Namespace + "/" + m.Name }
 
-// Key is the model's key in the table.
+// Key returns the model's key in the table.
 func (m Model) Key() string { return names.ModelKey(m.Namespace, m.Name) }
 
-// objectName is what Kubernetes allows as the name of an object.
+// objectName matches valid names of Kubernetes objects.
 var objectName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
 
 func (m Model) check(key string) error {
@@ -59,5 +59,5 @@ func (m Model) check(key string) error {
 }
 
 func newer(version int) error {
-	return fault.Errorf(fault.Unsupported, "its version is %d, and only versions up to %d are known here", version, recordVersion)
+	return fault.Errorf(fault.Unsupported, "its version is %d, want at most %d", version, recordVersion)
 }

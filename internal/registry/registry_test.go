@@ -145,7 +145,7 @@ func TestTableRefusesWhatIsNoRecord(t *testing.T) {
 		})
 	}
 
-	// What others wrote is left out of lists and named by Get.
+	// List omits invalid records, and Get reports them.
 	if _, err := b.Put(ctx, names.ModelsBucket, m.Key(), "a string"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A Slot is one of the few places for pools that are kept apart in a namespace.
-// Whoever creates its key holds the place until the key expires, so however
-// many gateways there are, they never make more pools than there are slots.
+// A Slot is one of a limited number of separate pools in a namespace. The gateway
+// that creates its key holds the slot until the key expires, so any number of
+// gateways never create more pools than there are slots.
 type Slot struct {
 	Version   int    `json:"version"` // of the schema; 0 is 1
 	Namespace string `json:"namespace"`
@@ -19,16 +19,16 @@ type Slot struct {
 	Session   string `json:"session"` // names.Session, of an isolated pool
 }
 
-// NewSlot is a slot that a session holds.
+// NewSlot returns a slot that a session holds.
 func NewSlot(namespace string, number int, session string) Slot {
 	return Slot{Version: recordVersion, Namespace: namespace, Number: number, Session: session}
 }
 
-// Key is the slot's key in the table.
+// Key returns the slot's key in the table.
 func (s Slot) Key() string { return names.SlotKey(s.Namespace, s.Number) }
 
-// Slots is the table of places for isolated pools. They lie in the bucket of
-// demand, because they live and expire with it.
+// Slots returns the table of slots. They are in the bucket of demand, because
+// they have the same lifetime.
 func Slots(b *bus.Bus) *Table[Slot] {
 	return &Table[Slot]{bus: b, bucket: names.DemandBucket, filter: names.SlotKeys, check: Slot.check}
 }
@@ -43,8 +43,8 @@ func (s Slot) check(key string) error {
 	return nil
 }
 
-// SwapTTL is Swap for a record that expires after ttl (whole seconds, at least
-// one) unless it is written again.
+// SwapTTL is like Swap for a record that expires after ttl (whole seconds, at
+// least one) unless it is written again.
 func (t *Table[T]) SwapTTL(ctx context.Context, key string, value T, revision uint64, ttl time.Duration) (uint64, error) {
 	if err := t.checked(key, value); err != nil {
 		return 0, err

@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Record is a value with its place in the history of the bucket.
+// A Record is a value with its revision in the bucket.
 type Record[T any] struct {
 	Key      string
 	Value    T
@@ -27,7 +27,8 @@ type Table[T any] struct {
 	check  func(value T, key string) error
 }
 
-// Get reads a record. Errors: NotFound; Corrupt or Invalid if it is not one of ours.
+// Get reads a record. Errors: NotFound; Corrupt or Invalid if it is not a valid
+// record.
 func (t *Table[T]) Get(ctx context.Context, key string) (Record[T], error) {
 	raw, rev, err := bus.Get[json.RawMessage](ctx, t.bus, t.bucket, key)
 	if err != nil {
@@ -36,7 +37,7 @@ func (t *Table[T]) Get(ctx context.Context, key string) (Record[T], error) {
 	return t.decode(key, raw, rev)
 }
 
-// Put writes a value whatever was there, and returns its revision.
+// Put writes a value unconditionally and returns its revision.
 func (t *Table[T]) Put(ctx context.Context, key string, value T) (uint64, error) {
 	if err := t.checked(key, value); err != nil {
 		return 0, err
@@ -44,8 +45,8 @@ func (t *Table[T]) Put(ctx context.Context, key string, value T) (uint64, error)
 	return t.bus.Put(ctx, t.bucket, key, value)
 }
 
-// Swap writes a value in place of the given revision; 0 means that there must
-// be none. Errors: Conflict if somebody was faster.
+// Swap replaces the given revision by a value; revision 0 means that the key
+// must not exist. Errors: Conflict if the revision has changed.
 func (t *Table[T]) Swap(ctx context.Context, key string, value T, revision uint64) (uint64, error) {
 	if err := t.checked(key, value); err != nil {
 		return 0, err
@@ -56,14 +57,14 @@ func (t *Table[T]) Swap(ctx context.Context, key string, value T, revision uint6
 	return t.bus.Update(ctx, t.bucket, key, value, revision, 0)
 }
 
-// Delete removes a record; none is no error. With a revision other than 0 it
-// removes only that one. Errors: Conflict if it has changed since.
+// Delete removes a record if it exists. With a revision other than 0 it removes
+// only that revision. Errors: Conflict if the revision has changed.
 func (t *Table[T]) Delete(ctx context.Context, key string, revision uint64) error {
 	return t.bus.Delete(ctx, t.bucket, key, revision)
 }
 
-// List reads all records whose keys match the filter (">" for all), in no
-// particular order. What is not a record of ours is left out.
+// List returns all valid records whose keys match the filter (">" for all), in
+// no particular order.
 func (t *Table[T]) List(ctx context.Context, filter string) ([]Record[T], error) {
 	kv, err := t.bus.JetStream().KeyValue(ctx, t.bucket)
 	if err != nil {

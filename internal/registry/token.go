@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A Token is the record of one API token. The token itself is nowhere.
+// A Token is the record of one API token. It does not contain the token itself.
 type Token struct {
 	Version  int               `json:"version"` // of the schema; 0 is 1
 	SHA256   string            `json:"sha256"`  // of the token, lower-case hex
@@ -30,14 +30,14 @@ type Token struct {
 	Owner string `json:"owner,omitempty"`
 }
 
-// Limits bound what one API token may use; 0 is no limit.
+// Limits are the limits of one API token; 0 is no limit.
 type Limits struct {
 	RequestsPerMinute  int   `json:"requestsPerMinute,omitempty"`
 	TokensPerMinute    int64 `json:"tokensPerMinute,omitempty"`    // of prompts and answers
 	ConcurrentRequests int   `json:"concurrentRequests,omitempty"` // that wait or are at work
 }
 
-// Or fills in from otherwise what l leaves open.
+// Or returns l with the limits of otherwise where l has none.
 func (l Limits) Or(otherwise Limits) Limits {
 	return Limits{
 		RequestsPerMinute:  cmp.Or(l.RequestsPerMinute, otherwise.RequestsPerMinute),
@@ -51,15 +51,15 @@ func (l Limits) negative() bool {
 	return l.RequestsPerMinute < 0 || l.TokensPerMinute < 0 || l.ConcurrentRequests < 0
 }
 
-// Key is the token's key in the table.
+// Key returns the token's key in the table.
 func (t Token) Key() string { return names.TokenKey(t.SHA256) }
 
-// Valid reports whether the token may be used at the moment now.
+// Valid reports whether the token is enabled and not expired at the time now.
 func (t Token) Valid(now time.Time) bool {
 	return !t.Disabled && (t.Expires.IsZero() || now.Before(t.Expires))
 }
 
-// Allows reports whether the token may ask the model "namespace/name".
+// Allows reports whether the token may use the model "namespace/name".
 func (t Token) Allows(id string) bool {
 	if len(t.Models) == 0 {
 		return true
@@ -75,8 +75,8 @@ func (t Token) Allows(id string) bool {
 
 var sha256hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// TokensIn is Tokens in another bucket, or below another prefix than "token/".
-// An empty bucket or prefix is the usual one.
+// TokensIn is like Tokens with another bucket, or another prefix than "token/".
+// "" means the default.
 func TokensIn(b *bus.Bus, bucket, prefix string) *Table[Token] {
 	usual := Token{}.Key()
 	prefix = cmp.Or(prefix, usual)

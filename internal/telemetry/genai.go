@@ -32,7 +32,7 @@ const (
 // EventFirstToken marks the first token in a span.
 const EventFirstToken = "gen_ai.first_token"
 
-// ChatSpan is the name of a span about a chat with a model.
+// ChatSpan returns the name of the span of a chat with a model.
 func ChatSpan(model string) string { return OperationChat + " " + model }
 
 // Fail marks a span as failed. The code is stable and the message free of text

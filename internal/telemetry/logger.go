@@ -1,4 +1,4 @@
-// Package telemetry sets up how Koldun's processes write about themselves.
+// Package telemetry sets up logging and tracing of Koldun's processes.
 package telemetry
 
 import (
@@ -20,9 +20,9 @@ const (
 	JSON = "json"
 )
 
-// NewLogger makes a logger that writes to w. Level is debug, info, warn or
-// error, or "" for info; format is one of the constants, or "" for Auto. A
-// word it does not know is an Invalid error.
+// NewLogger returns a logger that writes to w. Level is debug, info, warn or
+// error, or "" for info; format is one of the constants, or "" for Auto. Other
+// values are an Invalid error.
 func NewLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	var l slog.Level
 	if level != "" {

@@ -24,18 +24,17 @@ const (
 	EnvOTLPTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 )
 
-// flushTimeout bounds how long the end of a process waits for its last spans.
+// flushTimeout limits how long a process waits for its last spans at its end.
 const flushTimeout = 3 * time.Second
 
-// scope names who makes the spans.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/gorizond/koldun"
 
-// NewTracer makes the tracer of a process. Without EnvOTLPEndpoint or
-// EnvOTLPTracesEndpoint its spans go nowhere and cost next to nothing; with one
-// of them they are sent there over HTTP, in batches, by a goroutine that ends
-// with stop. stop flushes for at most 3 s; it may be called once. An endpoint
-// that cannot be reached later loses spans, never requests. Errors: Invalid
-// (the variables).
+// NewTracer returns the tracer of a process. Without EnvOTLPEndpoint or
+// EnvOTLPTracesEndpoint it drops spans at almost no cost. With one of them, a
+// goroutine sends spans there over HTTP in batches until stop, which flushes for
+// at most 3 s and may be called once. An unreachable endpoint loses spans, but
+// never delays requests. Errors: Invalid (the variables).
 func NewTracer(ctx context.Context, service, version string) (t trace.Tracer, stop func(), err error) {
 	if os.Getenv(EnvOTLPEndpoint) == "" && os.Getenv(EnvOTLPTracesEndpoint) == "" {
 		return NoTracer(), func() {}, nil
@@ -54,16 +53,15 @@ func NewTracer(ctx context.Context, service, version string) (t trace.Tracer, st
 	stop = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 		defer cancel()
-		_ = provider.Shutdown(ctx) // spans that nobody takes are lost, as documented
+		_ = provider.Shutdown(ctx) // an unreachable endpoint loses spans
 	}
 	return provider.Tracer(scope, trace.WithInstrumentationVersion(version)), stop, nil
 }
 
-// NoTracer is a tracer whose spans go nowhere. A trace that somebody else began
-// still passes through it.
+// NoTracer returns a tracer that drops spans. It still propagates traces.
 func NoTracer() trace.Tracer { return noop.NewTracerProvider().Tracer(scope) }
 
-// Continue returns a context that goes on with the trace of a traceparent (W3C
+// Continue returns a context that continues the trace of a traceparent (W3C
 // Trace Context), or ctx if that is empty or malformed.
 func Continue(ctx context.Context, traceparent string) context.Context {
 	if traceparent == "" {
@@ -72,8 +70,7 @@ func Continue(ctx context.Context, traceparent string) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceparent})
 }
 
-// Traceparent is the traceparent with which others go on with the trace of
-// ctx, "" if it has none.
+// Traceparent returns the traceparent that continues the trace of ctx, or "".
 func Traceparent(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)

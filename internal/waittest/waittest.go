@@ -1,5 +1,5 @@
-// Package waittest lets tests wait for what must come. A wait without an end
-// would not fail one test but hang its whole package, and tell nobody why.
+// Package waittest has waits with a deadline for tests. A wait without a deadline
+// would hang its whole package without a reason instead of failing one test.
 package waittest
 
 import (
@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for anything. It is no measure of speed:
-// the machine may be busy, and it is never waited for in full when all is well.
+// Patience is the deadline of every wait. It is generous because the machine may
+// be busy; a passing test never waits that long.
 const Patience = 2 * time.Minute
 
-// pollEvery is how often Until looks again.
+// pollEvery is the interval of Until.
 const pollEvery = 2 * time.Millisecond
 
-// Receive returns what comes from a channel, the zero value if it is closed. It
-// fails the test, saying what was waited for, if nothing comes within Patience.
-// Like all that can fail a test, it is for the goroutine of the test alone.
+// Receive returns a value from a channel, or the zero value if it is closed. It
+// fails the test and names what it waited for if nothing arrives within
+// Patience. Call it only from the goroutine of the test.
 func Receive[T any](tb testing.TB, what string, from <-chan T) T {
 	tb.Helper()
 	late := time.NewTimer(Patience)
@@ -32,8 +32,8 @@ func Receive[T any](tb testing.TB, what string, from <-chan T) T {
 	}
 }
 
-// Send gives v to a channel. It fails the test, saying what was waited for, if
-// nobody takes it within Patience.
+// Send sends v to a channel. It fails the test and names what it waited for if
+// there is no receiver within Patience.
 func Send[T any](tb testing.TB, what string, to chan<- T, v T) {
 	tb.Helper()
 	late := time.NewTimer(Patience)
@@ -45,8 +45,8 @@ func Send[T any](tb testing.TB, what string, to chan<- T, v T) {
 	}
 }
 
-// Until polls until ok reports true. It fails the test, saying what was waited
-// for, if that takes longer than Patience.
+// Until polls until ok returns true. It fails the test and names what it waited
+// for if that takes longer than Patience.
 func Until(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	late := time.NewTimer(Patience)
@@ -62,9 +62,9 @@ func Until(tb testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Returns blocks until f has returned, such as a WaitGroup's Wait. It fails the
-// test, saying what was waited for, if that takes longer than Patience; f then
-// goes on alone.
+// Returns blocks until f, such as a WaitGroup's Wait, has returned. It fails the
+// test and names what it waited for if that takes longer than Patience; f then
+// continues in its goroutine.
 func Returns(tb testing.TB, what string, f func()) {
 	tb.Helper()
 	done := make(chan struct{})
@@ -72,8 +72,7 @@ func Returns(tb testing.TB, what string, f func()) {
 	Receive(tb, what, done)
 }
 
-// Context ends with the test, or after Patience: it bounds what a test asks of
-// others.
+// Context returns a context that ends with the test or after Patience.
 func Context(tb testing.TB) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), Patience)
@@ -81,11 +80,11 @@ func Context(tb testing.TB) context.Context {
 	return ctx
 }
 
-// glance is how long one look may take.
+// glance is the deadline of one poll.
 const glance = 5 * time.Second
 
-// Glance ends with the test, or soon: it bounds one look of Until at a server
-// that may be gone by the time it would answer, so that another one follows.
+// Glance returns a context for one poll of Until. It ends early, so that Until
+// polls again if the server does not answer.
 func Glance(tb testing.TB) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), glance)
@@ -93,8 +92,8 @@ func Glance(tb testing.TB) context.Context {
 	return ctx
 }
 
-// Client is an HTTP client whose exchanges end within Patience, their bodies
-// included.
+// Client returns an HTTP client whose requests end within Patience, including
+// their bodies.
 func Client() *http.Client { return &http.Client{Timeout: Patience} }
 
 func inVain(tb testing.TB, what string) {

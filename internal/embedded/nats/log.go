@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// firstError is a server logger that keeps the first error and drops the rest:
-// an embedded server is quiet, but why it cannot start must not get lost.
+// firstError is a server logger that keeps only the first error, which explains
+// why the server cannot start.
 type firstError struct {
 	mu  sync.Mutex
 	msg string
@@ -38,7 +38,7 @@ func (*firstError) Warnf(string, ...any)                {}
 func (*firstError) Debugf(string, ...any)               {}
 func (*firstError) Tracef(string, ...any)               {}
 
-// kindOf tells the causes apart that the server only writes as text.
+// kindOf returns the kind of an error that the server reports only as text.
 func kindOf(msg string) fault.Kind {
 	switch low := strings.ToLower(msg); {
 	case strings.Contains(low, "no space left"), strings.Contains(low, "insufficient storage"):

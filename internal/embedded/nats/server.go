@@ -1,6 +1,6 @@
 // Package nats runs a NATS server with JetStream inside this process. It
-// listens on loopback and keeps its data in one folder, so a server started
-// again over the same folder goes on where the last one ended.
+// listens on loopback and keeps its data in one folder. A server started on the
+// same folder continues with that data.
 package nats
 
 import (
@@ -16,22 +16,22 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// MaxPayload is the largest message the server takes, in bytes. A chat request
-// with a long conversation exceeds the 1 MiB that NATS allows by default.
+// MaxPayload is the largest message the server accepts, in bytes. A long
+// conversation exceeds the default of NATS, 1 MiB.
 const MaxPayload = 8 << 20
 
-// startTimeout bounds how long recovery of the folder may take.
+// startTimeout limits the recovery of the folder.
 const startTimeout = 60 * time.Second
 
-// Config says where the server listens and keeps its data.
+// A Config holds the address, folder and credentials of a server.
 type Config struct {
-	Dir      string // data folder, made if absent; belongs to one server at a time
+	Dir      string // data folder, created if absent; used by one server at a time
 	Listen   string // "host:port" on loopback, default "127.0.0.1:0"
 	User     string // with Password; both empty: no authentication
 	Password string
-	// SyncAlways makes each write reach the disk before it is acknowledged. Without
-	// it a write survives the end of the process, but not a loss of power
-	// within the seconds that follow.
+	// SyncAlways syncs each write to disk before acknowledging it. Without it a
+	// write survives the end of the process, but not a loss of power within the
+	// next seconds.
 	SyncAlways bool
 }
 
@@ -79,10 +79,11 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// ClientURL is where clients connect: "nats://host:port", without credentials.
+// ClientURL returns the address for clients, "nats://host:port", without
+// credentials.
 func (s *Server) ClientURL() string { return "nats://" + s.srv.Addr().String() }
 
-// Clients is how many connections there are to the server.
+// Clients returns the number of connections to the server.
 func (s *Server) Clients() int { return s.srv.NumClients() }
 
 // Close stops the server and waits until its data is on disk. It may be called
@@ -95,7 +96,7 @@ func (s *Server) Close() {
 // Wait blocks until the server has stopped.
 func (s *Server) Wait() { <-s.done }
 
-// Done is closed when the server has stopped.
+// Done returns a channel that is closed when the server has stopped.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
 func (s *Server) waitReady(ctx context.Context, errs *firstError) error {
@@ -158,8 +159,8 @@ func options(ctx context.Context, cfg Config) (*server.Options, error) {
 	}, nil
 }
 
-// portFree gives a taken port its own clear error: the server itself would
-// only log it and end.
+// portFree returns a clear error if the port is taken. The server itself would
+// only log it and exit.
 func portFree(ctx context.Context, listen string) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {

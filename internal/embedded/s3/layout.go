@@ -14,18 +14,18 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A layout is how the gateway keeps its data in one folder: buckets in "data",
-// what the file system cannot hold as extended attributes in "meta", and old
-// versions of objects in "versions".
+// A layout is the structure of the gateway's data folder: buckets in "data",
+// metadata that the file system cannot hold as extended attributes in "meta",
+// and old versions of objects in "versions".
 type layout struct {
 	data, meta string // absolute
-	versions   string // absolute; empty: none are kept
+	versions   string // absolute, or "" without versions
 	sidecar    bool   // keep metadata in files
-	noTmpFile  bool   // make temporary files with names
+	noTmpFile  bool   // create temporary files with names
 }
 
-// prepare makes the folders and finds out what the file system can do. A
-// folder that was begun with metadata in files stays so.
+// prepare creates the folders and detects the abilities of the file system. A
+// folder that was created with metadata in files keeps it in files.
 func prepare(cfg Config) (layout, error) {
 	abs, err := filepath.Abs(cfg.Dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func folderError(dir string, err error) error {
 	return fault.Errorf(kind, "cannot make folder %q: %w", dir, err)
 }
 
-// probeName is a name in the data folder that can be no bucket.
+// probeName is a name in the data folder that is not valid for a bucket.
 func probeName(dir string) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probedAttr is as long as the longest attributes the gateway sets.
+// probedAttr has the length of the gateway's longest attributes.
 const probedAttr = "user.koldun-probe"
 
 // hasXattrs reports whether files in dir can have user attributes of the size
@@ -27,8 +27,8 @@ func hasXattrs(dir string) bool {
 	return err == nil && n == len(value)
 }
 
-// hasTmpFiles reports whether dir can hold nameless files that get their name
-// when they are whole.
+// hasTmpFiles reports whether dir can hold files without a name that get one
+// when they are complete.
 func hasTmpFiles(dir string) bool {
 	fd, err := unix.Open(dir, unix.O_RDWR|unix.O_TMPFILE|unix.O_CLOEXEC, 0o600)
 	if err != nil {

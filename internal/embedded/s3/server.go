@@ -26,7 +26,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Region is the region that the gateway tells clients.
+// Region is the region that clients must use.
 const Region = "us-east-1"
 
 // Bounds of the gateway. Requests beyond them are refused with SlowDown.
@@ -39,9 +39,9 @@ const (
 	stopGrace      = time.Second // for requests at work
 )
 
-// Config says where the gateway listens and keeps its data.
+// A Config holds the address, folder and account of a gateway.
 type Config struct {
-	Dir       string // data folder, made if absent; belongs to one gateway at a time
+	Dir       string // data folder, created if absent; used by one gateway at a time
 	Listen    string // "host:port" on loopback, default "127.0.0.1:0"
 	AccessKey string // of the only account, which may do everything
 	SecretKey string
@@ -173,8 +173,8 @@ func run(ctx context.Context, cfg Config, l layout, addr string) (*Server, error
 	return nil, err
 }
 
-// Endpoint is where clients connect: "http://host:port". Buckets are addressed
-// by path.
+// Endpoint returns the address for clients, "http://host:port". Buckets are
+// addressed by path.
 func (s *Server) Endpoint() string { return "http://" + s.addr }
 
 // Close stops the gateway and waits for it. It may be called more than once.
@@ -190,7 +190,7 @@ func (s *Server) Wait() error {
 	return s.err
 }
 
-// Done is closed when the gateway has stopped.
+// Done returns a channel that is closed when the gateway has stopped.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
 // cut lets requests at work end when the gateway is told to stop, and then

@@ -6,9 +6,8 @@ import (
 	"syscall"
 )
 
-// reserve binds a socket that never listens. The kernel gives its port to
-// nobody who asks for any, but lets others listen there who, like it, set
-// SO_REUSEADDR (socket(7)).
+// reserve binds a socket that never listens. The kernel then does not choose its
+// port for others, but lets sockets with SO_REUSEADDR listen there (socket(7)).
 func reserve() (port int, release func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

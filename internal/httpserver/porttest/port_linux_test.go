@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
-// An address is refused while nobody listens, never given to somebody who asks
-// for any, and good for one server after another.
+// A reserved address refuses connections without a server, is never chosen as a
+// free port, and serves one server after another.
 func TestAddress(t *testing.T) {
 	addr := porttest.Address(t)
 	for range 3 {

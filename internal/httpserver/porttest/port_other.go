@@ -7,8 +7,7 @@ import (
 	"net"
 )
 
-// reserve finds a port that is free: elsewhere than on Linux it cannot be held
-// for others.
+// reserve finds a free port: only on Linux can it be reserved.
 func reserve() (port int, release func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
-// clusterPatience bounds how long a cluster may take to have leaders.
+// clusterPatience limits the time until a cluster has leaders.
 const clusterPatience = time.Minute
 
-// A Cluster is several NATS servers that replicate streams among them.
+// A Cluster is a group of NATS servers that replicate streams.
 type Cluster struct {
 	tb    testing.TB
 	nodes []*node
@@ -28,16 +28,16 @@ type node struct {
 	said complaints
 }
 
-// StartCluster runs n servers on loopback ports of their own until the test ends, and
-// returns when they have chosen who leads them and that leader knows all: before,
-// it refuses streams of n replicas.
+// StartCluster runs n servers on loopback ports until the test ends. It returns
+// when they have elected a leader that knows all servers: before, it refuses
+// streams with n replicas.
 func StartCluster(tb testing.TB, n int) *Cluster {
 	tb.Helper()
 	c := &Cluster{tb: tb}
 	var routes []*url.URL
 	var ports []int
 	for range 2 * n {
-		ports = append(ports, porttest.Port(tb)) // the servers have to know each other's before they start
+		ports = append(ports, porttest.Port(tb)) // servers need all ports before they start
 	}
 	for i := range n {
 		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", ports[n+i])})
@@ -77,7 +77,7 @@ func StartCluster(tb testing.TB, n int) *Cluster {
 	return c
 }
 
-// URL names all servers, separated by commas.
+// URL returns the URLs of all servers, separated by commas.
 func (c *Cluster) URL() string {
 	var urls []string
 	for _, n := range c.nodes {
@@ -86,8 +86,8 @@ func (c *Cluster) URL() string {
 	return strings.Join(urls, ",")
 }
 
-// Index is the server of that name ("n0" is 0), as streams name their leaders;
-// -1 if there is none.
+// Index returns the index of a server by its name ("n0" is 0), which streams use
+// for their leaders, or -1.
 func (c *Cluster) Index(name string) int {
 	for i, n := range c.nodes {
 		if n.opts.ServerName == name {
@@ -97,16 +97,16 @@ func (c *Cluster) Index(name string) int {
 	return -1
 }
 
-// Stop stops a server and waits until it is gone.
+// Stop stops a server and waits for it.
 func (c *Cluster) Stop(i int) { c.nodes[i].stop() }
 
-// Restart starts a server that was stopped, over its folder and ports, and
-// waits until it takes clients.
+// Restart starts a stopped server with its folder and ports, and waits until it
+// accepts clients.
 func (c *Cluster) Restart(i int) {
 	c.tb.Helper()
 	n := c.nodes[i]
 	n.stop()
-	opts := n.opts // the server changes what it is given
+	opts := n.opts // a copy, because the server changes its options
 	srv, err := server.NewServer(&opts)
 	if err != nil {
 		c.tb.Fatalf("cannot start a NATS server: %v", err)
@@ -119,7 +119,7 @@ func (c *Cluster) Restart(i int) {
 	}
 }
 
-// WaitCurrent blocks until a server has caught up with all it replicates.
+// WaitCurrent blocks until the replicas of a server are up to date.
 func (c *Cluster) WaitCurrent(i int) {
 	c.tb.Helper()
 	c.wait("a NATS server to catch up", func() bool {

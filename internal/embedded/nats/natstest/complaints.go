@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// mostComplaints bounds what is kept: the first say why, the rest repeat it.
+// mostComplaints limits the messages that are kept; later ones are repetitions.
 const mostComplaints = 20
 
-// complaints keep what a server says of its troubles, for a test that fails:
-// it only logs that its port is taken, or its folder full.
+// complaints keeps the warnings and errors of a server for failing tests. The
+// server only logs that its port is taken or its disk full.
 type complaints struct {
 	mu    sync.Mutex
 	lines []string
@@ -24,7 +24,7 @@ func (c *complaints) keep(format string, args ...any) {
 	}
 }
 
-// String is one line for each.
+// String returns one line per message.
 func (c *complaints) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +36,7 @@ func (c *complaints) String() string {
 
 // The methods of the server's Logger interface.
 
-// Fatalf keeps why the server ends.
+// Fatalf keeps a fatal error.
 func (c *complaints) Fatalf(format string, args ...any) { c.keep(format, args...) }
 
 // Errorf keeps an error.
@@ -45,11 +45,11 @@ func (c *complaints) Errorf(format string, args ...any) { c.keep(format, args...
 // Warnf keeps a warning.
 func (c *complaints) Warnf(format string, args ...any) { c.keep(format, args...) }
 
-// Noticef drops what is no trouble.
+// Noticef drops the message.
 func (*complaints) Noticef(string, ...any) {}
 
-// Debugf drops what is no trouble.
+// Debugf drops the message.
 func (*complaints) Debugf(string, ...any) {}
 
-// Tracef drops what is no trouble.
+// Tracef drops the message.
 func (*complaints) Tracef(string, ...any) {}

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 )
 
-// User and Password are accepted by every server of this package.
+// User and Password are the credentials of every server of this package.
 const (
 	User     = "koldun"
 	Password = "test-password"
@@ -24,7 +24,7 @@ type Server struct {
 	srv    *nats.Server
 }
 
-// Start runs a server on a loopback port of its own until the test ends.
+// Start runs a server on a free loopback port until the test ends.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, dir: tb.TempDir(), listen: porttest.Address(tb)}
@@ -33,13 +33,13 @@ func Start(tb testing.TB) *Server {
 	return s
 }
 
-// URL is where clients connect. It stays the same over restarts.
+// URL returns the address for clients. Restarts do not change it.
 func (s *Server) URL() string { return "nats://" + s.listen }
 
-// Clients is how many connections there are to the server, which runs.
+// Clients returns the number of connections to the server, which must run.
 func (s *Server) Clients() int { return s.srv.Clients() }
 
-// Stop stops the server and waits until it is gone.
+// Stop stops the server and waits for it.
 func (s *Server) Stop() {
 	if s.srv == nil {
 		return

@@ -12,11 +12,12 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// A Handler answers a request, or reports false to have it passed on.
+// A Handler answers a request, or reports false to pass it on.
 type Handler func(w http.ResponseWriter, r *http.Request) bool
 
-// Front stands in front of a gateway until the test ends, and has a handler
-// answer what the gateway cannot. The result is how to connect to it.
+// Front runs a proxy for a gateway until the test ends. A handler answers the
+// requests that the gateway does not support. Front returns the configuration
+// for clients.
 func Front(t testing.TB, to s3.Config, h Handler) s3.Config {
 	t.Helper()
 	target, err := url.Parse(to.Endpoint)

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// maxRules and maxRuleID bound a lifecycle configuration, as Amazon does.
+// maxRules and maxRuleID are Amazon's limits of a lifecycle configuration.
 const (
 	maxRules  = 1000
 	maxRuleID = 255
 )
 
-// lifecycle is what is checked of a configuration (docs.aws.amazon.com,
+// lifecycle has the checked fields of a configuration (docs.aws.amazon.com,
 // "PutBucketLifecycleConfiguration").
 type lifecycle struct {
 	XMLName xml.Name `xml:"LifecycleConfiguration"`
@@ -47,8 +47,8 @@ func (l lifecycle) valid() bool {
 	return len(l.Rules) > 0 && len(l.Rules) <= maxRules
 }
 
-// Lifecycles keeps the lifecycle rules of buckets, which the gateway does not
-// implement. Nobody carries them out.
+// Lifecycles stores the lifecycle rules of buckets, which the gateway does not
+// implement. It does not apply them.
 func Lifecycles() Handler {
 	var mu sync.Mutex
 	kept := map[string][]byte{}

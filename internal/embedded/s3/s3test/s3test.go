@@ -1,8 +1,8 @@
 // Package s3test gives tests a real S3 gateway.
 //
-// The gateway runs in a child process, which is the test binary started again:
-// so it neither changes the working directory of the tests nor counts in what
-// they measure of themselves. A package that uses it has
+// The gateway runs in a child process of the test binary, so that it affects
+// neither the working directory of the tests nor their measurements. A package
+// that uses it has
 //
 //	func TestMain(m *testing.M) { s3test.Main(m) }
 package s3test
@@ -27,21 +27,20 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// AccessKey and SecretKey are those of every gateway of this package.
+// AccessKey and SecretKey are the credentials of every gateway of this package.
 const (
 	AccessKey = "koldun-test"
 	SecretKey = "koldun-test-secret"
 )
 
-// dirEnv and listenEnv tell the child that it is one, and versionsEnv that it
-// is to keep versions.
+// dirEnv and listenEnv mark the child process, and versionsEnv enables versions.
 const (
 	dirEnv      = "KOLDUN_S3TEST_DIR"
 	listenEnv   = "KOLDUN_S3TEST_LISTEN"
 	versionsEnv = "KOLDUN_S3TEST_VERSIONS"
 )
 
-// shared is the gateway of this test binary: one, because each costs a process.
+// shared is the only gateway of this test binary, because each needs a process.
 var shared struct {
 	sync.Mutex
 	main    bool
@@ -54,12 +53,12 @@ var shared struct {
 // does not return.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Child reports whether this process is the gateway, and is to call Main at
-// once. Packages ask that have more to prepare.
+// Child reports whether this process is the gateway and must call Main at once.
+// It is for packages with a longer TestMain.
 func Child() bool { return os.Getenv(dirEnv) != "" }
 
-// Run is Main for packages that have more to clean up: it returns the exit
-// status, which the process has to end with.
+// Run is Main for packages that must clean up: it returns the exit status of the
+// process.
 func Run(m *testing.M) int {
 	if dir := os.Getenv(dirEnv); dir != "" {
 		return serve(dir, os.Getenv(listenEnv))
@@ -73,8 +72,8 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// serve is the life of the child: it ends with its standard input, which ends
-// with its parent.
+// serve runs the gateway in the child until its standard input closes, which
+// happens when the parent exits.
 func serve(dir, listen string) int {
 	srv, err := s3.Start(context.Background(), s3.Config{Dir: dir, Listen: listen, AccessKey: AccessKey, SecretKey: SecretKey, Versions: os.Getenv(versionsEnv) != ""})
 	if err != nil {
@@ -82,7 +81,7 @@ func serve(dir, listen string) int {
 		return 1
 	}
 	fmt.Println(srv.Endpoint())
-	// The library prints every broken connection there, and tests break many.
+	// The library prints every broken connection, and tests break many.
 	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
 		os.Stderr = null
 	}
@@ -101,14 +100,14 @@ type Gateway struct {
 	stdin    io.Closer
 }
 
-// Start runs a gateway of a test's own over a folder; listen is "" or
-// "host:port". It is killed when the test ends, at the latest.
+// Start runs a separate gateway for a test on a folder; listen is "" or
+// "host:port". The end of the test kills it.
 func Start(t testing.TB, dir, listen string) *Gateway {
 	t.Helper()
 	return run(t, dir, listen)
 }
 
-// StartVersioned is Start for a gateway that keeps old versions of objects.
+// StartVersioned is like Start, with old versions of objects.
 func StartVersioned(t testing.TB, dir string) *Gateway {
 	t.Helper()
 	return run(t, dir, "", versionsEnv+"=1")
@@ -155,7 +154,7 @@ func start(dir, listen string, env ...string) (*Gateway, error) {
 	return &Gateway{Endpoint: endpoint, cmd: cmd, stdin: stdin}, nil
 }
 
-// readEndpoint skips what the library says before.
+// readEndpoint skips the output of the library.
 func readEndpoint(stdout io.Reader) (string, error) {
 	lines := bufio.NewReader(stdout)
 	for {
@@ -166,32 +165,32 @@ func readEndpoint(stdout io.Reader) (string, error) {
 	}
 }
 
-// Kill ends the gateway at once. It may be called more than once.
+// Kill kills the gateway. It may be called more than once.
 func (g *Gateway) Kill() {
 	_ = g.stdin.Close()
 	_ = g.cmd.Process.Kill()
 	_ = g.cmd.Wait()
 }
 
-// Config is how to connect.
+// Config returns the configuration for clients.
 func (g *Gateway) Config() s3store.Config {
 	return s3store.Config{Endpoint: g.Endpoint, Region: s3.Region, AccessKey: AccessKey, SecretKey: SecretKey}
 }
 
-// A Bucket is a fresh bucket.
+// A Bucket is a new bucket.
 type Bucket struct {
 	Name   string
 	Config s3store.Config
 	Client *awss3.Client
 }
 
-// New makes a bucket on the gateway of this test binary.
+// New creates a bucket on the gateway of this test binary.
 func New(t testing.TB) *Bucket {
 	t.Helper()
 	return NewOn(t, sharedGateway(t))
 }
 
-// NewOn makes a bucket on a gateway.
+// NewOn creates a bucket on a gateway.
 func NewOn(t testing.TB, g *Gateway) *Bucket {
 	t.Helper()
 	b := &Bucket{Name: fmt.Sprintf("test-%d-%d", os.Getpid(), shared.buckets.Add(1)), Config: g.Config()}
@@ -205,7 +204,7 @@ func NewOn(t testing.TB, g *Gateway) *Bucket {
 	return b
 }
 
-// Store is the bucket from a prefix on.
+// Store returns the bucket as a Store with a key prefix.
 func (b *Bucket) Store(t testing.TB, prefix string) objectstore.Store {
 	t.Helper()
 	s, err := s3store.New(b.Client, b.Name, prefix)
@@ -215,7 +214,7 @@ func (b *Bucket) Store(t testing.TB, prefix string) objectstore.Store {
 	return s
 }
 
-// Uploads counts the unfinished multipart uploads.
+// Uploads returns the number of unfinished multipart uploads.
 func (b *Bucket) Uploads(t testing.TB) int {
 	t.Helper()
 	out, err := b.Client.ListMultipartUploads(context.Background(), &awss3.ListMultipartUploadsInput{Bucket: &b.Name})
