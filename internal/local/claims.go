@@ -8,8 +8,8 @@ import (
 
 const defaultNamespace = "default"
 
-// checkClaims gives claims a namespace, and refuses what cannot be told apart
-// or does not belong into a claims file.
+// checkClaims sets the namespace of claims, and refuses duplicates and kinds that
+// do not belong into a claims file.
 func checkClaims(claims []Object) ([]Object, error) {
 	if len(claims) == 0 {
 		return nil, fault.Errorf(fault.Invalid, "cannot run claims: there are none")

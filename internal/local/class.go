@@ -2,17 +2,17 @@ package local
 
 import "strings"
 
-// A class says what is done with objects of a kind.
+// A class selects how objects of a kind are handled.
 type class int
 
 const (
-	foreignClass   class = iota // kept, and reported as not run here
-	plainClass                  // kept: nothing on one machine comes of it
-	secretClass                 // a Secret or ConfigMap, kept for pods
+	foreignClass   class = iota // stored, and reported as not run here
+	plainClass                  // stored, without effect on one machine
+	secretClass                 // a Secret or ConfigMap, stored for pods
 	compositeClass              // composed
-	managedClass                // brought about by Managed
+	managedClass                // reconciled by Managed
 	workloadClass               // processes that are kept running
-	jobClass                    // processes that run to their end
+	jobClass                    // processes that run to completion
 	serviceClass                // a port
 )
 

@@ -2,37 +2,35 @@ package local
 
 import "context"
 
-// A Composer says what a composite consists of. It is a pure function of its
-// arguments, which it leaves as they are, and does not block.
+// A Composer computes the composed resources of a composite. It is a pure
+// function of its arguments, does not change them, and does not block.
 type Composer interface {
-	// Compose is given the composite with its status, those of its composed
-	// resources that exist by their names among its resources, and what it
-	// required before by the keys of its requirements: an empty slice if there
-	// is no such object, no entry if nobody has looked yet.
+	// Compose gets the composite with its status, its existing composed
+	// resources by name, and the objects of earlier requirements by key: an
+	// empty slice if no object matches, and no entry before the lookup.
 	//
-	// An error is final as long as nothing of that changes.
+	// An error is final until an argument changes.
 	Compose(ctx context.Context, xr Object, observed map[string]Object, required map[string][]Object) (Composed, error)
 }
 
 // Composed is the answer of a Composer.
 type Composed struct {
-	// Desired objects by a name that is unique in the composite. Without a
-	// name or namespace they get one after the composite.
+	// Desired objects by a name that is unique in the composite. Objects without
+	// a name or namespace get those of the composite, with a suffix.
 	Desired map[string]Object
-	// Ready says which of them are ready. One that is not in it is ready when
-	// its own condition Ready is true.
+	// Ready reports which of them are ready. An object without an entry is ready
+	// when its own condition Ready is true.
 	Ready map[string]bool
-	// Unready says that the composite is not ready, whatever it composes.
+	// Unready means that the composite is not ready, regardless of its resources.
 	Unready bool
-	// Status is the composite's, without conditions.
+	// Status is the status of the composite, without conditions.
 	Status map[string]any
-	// Conditions of the composite. Ready and Synced are not the Composer's to
-	// set.
+	// Conditions of the composite, except Ready and Synced.
 	Conditions []Condition
-	// Results are for people, but a Fatal one discards Desired.
+	// Results are messages for users. A Fatal result discards Desired.
 	Results []Result
-	// Requirements are objects to be looked up; Compose is called again with
-	// what was found.
+	// Requirements select objects to look up. Compose is called again with the
+	// objects found.
 	Requirements map[string]Requirement
 }
 
@@ -54,7 +52,7 @@ const (
 	False = "False"
 )
 
-// A Severity says how bad a Result is.
+// A Severity is the severity of a Result.
 type Severity string
 
 // The severities.
@@ -64,7 +62,7 @@ const (
 	Fatal   Severity = "Fatal"
 )
 
-// A Result is something that a Composer has to say.
+// A Result is a message of a Composer.
 type Result struct {
 	Severity Severity
 	Reason   string

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// maxSettle is how often composites are composed without any news from
-	// outside. More are a circle of compositions that never agree.
+	// maxSettle limits compositions without an external change. More mean a
+	// cycle of compositions that never settle.
 	maxSettle = 200
 
 	compositeLabel = "crossplane.io/composite"
 	roleAnnotation = "crossplane.io/composition-resource-name"
 )
 
-// compositeState is what an entry of a composite has besides.
+// compositeState has the additional fields of a composite's entry.
 type compositeState struct {
 	requirements map[string]Requirement
 	desired      []string        // names of the composed resources
-	ready        map[string]bool // as the Composer said
-	unready      bool            // as the Composer said of the composite itself
+	ready        map[string]bool // from the Composer
+	unready      bool            // from the Composer, for the composite itself
 	fatal        string          // the message of a Fatal result
 	conditions   map[string]Condition
 }
@@ -47,7 +47,7 @@ func (l *Local) composeAll() {
 		if len(l.dirty) == 0 {
 			return
 		}
-		// Oldest first: parents before children, and the same way every time.
+		// Oldest first: parents before children, in a stable order.
 		for _, key := range slices.Clone(l.order) {
 			if e := l.table[key]; l.dirty[key] && e != nil && !l.ending {
 				delete(l.dirty, key)
@@ -61,7 +61,7 @@ func (l *Local) composeAll() {
 	clear(l.dirty)
 }
 
-// compose composes one composite and brings about what it desires.
+// compose composes one composite and applies its desired objects.
 func (l *Local) compose(e *entry) {
 	if e.removing {
 		return
@@ -82,7 +82,7 @@ func (l *Local) compose(e *entry) {
 	l.concludeComposite(e, composed, trouble)
 }
 
-// weigh tells of warnings, once, and notes what is fatal.
+// weigh reports each warning once, and records fatal results.
 func (l *Local) weigh(e *entry, results []Result) {
 	var warnings []error
 	for _, r := range results {
@@ -96,7 +96,7 @@ func (l *Local) weigh(e *entry, results []Result) {
 	l.troubled(e, errors.Join(warnings...))
 }
 
-// desiredOf computes what a composite consists of.
+// desiredOf computes the desired objects of a composite.
 func (l *Local) desiredOf(e *entry) (Composed, error) {
 	observed := map[string]Object{}
 	for role, key := range e.children {
@@ -123,7 +123,7 @@ func (l *Local) find(namespace string, r Requirement) []Object {
 	return found
 }
 
-// bring applies what is desired and removes what is not any more.
+// bring applies desired objects and removes those that are no longer desired.
 func (l *Local) bring(e *entry, desired map[string]Object) error {
 	var errs []error
 	for _, role := range sortedKeys(desired) {
@@ -133,7 +133,7 @@ func (l *Local) bring(e *entry, desired map[string]Object) error {
 			continue
 		}
 		if old, ok := e.children[role]; ok && old != obj.Key() {
-			l.remove(old) // another object has the role; when the old one is gone it is dirty again
+			l.remove(old) // another object takes the role; the composite is dirty again when the old one is removed
 			continue
 		}
 		if err := l.apply(obj, e.key, role); err != nil {
@@ -148,7 +148,8 @@ func (l *Local) bring(e *entry, desired map[string]Object) error {
 	return errors.Join(errs...)
 }
 
-// adopt gives a desired object what Crossplane gives to one.
+// adopt sets the name, namespace, labels and annotations that Crossplane sets on
+// desired objects.
 func adopt(desired Object, owner Key, role string) (Object, error) {
 	obj, err := normal(desired)
 	if err != nil {
@@ -199,12 +200,12 @@ func (l *Local) concludeComposite(e *entry, composed Composed, trouble error) {
 	status, _ := fields(e.obj["status"])
 	next := map[string]any{}
 	if e.composite.fatal != "" {
-		maps.Copy(next, status) // a composition that failed says nothing of it
+		maps.Copy(next, status) // a failed composition has no status
 	}
 	maps.Copy(next, composed.Status)
 	next["conditions"] = stamp(conditions, status["conditions"])
 	if l.setStatus(e, next) {
-		l.dirty[e.key] = true // the status is an input, too
+		l.dirty[e.key] = true // the status is an input as well
 	}
 	e.blocked = ""
 	if trouble != nil {
@@ -214,7 +215,7 @@ func (l *Local) concludeComposite(e *entry, composed Composed, trouble error) {
 	l.setReady(e, ready.Status == True, ready.Message)
 }
 
-// readiness is a composite's condition Ready, as Crossplane computes it.
+// readiness returns a composite's condition Ready, as Crossplane computes it.
 func (l *Local) readiness(e *entry) Condition {
 	if e.composite.fatal != "" {
 		return Condition{Type: Ready, Status: False, Reason: "Creating", Message: e.composite.fatal}
@@ -243,7 +244,7 @@ func (l *Local) childReady(e *entry, role string) bool {
 	return child != nil && condition(child.obj, Ready).Status == True
 }
 
-// tellConditions tells of conditions with a new status or reason.
+// tellConditions reports conditions with a new status or reason.
 func (l *Local) tellConditions(e *entry, conditions []Condition) {
 	before := e.composite.conditions
 	e.composite.conditions = map[string]Condition{}
@@ -257,8 +258,8 @@ func (l *Local) tellConditions(e *entry, conditions []Condition) {
 	}
 }
 
-// stamp gives conditions the time of their last transition. A time alone does
-// not make a status different, because it stays when nothing else changes.
+// stamp sets the time of the last transition of conditions. It keeps the time if
+// nothing else changes, so the time alone never changes a status.
 func stamp(conditions []Condition, before any) []any {
 	list, _ := before.([]any)
 	old := map[string]map[string]any{}
@@ -282,8 +283,7 @@ func stamp(conditions []Condition, before any) []any {
 	return out
 }
 
-// condition is the object's condition of a type, the zero Condition if there
-// is none.
+// condition returns the object's condition of a type, or the zero Condition.
 func condition(o Object, kind string) Condition {
 	var list []Condition
 	if err := o.Decode(&list, "status", "conditions"); err != nil {

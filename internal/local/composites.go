@@ -2,16 +2,16 @@ package local
 
 import "sync"
 
-// composites are the composites that are there. Safe for concurrent use.
+// composites holds the existing composites. It is safe for concurrent use.
 type composites struct {
 	mu  sync.Mutex
 	all map[Key]Composite
 }
 
-// A Composite is one that is there, with its status.
+// A Composite is an existing composite with its status.
 type Composite struct {
 	Object Object
-	Owner  Key // the zero Key for what the claims file holds
+	Owner  Key // the zero Key for objects of the claims file
 }
 
 func newComposites() *composites { return &composites{all: map[Key]Composite{}} }
@@ -28,8 +28,8 @@ func (c *composites) remove(k Key) {
 	delete(c.all, k)
 }
 
-// Composites are all composites of a kind in a namespace, in no order, for a
-// Managed that makes some. Safe for concurrent use.
+// Composites returns all composites of a kind in a namespace, in no order. A
+// Managed that creates composites uses it. It is safe for concurrent use.
 func (l *Local) Composites(kind, namespace string) []Composite {
 	l.composites.mu.Lock()
 	defer l.composites.mu.Unlock()
@@ -42,8 +42,8 @@ func (l *Local) Composites(kind, namespace string) []Composite {
 	return out
 }
 
-// noteComposite keeps the composites up to date, and has who made one look at
-// it; everybody looks at what nobody made.
+// noteComposite updates the composites. It reconciles the managed resource that
+// created the composite, or all of them if none did.
 func (l *Local) noteComposite(e *entry) {
 	if classOf(e.key) != compositeClass {
 		return

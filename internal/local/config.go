@@ -8,40 +8,40 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Config says what to run and with whom. Fields without a default are
-// required.
+// A Config holds the claims to run and the parts that run them. Fields without
+// a default are required.
 type Config struct {
-	// Claims are the objects to begin with: composites, managed resources,
-	// Secrets, ConfigMaps. They have been checked against their schemas.
+	// Claims are the objects of the claims file: composites, managed resources,
+	// Secrets and ConfigMaps, validated by their schemas.
 	Claims []Object
-	// Data is where volumes and logs are.
+	// Data is the folder for volumes and logs.
 	Data *Data
 
 	Composer Composer
 	Managed  Managed
-	Observer Observer // default: nobody is told
+	Observer Observer // default: none
 
-	// Binary is the absolute path of the program that containers of OwnImage
-	// run; it calls process.ExitWithParent first of all.
+	// Binary is the absolute path of the program of containers with OwnImage. It
+	// must call process.ExitWithParent first.
 	Binary   string
 	OwnImage string
-	// Env are KEY=VALUE for every process. What a container sets wins.
+	// Env are KEY=VALUE for every process. Variables of containers override them.
 	Env []string
 
-	// Ports maps a Service to the local port that stands for it: "NAME" for
-	// its only or first port, "NAME:PORT" for any. 0 takes a free one. Without
-	// an entry it is the Service's own port.
+	// Ports maps Services to local ports: "NAME" is a Service's only or first
+	// port, "NAME:PORT" any of them. 0 takes a free port. The default is the
+	// Service's own port.
 	Ports map[string]int
 
-	// FinalReason tells whether a reason of the condition Serving can only be
-	// mended by somebody. Default: none is final.
+	// FinalReason reports whether waiting cannot resolve a reason of the condition
+	// Serving. Default: no reason is final.
 	FinalReason func(reason string) bool
 
-	// Grace is how long a process may take to end, at most. Default 10 s.
+	// Grace limits the time for a process to exit. Default 10 s.
 	Grace time.Duration
-	// Poll is how often a managed resource is looked at that is not ready and
-	// changes; others are looked at less, and all of them whenever a Job begins
-	// or ends. Default 500 ms.
+	// Poll is the poll interval of managed resources that are not ready and
+	// change. Others are polled less often, and all of them when a Job starts or
+	// ends. Default 500 ms.
 	Poll time.Duration
 
 	Logger *slog.Logger // default: slog.Default()

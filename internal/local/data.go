@@ -13,22 +13,22 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Data is a folder that one process has for itself:
+// Data is a folder that one process uses exclusively:
 //
-//	lock           held as long as the process lives
-//	volumes/       claims, by namespace and name; kept
-//	run/           what pods have while they live; emptied at the start
-//	logs/          logs/POD/CONTAINER.log; begun anew at the start
-//	logs.previous/ the logs of the run before
+//	lock           held while the process runs
+//	volumes/       volume claims, by namespace and name; kept
+//	run/           files of running pods; emptied at the start
+//	logs/          logs/POD/CONTAINER.log; emptied at the start
+//	logs.previous/ the logs of the previous run
 //
-// and whatever else its owner puts into folders of their own.
+// and other folders of its owner.
 type Data struct {
 	dir  string
 	lock *os.File
 }
 
-// OpenData takes a folder, makes it if need be, and clears away what a killed
-// process has left. If another process has it, that is a Conflict.
+// OpenData locks a folder, creates it if absent, and removes the remains of a
+// killed process. If another process uses the folder, the error is a Conflict.
 func OpenData(dir string) (*Data, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -49,17 +49,17 @@ func OpenData(dir string) (*Data, error) {
 	return d, nil
 }
 
-// Path is a path in the folder.
+// Path returns a path in the folder.
 func (d *Data) Path(elem ...string) string {
 	return filepath.Join(append([]string{d.dir}, elem...)...)
 }
 
-// Close gives the folder up.
+// Close releases the folder.
 func (d *Data) Close() error { return d.lock.Close() }
 
-// clean removes what only a running process needs. Processes of a killed run
-// are not looked for: they end by themselves (process.ExitWithParent), and a
-// process id that was written down may be somebody else's by now.
+// clean removes files that only a running process needs. It does not look for
+// processes of a killed run: they exit (process.ExitWithParent), and a stored
+// process id may belong to another process by now.
 func (d *Data) clean() error {
 	if err := os.RemoveAll(d.Path("run")); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (d *Data) clean() error {
 	return nil
 }
 
-// takeLock locks a file until it is closed or the process ends. The process id
-// in it is for the message only.
+// takeLock locks a file until it is closed or the process ends. The file holds
+// the process id only for the error message of others.
 func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // likewise
 	if err != nil {
@@ -109,7 +109,7 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// diskFault is the kind of an error of the file system.
+// diskFault returns the kind of an error of the file system.
 func diskFault(err error) fault.Kind {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -6,45 +6,45 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// An Observer is told what happens. Observe is never called from two
-// goroutines at once, and holds everything up until it returns.
+// An Observer gets all events. Calls of Observe are never concurrent, and
+// everything waits for their return.
 type Observer interface {
 	Observe(Event)
 }
 
-// ObserverFunc is a function that observes.
+// ObserverFunc is a function as an Observer.
 type ObserverFunc func(Event)
 
 // Observe calls f.
 func (f ObserverFunc) Observe(e Event) { f(e) }
 
-// An EventType says what has happened, and which fields of the Event tell more.
+// An EventType is the type of an Event. It determines the fields that are set.
 type EventType string
 
 // The event types.
 const (
-	Added            EventType = "Added"            // an object is new: Owner, Role
-	Removed          EventType = "Removed"          // an object is gone
-	BecameReady      EventType = "BecameReady"      // Message may say how far: "1/1"
-	BecameUnready    EventType = "BecameUnready"    // Message says why
+	Added            EventType = "Added"            // an object was added: Owner, Role
+	Removed          EventType = "Removed"          // an object was removed
+	BecameReady      EventType = "BecameReady"      // Message may hold the count: "1/1"
+	BecameUnready    EventType = "BecameUnready"    // Message holds the cause
 	ConditionChanged EventType = "ConditionChanged" // of a composite: Condition
 	ProgressMade     EventType = "ProgressMade"     // of a managed resource: Progress
 	ProcessStarted   EventType = "ProcessStarted"   // Pod, Container, PID
-	ProcessEnded     EventType = "ProcessEnded"     // Pod, Container, Message, and RestartIn if there is another try
-	JobEnded         EventType = "JobEnded"         // Message; Failed says how
+	ProcessEnded     EventType = "ProcessEnded"     // Pod, Container, Message, and RestartIn if it restarts
+	JobEnded         EventType = "JobEnded"         // Message, Failed
 	Listening        EventType = "Listening"        // a Service's port is open: Endpoint
-	NotRunHere       EventType = "NotRunHere"       // Message says why
-	Trouble          EventType = "Trouble"          // something went wrong and is tried again: Message
-	Stopping         EventType = "Stopping"         // everything is being stopped; no Object
-	Stopped          EventType = "Stopped"          // nothing runs any more; no Object
+	NotRunHere       EventType = "NotRunHere"       // Message holds the cause
+	Trouble          EventType = "Trouble"          // an error that will be retried: Message
+	Stopping         EventType = "Stopping"         // the shutdown starts; no Object
+	Stopped          EventType = "Stopped"          // the shutdown is complete; no Object
 )
 
-// An Event is something that happened.
+// An Event is a change in the table or of a process.
 type Event struct {
 	Time   time.Time
 	Type   EventType
 	Object Key
-	Owner  Key    // the zero Key for what the claims file holds
+	Owner  Key    // the zero Key for objects of the claims file
 	Role   string // the object's name among its owner's composed resources
 
 	Message   string
@@ -52,7 +52,7 @@ type Event struct {
 	Pod       string
 	Container string
 	PID       int
-	RestartIn time.Duration // 0: not tried again
+	RestartIn time.Duration // 0: no restart
 	Condition Condition
 	Progress  progress.Report
 	Endpoint  Endpoint
@@ -61,6 +61,6 @@ type Event struct {
 // An Endpoint is a port of a Service on this machine.
 type Endpoint struct {
 	Service Key
-	Port    int    // as the Service has it
-	Address string // 127.0.0.1:PORT, where it can be reached
+	Port    int    // of the Service
+	Address string // local address, 127.0.0.1:PORT
 }

@@ -9,12 +9,12 @@ import (
 // A follow is the watch of one managed resource, if its Managed has one.
 type follow struct {
 	ctx  context.Context //nolint:containedctx // of the unit; each watch is one below it
-	spec any             // that is watched
+	spec any             // the watched spec
 	end  context.CancelFunc
 	over chan struct{} // closed when the watch has ended
 }
 
-// begin watches, or watches anew if the spec has changed.
+// begin starts the watch, and restarts it if the spec has changed.
 func (f *follow) begin(m *managedUnit) {
 	w, ok := m.l.cfg.Managed.(Watcher)
 	if !ok {
@@ -34,7 +34,7 @@ func (f *follow) begin(m *managedUnit) {
 		defer close(over)
 		defer cancel()
 		if before != nil {
-			<-before // never two of one object at once
+			<-before // an object has at most one watch
 		}
 		if err := w.Watch(ctx, obj, m.lookNow); err != nil {
 			m.l.post(func() { m.l.trouble(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })

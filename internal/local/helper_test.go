@@ -17,8 +17,8 @@ import (
 	"github.com/gorizond/koldun/internal/local/process"
 )
 
-// The test binary is the program that containers run, too: the first argument
-// says what it does there.
+// The test binary is also the program of containers: the first argument selects
+// what it does.
 func TestMain(m *testing.M) {
 	if os.Getenv("KOLDUN_TEST_CHILD") == "" {
 		os.Exit(m.Run())
@@ -69,8 +69,8 @@ func touch(path, content string) {
 	}
 }
 
-// childServe answers on a port with its process id, and is ready as long as the
-// file exists, if one is named.
+// childServe answers on a port with its process id. If a file is named, it is
+// ready while the file exists.
 func childServe(args []string) int {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -91,7 +91,7 @@ func childServe(args []string) int {
 	return 1
 }
 
-// childFailTimes fails the first n times, counting in a folder that stays.
+// childFailTimes fails the first n times. It counts in a persistent folder.
 func childFailTimes(args []string) int {
 	n, _ := strconv.Atoi(args[0])
 	path := filepath.Join(os.Getenv("KOLDUN_DIR_DATA"), "count")
@@ -104,7 +104,7 @@ func childFailTimes(args []string) int {
 	return 75
 }
 
-// childGrandchild starts a process of its own, and tells both process ids.
+// childGrandchild starts a child process, and prints both process ids.
 func childGrandchild(args []string) int {
 	r, w, _ := os.Pipe()
 	p, err := os.StartProcess(os.Args[0], []string{os.Args[0], "sleep"}, &os.ProcAttr{
@@ -118,7 +118,7 @@ func childGrandchild(args []string) int {
 	select {}
 }
 
-// childUp runs a Local that is going to be killed.
+// childUp runs a Local until it is killed.
 func childUp(args []string) int {
 	data, err := OpenData(args[0])
 	if err != nil {

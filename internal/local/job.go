@@ -10,15 +10,15 @@ import (
 	"github.com/gorizond/koldun/internal/local/pod"
 )
 
-// A failed attempt is repeated after firstRetry, twice as long each time, at
-// most lastRetry. Kubernetes waits ten seconds and more; what fails here fails
-// for reasons of one machine, and somebody is watching.
+// A failed attempt is retried after firstRetry, then after twice as long each
+// time up to lastRetry. Kubernetes waits ten seconds and more; here a user is
+// watching.
 const (
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 15 * time.Second
 )
 
-// A job runs the pod of a Job to its end: one pod, completed once.
+// A job runs the pod of a Job to completion: one pod, completed once.
 type job struct {
 	l    *Local
 	e    *entry
@@ -49,7 +49,7 @@ type failureRule struct {
 	} `json:"onExitCodes"`
 }
 
-// A verdict is what a Job makes of a failed attempt.
+// A verdict is the decision of a Job about a failed attempt.
 type verdict string
 
 const (
@@ -58,7 +58,7 @@ const (
 	count   verdict = "Count"
 )
 
-// judge applies the first rule that fits, as Kubernetes does.
+// judge applies the first matching rule, as Kubernetes does.
 func (s jobSpec) judge(r pod.Result) verdict {
 	for _, rule := range s.PodFailurePolicy.Rules {
 		on := rule.OnExitCodes
@@ -81,7 +81,7 @@ func (s jobSpec) backoffLimit() int {
 
 func (j *job) apply() {
 	if j.running || j.over {
-		return // the spec of a Job does not change
+		return // the spec of a Job is immutable
 	}
 	err := fault.As(fault.Invalid, j.e.obj.Decode(&j.spec, "spec"))
 	if err == nil {
@@ -138,14 +138,14 @@ func (j *job) start() {
 	})
 }
 
-// A jobState is how far a Job is.
+// A jobState is the state of a Job.
 type jobState struct {
 	active, succeeded, failed int
-	reason                    string // why it has failed for good, "" if it has not
+	reason                    string // why it has failed finally, or ""
 	message                   string
 }
 
-// run makes attempts until one succeeds, or none may be made any more.
+// run makes attempts until one succeeds or no more are allowed.
 func (j *job) run(ctx context.Context, plan *pod.Plan, began time.Time) jobState {
 	if s := j.spec.ActiveDeadlineSeconds; s != nil {
 		var cancel context.CancelFunc

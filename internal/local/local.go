@@ -14,12 +14,12 @@ import (
 
 // A Local runs claims on this machine.
 //
-// Its fields belong to the goroutine of Run, unless they say otherwise.
+// The goroutine of Run owns all fields without another comment.
 type Local struct {
 	cfg     Config
 	ctx     context.Context //nolint:containedctx // of Run; what units start outlives the call that starts it
 	inbox   chan func()     // any goroutine sends, through post
-	closed  chan struct{}   // closed when the inbox is not read any more
+	closed  chan struct{}   // closed when the inbox is no longer read
 	machine *pod.Machine
 	ports   *pod.Ports
 	runners sync.WaitGroup
@@ -37,7 +37,7 @@ type Local struct {
 	outcome outcome // safe for concurrent use
 }
 
-// New checks claims and takes them in. Nothing runs before Run.
+// New checks and stores claims. Nothing runs before Run.
 func New(cfg Config) (*Local, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -61,10 +61,10 @@ func New(cfg Config) (*Local, error) {
 	}, nil
 }
 
-// Run runs the claims until ctx ends, then stops everything in order, and
-// returns nil when nothing is left. It returns an error, likewise with nothing
-// left, if the claims cannot be run at all on this machine, such as when a
-// Service's port is in use. To be called once.
+// Run runs the claims until ctx ends, stops everything in order, and returns nil
+// when nothing runs. It stops everything and returns an error if this machine
+// cannot run the claims, for example because a Service's port is in use. Call it
+// once.
 func (l *Local) Run(ctx context.Context) error {
 	tether, err := process.NewTether()
 	if err != nil {
@@ -73,7 +73,7 @@ func (l *Local) Run(ctx context.Context) error {
 	defer tether.Close()
 	l.machine = &pod.Machine{Tether: tether, Binary: l.cfg.Binary, Logs: l.cfg.Data.Path("logs"), Grace: l.cfg.Grace}
 
-	// What runs outlives ctx: it is stopped step by step.
+	// Processes outlive ctx, because they are stopped step by step.
 	running, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	l.ctx = running
@@ -91,10 +91,9 @@ func (l *Local) Run(ctx context.Context) error {
 	return l.fatal
 }
 
-// Apply takes other claims in place of those so far: what is new or changed is
-// brought about, and what is missing removed. It blocks until they are taken in,
-// and refuses claims that New would refuse, changing nothing. To be called while
-// Run runs.
+// Apply replaces the claims: it applies new and changed ones, and removes missing
+// ones. It blocks until the claims are stored. It refuses claims that New would
+// refuse, and then changes nothing. Call it while Run runs.
 func (l *Local) Apply(claims []Object) error {
 	claims, err := checkClaims(claims)
 	if err != nil {
@@ -110,7 +109,7 @@ func (l *Local) Apply(claims []Object) error {
 	}
 }
 
-// exchange makes claims the roots.
+// exchange replaces the roots by claims.
 func (l *Local) exchange(claims []Object) error {
 	if l.ending {
 		return fault.Errorf(fault.Interrupted, "cannot apply claims: everything is being stopped")
@@ -132,7 +131,7 @@ func (l *Local) exchange(claims []Object) error {
 	return errors.Join(errs...)
 }
 
-// loop composes and takes messages until ctx ends or something fatal happens.
+// loop composes and handles messages until ctx ends or a fatal error occurs.
 func (l *Local) loop(ctx context.Context) {
 	for {
 		if l.fatal == nil {
@@ -152,8 +151,8 @@ func (l *Local) loop(ctx context.Context) {
 	}
 }
 
-// takeWaiting takes the messages that are there already, so that a burst of
-// them costs one composition.
+// takeWaiting handles all waiting messages, so that a burst causes one
+// composition.
 func (l *Local) takeWaiting() {
 	for range cap(l.inbox) {
 		select {
@@ -165,13 +164,13 @@ func (l *Local) takeWaiting() {
 	}
 }
 
-// drain ends the inbox when nobody is left who could use it.
+// drain closes the inbox when no goroutine uses it any more.
 func (l *Local) drain() {
 	close(l.closed)
 	l.runners.Wait()
 }
 
-// post hands f to the goroutine of Run. After its end f is dropped.
+// post sends f to the goroutine of Run. After the end of Run it drops f.
 func (l *Local) post(f func()) {
 	select {
 	case l.inbox <- f:
@@ -179,14 +178,14 @@ func (l *Local) post(f func()) {
 	}
 }
 
-// fail ends Run. The first error counts.
+// fail ends Run with the first error.
 func (l *Local) fail(err error) {
 	if l.fatal == nil {
 		l.fatal = err
 	}
 }
 
-// tell passes an event on.
+// tell sends an event to the observer.
 func (l *Local) tell(e Event) {
 	e.Time = time.Now()
 	if known := l.table[e.Object]; known != nil {
@@ -195,8 +194,8 @@ func (l *Local) tell(e Event) {
 	l.cfg.Observer.Observe(e)
 }
 
-// troubled reports what is wrong with an object now, if anything, unless it has
-// been reported last time.
+// troubled reports the current error of an object, if any, unless it was the last
+// one reported.
 func (l *Local) troubled(e *entry, err error) {
 	text := ""
 	if err != nil {
@@ -208,7 +207,7 @@ func (l *Local) troubled(e *entry, err error) {
 	e.trouble = text
 }
 
-// trouble reports something that will be tried again.
+// trouble reports an error that will be retried.
 func (l *Local) trouble(about Key, err error) {
 	l.cfg.Logger.Debug("trouble", "object", about.String(), "kind", fault.KindOf(err), "error", err)
 	l.tell(Event{Type: Trouble, Object: about, Message: err.Error()})

@@ -1,4 +1,4 @@
-// Package demand observes which pools of runners are asked for.
+// Package demand observes which pools of runners are in demand.
 package demand
 
 import (
@@ -15,24 +15,24 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// A Spec says whose demand is meant.
+// A Spec selects the demand of one namespace.
 type Spec struct {
 	Namespace   string `json:"namespace"`             // of the models
-	MaxIsolated int    `json:"maxIsolated,omitempty"` // pools kept apart that are listed at most
-	// Session is what the Session of each pool is made of. Nil: none is made.
+	MaxIsolated int    `json:"maxIsolated,omitempty"` // limit of listed isolated pools
+	// Session is the template of the Session of each pool; nil creates none.
 	Session *external.Template `json:"session,omitempty"`
-	// Taken are the keys of pools that Sessions of others serve.
+	// Taken are the keys of pools that other Sessions serve.
 	Taken map[string]bool `json:"-"`
-	// Known is what an earlier observation has listed. It stays listed as long
-	// as it is live; what is new is listed paced.
+	// Known is the list of an earlier observation. Its live entries stay listed;
+	// a budget limits the rate of new entries.
 	Known []Session `json:"-"`
 }
 
-// A Session is a pool that is asked for.
+// A Session is a pool in demand.
 type Session struct {
 	Key      string `json:"key"`
 	Model    string `json:"model"`
-	Isolated bool   `json:"isolated,omitempty"` // kept apart for a tenant or conversation
+	Isolated bool   `json:"isolated,omitempty"` // separate for a tenant or conversation
 }
 
 // A Status lists the pools, by key.
@@ -47,7 +47,7 @@ type Client struct {
 	live  *live
 	feed  *feed.Feed
 
-	mu      sync.Mutex // guards ledgers and what they hold
+	mu      sync.Mutex // guards ledgers and their fields
 	ledgers map[whose]*ledger
 }
 
@@ -59,13 +59,13 @@ type whose struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client.
+// New returns a Client.
 func New(b *bus.Bus) *Client {
 	l := &live{bus: b, sessions: map[string]registry.Demand{}}
 	return &Client{bus: b, table: registry.Demands(b), live: l, feed: feed.New(l.follow), ledgers: map[whose]*ledger{}}
 }
 
-// Observe lists the pools. It reads the bucket, unless somebody watches it.
+// Observe lists the pools. It reads the bucket unless a watch is running.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	o := external.Observation[Status]{Exists: true, UpToDate: true}
 	if !c.bus.Connected() {
@@ -88,9 +88,9 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, nil
 }
 
-// Watch calls changed whenever Observe has something else to list, until ctx
-// ends; it returns nil then. One watch of the bucket serves all callers.
-// changed is called from one goroutine at a time and should not block for long.
+// Watch calls changed whenever the result of Observe changes, until ctx ends;
+// it then returns nil. One watch of the bucket serves all callers. Watch calls
+// changed from one goroutine at a time, and changed should not block for long.
 func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	news, stop := c.feed.Follow(s.Namespace)
 	defer stop()
@@ -120,7 +120,7 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	}
 }
 
-// list enters what is live into the ledger of the spec.
+// list updates the ledger of the spec with the live pools.
 func (c *Client) list(s Spec, all []registry.Demand, settled time.Time) ([]Session, time.Time) {
 	mine := make([]Session, 0, len(all))
 	for _, d := range all {
@@ -134,7 +134,7 @@ func (c *Client) list(s Spec, all []registry.Demand, settled time.Time) ([]Sessi
 	return c.ledger(s).enter(mine, s.MaxIsolated, settled, time.Now())
 }
 
-// hold keeps the ledger of a spec until release is called, once.
+// hold keeps the ledger of a spec until the only call of release.
 func (c *Client) hold(s Spec) (release func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +149,7 @@ func (c *Client) hold(s Spec) (release func()) {
 	}
 }
 
-// ledger is called with mu held.
+// ledger returns the ledger of a spec. The caller holds mu.
 func (c *Client) ledger(s Spec) *ledger {
 	id := whose{s.Namespace, s.MaxIsolated}
 	l := c.ledgers[id]
@@ -160,11 +160,11 @@ func (c *Client) ledger(s Spec) *ledger {
 	return l
 }
 
-// Create has nothing to do.
+// Create does nothing.
 func (c *Client) Create(context.Context, Spec) error { return nil }
 
-// Update has nothing to do.
+// Update does nothing.
 func (c *Client) Update(context.Context, Spec) error { return nil }
 
-// Delete has nothing to do: demand ends by itself.
+// Delete does nothing: demand expires.
 func (c *Client) Delete(context.Context, Spec) error { return nil }

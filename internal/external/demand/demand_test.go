@@ -60,7 +60,7 @@ func (w *world) observe(t *testing.T, s demand.Spec) []demand.Session {
 	return o.Status.Sessions
 }
 
-// watch returns a channel of the lists that follow each change.
+// watch returns a channel with the list after each change.
 func (w *world) watch(t *testing.T, s demand.Spec) <-chan []demand.Session {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -107,7 +107,7 @@ func TestObserveListsItsNamespaceOnly(t *testing.T) {
 	w.announce(t, record("ns", "a", ""), time.Hour)
 	w.announce(t, record("ns", "a", "alice"), time.Hour)
 	w.announce(t, record("other", "b", ""), time.Hour)
-	// Whoever may write keys must not make pools of other models.
+	// The right to write keys must not allow creating pools of other models.
 	foreign := record("ns", "c", "")
 	foreign.Model = "d"
 	w.announce(t, foreign, time.Hour)
@@ -131,7 +131,7 @@ func TestWatchTellsOfBirthAndExpiryOnly(t *testing.T) {
 	w.announce(t, record("ns", "a", ""), time.Hour) // a heartbeat
 	w.announce(t, record("other", "a", ""), time.Hour)
 	w.announce(t, record("ns", "b", ""), time.Hour)
-	// The very next list is the one with b: a heartbeat is no news.
+	// The next list contains b: a heartbeat causes no list.
 	if got := waittest.Receive(t, "a list", lists); !cmp.Equal(got, []demand.Session{a, b}) {
 		t.Errorf("the next list is %v, want a and b", got)
 	}
@@ -157,8 +157,8 @@ func TestWatchLooksAgainAfterAnOutage(t *testing.T) {
 	back := w.bus.Reconnected()
 	w.server.Restart()
 	waittest.Receive(t, "the connection is back", back)
-	// The key of a may have expired meanwhile: its gateway is to have the time
-	// to say so again, and the list keeps it until then.
+	// The key of a may have expired meanwhile: the list keeps it until its
+	// gateway has had time to write it again.
 	w.announce(t, record("ns", "b", ""), time.Hour)
 	await(t, lists, a, b)
 	await(t, lists, b)

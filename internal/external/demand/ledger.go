@@ -9,20 +9,19 @@ import (
 	"github.com/gorizond/koldun/internal/external/pace"
 )
 
-// maxListed bounds a list. The schema of Demand has the same bound.
+// maxListed limits a list. The schema of Demand has the same limit.
 const maxListed = 128
 
-// A ledger is what one Demand lists. A list that changes again and again is
-// changed paced, so that whoever composes the Demand keeps within its budget of
-// updates.
+// A ledger is the list of one Demand. It limits the rate of changes, so that the
+// composite of the Demand stays within its budget of updates.
 type ledger struct {
 	listed  map[string]Session
 	budget  pace.Budget
-	settled time.Time // not before, since nobody was here to see what happened
-	watched int       // by so many
+	settled time.Time // missing pools stay listed until this time
+	watched int       // number of watches
 }
 
-// newLedger continues a list that was made before.
+// newLedger continues an earlier list.
 func newLedger(known []Session, now time.Time) *ledger {
 	l := &ledger{listed: map[string]Session{}, settled: now.Add(settle)}
 	for _, s := range known {
@@ -31,10 +30,9 @@ func newLedger(known []Session, now time.Time) *ledger {
 	return l
 }
 
-// enter brings the list up to date with the pools that are live, of which at
-// most so many are kept apart. Until settled, pools that are missing may come
-// back and stay. again is when to do it once more without any news; zero means
-// that there is no need to.
+// enter updates the list with the live pools, of which at most maxIsolated are
+// isolated. Until settled, missing pools stay in the list. The result again is
+// the time of the next call if nothing changes; zero means never.
 func (l *ledger) enter(live []Session, most int, settled, now time.Time) (listed []Session, again time.Time) {
 	if settled.Before(l.settled) {
 		settled = l.settled
@@ -54,8 +52,8 @@ func (l *ledger) enter(live []Session, most int, settled, now time.Time) (listed
 	return slices.SortedFunc(maps.Values(l.listed), func(a, b Session) int { return cmp.Compare(a.Key, b.Key) }), again
 }
 
-// next is the list that follows from what is live. missing reports whether there
-// is one in it that is not live, which only counts when that is settled.
+// next returns the list that follows from the live pools. missing reports
+// whether it contains a pool that is not live, which happens only until settled.
 func (l *ledger) next(live []Session, most int, settled bool) (next map[string]Session, missing bool) {
 	next = maps.Clone(l.listed)
 	alive := make(map[string]Session, len(live))
@@ -86,7 +84,7 @@ func (l *ledger) next(live []Session, most int, settled bool) (next map[string]S
 	return next, missing
 }
 
-// shrink drops the pools kept apart that are too many, and counts the rest.
+// shrink drops excess isolated pools, and counts the others.
 func shrink(listed map[string]Session, most int) (apart int) {
 	for _, s := range slices.SortedFunc(maps.Values(listed), order) {
 		if !s.Isolated {
@@ -101,7 +99,7 @@ func shrink(listed map[string]Session, most int) (apart int) {
 	return apart
 }
 
-// order puts the pools that all share first: most wait for them.
+// order sorts shared pools first, because most requests wait for them.
 func order(a, b Session) int {
 	if a.Isolated != b.Isolated {
 		if a.Isolated {

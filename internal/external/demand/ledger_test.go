@@ -78,9 +78,9 @@ func TestChangesArePaced(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes: a list never holds more than allowed, changes no more
-// often than the budget allows, is right whenever it need not be looked at
-// again, and is right in the end.
+// For every sequence of changes, a list never exceeds its limit, changes within
+// the budget, is correct whenever enter requests no further call, and is correct
+// in the end.
 func TestEnterHoldsItsPromises(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -116,7 +116,7 @@ func TestEnterHoldsItsPromises(t *testing.T) {
 		if limit := (pace.Burst + now.Sub(start).Seconds()*pace.PerSecond) / pace.Change; float64(changes) > limit+1 {
 			t.Errorf("seed %d: %d changes, and the budget is good for %.0f", seed, changes, limit)
 		}
-		// In the end everything that may be is listed.
+		// In the end the list has everything it can hold.
 		want := min(most, count(live)) + len(live) - count(live)
 		for range 20 {
 			var again time.Time

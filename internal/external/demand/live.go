@@ -11,11 +11,11 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// settle is how long gateways may take to announce demand again after NATS was
-// away: its keys expire meanwhile, though requests wait.
+// settle is the time for gateways to announce demand again after an outage of
+// NATS, during which keys expire although requests wait.
 const settle = 5 * time.Second
 
-// live is a copy of the bucket while somebody watches it. Safe for concurrent use.
+// live is a copy of the bucket while a watch runs. It is safe for concurrent use.
 type live struct {
 	bus *bus.Bus
 
@@ -25,7 +25,7 @@ type live struct {
 	sessions map[string]registry.Demand
 }
 
-// follow keeps the copy, and tells the namespaces whose sessions change.
+// follow updates the copy, and reports the namespaces whose sessions change.
 func (l *live) follow(ctx context.Context, tell func(topic string)) {
 	l.reset()
 	defer l.reset()
@@ -42,8 +42,8 @@ func (l *live) reset() {
 	l.synced, l.sessions = false, map[string]registry.Demand{}
 }
 
-// take takes one change over, and reports who has news by it. A key that is
-// only written again is none.
+// take applies one change, and reports the namespace that it changes. Writing a
+// key again is no change.
 func (l *live) take(e bus.Event[registry.Demand], now time.Time) (topic string, news bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +60,7 @@ func (l *live) take(e bus.Event[registry.Demand], now time.Time) (topic string, 
 	return e.Value.Namespace, old != e.Value
 }
 
-// all are the sessions in demand; ok is false as long as not all are known.
+// all returns the sessions in demand; ok is false until the copy is complete.
 func (l *live) all() (sessions []registry.Demand, settled time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,8 +70,7 @@ func (l *live) all() (sessions []registry.Demand, settled time.Time, ok bool) {
 	return sessions, l.settled, l.synced
 }
 
-// valid reports whether a record is the demand for the session of its key, and
-// the session one of its model.
+// valid reports whether the session of a record matches its key and its model.
 func valid(key string, d registry.Demand) bool {
 	return d.Session == key && d.Model != "" && names.SessionOf(key, names.Session(d.Namespace, d.Model, ""))
 }

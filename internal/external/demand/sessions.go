@@ -5,10 +5,11 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// maxSessionName leaves room for what a Session appends to its name, in bytes.
+// maxSessionName leaves room for the suffixes of a Session's composed resources,
+// in bytes.
 const maxSessionName = 45
 
-// Sessions is how a Demand makes a Session for each pool that it lists.
+// Sessions returns how a Demand creates a Session for each listed pool.
 func Sessions() external.Dependents[Spec, Status] {
 	return external.Dependents[Spec, Status]{
 		Kind:    "Session",
@@ -34,7 +35,7 @@ func objects(s Spec, o Status) []external.Object {
 	return out
 }
 
-// SessionName is the name of the Session of a pool.
+// SessionName returns the name of the Session of a pool.
 func SessionName(d Session) string { return names.Join(maxSessionName, d.Model, names.Hash(8, d.Key)) }
 
 // note notes which pools others serve: Sessions say so in their status, or

@@ -1,5 +1,5 @@
-// Package feed lets many follow what one watch sees, which runs only while
-// somebody does.
+// Package feed shares one watch among many followers. The watch runs only while
+// there are followers.
 package feed
 
 import (
@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Everyone is the topic that all followers hear of.
+// Everyone is the topic of all followers.
 const Everyone = ""
 
-// A Source watches until ctx ends, and returns only then. It tells each topic
-// that has news; tell does not block.
+// A Source watches until ctx ends, and returns only then. It calls tell with
+// each changed topic; tell does not block.
 type Source func(ctx context.Context, tell func(topic string))
 
-// A Feed runs one Source for all its followers. Safe for concurrent use.
+// A Feed runs one Source for all its followers. It is safe for concurrent use.
 type Feed struct {
 	source Source
 
@@ -31,12 +31,12 @@ type follower struct {
 	news  chan struct{}
 }
 
-// New is a Feed that does not run yet.
+// New returns a Feed without followers.
 func New(source Source) *Feed { return &Feed{source: source, followers: map[*follower]bool{}} }
 
-// Follow returns a channel that holds one token whenever there was news of the
-// topic. The first follower starts the source. stop has to be called once; when
-// the last follower stops it blocks until the source has ended.
+// Follow returns a channel with room for one token, which means that the topic
+// has changed. The first follower starts the source. The caller must call stop
+// once; the stop of the last follower blocks until the source has ended.
 func (f *Feed) Follow(topic string) (news <-chan struct{}, stop func()) {
 	one := &follower{topic: topic, news: make(chan struct{}, 1)}
 	f.life.Lock()
@@ -56,9 +56,8 @@ func (f *Feed) Follow(topic string) (news <-chan struct{}, stop func()) {
 	return one.news, func() { f.leave(one) }
 }
 
-// Each calls changed for every token in news, until ctx ends. It is for whoever
-// follows and has nothing else to wait for; changed is not called twice at a
-// time.
+// Each calls changed for every token in news until ctx ends. It never calls
+// changed concurrently.
 func Each(ctx context.Context, news <-chan struct{}, changed func()) {
 	for {
 		select {

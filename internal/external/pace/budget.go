@@ -1,30 +1,29 @@
-// Package pace keeps what Koldun tells Kubernetes within what Crossplane lets
-// one composite take.
+// Package pace keeps the rate of status updates within the limit of Crossplane's
+// circuit breaker for one composite.
 package pace
 
 import "time"
 
-// Crossplane's circuit breaker gives a composite a burst of 50 updates and then
-// one per two seconds, its children's included. Three fifths of the burst and a
-// fifth of the rate are left to what others change.
+// Crossplane's circuit breaker allows a composite a burst of 50 updates and then
+// one per two seconds, including those of its children. The budget leaves three
+// fifths of the burst and a fifth of the rate to others.
 const (
 	Burst     = 20  // updates
 	PerSecond = 0.4 // updates
 
-	// Change is how many updates a change of what a managed resource shows costs
-	// the composite that it is composed by: its own, and what the composite then
-	// says of itself.
+	// Change is the number of updates that a status change of a managed resource
+	// costs its composite: its own, and that of the composite's status.
 	Change = 2
 )
 
-// A Budget is how many updates may still be caused. The zero Budget is full.
+// A Budget is the number of updates left. The zero Budget is full.
 type Budget struct {
 	Used float64   `json:"used"` // updates, as of At
 	At   time.Time `json:"at"`
 }
 
-// Take uses n updates up if they are left at the moment now, and tells when
-// they will be if not.
+// Take uses n updates if they are left at the time now. Otherwise it returns when
+// they will be.
 func (b *Budget) Take(n float64, now time.Time) (ok bool, at time.Time) {
 	at = b.Left(n, now)
 	if at.After(now) {
@@ -34,7 +33,7 @@ func (b *Budget) Take(n float64, now time.Time) (ok bool, at time.Time) {
 	return true, now
 }
 
-// Left is when n updates are left: now, or later.
+// Left returns when n updates are left: now, or later.
 func (b *Budget) Left(n float64, now time.Time) time.Time {
 	short := b.usedAt(now) + n - Burst
 	if short <= 0 {

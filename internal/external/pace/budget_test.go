@@ -8,8 +8,8 @@ import (
 )
 
 func TestBudgetNeverExceedsCrossplanes(t *testing.T) {
-	// The breaker has 50 updates and gets back one per 2 s: whatever is taken
-	// as early as it can be must fit.
+	// The breaker has 50 updates and regains one per 2 s: updates that are taken
+	// as early as possible must fit.
 	var b pace.Budget
 	now := time.Unix(1000, 0)
 	breaker, at := 50.0, now

@@ -1,5 +1,5 @@
-// Package tokenset mirrors the API tokens of many Secrets into the registry, as
-// their hashes.
+// Package tokenset mirrors the hashes of the API tokens in a set of Secrets into
+// the registry.
 package tokenset
 
 import (
@@ -17,31 +17,31 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// maxRejected bounds what is told of Secrets without a usable token.
+// maxRejected limits the reported Secrets without a usable token.
 const maxRejected = 32
 
 // A Spec describes a set.
 type Spec struct {
 	Namespace string `json:"namespace,omitempty"` // that the tokens come from
-	Bucket    string `json:"bucket,omitempty"`    // empty: the usual one
+	Bucket    string `json:"bucket,omitempty"`    // empty: the default bucket
 	Prefix    string `json:"prefix,omitempty"`    // of keys; empty: "token/"
 
 	Owner   string         `json:"-"` // unique name of the resource
-	Secrets []token.Secret `json:"-"` // all there are now
-	// Ending: the set is to go, so that it exists only as long as it has
+	Secrets []token.Secret `json:"-"` // all current Secrets
+	// Ending means that the set is being deleted: it exists only while it has
 	// entries.
 	Ending bool `json:"-"`
 }
 
-// A Rejected is a Secret that holds no usable token.
+// A Rejected is a Secret without a usable token.
 type Rejected struct {
 	Secret string `json:"secret"`
 	Reason string `json:"reason"`
 }
 
-// A Status is what was mirrored.
+// A Status is the result of mirroring.
 type Status struct {
-	Tokens   int        `json:"tokens,omitempty"` // that are valid
+	Tokens   int        `json:"tokens,omitempty"` // number of valid tokens
 	Disabled int        `json:"disabled,omitempty"`
 	Rejected []Rejected `json:"rejected,omitempty"`
 }
@@ -51,7 +51,7 @@ type Client struct{ bus *bus.Bus }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client.
+// New returns a Client.
 func New(b *bus.Bus) *Client { return &Client{bus: b} }
 
 // Observe compares the registry with the Secrets.
@@ -71,9 +71,9 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 // Create mirrors the Secrets.
 func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
 
-// Update revokes the tokens whose Secrets are gone, also those of before this
-// process began, and then writes those that are missing or have changed. One
-// that cannot be written keeps no other from it.
+// Update revokes the tokens whose Secrets no longer exist, including those of
+// earlier processes, and then writes missing and changed ones. A failed write
+// does not prevent the others.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	p, err := c.plan(ctx, s)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	for _, t := range p.write {
 		err := s.records().Write(ctx, c.bus, t)
 		if fault.Is(err, fault.Conflict) {
-			continue // the next look rejects it
+			continue // the next Observe rejects it
 		}
 		errs = append(errs, err)
 	}
@@ -106,14 +106,14 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 	return joined(s, errs)
 }
 
-// Watch calls changed when others change the entries of the set, until ctx
-// ends; it returns nil then. It does not look at Secrets.
+// Watch calls changed when others change the entries of the set, until ctx ends;
+// it then returns nil. It does not watch Secrets.
 func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	s.records().Watch(ctx, c.bus, changed)
 	return nil
 }
 
-// A plan is what has to be done.
+// A plan is a list of changes to the registry.
 type plan struct {
 	mine   map[string]registry.Token // by hash
 	write  []registry.Token
@@ -151,7 +151,7 @@ func (c *Client) plan(ctx context.Context, s Spec) (plan, error) {
 	return p, nil
 }
 
-// read reads the Secrets, and rejects those that hold no token of their own.
+// read reads the Secrets, and rejects those without a token of their own.
 func (p *plan) read(s Spec, others map[string]string) (want map[string]registry.Token, from map[string]string) {
 	want, from = map[string]registry.Token{}, map[string]string{}
 	secrets := slices.SortedFunc(slices.Values(s.Secrets), func(a, b token.Secret) int { return cmp.Compare(a.Name, b.Name) })

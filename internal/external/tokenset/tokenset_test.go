@@ -37,7 +37,7 @@ func plain(name, value string) token.Secret {
 
 func secrets(s ...token.Secret) []token.Secret { return s }
 
-// tokens are the names that the registry has, by hash of the token.
+// tokens returns the names in the registry, by hash of the token.
 func tokens(t *testing.T, b *bus.Bus) map[string]registry.Token {
 	t.Helper()
 	all, err := registry.Tokens(b).List(t.Context(), ">")
@@ -105,16 +105,16 @@ func TestLifeOfASet(t *testing.T) {
 	if !rec.Disabled || rec.Metadata["team"] != "red" || rec.Metadata["level"] != "3" || rec.Namespace != "ns" {
 		t.Errorf("the entry of bob is %+v", rec)
 	}
-	// The label of alice's Secret is gone, or the Secret.
+	// Alice's Secret has lost its label or was deleted.
 	s.Secrets = secrets(off)
 	bring()
 	has(t, b, bob)
-	// A process that starts again sweeps what it does not know.
+	// A restarted process removes entries that it does not know.
 	s.Secrets = secrets(plain("carol", carol))
 	c = tokenset.New(b)
 	bring()
 	has(t, b, carol)
-	// Somebody else's hand is put right.
+	// A change by another writer is reverted.
 	if err := registry.Tokens(b).Delete(ctx, names.TokenKey(token.Digest(carol)), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestOtherBucketAndPrefix(t *testing.T) {
 	if o, err := c.Observe(ctx, s); err != nil || !o.UpToDate || o.Status.Tokens != 1 {
 		t.Errorf("Observe: %+v, %v", o, err)
 	}
-	has(t, b) // nothing in the usual place
+	has(t, b) // nothing in the default bucket
 }
 
 func TestWatchTellsOfForeignHandsAndErrorsOfNoBucket(t *testing.T) {
