@@ -185,8 +185,8 @@ func TestUnhealthyProcessIsReplaced(t *testing.T) {
 }
 
 func TestRecomposeOnChange(t *testing.T) {
-	// The Deployment appears when the Job is complete, and then the Job leaves,
-	// as those of a Model do.
+	// When the Job is complete, the Deployment appears and the Job disappears,
+	// like those of a Model.
 	j := jobOf("j", nil, container("main", "exit", "0", ""))
 	d := deployment("d", 1, container("main", "sleep"))
 	var composed atomic.Int32
@@ -300,7 +300,7 @@ func TestOpenDataClearsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// changing runs a workload whose template has other arguments in each generation.
+// changing runs a workload whose template has different arguments in each generation.
 func changing(t *testing.T, build func(generation int) Object) (w *world, next func()) {
 	t.Helper()
 	var generation atomic.Int32
@@ -403,7 +403,7 @@ func TestApplyExchangesClaims(t *testing.T) {
 	}
 }
 
-// watchedManaged tells of each change of a thing, by its name.
+// watchedManaged reports each change of an external resource by its name.
 type watchedManaged struct {
 	fakeManaged
 	changed chan func()
@@ -476,7 +476,7 @@ func TestNestedCompositesAndRemoval(t *testing.T) {
 }
 
 func TestRequirements(t *testing.T) {
-	// b waits for a Model that c is.
+	// b waits for the Model c.
 	model := must(map[string]any{
 		"apiVersion": CompositeGroup + "/v1", "kind": "Model",
 		"metadata": map[string]any{"name": "m", "namespace": "default", "labels": map[string]any{"l": "x"}},
@@ -694,7 +694,7 @@ func TestServiceProxy(t *testing.T) {
 		t.Errorf("answers from %v, processes %v", answers, pids)
 	}
 
-	// A request bridges the restart of all pods.
+	// A request outlasts the restart of all pods.
 	for pid := range pids {
 		n, _ := strconv.Atoi(pid)
 		_ = syscall.Kill(n, syscall.SIGKILL)
@@ -784,7 +784,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 		waittest.Until(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
 	}
 
-	// The next one starts on what is left.
+	// The next run starts with the remains.
 	if err := os.Remove(told); err != nil {
 		t.Fatal(err)
 	}

@@ -2,43 +2,43 @@ package local
 
 import "context"
 
-// A Managed brings about the outside things that objects of ManagedGroup
-// describe. Calls may block until ctx ends, and come from several goroutines,
-// but never two at once for the same object. Objects have the status that the
-// Observation before has brought.
+// A Managed manages the external resources of objects of ManagedGroup. Calls may
+// block until ctx ends. They come from several goroutines, but are never
+// concurrent for the same object. Objects have the status of the previous
+// Observation.
 type Managed interface {
-	// Observe looks and changes nothing.
+	// Observe returns the state of the external resource without changing it.
 	Observe(ctx context.Context, obj Object) (Observation, error)
-	// Create makes the thing, or adopts it.
+	// Create creates or adopts the external resource.
 	Create(ctx context.Context, obj Object) error
-	// Update brings an existing thing to the object's spec.
+	// Update updates an existing external resource to the object's spec.
 	Update(ctx context.Context, obj Object) error
-	// Delete removes the thing; no thing is no error.
+	// Delete deletes the external resource if it exists.
 	Delete(ctx context.Context, obj Object) error
 }
 
-// A Watcher is a Managed that knows of some objects when to look at them again,
-// so that nobody has to poll.
+// A Watcher is a Managed that can watch some external resources instead of
+// polling them.
 type Watcher interface {
-	// Watch calls changed whenever Observe would find something else, until ctx
-	// ends, and returns nil then. Of objects that cannot be watched it returns nil
-	// at once. It is ended and called anew when the object's spec changes.
+	// Watch calls changed whenever the result of Observe changes, until ctx ends;
+	// it then returns nil. For objects that cannot be watched it returns nil at
+	// once. The caller restarts it when the object's spec changes.
 	Watch(ctx context.Context, obj Object, changed func()) error
 }
 
-// An Observation is what was found of one outside thing.
+// An Observation is the state of one external resource.
 type Observation struct {
 	Exists   bool // false: Create is the next step
 	UpToDate bool // false: Update is the next step
-	Ready    bool // it can be used now
-	// Message says why it is not ready.
+	Ready    bool // it is usable
+	// Message is the reason why it is not ready.
 	Message string
 	// Status becomes status.atProvider.
 	Status map[string]any
-	// Connection goes into the Secret that spec.writeConnectionSecretToRef
-	// names, in the object's namespace.
+	// Connection is the data of the Secret in spec.writeConnectionSecretToRef, in
+	// the object's namespace.
 	Connection map[string][]byte
-	// Objects are composites that the object makes. They belong to it, and those
-	// that are not among them any more go.
+	// Objects are the composites that the object creates. It owns them, and they
+	// are removed when they are no longer listed.
 	Objects []Object
 }

@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// callLimit is how long one look at a managed resource may take.
+	// callLimit limits one reconciliation of a managed resource.
 	callLimit = time.Minute
-	// relaxed is how many times less a ready one is looked at: somebody else's
-	// server may be behind it.
+	// relaxed multiplies the poll interval of ready resources, because they may
+	// be on shared servers.
 	relaxed = 60
-	// patient is how many times less one is looked at, at least, that cannot be
-	// seen or does not change.
+	// patient multiplies the poll interval of resources that cannot be observed
+	// or do not change.
 	patient = 10
 
 	connectionRole = "connection"
-	madeRole       = "made " // begins the roles of objects that it makes
+	madeRole       = "made " // prefix of the roles of objects that it creates
 )
 
-// A managedUnit brings about one managed resource. A goroutine of its own looks
-// at it again and again, because outside things change without saying so.
+// A managedUnit reconciles one managed resource. Its goroutine polls the external
+// resource, which may change without notice.
 type managedUnit struct {
 	l *Local
 	e *entry
 
-	obj      atomic.Pointer[Object] // with the status that is known
-	look     chan struct{}          // has room for one wish to look now
-	removing atomic.Bool            // delete the outside thing at the end
+	obj      atomic.Pointer[Object] // with the last known status
+	look     chan struct{}          // has room for one request to reconcile now
+	removing atomic.Bool            // delete the external resource at the end
 
-	follow   follow             // of what tells when to look
-	watching context.CancelFunc // ends the looking
-	living   context.CancelFunc // ends the deleting, too
+	follow   follow             // the watch
+	watching context.CancelFunc // stops reconciling
+	living   context.CancelFunc // also stops deleting
 	over     bool
 	done     []func()
 }
@@ -75,16 +75,16 @@ func (m *managedUnit) apply() {
 	})
 }
 
-// lookNow asks for a look without waiting for the next turn.
+// lookNow requests a reconciliation without waiting for the next poll.
 func (m *managedUnit) lookNow() {
 	select {
 	case m.look <- struct{}{}:
-	default: // it is asked for already
+	default: // already requested
 	}
 }
 
-// lookAgain looks at all managed resources, because one of them may be what a
-// Job was for.
+// lookAgain reconciles all managed resources, because a Job may have changed one
+// of them.
 func (l *Local) lookAgain() {
 	for _, key := range l.order {
 		if m, ok := l.table[key].unit.(*managedUnit); ok {
@@ -93,7 +93,7 @@ func (l *Local) lookAgain() {
 	}
 }
 
-// watch looks until ctx ends.
+// watch reconciles until ctx ends.
 func (m *managedUnit) watch(ctx context.Context) {
 	poll := m.l.cfg.Poll
 	wait := poll
@@ -124,7 +124,8 @@ func (m *managedUnit) watch(ctx context.Context) {
 	}
 }
 
-// reconcile brings the thing to its spec, as far as its policies allow.
+// reconcile brings the external resource to its spec, as far as the management
+// policies allow.
 func (m *managedUnit) reconcile(ctx context.Context, obj Object) (Observation, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -156,7 +157,7 @@ func allows(obj Object, action string) bool {
 	return len(policies) == 0 || slices.Contains(policies, "*") || slices.Contains(policies, action)
 }
 
-// delete removes the outside thing, and tries until it succeeds or ctx ends.
+// delete deletes the external resource, and retries until it succeeds or ctx ends.
 func (m *managedUnit) delete(ctx context.Context) {
 	for wait := m.l.cfg.Poll; ctx.Err() == nil; wait = min(2*wait, patient*m.l.cfg.Poll) {
 		call, cancel := context.WithTimeout(ctx, callLimit)
@@ -185,7 +186,7 @@ func (m *managedUnit) report(obs Observation, err error) {
 	}
 	m.e.blocked = ""
 	if fault.Is(err, fault.Unsupported) {
-		m.e.blocked = err.Error() // nothing that may happen here can change that
+		m.e.blocked = err.Error() // no event on this machine can change that
 	}
 	old, _ := fields(m.e.obj["status"])
 	status := map[string]any{}
@@ -219,7 +220,7 @@ func (m *managedUnit) report(obs Observation, err error) {
 	m.tellProgress()
 }
 
-// connect keeps the connection Secret.
+// connect writes the connection Secret.
 func (m *managedUnit) connect(connection map[string][]byte) error {
 	name := text(m.e.obj, "spec", "writeConnectionSecretToRef", "name")
 	if name == "" || len(connection) == 0 {
@@ -232,7 +233,7 @@ func (m *managedUnit) connect(connection map[string][]byte) error {
 	return m.l.apply(secret, m.e.key, connectionRole)
 }
 
-// make brings about the objects that there should be, and no others.
+// make creates the wanted objects, and removes others.
 func (m *managedUnit) make(objects []Object) error {
 	var errs []error
 	wanted := map[string]bool{}

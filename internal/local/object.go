@@ -8,16 +8,15 @@ import (
 
 // API groups with a meaning here.
 const (
-	CompositeGroup = "koldun.gorizond.io"   // expanded by the Composer
-	ManagedGroup   = "koldun.m.gorizond.io" // brought about by Managed
+	CompositeGroup = "koldun.gorizond.io"   // composed by the Composer
+	ManagedGroup   = "koldun.m.gorizond.io" // reconciled by Managed
 )
 
-// An Object is a Kubernetes object as JSON decodes it: maps, slices, strings,
-// float64, bool and nil, nothing else. Objects that are handed over are not
-// changed any more, by either side.
+// An Object is a Kubernetes object as decoded from JSON: maps, slices, strings,
+// float64, bool and nil. Objects in arguments and results are immutable.
 type Object map[string]any
 
-// A Key tells objects apart.
+// A Key identifies an object.
 type Key struct {
 	APIVersion string
 	Kind       string
@@ -25,10 +24,10 @@ type Key struct {
 	Name       string
 }
 
-// String is for people: "Job default/fetch".
+// String returns a text such as "Job default/fetch".
 func (k Key) String() string { return k.Kind + " " + k.Namespace + "/" + k.Name }
 
-// Group is the API group, "" for the core group.
+// Group returns the API group, "" for the core group.
 func (k Key) Group() string {
 	group, _, found := strings.Cut(k.APIVersion, "/")
 	if !found {
@@ -37,7 +36,7 @@ func (k Key) Group() string {
 	return group
 }
 
-// Key is what the object is known by. Fields that it lacks are "".
+// Key returns the key of the object. Missing fields are "".
 func (o Object) Key() Key {
 	return Key{
 		APIVersion: text(o, "apiVersion"),
@@ -47,8 +46,8 @@ func (o Object) Key() Key {
 	}
 }
 
-// Decode decodes the value at the path, or the whole object if there is none,
-// by its JSON field names. What is not there leaves into as it is.
+// Decode decodes the value at the path, or the whole object without a path, by
+// its JSON field names. A missing value does not change into.
 func (o Object) Decode(into any, path ...string) error {
 	v, ok := at(o, path...)
 	if !ok {
@@ -64,16 +63,16 @@ func (o Object) Decode(into any, path ...string) error {
 	return nil
 }
 
-// labels of the object.
+// labels returns the labels of the object.
 func (o Object) labels() map[string]string {
 	m, _ := at(o, "metadata", "labels")
 	return stringMap(m)
 }
 
-// clone is a deep copy.
+// clone returns a deep copy.
 func (o Object) clone() Object { return clone(map[string]any(o)).(map[string]any) }
 
-// normal gives any value that JSON can express the form of an Object.
+// normal converts a value to the form of an Object by way of JSON.
 func normal(v any) (Object, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -83,7 +82,7 @@ func normal(v any) (Object, error) {
 	return o, json.Unmarshal(raw, &o)
 }
 
-// at walks down maps. It is false if something on the way is not there.
+// at returns the value at a path of maps, and whether it exists.
 func at(v any, path ...string) (any, bool) {
 	for _, name := range path {
 		m, ok := fields(v)

@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Root is one claim and what has become of it.
+// A Root is one claim and its state.
 type Root struct {
 	Object Object // with its status
 	Ready  bool
@@ -20,14 +20,14 @@ type Root struct {
 	Endpoints []Endpoint
 }
 
-// An outcome is what is known of the roots. Safe for concurrent use.
+// An outcome holds the state of the roots. It is safe for concurrent use.
 type outcome struct {
 	mu    sync.Mutex
 	roots []Root
-	known bool // that the roots are looked at
+	known bool // whether the roots have been examined
 	over  bool
 	err   error
-	news  chan struct{} // closed and replaced when there is something new
+	news  chan struct{} // closed and replaced at each change
 }
 
 func newOutcome() outcome { return outcome{news: make(chan struct{})} }
@@ -51,9 +51,9 @@ func (o *outcome) tell() {
 	o.news = make(chan struct{})
 }
 
-// Wait blocks until every composite and managed resource of the claims is either
-// ready or has failed, and returns them in their order. It returns an error when ctx or Run ends before. What it
-// returns may change afterwards; Wait again. Safe for concurrent use.
+// Wait blocks until every composite and managed resource of the claims is ready
+// or has failed, and returns them in order. It returns an error if ctx or Run
+// ends before. The states may change afterwards. It is safe for concurrent use.
 func (l *Local) Wait(ctx context.Context) ([]Root, error) {
 	for {
 		roots, news, err := l.outcome.look()
@@ -68,7 +68,7 @@ func (l *Local) Wait(ctx context.Context) ([]Root, error) {
 	}
 }
 
-// look returns the roots if all are decided, else a channel to wait for.
+// look returns the roots if all are ready or failed, else a channel to wait for.
 func (o *outcome) look() ([]Root, <-chan struct{}, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,7 +85,7 @@ func (o *outcome) look() ([]Root, <-chan struct{}, error) {
 	return slices.Clone(o.roots), nil, nil
 }
 
-// publish makes known how the roots are.
+// publish updates the outcome with the state of the roots.
 func (l *Local) publish() {
 	var roots []Root
 	for _, key := range l.roots {
@@ -119,8 +119,8 @@ func (l *Local) root(e *entry) Root {
 	return r
 }
 
-// blockedBelow finds something in the tree of e that keeps it from ever being
-// ready here.
+// blockedBelow returns the reason why an object in the tree of e can never become
+// ready here, or "".
 func (l *Local) blockedBelow(e *entry) (why string, by Key) {
 	if e.blocked != "" {
 		return e.blocked, e.key
@@ -137,7 +137,7 @@ func (l *Local) blockedBelow(e *entry) (why string, by Key) {
 	return "", Key{}
 }
 
-// endpoints are the open ports in the tree of e.
+// endpoints returns the open ports in the tree of e.
 func (l *Local) endpoints(e *entry) []Endpoint {
 	var found []Endpoint
 	for _, key := range l.order {

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/local/process"
 )
 
-// template is what a workload or Job says of its pods.
+// template is the pod template of a workload or Job.
 type template struct {
 	Metadata struct {
 		Labels map[string]string `json:"labels"`
@@ -17,21 +17,21 @@ type template struct {
 	Spec pod.Spec `json:"spec"`
 }
 
-// A podRun is a pod that runs.
+// A podRun is a running pod.
 type podRun struct {
 	plan   *pod.Plan
 	cancel context.CancelFunc
-	hash   string // of the template it was made from
+	hash   string // of its template
 
 	ready    bool
-	why      string // it is not ready
+	why      string // why it is not ready
 	stopping bool
 }
 
-// serves reports whether requests may be sent to the pod.
+// serves reports whether the pod accepts requests.
 func (p *podRun) serves() bool { return p.ready && !p.stopping }
 
-// reason says why it does not serve.
+// reason returns why the pod does not serve.
 func (p *podRun) reason() string {
 	if p.stopping {
 		return "it is being stopped"
@@ -44,8 +44,8 @@ func (p *podRun) stop() {
 	p.cancel()
 }
 
-// plan looks up what a pod needs and takes ports for it. A NotFound error says
-// what is not there yet.
+// plan resolves the Secrets and ConfigMaps of a pod and takes ports for it. A
+// NotFound error names what does not exist yet.
 func (l *Local) plan(owner Key, name string, spec pod.Spec) (*pod.Plan, error) {
 	ports, err := l.ports.For(slices.Concat(spec.InitContainers, spec.Containers))
 	if err != nil {
@@ -68,7 +68,7 @@ func (l *Local) plan(owner Key, name string, spec pod.Spec) (*pod.Plan, error) {
 	return plan, nil
 }
 
-// A podWatcher tells what happens in a pod.
+// A podWatcher reports the events of a pod.
 type podWatcher struct {
 	l     *Local
 	owner Key

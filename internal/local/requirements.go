@@ -8,12 +8,12 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// maxIterations is the most calls of a Composer for one composition. Crossplane
-// limits the calls of a function likewise.
+// maxIterations limits the calls of a Composer for one composition, as Crossplane
+// limits the calls of a function.
 const maxIterations = 5
 
-// A Requirement asks for objects of a kind: the one with the name, or all that
-// have the labels. An empty namespace means that of the composite.
+// A Requirement selects objects of a kind by name or by labels. An empty
+// namespace means that of the composite.
 type Requirement struct {
 	APIVersion  string
 	Kind        string
@@ -43,30 +43,30 @@ func (r Requirement) Matches(namespace string, o Object) bool {
 	return true
 }
 
-// An Input is what a composition is computed from.
+// An Input is the input of a composition.
 type Input struct {
 	Composite Object
-	// Observed are its composed resources that exist, by their names in the
+	// Observed are its existing composed resources, by their names in the
 	// composite.
 	Observed map[string]Object
-	// Requirements of the previous composition. They save a call of the
-	// Composer; none is correct too.
+	// Requirements of the previous composition save a call of the Composer. They
+	// are optional.
 	Requirements map[string]Requirement
 	// Find returns the existing objects that match a requirement, in a stable
 	// order.
 	Find func(Requirement) []Object
 }
 
-// ComposeUntilStable calls the Composer until it requires the objects that it was
-// given. It returns the Composer's error, or Internal if the requirements still
-// change after maxIterations calls. With an error the result holds only the last
-// Requirements: a change of what they match may mend it.
+// ComposeUntilStable calls the Composer until its requirements do not change. It
+// returns the Composer's error, or Internal if the requirements still change
+// after maxIterations calls. With an error the result holds only the last
+// Requirements, because a change of the objects that they match may resolve it.
 func ComposeUntilStable(ctx context.Context, c Composer, in Input) (Composed, error) {
 	requirements := in.Requirements
 	for range maxIterations {
 		required := make(map[string][]Object, len(requirements))
 		for key, r := range requirements {
-			required[key] = append([]Object{}, in.Find(r)...) // never nil: an empty slice means that there is none
+			required[key] = append([]Object{}, in.Find(r)...) // never nil: an empty slice means that none matches
 		}
 		composed, err := c.Compose(ctx, in.Composite, in.Observed, required)
 		if err != nil {

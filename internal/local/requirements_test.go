@@ -11,8 +11,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// requiring composes from the objects that it was given: next returns the
-// requirements that follow from them.
+// requiring is a Composer whose function next returns the requirements that
+// follow from the given objects.
 type requiring struct {
 	calls []map[string][]Object
 	next  func(call int, required map[string][]Object) map[string]Requirement
@@ -43,7 +43,7 @@ func TestComposeUntilStable(t *testing.T) {
 		before map[string]Requirement
 		next   func(call int, required map[string][]Object) map[string]Requirement
 		calls  int
-		last   map[string][]Object // that the last call was given
+		last   map[string][]Object // arguments of the last call
 	}{
 		"Nothing": {next: always(nil), calls: 1, last: map[string][]Object{}},
 		"One":     {next: always(map[string]Requirement{"m": modelNamed("a")}), calls: 2, last: map[string][]Object{"m": findModel(modelNamed("a"))}},
@@ -53,7 +53,7 @@ func TestComposeUntilStable(t *testing.T) {
 			calls: 1, last: map[string][]Object{"m": findModel(modelNamed("a"))},
 		},
 		"NoLonger": {before: map[string]Requirement{"m": modelNamed("a")}, next: always(nil), calls: 1, last: map[string][]Object{"m": findModel(modelNamed("a"))}},
-		// As many requirements as before, but others.
+		// The same number of requirements as before, but different ones.
 		"Changed": {
 			before: map[string]Requirement{"m": modelNamed("a")}, next: always(map[string]Requirement{"m": modelNamed("b")}),
 			calls: 2, last: map[string][]Object{"m": findModel(modelNamed("b"))},

@@ -7,14 +7,14 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// secrets are the decoded data of Secrets and ConfigMaps. They are in memory
-// only. Safe for concurrent use.
+// secrets holds the decoded data of Secrets and ConfigMaps, in memory only. It is
+// safe for concurrent use.
 type secrets struct {
 	mu   sync.Mutex
 	data map[Key]Secret
 }
 
-// A Secret is a Secret that is known. It must not be changed.
+// A Secret is a known Secret. It is immutable.
 type Secret struct {
 	Name                string
 	Labels, Annotations map[string]string
@@ -44,13 +44,14 @@ func (s *secrets) remove(k Key) {
 	delete(s.data, k)
 }
 
-// Secret is the data of a Secret, for a Managed that needs one. It is false if
-// there is none (yet). The data must not be changed. Safe for concurrent use.
+// Secret returns the data of a Secret, and whether it exists. A Managed uses it.
+// The data is immutable. It is safe for concurrent use.
 func (l *Local) Secret(namespace, name string) (map[string][]byte, bool) {
 	return l.secrets.get("Secret", namespace, name)
 }
 
-// Secrets are all Secrets of a namespace, in no order. Safe for concurrent use.
+// Secrets returns all Secrets of a namespace, in no order. It is safe for
+// concurrent use.
 func (l *Local) Secrets(namespace string) []Secret {
 	l.secrets.mu.Lock()
 	defer l.secrets.mu.Unlock()
@@ -63,7 +64,7 @@ func (l *Local) Secrets(namespace string) []Secret {
 	return out
 }
 
-// secretData decodes what a Secret or ConfigMap holds.
+// secretData decodes the data of a Secret or ConfigMap.
 func secretData(o Object) (map[string][]byte, error) {
 	var fields struct {
 		Data       map[string]string `json:"data"`
@@ -91,7 +92,7 @@ func secretData(o Object) (map[string][]byte, error) {
 	return out, nil
 }
 
-// secretObject is a Secret that holds a connection.
+// secretObject returns a Secret with a connection.
 func secretObject(k Key, data map[string][]byte) (Object, error) {
 	return normal(map[string]any{
 		"apiVersion": k.APIVersion,

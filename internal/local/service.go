@@ -10,9 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/local/proxy"
 )
 
-// A service opens the ports of a Service on the loopback interface. One
-// without ports, or without an address of its own (clusterIP: None), opens
-// none.
+// A service opens the ports of a Service on the loopback interface. A headless
+// Service (clusterIP: None) opens none.
 type service struct {
 	l    *Local
 	e    *entry
@@ -68,7 +67,7 @@ func (s *service) apply() {
 	s.refresh()
 }
 
-// listen opens a port. One that is in use is nothing to wait for.
+// listen opens a port. It does not wait for a port in use.
 func (s *service) listen(port int, first bool) error {
 	local := s.local(port, first)
 	p, err := proxy.Listen(s.l.ctx, local, s.l.cfg.Logger)
@@ -85,7 +84,7 @@ func (s *service) listen(port int, first bool) error {
 	return nil
 }
 
-// local is the port of this machine for a port of the Service.
+// local returns the local port for a port of the Service.
 func (s *service) local(port int, first bool) int {
 	if n, ok := s.l.cfg.Ports[s.e.key.Name+":"+strconv.Itoa(port)]; ok {
 		return n
@@ -96,7 +95,7 @@ func (s *service) local(port int, first bool) int {
 	return port
 }
 
-// refresh sends new connections to the pods that are ready now.
+// refresh routes new connections to the pods that are ready now.
 func (s *service) refresh() {
 	for _, p := range s.spec.Ports {
 		if open := s.open[p.Port]; open != nil {
@@ -118,7 +117,7 @@ func (s *service) backends(target pod.NameOrPort) []string {
 	return addrs
 }
 
-// workloads are those whose pods the Service selects.
+// workloads returns the workloads whose pods the Service selects.
 func (s *service) workloads() []*workload {
 	var selected []*workload
 	for _, key := range s.l.order {
@@ -147,7 +146,7 @@ func (s *service) stop(_ goodbye, done func()) {
 	done()
 }
 
-// refreshServices lets the Services of a namespace know that pods have changed.
+// refreshServices updates the Services of a namespace after a change of pods.
 func (l *Local) refreshServices(namespace string) {
 	for _, key := range l.order {
 		if s, ok := l.table[key].unit.(*service); ok && key.Namespace == namespace {

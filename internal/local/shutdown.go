@@ -1,8 +1,8 @@
 package local
 
-// shutdown stops everything from front to back, so that a request that is on
-// its way can end: first no new connections, then the workloads that Services
-// lead to, then all others.
+// shutdown stops everything from front to back, so that running requests can
+// end: it closes the ports, stops the workloads behind Services, and then all
+// others.
 func (l *Local) shutdown() {
 	l.ending = true
 	l.tell(Event{Type: Stopping})

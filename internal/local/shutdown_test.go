@@ -38,7 +38,7 @@ func TestFrontStopsBeforeBack(t *testing.T) {
 	if len(order) != 5 {
 		t.Fatalf("order %v", order)
 	}
-	slices.Sort(order[2:4]) // those two stop together
+	slices.Sort(order[2:4]) // these two stop together
 	want := []string{"Stopping ", "ProcessEnded web", "ProcessEnded back", "ProcessEnded stuck", "Stopped "}
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Error(diff)
@@ -47,7 +47,7 @@ func TestFrontStopsBeforeBack(t *testing.T) {
 
 func TestRemovedJobIsEnded(t *testing.T) {
 	j := jobOf("j", nil, container("main", "sleep"))
-	started := false // used by the goroutine of Run only
+	started := false // used only by the goroutine of Run
 	w := run(t, composerFunc(func(_ Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
 		if started {
 			return Composed{}, nil

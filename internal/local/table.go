@@ -8,45 +8,45 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// An entry is one object of the table and what hangs on it.
+// An entry is one object of the table with its unit and state.
 type entry struct {
 	key      Key
-	obj      Object // spec as desired, and status; replaced, never changed
-	desired  Object // as it was asked for
+	obj      Object // the desired spec and the status; replaced, never changed
+	desired  Object // the object as last applied
 	owner    Key    // the zero Key for a root
 	role     string // its name among the owner's composed resources
-	unit     unit   // what makes it real; nil if nothing does
+	unit     unit   // runs the object; may be nil
 	children map[string]Key
 	removing bool
 
 	composite compositeState
 
-	told     bool // whether its readiness has been told
+	told     bool // whether its readiness has been reported
 	ready    bool
-	blocked  string // why it can never be ready on this machine
-	trouble  string // that has been told last
-	progress any    // that has been told
+	blocked  string // why it can never become ready on this machine
+	trouble  string // the last reported error
+	progress any    // the last reported progress
 }
 
-// A unit makes one object real. Its methods are called by the goroutine of Run
-// and do not block.
+// A unit runs one object. The goroutine of Run calls its methods, which do not
+// block.
 type unit interface {
-	// apply follows a new or changed object.
+	// apply handles a new or changed object.
 	apply()
-	// stop ends what runs. It may be called again, with the same or a further
-	// reaching goodbye, and posts or calls every done once nothing runs.
+	// stop stops the unit. It may be called again with the same or a stronger
+	// goodbye, and posts or calls every done when nothing runs.
 	stop(g goodbye, done func())
 }
 
-// A goodbye says why something is stopped.
+// A goodbye is the reason for stopping a unit.
 type goodbye int
 
 const (
-	ended   goodbye = iota // everything stops; outside things stay
-	removed                // the object is gone, and outside things with it
+	ended   goodbye = iota // everything stops; external resources stay
+	removed                // the object is removed, with its external resources
 )
 
-// apply takes an object in, as a new one or in place of the one with its key.
+// apply adds an object, or replaces the one with its key.
 func (l *Local) apply(desired Object, owner Key, role string) error {
 	key := desired.Key()
 	e := l.table[key]
@@ -60,7 +60,7 @@ func (l *Local) apply(desired Object, owner Key, role string) error {
 		}
 		return fault.Errorf(fault.Conflict, "cannot have %s: it belongs to %s", key, holder)
 	case e.removing:
-		return nil // its removal makes the owner dirty, and then it is new
+		return nil // its removal makes the owner dirty, which adds it again
 	case reflect.DeepEqual(e.desired, desired):
 		return nil
 	case classOf(key) == jobClass && !reflect.DeepEqual(e.desired["spec"], desired["spec"]):
@@ -111,7 +111,7 @@ func (l *Local) add(desired Object, owner Key, role string) error {
 	return l.follow(e)
 }
 
-// follow does what a new or changed object asks for.
+// follow handles a new or changed object.
 func (l *Local) follow(e *entry) error {
 	switch classOf(e.key) {
 	case compositeClass:
@@ -132,7 +132,7 @@ func (l *Local) follow(e *entry) error {
 	return nil
 }
 
-// changed makes dirty whatever has e among its inputs.
+// changed marks everything that depends on e as dirty.
 func (l *Local) changed(e *entry) {
 	l.noteComposite(e)
 	if l.table[e.owner] != nil && classOf(e.owner) == compositeClass {
@@ -145,8 +145,7 @@ func (l *Local) changed(e *entry) {
 	}
 }
 
-// setStatus replaces the status of an object, and reports whether that changed
-// anything.
+// setStatus replaces the status of an object, and reports whether it changed.
 func (l *Local) setStatus(e *entry, status map[string]any) bool {
 	s, err := normal(status)
 	if err != nil {
@@ -166,7 +165,7 @@ func (l *Local) setStatus(e *entry, status map[string]any) bool {
 	return true
 }
 
-// setReady tells when readiness changes.
+// setReady sets the readiness of an object, and reports changes.
 func (l *Local) setReady(e *entry, ready bool, message string) {
 	if e.told && e.ready == ready || !e.told && !ready || l.ending {
 		return
@@ -179,7 +178,7 @@ func (l *Local) setReady(e *entry, ready bool, message string) {
 	l.tell(event)
 }
 
-// remove takes an object and all that it owns away, what it owns first.
+// remove removes an object after everything that it owns.
 func (l *Local) remove(key Key) {
 	e := l.table[key]
 	if e == nil || e.removing {
@@ -192,7 +191,7 @@ func (l *Local) remove(key Key) {
 	l.finishRemoval(e)
 }
 
-// finishRemoval goes on with a removal once nothing is owned any more.
+// finishRemoval continues a removal when the object owns nothing any more.
 func (l *Local) finishRemoval(e *entry) {
 	if len(e.children) > 0 {
 		return
@@ -227,7 +226,7 @@ func (l *Local) forget(e *entry) {
 	}
 }
 
-// wakeWaiting lets units try again that wait for a Secret.
+// wakeWaiting retries units that wait for a Secret.
 func (l *Local) wakeWaiting() {
 	for _, key := range l.order {
 		if w, ok := l.table[key].unit.(interface{ wake() }); ok {

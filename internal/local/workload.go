@@ -12,8 +12,8 @@ import (
 )
 
 // A workload keeps the pods of a Deployment or StatefulSet running. When the
-// template has changed, the pods of a Deployment go when new ones serve; those
-// of a StatefulSet go first, because new ones have their names and volumes.
+// template changes, old pods of a Deployment stop when new ones serve; those of
+// a StatefulSet stop first, because new ones use their names and volumes.
 type workload struct {
 	l     *Local
 	e     *entry
@@ -56,20 +56,20 @@ func (w *workload) apply() {
 	w.sync()
 }
 
-// refuse gives up: nothing but another template can help.
+// refuse gives up until the template changes.
 func (w *workload) refuse(err error) {
 	w.e.blocked = err.Error()
 	w.l.tell(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
 }
 
-// wake tries again what waited for a Secret.
+// wake retries pods that wait for a Secret.
 func (w *workload) wake() {
 	if w.waiting != "" {
 		w.sync()
 	}
 }
 
-// want are the names of the pods that should run.
+// want returns the names of the pods that should run.
 func (w *workload) want() map[string]bool {
 	want := map[string]bool{}
 	if w.stopped || w.l.ending || w.e.blocked != "" {
@@ -77,7 +77,7 @@ func (w *workload) want() map[string]bool {
 	}
 	name := w.e.key.Name + "-"
 	if w.rolls() && w.hash != w.first {
-		name += w.hash + "-" // beside pods of the template before
+		name += w.hash + "-" // distinct from pods of the previous template
 	}
 	for i := range w.replicas() {
 		want[name+strconv.Itoa(i)] = true
@@ -88,7 +88,7 @@ func (w *workload) want() map[string]bool {
 // rolls reports whether new pods run beside old ones.
 func (w *workload) rolls() bool { return w.e.key.Kind == "Deployment" }
 
-// serving counts the pods of the template that serve.
+// serving counts the serving pods of the current template.
 func (w *workload) serving() (n int) {
 	for _, p := range w.pods {
 		if p.hash == w.hash && p.serves() {
@@ -105,7 +105,7 @@ func (w *workload) replicas() int {
 	return *w.spec.Replicas
 }
 
-// sync stops and starts pods. It is called again when a pod has ended.
+// sync stops and starts pods. It runs again when a pod has ended.
 func (w *workload) sync() {
 	want := w.want()
 	replaced := !w.rolls() || w.serving() >= len(want)

@@ -23,7 +23,7 @@ func (f composerFunc) Compose(_ context.Context, xr Object, observed map[string]
 	return f(xr, observed, required)
 }
 
-// compose desires the same objects always, each by the name "kind-name". A
+// compose always desires the same objects, each by the name "kind-name". A
 // workload is ready when its pods are, a Job when it is complete.
 func compose(objs ...Object) composerFunc {
 	return func(_ Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
@@ -45,7 +45,7 @@ func compose(objs ...Object) composerFunc {
 	}
 }
 
-// fakeManaged keeps outside things in memory.
+// fakeManaged keeps external resources in memory.
 type fakeManaged struct {
 	mu      sync.Mutex
 	things  map[string]string // by name: spec.value
@@ -53,7 +53,7 @@ type fakeManaged struct {
 	unready map[string]bool
 	fails   error  // of Observe
 	keeps   error  // of Delete
-	seen    Object // last, as given to Observe
+	seen    Object // last argument of Observe
 }
 
 func (f *fakeManaged) Observe(_ context.Context, o Object) (Observation, error) {
@@ -110,7 +110,7 @@ func (f *fakeManaged) set(do func()) {
 	do()
 }
 
-// A world is a Local that runs, and what it has told.
+// A world is a running Local with its events.
 type world struct {
 	*Local
 	t      *testing.T
@@ -160,7 +160,7 @@ func run(t *testing.T, c Composer, change ...func(*Config)) *world {
 	w.cancel = cancel
 	go func() { w.ended <- w.Run(ctx) }()
 	t.Cleanup(func() {
-		_ = w.stop() // a test that cares has asked before
+		_ = w.stop() // tests that check the error call stop themselves
 		_ = data.Close()
 	})
 	return w
@@ -232,7 +232,7 @@ func (w *world) look(f func()) {
 	})
 }
 
-// object is an object as it is now, nil if there is none.
+// object returns the current state of an object, or nil.
 func (w *world) object(k Key) (o Object) {
 	w.look(func() {
 		if e := w.table[k]; e != nil {
@@ -317,7 +317,7 @@ func serviceOf(name string, port int) Object {
 	})
 }
 
-// server is a container that serves HTTP, and is ready when told so.
+// server returns a container that serves HTTP, and becomes ready on demand.
 func server(args ...string) map[string]any {
 	return with(container("main", append([]string{"serve", "$(KOLDUN_PORT_HTTP)"}, args...)...), map[string]any{
 		"ports":          []any{map[string]any{"name": "http", "containerPort": 8080}},

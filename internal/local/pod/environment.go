@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// environment is what the container sets, with given instead of its own.
-// Values see the variables before them in the list, as in Kubernetes.
+// environment returns the variables of the container, overridden by given. Values
+// can refer to the variables before them in the list, as in Kubernetes.
 func (p *Plan) environment(c Container, given map[string]string) (map[string]string, error) {
 	vars := map[string]string{}
 	for _, from := range c.EnvFrom {
@@ -51,7 +51,7 @@ func (p *Plan) source(from EnvFromSource) (map[string][]byte, error) {
 	return nil, nil
 }
 
-// value is false if the variable is not to be set.
+// value returns the value of a variable, and false if it must not be set.
 func (p *Plan) value(c Container, v EnvVar, before map[string]string) (value string, set bool, err error) {
 	if v.ValueFrom == nil {
 		return expand(v.Value, before), true, nil

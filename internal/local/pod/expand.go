@@ -3,7 +3,7 @@ package pod
 import "strings"
 
 // expand replaces $(NAME) by the variable's value, as Kubernetes does: $$ is a
-// dollar sign, and a name that is not known stays as it is written.
+// dollar sign, and unknown names stay unchanged.
 func expand(s string, vars map[string]string) string {
 	var b strings.Builder
 	for {

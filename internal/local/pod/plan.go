@@ -15,34 +15,34 @@ import (
 // loopback is the address of every pod.
 const loopback = "127.0.0.1"
 
-// A Place is where and as what a pod runs.
+// A Place is the identity and the folders of a pod.
 type Place struct {
 	Namespace string
 	Name      string
-	Dir       string // of the pod alone, removed with it
-	ClaimsDir string // of the namespace's volume claims, kept
+	Dir       string // folder of the pod, removed with it
+	ClaimsDir string // folder of the namespace's volume claims, kept
 	Env       []string
-	// Lookup finds the data of a Secret or ConfigMap of the namespace.
+	// Lookup returns the data of a Secret or ConfigMap of the namespace.
 	Lookup func(kind, name string) (map[string][]byte, bool)
 }
 
-// A Plan is a pod with everything looked up and filled in.
+// A Plan is a pod with all references and defaults resolved.
 type Plan struct {
 	Place
 	Inits      []Process
 	Containers []Process
-	Folders    []string          // to be there before a process starts
-	Files      map[string][]byte // likewise; secret
-	Grace      time.Duration     // that the pod asks for, 0 if it does not
+	Folders    []string          // created before a process starts
+	Files      map[string][]byte // written before a process starts; secret
+	Grace      time.Duration     // from the pod's spec, or 0
 	Ports      map[string]int    // by name
 
-	numbers map[int]string // names of ports by the number in the spec
+	numbers map[int]string // names of ports by their number in the spec
 }
 
 // A Process is one container.
 type Process struct {
 	Name      string
-	Path      string // of the program; empty is the machine's binary
+	Path      string // of the program; "" is the machine's binary
 	Args      []string
 	Env       []string
 	Startup   *Check
@@ -50,7 +50,7 @@ type Process struct {
 	Liveness  *Check
 }
 
-// A Check is a probe with its port known.
+// A Check is a probe with a resolved port.
 type Check struct {
 	URL       string
 	Delay     time.Duration
@@ -59,7 +59,7 @@ type Check struct {
 	Threshold int
 }
 
-// Port is the port of this machine that a Service's targetPort stands for.
+// Port returns the local port for the targetPort of a Service.
 func (p *Plan) Port(target NameOrPort) (int, bool) {
 	name := target.Name
 	if name == "" {
@@ -72,8 +72,8 @@ func (p *Plan) Port(target NameOrPort) (int, bool) {
 	return port, ok
 }
 
-// Runnable says why a pod cannot run here, if so: an Unsupported error that
-// names every container that is not ours.
+// Runnable returns why a pod cannot run here, or nil: an Unsupported error that
+// names every container with a foreign image.
 func Runnable(s Spec, ownImage string) error {
 	var reasons []string
 	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
@@ -97,8 +97,8 @@ func ownCommand(command []string) bool {
 	return len(command) == 0 || len(command) == 1 && (command[0] == "koldun" || command[0] == "/koldun")
 }
 
-// Resolve plans a pod. Ports are those of Ports.For. A NotFound error
-// names a Secret, ConfigMap or key of one that is not there yet.
+// Resolve plans a pod with ports from Ports.For. A NotFound error names a missing
+// Secret, ConfigMap or key.
 func Resolve(s Spec, at Place, ports map[string]int) (*Plan, error) {
 	p := &Plan{Place: at, Folders: []string{at.Dir}, Files: map[string][]byte{}, Ports: ports, numbers: map[int]string{}}
 	if s.TerminationGracePeriodSeconds != nil {
@@ -140,7 +140,7 @@ func Resolve(s Spec, at Place, ports map[string]int) (*Plan, error) {
 	return p, nil
 }
 
-// process plans one container. Given are variables that win over its own.
+// process plans one container. Variables in given override its own.
 func (p *Plan) process(c Container, given, dirs map[string]string) (Process, error) {
 	given = maps.Clone(given)
 	for _, m := range c.VolumeMounts {

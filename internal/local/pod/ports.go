@@ -10,28 +10,28 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Ports are given out from a range below the one from which systems take the
-// near end of outgoing connections: nothing else is likely to take a port
-// between the moment it is given out and the moment its process listens.
+// Ports come from a range below the ephemeral ports, so that it is unlikely that
+// another program takes a port before its process listens.
 const (
 	firstPort = 20000
 	portCount = 12000
 )
 
-// Ports gives out free ports of the loopback interface. It is safe for
-// concurrent use.
+// Ports allocates free ports of the loopback interface. It is safe for concurrent
+// use.
 type Ports struct {
 	mu    sync.Mutex
 	next  int
 	taken map[int]bool
 }
 
-// NewPorts makes a Ports. Two processes are unlikely to begin at the same port.
+// NewPorts returns a Ports with a random first port, so that processes rarely
+// collide.
 func NewPorts() *Ports {
 	return &Ports{next: os.Getpid() * 97 % portCount, taken: map[int]bool{}}
 }
 
-// Take gives out a port that nobody listens on, until it is given back.
+// Take allocates a free port until Give.
 func (p *Ports) Take() (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,7 @@ func (p *Ports) Take() (int, error) {
 	return 0, fault.Errorf(fault.Transient, "cannot find a free port from %d to %d", firstPort, firstPort+portCount-1)
 }
 
-// Give gives ports back.
+// Give releases ports.
 func (p *Ports) Give(ports map[string]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (p *Ports) Give(ports map[string]int) {
 	}
 }
 
-// For takes a port for every named port of the containers.
+// For allocates a port for every named port of the containers.
 func (p *Ports) For(containers []Container) (map[string]int, error) {
 	ports := map[string]int{}
 	for _, c := range containers {

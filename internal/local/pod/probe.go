@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Readiness is asked for often until it is there, then less often, whatever the
-// probe's period: on one machine that costs nothing.
+// Readiness is probed often until the container is ready, and then less often,
+// regardless of the probe's period.
 const (
 	eager   = 200 * time.Millisecond
 	relaxed = time.Second
 )
 
-// probe watches a container that has started, until ctx ends.
+// probe probes a started container until ctx ends.
 func (r *run) probe(ctx context.Context, c Process, giveUp context.CancelCauseFunc) {
 	client := &http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: nil},
@@ -50,8 +50,8 @@ func (r *run) probe(ctx context.Context, c Process, giveUp context.CancelCauseFu
 	})
 }
 
-// startup returns when the container has come up, or an error if it takes
-// longer than its probe allows.
+// startup returns when the container has started, or an error if it takes longer
+// than its probe allows.
 func startup(ctx context.Context, client *http.Client, c *Check) error {
 	limit := time.Now().Add(c.Delay + c.Period*time.Duration(c.Threshold))
 	for {
@@ -65,7 +65,7 @@ func startup(ctx context.Context, client *http.Client, c *Check) error {
 	}
 }
 
-// liveness returns an error when the container has failed too often.
+// liveness returns an error when the container has failed its probe too often.
 func liveness(ctx context.Context, client *http.Client, c *Check) error {
 	if !pause(ctx, c.Delay) {
 		return nil
@@ -85,7 +85,7 @@ func liveness(ctx context.Context, client *http.Client, c *Check) error {
 	}
 }
 
-// readiness tells whether the container is ready, until ctx ends.
+// readiness reports whether the container is ready until ctx ends.
 func readiness(ctx context.Context, client *http.Client, c *Check, tell func(why string)) {
 	wait := eager
 	for failures := 0; ; {
@@ -111,7 +111,7 @@ func readiness(ctx context.Context, client *http.Client, c *Check, tell func(why
 	}
 }
 
-// get asks once.
+// get probes once.
 func get(ctx context.Context, client *http.Client, c *Check) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/gorizond/koldun/internal/local/process"
 )
 
-// A process that ends is started again after firstWait, twice as long each
-// time, at most lastWait; one that has lived for steady begins afresh.
+// A process that exits is restarted after firstWait, then after twice as long
+// each time up to lastWait. A process that ran for steady starts over.
 const (
 	firstWait = 200 * time.Millisecond
 	lastWait  = 10 * time.Second
@@ -24,28 +24,28 @@ const (
 // A Machine runs pods.
 type Machine struct {
 	Tether *process.Tether
-	Binary string        // what containers run that name no program
+	Binary string        // program of containers that name none
 	Logs   string        // folder of logs, POD/CONTAINER.log
-	Grace  time.Duration // longest time to end
+	Grace  time.Duration // longest time for a process to exit
 }
 
-// A Watcher is told how a pod fares, from several goroutines at once.
+// A Watcher gets the events of a pod, from several goroutines concurrently.
 type Watcher interface {
 	Started(container string, pid int)
-	// Ended tells how a process ended, and when it is started again: 0 means
-	// that it is not. Without a container's name, the pod could not begin.
+	// Ended reports how a process ended and when it restarts; 0 means never.
+	// Without a container's name, the pod could not start.
 	Ended(container string, end End, again time.Duration)
-	// Ready tells that readiness or the reason against it has changed.
+	// Ready reports a change of readiness or of the reason against it.
 	Ready(ready bool, why string)
 }
 
-// An End is how one process ended.
+// An End describes how one process ended.
 type End struct {
 	Status int    // exit status, see process.Exit.Status; -1 if it could not run
-	How    string // for people
+	How    string // description for users
 }
 
-// endOf is the end of a process that Run of a tether reports.
+// endOf converts the result of a tether's Run.
 func endOf(exit process.Exit, err error) End {
 	if err != nil {
 		return End{Status: -1, How: err.Error()}
@@ -53,12 +53,12 @@ func endOf(exit process.Exit, err error) End {
 	return End{Status: exit.Status(), How: exit.String()}
 }
 
-// A Result is how a pod that runs to completion ended.
+// A Result describes how a pod that runs to completion ended.
 type Result struct {
 	OK        bool
-	Container string // that failed
+	Container string // the container that failed
 	Code      int    // its exit status, see process.Exit.Status; -1 if it could not run
-	Message   string // for people
+	Message   string // description for users
 }
 
 type run struct {
@@ -73,8 +73,8 @@ type run struct {
 	told  string
 }
 
-// Keep runs a pod until ctx ends, and starts again whatever ends before. It
-// returns when all of its processes are gone and its folder is removed.
+// Keep runs a pod until ctx ends, and restarts processes that exit before. It
+// returns when all of its processes have exited and its folder is removed.
 func (m *Machine) Keep(ctx context.Context, p *Plan, w Watcher) {
 	r := m.newRun(p, w)
 	defer r.close()
@@ -90,8 +90,8 @@ func (m *Machine) Keep(ctx context.Context, p *Plan, w Watcher) {
 	all.Wait()
 }
 
-// Complete runs a pod once: its init containers one after the other, then its
-// containers together. The first that fails ends the others.
+// Complete runs a pod once: its init containers in sequence, then its containers
+// in parallel. The first failure stops the others.
 func (m *Machine) Complete(ctx context.Context, p *Plan, w Watcher) Result {
 	r := m.newRun(p, w)
 	defer r.close()
@@ -127,7 +127,7 @@ func (m *Machine) newRun(p *Plan, w Watcher) *run {
 	return r
 }
 
-// prepare makes folders, files and logs.
+// prepare creates folders, files and logs.
 func (r *run) prepare() error {
 	for _, dir := range r.plan.Folders {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -164,8 +164,8 @@ func (r *run) close() {
 	_ = os.RemoveAll(r.plan.Dir)
 }
 
-// begin does what comes before the containers. It is false if that has failed
-// and is to be done again.
+// begin prepares the pod and runs its init containers. It returns false if that
+// has failed and must be retried.
 func (r *run) begin(ctx context.Context, again time.Duration) bool {
 	if err := r.prepare(); err != nil {
 		r.setAll(err.Error())
@@ -181,7 +181,7 @@ func (r *run) begin(ctx context.Context, again time.Duration) bool {
 	return true
 }
 
-// complete runs a container once. Again is when it is run again if it fails.
+// complete runs a container once. The parameter again is the pause before a retry.
 func (r *run) complete(ctx context.Context, c Process, again time.Duration) Result {
 	end := endOf(r.once(ctx, c))
 	if end.Status == 0 {
@@ -195,7 +195,7 @@ func (r *run) complete(ctx context.Context, c Process, again time.Duration) Resu
 	return Result{Container: c.Name, Code: end.Status, Message: fmt.Sprintf("container %q %s", c.Name, end.How)}
 }
 
-// keep runs a container again and again.
+// keep runs a container and restarts it whenever it exits.
 func (r *run) keep(ctx context.Context, c Process) {
 	wait := firstWait
 	for {
@@ -217,10 +217,10 @@ func (r *run) keep(ctx context.Context, c Process) {
 	}
 }
 
-// errUnhealthy is why a process was ended that its probes gave up.
+// errUnhealthy is the cause of stopping a process that has failed its probes.
 var errUnhealthy = errors.New("was ended because of its probe")
 
-// once runs a container's process with its probes.
+// once runs a container's process and its probes.
 func (r *run) once(ctx context.Context, c Process) (process.Exit, error) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	probing, stopProbing := context.WithCancel(ctx)
@@ -246,7 +246,7 @@ func (r *run) once(ctx context.Context, c Process) (process.Exit, error) {
 	return exit, err
 }
 
-// set notes why a container is not ready; "" means that it is.
+// set records why a container is not ready; "" means that it is ready.
 func (r *run) set(container, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,8 +263,8 @@ func (r *run) setAll(why string) {
 	r.tell()
 }
 
-// tell tells the watcher, if there is news. The lock is held, so that news
-// come in order.
+// tell reports changes to the watcher. The caller holds the lock, so that changes
+// arrive in order.
 func (r *run) tell() {
 	why := ""
 	for _, c := range r.plan.Containers {
@@ -281,7 +281,7 @@ func (r *run) tell() {
 	r.watch.Ready(r.ready, why)
 }
 
-// pause waits. It is false if ctx ends first.
+// pause waits, and returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

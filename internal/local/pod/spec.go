@@ -1,10 +1,9 @@
-// Package pod runs what a pod template describes as child processes.
+// Package pod runs the containers of a pod template as child processes.
 //
-// Only what the pods of Koldun use is known: containers that run our own
-// binary or, for whoever allows it, another program of this machine;
-// environment, ports by name, HTTP probes, and volumes that are folders.
-// [Resolve] turns a Spec into a Plan, without effects; a [Machine] carries the
-// plan out.
+// It supports what Koldun's pods use: containers that run Koldun's binary or, if
+// allowed, another program of this machine; environment, named ports, HTTP
+// probes, and volumes as folders. [Resolve] converts a Spec to a Plan without
+// effects; a [Machine] runs the plan.
 package pod
 
 import (
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// A Spec is the spec of a pod, as far as it matters on one machine.
+// A Spec is the part of a pod's spec that matters on one machine.
 type Spec struct {
 	InitContainers                []Container `json:"initContainers"`
 	Containers                    []Container `json:"containers"`
@@ -42,13 +41,13 @@ type EnvVar struct {
 	ValueFrom *ValueFrom `json:"valueFrom"`
 }
 
-// A ValueFrom says where a variable's value comes from.
+// A ValueFrom is the source of a variable's value.
 type ValueFrom struct {
 	SecretKeyRef    *KeyRef   `json:"secretKeyRef"`
 	ConfigMapKeyRef *KeyRef   `json:"configMapKeyRef"`
 	FieldRef        *FieldRef `json:"fieldRef"`
-	// ResourceFieldRef is a limit. Processes here have none, so the variable
-	// is not set.
+	// ResourceFieldRef is a limit. Processes have none here, so the variable is
+	// not set.
 	ResourceFieldRef *struct{} `json:"resourceFieldRef"`
 }
 
@@ -64,7 +63,7 @@ type FieldRef struct {
 	FieldPath string `json:"fieldPath"`
 }
 
-// An EnvFromSource makes a variable of every key.
+// An EnvFromSource defines a variable for every key.
 type EnvFromSource struct {
 	Prefix       string     `json:"prefix"`
 	SecretRef    *ObjectRef `json:"secretRef"`
@@ -83,8 +82,8 @@ type ContainerPort struct {
 	ContainerPort int    `json:"containerPort"`
 }
 
-// A VolumeMount makes a volume visible. Where it is visible in a cluster does
-// not matter here: containers find it by names.DirEnv.
+// A VolumeMount mounts a volume. The mount path does not matter here: containers
+// find the folder by names.DirEnv.
 type VolumeMount struct {
 	Name    string `json:"name"`
 	SubPath string `json:"subPath"`
@@ -113,18 +112,18 @@ type ConfigMapVolume struct {
 	Optional bool        `json:"optional"`
 }
 
-// A KeyToPath is a key and the file that it becomes.
+// A KeyToPath is a key and its file.
 type KeyToPath struct {
 	Key  string `json:"key"`
 	Path string `json:"path"`
 }
 
-// A ClaimVolume is a folder that stays when the pod goes.
+// A ClaimVolume is a folder that outlives the pod.
 type ClaimVolume struct {
 	ClaimName string `json:"claimName"`
 }
 
-// A Probe asks a container how it is.
+// A Probe checks the health of a container.
 type Probe struct {
 	HTTPGet             *HTTPGet `json:"httpGet"`
 	InitialDelaySeconds int      `json:"initialDelaySeconds"`

@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// maxLog is the size at which a log is begun anew; the one before is kept.
+// maxLog is the size at which a log is rotated; one old log is kept.
 const maxLog = 8 << 20 // 8 MiB
 
-// A Log is a file of bounded size: PATH, and PATH.1 with what was before. A
-// write never fails, because no process should end for want of a log. It is
-// safe for concurrent use.
+// A Log is a file of limited size at PATH, with its predecessor at PATH.1. A write
+// never fails, because a missing log must not stop a process. It is safe for
+// concurrent use.
 type Log struct {
 	path string
 
 	mu   sync.Mutex
-	file *os.File // nil when it cannot be written
+	file *os.File // nil if it cannot be written
 	size int64
 }
 
-// OpenLog begins a log. One that is there becomes PATH.1.
+// OpenLog creates a log. It renames an existing one to PATH.1.
 func OpenLog(path string) (*Log, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make log folder: %w", err)
@@ -33,7 +33,7 @@ func OpenLog(path string) (*Log, error) {
 	return l, nil
 }
 
-// Write appends p, or what of it can be written.
+// Write appends p as far as possible.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends the log.
+// Close closes the log.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,9 +9,8 @@ import (
 	"unicode"
 )
 
-// An output carries one stream of a process to writers that never fail. The
-// pipe is ours and not os/exec's, because that would wait for whoever has
-// inherited it.
+// An output copies one stream of a process to writers that never fail. It has its
+// own pipe, because os/exec would wait for all processes that inherit the pipe.
 type output struct {
 	reader, writer *os.File
 	copied         chan struct{}
@@ -33,7 +32,7 @@ func newOutput(log *Log, others ...io.Writer) (*output, error) {
 	return o, nil
 }
 
-// drain takes what is left once the process has ended.
+// drain copies the rest when the process has exited.
 func (o *output) drain() {
 	_ = o.writer.Close()
 	_ = o.reader.SetReadDeadline(time.Now().Add(drainTime))
@@ -42,16 +41,16 @@ func (o *output) drain() {
 }
 
 const (
-	maxLine  = 4 << 10 // bytes of a line that are looked at
-	maxWords = 400     // bytes of a line that are told
+	maxLine  = 4 << 10 // bytes of a line that are examined
+	maxWords = 400     // bytes of a line that are reported
 )
 
-// A tail remembers the last line of a stream that tells something.
+// A tail remembers the last meaningful line of a stream.
 type tail struct {
 	mu      sync.Mutex
 	partial []byte
 	last    string
-	panic   string // the line before a stack trace says more than its end
+	panic   string // the line before a stack trace, which matters more than its end
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -81,7 +80,7 @@ func (t *tail) end() {
 	}
 }
 
-// printable drops what could play with a terminal.
+// printable drops control characters.
 func printable(r rune) rune {
 	switch {
 	case r == '\t':
@@ -92,7 +91,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// line is the last line so far, or the panic.
+// line returns the panic, or the last line.
 func (t *tail) line() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,12 +1,12 @@
 // Package process runs child processes that never outlive their parent.
 //
-// Every child is the leader of a process group of its own, so that a stop
-// reaches whatever it has started, and holds the reading end of a pipe whose
-// other end only the parent has. When the parent is gone, however it went, the
-// child reads the end of that pipe and takes its group with it.
+// Every child leads its own process group, so that a stop reaches its children as
+// well, and holds the read end of a pipe whose write end only the parent has.
+// When the parent exits for any reason, the child reads the end of the pipe and
+// kills its group.
 //
-// The parent-death signal of Linux is not used: it reaches only the child, and
-// would be there before the child could end its own children.
+// The parent-death signal of Linux would reach only the child, and kill it before
+// it could stop its own children.
 package process
 
 import (
@@ -24,36 +24,36 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// drainTime is how long output is awaited after a process and its group ended.
+// drainTime limits the wait for output after a process and its group have exited.
 const drainTime = time.Second
 
 // A Spec describes a process.
 type Spec struct {
 	Path string   // of the program, absolute
-	Args []string // after the program's name
-	Env  []string // all of the environment, KEY=VALUE; the last of equal keys counts
+	Args []string // without the program's name
+	Env  []string // the whole environment, KEY=VALUE; the last of equal keys counts
 	Dir  string   // working folder
 
-	// Grace is how long the process has between SIGTERM and SIGKILL.
+	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
-	// Log takes everything that the process writes. May be nil.
+	// Log gets the whole output of the process. It may be nil.
 	Log *Log
-	// Started is told the process id. May be nil.
+	// Started is called with the process id. It may be nil.
 	Started func(pid int)
 }
 
-// An Exit is how a process ended.
+// An Exit describes how a process ended.
 type Exit struct {
 	Code   int            // exit status; -1 if a signal ended it
 	Signal syscall.Signal // 0 if none
-	Words  string         // the last that it wrote to standard error, one line
+	Words  string         // the last line of its standard error
 }
 
 // OK reports success.
 func (e Exit) OK() bool { return e.Code == 0 }
 
-// Status is the exit status as shells and kubelets count it: 128 and the
-// number of the signal if one ended the process.
+// Status returns the exit status as shells and kubelets define it: 128 plus the
+// number of the signal if a signal ended the process.
 func (e Exit) Status() int {
 	if e.Signal != 0 {
 		return 128 + int(e.Signal)
@@ -61,7 +61,7 @@ func (e Exit) Status() int {
 	return e.Code
 }
 
-// String is for people: "exited with status 12: cannot find model".
+// String returns a text such as "exited with status 12: cannot find model".
 func (e Exit) String() string {
 	if e.Signal != 0 {
 		return "was ended by signal " + e.Signal.String() // unforeseen: its last words are of something else
@@ -73,9 +73,9 @@ func (e Exit) String() string {
 	return s + ": " + e.Words
 }
 
-// Run runs a process to its end. When ctx ends, so does the process: its group
-// gets SIGTERM, and SIGKILL after the grace. Run returns only when the process
-// is gone, with an error only if it could not be started.
+// Run runs a process until it exits. When ctx ends, the group of the process gets
+// SIGTERM, and SIGKILL after the grace period. Run returns when the process has
+// exited, with an error only if it could not be started.
 func (t *Tether) Run(ctx context.Context, s Spec) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, err
@@ -112,13 +112,13 @@ func (t *Tether) Run(ctx context.Context, s Spec) (Exit, error) {
 	return exitOf(cmd.ProcessState, last.line()), nil
 }
 
-// awaitExit waits for a started process, and ends it when ctx does.
+// awaitExit waits for a started process, and stops it when ctx ends.
 func awaitExit(ctx context.Context, cmd *exec.Cmd, grace time.Duration) {
 	group := -cmd.Process.Pid
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // ProcessState tells all of it
+		_ = cmd.Wait() // ProcessState has the result
 	}()
 	select {
 	case <-exited:
@@ -131,8 +131,7 @@ func awaitExit(ctx context.Context, cmd *exec.Cmd, grace time.Duration) {
 		case <-patience.C:
 		}
 	}
-	// What it has started must not stay. While that lives, nobody else can
-	// have the group's number.
+	// Kill its children. While they live, the group's number cannot be reused.
 	_ = syscall.Kill(group, syscall.SIGKILL)
 	<-exited
 }
@@ -157,9 +156,8 @@ func startFault(err error) fault.Kind {
 	return fault.KindOf(err)
 }
 
-// Kept are the variables that processes take over from this one: where things
-// are and how the network is reached. No others, so that a process behaves the
-// same on every machine.
+// Kept returns the variables that processes inherit: paths and network settings.
+// They inherit no others, so that a process behaves the same on every machine.
 func Kept() []string {
 	var kept []string
 	for _, kv := range os.Environ() {

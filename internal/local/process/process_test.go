@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		say("ready")
 		<-signals
 		os.Exit(0)
-	case "leaver": // ends, but what it has started holds on to its output
+	case "leaver": // exits, but its child keeps its output open
 		p, err := os.StartProcess(os.Args[0], os.Args[:1], &os.ProcAttr{
 			Env: []string{"KOLDUN_TEST_CHILD=hang"}, Files: []*os.File{nil, os.Stdout, os.Stderr},
 		})

@@ -9,21 +9,20 @@ import (
 	"syscall"
 )
 
-// ParentFD names the environment variable with the number of the file that
-// comes to its end when the parent does.
+// ParentFD is the environment variable with the number of the file descriptor
+// that reaches its end when the parent exits.
 const ParentFD = "KOLDUN_PARENT_FD"
 
-// usual is how many files every process begins with: input, output, errors.
-// (os.Stderr need not tell: tests with -json let it be os.Stdout.)
+// usual is the number of standard file descriptors. (os.Stderr does not help:
+// tests with -json replace it by os.Stdout.)
 const usual = 3
 
-// A Tether ties processes to the life of this one.
+// A Tether ties the life of processes to this process.
 type Tether struct {
 	reader, writer *os.File
 }
 
-// NewTether makes a tether. It must be kept as long as processes live that were
-// run with it.
+// NewTether returns a tether. Keep it while processes that were run with it live.
 func NewTether() (*Tether, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -32,30 +31,30 @@ func NewTether() (*Tether, error) {
 	return &Tether{reader: r, writer: w}, nil
 }
 
-// Tie puts a command that has not been started on the tether. Its Env must be
-// set already: the variable ParentFD is added to it.
+// Tie ties a command before its start. It adds the variable ParentFD to Env, which
+// must be set before.
 func (t *Tether) Tie(cmd *exec.Cmd) {
-	fd := usual + len(cmd.ExtraFiles) // its extra files follow
+	fd := usual + len(cmd.ExtraFiles) // extra files follow the standard ones
 	cmd.ExtraFiles = append(cmd.ExtraFiles, t.reader)
 	cmd.Env = append(cmd.Env, ParentFD+"="+strconv.Itoa(fd))
 }
 
-// Close ends all processes that are still on the tether.
+// Close ends all processes that are still tied.
 func (t *Tether) Close() {
 	_ = t.writer.Close()
 	_ = t.reader.Close()
 }
 
-// ExitWithParent makes this process and the group it leads end when the
-// process is gone that ran it. To be called first of all in main; it returns
-// at once, and does nothing in a process that no Tether has run. The processes
-// that this one starts are in its group and need no tether of their own.
+// ExitWithParent makes this process and its group exit when its parent has
+// exited. Call it first in main. It returns at once, and does nothing in a process
+// that was not run with a Tether. Children of this process are in its group and
+// need no tether.
 func ExitWithParent() {
 	number, ok := os.LookupEnv(ParentFD)
 	if !ok {
 		return
 	}
-	// Not for children of ours: in them it would be another file.
+	// Children must not inherit the variable: the descriptor differs in them.
 	_ = os.Unsetenv(ParentFD)
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < usual {
@@ -69,7 +68,7 @@ func ExitWithParent() {
 	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
-	go func() { // lives as long as the process
+	go func() { // runs until the process exits
 		_, _ = io.Copy(io.Discard, f)
 		if syscall.Getpgrp() == os.Getpid() {
 			_ = syscall.Kill(0, syscall.SIGKILL)
