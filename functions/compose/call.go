@@ -1,9 +1,8 @@
-// Package compose is what the composition of each kind is written with: the
-// observed composite and its composed resources in, desired resources, status
-// and conditions out.
+// Package compose is the framework in which the package of each kind composes
+// it: from the observed composite and its composed resources to desired
+// resources, status and conditions.
 //
-// A Call is pure. It reads the request, touches nothing else, and the same
-// request always gives the same bytes.
+// A Call is pure: the same request always gives the same bytes.
 package compose
 
 import (
@@ -43,9 +42,8 @@ func New(cfg Config, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse
 	return &Call{Config: cfg, req: req, rsp: rsp}
 }
 
-// Composite decodes the observed composite. One that Crossplane made of a
-// claim gets the claim's name and namespace, so that what is composed is the
-// same either way.
+// Composite decodes the observed composite. The composite of a claim gets the
+// claim's name and namespace, so that the same objects are composed for both.
 func (c *Call) Composite(into metav1.Object) error {
 	s := c.req.GetObserved().GetComposite().GetResource()
 	if err := decode(s, into); err != nil {
@@ -65,14 +63,14 @@ func (c *Call) Composite(into metav1.Object) error {
 }
 
 // ClusterScoped reports whether the composite has no namespace, and so may
-// compose what has none.
+// compose cluster-scoped objects.
 func (c *Call) ClusterScoped() bool {
 	meta := c.req.GetObserved().GetComposite().GetResource().GetFields()["metadata"].GetStructValue()
 	return meta.GetFields()["namespace"].GetStringValue() == ""
 }
 
-// Observed decodes the composed resource of that name. It is false if there is
-// none yet, or none that can be decoded.
+// Observed decodes the composed resource of that name. It returns false if none
+// exists, or if it cannot be decoded.
 func (c *Call) Observed(name string, into any) bool {
 	r, ok := c.req.GetObserved().GetResources()[name]
 	return ok && r.GetResource() != nil && decode(r.GetResource(), into) == nil
@@ -96,21 +94,21 @@ func (c *Call) Resources(prefix string) iter.Seq[string] {
 	}
 }
 
-// Condition is what the composed resource of that name says of itself. It is
-// zero if the resource or the condition does not exist.
+// Condition returns a condition of the composed resource of that name; zero if
+// the resource or the condition does not exist.
 func (c *Call) Condition(name, condition string) metav1.Condition {
 	return conditionOf(c.req.GetObserved().GetResources()[name].GetResource(), condition)
 }
 
-// Number is a whole number in the status of the composed resource of that
+// Number returns a whole number from the status of the composed resource of that
 // name; 0 if there is none.
 func (c *Call) Number(name, field string) int32 {
 	fields := c.req.GetObserved().GetResources()[name].GetResource().GetFields()["status"].GetStructValue().GetFields()
 	return int32(fields[field].GetNumberValue())
 }
 
-// ReadyReplicas is how many pods of the composed workload of that name are
-// ready; none while its controller has not seen its newest generation.
+// ReadyReplicas returns how many pods of the composed workload of that name are
+// ready; 0 until its controller has observed its newest generation.
 func (c *Call) ReadyReplicas(name string) int32 {
 	fields := c.req.GetObserved().GetResources()[name].GetResource().GetFields()
 	status := fields["status"].GetStructValue().GetFields()
@@ -140,25 +138,6 @@ func (c *Call) Desire(name string, obj any, ready Readiness) error {
 		state = fnv1.Ready_READY_TRUE
 	}
 	c.rsp.Desired.Resources[name] = &fnv1.Resource{Resource: s, Ready: state}
-	return nil
-}
-
-// SetStatus sets the composite's status, given as a pointer, and whether it is
-// ready. It comes last.
-func (c *Call) SetStatus(status any) error {
-	s, err := encodeStatus(c.req.GetObserved().GetComposite().GetResource(), status)
-	if err != nil {
-		return fmt.Errorf("cannot encode status: %w", err)
-	}
-	if refs, _ := c.references(); len(refs) > 0 && !c.refersTo(refs) && !c.settled() {
-		if s, err = c.statusBefore(status); err != nil {
-			return fmt.Errorf("cannot repeat status: %w", err)
-		}
-	} else {
-		c.settleGeneration(s.GetFields()["status"].GetStructValue())
-	}
-	c.rsp.Desired.Composite = &fnv1.Resource{Resource: s}
-	c.conclude()
 	return nil
 }
 

@@ -84,6 +84,16 @@ func (c Connection) Compose(call *compose.Call, o Owner) (*v1.ProviderConfigRefe
 	return ref, call.Desire(resConfig, config, compose.Ready)
 }
 
+// ComposeOrKeep composes the connection. If problem says why there is none, it
+// keeps the one that exists: what runs is not taken away for that. res names a
+// composed managed resource that uses it.
+func (c Connection) ComposeOrKeep(call *compose.Call, o Owner, problem Problem, res string) (*v1.ProviderConfigReference, error) {
+	if problem.Message != "" {
+		return keep(call, res)
+	}
+	return c.Compose(call, o)
+}
+
 // Join is a connection that has the NATS of one and the object store of the
 // other.
 func Join(nats, s3 Connection) (Connection, Problem) {
@@ -99,10 +109,9 @@ func Join(nats, s3 Connection) (Connection, Problem) {
 	return nats, Problem{}
 }
 
-// Keep goes on with the connection that is there, when a new one cannot be
-// found out: what runs is not taken away for that. res names a composed
-// managed resource that uses it.
-func Keep(call *compose.Call, res string) (*v1.ProviderConfigReference, error) {
+// keep desires what describes the connection as it is observed, and returns the
+// reference that the composed managed resource res gives.
+func keep(call *compose.Call, res string) (*v1.ProviderConfigReference, error) {
 	var secret corev1.Secret
 	if call.Observed(resCredentials, &secret) {
 		kept := &corev1.Secret{

@@ -1,6 +1,9 @@
 package dllama
 
 import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -9,63 +12,71 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 )
 
-// Ways in which a root gets the model's files.
-const (
-	deliveryFetch = "fetch"
-	deliveryPVC   = "pvc"
-	deliveryCSI   = "csi"
-)
+// model finds the Model, or composes it, and takes its files.
+func (p *dllamaPlan) model() (compose.Next, error) {
+	next, err := p.takeModel()
+	if err != nil {
+		return compose.Stop, err
+	}
+	p.status.Model = p.modelNamespace + "/" + p.modelName
+	p.status.Nodes = p.nodes()
+	if next == compose.Stop {
+		return next, nil
+	}
+	return p.refuseNamesake(), nil
+}
 
-// model finds the Model, or composes it.
-func (p *plan) model() (blocked bool, err error) {
-	var m v1.Model
+func (p *dllamaPlan) takeModel() (compose.Next, error) {
 	if inline := p.d.Spec.Model; inline != nil {
-		p.modelNamespace, p.modelName = p.d.Namespace, p.d.Name
-		found := p.Observed(resModel, &m)
-		spec := *inline
-		if spec.NATS == nil {
-			spec.NATS = p.modelNATS()
-		}
-		want := &v1.Model{
-			TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
-			ObjectMeta: metav1.ObjectMeta{Namespace: p.modelNamespace, Name: p.modelName},
-			Spec:       spec,
-		}
-		ready := found && serving(m.Status.Conditions).Status == metav1.ConditionTrue
-		if err := p.Desire(resModel, want, compose.Readiness(ready)); err != nil {
-			return false, err
-		}
-		return p.judge(m, found), nil
+		return p.composeModel(*inline)
 	}
 	ref := p.d.Spec.ModelRef
 	if ref == nil {
-		p.fail(reason.ModelNotFound, "Neither spec.model nor spec.modelRef is given")
-		return true, nil
+		p.Fail(reason.ModelNotFound, "Neither spec.model nor spec.modelRef is given")
+		return compose.Stop, nil
 	}
-	p.modelNamespace, p.modelName = ref.Namespace, ref.Name
-	if p.modelNamespace == "" {
-		p.modelNamespace = p.d.Namespace
-	}
+	p.modelNamespace, p.modelName = cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
+	var m v1.Model
 	found, known := p.Require(resModel, v1.APIVersion, v1.KindModel, p.modelNamespace, p.modelName, &m)
 	if known && !found {
-		p.fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q", p.modelName, p.modelNamespace)
-		return p.remember(), nil
+		p.Fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q", p.modelName, p.modelNamespace)
+		return p.takeServedFiles(), nil
 	}
-	return p.judge(m, found), nil
+	return p.takeFiles(m, found), nil
 }
 
-// modelNATS is the connection of the Ingress that the Dllama makes, if it makes
-// one. Said here, the Model need not watch Ingresses to find it.
-func (p *plan) modelNATS() *v1.NATSConnection {
+// composeModel composes the inline Model.
+func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
+	p.modelNamespace, p.modelName = p.d.Namespace, p.d.Name
+	var m v1.Model
+	found := p.Observed(resModel, &m)
+	if spec.NATS == nil {
+		spec.NATS = p.modelNATS()
+	}
+	want := &v1.Model{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.modelNamespace, Name: p.modelName},
+		Spec:       spec,
+	}
+	ready := found && meta.IsStatusConditionTrue(m.Status.Conditions, v1.ConditionServing)
+	if err := p.Desire(resModel, want, compose.Readiness(ready)); err != nil {
+		return compose.Stop, err
+	}
+	return p.takeFiles(m, found), nil
+}
+
+// modelNATS is the connection of the Ingress that the Dllama composes, if it
+// composes one. With it, the Model need not watch Ingresses to find it.
+func (p *dllamaPlan) modelNATS() *v1.NATSConnection {
 	if p.d.Spec.NATS == nil && p.d.Spec.Expose != nil {
 		return &v1.NATSConnection{ProviderConfigRef: connection.Default()}
 	}
 	return p.d.Spec.NATS
 }
 
-// judge waits for the Model. What is served goes on with the files that it is
-// served from.
-func (p *plan) judge(m v1.Model, found bool) (blocked bool) {
+// takeFiles takes the files of the Model. While it has none, what is served
+// goes on with the files that it is served from.
+func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	if a := m.Status.Artifact; a != nil {
 		p.artifact = &v1.ServedArtifact{
 			Artifact:      *a,
@@ -74,54 +85,59 @@ func (p *plan) judge(m v1.Model, found bool) (blocked bool) {
 			LaunchOptions: m.Spec.LaunchOptions,
 			ReplicaPower:  m.Spec.ReplicaPower,
 		}
-		return false
+		return compose.Continue
 	}
-	if !p.remember() {
-		return false
+	if p.takeServedFiles() == compose.Continue {
+		return compose.Continue
 	}
-	state := serving(m.Status.Conditions)
-	if found && reason.Final(state.Reason) {
-		p.fail(reason.ModelFailed, "Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
-		return true
+	if state := meta.FindStatusCondition(m.Status.Conditions, v1.ConditionServing); found && state != nil && reason.Final(state.Reason) {
+		p.Fail(reason.ModelFailed, "Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
+		return compose.Stop
 	}
-	// What the Model says of its progress stays with the Model: each change
-	// would be one more for everything above it.
-	p.fail(reason.ModelPending, "Model %q is not ready yet: its condition Serving tells more", p.modelName)
-	return true
+	// The Model's progress stays with the Model: each change of it here is one
+	// more event for everything above.
+	p.Fail(reason.ModelPending, "Model %q is not ready yet: its condition Serving tells more", p.modelName)
+	return compose.Stop
 }
 
-// remember takes the files that are served already, if they are of the same
-// Model. It reports whether there are none.
-func (p *plan) remember() (blocked bool) {
+// takeServedFiles takes the files that the root serves already, if they are of
+// the same Model.
+func (p *dllamaPlan) takeServedFiles() compose.Next {
 	a := p.d.Status.Artifact
-	if a == nil || a.Model != p.modelNamespace+"/"+p.modelName || !p.Exists(resRoot) {
-		return true
+	if a == nil || a.Model != p.modelNamespace+"/"+p.modelName || !p.running() {
+		return compose.Stop
 	}
 	p.artifact = a
-	return false
+	return compose.Continue
 }
 
-// deliver decides how the root gets the files.
-func (p *plan) deliver() (blocked bool) {
-	p.delivery = p.d.Spec.Delivery
-	if p.delivery == "" {
-		p.delivery = deliveryFetch
-		if p.artifact.URL == "" {
-			p.delivery = deliveryPVC
-		}
+// nodes is what the Dllama says, else what its Model says, else one.
+func (p *dllamaPlan) nodes() int32 {
+	r := p.d.Spec.Runtime
+	switch {
+	case r.Nodes != nil:
+		return *r.Nodes
+	case r.ReplicaPower != nil:
+		return 1 << *r.ReplicaPower
+	case p.artifact != nil && p.artifact.ReplicaPower != nil:
+		return 1 << *p.artifact.ReplicaPower
 	}
-	elsewhere := p.foreign()
-	switch via := p.artifact.ProviderConfigRef; {
-	case p.delivery == deliveryFetch && p.artifact.URL == "":
-		p.fail(reason.DeliveryImpossible, "spec.delivery: the files of Model %q are in a volume only: use pvc", p.modelName)
-	case p.delivery != deliveryFetch && p.artifact.ClaimName == "":
-		p.fail(reason.DeliveryImpossible, "spec.delivery: Model %q offers no volume: give it spec.pv, or use fetch", p.modelName)
-	case p.delivery != deliveryFetch && elsewhere:
-		p.fail(reason.DeliveryImpossible, "spec.delivery: the volume of Model %q is in namespace %q, and pods mount only those of their own: use fetch", p.modelName, p.modelNamespace)
-	case p.delivery == deliveryFetch && elsewhere && via != nil && via.Kind != "ClusterProviderConfig":
-		p.fail(reason.DeliveryImpossible, "spec.modelRef: Model %q of namespace %q has an object store of its own: describe it in a ClusterProviderConfig, and name that in the Model", p.modelName, p.modelNamespace)
-	default:
-		return false
+	return 1
+}
+
+// refuseNamesake refuses a Model of another namespace if a Model of this one
+// has its name: both would be one pool.
+func (p *dllamaPlan) refuseNamesake() compose.Next {
+	if !p.foreign() {
+		return compose.Continue
 	}
-	return true
+	found, _ := p.Require("namesake", v1.APIVersion, v1.KindModel, p.d.Namespace, p.modelName, &v1.Model{})
+	if !found {
+		return compose.Continue
+	}
+	p.Fail(reason.ModelFailed, "spec.modelRef: a Model %q is in namespace %q too, so one of another namespace cannot be served under that name: rename one", p.modelName, p.d.Namespace)
+	if p.running() {
+		return compose.Continue
+	}
+	return compose.Stop
 }

@@ -4,87 +4,105 @@ import (
 	"fmt"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/functions/engine"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// maxSeqLen is the longest context unless the claim says otherwise: memory for
-// all of it is taken at the start, and a model's own may be 131,072.
+// maxSeqLen is the longest context, in tokens, unless the claim says otherwise:
+// memory for all of it is taken at the start, and a model's own may be 131,072.
 const maxSeqLen = 4096
 
-// slack is memory for the program, its supervisor and its threads, in bytes.
-const slack = 64 << 20
+// preflight chooses the engine, and refuses what it cannot run before anything
+// starts.
+func (p *dllamaPlan) preflight() (compose.Next, error) {
+	if problem := p.unfit(); problem != "" {
+		p.Fail(reason.TopologyInvalid, "%s", problem)
+		return compose.Stop, nil
+	}
+	return compose.Continue, nil
+}
 
-// preflight refuses what cannot run before anything is started.
-func (p *plan) preflight() (blocked bool) {
-	if p.status.Nodes > 1 && p.engine() == engine.Embedded {
-		p.fail(reason.TopologyInvalid, "%s: the embedded engine runs on 1 node, not on %d: use 0, or name an image of distributed-llama in spec.rootImage", p.nodesField(), p.status.Nodes)
-		return true
-	}
-	sync, err := topology.SyncFor(topology.FloatType(p.artifact.Weights))
+// unfit says why the engine cannot run the model so; empty if it can.
+func (p *dllamaPlan) unfit() string {
+	r := p.d.Spec.Runtime
+	chosen, err := catalog.Choose(r.Engine.Type, r.RootImage, r.WorkerImage)
 	if err != nil {
-		p.fail(reason.TopologyInvalid, "Model %q: %v", p.modelName, err)
-		return true
+		return fmt.Sprintf("spec.engine.type: %v", err)
 	}
-	if asked := p.bufferType(); asked != "" && topology.FloatType(asked) != sync {
-		p.fail(reason.TopologyInvalid, "spec.engine.bufferFloatType: weights of type %s run only with buffers of type %s, not %s", p.artifact.Weights, sync, asked)
-		return true
+	p.engine = chosen
+	if err := chosen.CheckNodes(int(p.status.Nodes)); err != nil {
+		field, one := p.nodesField()
+		return fmt.Sprintf("%s: %v: use %d, or name an image of %s in spec.rootImage", field, err, one, catalog.Spreading())
 	}
-	p.buffers = sync
+	if problem := p.checkBuffers(); problem != "" {
+		return problem
+	}
 	p.status.MaxSeqLen = p.seqLen()
-	if p.artifact.Shape == nil {
-		return false
+	return p.planMemory()
+}
+
+// checkBuffers finds the type of the values that nodes exchange.
+func (p *dllamaPlan) checkBuffers() (problem string) {
+	if p.engine.Memory == nil {
+		return ""
 	}
-	plan, err := shape(&p.artifact.Artifact).Preflight(topology.Request{Nodes: int(p.status.Nodes), SeqLen: int(p.seqLen())})
+	var err error
+	if p.buffers, err = p.engine.Memory.Buffers(topology.FloatType(p.artifact.Weights)); err != nil {
+		return fmt.Sprintf("Model %q: %v", p.modelName, err)
+	}
+	if asked := p.bufferType(); asked != "" && topology.FloatType(asked) != p.buffers {
+		return fmt.Sprintf("spec.engine.bufferFloatType: weights of type %s run only with buffers of type %s, not %s", p.artifact.Weights, p.buffers, asked)
+	}
+	return ""
+}
+
+// planMemory reports the memory plan in the status, if the model's header is
+// known.
+func (p *dllamaPlan) planMemory() (problem string) {
+	if p.engine.Memory == nil || p.artifact.Shape == nil {
+		return ""
+	}
+	plan, err := p.engine.Memory.Plan(shape(&p.artifact.Artifact), topology.Request{Nodes: int(p.status.Nodes), SeqLen: int(p.seqLen())})
 	if err != nil {
-		p.fail(reason.TopologyInvalid, "%s: %v", p.nodesField(), err)
-		return true
+		field, _ := p.nodesField()
+		return fmt.Sprintf("%s: %v", field, err)
 	}
-	p.memory = &plan
 	p.status.RootMemoryBytes = p.widened(plan.Root().Total())
 	if plan.Nodes > 1 {
 		p.status.WorkerMemoryBytes = plan.Worker().Total()
 	}
-	return false
+	return ""
 }
 
-func (p *plan) nodesField() string {
+// nodesField is the field that says the number of nodes, and its value for one.
+func (p *dllamaPlan) nodesField() (field string, one int) {
 	if p.d.Spec.Nodes != nil {
-		return "spec.nodes"
+		return "spec.nodes", 1
 	}
-	return "spec.replicaPower"
+	return "spec.replicaPower", 0
 }
 
-// engine is distributed-llama if somebody names an image that has it.
-func (p *plan) engine() string {
-	r := p.d.Spec.Runtime
-	switch {
-	case r.Engine.Type != "":
-		return r.Engine.Type
-	case r.RootImage != "" || r.WorkerImage != "":
-		return engine.DistributedLlama
-	}
-	return engine.Embedded
-}
-
-func (p *plan) bufferType() string {
+func (p *dllamaPlan) bufferType() string {
 	if t := p.d.Spec.Engine.BufferFloatType; t != "" {
 		return t
 	}
-	return workload.Option(p.artifact.LaunchOptions, "--buffer-float-type")
+	return p.launchOption("--buffer-float-type")
 }
 
-func (p *plan) seqLen() int32 {
+// launchOption is the value of an option in the Model's launchOptions.
+func (p *dllamaPlan) launchOption(name string) string {
+	return workload.Option(p.artifact.LaunchOptions, name)
+}
+
+func (p *dllamaPlan) seqLen() int32 {
 	if n := p.d.Spec.Engine.MaxSeqLen; n > 0 {
 		return n
 	}
-	if n, err := strconv.ParseInt(workload.Option(p.artifact.LaunchOptions, "--max-seq-len"), 10, 32); err == nil && n >= 32 {
+	if n, err := strconv.ParseInt(p.launchOption("--max-seq-len"), 10, 32); err == nil && n >= 32 {
 		return int32(n)
 	}
 	if s := p.artifact.Shape; s != nil && s.SeqLen < maxSeqLen {
@@ -93,79 +111,20 @@ func (p *plan) seqLen() int32 {
 	return maxSeqLen
 }
 
-func (p *plan) threads() int32 {
+func (p *dllamaPlan) threads() int32 {
 	n := max(p.d.Spec.Engine.Threads, 1)
-	if own, err := strconv.ParseInt(workload.Option(p.artifact.LaunchOptions, "--nthreads"), 10, 32); err == nil && own > 0 && own <= 512 && n == 1 {
+	if own, err := strconv.ParseInt(p.launchOption("--nthreads"), 10, 32); err == nil && own > 0 && own <= 512 && n == 1 {
 		return int32(own)
 	}
 	return n
 }
 
-func (p *plan) widened(bytes int64) int64 {
+// widened is the memory of the root with what the claim adds.
+func (p *dllamaPlan) widened(bytes int64) int64 {
 	if m := p.d.Spec.RootMemory; m != nil && m.OverheadMaxRatio > 1 {
 		return int64(float64(bytes) * m.OverheadMaxRatio)
 	}
 	return bytes
-}
-
-// resources are what people say, and else memory by the plan: what the engine
-// allocates, the largest slice once more while it is loaded, and slack. The
-// plan is distributed-llama's, so only there it is a limit too.
-func (p *plan) resources(said *corev1.ResourceRequirements, plan int64) corev1.ResourceRequirements {
-	var out corev1.ResourceRequirements
-	if said != nil {
-		out = *said.DeepCopy()
-	}
-	_, requested := out.Requests[corev1.ResourceMemory]
-	_, limited := out.Limits[corev1.ResourceMemory]
-	if plan == 0 || requested || limited {
-		return out
-	}
-	s := shape(&p.artifact.Artifact)
-	slice := s.Weights.Bytes(int64(s.Dim) * int64(max(s.FFDim(), s.VocabSize)) / int64(p.status.Nodes))
-	need := mebibytes(plan + slice + slack)
-	if out.Requests == nil {
-		out.Requests = corev1.ResourceList{}
-	}
-	out.Requests[corev1.ResourceMemory] = need
-	if p.engine() == engine.DistributedLlama {
-		if out.Limits == nil {
-			out.Limits = corev1.ResourceList{}
-		}
-		out.Limits[corev1.ResourceMemory] = need
-	}
-	return out
-}
-
-// mebibytes rounds up, so that the quantity is short and canonical.
-func mebibytes(bytes int64) resource.Quantity {
-	return resource.MustParse(fmt.Sprintf("%dMi", (bytes+1<<20-1)>>20))
-}
-
-// turbo polls sockets without pause, which needs CPUs of one's own on every
-// node.
-func (p *plan) turbo() bool {
-	if t := p.d.Spec.Engine.NetTurbo; t != nil {
-		return *t
-	}
-	return whole(p.d.Spec.RootResources) && (p.status.Nodes == 1 || whole(p.d.Spec.WorkerResources))
-}
-
-// whole reports whether whole CPUs are requested, and no more allowed.
-func whole(r *corev1.ResourceRequirements) bool {
-	if r == nil {
-		return false
-	}
-	limit := r.Limits.Cpu()
-	request, ok := r.Requests[corev1.ResourceCPU]
-	if !ok {
-		request = *limit
-	}
-	return !limit.IsZero() && limit.MilliValue()%1000 == 0 && request.Cmp(*limit) == 0
-}
-
-func (p *plan) memoryPlan() string {
-	return fmt.Sprintf("model=%s nodes=%d root=%d worker=%d", p.artifact.ModelFile, p.status.Nodes, p.status.RootMemoryBytes, p.status.WorkerMemoryBytes)
 }
 
 func shape(a *v1.Artifact) topology.Shape {

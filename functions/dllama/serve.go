@@ -8,56 +8,65 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/engine"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
 )
 
 // serve composes the pods. Root and workers start together: the root's
 // supervisor waits until all workers listen.
-func (p *plan) serve() error {
-	root, worker := p.rootPod(), p.workerPod()
-	workers := p.status.Nodes - 1
+func (p *dllamaPlan) serve() (compose.Next, error) {
+	root := p.rootPod()
+	var worker workload.Pod
+	workers, readyWorkers := p.workerCount(), int32(0)
 	if workers > 0 {
-		if err := p.bind(&root, &worker); err != nil {
-			return err
+		worker = p.workerPod()
+		if err := bind(&root, &worker); err != nil {
+			return compose.Stop, err
+		}
+		var err error
+		if readyWorkers, err = p.serveWorkers(worker); err != nil {
+			return compose.Stop, err
 		}
 	}
-	readyWorkers, err := p.workers(workers, worker)
+	ready, err := p.serveRoot(root)
 	if err != nil {
-		return err
+		return compose.Stop, err
 	}
-	ready, err := p.root(root)
-	if err != nil {
-		return err
-	}
-	if err := p.guards(workers > 0, root, worker); err != nil {
-		return err
+	if err := p.guard(root, worker); err != nil {
+		return compose.Stop, err
 	}
 	if workers > 0 {
 		if err := p.protect(root, ready && readyWorkers == workers); err != nil {
-			return err
+			return compose.Stop, err
 		}
 	}
+	p.report(ready, readyWorkers)
+	return compose.Continue, nil
+}
+
+// report sets the status and the condition by what is ready.
+func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
+	workers := p.workerCount()
 	p.status.ReadyRoot, p.status.ReadyWorkers = ready, quarters(readyWorkers, workers)
 	if ingress := (v1.Ingress{}); p.Observed(resIngress, &ingress) {
 		p.status.URL = ingress.Status.URL
 	}
 	switch {
 	case readyWorkers < workers:
-		p.fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
+		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
 	case !ready:
-		p.fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.rootName(), p.artifact.ModelFile)
+		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.rootName(), p.artifact.ModelFile)
 	case p.d.Spec.Expose != nil && !p.exposed():
-		p.fail(reason.GatewayStarting, "%s", p.gatewayPending())
-	case !p.blocking:
-		p.True(v1.ConditionServing, reason.Available, "%s is served on %s", p.status.Model, plural(int(p.status.Nodes), "node"))
+		p.Fail(reason.GatewayStarting, "%s", p.gatewayPending())
+	default:
+		p.Serve(reason.Available, "%s is served on %s", p.status.Model, plural(int(p.status.Nodes), "node"))
 	}
-	return nil
 }
 
-// quarters rounds a part down to quarters of the whole.
+// quarters rounds a part down to quarters of the whole, so that the status
+// changes rarely while many workers start.
 func quarters(part, whole int32) int32 {
 	if part >= whole {
 		return whole
@@ -66,12 +75,9 @@ func quarters(part, whole int32) int32 {
 	return part / step * step
 }
 
-func (p *plan) rootName() string    { return names.Root(p.d.Name) }
-func (p *plan) workersName() string { return names.Object(p.d.Name, "workers") }
-
-// bind marks root and workers with a hash of both, so that a change to one
+// bind annotates root and workers with a hash of both, so that a change to one
 // restarts all: they must be of the same build.
-func (p *plan) bind(root, worker *workload.Pod) error {
+func bind(root, worker *workload.Pod) error {
 	raw, err := json.Marshal([]any{root.Template(), worker.Template()})
 	if err != nil {
 		return err
@@ -81,7 +87,8 @@ func (p *plan) bind(root, worker *workload.Pod) error {
 	return nil
 }
 
-func (p *plan) root(pod workload.Pod) (ready bool, err error) {
+// serveRoot composes the root and the Service that leads to its sidecar.
+func (p *dllamaPlan) serveRoot(pod workload.Pod) (ready bool, err error) {
 	name := p.rootName()
 	service := workload.Headless(p.d.Namespace, name, pod.Labels, map[string]int32{engine.PortSidecar: engine.SidecarNumber})
 	if err := p.Desire(resService, service, compose.Ready); err != nil {
@@ -91,13 +98,10 @@ func (p *plan) root(pod workload.Pod) (ready bool, err error) {
 	return ready, p.Desire(resRoot, workload.StatefulSet(p.d.Namespace, name, 1, pod), compose.Readiness(ready))
 }
 
-// workers composes the workers. Their Service gives them names and carries no
-// traffic.
-func (p *plan) workers(n int32, pod workload.Pod) (ready int32, err error) {
-	if n == 0 {
-		return 0, nil
-	}
-	name := p.workersName()
+// serveWorkers composes the workers. Their Service gives them names and carries
+// no traffic.
+func (p *dllamaPlan) serveWorkers(pod workload.Pod) (ready int32, err error) {
+	name, n := p.workersName(), p.workerCount()
 	service := workload.Headless(p.d.Namespace, name, pod.Labels, map[string]int32{engine.PortHealth: engine.HealthNumber})
 	if err := p.Desire(resWorkerService, service, compose.Ready); err != nil {
 		return 0, err
@@ -106,16 +110,15 @@ func (p *plan) workers(n int32, pod workload.Pod) (ready int32, err error) {
 	return ready, p.Desire(resWorkers, workload.StatefulSet(p.d.Namespace, name, n, pod), compose.Readiness(ready == n))
 }
 
-// guards closes the engines' ports to everyone but their peers. The embedded
-// engine alone listens on loopback, and needs none.
-func (p *plan) guards(group bool, root, worker workload.Pod) error {
-	if p.engine() != engine.DistributedLlama {
+// guard closes the ports of a guarded engine to all but its peers.
+func (p *dllamaPlan) guard(root, worker workload.Pod) error {
+	if !p.engine.Guarded {
 		return nil
 	}
 	ns := p.d.Namespace
 	health := workload.Door{Port: engine.HealthNumber}
 	guard := workload.Guard(ns, p.rootName(), root.Labels, workload.Door{Port: engine.SidecarNumber}, health)
-	if err := p.Desire(resRootGuard, guard, compose.Ready); err != nil || !group {
+	if err := p.Desire(resRootGuard, guard, compose.Ready); err != nil || p.workerCount() == 0 {
 		return err
 	}
 	peers := workload.Door{Port: engine.EngineNumber}
@@ -123,11 +126,11 @@ func (p *plan) guards(group bool, root, worker workload.Pod) error {
 	return p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, peers, health), compose.Ready)
 }
 
-// protect keeps several nodes of a group from being drained at once, from when
-// the group has become complete until it is to be another one. Before that
-// there is nothing to keep, and a budget whose status follows each pod of a
-// rollout would be one more event for each.
-func (p *plan) protect(root workload.Pod, complete bool) error {
+// protect keeps a drain from evicting several nodes of a group at once, from
+// when the group is complete until it becomes another one. Before that there is
+// nothing to protect, and a budget whose status follows each pod of a rollout
+// would be one more event for each.
+func (p *dllamaPlan) protect(root workload.Pod, complete bool) error {
 	group := root.Annotations[v1.AnnotationGroup]
 	var seen policyv1.PodDisruptionBudget
 	kept := p.Observed(resBudget, &seen) && seen.Annotations[v1.AnnotationGroup] == group
@@ -137,82 +140,6 @@ func (p *plan) protect(root workload.Pod, complete bool) error {
 	budget := workload.Budget(p.d.Namespace, names.Object(p.d.Name, "group"), workload.Owner("dllama", p.d.Name))
 	budget.Annotations = map[string]string{v1.AnnotationGroup: group}
 	return p.Desire(resBudget, budget, compose.Ready)
-}
-
-func (p *plan) settings() engine.Settings {
-	s := p.d.Spec.Runtime
-	out := engine.Settings{
-		Engine:      p.engine(),
-		Koldun:      p.Image,
-		Threads:     p.threads(),
-		Turbo:       p.turbo(),
-		GPU:         s.Engine.GPUIndex,
-		Extra:       s.Engine.ExtraArgs,
-		PullPolicy:  s.ImagePullPolicy,
-		Scheduling:  s.Scheduling,
-		Group:       workload.Owner("dllama", p.d.Name),
-		Annotations: map[string]string{v1.AnnotationMemoryPlan: p.memoryPlan()},
-	}
-	if session := p.d.Labels[v1.LabelSession]; session != "" {
-		out.Marks = map[string]string{v1.LabelSession: session}
-	}
-	return out
-}
-
-func (p *plan) rootPod() workload.Pod {
-	s := p.d.Spec.Runtime
-	r := engine.Root{
-		Settings:      p.settings(),
-		Image:         first(s.RootImage, s.WorkerImage, p.Image),
-		ModelFile:     p.artifact.ModelFile,
-		TokenizerFile: p.artifact.TokenizerFile,
-		Buffers:       string(p.buffers),
-		SeqLen:        p.seqLen(),
-		Session:       p.session(),
-		Model:         p.d.Namespace + "/" + p.modelName,
-		BusSecret:     p.busSecret(),
-	}
-	r.Labels = workload.Labels("root", "dllama", p.d.Name)
-	r.Resources = p.resources(s.RootResources, p.status.RootMemoryBytes)
-	if p.delivery == deliveryFetch {
-		r.Fetch, r.FetchSecret = p.artifact.URL, p.storeSecret()
-	} else {
-		r.Claim = p.artifact.ClaimName
-	}
-	if n := p.status.Nodes - 1; n > 0 {
-		r.Workers = engine.Addresses(p.d.Namespace, p.workersName(), n, engine.EngineNumber)
-		r.Await = engine.Addresses(p.d.Namespace, p.workersName(), n, engine.HealthNumber)
-	}
-	return r.Pod()
-}
-
-func (p *plan) workerPod() workload.Pod {
-	s := p.d.Spec.Runtime
-	w := engine.Worker{Settings: p.settings(), Image: first(s.WorkerImage, s.RootImage, p.Image)}
-	w.Labels = workload.Labels("worker", "dllama", p.d.Name)
-	w.Resources = p.resources(s.WorkerResources, p.status.WorkerMemoryBytes)
-	return w.Pod()
-}
-
-// session is the pool that the root belongs to: the one that its Session
-// names, else the one that all requests for the model share. A root with a Model
-// of another namespace has a pool in its own: it must not be given what the
-// people of that namespace ask.
-func (p *plan) session() string {
-	shared := names.Session(p.d.Namespace, p.modelName, "")
-	if key := p.d.Annotations[v1.AnnotationSessionKey]; names.SessionOf(key, shared) {
-		return key
-	}
-	return shared
-}
-
-func first(s ...string) string {
-	for _, v := range s {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 func plural(n int, noun string) string {

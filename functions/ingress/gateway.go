@@ -18,19 +18,18 @@ const (
 	defaultConversationTTL = 10 * time.Minute
 	defaultMaxSessions     = 8
 
-	// envHashSecret holds the key of the HMAC by which conversations are told
-	// apart.
+	// envHashSecret holds the key of the HMAC that identifies conversations.
 	envHashSecret = "KOLDUN_HASH_SECRET"
 	hashKey       = "hashSecret"
 )
 
-// gatewayPod is told what differs from the gateway's own defaults.
-func (p *plan) gatewayPod() workload.Pod {
+// gatewayPod has flags for what differs from the gateway's own defaults.
+func (p *ingressPlan) gatewayPod() workload.Pod {
 	b := p.i.Spec.Backend
 	args := []string{
 		"gateway",
-		"--listen=:$(" + names.PortEnv(portAPI) + ")",
-		"--health-listen=:$(" + names.PortEnv(queue.PortHealth) + ")",
+		"--listen=:" + names.PortRef(portAPI),
+		"--health-listen=:" + names.PortRef(queue.PortHealth),
 		"--namespace=$(POD_NAMESPACE)",
 		"--response-timeout=" + duration(b.ResponseTimeout, 10*time.Minute),
 		"--queue-timeout=" + duration(b.QueueTimeout, time.Hour),
@@ -84,7 +83,7 @@ func differing(b v1.Backend) []string {
 }
 
 // hashRef is the Secret with the key of the HMAC, if there is one.
-func (p *plan) hashRef() *corev1.SecretKeySelector {
+func (p *ingressPlan) hashRef() *corev1.SecretKeySelector {
 	b := p.i.Spec.Backend
 	switch {
 	case b.HashSecretRef != nil:
@@ -97,12 +96,12 @@ func (p *plan) hashRef() *corev1.SecretKeySelector {
 
 // hashSecret moves an inline key to a Secret, so that it is not in the pods'
 // arguments.
-func (p *plan) hashSecret() error {
+func (p *ingressPlan) hashSecret() (compose.Next, error) {
 	b := p.i.Spec.Backend
 	if b.HashSecret == "" || b.HashSecretRef != nil {
-		return nil
+		return compose.Continue, nil
 	}
-	return p.Desire(resHash, &corev1.Secret{
+	return compose.Continue, p.Desire(resHash, &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.i.Namespace, Name: p.name("hash-secret")},
 		Type:       corev1.SecretTypeOpaque,

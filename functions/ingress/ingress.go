@@ -3,6 +3,8 @@
 package ingress
 
 import (
+	"cmp"
+
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
@@ -39,101 +41,79 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	c.Legacy(legacy(i.Spec.Backend))
-	p := &plan{Call: c, i: i, status: v1.IngressStatus{Status: v1.Status{ObservedGeneration: i.Generation}}}
-	if err := p.run(); err != nil {
+	p := &ingressPlan{Plan: compose.Plan{Call: c}, i: i, status: v1.IngressStatus{Status: v1.Status{ObservedGeneration: i.Generation}}}
+	steps := []compose.Step{p.connect, p.queue, p.route, p.tokens, p.sessions, p.hashSecret, p.deployments}
+	if err := p.Run(steps...); err != nil {
 		return err
 	}
-	return c.SetStatus(&p.status)
+	return c.Finish(&p.status)
 }
 
-// A plan is one composition of one Ingress.
-type plan struct {
-	*compose.Call
-	i        v1.Ingress
-	status   v1.IngressStatus
-	via      managed.Via
-	blocking bool
+// An ingressPlan is one composition of one Ingress.
+type ingressPlan struct {
+	compose.Plan
+	i      v1.Ingress
+	status v1.IngressStatus
+	via    managed.Via // set by the step connect
 }
 
-func (p *plan) run() error {
-	if blocked, err := p.connect(); err != nil || blocked {
-		return err
-	}
-	if blocked, err := p.queue(); err != nil || blocked {
-		return err
-	}
-	for _, step := range []func() error{p.way, p.tokens, p.sessions, p.hashSecret} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	gateway, err := p.deployment(resGateway, p.replicas(), p.gatewayPod())
-	if err != nil {
-		return err
-	}
-	dispatcher, err := p.deployment(resDispatcher, dispatchers, p.dispatcherPod())
-	if err != nil {
-		return err
-	}
-	switch {
-	case !gateway || !dispatcher:
-		p.fail(reason.GatewayStarting, "Deployments %q and %q have no ready pods yet", p.name(resGateway), p.name(resDispatcher))
-	case !p.blocking:
-		p.True(v1.ConditionServing, reason.Available, "Requests are admitted at %s", p.status.URL)
-	}
-	return nil
-}
+// name of a composed object. No two composites of a namespace give two objects
+// of a kind one name, because no component's name ends in another's.
+func (p *ingressPlan) name(component string) string { return names.Object(p.i.Name, component) }
+func (p *ingressPlan) busSecret() string            { return connection.BusSecret("ingress", p.i.Name) }
 
-func (p *plan) fail(why reason.Reason, format string, args ...any) {
-	if !p.blocking {
-		p.blocking = true
-		p.False(v1.ConditionServing, why, format, args...)
-	}
-}
+func (p *ingressPlan) image() string   { return cmp.Or(p.i.Spec.Backend.Image, p.Image) }
+func (p *ingressPlan) replicas() int32 { return max(p.i.Spec.Backend.Replicas, 1) }
 
-// name of a composed object. No component is the end of another one's of the
-// same kind, whoever composes it, so no two objects share a name.
-func (p *plan) name(component string) string { return names.Object(p.i.Name, component) }
-func (p *plan) busSecret() string            { return connection.BusSecret("ingress", p.i.Name) }
-
-func (p *plan) image() string {
-	if p.i.Spec.Backend.Image != "" {
-		return p.i.Spec.Backend.Image
-	}
-	return p.Image
-}
-
-func (p *plan) replicas() int32 { return max(p.i.Spec.Backend.Replicas, 1) }
-
-// connect composes the connection to NATS. What is there stays when that
-// cannot be made out.
-func (p *plan) connect() (blocked bool, err error) {
+// connect composes the connection to NATS. If there is none, what exists stays.
+func (p *ingressPlan) connect() (compose.Next, error) {
+	owner := connection.Owner{Kind: "ingress", Namespace: p.i.Namespace, Name: p.i.Name}
 	nats, problem := connection.OfIngress(&p.i)
-	if problem.Message == "" {
-		p.via, err = nats.Compose(p.Call, connection.Owner{Kind: "ingress", Namespace: p.i.Namespace, Name: p.i.Name})
-		return false, err
+	var err error
+	p.via, err = nats.ComposeOrKeep(p.Call, owner, problem, queue.Resource)
+	if err != nil || problem.Message == "" {
+		return compose.Continue, err
 	}
-	p.fail(problem.Reason, "%s", problem.Message)
-	p.via, err = connection.Keep(p.Call, queue.Resource)
-	return !p.Exists(resGateway), err
+	p.Fail(problem.Reason, "%s", problem.Message)
+	if p.Exists(resGateway) {
+		return compose.Continue, nil
+	}
+	return compose.Stop, nil
 }
 
-func (p *plan) parts() queue.Queue {
+func (p *ingressPlan) parts() queue.Queue {
 	return queue.Queue{Via: p.via, Namespace: p.i.Namespace, Name: p.name("ingress-queue"), Secret: p.busSecret(), Spec: p.i.Spec.Backend.Queue}
 }
 
 // queue composes the streams and buckets that requests live in.
-func (p *plan) queue() (blocked bool, err error) {
+func (p *ingressPlan) queue() (compose.Next, error) {
 	pending, err := p.parts().Compose(p.Call)
 	if err != nil || pending == "" || p.Exists(resGateway) {
-		return false, err
+		return compose.Continue, err
 	}
-	p.fail(reason.ConnectionPending, "%s", pending)
-	return true, nil
+	p.Fail(reason.ConnectionPending, "%s", pending)
+	return compose.Stop, nil
 }
 
-// deployment composes one of the two, and tells whether a pod of it is ready.
-func (p *plan) deployment(res string, replicas int32, pod workload.Pod) (ready bool, err error) {
+// deployments composes the gateway and the dispatcher.
+func (p *ingressPlan) deployments() (compose.Next, error) {
+	gateway, err := p.deployment(resGateway, p.replicas(), p.gatewayPod())
+	if err != nil {
+		return compose.Stop, err
+	}
+	dispatcher, err := p.deployment(resDispatcher, dispatchers, p.dispatcherPod())
+	if err != nil {
+		return compose.Stop, err
+	}
+	if !gateway || !dispatcher {
+		p.Fail(reason.GatewayStarting, "Deployments %q and %q have no ready pods yet", p.name(resGateway), p.name(resDispatcher))
+	}
+	p.Serve(reason.Available, "Requests are admitted at %s", p.status.URL)
+	return compose.Continue, nil
+}
+
+// deployment composes one of the two, and reports whether a pod of it is ready.
+func (p *ingressPlan) deployment(res string, replicas int32, pod workload.Pod) (ready bool, err error) {
 	b := p.i.Spec.Backend
 	pod.PullPolicy, pod.Scheduling = b.ImagePullPolicy, b.BackendScheduling
 	for i := range pod.Containers {
@@ -149,16 +129,12 @@ func (p *plan) deployment(res string, replicas int32, pod workload.Pod) (ready b
 	return ready, p.Desire(res, workload.Deployment(p.i.Namespace, p.name(res), replicas, pod), compose.Readiness(ready))
 }
 
-func (p *plan) dispatcherPod() workload.Pod {
-	image := p.i.Spec.Backend.DispatcherImage
-	if image == "" {
-		image = p.image()
-	}
-	return p.parts().Dispatcher(image, workload.Labels("dispatcher", "ingress", p.i.Name))
+func (p *ingressPlan) dispatcherPod() workload.Pod {
+	return p.parts().Dispatcher(cmp.Or(p.i.Spec.Backend.DispatcherImage, p.image()), workload.Labels("dispatcher", "ingress", p.i.Name))
 }
 
 // legacy says which fields without effect are given. Names of buckets are
-// fixed, so only others than those are told.
+// fixed: one that is given as it is has no entry.
 func legacy(b v1.Backend) map[string]bool {
 	out := map[string]bool{"spec.backend.dispatcherMetricsListen": b.DispatcherMetricsListen != ""}
 	if q := b.Queue; q != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// static is the way of an Ingress whose pools are made by others.
+// static is the value of spec.backend.sessions of an Ingress that creates no pools.
 const static = "Static"
 
-// tokens has the API tokens of the namespace mirrored. An Ingress that asks
-// for none needs none.
-func (p *plan) tokens() error {
+// tokens composes the TokenSet, which mirrors the API tokens of the namespace.
+// An Ingress that admits requests without a token needs none.
+func (p *ingressPlan) tokens() (compose.Next, error) {
 	if p.i.Spec.Backend.AllowAnonymous {
-		return nil
+		return compose.Continue, nil
 	}
 	want := &v1alpha1.TokenSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindTokenSet},
@@ -33,19 +33,19 @@ func (p *plan) tokens() error {
 		p.status.Tokens = seen.Status.AtProvider.Tokens
 	}
 	ready, _ := managed.Ready(p.Call, resTokens)
-	return p.Desire(resTokens, want, ready)
+	return compose.Continue, p.Desire(resTokens, want, ready)
 }
 
-// sessions composes the Demand, which keeps a Session for each pool that is
-// asked for. The Ingress does not compose them itself: it would hear of all that
-// happens to each, and Crossplane bounds what a composite may hear.
-func (p *plan) sessions() error {
+// sessions composes the Demand, which keeps a Session for each pool in demand.
+// The Ingress does not compose them itself: each change of each one would be an
+// event for the Ingress, and Crossplane limits these.
+func (p *ingressPlan) sessions() (compose.Next, error) {
 	if p.i.Spec.Backend.Sessions == static {
-		return nil
+		return compose.Continue, nil
 	}
 	template, err := p.template()
 	if err != nil {
-		return err
+		return compose.Stop, err
 	}
 	want := &v1alpha1.Demand{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindDemand},
@@ -63,13 +63,13 @@ func (p *plan) sessions() error {
 	}
 	ready, trouble := managed.Ready(p.Call, resDemand)
 	if trouble != "" {
-		p.fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", resDemand, trouble)
+		p.Fail(reason.ConnectionPending, "Composed resource %q is not ready: %s", resDemand, trouble)
 	}
-	return p.Desire(resDemand, want, ready)
+	return compose.Continue, p.Desire(resDemand, want, ready)
 }
 
 // template of the Sessions. Their model and key are the Demand's to fill in.
-func (p *plan) template() (*v1alpha1.ObjectTemplate, error) {
+func (p *ingressPlan) template() (*v1alpha1.ObjectTemplate, error) {
 	b := p.i.Spec.Backend
 	s := v1.SessionSpec{Runtime: b.Runtime}
 	// 0 is the Model's own number.

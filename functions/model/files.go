@@ -15,52 +15,53 @@ import (
 
 // files composes both artifacts and the Job that makes what is missing. A
 // finished Job leaves the desired state when its artifact is whole.
-func (p *plan) files() (blocked bool, err error) {
+func (p *modelPlan) files() (compose.Next, error) {
+	var err error
 	if p.source, err = p.artifact(resSource, p.sourceURL(), "fetch"); err != nil {
-		return false, err
+		return compose.Stop, err
 	}
 	if p.converted, err = p.artifact(resConverted, p.convertedURL(), "convert"); err != nil {
-		return false, err
+		return compose.Stop, err
 	}
 	p.status.ArtifactSizeBytes = p.source.SizeBytes
 	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobPending
 	if !p.looked() {
-		p.False(v1.ConditionServing, reason.ConnectionPending, "The object store is searched for files of commit %s", p.commit)
-		return true, nil
+		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.commit)
+		return compose.Stop, nil
 	}
 	switch {
 	case p.converted.Whole:
 		p.status.DownloadJobState, p.status.ConversionJobState = jobNotRequested, jobSucceeded
 		p.True(v1.ConditionDownloaded, reason.DownloadNotNeeded, "The converted files are whole")
 		p.True(v1.ConditionConverted, reason.Converted, "%s is whole", p.convertedURL())
-		p.sized()
-		return false, nil
+		p.reportSize()
+		return compose.Continue, nil
 	case !p.source.Whole:
 		p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
 		p.False(v1.ConditionConverted, reason.WaitingForDownload, "The source files are not whole yet")
 		job, err := p.fetchJob()
 		if err != nil {
-			return true, err
+			return compose.Stop, err
 		}
 		p.status.DownloadJobName = job.Name
 		p.status.DownloadJobState, err = p.stage(job, p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
-		return true, err
+		return compose.Stop, err
 	}
 	p.status.DownloadJobState = jobSucceeded
 	p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
 	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.sourceURL())
 	job, err := p.convertJob()
 	if err != nil {
-		return true, err
+		return compose.Stop, err
 	}
 	p.status.ConversionJobName = job.Name
 	p.status.ConversionJobState, err = p.stage(job, p.converted.Progress, v1.ConditionConverted, reason.Converting, reason.ConversionFailed)
-	return true, err
+	return compose.Stop, err
 }
 
-// sized says what the manifest says of the size, and whether it was verified
-// again when that was asked for.
-func (p *plan) sized() {
+// reportSize sets the condition Sized by the manifest. It is false while a
+// verification that was asked for has not ended.
+func (p *modelPlan) reportSize() {
 	if asked := p.verify(); asked != p.converted.Verified {
 		p.False(v1.ConditionSized, reason.Verifying, "Sizes and digests are verified again, as annotation %s asks", v1.AnnotationVerify)
 		return
@@ -69,7 +70,7 @@ func (p *plan) sized() {
 }
 
 // verify is the value for which the files are to be verified.
-func (p *plan) verify() string {
+func (p *modelPlan) verify() string {
 	v := p.m.Annotations[v1.AnnotationVerify]
 	if len(v) > 253 {
 		return names.Hash(64, v)
@@ -77,8 +78,9 @@ func (p *plan) verify() string {
 	return v
 }
 
-// artifact composes the files of one stage and returns what was found of them.
-func (p *plan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservation, error) {
+// artifact composes the ModelArtifact of one stage and returns what was found of
+// its files.
+func (p *modelPlan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservation, error) {
 	key := p.key(res, url)
 	a := &v1alpha1.ModelArtifact{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelArtifact},
@@ -96,18 +98,18 @@ func (p *plan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservati
 	if p.Observed(key, &seen) {
 		found = seen.Status.AtProvider
 	}
-	// The source is a means: once converted, its absence makes nothing unready.
+	// Once the model is converted, the absence of its source makes nothing unready.
 	ready := compose.Readiness(found.Whole || res == resSource && p.convertedWhole())
 	return found, p.Desire(key, a, ready)
 }
 
 // key of what is composed for one URL.
-func (p *plan) key(res, url string) string { return res + "-" + names.Hash(8, url) }
+func (p *modelPlan) key(res, url string) string { return res + "-" + names.Hash(8, url) }
 
-// looked reports whether somebody has looked for the files: no Job is started
-// before, or one would run for files that are there. What an earlier
-// composition started goes on.
-func (p *plan) looked() bool {
+// looked reports whether the provider has looked for the files: a Job that
+// starts before might make files that exist. What an earlier composition
+// started goes on.
+func (p *modelPlan) looked() bool {
 	for _, key := range []string{p.key(resSource, p.sourceURL()), p.key(resConverted, p.convertedURL())} {
 		var seen v1alpha1.ModelArtifact
 		if !p.Observed(key, &seen) || len(seen.Status.Conditions) == 0 {
@@ -118,7 +120,7 @@ func (p *plan) looked() bool {
 }
 
 // started reports whether there is a Job of any stage.
-func (p *plan) started() bool {
+func (p *modelPlan) started() bool {
 	for _, stage := range []string{resFetch, resConvert} {
 		for range p.Resources(stage + "-") {
 			return true
@@ -127,11 +129,11 @@ func (p *plan) started() bool {
 	return false
 }
 
-func (p *plan) convertedWhole() bool {
+func (p *modelPlan) convertedWhole() bool {
 	var seen v1alpha1.ModelArtifact
 	return p.Observed(p.key(resConverted, p.convertedURL()), &seen) && seen.Status.AtProvider.Whole
 }
 
-func (p *plan) progressKey(url, stage string) string {
+func (p *modelPlan) progressKey(url, stage string) string {
 	return names.ProgressKey(p.m.Namespace, names.Hash(16, url), stage)
 }

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
@@ -23,8 +22,8 @@ import (
 // retries of a Job whose failures may pass: network, hub, store.
 const retries = 10
 
-// States of a stage in the status. A Job runs from when it is composed on:
-// whether its pod has started says less than the stage's progress does.
+// States of a stage in the status. A Job is Running as soon as it is composed:
+// the stage's progress says more than whether its pod has started.
 const (
 	jobPending      = "Pending"
 	jobRunning      = "Running"
@@ -33,8 +32,8 @@ const (
 	jobNotRequested = "NotRequested"
 )
 
-// stage composes a Job and says in the conditions how it goes.
-func (p *plan) stage(job planned, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
+// stage composes a Job and reports its progress in the conditions.
+func (p *modelPlan) stage(job stageJob, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
 	if err := p.Desire(job.key, job.Job, compose.NotReady); err != nil {
 		return "", err
 	}
@@ -42,7 +41,7 @@ func (p *plan) stage(job planned, at *v1alpha1.Progress, condition string, runni
 	known := p.Observed(job.key, &seen)
 	if message, gaveUp := failure(seen); known && gaveUp {
 		p.False(condition, failed, "Job %q gave up: %s", job.Name, message)
-		p.False(v1.ConditionServing, cause(message, failed), "Job %q gave up: %s", job.Name, message)
+		p.Fail(cause(message, failed), "Job %q gave up: %s", job.Name, message)
 		return jobFailed, nil
 	}
 	message := "Job " + strconv.Quote(job.Name) + " runs"
@@ -53,11 +52,11 @@ func (p *plan) stage(job planned, at *v1alpha1.Progress, condition string, runni
 		p.status.Progress = fmt.Sprintf("%s %d%%", at.Stage, min(max(at.Bytes, 0), at.Total)*100/at.Total)
 	}
 	p.False(condition, running, "%s", message)
-	p.False(v1.ConditionServing, running, "%s", message)
+	p.Fail(running, "%s", message)
 	return jobRunning, nil
 }
 
-// failure is what a Job that gave up says of itself.
+// failure returns the message of a Job that gave up.
 func failure(j batchv1.Job) (message string, gaveUp bool) {
 	for _, c := range j.Status.Conditions {
 		if (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget) && c.Status == corev1.ConditionTrue {
@@ -67,14 +66,14 @@ func failure(j batchv1.Job) (message string, gaveUp bool) {
 	return "", false
 }
 
-// exit finds the exit status in the message of a Job that the rules for exit
-// statuses ended.
-var exit = regexp.MustCompile(`exit code (\d+)`)
+// exitCode finds the exit status in the message of a Job that its pod failure
+// policy ended.
+var exitCode = regexp.MustCompile(`exit code (\d+)`) //nolint:gochecknoglobals // compiled once
 
-// cause tells by the exit status why a Job gave up. The statuses are those of
+// cause says by the exit status why a Job gave up. The statuses are those of
 // internal/fault.
 func cause(message string, otherwise reason.Reason) reason.Reason {
-	found := exit.FindStringSubmatch(message)
+	found := exitCode.FindStringSubmatch(message)
 	if found == nil {
 		return otherwise
 	}
@@ -95,7 +94,7 @@ func cause(message string, otherwise reason.Reason) reason.Reason {
 	return otherwise
 }
 
-func (p *plan) fetchJob() (planned, error) {
+func (p *modelPlan) fetchJob() (stageJob, error) {
 	ref := p.ref
 	ref.Revision = p.commit
 	args := []string{"fetch", "--from=" + ref.String(), "--to=" + p.sourceURL(), "--progress-key=" + p.progressKey(p.sourceURL(), "fetch")}
@@ -125,7 +124,7 @@ func (p *plan) fetchJob() (planned, error) {
 	return p.job(resFetch, workload.Container{Args: args, SecretEnv: secrets, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
 }
 
-func (p *plan) convertJob() (planned, error) {
+func (p *modelPlan) convertJob() (stageJob, error) {
 	args := []string{
 		"convert", "--from=" + p.sourceURL(), "--to=" + p.convertedURL(),
 		"--weights=" + p.weights, "--name=" + p.artifactName(),
@@ -138,8 +137,8 @@ func (p *plan) convertJob() (planned, error) {
 	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
 }
 
-// memoryOf is what a Job asks for: as much as people say, as a limit too, or
-// enough for every model.
+// memoryOf is the memory of a Job: what the claim names, as request and limit,
+// else a request that is enough for every model.
 func memoryOf(q *resource.Quantity) corev1.ResourceRequirements {
 	if q == nil {
 		return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")}}
@@ -150,14 +149,15 @@ func memoryOf(q *resource.Quantity) corev1.ResourceRequirements {
 	}
 }
 
-// A planned Job, and the name of the composed resource.
-type planned struct {
+// A stageJob is the Job of a stage, and the name of the composed resource.
+type stageJob struct {
 	*batchv1.Job
 	key string
 }
 
-// job names itself by a hash of its pod template, which no Job can change.
-func (p *plan) job(stage string, c workload.Container, claims map[string]workload.Claim) (planned, error) {
+// job returns a Job whose name holds a hash of its pod template, because that of
+// an existing Job cannot change.
+func (p *modelPlan) job(stage string, c workload.Container, claims map[string]workload.Claim) (stageJob, error) {
 	c.Name, c.Image = stage, p.Image
 	pod := workload.Pod{
 		Labels:       workload.Labels(stage, "model", p.m.Name),
@@ -172,14 +172,14 @@ func (p *plan) job(stage string, c workload.Container, claims map[string]workloa
 	job := workload.Job(p.m.Namespace, "", retries, pod)
 	raw, err := json.Marshal(job.Spec)
 	if err != nil {
-		return planned{}, fmt.Errorf("cannot hash Job %q: %w", stage, err)
+		return stageJob{}, fmt.Errorf("cannot hash Job %q: %w", stage, err)
 	}
 	key := stage + "-" + names.Hash(8, string(raw))
 	job.Name = names.Object(p.m.Name, key)
-	return planned{job, key}, nil
+	return stageJob{job, key}, nil
 }
 
-func (p *plan) tokenSecret() *xpv2.LocalSecretReference {
+func (p *modelPlan) tokenSecret() *xpv2.LocalSecretReference {
 	if d := p.m.Spec.Download; d != nil && d.HuggingFaceTokenSecretRef != nil {
 		return &xpv2.LocalSecretReference{Name: strings.TrimSpace(d.HuggingFaceTokenSecretRef.Name)}
 	}

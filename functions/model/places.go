@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -36,16 +37,16 @@ func storeOf(s v1.ModelSpec) v1.ObjectStorage {
 	if out.SecretRef == nil && out.ProviderConfigRef == nil {
 		out.SecretRef = c.SecretRef
 	}
-	out.BucketForSource = defaultTo(out.BucketForSource, c.Bucket)
+	out.BucketForSource = cmp.Or(out.BucketForSource, c.Bucket)
 	return out
 }
 
 func placesOf(s v1.ModelSpec, store v1.ObjectStorage) (out places, problem string) {
-	out.source.bucket = defaultTo(store.BucketForSource, DefaultBucket)
+	out.source.bucket = cmp.Or(store.BucketForSource, DefaultBucket)
 	if out.source, problem = out.source.at("spec.localPath", s.LocalPath); problem != "" {
 		return out, problem
 	}
-	out.converted = place{bucket: defaultTo(store.BucketForConvert, out.source.bucket)}
+	out.converted = place{bucket: cmp.Or(store.BucketForConvert, out.source.bucket)}
 	if c := s.Conversion; c != nil && c.OutputPath != "" {
 		out.converted, problem = out.converted.at("spec.conversion.outputPath", c.OutputPath)
 		return out, problem
@@ -83,8 +84,8 @@ func (p place) at(field, s string) (place, string) {
 
 // sourceURL and convertedURL are content-addressed: another commit, other
 // files or another type of weights is another folder, and nothing else is.
-func (p *plan) sourceURL() string {
-	prefix := defaultTo(p.places.source.prefix, path.Join("source", p.ref.Repo))
+func (p *modelPlan) sourceURL() string {
+	prefix := cmp.Or(p.places.source.prefix, path.Join("source", p.ref.Repo))
 	folder := p.commit
 	if d := p.m.Spec.Download; d != nil && len(d.Include)+len(d.Exclude) > 0 {
 		folder += "-" + names.Hash(8, append(append([]string{"include"}, d.Include...), append([]string{"exclude"}, d.Exclude...)...)...)
@@ -92,13 +93,13 @@ func (p *plan) sourceURL() string {
 	return "s3://" + path.Join(p.places.source.bucket, prefix, folder)
 }
 
-func (p *plan) convertedURL() string {
-	prefix := defaultTo(p.places.converted.prefix, path.Join("converted", p.ref.Repo))
+func (p *modelPlan) convertedURL() string {
+	prefix := cmp.Or(p.places.converted.prefix, path.Join("converted", p.ref.Repo))
 	return "s3://" + path.Join(p.places.converted.bucket, prefix, p.commit, p.weights)
 }
 
 // buckets lists the distinct buckets of the Model.
-func (p *plan) buckets() []string {
+func (p *modelPlan) buckets() []string {
 	out := []string{p.places.source.bucket}
 	if b := p.places.converted.bucket; b != out[0] {
 		out = append(out, b)
@@ -108,6 +109,6 @@ func (p *plan) buckets() []string {
 
 // artifactName is the name in the file names: the repository's, so that Models
 // of the same source share files.
-func (p *plan) artifactName() string {
+func (p *modelPlan) artifactName() string {
 	return names.Join(48, strings.ReplaceAll(strings.ReplaceAll(path.Base(p.ref.Repo), ".", "-"), "_", "-"))
 }

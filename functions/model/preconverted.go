@@ -1,19 +1,20 @@
 package model
 
 import (
+	"cmp"
 	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// preConverted serves files that are in a volume already. Nothing is known of
-// them but what the claim says.
-func (p *plan) preConverted() error {
+// preConverted takes the files that are in a volume already. Only the claim says
+// something of them.
+func (p *modelPlan) preConverted() (compose.Next, error) {
 	s := p.m.Spec
 	p.status.DownloadJobState, p.status.ConversionJobState = jobNotRequested, jobNotRequested
 	p.status.OutputPVCName = s.PreConvertedPVCName
@@ -33,21 +34,15 @@ func (p *plan) preConverted() error {
 		SizeBytes:     s.PreConvertedSizeBytes,
 		Size:          p.preConvertedSize(),
 	}
-	if blocked, err := p.connect(); err != nil || blocked {
-		return err
-	}
-	if blocked, err := p.registry(); err != nil || blocked {
-		return err
-	}
-	return p.record(v1alpha1.ModelRecordParameters{SizeBytes: s.PreConvertedSizeBytes, Weights: p.weights})
+	return compose.Continue, nil
 }
 
-func (p *plan) preConvertedSize() string {
-	return defaultTo(p.m.Spec.PreConvertedSizeHuman, bytesize.Format(p.m.Spec.PreConvertedSizeBytes))
+func (p *modelPlan) preConvertedSize() string {
+	return cmp.Or(p.m.Spec.PreConvertedSizeHuman, bytesize.Format(p.m.Spec.PreConvertedSizeBytes))
 }
 
 // inVolume is a path below the folder at which the volume is mounted.
 func inVolume(path, otherwise string) string {
 	path = strings.TrimPrefix(path, "/model/")
-	return defaultTo(path, otherwise)
+	return cmp.Or(path, otherwise)
 }

@@ -1,10 +1,13 @@
 package model
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/bytesize"
@@ -12,8 +15,12 @@ import (
 )
 
 // record composes the entry in the registry, and reports the artifact.
-func (p *plan) record(params v1alpha1.ModelRecordParameters) error {
+func (p *modelPlan) record() (compose.Next, error) {
 	p.report()
+	params := v1alpha1.ModelRecordParameters{ArtifactURL: p.status.Artifact.URL}
+	if p.m.Spec.PreConverted {
+		params = v1alpha1.ModelRecordParameters{SizeBytes: p.m.Spec.PreConvertedSizeBytes, Weights: p.weights}
+	}
 	params.Namespace, params.Name = p.m.Namespace, p.m.Name
 	r := &v1alpha1.ModelRecord{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelRecord},
@@ -22,22 +29,22 @@ func (p *plan) record(params v1alpha1.ModelRecordParameters) error {
 	}
 	ready, trouble := managed.Ready(p.Call, resRecord)
 	if err := p.Desire(resRecord, r, ready); err != nil {
-		return err
+		return compose.Stop, err
 	}
 	if !ready {
-		p.False(v1.ConditionServing, reason.Registering, "The registry does not list the model yet: %s", defaultTo(trouble, "it was told a moment ago"))
-		return nil
+		p.Fail(reason.Registering, "The registry does not list the model yet: %s", cmp.Or(trouble, "it was told a moment ago"))
+		return compose.Stop, nil
 	}
 	where := p.status.Artifact.URL
 	if where == "" {
 		where = "PersistentVolumeClaim " + p.status.OutputPVCName
 	}
-	p.True(v1.ConditionServing, reason.Available, "%s, %s", where, p.status.Artifact.Size)
-	return nil
+	p.Serve(reason.Available, "%s, %s", where, p.status.Artifact.Size)
+	return compose.Continue, nil
 }
 
-// report says in the status what there is.
-func (p *plan) report() {
+// report sets the artifact in the status.
+func (p *modelPlan) report() {
 	if p.status.Artifact == nil {
 		p.status.Artifact = &v1.Artifact{
 			URL:               p.convertedURL(),

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -19,10 +20,10 @@ import (
 // composite without a namespace gets a static volume of the CSI driver; one
 // with a namespace must not compose such a thing, and gets a claim that a Job
 // fills.
-func (p *plan) volume() (blocked bool, err error) {
+func (p *modelPlan) volume() (compose.Next, error) {
 	pv := p.m.Spec.PV
 	if pv == nil {
-		return false, nil
+		return compose.Continue, nil
 	}
 	claim := p.claim(pv)
 	if p.ClusterScoped() {
@@ -31,49 +32,49 @@ func (p *plan) volume() (blocked bool, err error) {
 		claim.Spec.StorageClassName = &volume.Spec.StorageClassName
 		p.status.OutputPVCName = claim.Name
 		if err := p.Desire(resVolume+"-"+names.Hash(8, volume.Name), volume, compose.Ready); err != nil {
-			return false, err
+			return compose.Stop, err
 		}
-		return false, p.Desire(resClaim+"-"+names.Hash(8, claim.Name), claim, compose.Ready)
+		return compose.Continue, p.Desire(resClaim+"-"+names.Hash(8, claim.Name), claim, compose.Ready)
 	}
 	if err := p.Desire(resClaim+"-"+names.Hash(8, claim.Name), claim, compose.Ready); err != nil {
-		return false, err
+		return compose.Stop, err
 	}
 	return p.fill(claim.Name)
 }
 
-// fill composes the Job that copies the files. It stays: the claim alone does
-// not tell whether it is full.
-func (p *plan) fill(claim string) (blocked bool, err error) {
+// fill composes the Job that copies the files. The Job stays: the claim alone
+// does not say whether the copy is complete.
+func (p *modelPlan) fill(claim string) (compose.Next, error) {
 	const folder = "files"
 	job, err := p.job(resFill, workload.Container{
-		Args:      []string{"fetch", "--from=" + p.convertedURL(), "--to=$(" + names.DirEnv(folder) + ")"},
+		Args:      []string{"fetch", "--from=" + p.convertedURL(), "--to=" + names.DirRef(folder)},
 		Secrets:   []string{p.storeSecret()},
 		Resources: memoryOf(nil),
 	}, map[string]workload.Claim{folder: {Name: claim}})
 	if err != nil {
-		return false, err
+		return compose.Stop, err
 	}
 	var seen batchv1.Job
 	known := p.Observed(job.key, &seen)
 	done := known && seen.Status.Succeeded > 0
 	if err := p.Desire(job.key, job.Job, compose.Readiness(done)); err != nil {
-		return false, err
+		return compose.Stop, err
 	}
 	if done {
 		p.status.OutputPVCName = claim
-		return false, nil
+		return compose.Continue, nil
 	}
 	if message, gaveUp := failure(seen); known && gaveUp {
-		p.False(v1.ConditionServing, reason.VolumeFailed, "Job %q gave up: %s", job.Name, message)
-		return true, nil
+		p.Fail(reason.VolumeFailed, "Job %q gave up: %s", job.Name, message)
+		return compose.Stop, nil
 	}
-	p.False(v1.ConditionServing, reason.FillingVolume, "Job %q copies the files into PersistentVolumeClaim %q", job.Name, claim)
-	return true, nil
+	p.Fail(reason.FillingVolume, "Job %q copies the files into PersistentVolumeClaim %q", job.Name, claim)
+	return compose.Stop, nil
 }
 
-// claim is named after what is in it and what it is made of, because neither
-// can be changed.
-func (p *plan) claim(pv *v1.Volume) *corev1.PersistentVolumeClaim {
+// claim returns the PersistentVolumeClaim. Its name holds a hash of its content
+// and its specification, because neither can change.
+func (p *modelPlan) claim(pv *v1.Volume) *corev1.PersistentVolumeClaim {
 	size, modes := quantity(pv.Capacity), modesOf(pv.PVCAccessModes)
 	if pv.PVCCapacity != nil {
 		size = *pv.PVCCapacity
@@ -95,7 +96,7 @@ func (p *plan) claim(pv *v1.Volume) *corev1.PersistentVolumeClaim {
 
 // static is a volume over the folder in the object store. Its name holds a
 // hash of the namespace, because volumes have none.
-func (p *plan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume {
+func (p *modelPlan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume {
 	attributes := map[string]string{}
 	for k, v := range pv.VolumeAttributes {
 		attributes[k] = v
@@ -106,7 +107,7 @@ func (p *plan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume {
 	if pv.CSIOptions != "" {
 		attributes["options"] = pv.CSIOptions
 	}
-	secret := &corev1.SecretReference{Name: defaultTo(pv.CSISecretName, "csi-s3-secret"), Namespace: defaultTo(pv.CSISecretNamespace, "kube-system")}
+	secret := &corev1.SecretReference{Name: cmp.Or(pv.CSISecretName, "csi-s3-secret"), Namespace: cmp.Or(pv.CSISecretNamespace, "kube-system")}
 	reclaim := pv.ReclaimPolicy
 	if reclaim == "" {
 		reclaim = corev1.PersistentVolumeReclaimRetain
@@ -118,10 +119,10 @@ func (p *plan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume {
 			AccessModes:                   modesOf(pv.AccessModes),
 			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: quantity(pv.Capacity)},
 			PersistentVolumeReclaimPolicy: reclaim,
-			StorageClassName:              defaultTo(pv.StorageClassName, "csi-s3"),
+			StorageClassName:              cmp.Or(pv.StorageClassName, "csi-s3"),
 			ClaimRef:                      &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: p.m.Namespace, Name: claim},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
-				Driver:                     defaultTo(pv.CSIDriver, "ru.yandex.s3.csi"),
+				Driver:                     cmp.Or(pv.CSIDriver, "ru.yandex.s3.csi"),
 				VolumeHandle:               strings.TrimPrefix(p.convertedURL(), "s3://"),
 				VolumeAttributes:           attributes,
 				ControllerPublishSecretRef: secret,

@@ -55,7 +55,7 @@ func (q Queue) Compose(c *compose.Call) (pending string, err error) {
 
 // Dispatcher is the pod that leads the queue.
 func (q Queue) Dispatcher(image string, labels map[string]string) workload.Pod {
-	args := []string{"dispatcher", "--listen=:$(" + names.PortEnv(PortHealth) + ")", "--identity=$(POD_NAMESPACE)_$(POD_NAME)"}
+	args := []string{"dispatcher", "--listen=:" + names.PortRef(PortHealth), "--identity=$(POD_NAMESPACE)_$(POD_NAME)"}
 	if q.Spec != nil && q.Spec.MaxAttempts > 0 && q.Spec.MaxAttempts != defaultAttempts {
 		args = append(args, "--max-attempts="+strconv.Itoa(int(q.Spec.MaxAttempts)))
 	}

@@ -97,6 +97,8 @@ const (
 	RootStarting Reason = "RootStarting"
 	// KeyInvalid: the field spec.key names a pool of another model.
 	KeyInvalid Reason = "KeyInvalid"
+	// ServesInvalid: the field spec.serves names a Model of another namespace.
+	ServesInvalid Reason = "ServesInvalid"
 	// DllamasStarting: not all Dllamas of the pool are ready.
 	DllamasStarting Reason = "DllamasStarting"
 	// Idle: the pool is empty and nothing asks for it.
@@ -115,7 +117,7 @@ func Final(r string) bool {
 	switch Reason(r) {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
-		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid:
+		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid:
 		return true
 	}
 	return false

@@ -1,8 +1,9 @@
 // Package root composes a Root: the root of a topology, which serves a model
-// from a volume on itself and on workers that are anywhere.
+// from a volume on itself and on workers in the cluster or managed.
 package root
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,11 +11,13 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
-	"github.com/gorizond/koldun/functions/engine"
+	"github.com/gorizond/koldun/functions/enginepod"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/worker"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -33,55 +36,59 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	c.Legacy(map[string]bool{"spec.cacheSpec": r.Spec.CacheSpec != nil, "spec.memory": r.Spec.Memory != nil})
-	p := &plan{Call: c, r: r, status: v1.RootStatus{Status: v1.Status{ObservedGeneration: r.Generation}}}
-	if err := p.run(); err != nil {
+	p := &rootPlan{Plan: compose.Plan{Call: c}, r: r, status: v1.RootStatus{Status: v1.Status{ObservedGeneration: r.Generation}}}
+	if err := p.Run(p.joinPool, p.findWorkers, p.chooseEngine, p.queue, p.serve); err != nil {
 		return err
 	}
-	return c.SetStatus(&p.status)
+	return c.Finish(&p.status)
 }
 
-// A plan is one composition of one Root.
-type plan struct {
-	*compose.Call
+// A rootPlan is one composition of one Root.
+type rootPlan struct {
+	compose.Plan
 	r      v1.Root
 	status v1.RootStatus
 
-	workers, await []string
-	blocking       bool
+	session          string   // pool whose requests the root takes; empty is none
+	workers, waitFor []string // HOST:PORT of engines, and of supervisors
+	engine           engine.Engine
 }
 
-func (p *plan) run() error {
-	if p.find() {
-		return nil
+// joinPool finds the pool whose requests the root takes. A Root of another
+// namespace would read the prompts of this one, so nothing is composed for it.
+func (p *rootPlan) joinPool() (compose.Next, error) {
+	namespace, name, serves := strings.Cut(p.r.Spec.Serves, "/")
+	switch {
+	case !serves:
+	case namespace != p.r.Namespace:
+		p.Fail(reason.ServesInvalid, "spec.serves: %q is a Model of namespace %q, and a Root serves only those of its own: create the Root in namespace %q", p.r.Spec.Serves, namespace, namespace)
+		return compose.Stop, nil
+	default:
+		p.session = names.Session(namespace, name, "")
+	}
+	return compose.Continue, nil
+}
+
+// findWorkers lists the workers: those that are named, or those that are
+// selected, in the order of their names.
+func (p *rootPlan) findWorkers() (compose.Next, error) {
+	p.workers = p.r.Spec.Workers
+	if selector := p.r.Spec.WorkerSelector; len(selector) > 0 {
+		known := p.selectWorkers(selector)
+		if len(p.workers) == 0 && (known || !p.Exists(resRoot)) {
+			p.Fail(reason.WorkersNotFound, "spec.workerSelector: no Worker of namespace %q has the labels", p.r.Namespace)
+			return compose.Stop, nil
+		}
 	}
 	p.status.Nodes = int32(len(p.workers)) + 1
-	if p.r.Spec.Image == "" && len(p.workers) > 0 {
-		p.fail(reason.TopologyInvalid, "spec.image: name an image of distributed-llama: the embedded engine runs on 1 node, not on %d", p.status.Nodes)
-		return nil
-	}
-	if blocked, err := p.queue(); err != nil || blocked {
-		return err
-	}
-	return p.serve()
+	return compose.Continue, nil
 }
 
-func (p *plan) fail(why reason.Reason, format string, args ...any) {
-	if !p.blocking {
-		p.blocking = true
-		p.False(v1.ConditionServing, why, format, args...)
-	}
-}
-
-// find lists the workers: those that are named, or those that are selected, in
-// the order of their names.
-func (p *plan) find() (blocked bool) {
-	p.workers = p.r.Spec.Workers
-	selector := p.r.Spec.WorkerSelector
-	if len(selector) == 0 {
-		return false
-	}
+// selectWorkers adds the Workers with the labels. known is false until
+// Crossplane has looked for them.
+func (p *rootPlan) selectWorkers(labels map[string]string) (known bool) {
 	var found []*v1.Worker
-	known := p.RequireAll("workers", v1.APIVersion, v1.KindWorker, p.r.Namespace, selector, func() any {
+	known = p.RequireAll("workers", v1.APIVersion, v1.KindWorker, p.r.Namespace, labels, func() any {
 		w := &v1.Worker{}
 		found = append(found, w)
 		return w
@@ -89,101 +96,111 @@ func (p *plan) find() (blocked bool) {
 	slices.SortFunc(found, func(a, b *v1.Worker) int { return strings.Compare(a.Name, b.Name) })
 	for _, w := range found {
 		set, n := worker.Set(w.Name), worker.Replicas(w)
-		p.workers = append(p.workers, engine.Addresses(p.r.Namespace, set, n, engine.EngineNumber)...)
-		p.await = append(p.await, engine.Addresses(p.r.Namespace, set, n, engine.HealthNumber)...)
+		p.workers = append(p.workers, enginepod.Addresses(p.r.Namespace, set, n, engine.EngineNumber)...)
+		p.waitFor = append(p.waitFor, enginepod.Addresses(p.r.Namespace, set, n, engine.HealthNumber)...)
 	}
-	if len(p.workers) > 0 || !known && p.Exists(resRoot) {
-		return false
+	return known
+}
+
+func (p *rootPlan) chooseEngine() (compose.Next, error) {
+	chosen, err := catalog.Choose("", p.r.Spec.Image)
+	if err != nil {
+		p.Fail(reason.TopologyInvalid, "spec.image: %v", err)
+		return compose.Stop, nil
 	}
-	p.fail(reason.WorkersNotFound, "spec.workerSelector: no Worker of namespace %q has the labels", p.r.Namespace)
-	return true
+	if err := chosen.CheckNodes(int(p.status.Nodes)); err != nil {
+		p.Fail(reason.TopologyInvalid, "spec.image: name an image of %s: %v", catalog.Spreading(), err)
+		return compose.Stop, nil
+	}
+	p.engine = chosen
+	return compose.Continue, nil
 }
 
 // queue composes the connection to the queue, if requests come from there.
-func (p *plan) queue() (blocked bool, err error) {
-	if p.r.Spec.Serves == "" {
-		return false, nil
+func (p *rootPlan) queue() (compose.Next, error) {
+	if p.session == "" {
+		return compose.Continue, nil
 	}
 	owner := connection.Owner{Kind: "root", Namespace: p.r.Namespace, Name: p.r.Name}
 	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.r.Spec.NATS)
-	var via managed.Via
-	if problem.Message != "" {
-		p.fail(problem.Reason, "%s", problem.Message)
-		via, err = connection.Keep(p.Call, resRunners)
-	} else {
-		via, err = nats.Compose(p.Call, owner)
+	via, err := nats.ComposeOrKeep(p.Call, owner, problem, resRunners)
+	if err != nil {
+		return compose.Stop, err
 	}
-	if err != nil || problem.Message != "" && !p.Exists(resRoot) {
-		return true, err
+	running := p.Exists(resRoot)
+	if problem.Message != "" {
+		p.Fail(problem.Reason, "%s", problem.Message)
+		if !running {
+			return compose.Stop, nil
+		}
 	}
 	runners := managed.KeyValue(via, p.r.Namespace, names.Object(p.r.Name, "root", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
 	pending, err := managed.Await(p.Call, map[string]any{resRunners: runners})
-	if err != nil || pending == "" || p.Exists(resRoot) {
-		return false, err
+	if err != nil || pending == "" || running {
+		return compose.Continue, err
 	}
-	p.fail(reason.ConnectionPending, "%s", pending)
-	return true, nil
+	p.Fail(reason.ConnectionPending, "%s", pending)
+	return compose.Stop, nil
 }
 
-func (p *plan) busSecret() string { return connection.BusSecret("root", p.r.Name) }
-func (p *plan) name() string      { return names.Object(p.r.Name, "alone") }
+func (p *rootPlan) busSecret() string { return connection.BusSecret("root", p.r.Name) }
+func (p *rootPlan) name() string      { return names.Object(p.r.Name, "alone") }
 
-func (p *plan) serve() error {
+func (p *rootPlan) serve() (compose.Next, error) {
 	pod := p.pod()
 	port, number := engine.PortHealth, engine.HealthNumber
-	if p.r.Spec.Serves != "" {
+	if p.session != "" {
 		port, number = engine.PortSidecar, engine.SidecarNumber
 	}
 	if err := p.Desire(resService, workload.Headless(p.r.Namespace, p.name(), pod.Labels, map[string]int32{port: number}), compose.Ready); err != nil {
-		return err
+		return compose.Stop, err
 	}
 	p.status.Endpoint = fmt.Sprintf("%s.%s.svc:%d", p.name(), p.r.Namespace, number)
 	ready := p.ReadyReplicas(resRoot) > 0
 	if err := p.Desire(resRoot, workload.StatefulSet(p.r.Namespace, p.name(), 1, pod), compose.Readiness(ready)); err != nil {
-		return err
+		return compose.Stop, err
 	}
 	doors := []workload.Door{{Port: engine.HealthNumber}, {Port: engine.SidecarNumber}}
 	if err := p.Desire(resGuard, workload.Guard(p.r.Namespace, p.name(), pod.Labels, doors...), compose.Ready); err != nil {
-		return err
+		return compose.Stop, err
 	}
-	switch {
-	case !ready:
-		p.fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.name(), p.r.Spec.ModelFile)
-	case !p.blocking:
-		p.True(v1.ConditionServing, reason.Available, "The root serves on %d nodes", p.status.Nodes)
+	if !ready {
+		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.name(), p.r.Spec.ModelFile)
 	}
-	return nil
+	p.Serve(reason.Available, "The root serves on %d nodes", p.status.Nodes)
+	return compose.Continue, nil
 }
 
-func (p *plan) pod() workload.Pod {
+func (p *rootPlan) pod() workload.Pod {
 	s := p.r.Spec
-	out := engine.Root{
-		Settings: engine.Settings{
-			Engine:     engine.DistributedLlama,
-			Koldun:     p.Image,
-			Threads:    max(s.NThreads, 1),
-			Extra:      s.Args,
+	out := enginepod.Root{
+		Engine: p.engine,
+		Placement: enginepod.Placement{
 			PullPolicy: s.ImagePullPolicy,
 			Scheduling: s.Scheduling,
 			Labels:     workload.Labels("root", "root", p.r.Name),
 		},
-		Image:         s.Image,
-		ModelFile:     s.ModelFile,
-		TokenizerFile: s.TokenizerFile,
-		Buffers:       s.BufferFloatType,
-		SeqLen:        s.MaxSeqLen,
-		Claim:         s.ModelRef,
-		Workers:       p.workers,
-		Await:         p.await,
-	}
-	if s.Image == "" {
-		out.Engine, out.Image = engine.Embedded, p.Image
+		Spec: engine.Root{
+			Node: engine.Node{
+				Image:     cmp.Or(s.Image, p.Image),
+				Koldun:    p.Image,
+				Threads:   max(s.NThreads, 1),
+				ExtraArgs: s.Args,
+			},
+			ModelFile:     s.ModelFile,
+			TokenizerFile: s.TokenizerFile,
+			Buffers:       s.BufferFloatType,
+			SeqLen:        s.MaxSeqLen,
+			Workers:       p.workers,
+			WaitFor:       p.waitFor,
+		},
+		Claim: s.ModelRef,
 	}
 	if s.Resources != nil {
 		out.Resources = *s.Resources
 	}
-	if namespace, name, ok := strings.Cut(s.Serves, "/"); ok {
-		out.Session, out.Model, out.BusSecret = names.Session(namespace, name, ""), s.Serves, p.busSecret()
+	if p.session != "" {
+		out.Session, out.Model, out.BusSecret = p.session, s.Serves, p.busSecret()
 	}
 	return out.Pod()
 }

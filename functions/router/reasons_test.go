@@ -147,6 +147,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"SessionLeader":       {session + "spec: {modelRef: {name: m}}", queue(state{"dispatcher": "{}", "pool": poolOf("ready: true")}), map[string]string{"ingresses": ""}, "Serving", "False", reason.GatewayStarting, "s-leader"},
 		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: TopologyInvalid, message: 3 does not divide")}, nil, "Serving", "False", reason.DllamasStarting, "3 does not divide"},
 
+		"ServesInvalid":    {root + "spec: {modelRef: claim, serves: other/m}", nil, nil, "Serving", "False", reason.ServesInvalid, `namespace "other"`},
 		"KeyInvalid":       {session + "spec: {modelRef: {name: m}, key: other_model}", nil, nil, "Serving", "False", reason.KeyInvalid, "spec.key"},
 		"PoolStarting":     {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", nil, nil, "Serving", "False", reason.ConnectionPending, "being prepared"},
 		"PoolRefused":      {session + "spec: {modelRef: {name: m}}", state{"pool": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}, nil, "Serving", "False", reason.ConnectionPending, "no rights"},

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
@@ -13,21 +15,12 @@ import (
 // dispatchers of a Session: one leads, one stands by.
 const dispatchers = 2
 
-// lead composes a dispatcher, unless an Ingress leads the session: the one
-// that made it, or one of its namespace.
-func (p *plan) lead() (led bool, err error) {
-	if p.s.Labels[v1.LabelIngress] != "" {
-		return true, nil
-	}
-	if p.s.Spec.NATS == nil {
-		found := 0
-		known := p.RequireAll("ingresses", v1.APIVersion, v1.KindIngress, p.s.Namespace, nil, func() any {
-			found++
-			return &v1.Ingress{}
-		})
-		if found > 0 || !known && !p.Exists(resDispatcher) {
-			return true, nil
-		}
+// dispatch composes a dispatcher, unless that of an Ingress leads the session:
+// of the Ingress that created it, or of one of its namespace.
+func (p *sessionPlan) dispatch() (compose.Next, error) {
+	if p.ledByIngress() {
+		p.led = true
+		return compose.Continue, nil
 	}
 	q := queue.Queue{
 		Via:       p.via,
@@ -37,22 +30,38 @@ func (p *plan) lead() (led bool, err error) {
 	}
 	pending, err := q.Compose(p.Call)
 	if err != nil {
-		return false, err
+		return compose.Stop, err
 	}
-	if pending != "" && !p.Exists(resDispatcher) {
-		p.fail(reason.ConnectionPending, "%s", pending)
+	if !p.Exists(resDispatcher) {
+		if pending != "" {
+			p.Fail(reason.ConnectionPending, "%s", pending)
+		}
+		if p.Failed() {
+			return compose.Continue, nil
+		}
 	}
-	if p.blocking && !p.Exists(resDispatcher) {
-		return false, nil
-	}
-	image := p.s.Spec.DispatcherImage
-	if image == "" {
-		image = p.Image
-	}
-	pod := q.Dispatcher(image, workload.Labels("dispatcher", "session", p.s.Name))
+	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels("dispatcher", "session", p.s.Name))
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
-	led = p.ReadyReplicas(resDispatcher) > 0
-	return led, p.Desire(resDispatcher, workload.Deployment(p.s.Namespace, p.dispatcherName(), dispatchers, pod), compose.Readiness(led))
+	p.led = p.ReadyReplicas(resDispatcher) > 0
+	return compose.Continue, p.Desire(resDispatcher, workload.Deployment(p.s.Namespace, p.dispatcherName(), dispatchers, pod), compose.Readiness(p.led))
 }
 
-func (p *plan) dispatcherName() string { return names.Object(p.s.Name, "leader") }
+// ledByIngress reports whether the dispatcher of an Ingress leads the session.
+// Until Crossplane has looked for Ingresses, it counts as led, unless the
+// Session has a dispatcher already.
+func (p *sessionPlan) ledByIngress() bool {
+	if p.s.Labels[v1.LabelIngress] != "" {
+		return true
+	}
+	if p.s.Spec.NATS != nil {
+		return false
+	}
+	found := 0
+	known := p.RequireAll("ingresses", v1.APIVersion, v1.KindIngress, p.s.Namespace, nil, func() any {
+		found++
+		return &v1.Ingress{}
+	})
+	return found > 0 || !known && !p.Exists(resDispatcher)
+}
+
+func (p *sessionPlan) dispatcherName() string { return names.Object(p.s.Name, "leader") }

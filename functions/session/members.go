@@ -19,7 +19,7 @@ import (
 // A size is how large a pool is, at least and at most.
 type size struct{ min, max int32 }
 
-// sizeOf reads the size in the new way and the old one.
+// sizeOf reads the size from the fields of today and from those they replace.
 func sizeOf(s v1.SessionSpec) size {
 	out := size{min: 1, max: s.Scaling.MaxDllamas}
 	if n := s.Scaling.MinDllamas; n != nil {
@@ -41,13 +41,13 @@ func sizeOf(s v1.SessionSpec) size {
 	return out
 }
 
-// members composes the Pool, which keeps a Dllama for each member, and returns
-// those that it has. The Session does not compose them itself: it would hear of
-// all that happens to each, and Crossplane bounds what a composite may hear.
-func (p *plan) members() ([]v1alpha1.PoolMember, error) {
+// members composes the Pool, which keeps a Dllama for each member, and counts
+// those that it has. The Session does not compose them itself: each change of
+// each one would be an event for the Session, and Crossplane limits these.
+func (p *sessionPlan) members() (compose.Next, error) {
 	template, err := p.template()
 	if err != nil {
-		return nil, err
+		return compose.Stop, err
 	}
 	s := p.s.Spec.Scaling
 	want := &v1alpha1.Pool{
@@ -60,7 +60,7 @@ func (p *plan) members() ([]v1alpha1.PoolMember, error) {
 				MinMembers:           p.size.min,
 				MaxMembers:           p.size.max,
 				ScaleUpBacklog:       max(s.ScaleUpBacklog, 1),
-				ScaleDownIdleSeconds: or(s.ScaleDownIdleSeconds, 300),
+				ScaleDownIdleSeconds: positiveOr(s.ScaleDownIdleSeconds, 300),
 				Owner:                p.s.Namespace + "/" + p.s.Name,
 				Dllama:               template,
 			},
@@ -81,10 +81,13 @@ func (p *plan) members() ([]v1alpha1.PoolMember, error) {
 	slices.SortFunc(members, func(a, b v1alpha1.PoolMember) int { return byNumber(a.Name, b.Name) })
 	ready, trouble := managed.Ready(p.Call, resPool)
 	if trouble != "" || !bool(ready) && len(members) == 0 {
-		p.fail(reason.ConnectionPending, "%s", pending(trouble))
+		p.Fail(reason.ConnectionPending, "%s", pending(trouble))
+	}
+	for _, m := range members {
+		p.count(m)
 	}
 	// One that serves makes the pool ready: others come and go.
-	return members, p.Desire(resPool, want, ready && compose.Readiness(serves || len(members) == 0))
+	return compose.Continue, p.Desire(resPool, want, ready && compose.Readiness(serves || len(members) == 0))
 }
 
 func pending(trouble string) string {
@@ -104,7 +107,7 @@ func byNumber(a, b string) int {
 	return x - y
 }
 
-func (p *plan) numbers(o v1alpha1.PoolObservation) {
+func (p *sessionPlan) numbers(o v1alpha1.PoolObservation) {
 	backlog := o.Backlog
 	p.status.Backlog, p.status.InFlight, p.status.ActiveRequests = &backlog, o.InFlight, o.Backlog+o.InFlight
 	p.status.BusyWorkers, p.status.AvailableWorkers = o.BusyRunners, o.IdleRunners
@@ -112,7 +115,7 @@ func (p *plan) numbers(o v1alpha1.PoolObservation) {
 }
 
 // count counts one member.
-func (p *plan) count(m v1alpha1.PoolMember) {
+func (p *sessionPlan) count(m v1alpha1.PoolMember) {
 	w := v1.SessionWorker{Name: p.memberName(m.Name), Phase: "Pending", Ready: m.Ready, Healthy: m.Ready}
 	switch {
 	case m.Phase == v1alpha1.PoolDraining:
@@ -120,7 +123,7 @@ func (p *plan) count(m v1alpha1.PoolMember) {
 	case w.Ready:
 		w.Phase = "Ready"
 	case reason.Final(m.Reason):
-		p.fail(reason.DllamasStarting, "Dllama %q is not ready: %s: %s", w.Name, m.Reason, m.Message)
+		p.Fail(reason.DllamasStarting, "Dllama %q is not ready: %s: %s", w.Name, m.Reason, m.Message)
 	}
 	p.status.Dllamas++
 	if w.Ready {
@@ -130,7 +133,7 @@ func (p *plan) count(m v1alpha1.PoolMember) {
 	p.status.Workers = append(p.status.Workers, w)
 }
 
-func or(n, otherwise int32) int32 {
+func positiveOr(n, otherwise int32) int32 {
 	if n <= 0 {
 		return otherwise
 	}

@@ -30,92 +30,70 @@ func Compose(c *compose.Call) error {
 		s.Spec.ModelRef.Namespace = s.Namespace
 	}
 	c.Legacy(legacy(s.Spec))
-	p := &plan{Call: c, s: s, size: sizeOf(s.Spec)}
+	p := &sessionPlan{Plan: compose.Plan{Call: c}, s: s, size: sizeOf(s.Spec)}
 	p.status = v1.SessionStatus{
 		Status:   v1.Status{ObservedGeneration: s.Generation},
 		Model:    s.Spec.ModelRef.Namespace + "/" + s.Spec.ModelRef.Name,
 		Key:      keyOf(s.Namespace, s.Spec),
 		Selector: v1.LabelSession + "=" + names.Join(names.MaxLabel, s.Name),
 	}
-	if err := p.run(); err != nil {
+	if err := p.Run(p.checkKey, p.connect, p.dispatch, p.members, p.report); err != nil {
 		return err
 	}
-	return c.SetStatus(&p.status)
+	return c.Finish(&p.status)
 }
 
-// A plan is one composition of one Session.
-type plan struct {
-	*compose.Call
-	s        v1.Session
-	size     size
-	status   v1.SessionStatus
-	via      managed.Via
-	blocking bool
+// A sessionPlan is one composition of one Session.
+type sessionPlan struct {
+	compose.Plan
+	s      v1.Session
+	size   size
+	status v1.SessionStatus
+
+	via managed.Via // set by the step connect
+	led bool        // whether a dispatcher leads the session; set by the step dispatch
 }
 
-func (p *plan) run() error {
+// checkKey refuses the key of another model's pool, or of another namespace's.
+func (p *sessionPlan) checkKey() (compose.Next, error) {
 	if key := p.s.Spec.Key; key != "" && key != p.status.Key {
-		p.fail(reason.KeyInvalid, "spec.key: %q is not a pool of Model %q", key, p.status.Model)
-		return nil
+		p.Fail(reason.KeyInvalid, "spec.key: %q is not a pool of Model %q", key, p.status.Model)
+		return compose.Stop, nil
 	}
-	if err := p.connect(); err != nil {
-		return err
-	}
-	led, err := p.lead()
-	if err != nil {
-		return err
-	}
-	members, err := p.members()
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		p.count(m)
-	}
-	p.conclude(led)
-	return nil
+	return compose.Continue, nil
 }
 
-func (p *plan) fail(why reason.Reason, format string, args ...any) {
-	if !p.blocking {
-		p.blocking = true
-		p.False(v1.ConditionServing, why, format, args...)
-	}
-}
-
-// connect finds out how NATS is reached. The pool that is there stays when
-// that cannot be said.
-func (p *plan) connect() error {
+// connect composes the connection to NATS. If there is none, the pool that
+// exists stays.
+func (p *sessionPlan) connect() (compose.Next, error) {
 	owner := connection.Owner{Kind: "session", Namespace: p.s.Namespace, Name: p.s.Name}
 	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.s.Spec.NATS)
-	var err error
-	if problem.Message == "" {
-		p.via, err = nats.Compose(p.Call, owner)
-		return err
+	if problem.Message != "" {
+		p.Fail(problem.Reason, "%s", problem.Message)
 	}
-	p.fail(problem.Reason, "%s", problem.Message)
-	p.via, err = connection.Keep(p.Call, resPool)
-	return err
+	var err error
+	p.via, err = nats.ComposeOrKeep(p.Call, owner, problem, resPool)
+	return compose.Continue, err
 }
 
-// conclude says how the pool does.
-func (p *plan) conclude(led bool) {
+// report sets the condition by what serves.
+func (p *sessionPlan) report() (compose.Next, error) {
 	switch {
-	case p.blocking:
 	case p.status.Dllamas == 0:
-		p.True(v1.ConditionServing, reason.Idle, "The pool is empty: nothing asks for %s", p.status.Model)
+		p.Serve(reason.Idle, "The pool is empty: nothing asks for %s", p.status.Model)
 	case p.status.ReadyDllamas == 0:
-		p.False(v1.ConditionServing, reason.DllamasStarting, "Dllama %q is not ready", p.status.Workers[0].Name)
-	case !led:
-		p.False(v1.ConditionServing, reason.GatewayStarting, "Deployment %q has no ready pod yet", p.dispatcherName())
+		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", p.status.Workers[0].Name)
+	case !p.led:
+		p.Fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.dispatcherName())
 	default:
 		// One that serves is enough: others may come and go.
-		p.True(v1.ConditionServing, reason.Available, "%d of %d Dllamas serve %s", p.status.ReadyDllamas, p.status.Dllamas, p.status.Model)
+		p.Serve(reason.Available, "%d of %d Dllamas serve %s", p.status.ReadyDllamas, p.status.Dllamas, p.status.Model)
 	}
+	return compose.Continue, nil
 }
 
 // keyOf is the key of the pool in the queue. It is of the Session's namespace,
-// wherever the Model is: nobody takes part in the pools of another one.
+// whatever the Model's is: no Session joins the pools of another namespace.
 func keyOf(namespace string, s v1.SessionSpec) string {
 	if names.SessionOf(s.Key, names.Session(namespace, s.ModelRef.Name, "")) {
 		return s.Key
@@ -141,7 +119,7 @@ func legacy(s v1.SessionSpec) map[string]bool {
 }
 
 // template of the Dllamas.
-func (p *plan) template() (*v1alpha1.ObjectTemplate, error) {
+func (p *sessionPlan) template() (*v1alpha1.ObjectTemplate, error) {
 	ref := p.s.Spec.ModelRef
 	d := v1.DllamaSpec{ModelRef: &ref, Runtime: p.s.Spec.Runtime}
 	if p.via != nil {
@@ -152,4 +130,4 @@ func (p *plan) template() (*v1alpha1.ObjectTemplate, error) {
 		map[string]string{v1.AnnotationSessionKey: p.status.Key}, d)
 }
 
-func (p *plan) memberName(member string) string { return names.Member(p.s.Name, member) }
+func (p *sessionPlan) memberName(member string) string { return names.Member(p.s.Name, member) }

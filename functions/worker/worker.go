@@ -1,13 +1,15 @@
-// Package worker composes a Worker: workers of a topology, for a root that is
-// anywhere.
+// Package worker composes a Worker: workers of a topology, for a root in the
+// same namespace or outside the cluster.
 package worker
 
 import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/engine"
+	"github.com/gorizond/koldun/functions/enginepod"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -32,38 +34,16 @@ func Compose(c *compose.Call) error {
 		"spec.cacheSpec": s.CacheSpec != nil,
 		"spec.nats":      s.NATS != nil,
 	})
-	n, set := Replicas(&w), Set(w.Name)
-	status := v1.WorkerStatus{
+	p := &workerPlan{Plan: compose.Plan{Call: c}, w: w, set: Set(w.Name), replicas: Replicas(&w)}
+	p.status = v1.WorkerStatus{
 		Status:    v1.Status{ObservedGeneration: w.Generation},
-		Replicas:  n,
-		Addresses: engine.Addresses(w.Namespace, set, n, engine.EngineNumber),
+		Replicas:  p.replicas,
+		Addresses: enginepod.Addresses(w.Namespace, p.set, p.replicas, engine.EngineNumber),
 	}
-	if s.Image == "" {
-		c.False(v1.ConditionServing, reason.TopologyInvalid, "spec.image: name an image of distributed-llama: the embedded engine has no workers")
-		return c.SetStatus(&status)
-	}
-	p := pod(c, &w)
-	service := workload.Headless(w.Namespace, set, p.Labels, map[string]int32{engine.PortHealth: engine.HealthNumber})
-	if err := c.Desire(resService, service, compose.Ready); err != nil {
+	if err := p.Run(p.chooseEngine, p.workers, p.protect, p.report); err != nil {
 		return err
 	}
-	status.ReadyReplicas = min(c.ReadyReplicas(resWorkers), n)
-	ready := status.ReadyReplicas == n
-	if err := c.Desire(resWorkers, workload.StatefulSet(w.Namespace, set, n, p), compose.Readiness(ready)); err != nil {
-		return err
-	}
-	if err := guard(c, &w, p); err != nil {
-		return err
-	}
-	switch {
-	case n == 0:
-		c.True(v1.ConditionServing, reason.Idle, "There are no workers: spec.replicas is 0")
-	case !ready:
-		c.False(v1.ConditionServing, reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", set, n)
-	default:
-		c.True(v1.ConditionServing, reason.Available, "%d workers listen or work", n)
-	}
-	return c.SetStatus(&status)
+	return c.Finish(&p.status)
 }
 
 // Set is the name of the StatefulSet of a Worker.
@@ -77,19 +57,60 @@ func Replicas(w *v1.Worker) int32 {
 	return *w.Spec.Replicas
 }
 
-func pod(c *compose.Call, w *v1.Worker) workload.Pod {
-	s := w.Spec
-	out := engine.Worker{
-		Settings: engine.Settings{
-			Engine:     engine.DistributedLlama,
-			Koldun:     c.Image,
-			Threads:    max(s.NThreads, 1),
-			Extra:      s.Args,
+// A workerPlan is one composition of one Worker.
+type workerPlan struct {
+	compose.Plan
+	w        v1.Worker
+	status   v1.WorkerStatus
+	set      string // name of the StatefulSet
+	replicas int32
+	engine   engine.Engine
+	pod      workload.Pod
+}
+
+func (p *workerPlan) chooseEngine() (compose.Next, error) {
+	chosen, err := catalog.Choose("", p.w.Spec.Image)
+	switch {
+	case err != nil:
+		p.Fail(reason.TopologyInvalid, "spec.image: %v", err)
+	case chosen.Worker == nil:
+		p.Fail(reason.TopologyInvalid, "spec.image: name an image of %s: the %s engine has no workers", catalog.Spreading(), chosen.Name)
+	default:
+		p.engine = chosen
+		return compose.Continue, nil
+	}
+	return compose.Stop, nil
+}
+
+// workers composes the pods, and the Service that gives them names.
+func (p *workerPlan) workers() (compose.Next, error) {
+	p.pod = p.build()
+	service := workload.Headless(p.w.Namespace, p.set, p.pod.Labels, map[string]int32{engine.PortHealth: engine.HealthNumber})
+	if err := p.Desire(resService, service, compose.Ready); err != nil {
+		return compose.Stop, err
+	}
+	p.status.ReadyReplicas = min(p.ReadyReplicas(resWorkers), p.replicas)
+	set := workload.StatefulSet(p.w.Namespace, p.set, p.replicas, p.pod)
+	return compose.Continue, p.Desire(resWorkers, set, compose.Readiness(p.allReady()))
+}
+
+func (p *workerPlan) allReady() bool { return p.status.ReadyReplicas == p.replicas }
+
+func (p *workerPlan) build() workload.Pod {
+	s := p.w.Spec
+	out := enginepod.Worker{
+		Engine: p.engine,
+		Placement: enginepod.Placement{
 			PullPolicy: s.ImagePullPolicy,
 			Scheduling: s.Scheduling,
-			Labels:     workload.Labels("worker", "worker", w.Name),
+			Labels:     workload.Labels("worker", "worker", p.w.Name),
 		},
-		Image: s.Image,
+		Spec: engine.Worker{Node: engine.Node{
+			Image:     s.Image,
+			Koldun:    p.Image,
+			Threads:   max(s.NThreads, 1),
+			ExtraArgs: s.Args,
+		}},
 	}
 	if s.Resources != nil {
 		out.Resources = *s.Resources
@@ -97,21 +118,34 @@ func pod(c *compose.Call, w *v1.Worker) workload.Pod {
 	return out.Pod()
 }
 
-// guard lets to the engines' port only the root that is named, the other
-// workers, and networks outside.
-func guard(c *compose.Call, w *v1.Worker, p workload.Pod) error {
+// protect opens the engines' port to the root that is named, to the other
+// workers and to networks outside the cluster only, and keeps a drain of nodes
+// from evicting several workers at a time.
+func (p *workerPlan) protect() (compose.Next, error) {
 	door := workload.Door{Port: engine.EngineNumber}
 	root := workload.Pods(nil)
-	if w.Spec.RootRef != "" {
-		root = workload.Pods(workload.Labels("root", "root", w.Spec.RootRef))
+	if p.w.Spec.RootRef != "" {
+		root = workload.Pods(workload.Labels("root", "root", p.w.Spec.RootRef))
 	}
-	door.Peers = append(door.Peers, root, workload.Pods(p.Labels))
-	for _, cidr := range w.Spec.RootCIDRs {
+	door.Peers = append(door.Peers, root, workload.Pods(p.pod.Labels))
+	for _, cidr := range p.w.Spec.RootCIDRs {
 		door.Peers = append(door.Peers, workload.Network(cidr))
 	}
-	policy := workload.Guard(w.Namespace, Set(w.Name), p.Labels, door, workload.Door{Port: engine.HealthNumber})
-	if err := c.Desire(resGuard, policy, compose.Ready); err != nil {
-		return err
+	policy := workload.Guard(p.w.Namespace, p.set, p.pod.Labels, door, workload.Door{Port: engine.HealthNumber})
+	if err := p.Desire(resGuard, policy, compose.Ready); err != nil {
+		return compose.Stop, err
 	}
-	return c.Desire(resBudget, workload.Budget(w.Namespace, Set(w.Name), p.Labels), compose.Ready)
+	return compose.Continue, p.Desire(resBudget, workload.Budget(p.w.Namespace, p.set, p.pod.Labels), compose.Ready)
+}
+
+func (p *workerPlan) report() (compose.Next, error) {
+	switch {
+	case p.replicas == 0:
+		p.Serve(reason.Idle, "There are no workers: spec.replicas is 0")
+	case !p.allReady():
+		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.set, p.replicas)
+	default:
+		p.Serve(reason.Available, "%d workers listen or work", p.replicas)
+	}
+	return compose.Continue, nil
 }

@@ -12,6 +12,12 @@ func PortEnv(port string) string { return "KOLDUN_PORT_" + envWord(port) }
 // DirEnv holds the folder at which the volume with the given name is mounted.
 func DirEnv(volume string) string { return "KOLDUN_DIR_" + envWord(volume) }
 
+// PortRef refers to the number of a container port in arguments of a pod.
+func PortRef(port string) string { return "$(" + PortEnv(port) + ")" }
+
+// DirRef refers to the folder of a volume in arguments of a pod.
+func DirRef(volume string) string { return "$(" + DirEnv(volume) + ")" }
+
 func envWord(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "_")) }
 
 // Connection variables, also the keys of composed connection Secrets.

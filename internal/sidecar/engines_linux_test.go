@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/engine/distributedllama"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
@@ -109,7 +110,7 @@ func supervised(t *testing.T, waitFor []string, command ...string) string {
 	addr, done := make(chan string, 1), make(chan error, 1)
 	w := world{t: t}
 	cfg := supervise.Config{
-		Command: command, WaitFor: waitFor, HealthListen: "127.0.0.1:0", Health: func(a string) { addr <- a },
+		Command: command, Engine: distributedllama.Engine().Process, WaitFor: waitFor, HealthListen: "127.0.0.1:0", Health: func(a string) { addr <- a },
 		Grace: time.Millisecond, Output: t.Output(), Logger: w.logger(filepath.Base(command[0])),
 	}
 	go func() { done <- supervise.Run(ctx, cfg) }()

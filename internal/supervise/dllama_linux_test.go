@@ -23,7 +23,7 @@ func TestRealWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := supervised(t, Config{Command: []string{filepath.Join(dir, "dllama"), "worker", "--host", host, "--port", port, "--nthreads", "1", "--net-turbo", "0"}})
+	w := supervised(t, Config{Engine: process(), Command: []string{filepath.Join(dir, "dllama"), "worker", "--host", host, "--port", port, "--nthreads", "1", "--net-turbo", "0"}})
 	w.state("listening", http.StatusOK)
 	stray, err := net.Dial("tcp", net.JoinHostPort(host, port))
 	if err != nil {

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		worker(arg, func(net.Conn) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) })
 	case "api": // listens and answers by closing, once the peer does
 		l := listen()
-		say("💿 Weights loaded\n" + textBegin + "secret prompt🔸secret answer" + textEnd + "\nmore secrets")
+		say("💿 Weights loaded\n" + process().TextBegin + "secret prompt🔸secret answer" + process().TextEnd + "\nmore secrets")
 		for {
 			c, err := l.Accept()
 			if err != nil {
@@ -102,7 +102,7 @@ func orphans() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	err := Run(ctx, Config{Command: []string{os.Args[0], "api", "parent"}, Init: true, Output: os.Stdout})
+	err := Run(ctx, Config{Engine: process(), Command: []string{os.Args[0], "api", "parent"}, Init: true, Output: os.Stdout})
 	if err != nil && !strings.Contains(err.Error(), "canceled") {
 		panic(err)
 	}

@@ -4,21 +4,24 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/gorizond/koldun/internal/engine"
 )
 
 // An output copies what a process writes, line by line and without text, and
 // keeps the state that the lines tell. It is safe for concurrent use.
 type output struct {
-	role Role
-	to   io.Writer
+	engine *engine.Process
+	role   engine.Role
+	to     io.Writer
 
 	mu    sync.Mutex
 	state State
 	scans [2]*scanner // standard output and error
 }
 
-func newOutput(r Role, to io.Writer) *output {
-	o := &output{role: r, to: to, state: State{Phase: Starting}}
+func newOutput(p *engine.Process, r engine.Role, to io.Writer) *output {
+	o := &output{engine: p, role: r, to: to, state: State{Phase: Starting}}
 	o.begin()
 	return o
 }
@@ -28,7 +31,7 @@ func (o *output) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for i := range o.scans {
-		o.scans[i] = &scanner{line: o.line, text: o.text}
+		o.scans[i] = &scanner{engine: o.engine, line: o.line, text: o.text}
 	}
 }
 
@@ -70,7 +73,7 @@ func (o *output) line(b []byte, n int, ok bool) {
 		o.say(withheld("line", n))
 		return
 	}
-	shown, e, ok := classify(o.role, string(b))
+	shown, e, ok := o.engine.Classify(o.role, string(b))
 	o.state = o.state.apply(o.role, e)
 	if !ok {
 		shown = withheld("line", n)

@@ -6,27 +6,29 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/engine"
 )
 
 func TestState(t *testing.T) {
-	feed := func(r Role, lines ...string) string {
+	feed := func(r engine.Role, lines ...string) string {
 		s := State{Phase: Starting}
 		for _, l := range lines {
-			_, e, _ := classify(r, l)
+			_, e, _ := process().Classify(r, l)
 			s = s.apply(r, e)
 		}
 		return s.String()
 	}
 	for name, c := range map[string]struct{ got, want string }{
-		"WorkerListens":   {feed(Worker, "Listening on 0.0.0.0:9990..."), "listening"},
-		"WorkerConnected": {feed(Worker, "Listening on 0.0.0.0:9990...", "⭕ The root node has connected"), "loading 0"},
-		"WorkerLoads":     {feed(Worker, "⭕ The root node has connected", "💿 Loaded block_matmul_q      0,       24 kB", "💿 Loaded block_matmul_k      0,       24 kB"), "loading 2"},
-		"WorkerServes":    {feed(Worker, "⭕ The root node has connected", "💿 Weights loaded"), "serving"},
-		"WorkerFreed":     {feed(Worker, "💿 Weights loaded", "🛑 Stop signal", "⭕ Network is closed", "Listening on 0.0.0.0:9990..."), "listening"},
-		"RootLoads":       {feed(Root, "💿 Loading weights...", "💿 Loaded 3/32"), "loading 3 of 32"},
-		"RootLoaded":      {feed(Root, "💿 Loaded 32/32", "💿 Weights loaded"), "loading 32 of 32"},
-		"RootServes":      {feed(Root, "💿 Weights loaded", "Listening on 127.0.0.1:9990..."), "serving"},
-		"RootLostWorker":  {feed(Root, "Listening on 127.0.0.1:9990...", "🔄 Retrying in 3 seconds..."), "starting"},
+		"WorkerListens":   {feed(engine.RoleWorker, "Listening on 0.0.0.0:9990..."), "listening"},
+		"WorkerConnected": {feed(engine.RoleWorker, "Listening on 0.0.0.0:9990...", "⭕ The root node has connected"), "loading 0"},
+		"WorkerLoads":     {feed(engine.RoleWorker, "⭕ The root node has connected", "💿 Loaded block_matmul_q      0,       24 kB", "💿 Loaded block_matmul_k      0,       24 kB"), "loading 2"},
+		"WorkerServes":    {feed(engine.RoleWorker, "⭕ The root node has connected", "💿 Weights loaded"), "serving"},
+		"WorkerFreed":     {feed(engine.RoleWorker, "💿 Weights loaded", "🛑 Stop signal", "⭕ Network is closed", "Listening on 0.0.0.0:9990..."), "listening"},
+		"RootLoads":       {feed(engine.RoleRoot, "💿 Loading weights...", "💿 Loaded 3/32"), "loading 3 of 32"},
+		"RootLoaded":      {feed(engine.RoleRoot, "💿 Loaded 32/32", "💿 Weights loaded"), "loading 32 of 32"},
+		"RootServes":      {feed(engine.RoleRoot, "💿 Weights loaded", "Listening on 127.0.0.1:9990..."), "serving"},
+		"RootLostWorker":  {feed(engine.RoleRoot, "Listening on 127.0.0.1:9990...", "🔄 Retrying in 3 seconds..."), "starting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.got != c.want {
@@ -40,21 +42,21 @@ func TestObserve(t *testing.T) {
 	open, shut := view{known: true, listening: true}, view{known: true}
 	lateOpen, lateShut := view{known: true, listening: true, late: true}, view{known: true, late: true}
 	for name, c := range map[string]struct {
-		role   Role
+		role   engine.Role
 		before Phase
 		v      view
 		want   Phase
 	}{
-		"Unknown":         {Worker, Listening, view{}, Listening},
-		"WorkerListens":   {Worker, Starting, open, Listening},
-		"WorkerTaken":     {Worker, Listening, shut, Loading},
-		"WorkerHandshake": {Worker, Loading, open, Loading},
-		"WorkerLate":      {Worker, Serving, lateOpen, Listening},
-		"WorkerLateTaken": {Worker, Listening, lateShut, Serving},
-		"RootListens":     {Root, Loading, open, Serving},
-		"RootStopped":     {Root, Serving, shut, Starting},
-		"RootLoads":       {Root, Loading, shut, Loading},
-		"Waiting":         {Root, Waiting, open, Waiting},
+		"Unknown":         {engine.RoleWorker, Listening, view{}, Listening},
+		"WorkerListens":   {engine.RoleWorker, Starting, open, Listening},
+		"WorkerTaken":     {engine.RoleWorker, Listening, shut, Loading},
+		"WorkerHandshake": {engine.RoleWorker, Loading, open, Loading},
+		"WorkerLate":      {engine.RoleWorker, Serving, lateOpen, Listening},
+		"WorkerLateTaken": {engine.RoleWorker, Listening, lateShut, Serving},
+		"RootListens":     {engine.RoleRoot, Loading, open, Serving},
+		"RootStopped":     {engine.RoleRoot, Serving, shut, Starting},
+		"RootLoads":       {engine.RoleRoot, Loading, shut, Loading},
+		"Waiting":         {engine.RoleRoot, Waiting, open, Waiting},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (State{Phase: c.before}).observe(c.role, c.v).Phase; got != c.want {
@@ -65,14 +67,14 @@ func TestObserve(t *testing.T) {
 }
 
 func TestReadyAndBusy(t *testing.T) {
-	if (State{Phase: Loading}).Ready(Root) || !(State{Phase: Listening}).Ready(Worker) || (State{Phase: Starting}).Ready(Worker) {
+	if (State{Phase: Loading}).Ready(engine.RoleRoot) || !(State{Phase: Listening}).Ready(engine.RoleWorker) || (State{Phase: Starting}).Ready(engine.RoleWorker) {
 		t.Error("wrong about who is ready")
 	}
 	busy := State{Phase: Serving}
-	if !busy.busy(Worker, view{}, false) || (State{Phase: Listening}).busy(Worker, view{}, false) {
+	if !busy.busy(engine.RoleWorker, view{}, false) || (State{Phase: Listening}).busy(engine.RoleWorker, view{}, false) {
 		t.Error("wrong about busy workers")
 	}
-	if busy.busy(Root, view{known: true}, true) || !busy.busy(Root, view{known: true, connected: 1}, false) || !busy.busy(Root, view{}, true) {
+	if busy.busy(engine.RoleRoot, view{known: true}, true) || !busy.busy(engine.RoleRoot, view{known: true, connected: 1}, false) || !busy.busy(engine.RoleRoot, view{}, true) {
 		t.Error("wrong about busy roots")
 	}
 }
@@ -102,15 +104,15 @@ func TestBackoff(t *testing.T) {
 func TestRoleOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		command []string
-		want    Role
+		want    engine.Role
 	}{
-		"Worker": {[]string{"dllama", "worker"}, Worker},
-		"Root":   {[]string{"dllama-api", "--model", "worker"}, Root},
-		"Bare":   {[]string{"dllama"}, Root},
-		"None":   {nil, Root},
+		"Worker": {[]string{"dllama", "worker"}, engine.RoleWorker},
+		"Root":   {[]string{"dllama-api", "--model", "worker"}, engine.RoleRoot},
+		"Bare":   {[]string{"dllama"}, engine.RoleRoot},
+		"None":   {nil, engine.RoleRoot},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := RoleOf(c.command); got != c.want {
+			if got := process().Role(c.command); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
@@ -127,7 +129,7 @@ func TestParsePhase(t *testing.T) {
 }
 
 func TestOldViewIsForgotten(t *testing.T) {
-	o := newOutput(Worker, io.Discard)
+	o := newOutput(process(), engine.RoleWorker, io.Discard)
 	_, _ = o.stream(0).Write([]byte("Listening on 0.0.0.0:9990...\n"))
 	o.get(view{known: true}) // seen before it listened
 	if got, _ := o.get(view{known: true, listening: true}); got.Phase != Listening {

@@ -1,30 +1,29 @@
 package supervise
 
-import "bytes"
+import (
+	"bytes"
 
-// maxLine is how much of a line is looked at, in bytes. No line of the engine
-// itself is near it.
-const maxLine = 1 << 10
-
-// What dllama-api writes around a prompt and its completion: the first before
-// the prompt, the last, and a line feed, after the completion.
-const (
-	textBegin = "\U0001F539" // small blue diamond
-	textEnd   = "\U0001F536" // large orange diamond
+	"github.com/gorizond/koldun/internal/engine"
 )
+
+// maxLine is how much of a line is read, in bytes. No line of an engine itself
+// is near it.
+const maxLine = 1 << 10
 
 // A scanner cuts output into lines and keeps prompts and completions out of
 // them. It holds at most a line, and yields the same however the output is cut
-// into writes. The zero value with its functions set is ready.
+// into writes. It is ready once engine and its functions are set.
 //
-// A completion may hold the end mark itself. What follows it is then taken for
-// the engine's, which is why classify withholds whatever it does not know.
+// A completion may hold the end mark itself. What follows it then counts as the
+// engine's, which is why engine.Process.Classify withholds what it does not
+// know.
 type scanner struct {
-	// line is told each line outside of text, without its line feed; ok is
-	// false if it was longer than maxLine, and then b is empty and n its length.
-	// b is valid during the call.
+	engine *engine.Process
+	// line gets each line outside of text, without its line feed; ok is false
+	// if it was longer than maxLine, and then b is empty and n its length. b is
+	// valid during the call.
 	line func(b []byte, n int, ok bool)
-	// text is told the length of a prompt with its completion, in bytes.
+	// text gets the length of a prompt with its completion, in bytes.
 	text func(n int)
 
 	buf    []byte
@@ -63,8 +62,8 @@ func (s *scanner) step(c byte) {
 		return
 	}
 	s.keep(c)
-	if s.at(textBegin) {
-		s.yield(len(textBegin))
+	if s.at(s.engine.TextBegin) {
+		s.yield(len(s.engine.TextBegin))
 		s.inside = true
 	}
 }
@@ -72,7 +71,7 @@ func (s *scanner) step(c byte) {
 func (s *scanner) stepInside(c byte) {
 	s.size++
 	if c != '\n' {
-		s.ended = s.at(textEnd)
+		s.ended = s.at(s.engine.TextEnd)
 		s.keep(c)
 		return
 	}
@@ -81,7 +80,7 @@ func (s *scanner) stepInside(c byte) {
 		return
 	}
 	// A completion that broke off has no end mark, but what comes next is known.
-	if s.over == 0 && resumes(s.buf) {
+	if s.over == 0 && s.engine.Resumes(s.buf) {
 		s.size -= len(s.buf) + 1
 		line := bytes.Clone(s.buf)
 		s.leave()

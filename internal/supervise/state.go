@@ -1,23 +1,10 @@
 package supervise
 
-import "fmt"
+import (
+	"fmt"
 
-// A Role says what the state of a process means.
-type Role int
-
-// Roles of distributed-llama's processes.
-const (
-	Root   Role = iota // reads text, serves it, and listens only once all weights are loaded
-	Worker             // listens for a root, and closes its socket while it belongs to one
+	"github.com/gorizond/koldun/internal/engine"
 )
-
-// RoleOf tells the role from a command line, the program first.
-func RoleOf(command []string) Role {
-	if len(command) > 1 && command[1] == "worker" {
-		return Worker
-	}
-	return Root
-}
 
 // A Phase is where a supervised process is in its life. Its text is what
 // /readyz answers and other supervisors read.
@@ -59,39 +46,39 @@ func (s State) String() string {
 
 // Ready reports whether the process does what its role is for. A worker does
 // as soon as it listens: only then can a root come.
-func (s State) Ready(r Role) bool {
+func (s State) Ready(r engine.Role) bool {
 	switch s.Phase {
 	case Serving:
 		return true
 	case Listening, Loading:
-		return r == Worker
+		return r == engine.RoleWorker
 	}
 	return false
 }
 
 // apply is the state after an event of the output.
-func (s State) apply(r Role, e event) State {
-	switch e.kind {
-	case sawListening:
-		if r == Root {
+func (s State) apply(r engine.Role, e engine.Event) State {
+	switch e.Kind {
+	case engine.EventListening:
+		if r == engine.RoleRoot {
 			return State{Phase: Serving}
 		}
 		return State{Phase: Listening}
-	case sawPeer:
+	case engine.EventPeer:
 		if s.Phase == Loading {
 			return s
 		}
 		return State{Phase: Loading}
-	case sawLayer:
-		return State{Phase: Loading, Loaded: e.loaded, Total: e.total}
-	case sawTensor:
+	case engine.EventLayer:
+		return State{Phase: Loading, Loaded: e.Loaded, Total: e.Total}
+	case engine.EventTensor:
 		return State{Phase: Loading, Loaded: s.Loaded + 1}
-	case sawWeights:
-		if r == Worker {
+	case engine.EventWeights:
+		if r == engine.RoleWorker {
 			return State{Phase: Serving}
 		}
 		return State{Phase: Loading, Loaded: s.Total, Total: s.Total}
-	case sawEnd:
+	case engine.EventEnd:
 		return State{Phase: Starting}
 	}
 	return s
@@ -111,11 +98,11 @@ type view struct {
 }
 
 // observe corrects what the output said by what the sockets are.
-func (s State) observe(r Role, v view) State {
+func (s State) observe(r engine.Role, v view) State {
 	if !v.known || s.Phase == Waiting || s.Phase == Restarting {
 		return s
 	}
-	if r == Root {
+	if r == engine.RoleRoot {
 		return s.observeRoot(v)
 	}
 	switch {
@@ -142,8 +129,8 @@ func (s State) observeRoot(v view) State {
 // busy reports whether an end now would cut somebody off. text says that the
 // output is in the middle of a prompt or completion; it counts only if the
 // sockets are unknown, because a completion that was broken off has no end.
-func (s State) busy(r Role, v view, text bool) bool {
-	if r == Worker {
+func (s State) busy(r engine.Role, v view, text bool) bool {
+	if r == engine.RoleWorker {
 		return s.Phase == Loading || s.Phase == Serving
 	}
 	if v.known {

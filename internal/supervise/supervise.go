@@ -11,15 +11,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver"
 )
 
 const (
-	// graceOfRoot and graceOfWorker fit into the 120 s and 150 s that the pods
-	// of a topology have, so that a worker outlives its root.
-	graceOfRoot   = 110 * time.Second
-	graceOfWorker = 140 * time.Second
+	// endTime is what the grace of a pod has left once a session has ended, for
+	// the process to end.
+	endTime = 10 * time.Second
 	// untilKill is how long the process has between SIGTERM and SIGKILL.
 	untilKill = 5 * time.Second
 	// drainEvery is how often it is looked whether a session has ended.
@@ -30,6 +30,9 @@ const (
 type Config struct {
 	// Command to supervise, the program first. Required.
 	Command []string
+	// Engine describes the processes of the engine that the command runs.
+	// Required.
+	Engine *engine.Process
 	// WaitFor are HOST:PORT of other supervisors. Each start of the command is
 	// held until all of their workers listen.
 	WaitFor []string
@@ -52,7 +55,7 @@ type Config struct {
 // A supervisor is what Run runs.
 type supervisor struct {
 	Config
-	role   Role
+	role   engine.Role
 	log    *slog.Logger
 	out    *output
 	births sync.Mutex // held while a process is made or orphans are reaped
@@ -94,6 +97,9 @@ func newSupervisor(c Config) (*supervisor, error) {
 	if len(c.Command) == 0 {
 		return nil, fault.Errorf(fault.Invalid, "cannot supervise: no command is given")
 	}
+	if c.Engine == nil {
+		return nil, fault.Errorf(fault.Internal, "cannot supervise program %q: its engine is not described", c.Command[0])
+	}
 	if c.Grace < 0 {
 		return nil, fault.Errorf(fault.Invalid, "cannot supervise with a grace of %s: it must not be negative", c.Grace)
 	}
@@ -106,18 +112,18 @@ func newSupervisor(c Config) (*supervisor, error) {
 	if err != nil {
 		return nil, kind(err, fault.Errorf(fault.NotFound, "cannot supervise program %q: %w", c.Command[0], errors.Unwrap(err)))
 	}
-	s := &supervisor{Config: c, role: RoleOf(c.Command), log: c.Logger, restart: make(chan string)}
+	s := &supervisor{Config: c, role: c.Engine.Role(c.Command), log: c.Logger, restart: make(chan string)}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
 	if s.Grace == 0 {
-		s.Grace = graceOfRoot
-		if s.role == Worker {
-			s.Grace = graceOfWorker
+		s.Grace = engine.RootGrace - endTime
+		if s.role == engine.RoleWorker {
+			s.Grace = engine.WorkerGrace - endTime
 		}
 	}
 	s.Command = append([]string{path}, c.Command[1:]...)
-	s.out = newOutput(s.role, c.Output)
+	s.out = newOutput(c.Engine, s.role, c.Output)
 	return s, nil
 }
 

@@ -111,7 +111,7 @@ func connect(t *testing.T, portFile string) net.Conn {
 
 func TestWorkerOutlivesItsSession(t *testing.T) {
 	port := filepath.Join(t.TempDir(), "port")
-	w := supervised(t, Config{Command: self("worker", "worker", port)})
+	w := supervised(t, Config{Engine: process(), Command: self("worker", "worker", port)})
 	w.state("listening", http.StatusOK)
 	root := connect(t, port)
 	w.state("serving", http.StatusOK)
@@ -124,7 +124,7 @@ func TestWorkerOutlivesItsSession(t *testing.T) {
 
 func TestGraceIsBounded(t *testing.T) {
 	port := filepath.Join(t.TempDir(), "port")
-	w := supervised(t, Config{Command: self("worker", "worker", port), Grace: 50 * time.Millisecond})
+	w := supervised(t, Config{Engine: process(), Command: self("worker", "worker", port), Grace: 50 * time.Millisecond})
 	w.state("listening", http.StatusOK)
 	connect(t, port)
 	w.state("serving", http.StatusOK)
@@ -133,14 +133,14 @@ func TestGraceIsBounded(t *testing.T) {
 }
 
 func TestDeafIsKilled(t *testing.T) {
-	w := supervised(t, Config{Command: self("worker", "deaf"), Grace: time.Millisecond})
+	w := supervised(t, Config{Engine: process(), Command: self("worker", "deaf"), Grace: time.Millisecond})
 	waittest.Until(t, "it writes", func() bool { return strings.Contains(w.out.String(), "Listening") })
 	w.stop()
 	w.ended()
 }
 
 func TestRestarts(t *testing.T) {
-	w := supervised(t, Config{Command: self("worker", "exit")})
+	w := supervised(t, Config{Engine: process(), Command: self("worker", "exit")})
 	waittest.Until(t, "three restarts", func() bool {
 		_, text := get(w.url + "/metrics")
 		_, count, _ := strings.Cut(text, "\nkoldun_supervised_restarts_total ")
@@ -156,7 +156,7 @@ func TestRestarts(t *testing.T) {
 }
 
 func TestRootServesWithoutText(t *testing.T) {
-	w := supervised(t, Config{Command: self("api", "api")})
+	w := supervised(t, Config{Engine: process(), Command: self("api", "api")})
 	w.state("serving", http.StatusOK)
 	waittest.Until(t, "its text is withheld", func() bool { return strings.Contains(w.out.String(), "line of 12 bytes") })
 	if out := w.out.String(); strings.Contains(out, "secret") || !strings.Contains(out, "💿 Weights loaded\n[text of") {
@@ -167,7 +167,7 @@ func TestRootServesWithoutText(t *testing.T) {
 }
 
 func TestOutputHeldByOthers(t *testing.T) {
-	w := supervised(t, Config{Command: self("worker", "leaver")})
+	w := supervised(t, Config{Engine: process(), Command: self("worker", "leaver")})
 	waittest.Until(t, "it starts again", func() bool { return strings.Count(w.out.String(), "left ") >= 2 })
 	w.stop()
 	w.ended()
@@ -180,11 +180,11 @@ func TestOutputHeldByOthers(t *testing.T) {
 
 func TestWaitsForWorkers(t *testing.T) {
 	port := filepath.Join(t.TempDir(), "port")
-	worker := supervised(t, Config{Command: self("worker", "worker", port)})
+	worker := supervised(t, Config{Engine: process(), Command: self("worker", "worker", port)})
 	worker.state("listening", http.StatusOK)
 	hold := connect(t, port)
 	worker.state("serving", http.StatusOK)
-	root := supervised(t, Config{Command: self("api", "api"), WaitFor: []string{strings.TrimPrefix(worker.url, "http://")}})
+	root := supervised(t, Config{Engine: process(), Command: self("api", "api"), WaitFor: []string{strings.TrimPrefix(worker.url, "http://")}})
 	root.state("waiting", http.StatusServiceUnavailable)
 	_ = hold.Close()
 	root.state("serving", http.StatusOK)
@@ -197,7 +197,7 @@ func TestWaitsForWorkers(t *testing.T) {
 func TestWaitEndsWithContext(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
-	w := supervised(t, Config{Command: self("api", "api"), WaitFor: []string{strings.TrimPrefix(s.URL, "http://")}})
+	w := supervised(t, Config{Engine: process(), Command: self("api", "api"), WaitFor: []string{strings.TrimPrefix(s.URL, "http://")}})
 	w.state("waiting", http.StatusServiceUnavailable)
 	w.stop()
 	w.ended()
@@ -214,7 +214,7 @@ func post(t *testing.T, url string) int {
 }
 
 func TestRestartIsAskedFor(t *testing.T) {
-	w := supervised(t, Config{Command: self("api", "api")})
+	w := supervised(t, Config{Engine: process(), Command: self("api", "api")})
 	w.state("serving", http.StatusOK)
 	if code := post(t, w.url+"/restart"); code != http.StatusAccepted {
 		t.Errorf("status %d", code)
@@ -254,7 +254,7 @@ func TestRestartIsRefused(t *testing.T) {
 // that the next root finds one that listens.
 func TestHangingWorkerIsEnded(t *testing.T) {
 	port := filepath.Join(t.TempDir(), "port")
-	w := supervised(t, Config{Command: self("worker", "hangs", port)})
+	w := supervised(t, Config{Engine: process(), Command: self("worker", "hangs", port)})
 	w.state("listening", http.StatusOK)
 	root := connect(t, port)
 	w.state("serving", http.StatusOK)
@@ -274,10 +274,10 @@ func TestImpossible(t *testing.T) {
 		kind   fault.Kind
 	}{
 		"Nothing": {Config{}, fault.Invalid},
-		"Absent":  {Config{Command: []string{"/no/such/dllama"}}, fault.NotFound},
-		"InPath":  {Config{Command: []string{"no-such-dllama"}}, fault.NotFound},
-		"WaitFor": {Config{Command: []string{os.Args[0]}, WaitFor: []string{"worker-0"}}, fault.Invalid},
-		"Grace":   {Config{Command: []string{os.Args[0]}, Grace: -time.Second}, fault.Invalid},
+		"Absent":  {Config{Engine: process(), Command: []string{"/no/such/dllama"}}, fault.NotFound},
+		"InPath":  {Config{Engine: process(), Command: []string{"no-such-dllama"}}, fault.NotFound},
+		"WaitFor": {Config{Engine: process(), Command: []string{os.Args[0]}, WaitFor: []string{"worker-0"}}, fault.Invalid},
+		"Grace":   {Config{Engine: process(), Command: []string{os.Args[0]}, Grace: -time.Second}, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Output = io.Discard

@@ -95,3 +95,14 @@ func (c calc) weights() int64 {
 	}
 	return total
 }
+
+// programMemory is what a node needs for the program, its supervisor and its
+// threads, in bytes.
+const programMemory = 64 << 20
+
+// LoadingMemory is what a node of that many needs beside its plan, in bytes:
+// the largest slice of the weights once more while it is loaded, and the
+// program itself. The shape must be valid.
+func (s Shape) LoadingMemory(nodes int) int64 {
+	return s.Weights.Bytes(int64(s.Dim)*int64(max(s.FFDim(), s.VocabSize))/int64(nodes)) + programMemory
+}

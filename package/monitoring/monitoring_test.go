@@ -14,7 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/gorizond/koldun/functions/engine"
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/workload"
 )

@@ -8,9 +8,11 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine/embedded"
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -47,6 +49,7 @@ const (
 type Handler struct {
 	engine  Engine
 	o       Options
+	honours string        // sampling parameters that the engine honours, as its description lists them
 	models  []byte        // answer to GET /v1/models
 	admit   chan struct{} // holds a token for each request that is answered or waits
 	mux     *http.ServeMux
@@ -72,7 +75,7 @@ func New(e Engine, o Options) *Handler {
 	if !o.Created.IsZero() {
 		created = o.Created.Unix()
 	}
-	h := &Handler{engine: e, o: o, admit: make(chan struct{}, 1+o.Waiting), mux: http.NewServeMux()}
+	h := &Handler{engine: e, honours: strings.Join(embedded.Engine().Parameters, ", "), o: o, admit: make(chan struct{}, 1+o.Waiting), mux: http.NewServeMux()}
 	h.models = encode(openai.ModelList{
 		Object: "list",
 		Data:   []openai.Model{{ID: o.Model, Object: "model", Created: created, OwnedBy: "user"}},
@@ -85,14 +88,12 @@ func New(e Engine, o Options) *Handler {
 	return h
 }
 
-// honours are the hints that reach the sampler. It is said with each answer.
-const honours = openai.HintTemperature + ", " + openai.HintTopP + ", " + openai.HintSeed
 
 // ServeHTTP lets every origin in, as dllama-api does: there are no credentials
 // here that a foreign page could use.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
-	w.Header().Set(openai.HeaderHonours, honours)
+	w.Header().Set(openai.HeaderHonours, h.honours)
 	if r.Method == http.MethodOptions {
 		w.Header().Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"fmt"
 	"reflect"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
@@ -11,10 +12,28 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 )
 
-// conclude says whether the composite is ready: what it is for works, and so
-// does all that it composes. Said here, Crossplane does not say it, with a
-// message that changes with every composed resource.
-func (c *Call) conclude() {
+// Finish ends a call: it sets the composite's status, given as a pointer, and
+// whether the composite is ready, by what is desired and the condition Serving.
+// It comes last.
+//
+// The status may be the observed one again: see postponed.
+func (c *Call) Finish(status any) error {
+	send := c.newStatus
+	if c.postponed() {
+		send = c.observedStatus
+	}
+	composite, err := send(status)
+	if err != nil {
+		return fmt.Errorf("cannot encode status: %w", err)
+	}
+	c.rsp.Desired.Composite = &fnv1.Resource{Resource: composite, Ready: c.readiness()}
+	return nil
+}
+
+// readiness is true if the composite serves and all that it composes is ready.
+// Without it, Crossplane would write a message that changes with every composed
+// resource.
+func (c *Call) readiness() fnv1.Ready {
 	ready := fnv1.Ready_READY_FALSE
 	for _, cond := range c.rsp.GetConditions() {
 		if cond.GetType() == v1.ConditionServing && cond.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE {
@@ -26,23 +45,53 @@ func (c *Call) conclude() {
 			ready = fnv1.Ready_READY_FALSE
 		}
 	}
-	c.rsp.Desired.Composite.Ready = ready
+	return ready
+}
+
+// postponed reports whether a change of the status waits for the next call.
+//
+// Crossplane calls once more after it has written references to what is
+// composed, and then writes the status in any case: a change that waits until
+// then is no event of its own. What waiting alone does not change is sent at
+// once.
+func (c *Call) postponed() bool {
+	refs, _ := c.references()
+	return len(refs) > 0 && !c.refersTo(refs) && !c.settled()
+}
+
+// newStatus is the composite with this status.
+func (c *Call) newStatus(status any) (*structpb.Struct, error) {
+	s, err := encodeStatus(c.req.GetObserved().GetComposite().GetResource(), status)
+	if err == nil {
+		c.correctGeneration(s.GetFields()["status"].GetStructValue())
+	}
+	return s, err
+}
+
+// observedStatus is the composite with the status that it has, without
+// Crossplane's own fields: those that the type of status lacks.
+func (c *Call) observedStatus(status any) (*structpb.Struct, error) {
+	composite := c.req.GetObserved().GetComposite().GetResource()
+	before := reflect.New(reflect.TypeOf(status).Elem()).Interface()
+	if err := decode(composite.GetFields()["status"].GetStructValue(), before); err != nil {
+		return nil, err
+	}
+	return encodeStatus(composite, before)
 }
 
 const observedGeneration = "observedGeneration"
 
-// settleGeneration corrects the generation that a status is of. Each refers to
-// what would otherwise be one more event for the composite and for everything
-// above it:
+// correctGeneration corrects the generation that a status says it is of, so
+// that no status is written for its generation alone: each write is an event
+// for the composite and for everything above it.
 //
 //   - Crossplane writes references to what is composed into the composite's
 //     spec before it writes the status, which makes another generation. A status
-//     that waits for nothing more is told at once, of the generation to come;
-//     see statusBefore for others.
-//   - While things get along, a generation alone is not worth a write: the one
-//     before stands until something else is to be told, or there is a result.
-//   - A claim's generation is not its composite's, so there is none to tell.
-func (c *Call) settleGeneration(status *structpb.Struct) {
+//     that is sent before names the generation to come.
+//   - While waiting alone changes something, a generation that differs stays as
+//     it was, until another field of the status changes too.
+//   - A claim's generation is not its composite's, so there is none.
+func (c *Call) correctGeneration(status *structpb.Struct) {
 	generation := status.GetFields()[observedGeneration].GetNumberValue()
 	if generation == 0 {
 		return
@@ -65,8 +114,8 @@ func (c *Call) settleGeneration(status *structpb.Struct) {
 	}
 }
 
-// same reports whether a status says what is said already, generation and
-// conditions aside.
+// same reports whether two statuses are equal but for generation and
+// conditions.
 func same(before, now map[string]*structpb.Value) bool {
 	for name, v := range now {
 		if !proto.Equal(v, before[name]) {
@@ -81,7 +130,8 @@ func same(before, now map[string]*structpb.Value) bool {
 	return true
 }
 
-// settled reports whether waiting alone changes nothing more.
+// settled reports whether waiting alone changes nothing more: the composite
+// serves, or a user has to mend something.
 func (c *Call) settled() bool {
 	for _, cond := range c.rsp.GetConditions() {
 		if cond.GetType() == v1.ConditionServing {
@@ -91,31 +141,18 @@ func (c *Call) settled() bool {
 	return false
 }
 
-// statusBefore is the composite with the status that it has. Crossplane asks
-// once more when the references to what is composed have changed, and then
-// writes the status in any case: a change of ours that waits until then is no
-// write of its own.
-func (c *Call) statusBefore(status any) (*structpb.Struct, error) {
-	composite := c.req.GetObserved().GetComposite().GetResource()
-	before := reflect.New(reflect.TypeOf(status).Elem()).Interface() // Crossplane's own fields are not in it
-	if err := decode(composite.GetFields()["status"].GetStructValue(), before); err != nil {
-		return nil, err
-	}
-	return encodeStatus(composite, before)
-}
-
-// references are those that Crossplane keeps in the composite to what is
-// composed. Nobody keeps them where there is no Crossplane.
+// references returns the references to what is composed that Crossplane keeps in
+// the composite. kept is false for a claim's composite and without Crossplane.
 func (c *Call) references() (refs []*structpb.Value, kept bool) {
 	spec := c.req.GetObserved().GetComposite().GetResource().GetFields()["spec"].GetStructValue().GetFields()
 	machinery, kept := spec["crossplane"]
 	if kept {
 		spec = machinery.GetStructValue().GetFields()
-	} // a composite with a claim has no field of its own for them
+	} // the composite of a claim has them directly in its spec
 	return spec["resourceRefs"].GetListValue().GetValues(), kept
 }
 
-// refersTo reports whether the references are to just what is desired.
+// refersTo reports whether the references are to exactly what is desired.
 func (c *Call) refersTo(refs []*structpb.Value) bool {
 	type reference struct{ apiVersion, kind, name string }
 	wanted := map[reference]bool{}

@@ -14,8 +14,9 @@ import (
 	"github.com/gorizond/koldun/functions/workload"
 )
 
-// way composes the Service and the route from outside, and reports the URL.
-func (p *plan) way() error {
+// route composes the Service and the route from outside the cluster, and reports
+// the URL.
+func (p *ingressPlan) route() (compose.Next, error) {
 	s := p.i.Spec.Service
 	kind, port := corev1.ServiceType(s.Type), s.Port
 	if kind == "" {
@@ -28,13 +29,13 @@ func (p *plan) way() error {
 	service := workload.Service(p.i.Namespace, name, kind, p.labels(), map[string]int32{portAPI: port})
 	service.Annotations = s.Annotations
 	if err := p.Desire(resService, service, compose.Ready); err != nil {
-		return err
+		return compose.Stop, err
 	}
 	p.status.BackendServiceName = name
 	p.status.URL = serviceURL(name, p.i.Namespace, port)
 	r := p.i.Spec.Route
 	if r == nil {
-		return nil
+		return compose.Continue, nil
 	}
 	scheme := "http"
 	if len(r.TLS) > 0 {
@@ -43,14 +44,17 @@ func (p *plan) way() error {
 	p.status.URL = scheme + "://" + r.Host + strings.TrimSuffix(path(r.Path), "/") + "/v1"
 	p.status.IngressName = p.name("route")
 	if len(r.Gateways) > 0 {
-		return p.Desire(resHTTPRoute, p.httpRoute(name, port), compose.Ready)
+		return compose.Continue, p.Desire(resHTTPRoute, p.httpRoute(name, port), compose.Ready)
 	}
-	return p.Desire(resRoute, p.route(name), compose.Ready)
+	return compose.Continue, p.Desire(resRoute, p.networkIngress(name), compose.Ready)
 }
 
-func (p *plan) labels() map[string]string { return workload.Labels("gateway", "ingress", p.i.Name) }
+func (p *ingressPlan) labels() map[string]string {
+	return workload.Labels("gateway", "ingress", p.i.Name)
+}
 
-func (p *plan) route(service string) *networkingv1.Ingress {
+// networkIngress is the route of a cluster without the Gateway API.
+func (p *ingressPlan) networkIngress(service string) *networkingv1.Ingress {
 	r := p.i.Spec.Route
 	kind := pathType(r.PathType)
 	out := &networkingv1.Ingress{
@@ -78,10 +82,10 @@ func (p *plan) route(service string) *networkingv1.Ingress {
 	return out
 }
 
-// httpRoute writes every default out, so that what is in the cluster is what
-// was wanted. An answer may take as long as it takes: the gateway has timeouts
-// of its own, and sends signs of life.
-func (p *plan) httpRoute(service string, port int32) *unstructured.Unstructured {
+// httpRoute writes every default out, so that the object in the cluster equals
+// the desired one. It sets no timeouts: the gateway has its own, and sends
+// heartbeats.
+func (p *ingressPlan) httpRoute(service string, port int32) *unstructured.Unstructured {
 	r := p.i.Spec.Route
 	var parents []any
 	for _, g := range r.Gateways {

@@ -3,38 +3,38 @@ package model
 import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
-	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// connect finds out how NATS and the object store are reached.
-func (p *plan) connect() (blocked bool, err error) {
+// connect composes the connection to NATS and the object store.
+func (p *modelPlan) connect() (compose.Next, error) {
 	owner := connection.Owner{Kind: "model", Namespace: p.m.Namespace, Name: p.m.Name}
 	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.m.Spec.NATS)
-	if problem.Message != "" {
-		p.False(v1.ConditionServing, problem.Reason, "%s", problem.Message)
-		return true, nil
-	}
-	s3, problem := connection.S3(owner, "spec.objectStorage", p.store)
 	if problem.Message == "" {
-		nats, problem = connection.Join(nats, s3)
+		var s3 connection.Connection
+		if s3, problem = connection.S3(owner, "spec.objectStorage", p.store); problem.Message == "" {
+			nats, problem = connection.Join(nats, s3)
+		}
 	}
 	if problem.Message != "" {
-		p.False(v1.ConditionServing, problem.Reason, "%s", problem.Message)
-		return true, nil
+		p.Fail(problem.Reason, "%s", problem.Message)
+		return compose.Stop, nil
 	}
+	var err error
 	p.via, err = nats.Compose(p.Call, owner)
-	return false, err
+	return compose.Continue, err
 }
 
-// connections composes what the Jobs need before they can start, together with
-// the revision: each step of its own would be one more for whoever watches. The
-// Secrets with the connections are named after the Model.
-func (p *plan) connections() (blocked bool, err error) {
+// connections composes what the Jobs need before they can start. It continues
+// when that is not ready: the revision is composed at the same time, because
+// each round of composing is an event. The Secrets with the connections are
+// named after the Model.
+func (p *modelPlan) connections() (compose.Next, error) {
 	ns, name := p.m.Namespace, p.m.Name
 	desired := map[string]any{
 		resQueue: managed.Queue(p.via, ns, names.Object(name, "model", "queue"), p.busSecret(), v1alpha1.QueueParameters{
@@ -54,29 +54,26 @@ func (p *plan) connections() (blocked bool, err error) {
 		desired["bucket-"+hash] = b
 	}
 	pending, err := managed.Await(p.Call, desired)
-	if err != nil {
-		return false, err
-	}
 	// The Jobs of a running stage have all they need.
-	if p.started() {
-		pending = ""
+	if !p.started() {
+		p.pending = pending
 	}
-	return p.revision(pending)
+	return compose.Continue, err
 }
 
-// registry composes the bucket in which models are listed.
-func (p *plan) registry() (blocked bool, err error) {
+// registry composes the key-value bucket that lists models.
+func (p *modelPlan) registry() (compose.Next, error) {
 	pending, err := managed.Await(p.Call, map[string]any{
 		resQueue: managed.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), "", v1alpha1.QueueParameters{
 			KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
 		}),
 	})
 	if err != nil || pending == "" {
-		return false, err
+		return compose.Continue, err
 	}
-	p.False(v1.ConditionServing, reason.ConnectionPending, "%s", pending)
-	return true, nil
+	p.Fail(reason.ConnectionPending, "%s", pending)
+	return compose.Stop, nil
 }
 
-func (p *plan) storeSecret() string { return connection.StoreSecret("model", p.m.Name) }
-func (p *plan) busSecret() string   { return connection.BusSecret("model", p.m.Name) }
+func (p *modelPlan) storeSecret() string { return connection.StoreSecret("model", p.m.Name) }
+func (p *modelPlan) busSecret() string   { return connection.BusSecret("model", p.m.Name) }

@@ -1,0 +1,81 @@
+package dllama
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// connections composes what the pods need before they can start. Pods that
+// exist stay when it is not ready.
+func (p *dllamaPlan) connections() (compose.Next, error) {
+	ns, name := p.d.Namespace, p.d.Name
+	exposes := p.d.Spec.Expose != nil
+	if exposes && !p.admitted() && !p.running() {
+		p.Fail(reason.GatewayStarting, "%s", p.gatewayPending())
+		return compose.Stop, nil
+	}
+	desired := map[string]any{}
+	if !exposes || p.foreign() {
+		via, next, err := p.connectNATS()
+		if err != nil || next == compose.Stop {
+			return compose.Stop, err
+		}
+		if !exposes {
+			desired[resRunners] = managed.KeyValue(via, ns, names.Object(name, "dllama", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
+		}
+		if p.foreign() {
+			desired[resRecord] = p.record(via)
+		}
+	}
+	if p.delivery == deliveryFetch && p.d.Spec.Model == nil {
+		desired[resBucket] = managed.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
+	}
+	pending, err := managed.Await(p.Call, desired)
+	if err != nil || pending == "" || p.running() {
+		return compose.Continue, err
+	}
+	p.Fail(reason.ConnectionPending, "%s", pending)
+	return compose.Stop, nil
+}
+
+// connectNATS composes the connection to NATS.
+func (p *dllamaPlan) connectNATS() (managed.Via, compose.Next, error) {
+	nats, problem := connection.NATS(p.Call, p.owner(), "spec.nats", p.d.Spec.NATS)
+	via, err := nats.ComposeOrKeep(p.Call, p.owner(), problem, resRunners)
+	if err != nil {
+		return nil, compose.Stop, err
+	}
+	if problem.Message != "" {
+		p.Fail(problem.Reason, "%s", problem.Message)
+		if !p.running() {
+			return nil, compose.Stop, nil
+		}
+	}
+	return via, compose.Continue, nil
+}
+
+// record lists a Model of another namespace in this one, so that requests here
+// can name it. The members of a Session share the entry, so none of them
+// deletes it.
+func (p *dllamaPlan) record(via managed.Via) *v1alpha1.ModelRecord {
+	spec := managed.Spec(via)
+	if p.d.Labels[v1.LabelSession] != "" {
+		spec = managed.Spec(via, xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)
+	}
+	return &v1alpha1.ModelRecord{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelRecord},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: names.Object(p.d.Name, "dllama", "record")},
+		Spec: v1alpha1.ModelRecordSpec{
+			ManagedResourceSpec: spec,
+			ForProvider:         v1alpha1.ModelRecordParameters{Namespace: p.d.Namespace, Name: p.modelName, ArtifactURL: p.artifact.URL},
+		},
+	}
+}

@@ -1,0 +1,55 @@
+package dllama
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
+)
+
+// expose composes the Ingress of a Dllama that has an expose block. The Dllama
+// itself is the pool, so the Ingress makes none.
+func (p *dllamaPlan) expose() (compose.Next, error) {
+	e := p.d.Spec.Expose
+	if e == nil {
+		return compose.Continue, nil
+	}
+	want := &v1.Ingress{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: p.d.Name},
+		Spec: v1.IngressSpec{
+			Backend: v1.Backend{AllowAnonymous: e.AllowAnonymous, Sessions: "Static"},
+			Service: e.Service,
+			Route:   e.Route,
+		},
+	}
+	if n := p.d.Spec.NATS; n != nil {
+		want.Spec.Backend.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
+	}
+	return compose.Continue, p.Desire(resIngress, want, compose.Readiness(p.exposed()))
+}
+
+// exposed reports whether the Ingress serves.
+func (p *dllamaPlan) exposed() bool {
+	return p.Condition(resIngress, v1.ConditionServing).Status == metav1.ConditionTrue
+}
+
+// admitted reports whether the queue of the Ingress exists, and the Secret with
+// the connection to it.
+func (p *dllamaPlan) admitted() bool {
+	var seen v1.Ingress
+	return p.Observed(resIngress, &seen) && seen.Status.BackendServiceName != ""
+}
+
+// gatewayPending says what the user has to mend. The progress of the Ingress
+// stays with the Ingress: each change of it here is one more event for the
+// Dllama.
+func (p *dllamaPlan) gatewayPending() string {
+	if state := p.Condition(resIngress, v1.ConditionServing); reason.Final(state.Reason) {
+		return fmt.Sprintf("Ingress %q is not ready: %s: %s", p.d.Name, state.Reason, state.Message)
+	}
+	return fmt.Sprintf("Ingress %q is not ready yet: its condition Serving tells more", p.d.Name)
+}

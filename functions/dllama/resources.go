@@ -1,0 +1,62 @@
+package dllama
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// resources are those that the claim names. Where it names no memory, a node
+// requests what it allocates by the plan, which is 0 if there is none, and what
+// it needs while it loads.
+func (p *dllamaPlan) resources(claimed *corev1.ResourceRequirements, plan int64) corev1.ResourceRequirements {
+	var out corev1.ResourceRequirements
+	if claimed != nil {
+		out = *claimed.DeepCopy()
+	}
+	_, requested := out.Requests[corev1.ResourceMemory]
+	_, limited := out.Limits[corev1.ResourceMemory]
+	if plan == 0 || requested || limited {
+		return out
+	}
+	need := mebibytes(plan + p.engine.Memory.Loading(shape(&p.artifact.Artifact), int(p.status.Nodes)))
+	if out.Requests == nil {
+		out.Requests = corev1.ResourceList{}
+	}
+	out.Requests[corev1.ResourceMemory] = need
+	if p.engine.Memory.Limit {
+		if out.Limits == nil {
+			out.Limits = corev1.ResourceList{}
+		}
+		out.Limits[corev1.ResourceMemory] = need
+	}
+	return out
+}
+
+// mebibytes rounds bytes up, so that the quantity is short and canonical.
+func mebibytes(bytes int64) resource.Quantity {
+	return resource.MustParse(fmt.Sprintf("%dMi", (bytes+1<<20-1)>>20))
+}
+
+// netTurbo polls sockets without pause, which needs CPUs that no other process
+// shares, on every node.
+func (p *dllamaPlan) netTurbo() bool {
+	if t := p.d.Spec.Engine.NetTurbo; t != nil {
+		return *t
+	}
+	return wholeCPUs(p.d.Spec.RootResources) && (p.status.Nodes == 1 || wholeCPUs(p.d.Spec.WorkerResources))
+}
+
+// wholeCPUs reports whether whole CPUs are requested, and limited to the same.
+func wholeCPUs(r *corev1.ResourceRequirements) bool {
+	if r == nil {
+		return false
+	}
+	limit := r.Limits.Cpu()
+	request, ok := r.Requests[corev1.ResourceCPU]
+	if !ok {
+		request = *limit
+	}
+	return !limit.IsZero() && limit.MilliValue()%1000 == 0 && request.Cmp(*limit) == 0
+}

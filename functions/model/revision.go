@@ -1,0 +1,72 @@
+package model
+
+import (
+	"cmp"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// revision composes the HubRevision, and refuses a model whose config.json says
+// that it cannot be converted. A refusal of the hub comes before what the step
+// connections waits for, and that before the commit.
+func (p *modelPlan) revision() (compose.Next, error) {
+	hash := names.Hash(8, p.ref.String())
+	res := resRevision + "-" + hash
+	source := p.ref
+	source.Revision = ""
+	want := &v1alpha1.HubRevision{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, hash)},
+		Spec: v1alpha1.HubRevisionSpec{
+			ManagedResourceSpec: managed.Spec(p.via, xpv2.ManagementActionObserve),
+			ForProvider: v1alpha1.HubRevisionParameters{
+				Source:         source.String(),
+				Revision:       cmp.Or(p.ref.Revision, "main"),
+				TokenSecretRef: p.tokenSecret(),
+			},
+		},
+	}
+	var seen v1alpha1.HubRevision
+	var found v1alpha1.HubRevisionObservation
+	if p.Observed(res, &seen) {
+		found = seen.Status.AtProvider
+	}
+	resolved := found.Commit != ""
+	if err := p.Desire(res, want, compose.Readiness(resolved)); err != nil {
+		return compose.Stop, err
+	}
+	switch {
+	case !resolved && found.Refusal != "":
+		p.unresolved(reason.RevisionUnavailable, source, want.Spec.ForProvider.Revision, found.Refusal)
+		return compose.Stop, nil
+	case p.pending != "":
+		p.Fail(reason.ConnectionPending, "%s", p.pending)
+		return compose.Stop, nil
+	case !resolved:
+		_, trouble := managed.Ready(p.Call, res)
+		p.unresolved(reason.ResolvingRevision, source, want.Spec.ForProvider.Revision, cmp.Or(trouble, "the hub has not answered yet"))
+		return compose.Stop, nil
+	}
+	p.commit, p.status.Commit = found.Commit, found.Commit
+	if found.Config == "" {
+		return compose.Continue, nil
+	}
+	if _, err := topology.FromConfig([]byte(found.Config), topology.FloatType(p.weights)); err != nil {
+		p.Fail(reason.ModelUnsupported, "The model cannot be converted: %v", err)
+		return compose.Stop, nil
+	}
+	return compose.Continue, nil
+}
+
+func (p *modelPlan) unresolved(why reason.Reason, source modelref.Ref, revision, trouble string) {
+	p.Fail(why, "Revision %q of %s is not resolved: %s", revision, source, trouble)
+}

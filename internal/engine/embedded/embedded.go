@@ -1,0 +1,49 @@
+// Package embedded describes Koldun's own engine: one node, started from
+// Koldun's image with the command "koldun engine api".
+package embedded
+
+import (
+	"strconv"
+
+	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// Engine returns the description. The engine is selected when a claim names no
+// image. It listens on loopback only, so it needs no guard; and its memory plan
+// is distributed-llama's, so it is no limit.
+func Engine() engine.Engine {
+	return engine.Engine{
+		Name:       "embedded",
+		Selects:    func(images []string) bool { return len(images) == 0 },
+		MaxNodes:   1,
+		Slots:      1,
+		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed},
+		Memory: &engine.Memory{
+			Plan:    topology.Shape.Preflight,
+			Buffers: topology.SyncFor,
+			Loading: topology.Shape.LoadingMemory,
+		},
+		Root: root,
+	}
+}
+
+func root(r engine.Root) engine.Pod {
+	return engine.Pod{Main: engine.Container{
+		Name:  "engine",
+		Image: r.Image,
+		Args: append([]string{
+			"engine", "api",
+			"--model=" + r.ModelFile,
+			"--tokenizer=" + r.TokenizerFile,
+			"--host=127.0.0.1", "--port=" + names.PortRef(engine.PortEngine),
+			"--health-listen=:" + names.PortRef(engine.PortHealth),
+			"--buffer-float-type=" + r.Buffers,
+			"--nthreads=" + strconv.Itoa(int(max(r.Threads, 0))),
+			"--max-seq-len=" + strconv.Itoa(int(max(r.SeqLen, 0))),
+			"--temperature=0",
+		}, r.ExtraArgs...),
+	}}
+}

@@ -1,0 +1,73 @@
+// Package engine describes inference engines: what selects one, the containers
+// that run it, how many nodes and requests it takes, and what it announces.
+//
+// A description is plain data and pure functions, so that composition
+// functions, Terraform's preflight and the runtime share it. Package catalog
+// lists the engines; each has a package of its own below this one.
+package engine
+
+import (
+	"fmt"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/topology"
+)
+
+// An Engine describes one inference engine.
+type Engine struct {
+	// Name selects the engine in spec.engine.type.
+	Name string
+	// Selects reports whether a claim that names these images and no engine
+	// runs this one. images holds no empty strings, and is empty if the claim
+	// names no image.
+	Selects func(images []string) bool
+	// MaxNodes is the most nodes over which a model is spread; 0 is any number.
+	MaxNodes int
+	// Slots is how many requests one root computes at the same time, at least 1.
+	Slots int
+	// Parameters are the sampling parameters of a request that the engine
+	// honours, as package openai names them. It announces them with each answer;
+	// nil if it announces none.
+	Parameters []string
+	// Guarded means that a connection from anything but a peer ends the
+	// engine's process. Network policies then close its port to all others.
+	Guarded bool
+	// Memory plans the memory of each node; nil if nothing is known of it, and
+	// then neither the number of nodes nor the context is checked.
+	Memory *Memory
+	// Root returns the engine's part of the root's pod.
+	Root func(Root) Pod
+	// Worker returns the engine's part of a worker's pod; nil if it has no
+	// workers.
+	Worker func(Worker) Pod
+	// Process describes the processes that "koldun supervise" runs; nil if the
+	// engine is not supervised.
+	Process *Process
+}
+
+// Memory plans what the nodes of a topology allocate, by the model's header.
+type Memory struct {
+	// Plan returns what each node allocates, or why the model cannot run so.
+	Plan func(topology.Shape, topology.Request) (topology.Plan, error)
+	// Buffers returns the type of the values that nodes exchange for a type of
+	// weights, or why those weights do not run.
+	Buffers func(weights topology.FloatType) (topology.FloatType, error)
+	// Loading returns the bytes that a node needs beside its plan: for what it
+	// allocates while it loads, and for the program itself.
+	Loading func(s topology.Shape, nodes int) int64
+	// Limit means that no node ever takes more, so that the plan is the memory
+	// limit of its container too.
+	Limit bool
+}
+
+// CheckNodes reports whether the engine runs on n nodes. The error is Invalid.
+func (e Engine) CheckNodes(n int) error {
+	if e.MaxNodes == 0 || n <= e.MaxNodes {
+		return nil
+	}
+	noun := "nodes"
+	if e.MaxNodes == 1 {
+		noun = "node"
+	}
+	return fault.Errorf(fault.Invalid, "the %s engine runs on %s, not on %d", e.Name, fmt.Sprint(e.MaxNodes, " ", noun), n)
+}
