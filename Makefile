@@ -111,7 +111,7 @@ mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests
 	done; [ -z "$$failed" ] || { echo "Tests miss too much in:$$failed"; exit 1; }
 
 .PHONY: generate
-generate: $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write deep copies, CRDs, XRDs, Compositions, docs/reasons.md and the Terraform docs
+generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write deep copies, CRDs, XRDs, Compositions, docs/reasons.md and the Terraform docs
 	$(BIN)/controller-gen object paths=./apis/...
 	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds
 	$(MAKE) --no-print-directory generate-package generate-terraform

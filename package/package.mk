@@ -9,6 +9,10 @@ generate-package: ## Write XRDs, Compositions and docs/reasons.md from the gener
 	rm -rf package/configuration/*/definition.yaml package/configuration-claims/*/definition.yaml
 	$(GO) run ./package/generate
 
+.PHONY: generate-engines
+generate-engines: ## Write the type of the names of engines, which the CRDs need
+	$(GO) run ./package/generate engines
+
 .PHONY: package
 package: ## Build all packages and images into _output/packages, for ARCHS (default amd64 and arm64)
 	rm -rf $(STAGE) $(PACKAGES) && mkdir -p $(STAGE)/bin $(PACKAGES)

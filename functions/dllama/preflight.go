@@ -29,7 +29,7 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 // unfit says why the engine cannot run the model so; empty if it can.
 func (p *dllamaPlan) unfit() string {
 	r := p.d.Spec.Runtime
-	chosen, err := catalog.Choose(r.Engine.Type, r.RootImage, r.WorkerImage)
+	chosen, err := catalog.Choose(string(r.Engine.Type), r.RootImage, r.WorkerImage)
 	if err != nil {
 		return fmt.Sprintf("spec.engine.type: %v", err)
 	}

@@ -1,5 +1,5 @@
-// Package queue builds what requests live in: the streams and buckets, and the
-// dispatcher that leads them.
+// Package queue composes the durable queue of requests: its streams and
+// key-value buckets, and the dispatcher that assigns the requests.
 package queue
 
 import (
@@ -18,10 +18,8 @@ import (
 // PortHealth names the port of health and metrics.
 const PortHealth = "health"
 
-const (
-	defaultMaxBytes = 1 << 30 // 1 GiB
-	defaultAttempts = 3
-)
+// defaultAttempts is the dispatcher's own default.
+const defaultAttempts = 3
 
 // Resource is the name of the composed resource.
 const Resource = "queue"
@@ -34,13 +32,13 @@ type Queue struct {
 	Name string
 	// Secret gets the connection.
 	Secret string
-	// Spec is what people say of it; nil is the default.
+	// Spec is what the claim says of the queue; nil is the default.
 	Spec *v1.BackendQueue
 }
 
-// Compose composes the queue. It returns what to wait for, if it is not ready.
+// Compose composes the queue. pending says what to wait for; empty if it is ready.
 func (q Queue) Compose(c *compose.Call) (pending string, err error) {
-	maxBytes, replicas := int64(defaultMaxBytes), int32(0)
+	maxBytes, replicas := int64(names.RequestMaxBytes), int32(0)
 	if q.Spec != nil {
 		replicas = q.Spec.Replicas
 		if b := q.Spec.MaxBytes; b != nil && b.Value() > 0 {
@@ -53,7 +51,7 @@ func (q Queue) Compose(c *compose.Call) (pending string, err error) {
 	})})
 }
 
-// Dispatcher is the pod that leads the queue.
+// Dispatcher returns the pod of the dispatcher.
 func (q Queue) Dispatcher(image string, labels map[string]string) workload.Pod {
 	args := []string{"dispatcher", "--listen=:" + names.PortRef(PortHealth), "--identity=$(POD_NAMESPACE)_$(POD_NAME)"}
 	if q.Spec != nil && q.Spec.MaxAttempts > 0 && q.Spec.MaxAttempts != defaultAttempts {
@@ -73,7 +71,7 @@ func (q Queue) Dispatcher(image string, labels map[string]string) workload.Pod {
 	}
 }
 
-// ResourcesOf are what people say, or none.
+// ResourcesOf returns the resources that a claim names, or none.
 func ResourcesOf(r *corev1.ResourceRequirements) corev1.ResourceRequirements {
 	if r == nil {
 		return corev1.ResourceRequirements{}

@@ -4,21 +4,24 @@ import "time"
 
 const (
 	// RequestMaxAge is how long the request stream keeps a request at most. A
-	// dispatcher ends requests before, so that none vanishes in silence.
+	// dispatcher ends each request before, so that none expires without an
+	// outcome.
 	RequestMaxAge = 24 * time.Hour
 	// OutcomeMaxAge is how long terminal records can be looked up.
 	OutcomeMaxAge = 72 * time.Hour
-	// DeadMaxAge is how long dead letters can be looked at and replayed. They
-	// hold prompts, so it is not long.
+	// DeadMaxAge is how long dead letters can be read and replayed. They hold
+	// prompts, so it is short.
 	DeadMaxAge = 7 * 24 * time.Hour
 	// MarkerAge is how long a watcher that was away can still learn that a key
 	// expired.
 	MarkerAge = time.Minute
 	// RequestMaxSize is the largest request in bytes, envelope included.
 	RequestMaxSize = 8 << 20
+	// RequestMaxBytes is the size of all requests that wait, unless an Ingress
+	// sets another one. The schema of spec.backend.queue.maxBytes repeats it.
+	RequestMaxBytes = 1 << 30
 
-	// JetStream reserves these bytes on disk, so they fit a small one.
-	requestMaxBytes  = 256 << 20
+	// JetStream reserves the bytes of every stream on disk, so these are few.
 	outcomeMaxBytes  = 128 << 20
 	deadMaxBytes     = 64 << 20
 	requestMaxMsgs   = 20_000
@@ -26,9 +29,9 @@ const (
 	requestDedupe    = 10 * time.Minute
 )
 
-// A Stream is what a JetStream stream of Koldun holds and how much of it, unless
-// somebody says otherwise: who composes streams and who makes them by
-// themselves go by the same numbers. Zero numbers mean no limit.
+// A Stream describes a JetStream stream of Koldun and its default limits. Zero
+// numbers mean no limit. The functions, which compose streams, and the bus, which
+// creates those that are missing, read the same numbers here.
 type Stream struct {
 	Name          string
 	Description   string
@@ -46,12 +49,12 @@ type Stream struct {
 type Bucket struct {
 	Name        string
 	Description string
-	// Markers is how long the expiry of a key can be seen by who watches, at
-	// least a second; with it, each key can have a TTL of its own. 0: neither.
+	// Markers is how long a watcher can learn that a key expired, at least a
+	// second; with it, each key can have a TTL of its own. 0: neither.
 	Markers time.Duration
 }
 
-// Streams are all streams.
+// Streams returns all streams.
 func Streams() []Stream {
 	return []Stream{
 		{
@@ -59,7 +62,7 @@ func Streams() []Stream {
 			Description:   "Koldun: accepted requests until their end",
 			Subjects:      []string{RequestSubjects},
 			MaxAge:        RequestMaxAge,
-			MaxBytes:      requestMaxBytes,
+			MaxBytes:      RequestMaxBytes,
 			MaxMsgs:       requestMaxMsgs,
 			MaxMsgSize:    RequestMaxSize,
 			MaxPerSubject: requestPerTenant,
@@ -84,7 +87,7 @@ func Streams() []Stream {
 	}
 }
 
-// Buckets are all buckets.
+// Buckets returns all key-value buckets.
 func Buckets() []Bucket {
 	return []Bucket{
 		{Name: ModelsBucket, Description: "Koldun: models"},

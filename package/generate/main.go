@@ -1,8 +1,10 @@
-// Command generate writes the files that derive from the Go types: the XRDs and
-// Compositions of both configuration packages, docs/reasons.md, the methods of
-// managed resources, and the health checks for Argo CD.
+// Command generate writes what follows from the Go types: the XRDs and
+// Compositions of both configuration packages, the list of reasons, the methods
+// of managed resources, and Argo CD's health scripts.
 //
-// Run it in the root of the repository after generating the CRDs.
+// Run it from the root of the repository: as "generate engines" before
+// controller-gen writes the CRDs, which need the names of engines, and without
+// an argument after it.
 package main
 
 import (
@@ -12,14 +14,18 @@ import (
 )
 
 func main() {
-	if err := run("."); err != nil {
+	files := generate
+	if len(os.Args) > 1 && os.Args[1] == "engines" {
+		files = func(string) (map[string][]byte, error) { return map[string][]byte{enginesFile: engines()}, nil }
+	}
+	if err := write(".", files); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
 }
 
-// run writes all generated files below root.
-func run(root string) error {
+// write writes generated files below root.
+func write(root string, generate func(root string) (map[string][]byte, error)) error {
 	files, err := generate(root)
 	if err != nil {
 		return err
@@ -38,7 +44,7 @@ func run(root string) error {
 
 // generate returns all generated files by their paths below root.
 func generate(root string) (map[string][]byte, error) {
-	files := map[string][]byte{}
+	files := map[string][]byte{enginesFile: engines()}
 	crds, err := readCRDs(filepath.Join(root, "apis", "crds"))
 	if err != nil {
 		return nil, err

@@ -78,8 +78,7 @@ type Engine struct {
 	// Engine: embedded is Koldun's own, on one node; distributed-llama needs images that have it. Defaults to distributed-llama when an
 	// image is named, else to embedded.
 	// +optional
-	// +kubebuilder:validation:Enum=embedded;distributed-llama
-	Type string `json:"type,omitempty"`
+	Type EngineType `json:"type,omitempty"`
 
 	// Compute threads of each node.
 	// +optional

@@ -1,11 +1,14 @@
 package claim
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/topology"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
@@ -13,52 +16,88 @@ import (
 
 // fit says what the cluster would say as TopologyInvalid: pairs of types that
 // do not run, numbers of nodes that the engine or the model cannot have. The
-// paths are attributes. What is not known yet is not judged.
+// paths are attributes. What is not known yet is not judged: while several
+// engines are possible, only what none of them runs is a finding.
 func (r *Resource) fit(o tfschema.Object) []preflight.Finding {
 	if !r.kind.Fits {
 		return nil
 	}
 	var out []preflight.Finding
-	nodes, field := nodes(o)
-	engine := inner(o, "engine")
-	known := o["root_image"].IsKnown() && o["worker_image"].IsKnown() && o["engine"].IsKnown() && isKnown(engine["type"])
-	embedded := engine.Text("type") == "embedded" || engine.Text("type") == "" && o.Text("root_image") == "" && o.Text("worker_image") == ""
-	if known && embedded && nodes > 1 {
-		out = append(out, preflight.Finding{Path: field, Message: fmt.Sprintf(
-			"the embedded engine runs on 1 node, not on %d: use 1, or name an image of distributed-llama in root_image", nodes)})
-	}
-	weights := weights(o)
-	sync := topology.FloatType(engine.Text("buffer_float_type"))
-	if weights != "" && sync != "" {
-		if runs, err := topology.SyncFor(weights); err == nil && runs != sync {
-			out = append(out, preflight.Finding{Path: "engine", Message: fmt.Sprintf(
-				"weights of type %s run only with buffer_float_type %s, not %s", weights, runs, sync)})
+	engines := engines(o)
+	for _, check := range []func(tfschema.Object, engine.Engine) []preflight.Finding{checkNodes, checkBuffers, checkShape} {
+		var found []preflight.Finding
+		for _, e := range engines {
+			if found = check(o, e); len(found) == 0 {
+				break
+			}
 		}
+		out = append(out, found...)
 	}
-	return append(out, shaped(o, weights, nodes, field, number(engine["max_seq_len"]))...)
+	return out
 }
 
-// shaped judges by the model's config.json, if it is given.
-func shaped(o tfschema.Object, weights topology.FloatType, nodes int, field string, context int) []preflight.Finding {
-	config := o.Text(attrConfig)
-	if config == "" {
+// engines lists those that may run the object: the one that it chooses, or all
+// while the attributes that choose it are unknown. The schema refuses an engine
+// that does not exist.
+func engines(o tfschema.Object) []engine.Engine {
+	settings := inner(o, "engine")
+	if !o["root_image"].IsKnown() || !o["worker_image"].IsKnown() || !o["engine"].IsKnown() || !isKnown(settings["type"]) {
+		return catalog.Engines()
+	}
+	chosen, err := catalog.Choose(settings.Text("type"), o.Text("root_image"), o.Text("worker_image"))
+	if err != nil {
 		return nil
 	}
-	if weights == "" {
-		weights = topology.Q40
+	return []engine.Engine{chosen}
+}
+
+func checkNodes(o tfschema.Object, e engine.Engine) []preflight.Finding {
+	n, field := nodes(o)
+	err := e.CheckNodes(n)
+	if err == nil {
+		return nil
 	}
-	shape, err := topology.FromConfig([]byte(config), weights)
+	one := 1
+	if field == attrReplicaPower {
+		one = 0
+	}
+	return []preflight.Finding{{Path: field, Message: fmt.Sprintf("%v: use %d, or name an image of %s in root_image", err, one, catalog.Spreading())}}
+}
+
+func checkBuffers(o tfschema.Object, e engine.Engine) []preflight.Finding {
+	weights := weights(o)
+	asked := topology.FloatType(inner(o, "engine").Text("buffer_float_type"))
+	if e.Memory == nil || weights == "" || asked == "" {
+		return nil
+	}
+	runs, err := e.Memory.Buffers(weights)
+	if err != nil || runs == asked {
+		return nil
+	}
+	return []preflight.Finding{{Path: "engine", Message: fmt.Sprintf("weights of type %s run only with buffer_float_type %s, not %s", weights, runs, asked)}}
+}
+
+// checkShape judges by the model's config.json, if it is given.
+func checkShape(o tfschema.Object, e engine.Engine) []preflight.Finding {
+	config := o.Text(attrConfig)
+	if e.Memory == nil || config == "" {
+		return nil
+	}
+	shape, err := topology.FromConfig([]byte(config), cmp.Or(weights(o), topology.Q40))
 	if err != nil {
 		return []preflight.Finding{{Path: attrConfig, Message: err.Error()}}
 	}
-	if nodes == 0 {
+	n, field := nodes(o)
+	if n == 0 {
 		return nil
 	}
-	if _, err := shape.Preflight(topology.Request{Nodes: nodes, SeqLen: context}); err != nil {
+	if _, err := e.Memory.Plan(shape, topology.Request{Nodes: n, SeqLen: number(inner(o, "engine")["max_seq_len"])}); err != nil {
 		return []preflight.Finding{{Path: field, Message: err.Error()}}
 	}
 	return nil
 }
+
+const attrReplicaPower = "replica_power"
 
 // nodes is the number of nodes and the attribute that says it; 0 if none does,
 // or not yet.
@@ -66,9 +105,9 @@ func nodes(o tfschema.Object) (int, string) {
 	if n := number(o["nodes"]); n > 0 {
 		return n, "nodes"
 	}
-	if v, ok := o["replica_power"]; ok && v.IsKnown() && !v.IsNull() {
+	if v, ok := o[attrReplicaPower]; ok && v.IsKnown() && !v.IsNull() {
 		if p := number(v); p >= 0 && p <= 10 {
-			return 1 << p, "replica_power"
+			return 1 << p, attrReplicaPower
 		}
 	}
 	return 0, "nodes"
@@ -85,7 +124,7 @@ func weights(o tfschema.Object) topology.FloatType {
 	return ""
 }
 
-// inner are the attributes of a nested object; none if it is null or unknown.
+// inner returns the attributes of a nested object; none if it is null or unknown.
 func inner(o tfschema.Object, attribute string) tfschema.Object {
 	v, ok := o[attribute]
 	if !ok || !v.IsKnown() {
