@@ -14,9 +14,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/engine"
 )
 
 func read(t *testing.T, name string, into any) {

@@ -88,7 +88,6 @@ func New(e Engine, o Options) *Handler {
 	return h
 }
 
-
 // ServeHTTP lets every origin in, as dllama-api does: there are no credentials
 // here that a foreign page could use.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
