@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// JetStream streams. Everything Koldun says on NATS starts with "koldun.v1.".
+// JetStream streams. Every subject of Koldun starts with "koldun.v1.".
 const (
 	// RequestStream holds accepted requests until their end: limits
 	// retention, discard new. Subjects: RequestSubject.
@@ -14,9 +14,15 @@ const (
 	// Subjects: OutcomeSubject.
 	OutcomeStream = "KOLDUN_OUTCOMES"
 
-	// RequestSubjects and OutcomeSubjects are what the streams capture.
+	// DeadStream keeps requests that no runner could serve, to be read and
+	// replayed: one message for each. Subjects: DeadOf.
+	DeadStream = "KOLDUN_DEAD"
+
+	// RequestSubjects, OutcomeSubjects and DeadSubjects are what the streams
+	// capture.
 	RequestSubjects = "koldun.v1.req.>"
 	OutcomeSubjects = "koldun.v1.end.>"
+	DeadSubjects    = "koldun.v1.dead.>"
 )
 
 // JetStream key-value buckets.
@@ -42,7 +48,8 @@ func Session(namespace, model, isolation string) string {
 }
 
 // SessionOf reports whether key is the pool that all requests for a model share,
-// or one of the model's that is kept apart: nobody joins another model's pool.
+// or one of that model's isolated pools. Without this check a Dllama could join
+// the pool of another model.
 func SessionOf(key, shared string) bool {
 	if key == shared {
 		return true
@@ -72,7 +79,8 @@ func AssignSubject(session, runner string) string {
 	return "koldun.v1.run." + session + "." + runner
 }
 
-// CancelSubject tells dispatcher and runners of a session to drop a request.
+// CancelSubject is where dispatcher and runners of a session receive the order to
+// drop a request.
 func CancelSubject(session, request string) string {
 	return "koldun.v1.cancel." + session + "." + request
 }
@@ -91,14 +99,14 @@ func TokenKey(sha256hex string) string { return "token/" + sha256hex }
 // SlotKeys matches the slots in DemandBucket. Keys of sessions hold no dot.
 const SlotKeys = "slot.>"
 
-// SlotKey is the key in DemandBucket of one of the places for pools that are
-// kept apart in a namespace.
+// SlotKey is the key in DemandBucket of one of the slots for isolated pools of a
+// namespace.
 func SlotKey(namespace string, number int) string {
 	return "slot." + token(namespace) + "." + strconv.Itoa(number)
 }
 
-// UseSubject is where the gateways of a namespace tell each other what API
-// tokens have used.
+// UseSubject is where the gateways of a namespace exchange what API tokens have
+// used.
 func UseSubject(namespace string) string { return "koldun.v1.use." + token(namespace) }
 
 // RunnerKey is the key of a runner in RunnersBucket.
@@ -116,29 +124,34 @@ func OutcomeOf(session, tenant, request string) string {
 	return OutcomeSubject(session, tenant) + "." + request
 }
 
-// SyncSubject is where a runner tells a new leader of the session what it
-// holds, and from then on refuses the leaders before (request and reply).
+// DeadOf is the subject of the dead letter of one request.
+func DeadOf(session, tenant, request string) string {
+	return "koldun.v1.dead." + session + "." + tenant + "." + request
+}
+
+// SyncSubject is where a runner reports to a new leader of the session what it
+// holds, and from then on refuses earlier leaders (request and reply).
 func SyncSubject(session, runner string) string {
 	return "koldun.v1.sync." + session + "." + runner
 }
 
-// MarkSubject is where a runner tells the leader of the session that an
-// attempt has reached its first token, just before the gateway sees it.
+// MarkSubject is where a runner reports to the leader of the session that an
+// attempt has reached its first token, just before it sends that to the gateway.
 func MarkSubject(session string) string { return "koldun.v1.mark." + session }
 
-// ResumeSubject asks whoever knows a request to send its frames again.
+// ResumeSubject asks the runner that holds a request to send its frames again.
 func ResumeSubject(session, request string) string {
 	return "koldun.v1.resume." + session + "." + request
 }
 
-// DrainSubject is where a runner is told to take no more work, or to take work
-// again, while it goes on running (request and reply).
+// DrainSubject is where a running runner receives the order to take no more
+// work, or to take work again (request and reply).
 func DrainSubject(session, runner string) string {
 	return "koldun.v1.drain." + session + "." + runner
 }
 
-// PoolKey is the key of a pool of a session in PoolsBucket. The id is unique
-// for ever.
+// PoolKey is the key of a pool of a session in PoolsBucket. No two pools ever
+// have the same id.
 func PoolKey(session, id string) string { return session + "." + Hash(16, id) }
 
 // Member is the name of the Dllama that is the member of a Session's pool.

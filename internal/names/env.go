@@ -2,14 +2,14 @@ package names
 
 import "strings"
 
-// Environment variables by which containers find what they were given. Pods
-// write them as $(NAME) into arguments, so that koldun up can run the same
-// pods with other ports and folders on one machine.
+// Environment variables hold the ports and folders of a container. Pods refer to
+// them in arguments, so that koldun up can run the same pods with other ports
+// and folders on one machine.
 
-// PortEnv holds the number of the container port with the given name.
+// PortEnv names the variable with the number of the container port with the given name.
 func PortEnv(port string) string { return "KOLDUN_PORT_" + envWord(port) }
 
-// DirEnv holds the folder at which the volume with the given name is mounted.
+// DirEnv names the variable with the folder at which the volume with the given name is mounted.
 func DirEnv(volume string) string { return "KOLDUN_DIR_" + envWord(volume) }
 
 // PortRef refers to the number of a container port in arguments of a pod.

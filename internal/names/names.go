@@ -1,6 +1,6 @@
-// Package names derives every name that one part of Koldun makes and another
-// part looks up: objects, subjects, buckets, keys, file names. A name is
-// formatted in one place only.
+// Package names derives every name that one part of Koldun writes and another
+// part reads: of objects, subjects, buckets, keys and files. It is the only
+// place that formats them.
 package names
 
 import (
@@ -14,8 +14,8 @@ const MaxLabel = 63
 
 // Join makes a DNS label of the parts, joined by dashes. A result over limit
 // bytes, or one whose parts hold characters no label may have, is cut and ends
-// in a dash and ten hex digits of the SHA-256 of the parts, so two different
-// inputs never share a name.
+// in a dash and ten hex digits of the SHA-256 of the parts, so that different
+// inputs have different names.
 func Join(limit int, parts ...string) string {
 	plain := strings.Join(parts, "-")
 	clean := sanitize(plain)
@@ -46,7 +46,7 @@ func Hash(n int, parts ...string) string {
 	return hex.EncodeToString(sum[:])[:n]
 }
 
-// sanitize replaces what a DNS label cannot hold by dashes.
+// sanitize replaces the characters that a DNS label cannot hold by dashes.
 func sanitize(s string) string {
 	b := []byte(strings.ToLower(s))
 	for i, c := range b {
