@@ -14,22 +14,23 @@ import (
 )
 
 // envHashSecret holds the key of the HMAC that names conversations: plain, or
-// base64:KEY. It is no flag, because arguments can be seen by others.
+// base64:KEY. It is not a flag, because other processes can read arguments.
 const envHashSecret = "KOLDUN_HASH_SECRET"
 
-// GatewayCmd serves the OpenAI-compatible API. It connects to NATS as the
-// environment says: NATS_URL, NATS_USER and NATS_PASSWORD, or NATS_CREDS.
+// GatewayCmd serves the OpenAI-compatible API. It reads the connection to NATS
+// from the environment: NATS_URL, NATS_USER and NATS_PASSWORD, or NATS_CREDS.
 type GatewayCmd struct {
 	Listen          string        `default:":8082" help:"Address of the API."`
 	HealthListen    string        `default:":8083" help:"Address of /healthz, /readyz and /metrics."`
-	Namespace       string        `default:"default" help:"Namespace of models that are named without one."`
+	Namespace       string        `default:"default" help:"Namespace of the gateway: it serves the models and accepts the tokens of this namespace, and it is that of models named without one."`
+	Namespaces      []string      `placeholder:"NAME" help:"Further namespaces whose models it serves and whose tokens it accepts."`
 	AllowAnonymous  bool          `help:"Answer requests without an API token."`
 	ResponseTimeout time.Duration `default:"10m" help:"Longest time for one answer, from the moment the engine starts on it."`
-	QueueTimeout    time.Duration `default:"1h" help:"Longest time that a request waits for its turn."`
+	QueueTimeout    time.Duration `default:"1h" help:"Longest time that a request waits for a runner."`
 	MaxBodyBytes    int64         `default:"20971520" help:"Largest body of a request."`
 
 	StrictParameters bool     `help:"Refuse requests with parameters that cannot be honoured, instead of naming them in the header x-koldun-ignored."`
-	Reasoning        string   `default:"separate" enum:"separate,inline,hidden" help:"What becomes of a model's thoughts unless a request says: ${enum}."`
+	Reasoning        string   `default:"separate" enum:"separate,inline,hidden" help:"How a model's thoughts are shown unless a request says: ${enum}."`
 	CORSOrigin       []string `name:"cors-origin" placeholder:"https://HOST" help:"Site whose pages may use the API from a browser, * for all. May be repeated."`
 
 	RequestsPerMinute  int   `help:"Requests per minute of each API token that has no limit of its own; 0 is no limit."`
@@ -38,13 +39,13 @@ type GatewayCmd struct {
 	MaxPerSession      int   `help:"Requests of one pool that may wait; 0 is no limit."`
 	MaxPerTenant       int   `help:"Requests of one API token that may wait; 0 is no limit."`
 
-	Isolation   string        `default:"model" enum:"model,token,conversation" help:"What a pool is shared by: ${enum}."`
+	Isolation   string        `default:"model" enum:"model,token,conversation" help:"Which requests share a pool, those of one: ${enum}."`
 	MaxSessions int           `default:"8" help:"Most pools that isolation keeps apart; requests beyond share their model's."`
 	DemandTTL   time.Duration `name:"demand-ttl" default:"10m" help:"How long a pool is kept after its last request."`
 }
 
-// Run serves until ctx ends. Health is served from the start, before NATS is
-// reached.
+// Run serves until ctx ends. It serves health from the start, before it has
+// reached NATS.
 func (c *GatewayCmd) Run(ctx context.Context, log *slog.Logger) error {
 	halfTheCores()
 	cfg, err := c.config(log)
@@ -87,6 +88,7 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		Listen:          listenAddress(c.Listen),
 		HealthListen:    listenAddress(c.HealthListen),
 		Namespace:       c.Namespace,
+		Namespaces:      c.Namespaces,
 		AllowAnonymous:  c.AllowAnonymous,
 		ResponseTimeout: c.ResponseTimeout,
 		QueueTimeout:    c.QueueTimeout,

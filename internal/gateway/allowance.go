@@ -8,12 +8,12 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// An allowance is what a tenant may still use in this minute.
+// An allowance is what is left of the limits of a tenant in this minute.
 type allowance struct {
 	requests, tokens quota
 }
 
-// A quota is one limit per minute; limit 0 is none.
+// A quota is one limit per minute; 0 is no limit.
 type quota struct {
 	limit, used int64
 	reset       time.Duration // until all of it is free again
@@ -26,27 +26,27 @@ func newAllowance(l registry.Limits, t *totals, now time.Time) *allowance {
 	}
 }
 
-// use counts the request that was let in.
+// use counts an admitted request.
 func (a *allowance) use(prompt int64) {
 	a.requests.used++
 	a.tokens.used += prompt
 	a.requests.reset, a.tokens.reset = time.Minute, time.Minute
 }
 
-// tell writes the headers that OpenAI's clients know.
-func (a *allowance) tell(h http.Header) {
+// setHeaders sets the headers that OpenAI's clients know.
+func (a *allowance) setHeaders(h http.Header) {
 	if a == nil {
 		return
 	}
-	a.requests.tell(h, "Requests")
-	a.tokens.tell(h, "Tokens")
+	a.requests.setHeaders(h, "Requests")
+	a.tokens.setHeaders(h, "Tokens")
 }
 
-func (q quota) tell(h http.Header, what string) {
+func (q quota) setHeaders(h http.Header, unit string) {
 	if q.limit <= 0 {
 		return
 	}
-	h.Set("X-Ratelimit-Limit-"+what, strconv.FormatInt(q.limit, 10))
-	h.Set("X-Ratelimit-Remaining-"+what, strconv.FormatInt(max(q.limit-q.used, 0), 10))
-	h.Set("X-Ratelimit-Reset-"+what, max(q.reset, 0).Round(time.Second).String())
+	h.Set("X-Ratelimit-Limit-"+unit, strconv.FormatInt(q.limit, 10))
+	h.Set("X-Ratelimit-Remaining-"+unit, strconv.FormatInt(max(q.limit-q.used, 0), 10))
+	h.Set("X-Ratelimit-Reset-"+unit, max(q.reset, 0).Round(time.Second).String())
 }

@@ -9,41 +9,14 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/internal/registry"
 )
 
-const (
-	anonymous  = "anonymous" // tenant of who shows no token
-	tenantSize = 16          // hex digits of a token's hash that name its tenant
-)
+const tenantSize = 16 // hex digits of a token's hash that name its tenant
 
-// A caller is who asks.
-type caller struct {
-	tenant string
-	token  *registry.Token // nil: anonymous
-}
-
-// may reports whether the caller may ask the model "namespace/name".
-func (c caller) may(id string) bool { return c.token == nil || c.token.Allows(id) }
-
-// authenticated lets requests of known callers through.
-func (g *Gateway) authenticated(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := g.identify(r, time.Now())
-		if err != nil {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="koldun"`)
-			refuse(w, err)
-			return
-		}
-		c := callOf(r)
-		c.caller, c.tenant = who, who.tenant
-		next.ServeHTTP(w, r)
-	})
-}
-
-// identify finds the caller by the SHA-256 of the presented token. What is
-// presented is always hashed, so a stolen hash opens nothing.
-func (g *Gateway) identify(r *http.Request, now time.Time) (caller, *refusal) {
+// authenticate finds the caller by the SHA-256 of the presented token. What is
+// presented is always hashed, so a stolen hash opens nothing. A token counts
+// only if it comes from a namespace that the gateway serves.
+func (g *Gateway) authenticate(r *http.Request, now time.Time) (caller, *refusal) {
 	presented := presentedToken(r)
 	if presented == "" {
 		if g.cfg.AllowAnonymous {
@@ -54,14 +27,14 @@ func (g *Gateway) identify(r *http.Request, now time.Time) (caller, *refusal) {
 	sum := sha256.Sum256([]byte(presented))
 	digest := hex.EncodeToString(sum[:])
 	token, known := g.tokens.Get(names.TokenKey(digest))
-	known = known && subtle.ConstantTimeCompare([]byte(token.SHA256), []byte(digest)) == 1
+	known = known && subtle.ConstantTimeCompare([]byte(token.SHA256), []byte(digest)) == 1 && g.cfg.accepts(token)
 	switch {
 	case known && token.Valid(now):
 		return caller{tenant: digest[:tenantSize], token: &token}, nil
 	case known, !g.cfg.AllowAnonymous:
 		return caller{}, errBadToken()
 	}
-	// OpenAI's clients insist on sending a key: where none is needed, any will do.
+	// OpenAI's clients always send a key: a gateway that needs none accepts any.
 	return caller{tenant: anonymous}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTokens(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.AllowAnonymous = false })
+	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous = false })
 	w.putModel("default", "other")
 	waittest.Until(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/default/other"); return ok })
 	startRunner(t, w.bus, tinySession, says("hi"))

@@ -34,7 +34,7 @@ func (r *recital) Next(context.Context) (queue.Frame, error) {
 // benchWorld is a gateway that knows its models, with a queue in memory.
 func benchWorld(b *testing.B, f func() frames) *world {
 	b.Helper()
-	w := newWorld(b, func(_ *Config, p *pace) { *p = usualPace })
+	w := newWorld(b, func(_ *Config, p *timing) { *p = defaultTiming })
 	w.gateway.queue = memoryQueue{f}
 	return w
 }
@@ -61,7 +61,7 @@ func BenchmarkChat(b *testing.B) {
 
 // BenchmarkChatOverNATS is the same with a real queue, without fsync.
 func BenchmarkChatOverNATS(b *testing.B) {
-	w := newWorld(b, func(_ *Config, p *pace) { *p = usualPace })
+	w := newWorld(b, func(_ *Config, p *timing) { *p = defaultTiming })
 	startRunner(b, w.bus, tinySession, says("hello"))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -133,7 +133,7 @@ func TestOfficialClient(t *testing.T) {
 }
 
 func TestOfficialClientWithoutToken(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.AllowAnonymous = false })
+	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous = false })
 	client := w.client()
 	_, err := client.Models.List(waittest.Context(t))
 	wantAPIError(t, err, 401, "invalid_api_key", "")

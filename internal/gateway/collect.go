@@ -10,12 +10,12 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// maxAnswer bounds the text of an answer that is held until its end, in
-// bytes: far more than any context of our models holds.
-const maxAnswer = 16 << 20 // 16 MiB
+// maxAnswer bounds the text of an answer that is held until its end. No context
+// of a model holds as much.
+const maxAnswer = 16 << 20 // bytes
 
 // collect waits for the whole answer and writes it. It returns the outcome.
-func (t *task) collect(ctx context.Context, w http.ResponseWriter) string {
+func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string {
 	ctx, cancel := context.WithDeadlineCause(ctx, t.until, errBackstop)
 	defer cancel()
 	var thoughts, text strings.Builder
@@ -23,46 +23,46 @@ func (t *task) collect(ctx context.Context, w http.ResponseWriter) string {
 	for {
 		frame, err := t.follow.next(ctx)
 		if err != nil {
-			return giveUp(ctx, w)
+			return abandon(ctx, w)
 		}
 		switch frame.Kind {
 		case queue.FrameQueued:
 		case queue.FrameStarted:
-			t.tellIgnored(w.Header(), frame.Ignored)
+			t.setIgnored(w.Header(), frame.Ignored)
 		case queue.FrameDelta:
-			add(t.wish.sieve.push(frame.Text))
+			add(t.filter.push(frame.Text))
 			if thoughts.Len()+text.Len() > maxAnswer {
 				t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", thoughts.Len()+text.Len())
 				refuse(w, errEngine())
-				return "too-long"
+				return outcomeTooLong
 			}
 		case queue.FrameEnd:
-			add(t.wish.sieve.rest())
+			add(t.filter.rest())
 			w.Header().Set(headerQueue, strconv.FormatInt(t.follow.queuedFor().Milliseconds(), 10))
 			t.whole(w, thoughts.String(), text.String())
 			return string(queue.Completed)
 		case queue.FrameError:
-			told := ofFailure(frame.Error)
-			refuse(w, told)
-			return told.Code
+			refused := failureRefusal(frame.Error)
+			refuse(w, refused)
+			return refused.Code
 		}
 	}
 }
 
-// giveUp ends an answer that has not begun, because ctx ended.
-func giveUp(ctx context.Context, w http.ResponseWriter) string {
-	outcome, told := ofContext(ctx)
-	if told != nil {
-		refuse(w, told)
+// abandon ends an answer that has not begun, because ctx ended.
+func abandon(ctx context.Context, w http.ResponseWriter) string {
+	outcome, refused := contextRefusal(ctx)
+	if refused != nil {
+		refuse(w, refused)
 	}
 	return outcome
 }
 
 // whole writes the answer.
-func (t *task) whole(w http.ResponseWriter, thoughts, text string) {
+func (t *generation) whole(w http.ResponseWriter, thoughts, text string) {
 	frame := &t.follow.frame
-	writeJSON(w, http.StatusOK, t.dialect.whole(answer{
-		id: t.dialect.prefix + t.c.id, model: t.c.model, created: t.c.begun.Unix(),
+	writeJSON(w, http.StatusOK, t.operation.whole(answer{
+		id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
 		thoughts: thoughts, text: text, finish: finishReason(frame), usage: usageOf(frame),
 	}))
 }

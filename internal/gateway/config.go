@@ -14,23 +14,27 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// Config is all that a gateway can be told.
+// Config configures a gateway.
 type Config struct {
 	Bus          bus.Config
 	Listen       string // "host:port" of the API
 	HealthListen string // "host:port" of health and metrics; "" for none
 
-	Namespace      string // of models that are named without one; default "default"
-	AllowAnonymous bool   // also serve who shows no token, or one nobody knows
+	// Namespace is that of the gateway, and of models that are named without one;
+	// default "default". The gateway serves the models and accepts the tokens of
+	// this namespace and of Namespaces.
+	Namespace      string
+	Namespaces     []string
+	AllowAnonymous bool // also serve callers without a token, or with one that is not accepted
 
 	ResponseTimeout  time.Duration    // from the moment the engine starts; default 10 min
 	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 1 h
 	MaxBodyBytes     int64            // of a request; default 20 MiB
-	Limits           registry.Limits  // of who has none of his own; callers without a token share them
+	Limits           registry.Limits  // for tokens without limits of their own; callers without a token share them
 	MaxPerSession    int              // requests of one session that may wait; 0 is no limit
 	MaxPerTenant     int              // requests of one token that may wait; 0 is no limit
 	StrictParameters bool             // refuse requests with parameters that would be ignored
-	Reasoning        openai.Reasoning // what becomes of thoughts unless the request says; default separate
+	Reasoning        openai.Reasoning // how thoughts are shown unless the request says; default separate
 	Origins          []string         // of pages that may use the API from a browser; "*" is all
 	Isolation        Isolation        // default IsolateModel
 	MaxSessions      int              // isolated pools in a namespace at the same time; default 8
@@ -40,26 +44,26 @@ type Config struct {
 	Grace            time.Duration    // for running answers at shutdown; default 25 s
 	Logger           *slog.Logger     // default slog.Default()
 
-	// listening, if set, is told the addresses once both ports are open.
+	// listening, if set, is called with the addresses once both ports are open.
 	listening func(api, health net.Addr)
 }
 
-// pace holds the rhythms of a gateway that nobody has to choose.
-type pace struct {
+// timing holds the durations of a gateway that are not configurable.
+type timing struct {
 	// quiet is how long the first byte of a stream is held back: until then an
-	// error can still be told by its HTTP status.
+	// error can still be sent as an HTTP status.
 	quiet time.Duration
-	// keepAlive is the time between comments on a stream without news; proxies
-	// tend to cut connections that are silent for 30 or 60 s.
+	// keepAlive is the time between comments on a stream without text; many
+	// proxies cut connections that are silent for 30 or 60 s.
 	keepAlive time.Duration
 	body      time.Duration // for a client to send its body
 	write     time.Duration // for a client to take one event
 	publish   time.Duration // to store a request; many may come at once, and a NATS server may restart meanwhile
-	cancel    time.Duration // to find somebody who takes a cancellation
+	cancel    time.Duration // until a dispatcher takes a cancellation
 	backstop  time.Duration // beyond all limits of a request
 }
 
-var usualPace = pace{
+var defaultTiming = timing{
 	quiet:     time.Second,
 	keepAlive: 10 * time.Second,
 	body:      time.Minute,

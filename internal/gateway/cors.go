@@ -12,7 +12,8 @@ import (
 // anyOrigin allows the pages of every site.
 const anyOrigin = "*"
 
-// checkOrigins makes sure that origins are what browsers send.
+// checkOrigins refuses origins in a form that browsers do not send. Errors:
+// Invalid.
 func checkOrigins(origins []string) error {
 	for _, o := range origins {
 		if o == anyOrigin {
@@ -28,8 +29,8 @@ func checkOrigins(origins []string) error {
 
 const (
 	corsMethods = "GET, HEAD, POST"
-	corsMaxAge  = "3600" // seconds for which a browser need not ask again
-	// corsHeaders are allowed to a page that asks for none in particular.
+	corsMaxAge  = "3600" // seconds that a browser may cache the answer
+	// corsHeaders are allowed to a page that names none.
 	corsHeaders = "Authorization, Content-Type, X-Api-Key, X-Koldun-Conversation, Traceparent"
 )
 
@@ -40,45 +41,48 @@ var corsExposed = strings.Join([]string{
 	"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens",
 }, ", ")
 
-// shared lets pages of the allowed origins use the API from a browser
-// (https://fetch.spec.whatwg.org/#http-cors-protocol). Credentials of the
-// browser are never asked for: callers show tokens.
-func (g *Gateway) shared(next http.Handler) http.Handler {
+// A corsKind is what a request is in the protocol of CORS.
+type corsKind int
+
+const (
+	ordinary  corsKind = iota
+	preflight          // a question of the browser, answered by headers alone
+)
+
+// shareWithOrigin sets the headers that let pages of the allowed origins use the
+// API from a browser (https://fetch.spec.whatwg.org/#http-cors-protocol). It
+// allows no credentials of the browser: callers send tokens.
+func (g *Gateway) shareWithOrigin(h http.Header, r *http.Request) corsKind {
 	if len(g.cfg.Origins) == 0 {
-		return next
+		return ordinary
 	}
-	all := slices.Contains(g.cfg.Origins, anyOrigin)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h, origin := w.Header(), r.Header.Get("Origin")
-		h.Add("Vary", "Origin")
-		allowed := origin != "" && (all || slices.Contains(g.cfg.Origins, origin))
-		if allowed {
-			h.Set("Access-Control-Allow-Origin", origin)
-			h.Set("Access-Control-Expose-Headers", corsExposed)
-		}
-		if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		callOf(r).endpoint = "preflight"
-		if allowed {
-			h.Set("Access-Control-Allow-Methods", corsMethods)
-			h.Set("Access-Control-Allow-Headers", asked(r.Header.Get("Access-Control-Request-Headers")))
-			h.Set("Access-Control-Max-Age", corsMaxAge)
-		}
-		w.WriteHeader(http.StatusNoContent)
-	})
+	origin := r.Header.Get("Origin")
+	h.Add("Vary", "Origin")
+	allowed := origin != "" && (slices.Contains(g.cfg.Origins, anyOrigin) || slices.Contains(g.cfg.Origins, origin))
+	if allowed {
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", corsExposed)
+	}
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return ordinary
+	}
+	if allowed {
+		h.Set("Access-Control-Allow-Methods", corsMethods)
+		h.Set("Access-Control-Allow-Headers", allowedHeaders(r.Header.Get("Access-Control-Request-Headers")))
+		h.Set("Access-Control-Max-Age", corsMaxAge)
+	}
+	return preflight
 }
 
-// asked are the headers that a page may send: whatever it asks for, because
-// clients add their own and none of them gives rights.
-func asked(headers string) string {
+// allowedHeaders returns the headers that a page may send: those that it asks
+// for, because clients add their own and no header gives rights.
+func allowedHeaders(asked string) string {
 	const most = 2048
 	isName := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == ',' || r == ' '
 	}
-	if headers == "" || len(headers) > most || strings.ContainsFunc(headers, func(r rune) bool { return !isName(r) }) {
+	if asked == "" || len(asked) > most || strings.ContainsFunc(asked, func(r rune) bool { return !isName(r) }) {
 		return corsHeaders
 	}
-	return headers
+	return asked
 }

@@ -11,8 +11,8 @@ import (
 
 func TestCORS(t *testing.T) {
 	const page, other = "https://chat.example", "https://evil.example"
-	w := newWorld(t, func(c *Config, _ *pace) { c.AllowAnonymous, c.Origins = false, []string{page} })
-	all := w.another(func(c *Config, _ *pace) { c.Origins = []string{"*"} })
+	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous, c.Origins = false, []string{page} })
+	all := w.another(func(c *Config, _ *timing) { c.Origins = []string{"*"} })
 	none := w.another(nil)
 	cases := map[string]struct {
 		w      *world

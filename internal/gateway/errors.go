@@ -2,9 +2,9 @@ package gateway
 
 import (
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -12,13 +12,14 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A refusal is an error as the client sees it. Those made in this file are
-// all there are: whatever happens inside is logged, and told as one of them.
+// A refusal is an error as the client sees it. The functions of this file make
+// all refusals: other errors are logged, and the client gets one of these.
 type refusal struct {
 	openai.Error
 	retryAfter time.Duration // 0: no hint
-	limit      string        // that was reached, for metrics: one of a few words
-	final      bool          // trying the same again is of no use, whatever the status says
+	limit      string        // the limit that was reached, for metrics: one of a few words
+	final      bool          // the same request would fail again, whatever the status says
+	allow      string        // value of the Allow header, or ""
 }
 
 func errNoToken() *refusal {
@@ -49,18 +50,26 @@ func errNoModel(model string) *refusal {
 	}}
 }
 
-func errNoEndpoint() *refusal {
+// errNoEndpoint lists the endpoints of the API.
+func errNoEndpoint(endpoints []string) *refusal {
+	last := len(endpoints) - 1
 	return &refusal{Error: openai.Error{
 		Status: http.StatusNotFound, Type: openai.InvalidRequest, Code: "unknown_url",
-		Message: "There is nothing here. This server has POST /v1/chat/completions, POST /v1/completions, GET /v1/models and GET /v1/models/{id}.",
+		Message: "There is nothing here. This server has " + strings.Join(endpoints[:last], ", ") + " and " + endpoints[last] + ".",
 	}}
 }
 
 func errMethod(allowed string) *refusal {
-	return &refusal{Error: openai.Error{
+	return &refusal{allow: allowed, Error: openai.Error{
 		Status: http.StatusMethodNotAllowed, Type: openai.InvalidRequest, Code: "method_not_allowed",
 		Message: "The method is not supported here. Allowed: " + allowed + ".",
 	}}
+}
+
+// errNotServed refuses an operation that no engine of the model serves.
+func errNotServed(model string, op openai.Operation) *refusal {
+	return &refusal{Error: *openai.BadRequest("model", "operation_not_supported",
+		"The engines of the model '"+model+"' do not serve the operation '"+string(op)+"'. Name another model.")}
 }
 
 func errNotJSON() *refusal {
@@ -126,11 +135,11 @@ func errSessionFull() *refusal {
 	}}
 }
 
-// errRate names a limit by a word for metrics and by words for people.
-func errRate(word, what string, limit int64, wait time.Duration) *refusal {
-	return &refusal{retryAfter: max(wait, time.Second), limit: word, Error: openai.Error{
+// errRate names a limit by a label for metrics and by its unit for people.
+func errRate(label, unit string, limit int64, wait time.Duration) *refusal {
+	return &refusal{retryAfter: max(wait, time.Second), limit: label, Error: openai.Error{
 		Status: http.StatusTooManyRequests, Type: openai.RateLimit, Code: openai.CodeRateLimitExceeded,
-		Message: "The limit of " + strconv.FormatInt(limit, 10) + " " + what + " is reached. Try again later.",
+		Message: "The limit of " + strconv.FormatInt(limit, 10) + " " + unit + " is reached. Try again later.",
 	}}
 }
 
@@ -189,9 +198,10 @@ func errShutdown() *refusal {
 	}}
 }
 
-// ofFailure tells a failure that the bus reports. Only messages about the
-// request itself are passed on: they are about the client's own input.
-func ofFailure(f *queue.Failure) *refusal {
+// failureRefusal returns the refusal for a failure that dispatcher or runner
+// reports. It keeps only messages about the request itself, which hold nothing
+// but the client's own input.
+func failureRefusal(f *queue.Failure) *refusal {
 	if f == nil {
 		return errInternal()
 	}
@@ -212,8 +222,8 @@ func ofFailure(f *queue.Failure) *refusal {
 	return errEngine()
 }
 
-// ofPublish tells why a request could not be stored.
-func ofPublish(err error) *refusal {
+// publishRefusal returns the refusal for a request that could not be stored.
+func publishRefusal(err error) *refusal {
 	switch {
 	case errors.Is(err, queue.ErrTenantFull):
 		return errTenantFull()
@@ -223,34 +233,4 @@ func ofPublish(err error) *refusal {
 		return errTooLargeToQueue()
 	}
 	return errUnavailable()
-}
-
-// refuse writes the error as the whole answer.
-func refuse(w http.ResponseWriter, e *refusal) {
-	h := w.Header()
-	if e.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.retryAfter.Seconds()))))
-	}
-	if e.final {
-		h.Set("X-Should-Retry", "false") // OpenAI's clients retry 409 and 5xx by themselves, unless told
-	}
-	h.Set("Cache-Control", "no-store")
-	writeJSON(w, e.Status, &e.Error)
-}
-
-// writePatience is how long a client may take for an answer in one piece.
-const writePatience = time.Minute
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	b, err := openai.Encode(v)
-	if err != nil { // only our own types come here, and they can be encoded
-		status, b = http.StatusInternalServerError, []byte(`{}`)
-	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writePatience))
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(b)+1))
-	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) //nolint:gosec // it is JSON, and the header says so
 }

@@ -7,36 +7,35 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// An eventWriter writes one answer as server-sent events, each of them flushed
-// at once but pieces of text. An error means that the client is gone or takes
-// nothing.
+// An eventWriter writes one answer as server-sent events. It flushes each event
+// at once, except pieces of text. An error means that the client is gone or does
+// not read.
 type eventWriter struct {
-	w        http.ResponseWriter
-	rc       *http.ResponseController
-	patience time.Duration // for the client to take one event
-	chunks   chunks
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	timeout time.Duration // of one write
+	chunks  chunks
 
 	open bool   // the status has been sent
 	role bool   // the first chunk has been sent
 	buf  []byte // to be flushed
 }
 
-// text adds a piece of the answer: of the thoughts before it, of its text, or
-// of both. Nothing is sent for neither, and both with the next flush at the
-// latest.
+// text adds a piece of the answer: thoughts, text, or both. The next flush at
+// the latest sends it.
 func (s *eventWriter) text(thoughts, text string) error {
 	if thoughts == "" && text == "" {
 		return nil
 	}
 	s.buf = s.pieces(thoughts, text)
-	if len(s.buf) < enoughText {
+	if len(s.buf) < flushSize {
 		return nil
 	}
 	return s.flush()
 }
 
-// enoughText is so much that more of it saves nothing.
-const enoughText = 4 << 10
+// flushSize is the size in bytes from which a larger write saves nothing.
+const flushSize = 4 << 10
 
 func (s *eventWriter) pieces(thoughts, text string) []byte {
 	b := s.begin()
@@ -49,17 +48,18 @@ func (s *eventWriter) pieces(thoughts, text string) []byte {
 	return b
 }
 
-// end completes the answer, with what is left of it.
-func (s *eventWriter) end(thoughts, text, reason string, withUsage bool, u *openai.Usage) error {
+// end completes the answer with what is left of it, and with the usage unless
+// that is nil.
+func (s *eventWriter) end(thoughts, text, reason string, usage *openai.Usage) error {
 	s.buf = s.chunks.Finish(s.pieces(thoughts, text), reason)
-	if withUsage {
-		s.buf = s.chunks.Usage(s.buf, *u)
+	if usage != nil {
+		s.buf = s.chunks.Usage(s.buf, *usage)
 	}
 	s.buf = s.chunks.Done(s.buf)
 	return s.flush()
 }
 
-// begin is the buffer, with the first chunk if that is due.
+// begin returns the buffer, with the first chunk if that is due.
 func (s *eventWriter) begin() []byte {
 	if s.role {
 		return s.buf
@@ -68,22 +68,22 @@ func (s *eventWriter) begin() []byte {
 	return s.chunks.Role(s.buf)
 }
 
-// fail ends the answer with an error: by status if nothing was sent yet, else
-// as an event that no [DONE] follows.
+// fail ends the answer with an error: as a status if nothing was sent yet, or
+// else as an event without [DONE] after it.
 func (s *eventWriter) fail(e *refusal) {
 	if !s.open && len(s.buf) == 0 {
 		refuse(s.w, e)
 		return
 	}
 	b, err := openai.Encode(&e.Error)
-	if err != nil { // it can always be encoded
+	if err != nil { // impossible for an openai.Error
 		return
 	}
 	s.buf = openai.AppendEvent(s.buf, b)
 	_ = s.flush()
 }
 
-// comment sends a comment, and the status if that is still due.
+// comment sends a comment, after the status if that is still due.
 func (s *eventWriter) comment(text string) error {
 	s.buf = openai.AppendComment(s.buf, text)
 	return s.flush()
@@ -97,7 +97,7 @@ func (s *eventWriter) commentIfOpen(text string) error {
 	return s.comment(text)
 }
 
-// flush sends what was added.
+// flush sends the buffer.
 func (s *eventWriter) flush() error {
 	if len(s.buf) == 0 {
 		return nil
@@ -111,9 +111,9 @@ func (s *eventWriter) flush() error {
 		h.Set("X-Content-Type-Options", "nosniff")
 		s.w.WriteHeader(http.StatusOK)
 	}
-	// A client that takes nothing must not hold a runner. Writers that know no
-	// deadlines are those of tests.
-	_ = s.rc.SetWriteDeadline(time.Now().Add(s.patience))
+	// A client that does not read must not hold a runner. Only writers of tests
+	// have no deadlines.
+	_ = s.rc.SetWriteDeadline(time.Now().Add(s.timeout))
 	_, err := s.w.Write(s.buf)
 	s.buf = s.buf[:0]
 	if err != nil {

@@ -41,7 +41,7 @@ var volatile = []struct {
 // TestExchanges sends requests as clients send them and compares every byte of
 // the answers with what was recorded. UPDATE=1 records them anew.
 func TestExchanges(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { p.quiet, p.keepAlive = time.Hour, time.Hour })
+	w := newWorld(t, func(_ *Config, p *timing) { p.quiet, p.keepAlive = time.Hour, time.Hour })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		if s.chat.Messages[0].Content == "long" {
 			s.started()

@@ -9,22 +9,23 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A follower reads the frames of one request and takes the times.
+// A follower reads the frames of one request and measures its times.
 type follower struct {
 	frames  frames
 	metrics modelMetrics
 	begun   time.Time
 	permit  *permit
 
-	frame   queue.Frame // the latest: large, so it is not handed around
-	ended   bool        // the last frame came: nobody works on the request any more
+	frame   queue.Frame // the latest; large, so it is not copied
+	ended   bool        // the last frame has come, and no runner works on the request any more
 	started time.Time
 	first   time.Time // of the first text
 	pieces  int       // of text
 }
 
-// next blocks for the next frame, which is valid until the next call. Errors are ctx's; queue.Frames may also end
-// without a last frame (io.EOF), which is a defect of somebody.
+// next blocks for the next frame, which is valid until the next call. It returns
+// the error of ctx, or io.EOF if the frames end without a last one, which is a
+// defect of the sender.
 func (f *follower) next(ctx context.Context) (*queue.Frame, error) {
 	var err error
 	if f.frame, err = f.frames.Next(ctx); err != nil {
@@ -33,23 +34,23 @@ func (f *follower) next(ctx context.Context) (*queue.Frame, error) {
 		}
 		return nil, err
 	}
-	f.note()
+	f.observe()
 	return &f.frame, nil
 }
 
-// ready is next for a frame that has come already; nil if none has.
+// ready returns the next frame if it has come already, or else nil.
 func (f *follower) ready() *queue.Frame {
 	frame, ok := f.frames.Ready()
 	if !ok {
 		return nil
 	}
 	f.frame = frame
-	f.note()
+	f.observe()
 	return &f.frame
 }
 
-// note takes the times.
-func (f *follower) note() {
+// observe measures the times.
+func (f *follower) observe() {
 	switch f.frame.Kind {
 	case queue.FrameQueued:
 	case queue.FrameStarted:
@@ -64,7 +65,7 @@ func (f *follower) note() {
 			f.metrics.firstToken.Observe(f.first.Sub(f.begun).Seconds())
 		}
 	case queue.FrameEnd, queue.FrameError:
-		// After an interruption another attempt may be at work, for nobody.
+		// After an interruption another attempt may still be running, without a client.
 		f.ended = f.frame.Error == nil || f.frame.Error.Code != queue.CodeInterrupted
 		f.count(f.frame.Usage)
 	}
@@ -82,7 +83,7 @@ func (f *follower) count(u *queue.Usage) {
 	}
 }
 
-// queuedFor is the time until the engine started, 0 if it has not.
+// queuedFor returns the time until the engine started, or 0 if it has not.
 func (f *follower) queuedFor() time.Duration {
 	if f.started.IsZero() {
 		return 0

@@ -14,66 +14,67 @@ import (
 
 // Gateway holds what the handlers share.
 type Gateway struct {
-	cfg     Config
-	pace    pace
-	bus     *bus.Bus
-	queue   requestQueue
-	models  *registry.Cache[registry.Model]
-	tokens  *registry.Cache[registry.Token]
-	taken   *registry.Cache[registry.Slot]
-	slots   *slots
-	engines *engines
-	demand  *demand
-	usage   *usage
-	gossip  *gossip
-	metrics *metrics
-	errands *errands
-	log     *slog.Logger
+	cfg        Config
+	timing     timing
+	bus        *bus.Bus
+	queue      requestQueue
+	models     *registry.Cache[registry.Model]
+	tokens     *registry.Cache[registry.Token]
+	taken      *registry.Cache[registry.Slot]
+	slots      *slots
+	runners    *runners
+	demand     *demand
+	usage      *usage
+	reports    *usageReports
+	metrics    *metrics
+	background *background
+	log        *slog.Logger
 }
 
-func newGateway(b *bus.Bus, cfg Config, m *metrics, p pace) *Gateway {
+func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 	slotTable := registry.Slots(b)
 	slotCache := slotTable.Cache()
 	slots := newSlots(slotTable, slotCache, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
 	usage := newUsage(bounds{perSession: cfg.MaxPerSession, perTenant: cfg.MaxPerTenant})
 	return &Gateway{
-		cfg:     cfg,
-		pace:    p,
-		bus:     b,
-		queue:   natsQueue{queue.New(b)},
-		models:  registry.Models(b).Cache(),
-		tokens:  registry.Tokens(b).Cache(),
-		slots:   slots,
-		taken:   slotCache,
-		engines: newEngines(b),
-		demand:  newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
-		usage:   usage,
-		gossip:  newGossip(b, cfg, usage),
-		metrics: m,
-		log:     cfg.Logger,
-		errands: newErrands(),
+		cfg:        cfg,
+		timing:     t,
+		bus:        b,
+		queue:      natsQueue{queue.New(b)},
+		models:     registry.Models(b).Cache(),
+		tokens:     registry.Tokens(b).Cache(),
+		slots:      slots,
+		taken:      slotCache,
+		runners:    newRunners(b),
+		demand:     newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
+		usage:      usage,
+		reports:    newUsageReports(b, cfg, usage),
+		metrics:    m,
+		log:        cfg.Logger,
+		background: newBackground(),
 	}
 }
 
-// errandsGrace is how long errands may go on once all requests have ended.
-const errandsGrace = 2 * time.Second
+// backgroundGrace is how long background functions may go on once all requests
+// have ended.
+const backgroundGrace = 2 * time.Second
 
-// start runs what the handlers rely on until ctx ends; the channel is closed
-// when all of it has.
+// start runs what the handlers rely on until ctx ends. It closes the channel
+// once all of that has ended.
 func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	var running sync.WaitGroup
 	running.Go(func() { g.models.Run(ctx) })
 	running.Go(func() { g.tokens.Run(ctx) })
-	running.Go(func() { g.engines.run(ctx) })
+	running.Go(func() { g.runners.run(ctx) })
 	running.Go(func() { g.demand.run(ctx) })
-	running.Go(func() { g.gossip.run(ctx) })
+	running.Go(func() { g.reports.run(ctx) })
 	if g.cfg.Isolation != IsolateModel {
 		running.Go(func() { g.taken.Run(ctx) })
 	}
 	done := make(chan struct{})
 	go func() {
 		running.Wait()
-		g.errands.close(errandsGrace)
+		g.background.close(backgroundGrace)
 		close(done)
 	}()
 	return done

@@ -22,8 +22,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// quickPace makes what would take seconds take a moment.
-var quickPace = pace{
+// quickTiming makes what would take seconds take a moment.
+var quickTiming = timing{
 	quiet: 50 * time.Millisecond, keepAlive: 20 * time.Millisecond,
 	body: time.Minute, write: time.Minute, publish: time.Minute, cancel: time.Minute, backstop: time.Minute,
 }
@@ -40,7 +40,7 @@ type world struct {
 	url     string
 }
 
-func newWorld(tb testing.TB, change func(*Config, *pace)) *world {
+func newWorld(tb testing.TB, change func(*Config, *timing)) *world {
 	tb.Helper()
 	w := &world{t: tb, nats: natstest.Start(tb)}
 	w.natsURL = w.nats.URL()
@@ -53,11 +53,11 @@ func newWorld(tb testing.TB, change func(*Config, *pace)) *world {
 }
 
 // another is the same world with one more gateway.
-func (w *world) another(change func(*Config, *pace)) *world {
+func (w *world) another(change func(*Config, *timing)) *world {
 	tb := w.t
 	tb.Helper()
 	w = &world{t: tb, nats: w.nats, natsURL: w.natsURL, bus: w.bus}
-	cfg, p := Config{AllowAnonymous: true, Logger: slog.New(slog.DiscardHandler)}, quickPace
+	cfg, p := Config{AllowAnonymous: true, Logger: slog.New(slog.DiscardHandler)}, quickTiming
 	if change != nil {
 		change(&cfg, &p)
 	}

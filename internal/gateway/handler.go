@@ -1,26 +1,73 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
-// Handler is the API: its routes and what every request passes through. This
-// is the only place where they are put together.
-func (g *Gateway) Handler() http.Handler {
-	var (
-		chat   = g.authenticated(g.ask(chatDialect()))
-		text   = g.authenticated(g.ask(completionDialect()))
-		models = g.authenticated(http.HandlerFunc(g.handleModels))
-		model  = g.authenticated(http.HandlerFunc(g.handleModel))
-	)
-	mux := http.NewServeMux()
-	mux.Handle("POST /v1/chat/completions", named("chat", chat))
-	mux.Handle("/v1/chat/completions", named("chat", onlyMethods("POST")))
-	mux.Handle("POST /v1/completions", named("completion", text))
-	mux.Handle("/v1/completions", named("completion", onlyMethods("POST")))
-	mux.Handle("GET /v1/models", named("models", models))
-	mux.Handle("/v1/models", named("models", onlyMethods("GET, HEAD")))
-	mux.Handle("GET /v1/models/{id...}", named("model", model))
-	mux.Handle("/v1/models/{id...}", named("model", onlyMethods("GET, HEAD")))
-	mux.Handle("/", named("other", http.HandlerFunc(handleUnknown)))
+// Handler returns the API. This file shows what a request passes, in order;
+// endpoints lists what is served.
+func (g *Gateway) Handler() http.Handler { return &handler{g: g, router: newRouter(g.endpoints())} }
 
-	return g.around(g.shared(mux))
+type handler struct {
+	g      *Gateway
+	router *router
 }
+
+// ServeHTTP gives a request its id and its trace, answers it, and at its end
+// counts and logs it. A panic ends only the request that caused it.
+//
+// A generation runs here, once everything that prepared it has returned: the
+// memory of an open stream includes the stack from here on.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c, ctx := h.g.begin(w, r)
+	out := &statusWriter{ResponseWriter: w}
+	defer h.g.end(c, out)
+	if ctx != r.Context() { // because copying a request takes memory
+		r = r.WithContext(ctx)
+	}
+	if generation := h.answer(c, out, r); generation != nil {
+		generation.run(ctx, out)
+	}
+}
+
+// answer writes the answer, or returns the generation that is to write it. It
+// notes in the call what is known of the request by then.
+func (h *handler) answer(c *call, w http.ResponseWriter, r *http.Request) *generation {
+	if h.g.shareWithOrigin(w.Header(), r) == preflight {
+		c.endpoint = labelPreflight
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	e, instead := h.router.find(r)
+	c.endpoint = e.label
+	if instead != nil {
+		instead.ServeHTTP(w, r)
+		return nil
+	}
+	who, refused := h.g.authenticate(r, time.Now())
+	if refused != nil {
+		refuse(w, refused)
+		return nil
+	}
+	c.caller = who
+	c.generation, refused = e.handle(w, r, c.incoming)
+	if refused != nil {
+		refuse(w, refused)
+		return nil
+	}
+	return c.generation
+}
+
+// An incoming is a request as handlers see it, beside net/http's view.
+type incoming struct {
+	id          string // see newID
+	begun       time.Time
+	traceparent string
+	caller      caller
+}
+
+// A handleFunc answers a request, or returns the generation that is to answer
+// it, or a refusal. A generation that comes with a refusal is not run: it holds
+// what the log shows of the request.
+type handleFunc func(http.ResponseWriter, *http.Request, incoming) (*generation, *refusal)

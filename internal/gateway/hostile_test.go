@@ -27,7 +27,7 @@ func (w *world) series() int {
 // is secret gets into the log.
 func TestStrangersMakeNoSeries(t *testing.T) {
 	var log journal
-	w := newWorld(t, func(c *Config, _ *pace) { c.Logger = slog.New(slog.NewJSONHandler(&log, nil)) })
+	w := newWorld(t, func(c *Config, _ *timing) { c.Logger = slog.New(slog.NewJSONHandler(&log, nil)) })
 	startRunner(t, w.bus, tinySession, says("confidential answer"))
 	sent := 0
 	hostile := func(round int) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// An Isolation says what a pool of runners is shared by.
+// An Isolation says which requests share a pool of runners.
 type Isolation string
 
 // The kinds of isolation.
@@ -19,7 +19,7 @@ const (
 	IsolateConversation Isolation = "conversation" // those of one conversation
 )
 
-// ParseIsolation reads the word of a flag. "" is IsolateModel.
+// ParseIsolation reads the value of a flag. "" is IsolateModel.
 func ParseIsolation(word string) (Isolation, error) {
 	switch i := Isolation(word); i {
 	case "":
@@ -30,33 +30,38 @@ func ParseIsolation(word string) (Isolation, error) {
 	return "", fault.Errorf(fault.Invalid, "cannot isolate by %q: it is none of model, token, conversation", word)
 }
 
-// A whereabouts says where a request goes.
-type whereabouts struct {
+// A placement says where a request goes.
+type placement struct {
 	session      string
-	conversation string // for the runner that may hold its beginning
+	conversation string // the dispatcher prefers the runner that holds its cache
 }
 
-// place chooses the pool for a request. A pool of its own is only for callers
-// with a token, as long as there is a slot for it; all others share the
-// model's: no header that a stranger sends makes pods.
-func (g *Gateway) place(ctx context.Context, who caller, explicit string, model registry.Model, messages []openai.Message) whereabouts {
-	w := whereabouts{
+// place chooses the pool for a request. Only callers with a token get a pool of
+// their own, as long as there is a slot for it; all others share the model's.
+// So no header of an anonymous client starts pods.
+func (g *Gateway) place(ctx context.Context, who caller, explicit string, model registry.Model, opening []openai.Message) placement {
+	p := placement{
 		session:      names.Session(model.Namespace, model.Name, ""),
-		conversation: g.conversation(who.tenant, explicit, messages),
+		conversation: g.conversation(who.tenant, explicit, opening),
 	}
 	key := ""
 	switch g.cfg.Isolation {
 	case IsolateToken:
 		key = who.tenant
 	case IsolateConversation:
-		key = w.conversation
+		key = p.conversation
 	case IsolateModel:
 	}
 	if key == "" || who.token == nil {
-		return w
+		return p
 	}
 	if own := names.Session(model.Namespace, model.Name, key); g.slots.hold(ctx, model.Namespace, own) {
-		w.session = own
+		p.session = own
 	}
-	return w
+	return p
+}
+
+// conversation names the conversation of a request, with the gateway's key.
+func (g *Gateway) conversation(tenant, explicit string, messages []openai.Message) string {
+	return openai.Conversation(g.cfg.HashKey, tenant, explicit, messages)
 }

@@ -54,7 +54,7 @@ func TestIsolation(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(cfg *Config, _ *pace) { cfg.Isolation, cfg.MaxSessions = c.isolation, 3 })
+			w := newWorld(t, func(cfg *Config, _ *timing) { cfg.Isolation, cfg.MaxSessions = c.isolation, 3 })
 			w.putToken(registry.Token{SHA256: digest("a")})
 			w.putToken(registry.Token{SHA256: digest("b")})
 			ended := make(chan bool)
@@ -107,7 +107,7 @@ func demanded(t *testing.T, w *world) map[string]bool {
 // several gateways at the same moment.
 func TestSlotsAreNeverTooMany(t *testing.T) {
 	const gateways, sessions, most = 3, 20, 4
-	isolated := func(c *Config, _ *pace) { c.Isolation, c.MaxSessions = IsolateConversation, most }
+	isolated := func(c *Config, _ *timing) { c.Isolation, c.MaxSessions = IsolateConversation, most }
 	w := newWorld(t, isolated)
 	all := []*slots{w.gateway.slots}
 	for range gateways - 1 {
@@ -157,7 +157,7 @@ func TestSlotsAreNeverTooMany(t *testing.T) {
 
 // TestSlotsLastAsLongAsTheyAreKept uses the server's real expiry.
 func TestSlotsLastAsLongAsTheyAreKept(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.Isolation, c.MaxSessions, c.DemandTTL = IsolateToken, 1, time.Second })
+	w := newWorld(t, func(c *Config, _ *timing) { c.Isolation, c.MaxSessions, c.DemandTTL = IsolateToken, 1, time.Second })
 	s := w.gateway.slots
 	until := func() time.Time { // at least
 		s.mu.Lock()
@@ -201,5 +201,30 @@ func TestParseWords(t *testing.T) {
 	}
 	if _, err := ParseReasoning("loud"); err == nil {
 		t.Error("a strange word passes")
+	}
+}
+
+func TestConversation(t *testing.T) {
+	user := func(s string) openai.Message { return openai.Message{Role: openai.User, Content: s} }
+	bot := func(s string) openai.Message { return openai.Message{Role: openai.Assistant, Content: s} }
+	var g Gateway
+	first := g.conversation("a", "", []openai.Message{user("hi")})
+	cases := map[string]struct {
+		tenant, explicit string
+		messages         []openai.Message
+		same             bool
+	}{
+		"Same":        {"a", "", []openai.Message{user("hi")}, true},
+		"NextTurn":    {"a", "", []openai.Message{user("hi"), bot("hello"), user("more")}, true},
+		"OtherTenant": {"b", "", []openai.Message{user("hi")}, false},
+		"OtherStart":  {"a", "", []openai.Message{user("ho")}, false},
+		"Explicit":    {"a", "hi", []openai.Message{user("hi")}, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := g.conversation(c.tenant, c.explicit, c.messages) == first; got != c.same {
+				t.Errorf("same = %t, want %t", got, c.same)
+			}
+		})
 	}
 }

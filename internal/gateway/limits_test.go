@@ -16,7 +16,7 @@ import (
 )
 
 func TestRequestsPerMinute(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.Limits.RequestsPerMinute = 2 })
+	w := newWorld(t, func(c *Config, _ *timing) { c.Limits.RequestsPerMinute = 2 })
 	startRunner(t, w.bus, tinySession, says("x"))
 	w.putToken(registry.Token{SHA256: digest("more"), Limits: registry.Limits{RequestsPerMinute: 3}})
 	for token, most := range map[string]int{"": 2, "more": 3} {
@@ -54,7 +54,7 @@ func TestRequestsPerMinute(t *testing.T) {
 }
 
 func TestTokensPerMinute(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.Limits.TokensPerMinute = 30 })
+	w := newWorld(t, func(c *Config, _ *timing) { c.Limits.TokensPerMinute = 30 })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		s.started()
 		s.text("x")
@@ -71,8 +71,8 @@ func TestTokensPerMinute(t *testing.T) {
 
 // TestLimitsOfTwoGateways: what one lets through counts at the other.
 func TestLimitsOfTwoGateways(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.Limits.ConcurrentRequests = 1 })
-	other := w.another(func(c *Config, _ *pace) { c.Limits.ConcurrentRequests = 1 })
+	w := newWorld(t, func(c *Config, _ *timing) { c.Limits.ConcurrentRequests = 1 })
+	other := w.another(func(c *Config, _ *timing) { c.Limits.ConcurrentRequests = 1 })
 	release := make(chan bool)
 	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
 		s.started()
@@ -90,7 +90,7 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 		total := other.gateway.usage.total
 		other.gateway.usage.mu.Lock()
 		defer other.gateway.usage.mu.Unlock()
-		return total(claim{tenant: anonymous}, time.Now()).held == 1
+		return total(admission{tenant: anonymous}, time.Now()).held == 1
 	})
 	for name, g := range map[string]*world{"same": w, "other": other} {
 		var r *http.Response
@@ -116,7 +116,7 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 }
 
 func TestStrictParameters(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.StrictParameters = true })
+	w := newWorld(t, func(c *Config, _ *timing) { c.StrictParameters = true })
 	startRunner(t, w.bus, tinySession, says("x"))
 	w.putEngine("r1", "seed") // as dllama-api
 	cases := map[string]struct {

@@ -152,7 +152,7 @@ func measureStreams(b *testing.B, prompt int) {
 	o := startOthers(b)
 	defer o.end()
 	w := &world{t: b, natsURL: o.says(b)}
-	w = w.another(func(_ *Config, p *pace) { *p = usualPace })
+	w = w.another(func(_ *Config, p *timing) { *p = defaultTiming })
 	waittest.Until(b, "the model is known", func() bool { return len(w.gateway.models.All()) > 0 })
 	heap, stack := inUse()
 	if _, err := fmt.Fprintln(o.input, strings.TrimPrefix(w.url, "http://"), prompt); err != nil {

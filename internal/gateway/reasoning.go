@@ -5,7 +5,7 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// ParseReasoning reads the word of a flag. "" is openai.ReasoningSeparate.
+// ParseReasoning reads the value of a flag. "" is openai.ReasoningSeparate.
 func ParseReasoning(word string) (openai.Reasoning, error) {
 	switch r := openai.Reasoning(word); r {
 	case openai.ReasoningUnset:
@@ -16,42 +16,43 @@ func ParseReasoning(word string) (openai.Reasoning, error) {
 	return "", fault.Errorf(fault.Invalid, "cannot show reasoning %q: it is none of separate, inline, hidden", word)
 }
 
-// A sieve tells the thoughts in an answer from its text, as the client wants
-// them.
-type sieve struct {
-	filter *openai.ThinkFilter // nil: all is text
-	hidden bool
+// A reasoningFilter separates the thoughts in an answer from its text, as the
+// client wants them. The zero value takes all for text.
+type reasoningFilter struct {
+	thoughts *openai.ThinkFilter // nil: all is text
+	mode     openai.Reasoning
 }
 
-// newSieve chooses: the request first, then the gateway's own way. An answer
-// that has no place for thoughts shows everything as text.
-func newSieve(d dialect, asked, otherwise openai.Reasoning) sieve {
-	if asked == openai.ReasoningUnset {
-		asked = otherwise
+// newReasoningFilter does what the request asks for, or else what the gateway
+// does. Answers without a field for thoughts show everything as text.
+func newReasoningFilter(field reasoningField, request, gateway openai.Reasoning) reasoningFilter {
+	mode := request
+	if mode == openai.ReasoningUnset {
+		mode = gateway
 	}
-	if !d.thoughts || asked == openai.ReasoningInline {
-		return sieve{}
+	if field == reasoningInText || mode == openai.ReasoningInline {
+		return reasoningFilter{}
 	}
-	return sieve{filter: &openai.ThinkFilter{}, hidden: asked == openai.ReasoningHidden}
+	return reasoningFilter{thoughts: &openai.ThinkFilter{}, mode: mode}
 }
 
-func (s sieve) push(piece string) (thoughts, text string) {
-	if s.filter == nil {
+func (f reasoningFilter) push(piece string) (thoughts, text string) {
+	if f.thoughts == nil {
 		return "", piece
 	}
-	return s.shown(s.filter.Push(piece))
+	return f.visible(f.thoughts.Push(piece))
 }
 
-// rest is what was held back when the answer has ended.
-func (s sieve) rest() (thoughts, text string) {
-	if s.filter == nil {
+// rest returns what the filter held back, at the end of the answer.
+func (f reasoningFilter) rest() (thoughts, text string) {
+	if f.thoughts == nil {
 		return "", ""
 	}
-	return s.shown(s.filter.Rest())
+	return f.visible(f.thoughts.Rest())
 }
 
-func (s sieve) shown(thoughts, text string) (string, string) {
-	if s.hidden {
+func (f reasoningFilter) visible(thoughts, text string) (string, string) {
+	if f.mode == openai.ReasoningHidden {
 		return "", text
 	}
 	return thoughts, text

@@ -83,7 +83,7 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := b.Ensure(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
-	g := newGateway(b, p.cfg, p.metrics, usualPace)
+	g := newGateway(b, p.cfg, p.metrics, defaultTiming)
 	// What follows the registry ends after the last request.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := g.start(work)

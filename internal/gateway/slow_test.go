@@ -1,46 +1,12 @@
 package gateway
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/gorizond/koldun/internal/waittest"
 )
-
-// TestBodyThatNeverComes is cut, whether somebody wants to read it or not.
-func TestBodyThatNeverComes(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { p.body = 100 * time.Millisecond })
-	for path, status := range map[string]int{"/v1/chat/completions": 400, "/v1/embeddings": 404} {
-		t.Run(path, func(t *testing.T) {
-			c, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = c.Close() }()
-			_ = c.SetDeadline(time.Now().Add(waittest.Patience))
-			_, _ = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
-			r := bufio.NewReader(c)
-			response, err := http.ReadResponse(r, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if response.StatusCode != status {
-				t.Errorf("status %d, want %d", response.StatusCode, status)
-			}
-			_, _ = io.Copy(io.Discard, response.Body)
-			if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
-				t.Errorf("the connection is kept: %v", err)
-			}
-		})
-	}
-}
 
 // TestConnectionIsUsedAgain: deadlines of one request do not harm the next. A
 // busy machine may miss short ones, and not long ones too.
@@ -57,7 +23,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 
 func useAgain(t *testing.T, deadline time.Duration) error {
 	t.Helper()
-	w := newWorld(t, func(_ *Config, p *pace) { p.write, p.body = deadline, deadline })
+	w := newWorld(t, func(_ *Config, p *timing) { p.write, p.body = deadline, deadline })
 	runner := startRunner(t, w.bus, tinySession, says("x"))
 	ids := map[string]bool{}
 	for range 2 {

@@ -9,66 +9,65 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A show is one streamed answer.
-type show struct {
-	task   *task
-	follow *follower
+// A streamer writes one streamed answer.
+type streamer struct {
+	*generation
 	events *eventWriter
-	usage  bool // the client wants to know
-	sieve  sieve
-	status string // what a keep-alive tells
+	status string // text of the keep-alive comments
 }
 
-// stream shows the answer as it comes. It returns the outcome.
+// stream writes the answer as it comes. It returns the outcome.
 //
-// The status is held back until there is text, or until pace.quiet has
-// passed: an error up to then is told by its status, which every client
+// It holds the HTTP status back until there is text, or until timing.quiet has
+// passed: an error before that becomes the status, which every client
 // understands; one after it becomes the last event, without [DONE].
-func (t *task) stream(ctx context.Context, w http.ResponseWriter) string {
-	s := t.show(w)
-	for pause := t.g.pace.quiet; ; pause = t.g.pace.keepAlive {
-		if outcome := s.during(ctx, pause); outcome != "" {
+func (t *generation) stream(ctx context.Context, w http.ResponseWriter) string {
+	s := t.streamer(w)
+	for pause := t.g.timing.quiet; ; pause = t.g.timing.keepAlive {
+		if outcome := s.writeFor(ctx, pause); outcome != "" {
 			return outcome
 		}
 		if time.Now().After(t.until) {
 			s.events.fail(errTimeout())
-			return "timeout"
+			return outcomeTimeout
 		}
 		if s.events.comment(s.status) != nil {
-			return disconnected
+			return outcomeDisconnected
 		}
 	}
 }
 
-func (t *task) show(w http.ResponseWriter) *show {
-	c, d := t.c, t.dialect
-	return &show{
-		task: t, follow: &t.follow, usage: t.wish.usage, sieve: t.wish.sieve, status: "waiting",
+func (t *generation) streamer(w http.ResponseWriter) *streamer {
+	return &streamer{
+		generation: t, status: "waiting",
 		events: &eventWriter{
-			w: w, rc: http.NewResponseController(w), patience: t.g.pace.write,
-			chunks: d.stream(d.prefix+c.id, c.model, c.begun.Unix(), t.wish.usage),
+			w: w, rc: http.NewResponseController(w), timeout: t.g.timing.write,
+			chunks: t.operation.stream(openai.StreamOptions{
+				ID: t.operation.idPrefix + t.in.id, Model: t.model, Created: t.in.begun.Unix(), IncludeUsage: t.includeUsage,
+			}),
 		},
 	}
 }
 
-// during shows what comes within the pause. It returns the outcome, or "" if
+// writeFor writes what comes within the pause. It returns the outcome, or "" if
 // the answer goes on. One context spans many frames, because most of them come
-// much faster than a sign of life is due.
-func (s *show) during(ctx context.Context, pause time.Duration) string {
+// much faster than a keep-alive is due.
+func (s *streamer) writeFor(ctx context.Context, pause time.Duration) string {
 	beat, cancel := context.WithTimeout(ctx, pause)
 	defer cancel()
 	for {
-		// What came together goes out together, before anybody waits for more.
+		// Frames that came together go out together, before the wait for more.
 		for frame := s.follow.ready(); frame != nil; frame = s.follow.ready() {
-			if outcome := s.show(frame); outcome != "" {
+			if outcome := s.write(frame); outcome != "" {
 				return outcome
 			}
 		}
 		if s.events.flush() != nil {
-			return disconnected
+			return outcomeDisconnected
 		}
 		frame, err := s.follow.next(beat)
 		switch {
@@ -76,16 +75,16 @@ func (s *show) during(ctx context.Context, pause time.Duration) string {
 		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			return ""
 		default:
-			return s.giveUp(ctx)
+			return s.abandon(ctx)
 		}
-		if outcome := s.show(frame); outcome != "" {
+		if outcome := s.write(frame); outcome != "" {
 			return outcome
 		}
 	}
 }
 
-// show shows one frame. It returns the outcome, or "" if the answer goes on.
-func (s *show) show(frame *queue.Frame) string {
+// write writes one frame. It returns the outcome, or "" if the answer goes on.
+func (s *streamer) write(frame *queue.Frame) string {
 	var err error
 	switch frame.Kind {
 	case queue.FrameQueued:
@@ -93,34 +92,42 @@ func (s *show) show(frame *queue.Frame) string {
 		err = s.events.commentIfOpen(s.status)
 	case queue.FrameStarted:
 		s.status = "started"
-		err = s.start(frame)
+		err = s.started(frame)
 	case queue.FrameDelta:
 		s.status = "generating"
-		err = s.events.text(s.sieve.push(frame.Text))
+		err = s.events.text(s.filter.push(frame.Text))
 	case queue.FrameEnd:
-		thoughts, text := s.sieve.rest()
-		if s.events.end(thoughts, text, finishReason(frame), s.usage, usageOf(frame)) == nil {
+		thoughts, text := s.filter.rest()
+		if s.events.end(thoughts, text, finishReason(frame), s.usage(frame)) == nil {
 			return string(queue.Completed)
 		}
-		return disconnected
+		return outcomeDisconnected
 	case queue.FrameError:
-		told := ofFailure(frame.Error)
-		s.events.fail(told)
-		return told.Code
+		refused := failureRefusal(frame.Error)
+		s.events.fail(refused)
+		return refused.Code
 	}
 	if err != nil {
-		return disconnected
+		return outcomeDisconnected
 	}
 	return ""
 }
 
-// start tells that an engine works on it, and what it will not honour: by
-// headers, or by a comment if they have been sent.
-func (s *show) start(frame *queue.Frame) error {
+// usage returns the usage if the client wants it, or else nil.
+func (s *streamer) usage(frame *queue.Frame) *openai.Usage {
+	if !s.includeUsage {
+		return nil
+	}
+	return usageOf(frame)
+}
+
+// started says that an engine works on the request, and what the engine does not
+// honour: in headers, or in a comment if the headers have been sent.
+func (s *streamer) started(frame *queue.Frame) error {
 	if !s.events.open {
 		h := s.events.w.Header()
 		h.Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
-		s.task.tellIgnored(h, frame.Ignored)
+		s.setIgnored(h, frame.Ignored)
 		return nil
 	}
 	if len(frame.Ignored) > 0 {
@@ -129,11 +136,11 @@ func (s *show) start(frame *queue.Frame) error {
 	return s.events.comment("started")
 }
 
-// giveUp ends a stream because ctx ended.
-func (s *show) giveUp(ctx context.Context) string {
-	outcome, told := ofContext(ctx)
-	if told != nil {
-		s.events.fail(told)
+// abandon ends a stream because ctx ended.
+func (s *streamer) abandon(ctx context.Context) string {
+	outcome, refused := contextRefusal(ctx)
+	if refused != nil {
+		s.events.fail(refused)
 	}
 	return outcome
 }

@@ -2,13 +2,18 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // A heap holds frames that have all come already, up to a number.
@@ -49,7 +54,7 @@ func TestWhatComesTogetherGoesTogether(t *testing.T) {
 	piece := func(text string) queue.Frame { return queue.Frame{Kind: queue.FrameDelta, Text: text} }
 	end := queue.Frame{Kind: queue.FrameEnd, FinishReason: "stop", Usage: &queue.Usage{}}
 	failed := queue.Frame{Kind: queue.FrameError, Error: &queue.Failure{Code: queue.CodeInterrupted}}
-	long := strings.Repeat("x", enoughText)
+	long := strings.Repeat("x", flushSize)
 	cases := map[string]struct {
 		frames  []queue.Frame
 		come    int
@@ -78,5 +83,104 @@ func TestWhatComesTogetherGoesTogether(t *testing.T) {
 				t.Errorf("it is not told rightly how it ended:\n%s", body)
 			}
 		})
+	}
+}
+
+// TestStreamFlushesEachEvent lets the runner go on only when the client has
+// what came before: a gateway that buffers would never end.
+func TestStreamFlushesEachEvent(t *testing.T) {
+	w := newWorld(t, func(_ *Config, p *timing) { p.quiet, p.keepAlive = time.Hour, time.Hour })
+	goOn := make(chan bool)
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+		s.started()
+		for _, text := range []string{"a", "b", "c"} {
+			s.text(text)
+			await(ctx, goOn)
+		}
+		s.end("length", 1, 3)
+	})
+	response := w.open(waittest.Context(t), chatBody(streaming))
+	want := map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no",
+	}
+	for k, v := range want {
+		if got := response.Header.Get(k); got != v {
+			t.Errorf("%s = %q, want %q", k, got, v)
+		}
+	}
+	if response.Header.Get("X-Koldun-Queue-Ms") == "" || response.Header.Get("X-Koldun-Overhead-Ms") == "" || !strings.HasPrefix(response.Header.Get("X-Request-Id"), "req_") {
+		t.Errorf("header = %v", response.Header)
+	}
+	d := openai.NewDecoder(response.Body, 1<<16)
+	var text, finish string
+	for {
+		e, err := d.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(e.Data) == openai.Done {
+			break
+		}
+		var c openai.Chunk
+		if err := json.Unmarshal(e.Data, &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Usage != nil {
+			t.Error("usage without being asked")
+		}
+		if content := c.Choices[0].Delta.Content; content != nil && *content != "" {
+			text += *content
+			waittest.Send(t, "the runner goes on", goOn, true)
+		}
+		if f := c.Choices[0].FinishReason; f != nil {
+			finish = *f
+		}
+	}
+	if text != "abc" || finish != "length" {
+		t.Errorf("text %q, finish %q", text, finish)
+	}
+	if _, err := d.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("after [DONE]: %v", err)
+	}
+}
+
+func TestStreamShowsTheQueue(t *testing.T) {
+	w := newWorld(t, nil)
+	goOn := make(chan bool)
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+		s.queued(3, 90*time.Second)
+		await(ctx, goOn)
+		s.queued(1, 0)
+		await(ctx, goOn)
+		s.started()
+		await(ctx, goOn)
+		s.text("x")
+		s.end("stop", 1, 1)
+	})
+	response := w.open(waittest.Context(t), chatBody(streaming))
+	d := openai.NewDecoder(response.Body, 1<<16)
+	awaited := []string{"queued position=3 wait=90s", "queued position=1", "started"}
+	again := 0
+	d.Comment = func(text string) {
+		if len(awaited) > 0 && text == awaited[0] {
+			if again++; again == 2 { // once as news, once as keep-alive
+				awaited, again = awaited[1:], 0
+				waittest.Send(t, "the runner goes on", goOn, true)
+			}
+		}
+	}
+	var events []string
+	for {
+		e, err := d.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, string(e.Data))
+	}
+	if len(awaited) > 0 || len(events) != 4 || events[3] != openai.Done {
+		t.Errorf("missed %q, got events %q", awaited, events)
 	}
 }

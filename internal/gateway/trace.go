@@ -12,9 +12,9 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// trace goes on with the trace of the client, or begins one. Also without
-// anybody who collects spans a request has a trace, so that the logs of all
-// parts can be put together by it. The span belongs to the call.
+// trace continues the trace of the client, or begins one, and starts the span of
+// the call. A request has a trace even if no spans are exported, because the
+// logs of all processes name it.
 func (g *Gateway) trace(r *http.Request, c *call) context.Context {
 	ctx := telemetry.Continue(r.Context(), r.Header.Get("Traceparent"))
 	ctx, c.span = g.cfg.Tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))
@@ -24,13 +24,13 @@ func (g *Gateway) trace(r *http.Request, c *call) context.Context {
 	}
 	c.traceparent = telemetry.Traceparent(ctx)
 	if !c.span.IsRecording() {
-		return r.Context() // nobody below asks for it
+		return r.Context() // without a span: no callee would use it
 	}
 	return ctx
 }
 
-// newTrace is a trace that nobody has begun. It is marked as sampled: whoever
-// can record it shall.
+// newTrace returns a new trace. It is marked as sampled, so that processes that
+// export spans record it.
 func newTrace() trace.SpanContext {
 	var t trace.TraceID
 	var s trace.SpanID
@@ -39,8 +39,9 @@ func newTrace() trace.SpanContext {
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: t, SpanID: s, TraceFlags: trace.FlagsSampled})
 }
 
-// describe tells the span what became of the request, and ends it.
-func describe(c *call) {
+// describe sets the attributes of the span from the result of the call, and ends
+// the span.
+func describe(c *call, s summary, status int) {
 	span := c.span
 	defer span.End()
 	if !span.IsRecording() {
@@ -49,27 +50,27 @@ func describe(c *call) {
 	span.SetAttributes(
 		attribute.String("koldun.request.id", requestID(c.id)),
 		attribute.String("koldun.endpoint", c.endpoint),
-		attribute.Int("http.response.status_code", c.status),
+		attribute.Int("http.response.status_code", status),
 	)
-	if c.model == "" {
+	if s.model == "" {
 		return
 	}
-	span.SetName(telemetry.ChatSpan(c.model))
+	span.SetName(telemetry.ChatSpan(s.model))
 	span.SetAttributes(
-		telemetry.AttrOperation.String(c.operation),
+		telemetry.AttrOperation.String(s.operation),
 		telemetry.AttrProvider.String(telemetry.Provider),
-		telemetry.AttrRequestModel.String(c.model),
-		attribute.String("koldun.outcome", c.outcome),
+		telemetry.AttrRequestModel.String(s.model),
+		attribute.String("koldun.outcome", s.outcome),
 	)
-	if c.usage != nil {
-		span.SetAttributes(telemetry.AttrInputTokens.Int(c.usage.PromptTokens), telemetry.AttrOutputTokens.Int(c.usage.CompletionTokens))
+	if s.usage != nil {
+		span.SetAttributes(telemetry.AttrInputTokens.Int(s.usage.PromptTokens), telemetry.AttrOutputTokens.Int(s.usage.CompletionTokens))
 	}
-	if c.outcome != string(queue.Completed) && c.outcome != "" {
-		telemetry.Fail(span, c.outcome, "the request did not complete")
+	if s.outcome != string(queue.Completed) && s.outcome != "" {
+		telemetry.Fail(span, s.outcome, "the request did not complete")
 	}
 }
 
-// traceID is the part of a traceparent by which logs are put together.
+// traceID returns the trace id of a traceparent, which logs name.
 func traceID(traceparent string) string {
 	const begin, end = 3, 35 // 00-TRACE-SPAN-FLAGS
 	if len(traceparent) < end {

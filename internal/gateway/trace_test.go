@@ -40,9 +40,9 @@ const clientTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
 // somebody who collects spans.
 func TestTraceparent(t *testing.T) {
 	var log journal
-	w := newWorld(t, func(c *Config, _ *pace) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	w := newWorld(t, func(c *Config, _ *timing) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	spans := tracetest.NewSpanRecorder()
-	traced := w.another(func(c *Config, _ *pace) {
+	traced := w.another(func(c *Config, _ *timing) {
 		c.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)).Tracer("test")
 	})
 	runner := startRunner(t, w.bus, tinySession, says("secret answer"))

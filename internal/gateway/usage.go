@@ -13,8 +13,8 @@ type bounds struct {
 	perTenant  int // requests of a tenant that wait; 0 is no limit
 }
 
-// A usage knows what each tenant uses, here and, as far as they have said, at
-// the other gateways of the namespace. It decides who may ask now.
+// A usage counts what each tenant uses here and, by their reports, at the other
+// gateways of the namespace. It decides which requests are admitted.
 type usage struct {
 	bounds bounds
 
@@ -22,7 +22,7 @@ type usage struct {
 	accounts map[string]*account
 	waiting  map[string]int // own requests that wait, by session
 	peers    map[string]*peer
-	told     bool // what is here has not changed since the others were told
+	reported bool // nothing here has changed since the last report
 }
 
 // An account is what one tenant uses.
@@ -30,43 +30,43 @@ type account struct {
 	requests, tokens window
 	held             int // requests that wait or are at work
 	waiting          int
-	changed          bool // since the others were told
+	changed          bool // since the last report
 }
 
-// A peer is what another gateway has told.
+// A peer is the usage at another gateway, by its reports.
 type peer struct {
-	heard    time.Time
+	received time.Time // the latest report
 	accounts map[string]*account
 	waiting  map[string]int
 }
 
-// peerSilence is how long a gateway may be silent before the requests it held
-// are taken for gone. What it has counted stays for its minute.
-const peerSilence = 5 * time.Second
+// peerTimeout is how long after its last report a gateway is taken for gone, and
+// the requests that it held with it. What it has counted stays for its minute.
+const peerTimeout = 5 * time.Second
 
 func newUsage(b bounds) *usage {
-	return &usage{bounds: b, accounts: map[string]*account{}, waiting: map[string]int{}, peers: map[string]*peer{}, told: true}
+	return &usage{bounds: b, accounts: map[string]*account{}, waiting: map[string]int{}, peers: map[string]*peer{}, reported: true}
 }
 
-// A claim asks to be let in.
-type claim struct {
+// An admission is a request that asks to be admitted.
+type admission struct {
 	tenant, session string
 	limits          registry.Limits
 	prompt          int64 // estimated tokens
 }
 
-// A permit is a request that was let in. A nil one is of a request that nothing
-// limits. It belongs to one goroutine.
+// A permit is an admitted request. It is nil if no limit applies to the request.
+// It belongs to one goroutine.
 type permit struct {
-	usage   *usage
-	claim   claim
-	waiting bool
-	ended   bool
+	usage     *usage
+	admission admission
+	waiting   bool
+	ended     bool
 }
 
-// admit lets a request in, or says why not. The allowance is what is left.
-// Without any limit nothing is counted, and both are nil.
-func (u *usage) admit(c claim, now time.Time) (*permit, *allowance, *refusal) {
+// admit returns a permit, or the refusal if a limit is reached, and what is left
+// of the limits. Without any limit nothing is counted, and all three are nil.
+func (u *usage) admit(c admission, now time.Time) (*permit, *allowance, *refusal) {
 	if u.bounds == (bounds{}) && c.limits == (registry.Limits{}) {
 		return nil, nil, nil
 	}
@@ -97,30 +97,38 @@ func (u *usage) admit(c claim, now time.Time) (*permit, *allowance, *refusal) {
 	a.waiting++
 	a.changed = true
 	u.waiting[c.session]++
-	u.told = false
+	u.reported = false
 	left.use(c.prompt)
-	return &permit{usage: u, claim: c, waiting: true}, left, nil
+	return &permit{usage: u, admission: c, waiting: true}, left, nil
 }
 
-// concurrentRetry is the hint for who has too many requests at the same time:
-// nobody knows when one of them will end.
+// concurrentRetry is the hint for a tenant with too many requests at the same
+// time: when one of them ends cannot be known.
 const concurrentRetry = 2 * time.Second
 
-// totals are what a tenant uses everywhere.
+// totals are what a tenant uses at all gateways.
 type totals struct {
 	at                              int64
 	requests, tokens                sum
 	held, waiting, waitingInSession int
 }
 
-func (u *usage) total(c claim, now time.Time) *totals {
+func (u *usage) total(c admission, now time.Time) *totals {
 	at := stepAt(now)
 	t := &totals{at: at, requests: sum{at: at}, tokens: sum{at: at}}
-	t.add(u.accounts[c.tenant], true)
+	if a := u.accounts[c.tenant]; a != nil {
+		t.count(a)
+		t.hold(a)
+	}
 	t.waitingInSession = u.waiting[c.session]
 	for _, p := range u.peers {
-		alive := now.Sub(p.heard) < peerSilence
-		t.add(p.accounts[c.tenant], alive)
+		alive := now.Sub(p.received) < peerTimeout
+		if a := p.accounts[c.tenant]; a != nil {
+			t.count(a)
+			if alive {
+				t.hold(a)
+			}
+		}
 		if alive {
 			t.waitingInSession += p.waiting[c.session]
 		}
@@ -128,19 +136,19 @@ func (u *usage) total(c claim, now time.Time) *totals {
 	return t
 }
 
-func (t *totals) add(a *account, alive bool) {
-	if a == nil {
-		return
-	}
+// count adds what an account has counted in the last minute.
+func (t *totals) count(a *account) {
 	t.requests.add(&a.requests)
 	t.tokens.add(&a.tokens)
-	if alive {
-		t.held += a.held
-		t.waiting += a.waiting
-	}
 }
 
-// started notes that the request waits no more.
+// hold adds the requests that wait or are at work.
+func (t *totals) hold(a *account) {
+	t.held += a.held
+	t.waiting += a.waiting
+}
+
+// started records that the request no longer waits.
 func (p *permit) started() {
 	if p == nil {
 		return
@@ -156,17 +164,17 @@ func (p *permit) stopWaiting() {
 	}
 	p.waiting = false
 	u := p.usage
-	a := u.accounts[p.claim.tenant]
+	a := u.accounts[p.admission.tenant]
 	a.waiting--
 	a.changed = true
-	if u.waiting[p.claim.session]--; u.waiting[p.claim.session] == 0 {
-		delete(u.waiting, p.claim.session)
+	if u.waiting[p.admission.session]--; u.waiting[p.admission.session] == 0 {
+		delete(u.waiting, p.admission.session)
 	}
-	u.told = false
+	u.reported = false
 }
 
-// end gives the permit back. Tokens are those of prompt and answer together,
-// which take the place of the estimate. Further calls do nothing.
+// end gives the permit back. The tokens of prompt and answer together replace
+// the estimate. Further calls do nothing.
 func (p *permit) end(tokens int64, now time.Time) {
 	if p == nil {
 		return
@@ -179,14 +187,14 @@ func (p *permit) end(tokens int64, now time.Time) {
 	}
 	p.ended = true
 	p.stopWaiting()
-	a := u.accounts[p.claim.tenant]
+	a := u.accounts[p.admission.tenant]
 	a.held--
 	a.changed = true
-	a.tokens.add(stepAt(now), tokens-p.claim.prompt)
-	u.told = false
+	a.tokens.add(stepAt(now), tokens-p.admission.prompt)
+	u.reported = false
 }
 
-// forget drops accounts without use, and peers that are gone.
+// forget drops accounts without usage, and peers that are gone.
 func (u *usage) forget(now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -197,7 +205,7 @@ func (u *usage) forget(now time.Time) {
 		}
 	}
 	for name, p := range u.peers {
-		if now.Sub(p.heard) > time.Minute+step {
+		if now.Sub(p.received) > time.Minute+step {
 			delete(u.peers, name)
 			continue
 		}

@@ -73,7 +73,7 @@ func TestAdmit(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			u := newUsage(c.bounds)
-			ask := claim{tenant: "a", session: "s", limits: c.limits, prompt: 10}
+			ask := admission{tenant: "a", session: "s", limits: c.limits, prompt: 10}
 			var permits []*permit
 			for i := range c.lets {
 				p, _, refused := u.admit(ask, noon)
@@ -118,7 +118,7 @@ func TestAdmit(t *testing.T) {
 
 func TestStartedIsNoLongerWaiting(t *testing.T) {
 	u := newUsage(bounds{perSession: 1, perTenant: 1})
-	ask := claim{tenant: "a", session: "s"}
+	ask := admission{tenant: "a", session: "s"}
 	p, _, _ := u.admit(ask, noon)
 	p.started()
 	p.started()
@@ -135,10 +135,10 @@ func TestStartedIsNoLongerWaiting(t *testing.T) {
 
 func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 	u := newUsage(bounds{})
-	ask := claim{tenant: "a", session: "s", limits: registry.Limits{TokensPerMinute: 100, RequestsPerMinute: 9}, prompt: 10}
+	ask := admission{tenant: "a", session: "s", limits: registry.Limits{TokensPerMinute: 100, RequestsPerMinute: 9}, prompt: 10}
 	p, left, _ := u.admit(ask, noon)
 	h := http.Header{}
-	left.tell(h)
+	left.setHeaders(h)
 	for k, want := range map[string]string{
 		"X-Ratelimit-Limit-Requests": "9", "X-Ratelimit-Remaining-Requests": "8", "X-Ratelimit-Reset-Requests": "1m0s",
 		"X-Ratelimit-Limit-Tokens": "100", "X-Ratelimit-Remaining-Tokens": "90", "X-Ratelimit-Reset-Tokens": "1m0s",
@@ -164,23 +164,23 @@ func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 // TestGatewaysShare connects the gossip of two gateways by function calls.
 func TestGatewaysShare(t *testing.T) {
 	a, b := newUsage(bounds{perSession: 2}), newUsage(bounds{perSession: 2})
-	ga := &gossip{name: "a", usage: a, log: slog.New(slog.DiscardHandler)}
-	gb := &gossip{name: "b", usage: b, log: ga.log}
+	ga := &usageReports{name: "a", usage: a, log: slog.New(slog.DiscardHandler)}
+	gb := &usageReports{name: "b", usage: b, log: ga.log}
 	tell := func(now time.Time, alive bool) (told int) {
-		for _, g := range []*gossip{ga, gb} {
+		for _, g := range []*usageReports{ga, gb} {
 			for more := true; more; {
-				var r useReport
+				var r usageReport
 				if r, more = g.usage.report(g.name, now, alive); r.Gateway == "" {
 					continue
 				}
 				told++
-				ga.hear(r, now)
-				gb.hear(r, now)
+				ga.receive(r, now)
+				gb.receive(r, now)
 			}
 		}
 		return told
 	}
-	ask := claim{tenant: "t", session: "s", limits: registry.Limits{RequestsPerMinute: 3, ConcurrentRequests: 2}}
+	ask := admission{tenant: "t", session: "s", limits: registry.Limits{RequestsPerMinute: 3, ConcurrentRequests: 2}}
 	first, _, _ := a.admit(ask, noon)
 	second, _, _ := b.admit(ask, noon)
 	if n := tell(noon, false); n != 2 {
@@ -193,7 +193,7 @@ func TestGatewaysShare(t *testing.T) {
 		if _, _, refused := u.admit(ask, noon); refused == nil || refused.limit != "concurrency" {
 			t.Errorf("%s: %v", name, refused)
 		}
-		waits := claim{tenant: "other", session: "s"}
+		waits := admission{tenant: "other", session: "s"}
 		if _, _, refused := u.admit(waits, noon); refused == nil || refused.limit != "session-queue" {
 			t.Errorf("%s: %v", name, refused)
 		}
@@ -211,8 +211,8 @@ func TestGatewaysShare(t *testing.T) {
 	}
 
 	// A gateway that falls silent holds nothing any more, but has used what it used.
-	silent := noon.Add(peerSilence + time.Second)
-	third.claim.limits = registry.Limits{}
+	silent := noon.Add(peerTimeout + time.Second)
+	third.admission.limits = registry.Limits{}
 	if got := a.total(ask, silent); got.held != 0 || got.requests.total != 3 {
 		t.Errorf("held %d, used %d", got.held, got.requests.total)
 	}
@@ -225,12 +225,12 @@ func TestGatewaysShare(t *testing.T) {
 
 	// A new gateway asks, and is told everything.
 	c := newUsage(bounds{})
-	gc := &gossip{name: "c", usage: c, log: ga.log}
-	ga.hear(useReport{Gateway: "c", Hello: true}, silent)
-	gb.hear(useReport{Gateway: "c", Hello: true}, silent)
-	for _, g := range []*gossip{ga, gb} {
+	gc := &usageReports{name: "c", usage: c, log: ga.log}
+	ga.receive(usageReport{Gateway: "c", Hello: true}, silent)
+	gb.receive(usageReport{Gateway: "c", Hello: true}, silent)
+	for _, g := range []*usageReports{ga, gb} {
 		r, _ := g.usage.report(g.name, silent, false)
-		gc.hear(r, silent)
+		gc.receive(r, silent)
 	}
 	if got := c.total(ask, silent); got.requests.total != 3 || got.held != 1 {
 		t.Errorf("a new gateway knows of %d requests, %d held", got.requests.total, got.held)
@@ -240,14 +240,14 @@ func TestGatewaysShare(t *testing.T) {
 
 func TestLongReportsComeInParts(t *testing.T) {
 	u := newUsage(bounds{})
-	const tenants = 2*gossipMost + 1
+	const tenants = 2*maxReportTenants + 1
 	for i := range tenants {
-		p, _, _ := u.admit(claim{tenant: fmt.Sprint(i), session: "s", limits: registry.Limits{RequestsPerMinute: 1}}, noon)
+		p, _, _ := u.admit(admission{tenant: fmt.Sprint(i), session: "s", limits: registry.Limits{RequestsPerMinute: 1}}, noon)
 		p.end(0, noon)
 	}
 	n, reports := 0, 0
 	for more := true; more; reports++ {
-		var r useReport
+		var r usageReport
 		r, more = u.report("a", noon, false)
 		n += len(r.Tenants)
 	}
@@ -260,10 +260,10 @@ func TestLongReportsComeInParts(t *testing.T) {
 func TestHostileReports(t *testing.T) {
 	u := newUsage(bounds{})
 	for _, at := range []int64{-1, -1 << 62, 0, 1 << 62, stepAt(noon) + 100, stepAt(noon) - 100} {
-		u.merge(useReport{Gateway: "x", Tenants: map[string]tenantUse{
+		u.merge(usageReport{Gateway: "x", Tenants: map[string]tenantUsage{
 			"t": {Requests: [][2]int64{{at, 5}, {stepAt(noon), 1}}, Held: -3, Waiting: -3},
 		}}, noon)
-		if got := u.total(claim{tenant: "t"}, noon); got.requests.total != 1 || got.held != 0 || got.waiting != 0 {
+		if got := u.total(admission{tenant: "t"}, noon); got.requests.total != 1 || got.held != 0 || got.waiting != 0 {
 			t.Errorf("%d: %+v", at, got)
 		}
 	}

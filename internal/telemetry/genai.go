@@ -25,8 +25,9 @@ const (
 
 // Values of AttrOperation and AttrProvider.
 const (
-	OperationChat = "chat"
-	Provider      = "distributed-llama"
+	OperationChat           = "chat"
+	OperationTextCompletion = "text_completion"
+	Provider                = "distributed-llama"
 )
 
 // EventFirstToken marks the first token in a span.

@@ -27,12 +27,12 @@ func (w *world) putEngine(runner string, honours ...string) {
 	if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
 		w.t.Fatal(err)
 	}
-	w.untilEngines(func(known map[string][]string) bool { return slices.Equal(known[key], honours) })
+	w.untilEngines(func(known map[string]capabilities) bool { return slices.Equal(known[key].Honours, honours) })
 }
 
-func (w *world) untilEngines(ok func(known map[string][]string) bool) {
+func (w *world) untilEngines(ok func(known map[string]capabilities) bool) {
 	w.t.Helper()
-	e := w.gateway.engines
+	e := w.gateway.runners
 	waittest.Until(w.t, "the gateway knows the engines", func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -43,16 +43,16 @@ func (w *world) untilEngines(ok func(known map[string][]string) bool) {
 // What runners announce counts until they are gone or announce something else.
 func TestEnginesComeAndGo(t *testing.T) {
 	w := newWorld(t, nil)
-	var chat openai.ChatRequest
-	if err := chat.UnmarshalJSON([]byte(chatBody(hot))); err != nil {
+	chat, err := openai.DecodeChat([]byte(chatBody(hot)))
+	if err != nil {
 		t.Fatal(err)
 	}
 	ignored := func(want ...string) {
 		t.Helper()
-		if got := w.gateway.engines.ignored("default/tiny", chat); !slices.Equal(got, want) {
+		if got := w.gateway.runners.ignored("default/tiny", chat); !slices.Equal(got, want) {
 			t.Errorf("ignored = %q, want %q", got, want)
 		}
-		if got := w.gateway.engines.ignored("default/other", chat); got != nil {
+		if got := w.gateway.runners.ignored("default/other", chat); got != nil {
 			t.Errorf("ignored for a model without engines = %q", got)
 		}
 	}
@@ -66,18 +66,18 @@ func TestEnginesComeAndGo(t *testing.T) {
 	if err := w.bus.Delete(t.Context(), names.RunnersBucket, names.RunnerKey(tinySession, "r2"), 0); err != nil {
 		t.Fatal(err)
 	}
-	w.untilEngines(func(known map[string][]string) bool { return len(known) == 1 })
+	w.untilEngines(func(known map[string]capabilities) bool { return len(known) == 1 })
 	ignored()
 	if err := w.bus.Delete(t.Context(), names.RunnersBucket, names.RunnerKey(tinySession, "r1"), 0); err != nil {
 		t.Fatal(err)
 	}
-	w.untilEngines(func(known map[string][]string) bool { return known == nil })
+	w.untilEngines(func(known map[string]capabilities) bool { return known == nil })
 }
 
 // An answer's header names what the engine that gave it ignores, whatever was
 // expected before.
 func TestIgnoredByTheEngine(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { p.quiet = time.Hour })
+	w := newWorld(t, func(_ *Config, p *timing) { p.quiet = time.Hour })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		var ignored []string
 		if s.chat.Messages[0].Content == "cold" {
@@ -139,7 +139,7 @@ func TestIgnoredIsToldLate(t *testing.T) {
 
 // While no engine of a model is known, the one that gets the request refuses it.
 func TestStrictParametersOfAnUnknownEngine(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.StrictParameters = true })
+	w := newWorld(t, func(c *Config, _ *timing) { c.StrictParameters = true })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		if !s.request.Strict {
 			t.Error("the request does not say that it is strict")

@@ -3,8 +3,6 @@ package gateway
 import (
 	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -41,105 +39,6 @@ func (w *world) open(ctx context.Context, body string) *http.Response {
 
 const streaming = `,"stream":true`
 
-// TestStreamFlushesEachEvent lets the runner go on only when the client has
-// what came before: a gateway that buffers would never end.
-func TestStreamFlushesEachEvent(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { p.quiet, p.keepAlive = time.Hour, time.Hour })
-	goOn := make(chan bool)
-	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
-		s.started()
-		for _, text := range []string{"a", "b", "c"} {
-			s.text(text)
-			await(ctx, goOn)
-		}
-		s.end("length", 1, 3)
-	})
-	response := w.open(waittest.Context(t), chatBody(streaming))
-	want := map[string]string{
-		"Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no",
-	}
-	for k, v := range want {
-		if got := response.Header.Get(k); got != v {
-			t.Errorf("%s = %q, want %q", k, got, v)
-		}
-	}
-	if response.Header.Get("X-Koldun-Queue-Ms") == "" || response.Header.Get("X-Koldun-Overhead-Ms") == "" || !strings.HasPrefix(response.Header.Get("X-Request-Id"), "req_") {
-		t.Errorf("header = %v", response.Header)
-	}
-	d := openai.NewDecoder(response.Body, 1<<16)
-	var text, finish string
-	for {
-		e, err := d.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(e.Data) == openai.Done {
-			break
-		}
-		var c openai.Chunk
-		if err := json.Unmarshal(e.Data, &c); err != nil {
-			t.Fatal(err)
-		}
-		if c.Usage != nil {
-			t.Error("usage without being asked")
-		}
-		if content := c.Choices[0].Delta.Content; content != nil && *content != "" {
-			text += *content
-			waittest.Send(t, "the runner goes on", goOn, true)
-		}
-		if f := c.Choices[0].FinishReason; f != nil {
-			finish = *f
-		}
-	}
-	if text != "abc" || finish != "length" {
-		t.Errorf("text %q, finish %q", text, finish)
-	}
-	if _, err := d.Next(); !errors.Is(err, io.EOF) {
-		t.Errorf("after [DONE]: %v", err)
-	}
-}
-
-func TestStreamShowsTheQueue(t *testing.T) {
-	w := newWorld(t, nil)
-	goOn := make(chan bool)
-	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
-		s.queued(3, 90*time.Second)
-		await(ctx, goOn)
-		s.queued(1, 0)
-		await(ctx, goOn)
-		s.started()
-		await(ctx, goOn)
-		s.text("x")
-		s.end("stop", 1, 1)
-	})
-	response := w.open(waittest.Context(t), chatBody(streaming))
-	d := openai.NewDecoder(response.Body, 1<<16)
-	awaited := []string{"queued position=3 wait=90s", "queued position=1", "started"}
-	again := 0
-	d.Comment = func(text string) {
-		if len(awaited) > 0 && text == awaited[0] {
-			if again++; again == 2 { // once as news, once as keep-alive
-				awaited, again = awaited[1:], 0
-				waittest.Send(t, "the runner goes on", goOn, true)
-			}
-		}
-	}
-	var events []string
-	for {
-		e, err := d.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		events = append(events, string(e.Data))
-	}
-	if len(awaited) > 0 || len(events) != 4 || events[3] != openai.Done {
-		t.Errorf("missed %q, got events %q", awaited, events)
-	}
-}
-
 func TestFailures(t *testing.T) {
 	cases := map[string]struct {
 		fail        func(*speaker)
@@ -161,7 +60,7 @@ func TestFailures(t *testing.T) {
 		"Timeout":   {func(s *speaker) { s.fail(queue.CodeTimeout, "x") }, 504, "timeout", "", errTimeout().Message, "X-Should-Retry"},
 		"Cancelled": {func(s *speaker) { s.fail(queue.CodeCancelled, "x") }, 409, "cancelled", "", errCancelled().Message, "X-Should-Retry"},
 	}
-	w := newWorld(t, func(_ *Config, p *pace) { p.quiet, p.keepAlive = time.Hour, time.Hour })
+	w := newWorld(t, func(_ *Config, p *timing) { p.quiet, p.keepAlive = time.Hour, time.Hour })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
 		s.started()
 		cases[s.chat.Messages[0].Content].fail(s)
@@ -292,7 +191,7 @@ func TestQueueLimits(t *testing.T) {
 }
 
 func TestQueueGone(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { p.publish, p.cancel = 50*time.Millisecond, 10*time.Millisecond })
+	w := newWorld(t, func(_ *Config, p *timing) { p.publish, p.cancel = 50*time.Millisecond, 10*time.Millisecond })
 	w.nats.Stop()
 	r, body := w.do("POST", "/v1/chat/completions", chatBody(""))
 	if e := decodeError(t, body); r.StatusCode != http.StatusServiceUnavailable || e.Code != "queue_unavailable" || r.Header.Get("Retry-After") == "" {
@@ -318,7 +217,7 @@ func TestTooLargeForTheQueue(t *testing.T) {
 }
 
 func TestDemandFollowsRequests(t *testing.T) {
-	w := newWorld(t, func(c *Config, _ *pace) { c.DemandTTL = time.Second })
+	w := newWorld(t, func(c *Config, _ *timing) { c.DemandTTL = time.Second })
 	cache := registry.Demands(w.bus).Cache()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan bool)
@@ -345,7 +244,7 @@ func TestDemandFollowsRequests(t *testing.T) {
 
 // TestSlowClient does not read: the runner must not wait for it.
 func TestSlowClient(t *testing.T) {
-	w := newWorld(t, func(_ *Config, p *pace) { p.write = 100 * time.Millisecond })
+	w := newWorld(t, func(_ *Config, p *timing) { p.write = 100 * time.Millisecond })
 	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
 		s.started()
 		text := strings.Repeat("x", 32<<10)
@@ -407,34 +306,9 @@ func TestClientLeavesWhileQueued(t *testing.T) {
 	}
 }
 
-func TestConversation(t *testing.T) {
-	user := func(s string) openai.Message { return openai.Message{Role: openai.User, Content: s} }
-	bot := func(s string) openai.Message { return openai.Message{Role: openai.Assistant, Content: s} }
-	var g Gateway
-	first := g.conversation("a", "", []openai.Message{user("hi")})
-	cases := map[string]struct {
-		tenant, explicit string
-		messages         []openai.Message
-		same             bool
-	}{
-		"Same":        {"a", "", []openai.Message{user("hi")}, true},
-		"NextTurn":    {"a", "", []openai.Message{user("hi"), bot("hello"), user("more")}, true},
-		"OtherTenant": {"b", "", []openai.Message{user("hi")}, false},
-		"OtherStart":  {"a", "", []openai.Message{user("ho")}, false},
-		"Explicit":    {"a", "hi", []openai.Message{user("hi")}, false},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := g.conversation(c.tenant, c.explicit, c.messages) == first; got != c.same {
-				t.Errorf("same = %t, want %t", got, c.same)
-			}
-		})
-	}
-}
-
 // TestBackstop: nobody keeps the limits of a request, so the gateway does.
 func TestBackstop(t *testing.T) {
-	w := newWorld(t, func(c *Config, p *pace) {
+	w := newWorld(t, func(c *Config, p *timing) {
 		c.QueueTimeout, c.ResponseTimeout, p.backstop = 50*time.Millisecond, 50*time.Millisecond, 2*time.Second
 	})
 	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, _ *speaker) { <-ctx.Done() })

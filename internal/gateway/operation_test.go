@@ -7,7 +7,6 @@ import (
 
 	"github.com/openai/openai-go/v3"
 
-	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -66,7 +65,7 @@ func TestOfficialClientCompletes(t *testing.T) {
 
 func TestThoughts(t *testing.T) {
 	w := newWorld(t, nil)
-	inline := w.another(func(c *Config, _ *pace) { c.Reasoning = "inline" })
+	inline := w.another(func(c *Config, _ *timing) { c.Reasoning = "inline" })
 	startRunner(t, w.bus, tinySession, says("<th", "ink>\nHm", ", two.</think>", "\n\n", "Tw", "o."))
 	const raw = "<think>\nHm, two.</think>\n\nTwo."
 	cases := map[string]struct {
@@ -130,23 +129,6 @@ func TestThoughtsThatBreakOff(t *testing.T) {
 	for how, more := range map[string]string{"Whole": "", "Stream": streaming} {
 		if _, body := w.do("POST", "/v1/chat/completions", chatBody(more)); !strings.Contains(body, `</thi"`) || !strings.Contains(body, `"finish_reason":"length"`) {
 			t.Errorf("%s: %s", how, body)
-		}
-	}
-}
-
-// TestTokensWithoutUsage: who leaves is charged for what was computed.
-func TestTokensWithoutUsage(t *testing.T) {
-	used := &queue.Usage{PromptTokens: 3, CompletionTokens: 4}
-	for name, c := range map[string]struct {
-		call call
-		want int64
-	}{
-		"Counted":   {call{usage: used, prompt: 9, pieces: 9, worked: true}, 7},
-		"Left":      {call{prompt: 9, pieces: 2, worked: true}, 11},
-		"NotWorked": {call{prompt: 9}, 0},
-	} {
-		if got := c.call.tokens(); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 }

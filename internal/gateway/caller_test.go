@@ -28,13 +28,13 @@ func TestPriorityOf(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, refused := priorityOf(c.who, c.asked)
+			got, refused := c.who.priority(c.asked)
 			if refused != nil || got != c.want {
 				t.Errorf("got %q, %v, want %q", got, refused, c.want)
 			}
 		})
 	}
-	_, refused := priorityOf(allowed("high"), "urgent")
+	_, refused := allowed("high").priority("urgent")
 	if refused == nil || refused.Status != http.StatusBadRequest {
 		t.Errorf("an unknown priority: %+v, want 400", refused)
 	}

@@ -1,0 +1,46 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestEveryEndpointIsRouted holds that the rows of the table make the routes, the
+// allowed methods and the text of the 404.
+func TestEveryEndpointIsRouted(t *testing.T) {
+	w := newWorld(t, nil)
+	_, none := w.do("GET", "/v2", "")
+	for _, e := range w.gateway.endpoints() {
+		t.Run(e.label, func(t *testing.T) {
+			path := strings.Replace(e.path, "{id...}", "default/tiny", 1)
+			if r, body := w.do(e.method, path, ""); r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusMethodNotAllowed {
+				t.Errorf("%s %s: %d %s", e.method, path, r.StatusCode, body)
+			}
+			r, body := w.do("DELETE", path, "")
+			if r.StatusCode != http.StatusMethodNotAllowed || r.Header.Get("Allow") != e.allowed() || !strings.Contains(body, "Allowed: "+e.allowed()+".") {
+				t.Errorf("DELETE %s: %d %q %s", path, r.StatusCode, r.Header.Get("Allow"), body)
+			}
+			if !strings.Contains(none, e.shown()) {
+				t.Errorf("the 404 %s does not name %q", none, e.shown())
+			}
+		})
+	}
+	const want = "This server has POST /v1/chat/completions, POST /v1/completions, GET /v1/models and GET /v1/models/{id}."
+	if !strings.Contains(none, want) {
+		t.Errorf("the 404 is %s, want %q in it", none, want)
+	}
+}
+
+func TestUncleanPathsAreRedirected(t *testing.T) {
+	w := newWorld(t, nil)
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, err := client.Get(w.url + "//v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	if r.StatusCode < 300 || r.StatusCode >= 400 || r.Header.Get("Location") != "/v1/models" {
+		t.Errorf("got %d to %q", r.StatusCode, r.Header.Get("Location"))
+	}
+}

@@ -1,0 +1,26 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/queue"
+)
+
+// TestTokensWithoutUsage: a client that leaves is charged for what was computed.
+func TestTokensWithoutUsage(t *testing.T) {
+	used := queue.Frame{Usage: &queue.Usage{PromptTokens: 3, CompletionTokens: 4}}
+	started := time.Now()
+	for name, c := range map[string]struct {
+		generation generation
+		want       int64
+	}{
+		"Counted":   {generation{prompt: 9, follow: follower{frame: used, pieces: 9, started: started}}, 7},
+		"Left":      {generation{prompt: 9, follow: follower{pieces: 2, started: started}}, 11},
+		"NotWorked": {generation{prompt: 9}, 0},
+	} {
+		if got := c.generation.tokens(); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
+)
+
+// The project's own headers.
+const (
+	headerRequestID    = "X-Request-Id"
+	headerIgnored      = "X-Koldun-Ignored"      // parameters without effect
+	headerQueue        = "X-Koldun-Queue-Ms"     // until the engine started
+	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
+	headerConversation = "X-Koldun-Conversation" // from the client: turns with the same value belong together
+)
+
+// handleGenerate returns the handler of requests that an engine answers. It
+// decodes and admits the request; running the generation queues it.
+func (g *Gateway) handleGenerate(op operation) handleFunc {
+	return func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+		t := &generation{g: g, in: in, operation: op}
+		req, refused := g.decode(w, r, op.decode)
+		if refused == nil {
+			refused = t.prepare(w.Header(), r, req)
+		}
+		return t, refused
+	}
+}
+
+// prepare makes the envelope in which the request is queued, and gets the
+// permit to queue it. It sets the headers that name ignored parameters and what
+// is left of the limits.
+func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request) *refusal {
+	g, who := t.g, t.in.caller
+	model, refused := g.resolve(who, req.Model)
+	if refused != nil {
+		return refused
+	}
+	t.model = model.ID()
+	if !g.runners.serve(t.model, req.Operation) {
+		return errNotServed(shown(req.Model), req.Operation)
+	}
+	t.unknown = req.Ignored
+	forecast := g.runners.ignored(t.model, req)
+	if all := slices.Concat(t.unknown, forecast); g.cfg.StrictParameters && len(all) > 0 {
+		return errIgnored(all)
+	}
+	t.setIgnored(h, forecast)
+	priority, refused := who.priority(r.Header.Get(queue.HeaderPriority))
+	if refused != nil {
+		return refused
+	}
+	where := g.place(r.Context(), who, r.Header.Get(headerConversation), model, req.Opening)
+	body, err := req.Body(t.model)
+	if err != nil {
+		g.log.Error("cannot encode a request", "request", requestID(t.in.id), "error", err)
+		return errInternal()
+	}
+	t.request = &queue.Request{
+		ID:          requestID(t.in.id),
+		Session:     where.session,
+		Tenant:      who.tenant,
+		Model:       t.model,
+		Created:     t.in.begun,
+		Deadline:    t.in.begun.Add(g.cfg.QueueTimeout),
+		Timeout:     g.cfg.ResponseTimeout,
+		Affinity:    where.conversation,
+		Priority:    priority,
+		Traceparent: t.in.traceparent,
+		Strict:      g.cfg.StrictParameters,
+		Body:        body,
+	}
+	t.ref = t.request.Ref()
+	t.streamed, t.includeUsage = req.Stream, req.IncludeUsage
+	t.filter = newReasoningFilter(t.operation.reasoning, req.Reasoning, g.cfg.Reasoning)
+	t.prompt = int64(req.PromptTokens)
+	return t.admit(h)
+}
+
+// admit gets a permit if the limits allow it, and sets the headers that say
+// what is left of them.
+func (t *generation) admit(h http.Header) *refusal {
+	permit, left, refused := t.g.usage.admit(admission{
+		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(t.g.cfg.Limits), prompt: t.prompt,
+	}, time.Now())
+	left.setHeaders(h)
+	if refused != nil {
+		t.g.metrics.refused(refused.limit)
+		t.outcome = refused.Code
+	}
+	t.permit = permit
+	return refused
+}

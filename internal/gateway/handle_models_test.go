@@ -1,0 +1,41 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/waittest"
+)
+
+func TestModels(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *timing) { c.Namespace, c.Namespaces = "team", []string{"default"} })
+	w.putModel("team", "large")
+	waittest.Until(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/team/large"); return ok })
+
+	const tiny = `{"id":"default/tiny","object":"model","created":1767323045,"owned_by":"koldun"}`
+	const large = `{"id":"team/large","object":"model","created":1767323045,"owned_by":"koldun"}`
+	cases := map[string]struct{ path, want string }{
+		"List":          {"/v1/models", `{"object":"list","data":[` + tiny + "," + large + `]}`},
+		"Slash":         {"/v1/models/", `{"object":"list","data":[` + tiny + "," + large + `]}`},
+		"Full":          {"/v1/models/default/tiny", tiny},
+		"Escaped":       {"/v1/models/default%2Ftiny", tiny},
+		"BareOwn":       {"/v1/models/large", large},
+		"FullOwn":       {"/v1/models/team/large", large},
+		"QueryIsNoPath": {"/v1/models/team/large?x=1", large},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r, body := w.do("GET", c.path, "")
+			if r.StatusCode != http.StatusOK || strings.TrimSpace(body) != c.want {
+				t.Errorf("got %d %s\nwant %s", r.StatusCode, body, c.want)
+			}
+		})
+	}
+	if r, _ := w.do("GET", "/v1/models/tiny", ""); r.StatusCode != http.StatusNotFound {
+		t.Errorf("a bare name of another namespace: %d", r.StatusCode)
+	}
+	if r, body := w.do("HEAD", "/v1/models", ""); r.StatusCode != http.StatusOK || body != "" {
+		t.Errorf("HEAD: %d %q", r.StatusCode, body)
+	}
+}

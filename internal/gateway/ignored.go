@@ -1,0 +1,39 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// setIgnored names, in a header, the parameters that the answer does not
+// honour: those that no engine knows, and those that the engine ignores.
+func (t *generation) setIgnored(h http.Header, byEngine []string) {
+	if names := ignoredHeader(slices.Concat(t.unknown, byEngine)); names != "" {
+		h.Set(headerIgnored, names)
+		return
+	}
+	h.Del(headerIgnored)
+}
+
+// ignoredHeader lists names in a header. It leaves out those that do not look
+// like parameters, and those that would be too many.
+func ignoredHeader(ignored []string) string {
+	const most = 32
+	var out []string
+	for _, name := range ignored {
+		if isParameter(name) && len(out) < most {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func isParameter(name string) bool {
+	if name == "" || len(name) > 40 {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
+	})
+}

@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/telemetry"
+)
+
+// An operation says how requests for one operation are decoded and how answers
+// to them are encoded.
+type operation struct {
+	label    string // in metrics and spans, as OpenTelemetry names the operation
+	idPrefix string // of the answer's id
+	// decode reads and validates a request. Its errors are *openai.Error.
+	decode func(body []byte) (openai.Request, error)
+	stream func(openai.StreamOptions) chunks // begins a streamed answer
+	whole  func(answer) any                  // returns the answer in one piece
+	// reasoning says where answers show the thoughts of the model.
+	reasoning reasoningField
+}
+
+// A reasoningField is the place that answers have for thoughts.
+type reasoningField int
+
+const (
+	reasoningInText  reasoningField = iota // none but the text
+	reasoningContent                       // the field reasoning_content
+)
+
+// chunks encode the events of one streamed answer. Each method appends one
+// event to b, or nothing.
+type chunks interface {
+	Role(b []byte) []byte
+	Text(b []byte, text string) []byte
+	Reasoning(b []byte, thoughts string) []byte
+	Finish(b []byte, reason string) []byte
+	Usage(b []byte, u openai.Usage) []byte
+	Done(b []byte) []byte
+}
+
+// An answer is a complete one.
+type answer struct {
+	id, model      string
+	created        int64 // Unix time in seconds
+	thoughts, text string
+	finish         string
+	usage          *openai.Usage
+}
+
+func chatOperation() operation {
+	return operation{
+		label: telemetry.OperationChat, idPrefix: "chatcmpl-", decode: openai.DecodeChat, reasoning: reasoningContent,
+		stream: func(o openai.StreamOptions) chunks { return openai.NewStream(o) },
+		whole: func(a answer) any {
+			c := openai.NewCompletion(a.id, a.model, a.created, a.text, a.finish, a.usage)
+			c.Choices[0].Message.ReasoningContent = a.thoughts
+			return c
+		},
+	}
+}
+
+func completionOperation() operation {
+	return operation{
+		label: telemetry.OperationTextCompletion, idPrefix: "cmpl-", decode: openai.DecodeCompletion,
+		stream: func(o openai.StreamOptions) chunks { return openai.NewTextStream(o) },
+		whole: func(a answer) any {
+			return openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
+		},
+	}
+}

@@ -1,0 +1,49 @@
+package gateway
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// ServeHTTP writes the refusal as the whole answer.
+func (e *refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) { refuse(w, e) }
+
+// refuse writes the refusal as the whole answer.
+func refuse(w http.ResponseWriter, e *refusal) {
+	h := w.Header()
+	if e.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.retryAfter.Seconds()))))
+	}
+	if e.final {
+		h.Set("X-Should-Retry", "false") // OpenAI's clients retry 409 and 5xx unless this header says not to
+	}
+	if e.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="koldun"`)
+	}
+	if e.allow != "" {
+		h.Set("Allow", e.allow)
+	}
+	h.Set("Cache-Control", "no-store")
+	writeJSON(w, e.Status, &e.Error)
+}
+
+// writeTimeout is how long a client may take for an answer in one piece.
+const writeTimeout = time.Minute
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := openai.Encode(v)
+	if err != nil { // impossible for the types of this package
+		status, b = http.StatusInternalServerError, []byte(`{}`)
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(b)+1))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n')) //nolint:gosec // it is JSON, and the header says so
+}
