@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/telemetry"
@@ -53,6 +54,7 @@ func (VersionCmd) Run() error {
 
 func main() {
 	process.ExitWithParent()
+	s3.RunChild()
 	var cli CLI
 	parser, err := kong.New(&cli,
 		kong.Name("koldun"),

@@ -49,11 +49,11 @@ func (m *machine) serve(ctx context.Context) (*servers, error) {
 		names.EnvNATSPassword: []byte(password),
 	}
 	access, secret := rand.Text(), rand.Text()
-	store, err := s3.Start(ctx, s3.Config{Dir: m.data.Path("s3"), AccessKey: access, SecretKey: secret})
+	store, err := s3.Start(ctx, s3.Config{Dir: m.data.Path("s3"), AccessKey: access, SecretKey: secret, Log: m.log})
 	if err != nil {
 		return nil, err
 	}
-	s.close = append(s.close, func() { _ = store.Close(); _ = store.Wait() })
+	s.close = append(s.close, func() { _ = store.Close() })
 	s.s3 = s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
 	if s.bus, err = bus.Connect(ctx, bus.Config{URL: n.ClientURL(), User: user, Password: password, Name: "koldun up", Logger: m.log}); err != nil {
 		return nil, err

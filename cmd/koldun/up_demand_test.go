@@ -113,15 +113,7 @@ func (w *demandWorld) runners() (n int) {
 
 func (w *demandWorld) eventually(what string, ok func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(patience); !ok(); {
-		select {
-		case <-tick.C:
-		case <-limit:
-			w.t.Fatalf("did not happen: %s", what)
-		}
-	}
+	waittest.Until(w.t, what, ok)
 }
 
 // load asks from several sides at once until stop is called, which returns how

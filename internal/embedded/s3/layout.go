@@ -14,20 +14,20 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A layout is the structure of the gateway's data folder: buckets in "data",
-// metadata that the file system cannot hold as extended attributes in "meta",
-// and old versions of objects in "versions".
+// A layout is where the gateway keeps its data in one folder: buckets in "data",
+// metadata in "meta" on file systems without extended attributes, and old versions
+// of objects in "versions".
 type layout struct {
 	data, meta string // absolute
-	versions   string // absolute, or "" without versions
+	versions   string // absolute; empty: the gateway keeps none
 	sidecar    bool   // keep metadata in files
-	noTmpFile  bool   // create temporary files with names
+	noTmpFile  bool   // give temporary files names
 }
 
-// prepare creates the folders and detects the abilities of the file system. A
-// folder that was created with metadata in files keeps it in files.
-func prepare(cfg Config) (layout, error) {
-	abs, err := filepath.Abs(cfg.Dir)
+// prepare creates the folders and detects what the file system supports. A folder
+// with metadata in files keeps them.
+func prepare(r request) (layout, error) {
+	abs, err := filepath.Abs(r.Dir)
 	if err != nil {
 		return layout{}, err
 	}
@@ -36,19 +36,19 @@ func prepare(cfg Config) (layout, error) {
 		return layout{}, folderError(l.data, err)
 	}
 	_, err = os.Stat(l.meta)
-	l.sidecar = err == nil || !hasXattrs(l.data)
+	l.sidecar = r.Sidecar || err == nil || !hasXattrs(l.data)
 	if l.sidecar {
 		if err := os.MkdirAll(l.meta, 0o700); err != nil {
 			return layout{}, folderError(l.meta, err)
 		}
 	}
-	if cfg.Versions {
+	if r.Versions {
 		l.versions = filepath.Join(abs, "versions")
 		if err := os.MkdirAll(l.versions, 0o700); err != nil {
 			return layout{}, folderError(l.versions, err)
 		}
 	}
-	l.noTmpFile = !hasTmpFiles(l.data)
+	l.noTmpFile = r.NoTmpFiles || !hasTmpFiles(l.data)
 	return l, nil
 }
 
@@ -64,8 +64,8 @@ func (l layout) backend() (*posix.Posix, error) {
 	if err != nil {
 		return nil, err
 	}
-	// posix.New prints the sidecar's folder when it is told of it here; it
-	// needs to know it only to refuse one inside the data folder.
+	// Without the sidecar's folder in opts, posix.New does not print it. It would
+	// only check that the folder is not inside the data folder.
 	return posix.New(l.data, store, opts)
 }
 
@@ -74,10 +74,10 @@ func folderError(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		kind = fault.Quota
 	}
-	return fault.Errorf(kind, "cannot make folder %q: %w", dir, err)
+	return fault.Errorf(kind, "cannot create folder %q: %w", dir, err)
 }
 
-// probeName is a name in the data folder that is not valid for a bucket.
+// probeName returns a name in the data folder that is not a valid bucket name.
 func probeName(dir string) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

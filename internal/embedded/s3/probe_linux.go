@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probedAttr has the length of the gateway's longest attributes.
+// probedAttr is as long as the longest attribute names of the gateway.
 const probedAttr = "user.koldun-probe"
 
 // hasXattrs reports whether files in dir can have user attributes of the size
@@ -27,7 +27,7 @@ func hasXattrs(dir string) bool {
 	return err == nil && n == len(value)
 }
 
-// hasTmpFiles reports whether dir can hold files without a name that get one
+// hasTmpFiles reports whether dir supports O_TMPFILE: files that get their name
 // when they are complete.
 func hasTmpFiles(dir string) bool {
 	fd, err := unix.Open(dir, unix.O_RDWR|unix.O_TMPFILE|unix.O_CLOEXEC, 0o600)

@@ -1,212 +1,146 @@
-// Package s3 runs an S3 gateway (versitygw over a folder) inside this process,
-// on loopback.
+// Package s3 runs an S3 gateway (versitygw over a folder) on loopback, in a child
+// process.
 //
-// The gateway has two limits that show through: a process can run only one at
-// a time, and the gateway changes the working directory of the process. Start
-// puts the old one back when the gateway ends; until then every relative path
-// of the process means something else, so make paths absolute before.
+// The gateway has global state, changes the working directory, and waits up to
+// ten seconds for idle connections when it stops. In a process of its own none of
+// that matters. The child is this program, started again: a program that calls
+// Start calls [RunChild] first of all in main.
 package s3
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
-	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/versity/versitygw/auth"
-	"github.com/versity/versitygw/debuglogger"
-	"github.com/versity/versitygw/embedgw"
-	"github.com/versity/versitygw/s3api"
-
+	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Region is the region that clients must use.
+// Region is the region of the gateway.
 const Region = "us-east-1"
 
-// Bounds of the gateway. Requests beyond them are refused with SlowDown.
 const (
-	maxConnections = 4096
-	maxRequests    = 1024
-	maxParts       = 10_000
-	startTimeout   = 30 * time.Second
-	portAttempts   = 5
-	stopGrace      = time.Second // for requests at work
+	startTimeout = 30 * time.Second
+	stopGrace    = time.Second     // for running requests
+	killAfter    = 5 * time.Second // when the child does not end
 )
 
-// A Config holds the address, folder and account of a gateway.
+// A Config is where the gateway listens and keeps its data.
 type Config struct {
-	Dir       string // data folder, created if absent; used by one gateway at a time
+	Dir       string // data folder, created if absent; belongs to one gateway at a time
 	Listen    string // "host:port" on loopback, default "127.0.0.1:0"
-	AccessKey string // of the only account, which may do everything
+	AccessKey string // of the only account, which has all rights
 	SecretKey string
-	// Versions lets buckets keep old versions of objects. The library tells
-	// standard output where.
-	Versions bool
+	Versions  bool         // buckets can keep old versions of objects
+	Log       *slog.Logger `json:"-"` // of restarts; nil: none
 }
 
-// A Server is a running gateway. Its methods may be called from any goroutine.
+func (c Config) check() error {
+	if c.Dir == "" {
+		return fault.Errorf(fault.Invalid, "no data folder given")
+	}
+	if c.AccessKey == "" || c.SecretKey == "" {
+		return fault.Errorf(fault.Invalid, "access key and secret key must both be set")
+	}
+	_, _, err := splitListen(c.Listen)
+	return err
+}
+
+// A Server is a running gateway. It is safe for concurrent use.
 type Server struct {
-	addr   string
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error // set before done is closed
+	addr string
+	stop context.CancelCauseFunc
+	done chan struct{}
+	err  error // set before done is closed
 }
 
-// Start runs a gateway until ctx ends or Close is called. It blocks until
-// clients can connect. Errors: Invalid (address, keys), Conflict (port in use,
-// a gateway runs already), Denied or Quota (folder).
+// errKill stops the gateway without waiting for running requests.
+var errKill = errors.New("killed")
+
+// Start runs a gateway until ctx ends or Close is called. It blocks until clients
+// can connect. If the child ends before, Start's goroutine starts it again at the
+// same address. Errors: Invalid (address, keys), Conflict (port in use), Denied or
+// Quota (folder).
 func Start(ctx context.Context, cfg Config) (*Server, error) {
-	s, err := start(ctx, cfg)
+	return start(ctx, request{Config: cfg})
+}
+
+func start(ctx context.Context, r request) (*Server, error) {
+	if r.Log == nil {
+		r.Log = slog.New(slog.DiscardHandler)
+	}
+	err := r.check()
+	if err == nil {
+		err = ctx.Err()
+	}
+	var c *child
+	if err == nil {
+		c, err = startChild(ctx, r)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the S3 gateway: %w", err)
 	}
+	r.Listen = c.addr
+	ctx, stop := context.WithCancelCause(ctx)
+	s := &Server{addr: c.addr, stop: stop, done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		s.err = keep(ctx, c, r)
+	}()
 	return s, nil
 }
 
-// running is set while a gateway runs: its library has global state.
-var running atomic.Bool
-
-var errRunning = fault.As(fault.Conflict, errors.New("this process runs one already"))
-
-func start(ctx context.Context, cfg Config) (*Server, error) {
-	if cfg.Dir == "" {
-		return nil, fault.Errorf(fault.Invalid, "no data folder given")
-	}
-	if cfg.AccessKey == "" || cfg.SecretKey == "" {
-		return nil, fault.Errorf(fault.Invalid, "access key and secret key must both be set")
-	}
-	host, port, err := splitListen(cfg.Listen)
-	if err != nil {
-		return nil, err
-	}
-	layout, err := prepare(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return startAnywhere(ctx, cfg, layout, host, port)
-}
-
-// startAnywhere starts the gateway at a port of its choice if port is 0. The
-// library binds the port itself and does not tell which it got, so a free one
-// is looked for; should somebody else take it in between, another is tried.
-func startAnywhere(ctx context.Context, cfg Config, l layout, host, port string) (*Server, error) {
-	for attempt := 1; ; attempt++ {
-		addr, err := freePort(host, port)
-		if err != nil {
-			return nil, err
+// keep starts the child again whenever it ends, until ctx does.
+func keep(ctx context.Context, c *child, r request) error {
+	pause := backoff.Policy{First: 100 * time.Millisecond, Most: 2 * time.Second}
+	for {
+		select {
+		case <-ctx.Done():
+			return c.end(errors.Is(context.Cause(ctx), errKill))
+		case <-c.ended:
 		}
-		s, err := run(ctx, cfg, l, addr)
-		again := fault.Is(err, fault.Conflict) && !errors.Is(err, errRunning)
-		if !again || port != "0" || attempt == portAttempts {
-			return s, err
+		for n := 1; ; n++ {
+			r.Log.Warn("restarting the S3 gateway", "error", c.err)
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(pause.After(n)):
+			}
+			next, err := startChild(ctx, r)
+			if err == nil {
+				c = next
+				break
+			}
+			c.err = err
 		}
 	}
 }
 
-func run(ctx context.Context, cfg Config, l layout, addr string) (*Server, error) {
-	old, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if !running.CompareAndSwap(false, true) {
-		return nil, errRunning
-	}
-	be, err := l.backend()
-	if err != nil {
-		err = errors.Join(err, os.Chdir(old))
-		running.Store(false)
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	s := &Server{addr: addr, cancel: cancel, done: make(chan struct{})}
-	ready := make(chan struct{})
-	var once sync.Once
-	go func() {
-		defer close(s.done)
-		s.err = embedgw.RunVersityGW(ctx, be, &embedgw.Config{
-			RootUserAccess:    cfg.AccessKey,
-			RootUserSecret:    cfg.SecretKey,
-			IAMService:        auth.NewIAMServiceSingle(auth.Account{Access: cfg.AccessKey, Secret: cfg.SecretKey, Role: auth.RoleAdmin}),
-			Region:            Region,
-			Ports:             []string{addr},
-			MaxConnections:    maxConnections,
-			MaxRequests:       maxRequests,
-			MultipartMaxParts: maxParts,
-			LogLevel:          debuglogger.LevelSilent,
-			Quiet:             true,
-			KeepAlive:         true,
-			S3Options:         []s3api.Option{s3api.WithOnListen(func() { once.Do(func() { close(ready) }) })},
-		})
-		if err := os.Chdir(old); err != nil && s.err == nil {
-			s.err = err
-		}
-		cancel()
-		running.Store(false)
-	}()
-	timeout := time.NewTimer(startTimeout)
-	defer timeout.Stop()
-	select {
-	case <-ready:
-		go s.cut(ctx)
-		return s, nil
-	case <-timeout.C:
-		err = fault.Errorf(fault.Transient, "it does not listen after %s", startTimeout)
-	case <-s.done:
-		err = s.err
-		if err == nil {
-			err = context.Cause(ctx)
-		} else if strings.Contains(err.Error(), "address already in use") {
-			err = fault.As(fault.Conflict, err)
-		}
-	}
-	cancel()
-	<-s.done
-	return nil, err
-}
-
-// Endpoint returns the address for clients, "http://host:port". Buckets are
-// addressed by path.
+// Endpoint returns the URL for clients: "http://host:port". They address buckets
+// by path.
 func (s *Server) Endpoint() string { return "http://" + s.addr }
 
-// Close stops the gateway and waits for it. It may be called more than once.
+// Close stops the gateway and waits for its end. It may be called more than once.
 func (s *Server) Close() error {
-	s.cancel()
+	s.stop(nil)
 	return s.Wait()
 }
 
-// Wait blocks until the gateway has stopped and tells why, nil if it was told
-// to.
+// Kill is Close without time for running requests.
+func (s *Server) Kill() {
+	s.stop(errKill)
+	<-s.done
+}
+
+// Wait blocks until the gateway has stopped. It returns an error if the gateway
+// did not stop in order.
 func (s *Server) Wait() error {
 	<-s.done
 	return s.err
-}
-
-// Done returns a channel that is closed when the gateway has stopped.
-func (s *Server) Done() <-chan struct{} { return s.done }
-
-// cut lets requests at work end when the gateway is told to stop, and then
-// whatever else holds it up.
-func (s *Server) cut(ctx context.Context) {
-	<-ctx.Done()
-	ticker := time.NewTicker(stopGrace)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-s.done:
-			return
-		case <-ticker.C:
-			cutConns(s.addr)
-		}
-	}
 }
 
 func splitListen(listen string) (host, port string, err error) {
@@ -217,20 +151,11 @@ func splitListen(listen string) (host, port string, err error) {
 	if err != nil {
 		return "", "", fault.Errorf(fault.Invalid, "cannot listen on %q: %w", listen, err)
 	}
-	if host == "localhost" {
+	if strings.EqualFold(host, "localhost") {
 		host = "127.0.0.1"
 	}
 	if !net.ParseIP(host).IsLoopback() {
 		return "", "", fault.Errorf(fault.Invalid, "cannot listen on %q: only loopback addresses are allowed", listen)
 	}
 	return host, port, nil
-}
-
-// freePort is an address that nobody listens on.
-func freePort(host, port string) (string, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return "", fault.Errorf(fault.Conflict, "cannot listen on %q: %w", net.JoinHostPort(host, port), err)
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -1,12 +1,18 @@
 package s3
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
@@ -15,6 +21,7 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/objectstore/storetest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func testConfig(dir string) Config {
@@ -27,22 +34,10 @@ func clientConfig(s *Server) s3.Config {
 
 // The stores of all file systems behave the same.
 func TestLayoutsConform(t *testing.T) {
-	cases := map[string]func(*layout){
-		"AsDetected":         func(*layout) {},
-		"NoXattrsNoTmpFiles": func(l *layout) { l.sidecar, l.noTmpFile = true, true },
-	}
-	for name, change := range cases {
+	for name, r := range map[string]request{"AsDetected": {}, "NoXattrsNoTmpFiles": {Sidecar: true, NoTmpFiles: true}} {
 		t.Run(name, func(t *testing.T) {
-			cfg := testConfig(t.TempDir())
-			l, err := prepare(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			change(&l)
-			if err := os.MkdirAll(l.meta, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			srv, err := startAnywhere(t.Context(), cfg, l, "127.0.0.1", "0")
+			r.Config = testConfig(t.TempDir())
+			srv, err := start(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,8 +119,9 @@ func TestContextStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(ctx, testConfig(t.TempDir())); !fault.Is(err, fault.Conflict) {
-		t.Errorf("a second gateway: %v, want a Conflict", err)
+	second, err := Start(t.Context(), testConfig(t.TempDir()))
+	if err != nil {
+		t.Fatalf("a second gateway: %v", err)
 	}
 	cancel()
 	if err := srv.Wait(); err != nil {
@@ -134,13 +130,105 @@ func TestContextStops(t *testing.T) {
 	if _, err := Start(ctx, testConfig(t.TempDir())); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("Start with an ended context: %v, want Interrupted", err)
 	}
-	srv, err = Start(t.Context(), testConfig(t.TempDir()))
+	newBucket(t, second)
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A gateway that dies is back at the same address, with its data.
+func TestChildIsRestarted(t *testing.T) {
+	srv, err := Start(t.Context(), testConfig(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := srv.Close(); err != nil {
-		t.Error(err)
+	defer srv.Kill()
+	store := newBucket(t, srv)()
+	if err := store.Put(t.Context(), "a", []byte("kept")); err != nil {
+		t.Fatal(err)
 	}
+	for _, pid := range children(t) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waittest.Until(t, "the object in a restarted gateway", func() bool {
+		o, err := store.Stat(t.Context(), "a")
+		return err == nil && o.Size == 4
+	})
+}
+
+// children returns the process ids of gateways that this process has started.
+func children(t *testing.T) (pids []int) {
+	t.Helper()
+	raw, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(raw) == 0 {
+		t.Skip("this kernel does not list children in /proc")
+	}
+	for _, name := range raw {
+		list, err := os.ReadFile(name)
+		if err != nil {
+			continue // a thread that has ended
+		}
+		for _, field := range strings.Fields(string(list)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// A gateway ends with its parent, however that ends.
+func TestChildEndsWithItsParent(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), parentEnv+"="+t.TempDir())
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addr, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	waittest.Until(t, "the end of the gateway", func() bool {
+		c, err := net.DialTimeout("tcp", strings.TrimPrefix(strings.TrimSpace(addr), "http://"), time.Second)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+}
+
+// parentEnv makes the test binary a parent that only starts a gateway.
+const parentEnv = "KOLDUN_S3_TEST_PARENT"
+
+func TestMain(m *testing.M) {
+	RunChild()
+	if dir := os.Getenv(parentEnv); dir != "" {
+		srv, err := Start(context.Background(), testConfig(dir))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(srv.Endpoint())
+		select {}
+	}
+	os.Exit(m.Run())
 }
 
 func TestStartRefuses(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/gorizond/koldun/internal/embedded/s3"
 	"github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
@@ -70,6 +71,7 @@ func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
 func main() {
 	process.ExitWithParent()
+	s3.RunChild()
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

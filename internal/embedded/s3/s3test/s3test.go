@@ -1,20 +1,15 @@
 // Package s3test gives tests a real S3 gateway.
 //
-// The gateway runs in a child process of the test binary, so that it affects
-// neither the working directory of the tests nor their measurements. A package
-// that uses it has
+// The gateway is a child process, so that it does not count in what tests measure
+// of their own process. A package that uses it has
 //
 //	func TestMain(m *testing.M) { s3test.Main(m) }
 package s3test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,14 +28,7 @@ const (
 	SecretKey = "koldun-test-secret"
 )
 
-// dirEnv and listenEnv mark the child process, and versionsEnv enables versions.
-const (
-	dirEnv      = "KOLDUN_S3TEST_DIR"
-	listenEnv   = "KOLDUN_S3TEST_LISTEN"
-	versionsEnv = "KOLDUN_S3TEST_VERSIONS"
-)
-
-// shared is the only gateway of this test binary, because each needs a process.
+// shared is the gateway of this test binary: one, because each costs a process.
 var shared struct {
 	sync.Mutex
 	main    bool
@@ -53,16 +41,14 @@ var shared struct {
 // does not return.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Child reports whether this process is the gateway and must call Main at once.
-// It is for packages with a longer TestMain.
-func Child() bool { return os.Getenv(dirEnv) != "" }
+// Child reports whether this process is a gateway, which must call Main at once.
+// It is for packages that prepare more than Main.
+func Child() bool { return s3.IsChild() }
 
-// Run is Main for packages that must clean up: it returns the exit status of the
-// process.
+// Run is Main for packages that clean up after it: it returns the exit status of
+// the process.
 func Run(m *testing.M) int {
-	if dir := os.Getenv(dirEnv); dir != "" {
-		return serve(dir, os.Getenv(listenEnv))
-	}
+	s3.RunChild()
 	shared.main = true
 	code := m.Run()
 	if shared.gateway != nil {
@@ -72,50 +58,28 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// serve runs the gateway in the child until its standard input closes, which
-// happens when the parent exits.
-func serve(dir, listen string) int {
-	srv, err := s3.Start(context.Background(), s3.Config{Dir: dir, Listen: listen, AccessKey: AccessKey, SecretKey: SecretKey, Versions: os.Getenv(versionsEnv) != ""})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	fmt.Println(srv.Endpoint())
-	// The library prints every broken connection, and tests break many.
-	if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = null
-	}
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	if err := srv.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
 // A Gateway is one child process.
 type Gateway struct {
 	Endpoint string
-	cmd      *exec.Cmd
-	stdin    io.Closer
+	server   *s3.Server
 }
 
-// Start runs a separate gateway for a test on a folder; listen is "" or
-// "host:port". The end of the test kills it.
+// Start runs a gateway of a test's own over a folder; listen is "" or
+// "host:port". It ends with the test, or with Kill before.
 func Start(t testing.TB, dir, listen string) *Gateway {
 	t.Helper()
-	return run(t, dir, listen)
+	return run(t, s3.Config{Dir: dir, Listen: listen})
 }
 
-// StartVersioned is like Start, with old versions of objects.
+// StartVersioned is Start for a gateway that keeps old versions of objects.
 func StartVersioned(t testing.TB, dir string) *Gateway {
 	t.Helper()
-	return run(t, dir, "", versionsEnv+"=1")
+	return run(t, s3.Config{Dir: dir, Versions: true})
 }
 
-func run(t testing.TB, dir, listen string, env ...string) *Gateway {
+func run(t testing.TB, cfg s3.Config) *Gateway {
 	t.Helper()
-	g, err := start(dir, listen, env...)
+	g, err := start(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,61 +87,27 @@ func run(t testing.TB, dir, listen string, env ...string) *Gateway {
 	return g
 }
 
-func start(dir, listen string, env ...string) (*Gateway, error) {
+func start(cfg s3.Config) (*Gateway, error) {
 	if !shared.main {
 		return nil, fmt.Errorf("cannot start an S3 gateway: the package has no TestMain that calls s3test.Main")
 	}
-	exe, err := os.Executable()
+	cfg.AccessKey, cfg.SecretKey = AccessKey, SecretKey
+	server, err := s3.Start(context.Background(), cfg)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(exe)
-	cmd.Env = append(append(os.Environ(), dirEnv+"="+dir, listenEnv+"="+listen), env...)
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	endpoint, err := readEndpoint(stdout)
-	if err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		return nil, fmt.Errorf("cannot start an S3 gateway: %w", err)
-	}
-	return &Gateway{Endpoint: endpoint, cmd: cmd, stdin: stdin}, nil
+	return &Gateway{Endpoint: server.Endpoint(), server: server}, nil
 }
 
-// readEndpoint skips the output of the library.
-func readEndpoint(stdout io.Reader) (string, error) {
-	lines := bufio.NewReader(stdout)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil || strings.HasPrefix(line, "http://") {
-			return strings.TrimSpace(line), err
-		}
-	}
-}
+// Kill ends the gateway at once. It may be called more than once.
+func (g *Gateway) Kill() { g.server.Kill() }
 
-// Kill kills the gateway. It may be called more than once.
-func (g *Gateway) Kill() {
-	_ = g.stdin.Close()
-	_ = g.cmd.Process.Kill()
-	_ = g.cmd.Wait()
-}
-
-// Config returns the configuration for clients.
+// Config returns the connection to the gateway.
 func (g *Gateway) Config() s3store.Config {
 	return s3store.Config{Endpoint: g.Endpoint, Region: s3.Region, AccessKey: AccessKey, SecretKey: SecretKey}
 }
 
-// A Bucket is a new bucket.
+// A Bucket is a fresh bucket.
 type Bucket struct {
 	Name   string
 	Config s3store.Config
@@ -204,7 +134,7 @@ func NewOn(t testing.TB, g *Gateway) *Bucket {
 	return b
 }
 
-// Store returns the bucket as a Store with a key prefix.
+// Store returns a store of the bucket below a prefix.
 func (b *Bucket) Store(t testing.TB, prefix string) objectstore.Store {
 	t.Helper()
 	s, err := s3store.New(b.Client, b.Name, prefix)
@@ -214,7 +144,7 @@ func (b *Bucket) Store(t testing.TB, prefix string) objectstore.Store {
 	return s
 }
 
-// Uploads returns the number of unfinished multipart uploads.
+// Uploads counts the unfinished multipart uploads.
 func (b *Bucket) Uploads(t testing.TB) int {
 	t.Helper()
 	out, err := b.Client.ListMultipartUploads(context.Background(), &awss3.ListMultipartUploadsInput{Bucket: &b.Name})
@@ -235,7 +165,7 @@ func sharedGateway(t testing.TB) *Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := start(dir, "")
+	g, err := start(s3.Config{Dir: dir})
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		t.Fatal(err)
