@@ -1,5 +1,5 @@
-// Command provider keeps what Koldun has outside of Kubernetes as the managed
-// resources of koldun.m.gorizond.io say.
+// Command provider is Koldun's Crossplane provider: it reconciles the managed
+// resources of koldun.m.gorizond.io.
 package main
 
 import (
@@ -8,13 +8,11 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
-	"github.com/gorizond/koldun/provider/kinds"
 	"github.com/gorizond/koldun/provider/manager"
 )
 
@@ -43,14 +41,9 @@ func (c *CLI) Run() error {
 	if err != nil {
 		return fmt.Errorf("cannot find the API server: %w", err)
 	}
-	core, err := typedcorev1.NewForConfig(cfg)
-	if err != nil {
-		return fmt.Errorf("cannot make a client of nodes: %w", err)
-	}
 	ctx := ctrl.SetupSignalHandler()
 	mgr, err := manager.New(ctx, cfg, manager.Options{
 		Log:            logging.NewLogrLogger(log.WithName("koldun-provider")),
-		Kinds:          kinds.All(core.Nodes()),
 		PollInterval:   c.PollInterval,
 		MaxReconciles:  c.MaxReconcileRate,
 		Metrics:        c.Metrics,

@@ -77,14 +77,14 @@ func (h *localHub) Close() {
 	<-h.done
 }
 
-// hubs gives clients of hubs; endpoint is the one that stands for
-// huggingface.co, empty for the real one.
+// hubs returns clients of hubs. endpoint is the one in place of huggingface.co,
+// empty for the real one.
 func hubs(endpoint string, log *slog.Logger) hubrevision.Hubs {
-	return func(of, token string) (hubrevision.Hub, error) {
+	return func(_ context.Context, of, token string) (hubrevision.Hub, error) {
 		if of == "" {
 			of = endpoint
 		}
-		// The caller tries again by itself: two attempts tell an outage soon.
+		// The caller tries again by itself: two attempts reveal an outage soon.
 		return hub.New(hub.Config{Endpoint: of, Token: token, Attempts: 2, MaxWait: 10 * time.Second, Log: log})
 	}
 }

@@ -37,7 +37,7 @@ func (m *machine) introduce(ctx context.Context, l *local.Local, r local.Root) e
 	var value []byte
 	if !claim.Spec.Expose.AllowAnonymous && !claim.Spec.Backend.AllowAnonymous {
 		if secret, value = anyToken(l.Secrets(key.Namespace)); secret == "" {
-			m.say(fmt.Sprintf(needsToken, url, labelToken))
+			m.say(fmt.Sprintf(needsToken, url, token.LabelSecret))
 			return nil
 		}
 	}
@@ -63,7 +63,7 @@ func anyToken(secrets []local.Secret) (name string, value []byte) {
 	slices.SortFunc(secrets, func(a, b local.Secret) int { return cmp.Compare(a.Name, b.Name) })
 	for _, s := range secrets {
 		t, err := token.Parse(token.Secret{Name: s.Name, Data: s.Data, Annotations: s.Annotations})
-		if token.Truthy(s.Labels[labelToken]) && err == nil && t.Valid(time.Now()) && len(s.Data["token"]) > 0 {
+		if token.Truthy(s.Labels[token.LabelSecret]) && err == nil && t.Valid(time.Now()) && len(s.Data["token"]) > 0 {
 			return s.Name, s.Data["token"]
 		}
 	}

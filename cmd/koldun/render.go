@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/cmd/koldun/managed"
 	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
@@ -166,7 +167,7 @@ func (r renderer) renderMembers(ctx context.Context, obj local.Object) error {
 	if err := simulate(obj, nil).Decode(&o, "status", "atProvider"); err != nil {
 		return err
 	}
-	objects, err := made(pool.Dllamas().Objects(s, o), obj.Key().Namespace, r.defaults)
+	objects, err := managed.Objects(pool.Dllamas().Objects(s, o), obj.Key().Namespace, r.defaults)
 	if err != nil {
 		return err
 	}

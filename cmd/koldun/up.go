@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/cmd/koldun/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
@@ -145,21 +146,20 @@ func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) 
 		env = append(env, names.EnvHFEndpoint+"="+s.hub)
 	}
 	var l *local.Local
-	secret := func(namespace, name string) (map[string][]byte, bool) { return l.Secret(namespace, name) }
-	secrets := func(namespace string) []local.Secret { return l.Secrets(namespace) }
-	composites := func(kind, namespace string) []local.Composite { return l.Composites(kind, namespace) }
-	managed, err := newManaged(ctx, connections{
-		bus: s.bus, nats: s.nats, s3: s.s3, hubs: hubs(s.hub, m.log),
-		secret: secret, secrets: secrets, composites: composites, defaults: m.schemas.Default,
+	resources, err := managed.New(ctx, managed.Config{
+		Bus: s.bus, NATS: s.nats, S3: s.s3, Hubs: hubs(s.hub, m.log), Default: m.schemas.Default,
+		Secrets:    func(namespace string) []local.Secret { return l.Secrets(namespace) },
+		Composites: func(kind, namespace string) []local.Composite { return l.Composites(kind, namespace) },
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.close = append(s.close, resources.Close)
 	l, err = local.New(local.Config{
 		Claims:      claims,
 		Data:        m.data,
 		Composer:    newComposer(m.schemas, localImage),
-		Managed:     managed,
+		Managed:     resources,
 		Observer:    m.screen,
 		Binary:      binary,
 		OwnImage:    localImage,

@@ -33,10 +33,12 @@ var (
 	// The registry is the typed view of the bus that the rest of the work level shares.
 	registry = []string{"internal/registry"}
 	// The external clients also verify artifacts.
-	outside = []string{"internal/external", "internal/verify"}
-	// nodes labels the nodes of a cluster, and so it knows Kubernetes.
-	nodes = []string{"internal/external/nodes"}
-	kube  = map[string]string{
+	external = []string{"internal/external", "internal/verify"}
+	// nodes labels the nodes of a cluster, so it knows Kubernetes, and so does the
+	// catalog, which opens its client.
+	nodes   = []string{"internal/external/nodes"}
+	catalog = []string{"internal/external/catalog"}
+	kube    = map[string]string{
 		"k8s.io/":                "the runtime builds and is tested without a cluster",
 		"sigs.k8s.io/controller": "the runtime builds and is tested without a cluster",
 		"github.com/crossplane/": "the runtime knows no composition",
@@ -53,17 +55,20 @@ func rules() map[string]rule {
 		"Convert":    {from: []string{"internal/convert"}, never: kube, only: join(vocabulary, adapters, []string{"internal/convert"})},
 		"Dispatch":   {from: []string{"internal/dispatch"}, never: kube, only: join(vocabulary, adapters, []string{"internal/dispatch"})},
 		"Llama":      {from: []string{"internal/llama"}, never: kube, only: join(vocabulary, adapters, []string{"internal/llama"})},
-		"External":   {from: []string{"internal/external"}, except: nodes, never: kube, only: join(vocabulary, adapters, registry, outside)},
+		"External":   {from: []string{"internal/external"}, except: join(nodes, catalog), never: kube, only: join(vocabulary, adapters, registry, external)},
 		"Nodes":      {from: nodes, only: join(vocabulary, []string{"internal/external"})},
-		"Gateway":    {from: []string{"internal/gateway"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/gateway"})},
-		"Sidecar":    {from: []string{"internal/sidecar"}, never: kube, only: join(vocabulary, adapters, []string{"internal/sidecar"})},
-		"Supervise":  {from: []string{"internal/supervise"}, never: kube, only: join(vocabulary, adapters, []string{"internal/supervise"})},
-		"Local":      {from: []string{"internal/local"}, never: kube, only: join(vocabulary, adapters, registry, outside, []string{"internal/local"})},
-		"APIs":       {from: []string{"apis"}, only: []string{"apis"}},
-		"Terraform": {from: []string{"terraform-provider"}, only: join(vocabulary, adapters, registry, outside, []string{"apis", "terraform-provider"}), never: map[string]string{
+		"Catalog": {from: catalog, only: join(vocabulary, adapters, registry, external), never: map[string]string{
+			"github.com/crossplane/": "all programs that manage external resources share the catalog",
+		}},
+		"Gateway":   {from: []string{"internal/gateway"}, never: kube, only: join(vocabulary, adapters, registry, []string{"internal/gateway"})},
+		"Sidecar":   {from: []string{"internal/sidecar"}, never: kube, only: join(vocabulary, adapters, []string{"internal/sidecar"})},
+		"Supervise": {from: []string{"internal/supervise"}, never: kube, only: join(vocabulary, adapters, []string{"internal/supervise"})},
+		"Local":     {from: []string{"internal/local"}, never: kube, only: join(vocabulary, adapters, registry, external, []string{"internal/local"})},
+		"APIs":      {from: []string{"apis"}, only: []string{"apis"}},
+		"Terraform": {from: []string{"terraform-provider"}, only: join(vocabulary, adapters, registry, external, []string{"apis", "terraform-provider"}), never: map[string]string{
 			"github.com/crossplane/": "the Terraform provider is built on the same clients, not on Crossplane",
 		}},
-		"Provider": {from: []string{"provider"}, only: join(vocabulary, adapters, registry, outside, []string{"apis", "provider"})},
+		"Provider": {from: []string{"provider"}, only: join(vocabulary, adapters, registry, external, []string{"apis", "provider"})},
 		"Functions": {from: []string{"functions"}, only: join(vocabulary, []string{"apis", "functions"}), never: map[string]string{
 			"github.com/nats-io/": "functions are pure: they open no connection",
 			"github.com/aws/":     "functions are pure: they open no connection",

@@ -107,6 +107,12 @@ func AddToScheme(s *runtime.Scheme) error {
 	return nil
 }
 {{range .Resources}}
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *{{.}}) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *{{.}}) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *{{.}}) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 

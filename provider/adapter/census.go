@@ -17,9 +17,8 @@ import (
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A census tells by metrics how many resources of a kind there are, how many of
-// them are ready and how many are in sync, by the names that Crossplane's
-// providers use. (The runtime's own recorder wants list types of its own.)
+// A census exports how many resources of a kind exist, are ready and are in sync,
+// by the metric names of Crossplane's providers. (The runtime's own recorder wants list types of its own.)
 type census struct {
 	reader  kube.Reader
 	scheme  *runtime.Scheme
@@ -29,7 +28,7 @@ type census struct {
 	log     logging.Logger
 }
 
-// addCensus adds one for a kind, if anybody wants to know. It runs where the
+// addCensus adds a census of a kind, unless metrics are off. It runs where the
 // controllers run: two replicas would count everything twice.
 func addCensus(mgr ctrl.Manager, kind schema.GroupVersionKind, o controller.Options) error {
 	if o.MetricOptions == nil || o.MetricOptions.MRStateMetrics == nil {
@@ -66,7 +65,7 @@ func (c census) take(ctx context.Context) error {
 	if !ok {
 		return runtime.NewNotRegisteredErrForKind(c.scheme.Name(), c.kind)
 	}
-	// They are counted, not kept, so nothing needs to be copied.
+	// Nothing needs to be copied: the list is only counted.
 	if err := c.reader.List(ctx, list, kube.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// deletions are the resources of one kind whose outside things were deleted,
-// until they are gone themselves. After a restart things are deleted once more.
+// deletions are the resources of one kind whose external resources were deleted,
+// until they are deleted themselves. A restart deletes external resources again.
 type deletions struct {
 	mu   sync.Mutex
 	uids map[types.NamespacedName]types.UID
@@ -38,23 +38,24 @@ func (d *deletions) forget(name types.NamespacedName) {
 	delete(d.uids, name)
 }
 
-// gone acts for a resource that is deleted and has nothing left outside.
-type gone[M resource.ModernManaged] struct{}
+// gone is the client of a resource that is being deleted and has no external
+// resource left.
+type gone struct{}
 
-func (gone[M]) Observe(context.Context, M) (managed.ExternalObservation, error) {
+func (gone) Observe(context.Context, managedResource) (managed.ExternalObservation, error) {
 	return managed.ExternalObservation{}, nil
 }
 
-func (gone[M]) Create(context.Context, M) (managed.ExternalCreation, error) {
+func (gone) Create(context.Context, managedResource) (managed.ExternalCreation, error) {
 	return managed.ExternalCreation{}, nil
 }
 
-func (gone[M]) Update(context.Context, M) (managed.ExternalUpdate, error) {
+func (gone) Update(context.Context, managedResource) (managed.ExternalUpdate, error) {
 	return managed.ExternalUpdate{}, nil
 }
 
-func (gone[M]) Delete(context.Context, M) (managed.ExternalDelete, error) {
+func (gone) Delete(context.Context, managedResource) (managed.ExternalDelete, error) {
 	return managed.ExternalDelete{}, nil
 }
 
-func (gone[M]) Disconnect(context.Context) error { return nil }
+func (gone) Disconnect(context.Context) error { return nil }

@@ -11,59 +11,59 @@ import (
 )
 
 const (
-	// sayAgain is how long an event of a resource that says the same as its
-	// last one is not sent: during an outage every try would send one.
-	sayAgain = 10 * time.Minute
-	// saidKept bounds the memory of what was said.
-	saidKept = 10_000
+	// repeatAfter is how long an event that equals the last one of the resource is
+	// not sent: during an outage every attempt would send one.
+	repeatAfter = 10 * time.Minute
+	// sentKept bounds the memory of sent events.
+	sentKept = 10_000
 )
 
-// A quiet recorder does not repeat itself.
-type quiet struct {
+// A dedupe recorder does not send an event again that it has just sent.
+type dedupe struct {
 	to   event.Recorder
-	said *said
+	sent *sent
 }
 
-func newQuiet(to event.Recorder) event.Recorder {
-	return quiet{to: to, said: &said{last: map[types.UID]utterance{}, now: time.Now}}
+func newDedupe(to event.Recorder) event.Recorder {
+	return dedupe{to: to, sent: &sent{last: map[types.UID]record{}, now: time.Now}}
 }
 
-type said struct {
+type sent struct {
 	now func() time.Time
 
 	mu   sync.Mutex
-	last map[types.UID]utterance
+	last map[types.UID]record
 }
 
-type utterance struct {
+type record struct {
 	what event.Event
 	at   time.Time
 }
 
-// Event sends an event that says something new.
-func (q quiet) Event(obj runtime.Object, e event.Event) {
-	if m, err := meta.Accessor(obj); err == nil && q.said.again(m.GetUID(), e) {
+// Event sends an event unless it repeats the last one.
+func (d dedupe) Event(obj runtime.Object, e event.Event) {
+	if m, err := meta.Accessor(obj); err == nil && d.sent.again(m.GetUID(), e) {
 		return
 	}
-	q.to.Event(obj, e)
+	d.to.Event(obj, e)
 }
 
-// WithAnnotations is a recorder that adds annotations to events.
-func (q quiet) WithAnnotations(pairs ...string) event.Recorder {
-	return quiet{to: q.to.WithAnnotations(pairs...), said: q.said}
+// WithAnnotations returns a recorder that adds annotations to events.
+func (d dedupe) WithAnnotations(pairs ...string) event.Recorder {
+	return dedupe{to: d.to.WithAnnotations(pairs...), sent: d.sent}
 }
 
-func (s *said) again(of types.UID, e event.Event) bool {
+func (s *sent) again(of types.UID, e event.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, ok := s.last[of]
 	now := s.now()
-	if ok && last.what.Type == e.Type && last.what.Reason == e.Reason && last.what.Message == e.Message && now.Sub(last.at) < sayAgain {
+	if ok && last.what.Type == e.Type && last.what.Reason == e.Reason && last.what.Message == e.Message && now.Sub(last.at) < repeatAfter {
 		return true
 	}
-	if len(s.last) >= saidKept {
+	if len(s.last) >= sentKept {
 		clear(s.last)
 	}
-	s.last[of] = utterance{what: event.Event{Type: e.Type, Reason: e.Reason, Message: e.Message}, at: now}
+	s.last[of] = record{what: event.Event{Type: e.Type, Reason: e.Reason, Message: e.Message}, at: now}
 	return false
 }

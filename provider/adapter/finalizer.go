@@ -11,7 +11,7 @@ import (
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A finalizer keeps a resource as long as something has to be deleted outside.
+// A finalizer keeps a resource until its external resource is deleted.
 type finalizer struct {
 	*resource.APIFinalizer
 	observeOnly bool // the kind deletes nothing
@@ -21,12 +21,12 @@ func newFinalizer(c kube.Client, observeOnly bool) finalizer {
 	return finalizer{resource.NewAPIFinalizer(c, managed.FinalizerName), observeOnly}
 }
 
-// AddFinalizer writes the finalizer and the spec. It keeps what was observed: the
-// answer of the API server holds the status before the observation, and the next
-// look at what was just taken over is a poll interval away.
+// AddFinalizer writes the finalizer and the spec. It keeps the observed status: the
+// response of the API server has the one before the observation, and the next
+// observation is a poll interval away.
 //
-// A resource that somebody composed and that deletes nothing gets none: the
-// write would be an event for the composite, and Crossplane bounds those.
+// A composed resource that deletes nothing gets no finalizer: the write would be
+// an event for the composite, and Crossplane bounds those.
 func (f finalizer) AddFinalizer(ctx context.Context, obj resource.Object) error {
 	if metav1.GetControllerOf(obj) != nil && !f.deletes(obj) {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
@@ -20,18 +21,19 @@ type Followers struct {
 }
 
 type follower struct {
-	of     [2]any // what is watched, and through which connection
+	of     [2]any // connection and spec of the watch
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// NewFollowers is a Followers that wakes through tracker.
+// NewFollowers returns Followers that enqueue resources through tracker.
 func NewFollowers(tracker *requeue.Tracker) *Followers {
 	return &Followers{tracker: tracker, running: map[requeue.Key]*follower{}}
 }
 
-// follow runs watch for a resource, unless the same is running for it already.
-func (f *Followers) follow(owner requeue.Key, connection any, spec any, watch func(ctx context.Context, changed func()) error) {
+// follow runs the watch of a resource, unless one of the same spec and connection
+// runs already.
+func (f *Followers) follow(owner requeue.Key, connection any, spec any, watch catalog.Watch) {
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return // it came from JSON
@@ -41,7 +43,7 @@ func (f *Followers) follow(owner requeue.Key, connection any, spec any, watch fu
 	defer f.mu.Unlock()
 	if old := f.running[owner]; old != nil {
 		select {
-		case <-old.done: // it has failed
+		case <-old.done: // it failed
 		default:
 			if old.of == of {
 				return
@@ -58,7 +60,7 @@ func (f *Followers) follow(owner requeue.Key, connection any, spec any, watch fu
 	f.wg.Go(func() {
 		defer close(one.done)
 		defer cancel()
-		// What goes wrong shows at the next look, which begins the watch again.
+		// An error shows at the next observation, which starts the watch again.
 		_ = watch(ctx, func() {
 			if ctx.Err() == nil {
 				f.tracker.Enqueue(owner)
@@ -67,7 +69,7 @@ func (f *Followers) follow(owner requeue.Key, connection any, spec any, watch fu
 	})
 }
 
-// Stop the watch of a resource. It does not wait for its end.
+// Stop ends the watch of a resource. It does not wait for its end.
 func (f *Followers) Stop(owner requeue.Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -55,10 +55,11 @@ func TestFollowers(t *testing.T) {
 	})
 }
 
-// The same is told once in ten minutes; what is new at once.
+// An event that repeats the last one is sent once in ten minutes, another one at
+// once.
 func TestEventsAreNotRepeated(t *testing.T) {
 	now := time.Now()
-	s := &said{last: map[types.UID]utterance{}, now: func() time.Time { return now }}
+	s := &sent{last: map[types.UID]record{}, now: func() time.Time { return now }}
 	down := event.Event{Type: event.TypeWarning, Reason: "Cannot", Message: "no server"}
 	up := event.Event{Type: event.TypeNormal, Reason: "Can", Message: "there it is"}
 	for i, c := range []struct {

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/connection"
 	"github.com/gorizond/koldun/provider/dependents"
@@ -27,12 +29,12 @@ import (
 )
 
 const (
-	// The first retry is soon: it is the look at what was just created.
+	// The first retry is soon: it observes what was just created.
 	minBackoff = 200 * time.Millisecond
 	maxBackoff = time.Minute
-	// busyInterval is between two looks at what is under way.
-	busyInterval = 2 * time.Second
-	// jitter spreads polls over a tenth of their interval.
+	// pendingInterval is the poll interval while work goes on in the background.
+	pendingInterval = 2 * time.Second
+	// jitterShare spreads polls over a tenth of their interval.
 	jitterShare = 10
 )
 
@@ -42,28 +44,28 @@ type Options struct {
 	Pool      *connection.Pool
 	Tracker   *requeue.Tracker
 	Followers *Followers
-	// Applier of the objects that resources make.
+	// Applier of dependents.
 	Applier *dependents.Applier
-	// Guard keeps what a resource needs for its deletion from being deleted
-	// before. It is called before anything is made outside.
+	// Guard protects the objects that the deletion of a resource needs. It is called
+	// before an external resource is created.
 	Guard func(ctx context.Context, m resource.ModernManaged) error
-	// Gone is told what a resource had read that is gone. It does not block.
+	// Gone is called with the objects that a deleted resource had read. It does not
+	// block.
 	Gone func(read ...requeue.Key)
 }
 
 // Setup adds the controller of the kind to the manager.
-func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
-	gvk := v1alpha1.GroupVersion.WithKind(k.Name)
-	name := managed.ControllerName(k.Name)
-	empty := func() (M, error) {
+func (k Kind) Setup(mgr ctrl.Manager, o Options) error {
+	gvk := v1alpha1.GroupVersion.WithKind(k.Kind)
+	name := managed.ControllerName(k.Kind)
+	empty := func() (managedResource, error) {
 		obj, err := mgr.GetScheme().New(gvk)
 		if err != nil {
-			var none M
-			return none, err
+			return nil, err
 		}
-		m, ok := obj.(M)
+		m, ok := obj.(managedResource)
 		if !ok {
-			return m, fmt.Errorf("cannot set up controller of %s: its type is %T", k.Name, obj)
+			return nil, fmt.Errorf("cannot set up controller of %s: its type is %T", k.Kind, obj)
 		}
 		return m, nil
 	}
@@ -73,25 +75,25 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 	}
 	deleted := newDeletions()
 	opts := []managed.ReconcilerOption{
-		managed.WithTypedExternalConnector(&connector[M, S, O]{
+		managed.WithTypedExternalConnector[managedResource](&connector{
 			kind: k, options: o, deleted: deleted,
 			usage: resource.NewProviderConfigUsageTracker(mgr.GetClient(), &v1alpha1.ProviderConfigUsage{}),
 		}),
-		managed.WithInitializers(namer[M, S, O]{kind: k, client: mgr.GetClient()}),
+		managed.WithInitializers(namer{kind: k, client: mgr.GetClient()}),
 		managed.WithFinalizer(newFinalizer(mgr.GetClient(), k.observeOnly())),
 		managed.WithDeterministicExternalName(true), // names are the user's: a repeated creation adopts
 		managed.WithCriticalAnnotationUpdater(managed.CriticalAnnotationUpdateFn(unrecorded)),
-		managed.WithCreationGracePeriod(0), // what was made is there at once
+		managed.WithCreationGracePeriod(0), // an external resource can be observed at once
 		managed.WithPollInterval(o.PollInterval),
 		managed.WithPollIntervalHook(func(mg resource.Managed, interval time.Duration) time.Duration {
-			if m, ok := mg.(M); ok && k.Busy != nil && k.Busy(m) {
-				return busyInterval
+			if k.pending(mg) {
+				return pendingInterval
 			}
 			return interval + rand.N(interval/jitterShare+1)
 		}),
 		managed.WithManagementPolicies(),
 		managed.WithLogger(o.Logger.WithValues("controller", name)),
-		managed.WithRecorder(newQuiet(event.NewAPIRecorder(mgr.GetEventRecorderFor(name)))), //nolint:staticcheck // the runtime takes no other
+		managed.WithRecorder(newDedupe(event.NewAPIRecorder(mgr.GetEventRecorderFor(name)))), //nolint:staticcheck // the runtime takes no other
 	}
 	if o.MetricOptions != nil && o.MetricOptions.MRMetrics != nil {
 		opts = append(opts, managed.WithMetricRecorder(o.MetricOptions.MRMetrics))
@@ -103,7 +105,7 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 			return reconcile.Result{}, err
 		}
 		if err := mgr.GetClient().Get(ctx, req.NamespacedName, m); apierrors.IsNotFound(err) {
-			owner := requeue.Key{Kind: k.Name, NamespacedName: req.NamespacedName}
+			owner := requeue.Key{Kind: k.Kind, NamespacedName: req.NamespacedName}
 			read := o.Tracker.ReadBy(owner)
 			o.Followers.Stop(owner)
 			o.Pool.Release(owner)
@@ -121,7 +123,7 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 		}).
 		WithEventFilter(resource.DesiredStateChanged()).
 		For(m).
-		WatchesRawSource(o.Tracker.Source(k.Name)).
+		WatchesRawSource(o.Tracker.Source(k.Kind)).
 		Complete(ratelimiter.NewReconciler(name, tidy, o.GlobalRateLimiter))
 	if err != nil {
 		return err
@@ -129,30 +131,29 @@ func (k Kind[M, S, O]) Setup(mgr ctrl.Manager, o Options) error {
 	return addCensus(mgr, gvk, o.Options)
 }
 
-// unrecorded leaves out that a creation has succeeded or failed. Nobody needs
-// to know, as it may be repeated, and each write is an event for whoever
-// composed the resource: Crossplane bounds those.
+// unrecorded does not record whether a creation has succeeded. A creation may be
+// repeated, and each write is an event for the composite, which Crossplane bounds.
 func unrecorded(context.Context, kube.Object) error { return nil }
 
 // A connector opens clients.
-type connector[M resource.ModernManaged, S, O any] struct {
-	kind    Kind[M, S, O]
+type connector struct {
+	kind    Kind
 	options Options
 	usage   resource.ModernTracker
 	deleted *deletions
 }
 
 // Connect opens the client of a managed resource.
-func (c *connector[M, S, O]) Connect(ctx context.Context, m M) (managed.TypedExternalClient[M], error) {
+func (c *connector) Connect(ctx context.Context, m managedResource) (managed.TypedExternalClient[managedResource], error) {
 	deleted := meta.WasDeleted(m)
-	owner := requeue.Key{Kind: c.kind.Name, NamespacedName: kube.ObjectKeyFromObject(m)}
+	owner := requeue.Key{Kind: c.kind.Kind, NamespacedName: kube.ObjectKeyFromObject(m)}
 	if deleted {
 		c.options.Followers.Stop(owner)
 		if c.kind.observeOnly() || c.deleted.done(m) {
-			return gone[M]{}, nil
+			return gone{}, nil
 		}
-	} else if !c.kind.Here {
-		// In a namespace that ends nothing can be made, and nobody counts.
+	} else if !c.kind.inCluster() {
+		// In a namespace that is being deleted nothing can be created.
 		if err := c.track(ctx, m); err != nil {
 			return nil, err
 		}
@@ -167,43 +168,40 @@ func (c *connector[M, S, O]) Connect(ctx context.Context, m M) (managed.TypedExt
 	if err != nil {
 		return nil, err
 	}
-	return &client[M, S, O]{kind: c.kind, outer: outer, set: set, deleted: c.deleted, applier: c.options.Applier,
-		follow: func(s S, watch func(context.Context, func()) error) {
-			c.options.Followers.follow(owner, set.Identity(), s, watch)
+	return &client{kind: c.kind, outer: outer, set: set, deleted: c.deleted, applier: c.options.Applier,
+		follow: func(spec map[string]any, watch catalog.Watch) {
+			c.options.Followers.follow(owner, set.Identity(), spec, watch)
 		},
 	}, nil
 }
 
-// track counts the resource as a user of its ProviderConfig. A cluster-scoped
-// resource has no namespace to be counted in.
-func (c *connector[M, S, O]) track(ctx context.Context, m M) error {
+// track records the resource as a user of its ProviderConfig. A ProviderConfigUsage
+// needs a namespace, which a cluster-scoped resource does not have.
+func (c *connector) track(ctx context.Context, m managedResource) error {
 	if m.GetNamespace() == "" || m.GetProviderConfigReference() == nil {
 		return nil
 	}
 	return c.usage.Track(ctx, m)
 }
 
-// A namer writes what the outside thing is called into the annotation that
-// Crossplane keeps for it, together with the finalizer. A name that somebody
-// wrote there must be the same.
-type namer[M resource.ModernManaged, S, O any] struct {
-	kind   Kind[M, S, O]
+// A namer writes the name of the external resource into Crossplane's annotation
+// for it, together with the finalizer. A name that is there already must be the
+// same.
+type namer struct {
+	kind   Kind
 	client kube.Client
 }
 
-func (n namer[M, S, O]) Initialize(ctx context.Context, mg resource.Managed) error {
-	m, ok := mg.(M)
+func (n namer) Initialize(ctx context.Context, mg resource.Managed) error {
+	m, ok := mg.(managedResource)
 	if !ok {
-		return fault.Errorf(fault.Internal, "cannot name %T as %s", mg, n.kind.Name)
+		return fault.Errorf(fault.Internal, "cannot name %T as %s", mg, n.kind.Kind)
 	}
-	want := m.GetName()
-	if n.kind.ExternalName != nil {
-		s, err := n.kind.spec(m)
-		if err != nil {
-			return err
-		}
-		want = n.kind.ExternalName(s)
+	want, err := n.kind.ExternalName(m.GetForProvider())
+	if err != nil {
+		return err
 	}
+	want = cmp.Or(want, m.GetName())
 	switch have := meta.GetExternalName(m); {
 	case have == want || meta.WasDeleted(m):
 		return nil
@@ -212,7 +210,7 @@ func (n namer[M, S, O]) Initialize(ctx context.Context, mg resource.Managed) err
 	}
 	meta.SetExternalName(m, want)
 	if !meta.FinalizerExists(m, managed.FinalizerName) {
-		return nil // both are written together: each write is an event for whoever composed it
+		return nil // both are written together: each write is an event for the composite
 	}
 	return n.client.Update(ctx, m)
 }

@@ -157,7 +157,7 @@ func newScene(t *testing.T, url string) *scene {
 		}},
 	).Build()
 	s := &scene{url: url, api: api, tracker: requeue.NewTracker(), owner: requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "ns", Name: "work"}}}
-	s.pool = connection.NewPool(api, connection.NewSecrets(api, api), s.tracker)
+	s.pool = connection.NewPool(api, connection.NewSecrets(api, api), s.tracker, nil)
 	t.Cleanup(s.pool.Close)
 	return s
 }

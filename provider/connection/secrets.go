@@ -11,32 +11,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// Secrets reads Secrets from the API server, and again only when they changed:
-// metadata is watched, data is not, so that no other Secret of the cluster is
-// ever held in memory.
+// Secrets reads Secrets from the API server, and again only after a change. It
+// watches metadata, not data, so that no other Secret of the cluster is ever held
+// in memory.
 type Secrets struct {
 	metadata client.Reader
 	live     client.Reader
 
 	mu   sync.Mutex
-	held map[types.NamespacedName]Secret
+	held map[types.NamespacedName]heldSecret
 }
 
-// A Secret is what a Secret of the API server holds. It must not be changed.
-type Secret struct {
-	Name                string
-	Labels, Annotations map[string]string
-	Data                map[string][]byte
-	version             string
+// A heldSecret is a Secret in one version.
+type heldSecret struct {
+	external.Secret
+	version string
 }
 
-// NewSecrets reads metadata from a cache and data from the API server.
+// NewSecrets returns Secrets that reads metadata from a cache and data from the API server.
 func NewSecrets(metadata, live client.Reader) *Secrets {
-	return &Secrets{metadata: metadata, live: live, held: map[types.NamespacedName]Secret{}}
+	return &Secrets{metadata: metadata, live: live, held: map[types.NamespacedName]heldSecret{}}
 }
 
 // Metadata is an empty Secret of which only the metadata is read.
@@ -53,27 +52,27 @@ func LabelledKey(namespace string) requeue.Key {
 }
 
 // Get reads a Secret. Errors: NotFound; Transient.
-func (s *Secrets) Get(ctx context.Context, key types.NamespacedName) (Secret, error) {
+func (s *Secrets) Get(ctx context.Context, key types.NamespacedName) (external.Secret, error) {
 	m := Metadata()
 	if err := s.metadata.Get(ctx, key, m); err != nil {
 		s.drop(key)
-		return Secret{}, secretError(key, err)
+		return external.Secret{}, secretError(key, err)
 	}
 	return s.read(ctx, key, m.ResourceVersion)
 }
 
 // Labelled reads the Secrets of a namespace with the label of API tokens,
 // whatever its value. Errors: Transient.
-func (s *Secrets) Labelled(ctx context.Context, namespace string) ([]Secret, error) {
+func (s *Secrets) Labelled(ctx context.Context, namespace string) ([]external.Secret, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
 	if err := s.metadata.List(ctx, list, client.InNamespace(namespace), client.HasLabels{v1.LabelToken}); err != nil {
 		return nil, fault.Errorf(fault.Transient, "cannot list Secrets of namespace %q: %w", namespace, err)
 	}
-	var out []Secret
+	var out []external.Secret
 	for _, m := range list.Items {
 		if m.DeletionTimestamp != nil {
-			continue // somebody holds it back; its token is dead all the same
+			continue // a finalizer keeps it; its token is revoked all the same
 		}
 		one, err := s.read(ctx, client.ObjectKeyFromObject(&m), m.ResourceVersion)
 		if fault.Is(err, fault.NotFound) {
@@ -88,21 +87,21 @@ func (s *Secrets) Labelled(ctx context.Context, namespace string) ([]Secret, err
 }
 
 // read reads a Secret unless it is held in that version.
-func (s *Secrets) read(ctx context.Context, key types.NamespacedName, version string) (Secret, error) {
+func (s *Secrets) read(ctx context.Context, key types.NamespacedName, version string) (external.Secret, error) {
 	s.mu.Lock()
 	held, ok := s.held[key]
 	s.mu.Unlock()
 	if ok && held.version == version {
-		return held, nil
+		return held.Secret, nil
 	}
 	var full corev1.Secret
 	if err := s.live.Get(ctx, key, &full); err != nil {
 		s.drop(key)
-		return Secret{}, secretError(key, err)
+		return external.Secret{}, secretError(key, err)
 	}
-	one := Secret{Name: full.Name, Labels: full.Labels, Annotations: full.Annotations, Data: full.Data, version: full.ResourceVersion}
+	one := external.Secret{Name: full.Name, Labels: full.Labels, Annotations: full.Annotations, Data: full.Data}
 	s.mu.Lock()
-	s.held[key] = one
+	s.held[key] = heldSecret{one, full.ResourceVersion}
 	s.mu.Unlock()
 	return one, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/provider/kinds"
+	"github.com/gorizond/koldun/provider/adapter"
 )
 
 // A life is what one kind needs to be led through all that can happen to it.
@@ -96,9 +96,8 @@ var cases = map[string]func(w *world, l life, name string){
 
 func TestLifeOfEachKind(t *testing.T) {
 	all := lives()
-	for _, k := range kinds.All(nil) {
-		name := k.KindName()
-		k.Close()
+	for _, k := range adapter.Kinds() {
+		name := k.Kind
 		l, ok := all[name]
 		if !ok {
 			t.Errorf("kind %s has no life: its cases are not tested", name)

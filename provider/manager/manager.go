@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -28,6 +29,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/provider/adapter"
 	"github.com/gorizond/koldun/provider/connection"
 	"github.com/gorizond/koldun/provider/dependents"
@@ -38,7 +40,6 @@ import (
 // Options of the provider.
 type Options struct {
 	Log            logging.Logger
-	Kinds          []adapter.Any
 	PollInterval   time.Duration // between two looks at an outside thing
 	MaxReconciles  int           // per second, over all kinds; as many of one kind at a time, at most maxConcurrent
 	Metrics        string        // address, "0" for none
@@ -89,9 +90,14 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 		return nil, err
 	}
 	tracker := requeue.NewTracker()
-	pool := connection.NewPool(mgr.GetClient(), connection.NewSecrets(secrets, mgr.GetAPIReader()), tracker)
+	core, err := typedcorev1.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client of nodes: %w", err)
+	}
+	pool := connection.NewPool(mgr.GetClient(), connection.NewSecrets(secrets, mgr.GetAPIReader()), tracker, nodes.New(core.Nodes()))
+	kinds := adapter.Kinds()
 	followers := adapter.NewFollowers(tracker)
-	g := guard.New(mgr.GetClient(), mgr.GetAPIReader(), secrets, deleting(o.Kinds))
+	g := guard.New(mgr.GetClient(), mgr.GetAPIReader(), secrets, deleting(kinds))
 	if err := g.Setup(mgr); err != nil {
 		return nil, err
 	}
@@ -118,14 +124,11 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	if err := setupConfigs(mgr, opts.Options); err != nil {
 		return nil, err
 	}
-	if err := setupKinds(ctx, mgr, opts, o.Kinds); err != nil {
+	if err := setupKinds(ctx, mgr, opts, kinds); err != nil {
 		return nil, err
 	}
 	err = mgr.Add(closer(func() {
 		followers.Close()
-		for _, k := range o.Kinds {
-			k.Close()
-		}
 		pool.Close()
 	}))
 	return &Manager{Manager: mgr, Pool: pool}, err
@@ -212,11 +215,11 @@ type watched struct{ cache.Cache }
 func (w watched) GetCache() cache.Cache { return w.Cache }
 
 // deleting are the names of the kinds that delete something.
-func deleting(kinds []adapter.Any) []string {
+func deleting(kinds []adapter.Kind) []string {
 	var out []string
 	for _, k := range kinds {
 		if k.NeedsDeletion() {
-			out = append(out, k.KindName())
+			out = append(out, k.Kind)
 		}
 	}
 	return out

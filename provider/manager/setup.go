@@ -52,7 +52,7 @@ func setupConfigs(mgr ctrl.Manager, o controller.Options) error {
 
 // setupKinds adds the controllers of managed resources: each as soon as its CRD
 // is served, if CRDs can be watched, and all of them otherwise.
-func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds []adapter.Any) error {
+func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds []adapter.Kind) error {
 	gated, err := mayWatchCRDs(ctx, mgr)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func setupKinds(ctx context.Context, mgr ctrl.Manager, o adapter.Options, kinds 
 			if err := k.Setup(mgr, o); err != nil {
 				failed <- err
 			}
-		}, v1alpha1.GroupVersion.WithKind(k.KindName()))
+		}, v1alpha1.GroupVersion.WithKind(k.Kind))
 	}
 	for _, kind := range dependents.Kinds() {
 		// A CRD is established a moment before it is served.

@@ -32,6 +32,12 @@ func AddToScheme(s *runtime.Scheme) error {
 	return nil
 }
 
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Bucket) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Bucket) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Bucket) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
@@ -75,6 +81,12 @@ func (r *Bucket) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReferenc
 func (r *Bucket) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Consumer) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Consumer) GetAtProvider() any { return &r.Status.AtProvider }
 
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Consumer) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
@@ -120,6 +132,12 @@ func (r *Consumer) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretRefere
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Demand) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Demand) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Demand) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
@@ -163,6 +181,12 @@ func (r *Demand) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReferenc
 func (r *Demand) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *HubRevision) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *HubRevision) GetAtProvider() any { return &r.Status.AtProvider }
 
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *HubRevision) GetCondition(t xpv2.ConditionType) xpv2.Condition {
@@ -212,6 +236,12 @@ func (r *HubRevision) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretRef
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *KeyValue) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *KeyValue) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *KeyValue) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
@@ -255,6 +285,12 @@ func (r *KeyValue) GetWriteConnectionSecretToReference() *xpv2.LocalSecretRefere
 func (r *KeyValue) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *ModelArtifact) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *ModelArtifact) GetAtProvider() any { return &r.Status.AtProvider }
 
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *ModelArtifact) GetCondition(t xpv2.ConditionType) xpv2.Condition {
@@ -308,6 +344,12 @@ func (r *ModelArtifact) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretR
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *ModelRecord) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *ModelRecord) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *ModelRecord) GetCondition(t xpv2.ConditionType) xpv2.Condition {
 	return r.Status.GetCondition(t)
@@ -355,6 +397,12 @@ func (r *ModelRecord) GetWriteConnectionSecretToReference() *xpv2.LocalSecretRef
 func (r *ModelRecord) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *NodeLabelRule) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *NodeLabelRule) GetAtProvider() any { return &r.Status.AtProvider }
 
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *NodeLabelRule) GetCondition(t xpv2.ConditionType) xpv2.Condition {
@@ -408,6 +456,12 @@ func (r *NodeLabelRule) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretR
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Pool) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Pool) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Pool) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
@@ -451,6 +505,12 @@ func (r *Pool) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReference 
 func (r *Pool) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Queue) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Queue) GetAtProvider() any { return &r.Status.AtProvider }
 
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Queue) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
@@ -496,6 +556,12 @@ func (r *Queue) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Stream) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Stream) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Stream) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
@@ -540,6 +606,12 @@ func (r *Stream) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReferenc
 	r.Spec.WriteConnectionSecretToReference = s
 }
 
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Token) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Token) GetAtProvider() any { return &r.Status.AtProvider }
+
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *Token) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
 
@@ -583,6 +655,12 @@ func (r *Token) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReference
 func (r *Token) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *TokenSet) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *TokenSet) GetAtProvider() any { return &r.Status.AtProvider }
 
 // GetCondition returns the condition of a type, with status Unknown if it is not set.
 func (r *TokenSet) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }

@@ -16,10 +16,10 @@ import (
 
 var _ external.Viewer[Spec] = (*Client)(nil)
 
-// View reads the aspects that the spec speaks of. With all it reads the others
-// as well, as far as the server has them and lets us see them.
-func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
-	if all {
+// View reads the aspects that the spec mentions. With AllFields it also reads the
+// others, as far as the server implements them and allows it.
+func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
+	if scope == external.AllFields {
 		if _, exists, err := c.head(ctx, s.BucketName); err != nil || !exists {
 			return Spec{}, cmp.Or(err, fault.Errorf(fault.NotFound, "cannot view bucket %q%s: it does not exist", s.BucketName, c.at()))
 		}
@@ -35,7 +35,7 @@ func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 		{"tags", s.Tags != nil, c.viewTags},
 		{"policy", s.Policy != "", c.viewPolicy},
 	} {
-		if !a.said && !all {
+		if !a.said && scope == external.SpecFields {
 			continue
 		}
 		if err := a.view(ctx, &out); err != nil && (a.said || !secondary(err)) {

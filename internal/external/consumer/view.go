@@ -12,9 +12,9 @@ import (
 
 var _ external.Viewer[Spec] = (*Client)(nil)
 
-// View reads how the consumer is configured. What the spec leaves to the server
-// stays left out, unless all is asked for.
-func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
+// View reads how the consumer is configured. Fields that the spec leaves to the
+// server stay left out, unless AllFields are viewed.
+func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
 	info, err := c.look(ctx, s)
 	if err != nil {
 		return Spec{}, s.failed("observe", err)
@@ -37,13 +37,13 @@ func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 	for _, pause := range have.BackOff {
 		out.Backoff = append(out.Backoff, external.Duration(pause))
 	}
-	if out.AckWait = s.AckWait; all || s.AckWait != nil && len(have.BackOff) == 0 {
+	if out.AckWait = s.AckWait; scope == external.AllFields || s.AckWait != nil && len(have.BackOff) == 0 {
 		out.AckWait = stream.ViewLimit(s.AckWait, have.AckWait) // otherwise the pauses overrule it
 	}
-	if all || s.MaxAckPending != 0 {
+	if scope == external.AllFields || s.MaxAckPending != 0 {
 		out.MaxAckPending = have.MaxAckPending
 	}
-	if all || s.Replicas != 0 {
+	if scope == external.AllFields || s.Replicas != 0 {
 		out.Replicas = have.Replicas
 	}
 	return out, nil

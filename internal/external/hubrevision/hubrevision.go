@@ -18,7 +18,11 @@ const maxConfig = 64 << 10
 type Spec struct {
 	Source   string `json:"source"`             // hf://ORG/REPO or https://HOST/ORG/REPO
 	Revision string `json:"revision,omitempty"` // empty: main
-	Token    string `json:"-"`                  // of the hub, for gated and private repositories
+	// TokenSecretRef names the Secret with the key "token", for gated and private
+	// repositories.
+	TokenSecretRef *external.SecretRef `json:"tokenSecretRef,omitempty"`
+
+	Token string `json:"-"` // of TokenSecretRef
 	// Commit is what an earlier observation resolved the revision to. It is
 	// kept: a branch that moves does not move a model.
 	Commit string `json:"-"`
@@ -43,8 +47,8 @@ type Hub interface {
 	ReadFile(ctx context.Context, repo, commit, path string, limit int64) ([]byte, error)
 }
 
-// Hubs gives the client of an endpoint, empty for the default one.
-type Hubs func(endpoint, token string) (Hub, error)
+// Hubs returns the client of an endpoint. An empty endpoint is the default one.
+type Hubs func(ctx context.Context, endpoint, token string) (Hub, error)
 
 // A Client observes revisions. There is nothing to create.
 type Client struct {
@@ -63,7 +67,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil {
 		return o, fault.As(fault.Invalid, err)
 	}
-	client, err := c.hubs(ref.Endpoint, s.Token)
+	client, err := c.hubs(ctx, ref.Endpoint, s.Token)
 	if err != nil {
 		return o, err
 	}

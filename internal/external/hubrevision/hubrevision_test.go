@@ -1,6 +1,7 @@
 package hubrevision_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 var files = map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`), "model.safetensors": make([]byte, 1000)}
 
 func client(h *hubtest.Hub) *hubrevision.Client {
-	return hubrevision.New(func(_, token string) (hubrevision.Hub, error) {
+	return hubrevision.New(func(_ context.Context, _, token string) (hubrevision.Hub, error) {
 		return hub.New(hub.Config{Endpoint: h.URL, Token: token, Attempts: 1, MaxWait: time.Second})
 	})
 }

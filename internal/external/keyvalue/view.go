@@ -10,7 +10,7 @@ import (
 var _ external.Viewer[Spec] = (*Client)(nil)
 
 // View reads how the bucket is configured.
-func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
+func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
 	have, err := c.bus.ViewKV(ctx, s.Bucket)
 	if err != nil {
 		return Spec{}, err
@@ -18,9 +18,9 @@ func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 	out := Spec{
 		Bucket: s.Bucket, History: have.History, MaxBytes: have.MaxBytes, MaxValueSize: have.MaxValueSize,
 		Replicas: stream.ViewReplicas(s.Replicas, have.Replicas), TTL: stream.ViewLimit(s.TTL, have.TTL),
-		LimitMarkerTTL: stream.ViewLimit(s.LimitMarkerTTL, have.Markers), Placement: stream.ViewPlacement(s.Placement, have.Placement, all),
+		LimitMarkerTTL: stream.ViewLimit(s.LimitMarkerTTL, have.Markers), Placement: stream.ViewPlacement(s.Placement, have.Placement, scope),
 	}
-	if !all && s.History == 0 && have.History == 1 {
+	if scope == external.SpecFields && s.History == 0 && have.History == 1 {
 		out.History = 0 // as a new bucket has it
 	}
 	return out, nil

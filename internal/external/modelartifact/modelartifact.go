@@ -5,6 +5,7 @@ package modelartifact
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
@@ -28,15 +29,28 @@ type Spec struct {
 
 // A Status is what was found of the files.
 type Status struct {
-	Whole          bool             `json:"whole,omitempty"`
-	ManifestSHA256 string           `json:"manifestSHA256,omitempty"`
-	SizeBytes      int64            `json:"sizeBytes,omitempty"`
-	ModelFile      string           `json:"modelFile,omitempty"`
-	TokenizerFile  string           `json:"tokenizerFile,omitempty"`
-	Weights        string           `json:"weights,omitempty"`
-	Shape          *topology.Shape  `json:"shape,omitempty"`
-	Verified       string           `json:"verified,omitempty"` // value of Verify for which the files are known to be right
-	Progress       *progress.Report `json:"progress,omitempty"`
+	Whole          bool            `json:"whole,omitempty"`
+	ManifestSHA256 string          `json:"manifestSHA256,omitempty"`
+	SizeBytes      int64           `json:"sizeBytes,omitempty"`
+	ModelFile      string          `json:"modelFile,omitempty"`
+	TokenizerFile  string          `json:"tokenizerFile,omitempty"`
+	Weights        string          `json:"weights,omitempty"`
+	Shape          *topology.Shape `json:"shape,omitempty"`
+	Verified       string          `json:"verified,omitempty"` // value of Verify for which the files are known to be right
+	Progress       *Progress       `json:"progress,omitempty"`
+}
+
+// A Progress is what a Job reports of its work.
+type Progress struct {
+	Stage          string         `json:"stage,omitempty"`
+	Phase          progress.Phase `json:"phase,omitempty"`
+	Item           string         `json:"item,omitempty"`
+	Bytes          int64          `json:"bytes,omitempty"`
+	Total          int64          `json:"total,omitempty"`
+	Percent        int            `json:"percent,omitempty"`
+	ETASeconds     int64          `json:"etaSeconds,omitempty"`
+	BytesPerSecond int64          `json:"bytesPerSecond,omitempty"`
+	Message        string         `json:"message,omitempty"`
 }
 
 // A Stores opens the store of a URL.
@@ -54,13 +68,9 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client that verifies while it observes, which takes as long as it
-// takes to read the files.
-func New(open Stores, reports Reports) *Client { return &Client{open: open, reports: reports} }
-
-// NewInBackground is a Client that has artifacts verified by v, and tells so
-// when it is done.
-func NewInBackground(open Stores, reports Reports, v *Verifier) *Client {
+// New returns a Client that has artifacts verified by v in the background. If v is
+// nil, Observe verifies them, and blocks until it has read all files.
+func New(open Stores, reports Reports, v *Verifier) *Client {
 	return &Client{open: open, reports: reports, verifier: v}
 }
 
@@ -157,7 +167,7 @@ func converted(m manifest.Manifest) (model, tokenizer string) {
 	return model, tokenizer
 }
 
-func (c *Client) progress(ctx context.Context, key string) (*progress.Report, error) {
+func (c *Client) progress(ctx context.Context, key string) (*Progress, error) {
 	if key == "" {
 		return nil, nil
 	}
@@ -168,8 +178,11 @@ func (c *Client) progress(ctx context.Context, key string) (*progress.Report, er
 	if err != nil {
 		return nil, err
 	}
-	r.Shape = nil // the status has it as soon as the files are whole
-	return &r, nil
+	// The shape is in the status once the files are whole.
+	return &Progress{
+		Stage: r.Stage, Phase: r.Phase, Item: r.Item, Bytes: r.Bytes, Total: r.Total, Percent: r.Percent(),
+		ETASeconds: int64(r.ETA().Round(time.Second) / time.Second), BytesPerSecond: r.BytesPerSecond, Message: r.Message,
+	}, nil
 }
 
 // Create has nothing to do.

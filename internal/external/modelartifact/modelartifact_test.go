@@ -49,7 +49,7 @@ func world(t *testing.T) (*modelartifact.Client, objectstore.Store) {
 		}
 		return progress.Report{Stage: "convert", Phase: progress.Running, Bytes: 1, Total: 2}, nil
 	}
-	return modelartifact.New(open, reports), store
+	return modelartifact.New(open, reports, nil), store
 }
 
 func TestObserve(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 var _ external.Viewer[Spec] = (*Client)(nil)
 
 // View reads the entry.
-func (c *Client) View(ctx context.Context, s Spec, _ bool) (Spec, error) {
+func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, error) {
 	have, err := c.models.Get(ctx, names.ModelKey(s.Namespace, s.Name))
 	if err != nil {
 		return Spec{}, err

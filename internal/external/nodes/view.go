@@ -14,7 +14,7 @@ var _ external.Viewer[Spec] = (*Client)(nil)
 // View is the rule itself: that nodes differ from it is no other rule. Of one of
 // which only the name is known it reads the labels that nodes have of it; what
 // it matches does not stand on them.
-func (c *Client) View(ctx context.Context, s Spec, _ bool) (Spec, error) {
+func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, error) {
 	if len(s.Labels) > 0 {
 		return s, nil
 	}

@@ -13,17 +13,17 @@ var _ external.Viewer[Spec] = (*Client)(nil)
 
 // View reads how the parts are configured, in the order of the spec. One that
 // does not exist is as the spec says.
-func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
+func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
 	var out Spec
 	for _, p := range s.Streams {
-		seen, err := view(ctx, c.streams, p, all)
+		seen, err := view(ctx, c.streams, p, scope)
 		if err != nil {
 			return Spec{}, err
 		}
 		out.Streams = append(out.Streams, seen)
 	}
 	for _, p := range s.KeyValues {
-		seen, err := view(ctx, c.keyValues, p, all)
+		seen, err := view(ctx, c.keyValues, p, scope)
 		if err != nil {
 			return Spec{}, err
 		}
@@ -32,8 +32,8 @@ func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 	return out, nil
 }
 
-func view[S stream.Spec | keyvalue.Spec](ctx context.Context, of external.Viewer[S], part S, all bool) (S, error) {
-	seen, err := of.View(ctx, part, all)
+func view[S stream.Spec | keyvalue.Spec](ctx context.Context, of external.Viewer[S], part S, scope external.Scope) (S, error) {
+	seen, err := of.View(ctx, part, scope)
 	if fault.Is(err, fault.NotFound) {
 		return part, nil
 	}

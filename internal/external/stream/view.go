@@ -15,13 +15,13 @@ var _ external.Viewer[Spec] = (*Client)(nil)
 const defaultWindow = 2 * time.Minute
 
 // View reads how the stream is configured.
-func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
+func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
 	have, err := c.bus.ViewStream(ctx, s.Name)
 	if err != nil {
 		return Spec{}, err
 	}
 	out := Spec{
-		Name: s.Name, Subjects: have.Subjects, Discard: s.Discard, Replicas: ViewReplicas(s.Replicas, have.Replicas), Placement: ViewPlacement(s.Placement, have.Placement, all),
+		Name: s.Name, Subjects: have.Subjects, Discard: s.Discard, Replicas: ViewReplicas(s.Replicas, have.Replicas), Placement: ViewPlacement(s.Placement, have.Placement, scope),
 		MaxBytes: have.MaxBytes, MaxMsgs: have.MaxMsgs, MaxMsgSize: have.MaxMsgSize, MaxMsgsPerSubject: have.MaxPerSubject,
 	}
 	if have.DiscardNew {
@@ -30,7 +30,7 @@ func (c *Client) View(ctx context.Context, s Spec, all bool) (Spec, error) {
 		out.Discard = "old"
 	}
 	out.MaxAge = ViewLimit(s.MaxAge, have.MaxAge)
-	if out.DuplicateWindow = window(s.DuplicateWindow, have.Dedupe, have.MaxAge); all {
+	if out.DuplicateWindow = window(s.DuplicateWindow, have.Dedupe, have.MaxAge); scope == external.AllFields {
 		out.DuplicateWindow = inWords(s.DuplicateWindow, have.Dedupe)
 	}
 	return out, nil
@@ -54,8 +54,8 @@ func window(said *external.Duration, have, maxAge time.Duration) *external.Durat
 
 // ViewPlacement is a placement in the spec's words: one that the spec does not
 // speak of is nobody's business, unless all is asked for.
-func ViewPlacement(said *Placement, have bus.Placement, all bool) *Placement {
-	if said == nil && (!all || have.Cluster == "" && len(have.Tags) == 0) {
+func ViewPlacement(said *Placement, have bus.Placement, scope external.Scope) *Placement {
+	if said == nil && (scope == external.SpecFields || have.Cluster == "" && len(have.Tags) == 0) {
 		return nil
 	}
 	if said != nil && said.Cluster == have.Cluster && slices.Equal(said.Tags, have.Tags) {

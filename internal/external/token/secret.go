@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -20,6 +21,9 @@ const (
 	maxMetadata = 64   // entries
 	maxModels   = 256
 )
+
+// LabelSecret marks the Secrets that hold tokens: see Truthy.
+const LabelSecret = "koldun.gorizond.io/token"
 
 // AnnotationDisabled on a Secret refuses its token, as its key "disabled" does.
 const AnnotationDisabled = "koldun.gorizond.io/token-disabled"
@@ -33,11 +37,7 @@ const AnnotationDisabled = "koldun.gorizond.io/token-disabled"
 //	models    models it may ask, NAMESPACE/NAME, by commas or white space
 //	metadata  a JSON object of what else is known of it
 //	requestsPerMinute, tokensPerMinute, concurrentRequests  its limits
-type Secret struct {
-	Name        string
-	Data        map[string][]byte
-	Annotations map[string]string
-}
+type Secret external.Secret
 
 // Truthy reports whether a label or value means yes: 1, true, yes, y or on, in
 // any case of letters.

@@ -35,9 +35,12 @@ type Spec struct {
 	Overlap            *external.Duration `json:"overlap,omitempty"`     // for which a replaced token stays valid
 	Bucket             string             `json:"bucket,omitempty"`
 	Prefix             string             `json:"prefix,omitempty"`
+	// SecretRef names the Secret that holds the token or its hash.
+	SecretRef *external.SecretRef `json:"secretRef,omitempty"`
 
-	Owner  string  `json:"-"` // unique name of the resource
-	Secret *Secret `json:"-"` // that holds the token or its hash
+	Owner string `json:"-"` // unique name of the resource
+	// Secret is that of SecretRef. Nil: it does not exist, and its token is revoked.
+	Secret *Secret `json:"-"`
 	// Stored is the generated token that was handed out and is kept.
 	Stored string `json:"-"`
 }
@@ -66,6 +69,9 @@ func New(b *bus.Bus) *Client { return &Client{bus: b, pending: map[string]string
 // Observe compares the registry with the spec. A generated token that is not
 // kept yet is in the connection.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	if s.lost() {
+		return c.observeLost(ctx, s)
+	}
 	secret := c.secret(s)
 	want, err := s.want(secret)
 	if err != nil {
@@ -101,12 +107,32 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, nil
 }
 
+// observeLost has Update revoke a token whose Secret does not exist. Errors:
+// NotFound once it is revoked.
+func (c *Client) observeLost(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	mine, _, err := s.records().List(ctx, c.bus)
+	switch {
+	case err != nil:
+		return external.Observation[Status]{}, err
+	case len(mine) == 0:
+		return external.Observation[Status]{}, s.lostError()
+	}
+	return external.Observation[Status]{Exists: true, Message: s.lostError().Error()}, nil
+}
+
 // Create writes the entry, of a token that it generates if none is given.
 func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
 
 // Update writes the entry anew. A token in place of another, or one that is due
-// to be rotated, leaves that other one valid for the time of overlap.
+// to be rotated, leaves that other one valid for the time of overlap. A token
+// whose Secret does not exist is revoked, with an error of kind NotFound.
 func (c *Client) Update(ctx context.Context, s Spec) error {
+	if s.lost() {
+		if err := c.Delete(ctx, s); err != nil {
+			return fmt.Errorf("cannot revoke token: %w", err)
+		}
+		return s.lostError()
+	}
 	mine, _, err := s.records().List(ctx, c.bus)
 	if err != nil {
 		return err
@@ -230,7 +256,14 @@ func (c *Client) next(ctx context.Context, s Spec) time.Time {
 	return at
 }
 
-func (s Spec) generates() bool { return s.SHA256 == "" && s.Secret == nil }
+func (s Spec) generates() bool { return s.SHA256 == "" && s.SecretRef == nil && s.Secret == nil }
+
+// lost reports whether the Secret that holds the token does not exist.
+func (s Spec) lost() bool { return s.SecretRef != nil && s.Secret == nil }
+
+func (s Spec) lostError() error {
+	return fault.Errorf(fault.NotFound, "cannot keep token %q: Secret %q does not exist", s.Owner, s.SecretRef.Name)
+}
 
 func (s Spec) records() Records { return Records{Owner: s.Owner, Bucket: s.Bucket, Prefix: s.Prefix} }
 

@@ -12,7 +12,7 @@ var _ external.Viewer[Spec] = (*Client)(nil)
 
 // View reads the entry of the token, or the newest of the owner if the spec
 // names no hash or one that is not there.
-func (c *Client) View(ctx context.Context, s Spec, _ bool) (Spec, error) {
+func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, error) {
 	mine, _, err := s.records().List(ctx, c.bus)
 	if err != nil {
 		return Spec{}, err

@@ -13,10 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external/catalog"
+	"github.com/gorizond/koldun/internal/external/hubrevision"
+	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/objectstore"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
 
@@ -46,6 +48,8 @@ type Settings struct {
 	Adopt bool
 }
 
+var _ catalog.Connections = (*Connections)(nil)
+
 // Connections are the connections of one provider. They are safe for
 // concurrent use, made once each, and stay until Close.
 type Connections struct {
@@ -53,6 +57,7 @@ type Connections struct {
 
 	mu     sync.Mutex
 	bus    *bus.Bus
+	shared *catalog.Shared // of bus
 	client *s3.Client
 	kube   *kube.Client
 }
@@ -111,34 +116,69 @@ func (c *Connections) Bus(ctx context.Context) (*bus.Bus, error) {
 	if err != nil {
 		return nil, Advise(NATS, err)
 	}
-	c.bus = b
+	c.bus, c.shared = b, catalog.NewShared(b)
 	return b, nil
 }
 
-// S3 is the client of the object store.
-func (c *Connections) S3(ctx context.Context) (*s3.Client, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.client != nil {
-		return c.client, nil
+// NATS returns the connection to NATS, and its settings as the environment
+// variables of a workload. Errors: those of Bus; NotFound if no server is
+// configured.
+func (c *Connections) NATS(ctx context.Context) (*bus.Bus, map[string][]byte, error) {
+	if m := c.Missing(NATS); m != "" {
+		return nil, nil, fault.As(fault.NotFound, errors.New(strings.TrimSuffix(m, ".")))
 	}
-	if err := c.check(S3); err != nil {
+	b, err := c.Bus(ctx)
+	return b, c.Settings.NATS.Env(), err
+}
+
+// Shared returns what all resources on the connection to NATS share. Errors: as
+// of NATS.
+func (c *Connections) Shared(ctx context.Context) (*catalog.Shared, error) {
+	if _, _, err := c.NATS(ctx); err != nil {
 		return nil, err
 	}
-	client, err := s3store.NewClient(ctx, c.Settings.S3)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shared, nil
+}
+
+// Hub is not supported: no Terraform resource reads a hub.
+func (c *Connections) Hub(context.Context, string, string) (hubrevision.Hub, error) {
+	return nil, fault.Errorf(fault.Unsupported, "cannot connect to a hub: the Terraform provider has no settings of hubs")
+}
+
+// Nodes returns the client of the cluster's nodes.
+func (c *Connections) Nodes(context.Context) (*nodes.Client, error) {
+	k, err := c.Kube()
 	if err != nil {
 		return nil, err
 	}
-	c.client = client
-	return client, nil
-}
-
-// Open opens the store of a URL.
-func (c *Connections) Open(ctx context.Context, url string) (objectstore.Store, error) {
-	if err := c.check(S3); err != nil {
+	n, err := k.Nodes()
+	if err != nil {
 		return nil, err
 	}
-	return storeurl.Open(ctx, url, c.Settings.S3)
+	return nodes.New(n), nil
+}
+
+// Verifier is nil: an apply ends when the files are verified.
+func (c *Connections) Verifier() *modelartifact.Verifier { return nil }
+
+// S3 returns the client of the object store, and its settings.
+func (c *Connections) S3(ctx context.Context) (*s3.Client, s3store.Config, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client != nil {
+		return c.client, c.Settings.S3, nil
+	}
+	if err := c.check(S3); err != nil {
+		return nil, c.Settings.S3, err
+	}
+	client, err := s3store.NewClient(ctx, c.Settings.S3)
+	if err != nil {
+		return nil, c.Settings.S3, err
+	}
+	c.client = client
+	return client, c.Settings.S3, nil
 }
 
 // Kube is the client of the cluster.
@@ -169,7 +209,8 @@ func (c *Connections) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.bus != nil {
+		c.shared.Close()
 		c.bus.Close()
-		c.bus = nil
+		c.bus, c.shared = nil, nil
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
-// Create makes the thing and waits until it is ready. What exists already is
-// refused, unless the provider adopts.
+// Create creates the external resource and waits until it is ready. One that
+// exists is refused, unless the provider adopts.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
 	w, want, ok := r.prepare(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
@@ -26,8 +27,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	first := want
-	first.Fresh = true
-	before, err := w.thing.Observe(ctx, first)
+	first.Creating = true
+	before, err := w.client.Observe(ctx, first)
 	if err != nil {
 		r.fail(&resp.Diagnostics, "look up", w.object, err)
 		return
@@ -35,17 +36,18 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if before.Exists && !r.kind.Shared && !r.Adopts(&resp.Diagnostics, r.at(), r.id(w.object)) {
 		return
 	}
+	want.Status = before.Status
 	whole, release := tfresource.Uninterrupted(ctx)
 	defer release()
-	if err := w.thing.Create(whole, want); err != nil {
+	if err := w.client.Create(whole, want); err != nil {
 		r.fail(&resp.Diagnostics, "create", w.object, err)
-		// A part of it may be there by now.
-		if now, err := w.thing.Observe(whole, first); before.Exists || err == nil && !now.Exists {
+		// A part of it may exist by now.
+		if now, err := w.client.Observe(whole, first); before.Exists || err == nil && !now.Exists {
 			return
 		}
 	}
-	// From here on it exists: it must be in the state whatever comes.
-	resp.State.Raw, err = w.state(Observed{})
+	// From here on it exists: it must be in the state whatever fails.
+	resp.State.Raw, err = w.state(catalog.Observation{})
 	if err != nil {
 		r.fail(&resp.Diagnostics, "read", w.object, err)
 		return
@@ -59,7 +61,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 }
 
-// Update brings the thing to what is configured, in place, and waits.
+// Update updates the external resource in place, and waits until it is ready.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
 	w, want, ok := r.prepare(ctx, r.reveal(req.Plan.Raw, req.Config.Raw), &resp.Diagnostics)
@@ -69,18 +71,24 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r.kind.Identity.Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
-	now, err := w.thing.Observe(ctx, want)
+	want, err := w.continued(req.State.Raw, want)
+	if err != nil {
+		r.fail(&resp.Diagnostics, "read", w.object, err)
+		return
+	}
+	now, err := w.client.Observe(ctx, want)
 	if err != nil {
 		r.fail(&resp.Diagnostics, "look up", w.object, err)
 		return
 	}
+	want.Status = now.Status
 	whole, release := tfresource.Uninterrupted(ctx)
 	defer release()
 	switch {
 	case !now.Exists:
-		err = w.thing.Create(whole, want)
+		err = w.client.Create(whole, want)
 	case !now.UpToDate:
-		err = w.thing.Update(whole, want)
+		err = w.client.Update(whole, want)
 	}
 	if err == nil {
 		err = r.withdrawn(whole, req.State.Raw, w)
@@ -94,25 +102,24 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 }
 
-// withdrawn removes the Secret that the connection was kept in, if it is kept
-// elsewhere from now on.
+// withdrawn deletes the Secret that held the connection, if another one does now.
 func (r *Resource) withdrawn(ctx context.Context, state tftypes.Value, w *work) error {
 	before, err := tfschema.Unpack(state)
 	if err != nil || !r.kind.Connects || before[attrWrite].IsNull() {
 		return err
 	}
-	old, err := r.delivered(w.thing, before)
+	old, err := r.delivered(w.client, before)
 	if err != nil {
 		return err
 	}
 	was, _ := old.(delivery)
-	if now, ok := w.thing.(delivery); ok && now.to == was.to {
+	if now, ok := w.client.(delivery); ok && now.to == was.to {
 		return nil
 	}
 	return was.withdraw(ctx)
 }
 
-// Delete removes the thing.
+// Delete deletes the external resource.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	limit := tfresource.Timeout(ctx, req.State, timeouts.Value.Delete, r.kind.Ready, &resp.Diagnostics)
 	w, want, ok := r.prepare(ctx, req.State.Raw, &resp.Diagnostics)
@@ -121,16 +128,16 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := w.thing.Delete(ctx, want); err != nil {
+	if err := w.client.Delete(ctx, want); err != nil {
 		r.fail(&resp.Diagnostics, "delete", w.object, err)
 	}
 }
 
-// prepare is begin, with what is wanted.
-func (r *Resource) prepare(ctx context.Context, raw tftypes.Value, d *diag.Diagnostics) (*work, Wanted, bool) {
+// prepare begins an operation, and returns the wanted resource.
+func (r *Resource) prepare(ctx context.Context, raw tftypes.Value, d *diag.Diagnostics) (*work, catalog.Resource, bool) {
 	w, ok := r.begin(ctx, raw, d)
 	if !ok {
-		return nil, Wanted{}, false
+		return nil, catalog.Resource{}, false
 	}
 	want, err := w.wanted()
 	if err != nil {
@@ -139,10 +146,10 @@ func (r *Resource) prepare(ctx context.Context, raw tftypes.Value, d *diag.Diagn
 	return w, want, err == nil
 }
 
-// settle hands the connection out, waits until the thing is ready, and returns
-// the state then.
-func (r *Resource) settle(ctx context.Context, w *work, want Wanted, limit time.Duration, d *diag.Diagnostics) (tftypes.Value, bool) {
-	if out, ok := w.thing.(delivery); ok {
+// settle delivers the connection, waits until the external resource is ready, and
+// returns the state.
+func (r *Resource) settle(ctx context.Context, w *work, want catalog.Resource, limit time.Duration, d *diag.Diagnostics) (tftypes.Value, bool) {
+	if out, ok := w.client.(delivery); ok {
 		whole, release := tfresource.Uninterrupted(ctx)
 		defer release()
 		if err := out.deliver(whole, want); err != nil {
@@ -150,11 +157,11 @@ func (r *Resource) settle(ctx context.Context, w *work, want Wanted, limit time.
 			return tftypes.Value{}, false
 		}
 	}
-	var last Observed
+	var last catalog.Observation
 	_, err := wait.UntilReady(ctx, wait.Read(w.object[attrWait]), fmt.Sprintf("%s %q", r.Type(), r.id(w.object)), limit, d, func(ctx context.Context) (wait.State, error) {
-		o, err := w.thing.Observe(ctx, want)
+		o, err := w.client.Observe(ctx, want)
 		if err == nil {
-			last = o
+			last, want.Status = o, o.Status // what was verified is not verified again
 		}
 		return wait.State{Ready: o.Ready, Message: o.Message}, err
 	})

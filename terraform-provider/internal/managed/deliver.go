@@ -9,37 +9,38 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
 
-// annotationWriter on a Secret names the resource that writes it: no other one
-// does, nor takes it away.
+// annotationWriter on a Secret names the resource that writes it. No other resource
+// writes or deletes it.
 const annotationWriter = "koldun.gorizond.io/written-by"
 
-// A delivery is a thing whose connection is kept in a Secret of a cluster, where
-// workloads find it and no state does.
+// A delivery is a client that keeps the connection in a Secret of a cluster, where
+// workloads find it, and not in the state.
 type delivery struct {
-	Thing
+	catalog.Client
 	kube   *kube.Client
 	to     kube.Key
 	writer string // TYPE/ID of the resource
-	adopt  bool   // a Secret of somebody else's may become ours
+	adopt  bool   // a Secret of another writer may become ours
 }
 
 func secrets() kube.Resource { return kube.Resource{Version: "v1", Kind: "Secret", Plural: "secrets"} }
 
 // Observe compares the Secret with the connection as well.
-func (d delivery) Observe(ctx context.Context, w Wanted) (Observed, error) {
+func (d delivery) Observe(ctx context.Context, w catalog.Resource) (catalog.Observation, error) {
 	have, ours, err := d.read(ctx)
 	if err != nil {
-		return Observed{}, err
+		return catalog.Observation{}, err
 	}
-	if w.Fresh && !ours && have != nil && !d.adopt {
-		return Observed{}, d.taken()
+	if w.Creating && !ours && have != nil && !d.adopt {
+		return catalog.Observation{}, d.taken()
 	}
-	w.Stored = have
-	o, err := d.Thing.Observe(ctx, w)
+	w.Secrets = stored(have)
+	o, err := d.Client.Observe(ctx, w)
 	if err == nil && o.Exists && (!ours || !holds(have, o.Connection)) {
 		o.UpToDate, o.Ready = false, false
 		if o.Message == "" {
@@ -49,17 +50,18 @@ func (d delivery) Observe(ctx context.Context, w Wanted) (Observed, error) {
 	return o, err
 }
 
-// Create and Update leave the Secret to deliver: by then the thing is in the
+// Create creates the resource. deliver writes the Secret once the resource is in the
 // state.
-func (d delivery) Create(ctx context.Context, w Wanted) error {
-	return d.change(ctx, w, d.Thing.Create)
+func (d delivery) Create(ctx context.Context, w catalog.Resource) error {
+	return d.change(ctx, w, d.Client.Create)
 }
 
-func (d delivery) Update(ctx context.Context, w Wanted) error {
-	return d.change(ctx, w, d.Thing.Update)
+// Update updates the resource, and leaves the Secret to deliver.
+func (d delivery) Update(ctx context.Context, w catalog.Resource) error {
+	return d.change(ctx, w, d.Client.Update)
 }
 
-func (d delivery) change(ctx context.Context, w Wanted, change func(context.Context, Wanted) error) error {
+func (d delivery) change(ctx context.Context, w catalog.Resource, change func(context.Context, catalog.Resource) error) error {
 	have, ours, err := d.read(ctx)
 	if err != nil {
 		return err
@@ -67,23 +69,23 @@ func (d delivery) change(ctx context.Context, w Wanted, change func(context.Cont
 	if have != nil && !ours && !d.adopt {
 		return d.taken()
 	}
-	w.Stored = have
+	w.Secrets = stored(have)
 	return change(ctx, w)
 }
 
-// deliver writes the connection into the Secret, if it is not there.
-func (d delivery) deliver(ctx context.Context, w Wanted) error {
+// deliver writes the connection into the Secret, unless the Secret holds it.
+func (d delivery) deliver(ctx context.Context, w catalog.Resource) error {
 	have, ours, err := d.read(ctx)
 	if err != nil {
 		return err
 	}
-	w.Stored = have
-	o, err := d.Thing.Observe(ctx, w)
+	w.Secrets = stored(have)
+	o, err := d.Client.Observe(ctx, w)
 	if err != nil || ours && holds(have, o.Connection) {
 		return err
 	}
 	if len(o.Connection) == 0 {
-		return fault.Errorf(fault.Invalid, "cannot write Secret %q: there is nothing to connect with", d.to)
+		return fault.Errorf(fault.Invalid, "cannot write Secret %q: the resource has no connection", d.to)
 	}
 	data := map[string]any{}
 	for k, v := range o.Connection {
@@ -100,15 +102,15 @@ func (d delivery) deliver(ctx context.Context, w Wanted) error {
 	return err
 }
 
-// Delete removes the thing, and then the Secret.
-func (d delivery) Delete(ctx context.Context, w Wanted) error {
-	if err := d.Thing.Delete(ctx, w); err != nil {
+// Delete deletes the resource, and then the Secret.
+func (d delivery) Delete(ctx context.Context, w catalog.Resource) error {
+	if err := d.Client.Delete(ctx, w); err != nil {
 		return err
 	}
 	return d.withdraw(ctx)
 }
 
-// withdraw removes the Secret, if it is ours.
+// withdraw deletes the Secret, if this resource wrote it.
 func (d delivery) withdraw(ctx context.Context) error {
 	_, ours, err := d.read(ctx)
 	if err != nil || !ours {
@@ -117,8 +119,8 @@ func (d delivery) withdraw(ctx context.Context) error {
 	return d.kube.Remove(ctx, secrets(), d.to)
 }
 
-// read is what the Secret holds, nil if there is none, and whether this resource
-// wrote it.
+// read returns the data of the Secret, nil if there is none, and whether this
+// resource wrote it.
 func (d delivery) read(ctx context.Context) (data map[string][]byte, ours bool, err error) {
 	obj, err := d.kube.Get(ctx, secrets(), d.to)
 	if fault.Is(err, fault.NotFound) {

@@ -1,13 +1,10 @@
 package managed
 
 import (
-	"context"
 	"slices"
 	"time"
 
-	"github.com/gorizond/koldun/internal/external"
-	"github.com/gorizond/koldun/internal/external/nodes"
-	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
@@ -20,8 +17,6 @@ type Kind struct {
 	Plural   string // of the CRD
 	Identity identity.Attributes
 	Needs    []connection.System
-	// Durations are fields where "60s" and "1m" mean the same.
-	Durations []string
 	// Ready is how long creating and updating wait until the thing is ready.
 	Ready time.Duration
 	// Owner says that the thing is known by a name of its own, which is the
@@ -51,7 +46,7 @@ type Kind struct {
 	// Shared things exist whoever made them: there is nothing to adopt.
 	Shared bool
 
-	open func(context.Context, *connection.Connections) (Thing, error)
+	entry catalog.Entry
 }
 
 // Kinds are all resources of outside things.
@@ -62,13 +57,13 @@ func Kinds() []Kind {
 const brief = 2 * time.Minute
 
 func bucketRow() Kind {
-	k := row("bucket", "buckets", []string{"bucket_name"}, openBucket, nil, connection.S3)
+	k := row("Bucket", "bucket", "buckets", "bucket_name")
 	k.Connects, k.Kept = true, []string{"versioning", "lifecycleRules", "tags", "policy"}
 	return k
 }
 
 func streamRow() Kind {
-	k := row("stream", "streams", []string{attrName}, openStream, nil, connection.NATS)
+	k := row("Stream", "stream", "streams", attrName)
 	k.About = "Destroying it deletes the stream with all its messages."
 	k.Connects, k.Kept = true, []string{"placement"}
 	k.Defaults = map[string]any{"discard": "old", "duplicateWindow": "2m", "replicas": int64(1)}
@@ -76,7 +71,7 @@ func streamRow() Kind {
 }
 
 func keyValueRow() Kind {
-	k := row("key_value", "keyvalues", []string{"bucket"}, openKeyValue, nil, connection.NATS)
+	k := row("KeyValue", "key_value", "keyvalues", "bucket")
 	k.About = "Destroying it deletes the bucket with all its keys."
 	k.Connects, k.Kept = true, []string{"history", "placement"}
 	k.Defaults = map[string]any{"replicas": int64(1)}
@@ -85,7 +80,7 @@ func keyValueRow() Kind {
 
 // consumerRow fixes what its CRD makes immutable by rules over all fields.
 func consumerRow() Kind {
-	k := row("consumer", "consumers", []string{"stream", attrName}, openConsumer, nil, connection.NATS)
+	k := row("Consumer", "consumer", "consumers", "stream", attrName)
 	k.Connects, k.Kept = true, []string{"ackWait", "maxAckPending", "replicas"}
 	k.Defaults = map[string]any{"deliverPolicy": "All", "ackPolicy": "Explicit", "replayPolicy": "Instant"}
 	k.Fixed = []string{"deliverPolicy", "ackPolicy", "replayPolicy", "startSequence", "startTime"}
@@ -97,9 +92,7 @@ func consumerRow() Kind {
 // entry: both are part of its identity, and left out they are what Koldun's
 // gateways read.
 func tokenRow() Kind {
-	k := row("token", "tokens", []string{attrName}, openToken, func(s *token.Spec, w Wanted) {
-		s.Owner, s.Stored = "terraform/"+w.Name, string(w.Stored[token.ConnectionKey])
-	}, connection.NATS)
+	k := row("Token", "token", "tokens", attrName)
 	k.About = "Destroying it ends the token at once."
 	k.Says = map[string]string{
 		"namespace": "Namespace that the token is of, for people who look at the registry. Left out, none.",
@@ -118,12 +111,12 @@ func tokenRow() Kind {
 }
 
 func recordRow() Kind {
-	return row("model_record", "modelrecords", []string{"namespace", attrName}, openModelRecord, nil, connection.NATS)
+	return row("ModelRecord", "model_record", "modelrecords", "namespace", attrName)
 }
 
 // artifactRow waits for files that Jobs make.
 func artifactRow() Kind {
-	k := row("model_artifact", "modelartifacts", []string{"url"}, openModelArtifact, nil, connection.S3)
+	k := row("ModelArtifact", "model_artifact", "modelartifacts", "url")
 	k.About = "Destroying it deletes the files: where others need them, look at them by the data source."
 	k.Ready, k.Shared = 6*time.Hour, true
 	return k
@@ -132,26 +125,21 @@ func artifactRow() Kind {
 // nodesRow labels nodes of the cluster that the provider is configured with. A
 // rule is there before its creation if nodes have labels of it.
 func nodesRow() Kind {
-	k := row("node_label_rule", "nodelabelrules", []string{attrName}, openNodes, func(s *nodes.Spec, w Wanted) {
-		s.Owner, s.Ending = "terraform/"+w.Name, w.Fresh
-	}, connection.Kubernetes)
+	k := row("NodeLabelRule", "node_label_rule", "nodelabelrules", attrName)
 	k.Owner = true
 	return k
 }
 
-func row[S, O any](name, plural string, id []string, open func(context.Context, *connection.Connections) (external.Client[S, O], error),
-	adapt func(*S, Wanted), needs ...connection.System,
-) Kind {
-	return Kind{
-		Name: name, Plural: plural, Identity: identity.Of(id...), Needs: needs, Durations: durations[S](), Ready: brief,
-		open: func(ctx context.Context, c *connection.Connections) (Thing, error) {
-			client, err := open(ctx, c)
-			if err != nil {
-				return nil, err
-			}
-			return erase(client, adapt), nil
-		},
+// row returns the resource of a kind of the catalog, which is identified by
+// attributes.
+func row(kind, name, plural string, id ...string) Kind {
+	k := Kind{Name: name, Plural: plural, Identity: identity.Of(id...), Ready: brief}
+	for _, e := range catalog.Entries() {
+		if e.Kind == kind {
+			k.entry, k.Needs = e, []connection.System{connection.System(e.System)}
+		}
 	}
+	return k
 }
 
 // load reads the kind's CRD.
@@ -161,8 +149,9 @@ func (k Kind) load() (*crd.Kind, error) {
 		return nil, err
 	}
 	c.Spec.Fields = slices.DeleteFunc(c.Spec.Fields, func(f *crd.Field) bool { return slices.Contains(k.Omit, f.Name) })
+	durations := k.entry.Durations()
 	for _, f := range c.Spec.Fields {
-		f.Duration = slices.Contains(k.Durations, f.Name)
+		f.Duration = slices.Contains(durations, f.Name)
 		if f.Elem != nil {
 			f.Elem.Duration = f.Duration
 		}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -42,10 +44,10 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 // read looks at the thing and takes what it sees into the object. At first
 // nothing but the name is known, and what is seen is what is wanted. A thing
 // that is gone is an error of kind NotFound.
-func (w *work) read(ctx context.Context, first bool) (Observed, error) {
+func (w *work) read(ctx context.Context, first bool) (catalog.Observation, error) {
 	if first {
-		if err := w.see(ctx, true); err != nil {
-			return Observed{}, err
+		if err := w.see(ctx, external.AllFields); err != nil {
+			return catalog.Observation{}, err
 		}
 	}
 	o, err := w.look(ctx)
@@ -53,7 +55,7 @@ func (w *work) read(ctx context.Context, first bool) (Observed, error) {
 		err = fault.Errorf(fault.NotFound, "%s", o.Message)
 	}
 	if err == nil && !first {
-		err = w.see(ctx, false)
+		err = w.see(ctx, external.SpecFields)
 	}
 	return o, err
 }

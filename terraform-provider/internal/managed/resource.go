@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
@@ -32,7 +33,7 @@ var (
 	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
 )
 
-// Resources are the constructors of all resources of outside things.
+// Resources returns the constructors of all resources of managed kinds.
 func Resources(check *preflight.Checker) []func() resource.Resource {
 	var out []func() resource.Resource
 	for _, k := range Kinds() {
@@ -44,25 +45,28 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 	return out
 }
 
-// open connects to what the kind needs, for one resource.
-func (r *Resource) open(ctx context.Context, o tfschema.Object, d *diag.Diagnostics) Thing {
+// open opens the client of one resource.
+func (r *Resource) open(ctx context.Context, o tfschema.Object, d *diag.Diagnostics) catalog.Client {
 	if !r.Connected(d) {
 		return nil
 	}
-	t, err := r.kind.open(ctx, r.Connections)
+	c, err := r.kind.entry.Open(ctx, r.Connections)
+	if err == nil {
+		c = client{c}
+	}
 	if err == nil && !o[attrWrite].IsNull() && r.kind.Connects {
-		t, err = r.delivered(t, o)
+		c, err = r.delivered(c, o)
 	}
 	if err != nil {
 		d.AddError("Cannot connect", err.Error())
 		return nil
 	}
-	return t
+	return c
 }
 
-// delivered is a thing whose connection is kept in the Secret that the object
-// names.
-func (r *Resource) delivered(t Thing, o tfschema.Object) (Thing, error) {
+// delivered returns a client that keeps the connection in the Secret that the
+// object names.
+func (r *Resource) delivered(c catalog.Client, o tfschema.Object) (catalog.Client, error) {
 	to, err := tfschema.Unpack(o[attrWrite])
 	if err != nil {
 		return nil, err
@@ -72,20 +76,20 @@ func (r *Resource) delivered(t Thing, o tfschema.Object) (Thing, error) {
 		return nil, err
 	}
 	return delivery{
-		Thing: t, kube: k, writer: r.Type() + "/" + r.id(o), adopt: r.Connections.Settings.Adopt,
+		Client: c, kube: k, writer: r.Type() + "/" + r.id(o), adopt: r.Connections.Settings.Adopt,
 		to: kube.Key{Namespace: cmp.Or(to.Text("namespace"), r.Connections.Namespace()), Name: to.Text("name")},
 	}, nil
 }
 
-// id is what people know the thing by: the import id.
+// id is the import id of the resource.
 func (r *Resource) id(o tfschema.Object) string { return r.kind.Identity.ID(o) }
 
-// at is the attribute that names the thing.
+// at is the attribute that names the external resource.
 func (r *Resource) at() path.Path { return path.Root(r.kind.Identity.Parts[0]) }
 
-// fail reports what happened while doing something to the thing.
+// fail adds the error of an operation on the external resource.
 func (r *Resource) fail(d *diag.Diagnostics, verb string, o tfschema.Object, err error) {
-	if o[attrWrite].IsNull() { // otherwise it may be of the cluster
+	if o[attrWrite].IsNull() { // otherwise the error may be one of the cluster
 		err = connection.Advise(r.kind.Needs[0], err)
 	}
 	r.Fail(d, verb, r.at(), r.id(o), err)

@@ -7,18 +7,22 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// A work is one resource being worked on.
+// A work is one operation on one resource.
 type work struct {
 	kind   Kind
 	crd    *crd.Kind
 	typ    tftypes.Type
 	object tfschema.Object
-	thing  Thing
+	client catalog.Client
+	// status is what the state holds of it: status.atProvider.
+	status map[string]any
 }
 
 func (r *Resource) begin(ctx context.Context, raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {
@@ -35,52 +39,88 @@ func (r *Resource) begin(ctx context.Context, raw tftypes.Value, d *diag.Diagnos
 		r.Broken(d, "read", err)
 		return nil, false
 	}
-	w.thing = r.open(ctx, w.object, d)
-	return w, w.thing != nil
+	if err := w.remember(w.object); err != nil {
+		r.Broken(d, "read", err)
+		return nil, false
+	}
+	w.client = r.open(ctx, w.object, d)
+	return w, w.client != nil
 }
 
-// wanted is what the attributes say. The digest of a generated secret is told,
-// not wanted.
-func (w *work) wanted() (Wanted, error) {
+// remember takes the status over that an object holds, as far as it is known.
+func (w *work) remember(o tfschema.Object) error {
+	v, ok := o[attrStatus]
+	if !ok || v.IsNull() || !v.IsKnown() {
+		return nil
+	}
+	status, err := tfschema.Unpack(v)
+	if err == nil {
+		w.status, err = status.Known(w.crd.Status)
+	}
+	return err
+}
+
+// continued returns a resource with the status that the state holds: a plan does
+// not know its status yet.
+func (w *work) continued(state tftypes.Value, want catalog.Resource) (catalog.Resource, error) {
+	o, err := tfschema.Unpack(state)
+	if err == nil {
+		err = w.remember(o)
+	}
+	if w.status != nil {
+		want.Status = w.status
+	}
+	return want, err
+}
+
+// wanted returns the resource that the attributes describe. The digest of a
+// generated secret is observed, not wanted.
+func (w *work) wanted() (catalog.Resource, error) {
 	spec, err := w.object.Known(w.crd.Spec)
 	if generates(w.object) {
 		delete(spec, w.kind.Digest)
 	}
-	out := Wanted{Spec: spec}
+	out := catalog.Resource{Spec: spec, Secrets: stored(nil)}
+	if w.status != nil {
+		out.Status = w.status
+	}
 	if w.kind.Owner {
-		out.Name = w.object.Text(attrName)
+		out.Owner = "terraform/" + w.object.Text(attrName)
 	}
 	return out, err
 }
 
-// look observes the thing as the attributes have it.
-func (w *work) look(ctx context.Context) (Observed, error) {
+// look observes the external resource that the attributes describe.
+func (w *work) look(ctx context.Context) (catalog.Observation, error) {
 	want, err := w.wanted()
 	if err != nil {
-		return Observed{}, err
+		return catalog.Observation{}, err
 	}
-	return w.thing.Observe(ctx, want)
+	return w.client.Observe(ctx, want)
 }
 
-// see takes into the object how the thing is, as far as anybody can tell. With
-// all, also what the object does not speak of. What is gone is an error of kind
-// NotFound.
-func (w *work) see(ctx context.Context, all bool) error {
+// see takes the configuration of the external resource into the object, as far as
+// its client can view it. Errors: NotFound.
+func (w *work) see(ctx context.Context, scope external.Scope) error {
 	want, err := w.wanted()
 	if err != nil {
 		return err
 	}
-	seen, err := w.thing.View(ctx, want, all)
+	raw, err := w.client.View(ctx, want, scope)
+	if err != nil {
+		return err
+	}
+	seen, err := decode(raw)
 	if err != nil {
 		return err
 	}
 	if seen == nil {
-		// Nobody can tell: it is as it was, and by default at first.
-		seen = want.Spec
+		// The client cannot view it: it is as it was, and by default at first.
+		seen, _ = want.Spec.(map[string]any)
 	}
 	for _, f := range w.crd.Spec.Fields {
 		now := seen[f.Name]
-		if now == nil && all && f.Kept {
+		if now == nil && scope == external.AllFields && f.Kept {
 			now = none(f)
 		}
 		v, err := tfschema.Merge(f, w.object[f.Attribute], now, tfschema.Whole)
@@ -92,8 +132,8 @@ func (w *work) see(ctx context.Context, all bool) error {
 	return nil
 }
 
-// none is what a kept field is of which a thing has nothing: the configuration
-// may say so, or leave it out.
+// none returns the value of a kept field that the external resource does not have:
+// the configuration may give it, or leave the field out.
 func none(f *crd.Field) any {
 	switch {
 	case f.Type == crd.String && f.Empty && !f.Duration:
@@ -110,7 +150,7 @@ func none(f *crd.Field) any {
 	return nil
 }
 
-// fill tells what the plan has left to the thing.
+// fill sets the attributes that the plan leaves to the external resource.
 func (w *work) fill(ctx context.Context) error {
 	var open []string
 	for _, f := range w.crd.Spec.Fields {
@@ -124,7 +164,7 @@ func (w *work) fill(ctx context.Context) error {
 	now := *w
 	now.object = maps.Clone(w.object)
 	now.forget()
-	if err := now.see(ctx, false); err != nil && !fault.Is(err, fault.NotFound) {
+	if err := now.see(ctx, external.SpecFields); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
 	for _, a := range open {
@@ -133,7 +173,7 @@ func (w *work) fill(ctx context.Context) error {
 	return nil
 }
 
-// forget makes null what is not known yet.
+// forget sets attributes to null that are not known yet.
 func (w *work) forget() {
 	for a, v := range w.object {
 		if !v.IsFullyKnown() {
@@ -142,11 +182,14 @@ func (w *work) forget() {
 	}
 }
 
-// state is the work's object with what was observed.
-func (w *work) state(o Observed) (tftypes.Value, error) {
+// state returns the object with the observation.
+func (w *work) state(o catalog.Observation) (tftypes.Value, error) {
 	now := work{object: maps.Clone(w.object)}
 	now.forget()
-	status := o.Status
+	status, err := decode(o.Status)
+	if err != nil {
+		return tftypes.Value{}, err
+	}
 	if status == nil {
 		status = map[string]any{}
 	}

@@ -12,11 +12,9 @@ import (
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/logging"
 	"github.com/go-logr/logr"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/gorizond/koldun/internal/waittest"
-	"github.com/gorizond/koldun/provider/kinds"
 	"github.com/gorizond/koldun/provider/manager"
 	"github.com/gorizond/koldun/test/cluster"
 )
@@ -60,7 +58,7 @@ func (s *Shared) start(ctx context.Context, c *cluster.Cluster) error {
 	// Not the context of this test: others use the controllers.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m, err := manager.New(ctx, c.Config(), manager.Options{
-		Log: logging.NewNopLogger(), Kinds: kinds.All(typedcorev1.NewForConfigOrDie(c.Config()).Nodes()), PollInterval: time.Hour, MaxReconciles: 100, Metrics: "0",
+		Log: logging.NewNopLogger(), PollInterval: time.Hour, MaxReconciles: 100, Metrics: "0",
 	})
 	if err != nil {
 		cancel()

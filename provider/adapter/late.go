@@ -10,45 +10,42 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// wanted is the spec of a managed resource for a thing that may exist. What
-// spec.forProvider leaves out is what the thing has, if the kind says so; late
-// reports that it was written there as well.
-func (c *client[M, S, O]) wanted(ctx context.Context, m M) (s S, late bool, err error) {
-	s, err = c.spec(ctx, m)
-	viewer, ok := c.outer.(external.Viewer[S])
-	if err != nil || !ok || !c.kind.Keeps {
-		return s, false, err
+// wanted returns the managed resource for an external resource that may exist.
+// If the kind is late initialized, fields that spec.forProvider leaves out have
+// the values of the external resource; late reports whether they were written to
+// spec.forProvider as well.
+func (c *client) wanted(ctx context.Context, m managedResource) (r catalog.Resource, late bool, err error) {
+	r = c.resource(m)
+	if !c.kind.LateInitialize || !c.outer.CanView() {
+		return r, false, nil
 	}
-	seen, err := viewer.View(ctx, s, false)
+	seen, err := c.outer.View(ctx, r, external.SpecFields)
 	if fault.Is(err, fault.NotFound) {
-		return s, false, nil
+		return r, false, nil
 	}
 	if err != nil {
-		return s, false, err
+		return r, false, err
 	}
-	parameters, _ := c.kind.Fields(m)
-	given, err := fields(parameters)
+	given, err := fields(r.Spec)
 	if err != nil {
-		return s, false, err
+		return r, false, err
 	}
 	found, err := fields(seen)
 	if err != nil {
-		return s, false, err
+		return r, false, err
 	}
 	if !fill(given, found) {
-		return s, false, nil
+		return r, false, nil
 	}
-	var whole S
-	if err := Convert(given, &whole); err != nil {
-		return s, false, err
-	}
+	r.Spec = given
 	if !allows(m, xpv2.ManagementActionLateInitialize) {
-		return whole, false, nil
+		return r, false, nil
 	}
-	return whole, true, Convert(given, parameters)
+	return r, true, catalog.Decode(given, m.GetForProvider())
 }
 
 // allows reports whether the management policies of a resource include an action.
@@ -57,7 +54,8 @@ func allows(m resource.Managed, action xpv2.ManagementAction) bool {
 	return slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, action)
 }
 
-// fields of a value, by their JSON names. Numbers keep all their digits.
+// fields returns the fields of a value by their JSON names. Numbers keep all
+// their digits.
 func fields(v any) (map[string]any, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -72,9 +70,9 @@ func fields(v any) (map[string]any, error) {
 	return out, nil
 }
 
-// fill gives an object the fields that it leaves out and another one has, and
-// reports whether there were any. Objects in lists of the same length are
-// filled one by one; any other value that is there is somebody's choice.
+// fill adds to an object the fields that it leaves out and another one has, and
+// reports whether there were any. It fills objects in lists of the same length
+// one by one, and keeps any other value.
 func fill(to, from map[string]any) bool {
 	filled := false
 	for key, value := range from {

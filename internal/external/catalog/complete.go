@@ -1,0 +1,108 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/gorizond/koldun/internal/external/demand"
+	"github.com/gorizond/koldun/internal/external/hubrevision"
+	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/external/pool"
+	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/external/tokenset"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// completeDemand adds the sessions that were listed before.
+func completeDemand(_ context.Context, r Resource, s *demand.Spec) error {
+	var before demand.Status
+	err := r.previous(&before)
+	s.Known = before.Sessions
+	return err
+}
+
+// completePool adds the members that were observed before.
+func completePool(_ context.Context, r Resource, s *pool.Spec) error {
+	s.ID = r.ID
+	return r.previous(&s.Known)
+}
+
+// completeRevision adds the token of the hub, and the commit that the same
+// revision was resolved to before.
+func completeRevision(ctx context.Context, r Resource, s *hubrevision.Spec) error {
+	var before hubrevision.Status
+	if err := r.previous(&before); err != nil {
+		return err
+	}
+	if before.Source == s.Source && before.Revision == s.Revision {
+		s.Commit = before.Commit
+	}
+	if s.TokenSecretRef == nil || r.Deleting {
+		return nil
+	}
+	secret, err := r.Secrets.Secret(ctx, s.TokenSecretRef.Name)
+	if err != nil {
+		return err
+	}
+	if s.Token = string(secret.Data["token"]); s.Token == "" {
+		return fault.Errorf(fault.Invalid, "cannot use Secret %q: it has no key \"token\"", secret.Name)
+	}
+	return nil
+}
+
+// completeArtifact adds the value for which the files were verified before.
+func completeArtifact(_ context.Context, r Resource, s *modelartifact.Spec) error {
+	var before modelartifact.Status
+	err := r.previous(&before)
+	s.Verified = before.Verified
+	return err
+}
+
+// completeRule adds the owner of the labels.
+func completeRule(_ context.Context, r Resource, s *nodes.Spec) error {
+	s.Owner, s.Ending = r.Owner, r.Creating
+	return nil
+}
+
+// completeToken adds the Secret that holds the token, or the generated token
+// that the connection Secret holds.
+func completeToken(ctx context.Context, r Resource, s *token.Spec) error {
+	s.Owner, s.Namespace = r.Owner, cmp.Or(s.Namespace, r.Namespace)
+	if r.Deleting {
+		return nil // the entries are found by the owner
+	}
+	if s.SecretRef != nil {
+		secret, err := r.Secrets.Secret(ctx, s.SecretRef.Name)
+		if fault.Is(err, fault.NotFound) {
+			return nil // the client revokes the token
+		}
+		if err != nil {
+			return err
+		}
+		held := token.Secret(secret)
+		s.Secret = &held
+		return nil
+	}
+	if s.SHA256 != "" {
+		return nil
+	}
+	stored, err := r.Secrets.Stored(ctx)
+	s.Stored = string(stored[token.ConnectionKey])
+	return err
+}
+
+// completeTokens adds the Secrets that hold the tokens.
+func completeTokens(ctx context.Context, r Resource, s *tokenset.Spec) error {
+	s.Owner, s.Namespace = r.Owner, cmp.Or(s.Namespace, r.Namespace)
+	if r.Deleting {
+		return nil
+	}
+	secrets, err := r.Secrets.Labelled(ctx)
+	for _, secret := range secrets {
+		if token.Truthy(secret.Labels[token.LabelSecret]) {
+			s.Secrets = append(s.Secrets, token.Secret(secret))
+		}
+	}
+	return err
+}

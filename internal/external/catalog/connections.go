@@ -1,0 +1,91 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/hubrevision"
+	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/objectstore"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+// A System is what the external resources of a kind are on.
+type System string
+
+// The systems.
+const (
+	NATS       System = "nats"
+	S3         System = "s3"
+	Hub        System = "hub"
+	Kubernetes System = "kubernetes"
+)
+
+// Connections reach the systems for one managed resource. A connection is opened
+// when it is first needed. Methods are safe for concurrent use and return errors
+// with a fault kind: NotFound if the system is not configured, Unsupported if the
+// program never connects to it.
+type Connections interface {
+	// NATS returns the connection, and its settings as the environment variables
+	// of a workload.
+	NATS(ctx context.Context) (*bus.Bus, map[string][]byte, error)
+	// Shared returns what all clients on that connection to NATS share.
+	Shared(ctx context.Context) (*Shared, error)
+	// S3 returns the client of the object store and its settings.
+	S3(ctx context.Context) (*s3.Client, s3store.Config, error)
+	// Hub returns the client of a hub. An empty endpoint is the default hub, an
+	// empty token the default token of that hub.
+	Hub(ctx context.Context, endpoint, token string) (hubrevision.Hub, error)
+	// Nodes returns the client of the cluster's nodes.
+	Nodes(ctx context.Context) (*nodes.Client, error)
+	// Verifier verifies model artifacts in the background. Nil: Observe verifies
+	// them and blocks until it is done.
+	Verifier() *modelartifact.Verifier
+}
+
+// Secrets reads the Secrets that belong to one managed resource.
+type Secrets interface {
+	// Secret returns a Secret of the resource's namespace. Errors: NotFound.
+	Secret(ctx context.Context, name string) (external.Secret, error)
+	// Labelled returns the Secrets of the resource's namespace that have the label
+	// token.LabelSecret, whatever its value.
+	Labelled(ctx context.Context) ([]external.Secret, error)
+	// Stored returns the data of the Secret that holds the connection of the
+	// resource. It is empty if there is none.
+	Stored(ctx context.Context) (map[string][]byte, error)
+}
+
+// stores opens stores through the connection to the object store.
+func stores(c Connections) modelartifact.Stores {
+	return func(ctx context.Context, url string) (objectstore.Store, error) {
+		ref, err := modelref.Parse(url)
+		if err != nil || ref.Scheme != modelref.S3 {
+			return nil, fault.Errorf(fault.Invalid, "cannot open store %q: write s3://BUCKET/PREFIX", url)
+		}
+		client, _, err := c.S3(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s3store.New(client, ref.Bucket, ref.Path)
+	}
+}
+
+// reports reads the progress of Jobs.
+func reports(c Connections) modelartifact.Reports {
+	return func(ctx context.Context, key string) (progress.Report, error) {
+		b, _, err := c.NATS(ctx)
+		if err != nil {
+			return progress.Report{}, err
+		}
+		r, err := registry.Progress(b).Get(ctx, key)
+		return r.Value, err
+	}
+}

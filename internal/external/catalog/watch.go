@@ -1,0 +1,81 @@
+package catalog
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/external/feed"
+	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/progress"
+)
+
+// A server publishes advisories of streams and consumers that are created,
+// changed and deleted (docs.nats.io, "JetStream advisories"). The last token of
+// the subject is the name of the stream or consumer.
+const (
+	streamAdvisories   = "$JS.EVENT.ADVISORY.STREAM.*.*"
+	consumerAdvisories = "$JS.EVENT.ADVISORY.CONSUMER.*.*.*"
+)
+
+// watchAdvisories watches streams or consumers by their names.
+func watchAdvisories(ctx context.Context, c Connections, subject string, names ...string) (Watch, error) {
+	return watchSubject(ctx, c, subject, func(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }, names...)
+}
+
+// watchKey watches one key of a key-value bucket.
+func watchKey(ctx context.Context, c Connections, bucket, key string) (Watch, error) {
+	return watchSubject(ctx, c, writes(bucket), keyOf(bucket), key)
+}
+
+// watchSubject returns a Watch that calls changed at once, for changes since the
+// last Observe, and for each message on a subject whose topic is one of the given
+// topics.
+func watchSubject(ctx context.Context, c Connections, subject string, topic func(string) string, topics ...string) (Watch, error) {
+	shared, err := c.Shared(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, changed func()) error {
+		news, stop, err := shared.Follow(subject, topic, topics...)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		changed()
+		feed.Each(ctx, news, changed)
+		return nil
+	}, nil
+}
+
+// watchArtifact watches the Job that makes the files, if the spec names one.
+func watchArtifact(ctx context.Context, c Connections, s modelartifact.Spec) (Watch, error) {
+	if s.ProgressKey == "" {
+		return nil, nil
+	}
+	shared, err := c.Shared(ctx)
+	if err != nil {
+		return nil, err
+	}
+	read := reports(c)
+	return func(ctx context.Context, changed func()) error {
+		news, stop, err := shared.Follow(writes(names.ProgressBucket), keyOf(names.ProgressBucket), s.ProgressKey)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return modelartifact.Watch(ctx, news, func(ctx context.Context) (progress.Report, error) { return read(ctx, s.ProgressKey) }, changed)
+	}, nil
+}
+
+// bucketStream returns the stream that backs a key-value bucket.
+func bucketStream(bucket string) string { return "KV_" + bucket }
+
+// writes returns the subjects that writes of keys are published on.
+func writes(bucket string) string { return "$KV." + bucket + ".>" }
+
+// keyOf returns the key of a subject of the bucket.
+func keyOf(bucket string) func(subject string) string {
+	prefix := "$KV." + bucket + "."
+	return func(subject string) string { return strings.TrimPrefix(subject, prefix) }
+}

@@ -1,0 +1,103 @@
+// Package connection resolves how managed resources reach NATS, object stores and
+// hubs, and keeps the connections: one for all resources that name the same
+// endpoint and credentials, closed when the last of them is gone or uses another.
+package connection
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/hub"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/provider/requeue"
+)
+
+const (
+	// The reconciler tries again by itself: two attempts reveal an outage soon.
+	hubAttempts = 2
+	hubMaxWait  = 10 * time.Second
+)
+
+// A Pool keeps the connections of all managed resources. It is safe for
+// concurrent use.
+type Pool struct {
+	configs  client.Reader
+	secrets  *Secrets
+	tracker  *requeue.Tracker
+	nodes    *nodes.Client
+	verifier *modelartifact.Verifier
+	lines    *shared[bus.Config, *Line]
+	stores   *shared[s3store.Config, *store]
+	hubs     *shared[hubAccess, *library]
+}
+
+// NewPool returns a Pool that reads ProviderConfigs from configs. of is the client
+// of the cluster's nodes. Close has to be called once.
+func NewPool(configs client.Reader, secrets *Secrets, tracker *requeue.Tracker, of *nodes.Client) *Pool {
+	p := &Pool{configs: configs, secrets: secrets, tracker: tracker, nodes: of, verifier: modelartifact.NewVerifier()}
+	p.lines = newShared(func(c bus.Config) *Line {
+		return newLine(c, func() { tracker.Enqueue(p.lines.owners(c)...) })
+	}, (*Line).close)
+	p.stores = newShared(openStore, func(*store) {})
+	p.hubs = newShared(openLibrary, func(*library) {})
+	return p
+}
+
+// Close ends the verifications, and closes all connections.
+func (p *Pool) Close() {
+	p.verifier.Close()
+	p.lines.releaseAll()
+	p.stores.releaseAll()
+	p.hubs.releaseAll()
+}
+
+// Release releases the connections of a managed resource.
+func (p *Pool) Release(owner requeue.Key) {
+	p.tracker.Forget(owner)
+	p.lines.release(owner)
+	p.stores.release(owner)
+	p.hubs.release(owner)
+}
+
+// Open counts the connections to NATS, object stores and hubs.
+func (p *Pool) Open() (nats, s3, hubs int) { return p.lines.len(), p.stores.len(), p.hubs.len() }
+
+// For returns the Set of a managed resource with a reference to a ProviderConfig.
+func (p *Pool) For(owner requeue.Key, ref *xpv2.ProviderConfigReference) *Set {
+	return &Set{pool: p, owner: owner, resolver: resolver{
+		configs: p.configs, secrets: p.secrets, config: KeyOf(owner.Namespace, ref),
+		read: func(object requeue.Key) { p.tracker.Read(owner, object) },
+	}}
+}
+
+// A store is an S3 client, or why there is none.
+type store struct {
+	client *s3.Client
+	err    error
+}
+
+func openStore(cfg s3store.Config) *store {
+	client, err := s3store.NewClient(context.Background(), cfg)
+	return &store{client, err}
+}
+
+// A library is a hub's client, or why there is none.
+type library struct {
+	client *hub.Client
+	err    error
+}
+
+// hubAccess tells clients of hubs apart.
+type hubAccess struct{ endpoint, token string }
+
+func openLibrary(a hubAccess) *library {
+	client, err := hub.New(hub.Config{Endpoint: a.endpoint, Token: a.token, Attempts: hubAttempts, MaxWait: hubMaxWait})
+	return &library{client, err}
+}
