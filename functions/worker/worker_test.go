@@ -1,0 +1,31 @@
+package worker_test
+
+import (
+	"testing"
+
+	"github.com/gorizond/koldun/functions/composetest"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/worker"
+)
+
+const meta = "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: w, namespace: ns, generation: 3}\n"
+
+func TestWorker(t *testing.T) {
+	composetest.Table(t, worker.Compose, map[string]composetest.Case{
+		"One":     {Composite: meta + "spec: {image: dllama}", Reason: reason.WorkersStarting, Says: "its 1 workers"},
+		"NoImage": {Composite: meta + "spec: {}", Reason: reason.TopologyInvalid, Says: "name an image of distributed-llama: the embedded engine has no workers"},
+		"Several": {
+			Composite: meta + "spec: {image: dllama, replicas: 3, nThreads: 8, args: [--a, b], rootRef: r, rootCIDRs: [10.0.0.0/8], imagePullPolicy: Never, resources: {limits: {memory: 1Gi}}, scheduling: {nodeSelector: {a: b}}}",
+			Observed:  map[string]string{"workers": "status: {readyReplicas: 2}"}, Reason: reason.WorkersStarting, Says: "3 workers",
+		},
+		"AllReady":      {Composite: meta + "spec: {image: dllama, replicas: 2}", Observed: map[string]string{"workers": "status: {readyReplicas: 2}"}, Reason: reason.Available, Says: "2 workers"},
+		"MoreThanAsked": {Composite: meta + "spec: {image: dllama, replicas: 1}", Observed: map[string]string{"workers": "status: {readyReplicas: 2}"}, Reason: reason.Available},
+		"OldGeneration": {Composite: meta + "spec: {image: dllama, replicas: 2}", Observed: map[string]string{"workers": "metadata: {generation: 2}\nstatus: {readyReplicas: 2, observedGeneration: 1}"}, Reason: reason.WorkersStarting},
+		"None":          {Composite: meta + "spec: {image: dllama, replicas: 0}", Reason: reason.Idle},
+		"Legacy":        {Composite: meta + "spec: {image: dllama, modelRef: m, slot: 1, cacheSpec: {bucket: b}, nats: {url: 'nats://h'}}", Reason: reason.WorkersStarting},
+	})
+}
+
+func TestWorkerWithoutNamespaceIsRefused(t *testing.T) {
+	composetest.Refuses(t, worker.Compose, "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: w}\nspec: {image: i}")
+}
