@@ -1,0 +1,177 @@
+package dllama_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/functions/composetest"
+	"github.com/gorizond/koldun/functions/dllama"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	meta = "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: ns, generation: 3}\n"
+	ref  = "modelRef: {name: m}"
+
+	files  = "url: s3://b/x, bucket: b, modelFile: a.m, tokenizerFile: a.t, weights: q40, sizeBytes: 1, size: 1 B"
+	header = ", shape: {arch: llama, dim: 4096, hiddenDim: 14336, layers: 32, heads: 32, kvHeads: 8, headDim: 128, vocabSize: 128256, seqLen: 131072, weights: q40}"
+	short  = ", shape: {arch: llama, dim: 64, hiddenDim: 64, layers: 1, heads: 2, kvHeads: 2, headDim: 32, vocabSize: 64, seqLen: 2048, weights: q40}"
+	served = "status: {artifact: {model: ns/m, " + files + "}}\n"
+)
+
+func model(spec, artifact string) string {
+	return "metadata: {name: m, namespace: ns}\nspec: {" + spec + "}\nstatus: {outputPVCName: claim, artifact: {" + artifact + "}}"
+}
+
+func with(manifests ...string) map[string][]string {
+	return map[string][]string{"model": manifests, "ingresses": {}, "namesake": {}}
+}
+
+func TestDllama(t *testing.T) {
+	connected := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready}
+	running := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod}
+	plain := with(model("", files))
+	group := "rootImage: dllama, " + ref
+	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
+		"NoModel":           {Composite: meta + "spec: {}", Reason: reason.ModelNotFound, Says: "Neither"},
+		"ModelUnread":       {Composite: meta + "spec: {" + ref + "}", Reason: reason.ModelPending},
+		"ModelAbsent":       {Composite: meta + "spec: {" + ref + "}", Required: with(), Reason: reason.ModelNotFound, Says: `"m" does not exist in namespace "ns"`},
+		"ModelAbsentServed": {Composite: meta + "spec: {" + ref + "}\n" + served, Required: with(), Observed: running, Reason: reason.ModelNotFound},
+		"ModelUnreadServed": {Composite: meta + "spec: {" + ref + "}\n" + served, Observed: running, Reason: reason.Available},
+		"OtherServed":       {Composite: meta + "spec: {modelRef: {name: other}}\n" + served, Observed: running, Reason: reason.ModelPending},
+		"ModelPending":      {Composite: meta + "spec: {" + ref + "}", Required: with("metadata: {name: m}\nstatus: {conditions: [{type: Serving, status: 'False', reason: Downloading, message: 3 %}]}"), Reason: reason.ModelPending},
+		"ModelFailed":       {Composite: meta + "spec: {" + ref + "}", Required: with("metadata: {name: m}\nstatus: {conditions: [{type: Serving, status: 'False', reason: DownloadFailed, message: disk full}]}"), Reason: reason.ModelFailed, Says: "disk full"},
+
+		"Connections":        {Composite: meta + "spec: {" + ref + "}", Required: plain, Reason: reason.ConnectionPending},
+		"ConnectionsRunning": {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.Available},
+		"Starting":           {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: connected, Reason: reason.RootStarting, Says: "a.m"},
+		"Ready":              {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: running, Reason: reason.Available, Says: "ns/m is served on 1 node"},
+		"OfSession":          {Composite: strings.Replace(meta, "generation: 3", "labels: {koldun.gorizond.io/session: s}, annotations: {koldun.gorizond.io/session-key: ns_m_0123456789abcdef}", 1) + "spec: {" + ref + "}", Required: plain, Observed: running, Reason: reason.Available},
+		"NATSInvalid":        {Composite: meta + "spec: {" + ref + ", nats: {url: 'http://h'}}", Required: plain, Reason: reason.ConnectionInvalid, Says: "spec.nats"},
+		"NATSInvalidRunning": {Composite: meta + "spec: {" + ref + ", nats: {url: 'http://h'}}", Required: plain, Observed: running, Reason: reason.ConnectionInvalid},
+
+		"Inline":        {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, pipProxy: x}}", Reason: reason.ModelPending},
+		"InlineReady":   {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, nats: {url: 'nats://h'}}}", Observed: map[string]string{"runners": composetest.Ready, "root": composetest.OnePod, "model": "metadata: {name: d}\nstatus: {conditions: [{type: Serving, status: 'True', reason: Available}], artifact: {" + files + "}}"}, Reason: reason.Available},
+		"InlineExposed": {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, expose: {allowAnonymous: true}}", Reason: reason.ModelPending},
+
+		"Exposed":         {Composite: meta + "spec: {" + ref + ", expose: {service: {port: 80}, route: {host: h}}, nats: {url: 'nats://h'}}", Required: plain, Reason: reason.GatewayStarting, Says: "tells more"},
+		"ExposedFailed":   {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {conditions: [{type: Serving, status: 'False', reason: ConnectionInvalid, message: no servers}]}"}, Reason: reason.GatewayStarting, Says: "no servers"},
+		"ExposedAdmitted": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready}, Reason: reason.RootStarting},
+		"ExposedStarting": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready, "root": composetest.OnePod}, Reason: reason.GatewayStarting},
+		"ExposedReady":    {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s, url: 'http://h/v1', conditions: [{type: Serving, status: 'True', reason: Available}]}", "bucket": composetest.Ready, "root": composetest.OnePod}, Reason: reason.Available},
+
+		"Foreign":         {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: plain, Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "record": composetest.Ready, "root": composetest.OnePod}, Reason: reason.Available, Says: "other/m"},
+		"ForeignMember":   {Composite: strings.Replace(meta, "generation: 3", "labels: {koldun.gorizond.io/session: s}", 1) + "spec: {modelRef: {name: m, namespace: other}, expose: {}}", Required: plain, Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.GatewayStarting},
+		"Namesake":        {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: map[string][]string{"model": {model("", files)}, "namesake": {model("", files)}}, Reason: reason.ModelFailed, Says: "rename one"},
+		"NamesakeRunning": {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: map[string][]string{"model": {model("", files)}, "namesake": {model("", files)}}, Observed: running, Reason: reason.ModelFailed},
+
+		"PVC":               {Composite: meta + "spec: {" + ref + ", delivery: pvc}", Required: plain, Observed: running, Reason: reason.Available},
+		"VolumeOnly":        {Composite: meta + "spec: {" + ref + "}", Required: with(model("", strings.Replace(files, "url: s3://b/x, ", "", 1))), Observed: running, Reason: reason.Available},
+		"VolumeOnlyFetched": {Composite: meta + "spec: {" + ref + ", delivery: fetch}", Required: with(model("", strings.Replace(files, "url: s3://b/x, ", "", 1))), Reason: reason.DeliveryImpossible, Says: "use pvc"},
+		"NoVolume":          {Composite: meta + "spec: {" + ref + ", delivery: csi}", Required: with(strings.Replace(model("", files), "outputPVCName: claim, ", "", 1)), Reason: reason.DeliveryImpossible, Says: "spec.pv"},
+		"ForeignVolume":     {Composite: meta + "spec: {modelRef: {name: m, namespace: other}, delivery: pvc}", Required: plain, Reason: reason.DeliveryImpossible, Says: `"other"`},
+		"ForeignStore":      {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(model("", files+", providerConfigRef: {kind: ProviderConfig, name: p}")), Reason: reason.DeliveryImpossible, Says: "ClusterProviderConfig"},
+		"ForeignSharedStore": {
+			Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(model("", files+", providerConfigRef: {kind: ClusterProviderConfig, name: p}")), Reason: reason.ConnectionPending,
+		},
+
+		"EmbeddedOnTwo":    {Composite: meta + "spec: {" + ref + ", nodes: 2}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.nodes: the embedded engine runs on 1 node, not on 2: use 1, or name an image of distributed-llama"},
+		"EmbeddedOnPower":  {Composite: meta + "spec: {" + ref + ", replicaPower: 2}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.replicaPower: the embedded engine runs on 1 node, not on 4: use 0, or"},
+		"EmbeddedOnModels": {Composite: meta + "spec: {" + ref + "}", Required: with(model("replicaPower: 1", files)), Reason: reason.TopologyInvalid, Says: "spec.replicaPower"},
+		"EmbeddedByName":   {Composite: meta + "spec: {rootImage: i, engine: {type: embedded}, nodes: 2, " + ref + "}", Required: plain, Reason: reason.TopologyInvalid},
+		"EngineByName":     {Composite: meta + "spec: {engine: {type: distributed-llama}, " + ref + "}", Required: plain, Observed: running, Reason: reason.Available},
+		"EngineUnknown":    {Composite: meta + "spec: {engine: {type: none}, " + ref + "}", Required: plain, Reason: reason.TopologyInvalid, Says: `spec.engine.type: engine "none" is not one of embedded, distributed-llama`},
+		"WeightsUnfit":     {Composite: meta + "spec: {" + ref + "}", Required: with(model("", strings.Replace(files, "q40", "q80", 1))), Reason: reason.TopologyInvalid, Says: `"q80"`},
+		"BuffersUnfit":     {Composite: meta + "spec: {" + ref + ", engine: {bufferFloatType: f32}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.bufferFloatType"},
+		"BuffersOfModel":   {Composite: meta + "spec: {" + ref + "}", Required: with(model("launchOptions: [--buffer-float-type, f32]", files)), Reason: reason.TopologyInvalid},
+		"TooManyNodes":     {Composite: meta + "spec: {nodes: 16, " + group + "}", Required: with(model("", files+header)), Reason: reason.TopologyInvalid, Says: "spec.nodes: cannot spread"},
+
+		"Plan":         {Composite: meta + "spec: {" + ref + "}", Required: with(model("", files+header)), Observed: running, Reason: reason.Available},
+		"PlanWidened":  {Composite: meta + "spec: {rootMemory: {overheadMaxRatio: 1.5}, rootResources: {requests: {cpu: 1}}, " + ref + "}", Required: with(model("", files+header)), Observed: running, Reason: reason.Available},
+		"PlanShrunk":   {Composite: meta + "spec: {rootMemory: {overheadMaxRatio: 0.5}, rootResources: {limits: {memory: 1Gi}}, " + ref + "}", Required: with(model("", files+header)), Observed: running, Reason: reason.Available},
+		"PlanAsked":    {Composite: meta + "spec: {rootResources: {requests: {memory: 1Gi}}, " + ref + "}", Required: with(model("", files+header)), Observed: running, Reason: reason.Available},
+		"ShortContext": {Composite: meta + "spec: {" + ref + "}", Required: with(model("", files+short)), Observed: running, Reason: reason.Available},
+
+		"Group": {
+			Composite: meta + "spec: {nodes: 4, engine: {threads: 2, gpuIndex: 1, extraArgs: [--x, z], maxSeqLen: 1024}, imagePullPolicy: Always, scheduling: {topologySpreadConstraints: [{topologyKey: zone}]}, " + group + "}",
+			Required:  with(model("", files+header)), Observed: connected, Reason: reason.WorkersStarting, Says: "3 workers",
+		},
+		"GroupStarting": {Composite: meta + "spec: {nodes: 4, " + group + "}", Required: with(model("", files+header)), Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "workers": "status: {readyReplicas: 2}", "root": composetest.OnePod}, Reason: reason.WorkersStarting},
+		"GroupRootLast": {Composite: meta + "spec: {nodes: 4, " + group + "}", Required: with(model("", files+header)), Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "workers": "status: {readyReplicas: 3}"}, Reason: reason.RootStarting},
+		"GroupReady":    {Composite: meta + "spec: {replicaPower: 2, workerImage: w, " + group + "}", Required: with(model("", files+header)), Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "workers": "status: {readyReplicas: 4}", "root": composetest.OnePod}, Reason: reason.Available, Says: "4 nodes"},
+		"GroupOfMany":   {Composite: meta + "spec: {nodes: 8, workerImage: w, " + ref + "}", Required: plain, Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "workers": "status: {readyReplicas: 5}", "root": composetest.OnePod, "budget": "metadata: {annotations: {koldun.gorizond.io/group: other}}"}, Reason: reason.WorkersStarting},
+		"Launch":        {Composite: meta + "spec: {" + group + "}", Required: with(model("launchOptions: [--nthreads=6, --max-seq-len, '2048', --buffer-float-type=q80]", files)), Observed: running, Reason: reason.Available},
+		"LaunchInvalid": {Composite: meta + "spec: {" + group + "}", Required: with(model("launchOptions: [--nthreads=513, --max-seq-len, '31']", files)), Observed: running, Reason: reason.Available},
+		"LaunchEdges":   {Composite: meta + "spec: {" + group + "}", Required: with(model("launchOptions: [--nthreads=512, --max-seq-len, '32']", files)), Observed: running, Reason: reason.Available},
+		"LaunchLoses":   {Composite: meta + "spec: {engine: {threads: 3}, " + group + "}", Required: with(model("launchOptions: [--nthreads=6]", files)), Observed: running, Reason: reason.Available},
+	})
+}
+
+// TestBudgetIsKept lets a worker of a complete group go: the budget stays.
+func TestBudgetIsKept(t *testing.T) {
+	c := composetest.Case{Composite: meta + "spec: {nodes: 2, rootImage: i, " + ref + "}", Required: with(model("", files))}
+	c.Observed = map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod, "workers": "status: {readyReplicas: 1}"}
+	budget := composetest.Run(t, dllama.Compose, c).GetDesired().GetResources()["budget"]
+	if budget == nil {
+		t.Fatal("a complete group has no budget")
+	}
+	group := budget.GetResource().AsMap()["metadata"].(map[string]any)["annotations"].(map[string]any)["koldun.gorizond.io/group"].(string)
+	c.Observed["workers"] = "{}"
+	for observed, want := range map[string]bool{"metadata: {annotations: {koldun.gorizond.io/group: " + group + "}}": true, "metadata: {annotations: {koldun.gorizond.io/group: x}}": false, "{}": false} {
+		c.Observed["budget"] = observed
+		if kept := composetest.Run(t, dllama.Compose, c).GetDesired().GetResources()["budget"] != nil; kept != want {
+			t.Errorf("with budget %s it is kept: %v, want %v", observed, kept, want)
+		}
+	}
+}
+
+// TestNetTurbo polls sockets only on CPUs that no other process shares.
+func TestNetTurbo(t *testing.T) {
+	for resources, want := range map[string]string{
+		"":                                    "0",
+		"rootResources: {limits: {cpu: 2}}, ": "1",
+		"rootResources: {limits: {cpu: 2}, requests: {cpu: 2}}, ":                               "1",
+		"rootResources: {limits: {cpu: 2}, requests: {cpu: 1}}, ":                               "0",
+		"rootResources: {limits: {cpu: 2500m}}, ":                                               "0",
+		"rootResources: {requests: {cpu: 2}}, ":                                                 "0",
+		"nodes: 2, rootResources: {limits: {cpu: 2}}, ":                                         "0",
+		"nodes: 2, rootResources: {limits: {cpu: 2}}, workerResources: {limits: {cpu: 1}}, ":    "1",
+		"nodes: 2, rootResources: {limits: {cpu: 2}}, workerResources: {limits: {cpu: 100m}}, ": "0",
+		"engine: {netTurbo: true}, ":                                                            "1",
+		"engine: {netTurbo: false}, rootResources: {limits: {cpu: 2}}, ":                        "0",
+	} {
+		rsp := composetest.Run(t, dllama.Compose, composetest.Case{
+			Composite: meta + "spec: {rootImage: i, " + resources + ref + "}", Required: with(model("", files)),
+			Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready},
+		})
+		root, _ := rsp.GetDesired().GetResources()["root"].GetResource().MarshalJSON()
+		if !strings.Contains(string(root), `"--net-turbo","`+want+`"`) && !strings.Contains(string(root), `"--net-turbo", "`+want+`"`) {
+			t.Errorf("with %q net-turbo is not %s", resources, want)
+		}
+	}
+}
+
+// TestStrangersPoolIsNotJoined attacks: the annotation with the key of another
+// pool is ignored, and a Model of another namespace makes a pool of this one.
+func TestStrangersPoolIsNotJoined(t *testing.T) {
+	own := names.Session("ns", "m", "")
+	for key, want := range map[string]string{
+		"victim_m": own, "victim_m_0123456789abcdef": own, "ns_other": own, "ns_m_x": own, "ns_m_0123456789abcdef ": own,
+		"ns_m_0123456789abcdef": "ns_m_0123456789abcdef", own: own,
+	} {
+		for _, namespace := range []string{"ns", "victim"} {
+			rsp := composetest.Run(t, dllama.Compose, composetest.Case{
+				Composite: strings.Replace(meta, "generation: 3", "annotations: {koldun.gorizond.io/session-key: '"+key+"'}", 1) + "spec: {modelRef: {name: m, namespace: " + namespace + "}}",
+				Required:  with(model("", files)), Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "record": composetest.Ready},
+			})
+			if text := rsp.GetDesired().GetResources()["root"].String(); !strings.Contains(text, `"--session=`+want+`"`) || !strings.Contains(text, `"--model=ns/m"`) {
+				t.Errorf("key %q, namespace %q: the sidecar does not serve %q for ns/m", key, namespace, want)
+			}
+		}
+	}
+}
+
+func TestDllamaWithoutNamespaceIsRefused(t *testing.T) {
+	composetest.Refuses(t, dllama.Compose, "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d}\nspec: {}")
+}

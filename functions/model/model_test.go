@@ -1,0 +1,129 @@
+package model_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/functions/composetest"
+	"github.com/gorizond/koldun/functions/model"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	meta   = "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: m, namespace: ns, generation: 3}\n"
+	claim  = "apiVersion: koldun.gorizond.io/v1\nkind: XModel\nmetadata: {name: m-x7k2p, generation: 3}\n"
+	tiny   = "sourceUrl: hf://org/tiny"
+	commit = "0123456789abcdef0123456789abcdef01234567"
+	config = `{"model_type":"llama","hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":128,"max_position_embeddings":256}`
+
+	looked   = "status: {conditions: [{type: Synced, status: 'True'}]}"
+	whole    = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {whole: true, sizeBytes: 3000000, weights: q40, modelFile: a.m, tokenizerFile: a.t, manifestSha256: abc}}"
+	gaveUp   = "status: {conditions: [{type: Failed, status: 'True', message: no luck}]}"
+	withHash = " {sourceUrl: hf://org/tiny@v1, revision: v2, "
+)
+
+// at returns what is observed of a Model whose commit is known.
+func at(more map[string]string) map[string]string {
+	out := map[string]string{
+		"queue": composetest.Ready, "bucket": composetest.Ready, "source": looked, "converted": looked,
+		"revision": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {commit: " + commit + ", config: '" + config + "'}}",
+	}
+	maps.Copy(out, more)
+	return out
+}
+
+func TestModel(t *testing.T) {
+	ingress := map[string][]string{"ingresses": {"metadata: {name: i, namespace: ns}\nspec: {backend: {nats: {providerConfigRef: {kind: ClusterProviderConfig, name: c}}}}"}}
+	spec := meta + "spec: {" + tiny + "}"
+	composetest.Table(t, model.Compose, map[string]composetest.Case{
+		"SourceInvalid":     {Composite: meta + "spec: {sourceUrl: ':'}", Reason: reason.SourceInvalid, Says: "spec.sourceUrl"},
+		"SourceOfStore":     {Composite: meta + "spec: {sourceUrl: s3://bucket/x}", Reason: reason.SourceInvalid, Says: "not a hub's repository"},
+		"PathInvalid":       {Composite: meta + "spec: {" + tiny + ", localPath: 's3://'}", Reason: reason.SourceInvalid, Says: "spec.localPath"},
+		"PathOfHub":         {Composite: meta + "spec: {" + tiny + ", localPath: hf://a/b}", Reason: reason.SourceInvalid, Says: "not s3://BUCKET/PREFIX"},
+		"PathCharacters":    {Composite: meta + "spec: {" + tiny + ", localPath: a b}", Reason: reason.SourceInvalid, Says: "characters"},
+		"OutputInvalid":     {Composite: meta + "spec: {" + tiny + ", conversion: {outputPath: a#b}}", Reason: reason.SourceInvalid, Says: "spec.conversion.outputPath"},
+		"NATSInvalid":       {Composite: meta + "spec: {" + tiny + ", nats: {url: 'http://h'}}", Reason: reason.ConnectionInvalid, Says: "spec.nats.url"},
+		"StoreInvalid":      {Composite: meta + "spec: {" + tiny + ", objectStorage: {endpoint: http://h, secretRef: {name: s, namespace: other}}}", Reason: reason.ConnectionInvalid, Says: "spec.objectStorage.secretRef"},
+		"StoreAndReference": {Composite: meta + "spec: {" + tiny + ", objectStorage: {endpoint: http://h}}", Required: ingress, Reason: reason.ConnectionInvalid, Says: "describe both in one"},
+
+		"New":                 {Composite: spec, Reason: reason.ConnectionPending},
+		"Refused":             {Composite: spec, Observed: map[string]string{"revision": "status: {atProvider: {refusal: gated}}"}, Reason: reason.RevisionUnavailable, Says: "gated"},
+		"Resolving":           {Composite: spec, Observed: map[string]string{"queue": composetest.Ready, "bucket": composetest.Ready}, Reason: reason.ResolvingRevision, Says: `"main" of hf://org/tiny is not resolved: the hub has not answered yet`},
+		"ResolvingTrouble":    {Composite: meta + "spec:" + withHash + "download: {huggingFaceTokenSecretRef: {name: ' t '}}}", Observed: map[string]string{"queue": composetest.Ready, "bucket": composetest.Ready, "revision": "status: {conditions: [{type: Synced, status: 'False', message: timeout}]}"}, Reason: reason.ResolvingRevision, Says: `"v2" of hf://org/tiny is not resolved: timeout`},
+		"Unsupported":         {Composite: spec, Observed: at(map[string]string{"revision": "status: {atProvider: {commit: " + commit + ", config: '{\"model_type\":\"bert\"}'}}"}), Reason: reason.ModelUnsupported, Says: "bert"},
+		"ConfigUnknown":       {Composite: spec, Observed: at(map[string]string{"revision": "status: {atProvider: {commit: " + commit + "}}"}), Reason: reason.Downloading},
+		"ConnectionsRunning":  {Composite: spec, Observed: at(map[string]string{"queue": "{}", "fetch-01234567": "{}"}), Reason: reason.Downloading},
+		"NotLooked":           {Composite: spec, Observed: at(map[string]string{"source": "{}"}), Reason: reason.ConnectionPending, Says: commit},
+		"NotLookedConverted":  {Composite: spec, Observed: at(map[string]string{"converted": "{}"}), Reason: reason.ConnectionPending},
+		"NotLookedConverting": {Composite: spec, Observed: at(map[string]string{"converted": "{}", "source": whole, "convert-01234567": "{}"}), Reason: reason.Converting},
+
+		"Downloading": {Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {sizeBytes: 7, progress: {stage: fetch, bytes: 50, total: 200}}}"}), Reason: reason.Downloading},
+		"DownloadingAgain": {
+			Composite: meta + "spec: {" + tiny + ", download: {memory: 1Gi, concurrency: 4, chunkMaxMiB: 16, include: ['*.json'], exclude: ['*.bin'], huggingFaceTokenSecretRef: {name: t}}, scheduling: {priorityClassName: high}}",
+			Observed:  at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {progress: {stage: fetch, phase: Failed, message: no route, bytes: 500, total: 200}}}"}), Reason: reason.Downloading, Says: "tries again after: no route",
+		},
+		"DownloadFailed": {Composite: spec, Observed: at(map[string]string{"fetch": gaveUp}), Reason: reason.DownloadFailed, Says: "no luck"},
+		"Converting": {
+			Composite: meta + "spec: {" + tiny + ", conversion: {weightsFloatType: f32, memory: 2Gi, outputPath: out}}",
+			Observed:  at(map[string]string{"source": whole, "converted": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {progress: {stage: convert, bytes: -1, total: 2}}}"}), Reason: reason.Converting,
+		},
+		"ConversionFailed": {Composite: spec, Observed: at(map[string]string{"source": whole, "convert": "status: {conditions: [{type: FailureTarget, status: 'True', message: no luck}]}"}), Reason: reason.ConversionFailed},
+		"Converted":        {Composite: spec, Observed: at(map[string]string{"converted": whole}), Reason: reason.Registering, Says: "it was told a moment ago"},
+		"RegisterTrouble":  {Composite: spec, Observed: at(map[string]string{"converted": whole, "record": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}), Reason: reason.Registering, Says: "no rights"},
+		"Ready":            {Composite: spec, Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available, Says: "s3://koldun-models/converted/org/tiny/" + commit + "/q40, "},
+		"ReadyAgain":       {Composite: spec + "\nstatus: {conversionSizeGeneration: 1, conversionSizeBytes: 3000000}", Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available},
+		"ReadyLarger":      {Composite: spec + "\nstatus: {conversionSizeGeneration: 1, conversionSizeBytes: 2999999}", Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available},
+		"Verifying":        {Composite: strings.Replace(spec, "generation: 3", "generation: 3, annotations: {koldun.gorizond.io/force-size-rerun: '"+strings.Repeat("x", 254)+"'}", 1), Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available},
+		"Verified":         {Composite: strings.Replace(spec, "generation: 3", "generation: 3, annotations: {koldun.gorizond.io/force-size-rerun: a}", 1) + "\nstatus: {conversionSizeGeneration: 1, conversionSizeBytes: 3000000}", Observed: at(map[string]string{"converted": strings.Replace(whole, "whole: true", "whole: true, verified: a", 1), "record": composetest.Ready}), Reason: reason.Available},
+
+		"Places": {
+			Composite: meta + "spec: {" + tiny + ", localPath: s3://mine/models/x/, conversion: {convertWeights: f32}, objectStorage: {bucketForSource: lost, bucketForConvert: conv, endpoint: 'http://h:9000/', region: r, secretRef: {name: s}, manageBuckets: false}}",
+			Observed:  at(map[string]string{"bucket-" + names.Hash(8, "mine"): composetest.Ready, "bucket-" + names.Hash(8, "conv"): composetest.Ready}), Reason: reason.Downloading,
+		},
+		"PlacesOld":      {Composite: meta + "spec: {" + tiny + ", cacheSpec: {bucket: old, endpoint: http://o, secretRef: {name: s}}}", Reason: reason.ConnectionPending},
+		"PlacesBoth":     {Composite: meta + "spec: {" + tiny + ", cacheSpec: {bucket: old, endpoint: http://o, secretRef: {name: s}}, objectStorage: {endpoint: http://n, bucketForSource: new, secretRef: {name: new}}}", Reason: reason.ConnectionPending},
+		"PlacesByConfig": {Composite: meta + "spec: {" + tiny + ", cacheSpec: {bucket: old, endpoint: http://o, secretRef: {name: s}}, objectStorage: {providerConfigRef: {name: p}}}", Reason: reason.ConnectionPending},
+		"PlacesEscape":   {Composite: meta + "spec: {" + tiny + ", localPath: '../../x'}", Observed: at(nil), Reason: reason.Downloading},
+
+		"Volume":        {Composite: meta + "spec: {" + tiny + ", pv: {}}", Observed: at(map[string]string{"converted": whole}), Reason: reason.FillingVolume},
+		"VolumeAsked":   {Composite: meta + "spec: {" + tiny + ", pv: {capacity: 5Gi, pvcCapacity: 6Gi, pvcStorageClassName: fast, pvcAccessModes: [ReadWriteOnce, ReadOnlyMany]}}", Observed: at(map[string]string{"converted": whole}), Reason: reason.FillingVolume},
+		"VolumeFailed":  {Composite: meta + "spec: {" + tiny + ", pv: {}}", Observed: at(map[string]string{"converted": whole, "fill": gaveUp}), Reason: reason.VolumeFailed, Says: "no luck"},
+		"VolumeFilled":  {Composite: meta + "spec: {" + tiny + ", pv: {}}", Observed: at(map[string]string{"converted": whole, "fill": "status: {succeeded: 1}", "record": composetest.Ready}), Reason: reason.Available},
+		"VolumeOfClaim": {Composite: claim + "spec: {claimRef: {namespace: ns, name: m}, " + tiny + ", pv: {}}", Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available},
+		"VolumeOfClaimAsked": {
+			Composite: claim + "spec: {claimRef: {namespace: ns, name: m}, " + tiny + ", pv: {capacity: 5Gi, accessModes: [ReadOnlyMany], reclaimPolicy: Delete, storageClassName: s, csiDriver: d, csiMounter: m, csiOptions: o, csiSecretName: sec, csiSecretNamespace: kube, volumeAttributes: {a: b}}}",
+			Observed:  at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available,
+		},
+
+		"PreConverted":      {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: claim}", Reason: reason.ConnectionPending},
+		"PreConvertedReady": {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: claim, preConvertedSizeBytes: 2048, launchOptions: [--model, /model/x.m, --tokenizer=y.t]}", Observed: map[string]string{"queue": composetest.Ready, "record": composetest.Ready}, Reason: reason.Available, Says: "PersistentVolumeClaim claim"},
+		"PreConvertedSized": {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: claim, preConvertedSizeBytes: 2048, preConvertedSizeHuman: a lot}", Observed: map[string]string{"queue": composetest.Ready}, Reason: reason.Registering},
+		"Legacy": {
+			Composite: meta + "spec: {" + tiny + ", pipProxy: a, download: {image: a, command: [b], args: [c]}, conversion: {image: a, command: [b], args: [c], rcloneImage: d, toolsImage: e, converterVersion: f, writerURL: g, writerConfigMap: h, dependencies: {a: b}}}",
+			Reason:    reason.ConnectionPending,
+		},
+	})
+}
+
+// TestExitStatusesAreExplained maps the exit statuses of a Job to reasons.
+func TestExitStatusesAreExplained(t *testing.T) {
+	for status, want := range map[int]reason.Reason{
+		10: reason.InputRefused, 11: reason.CredentialsRefused, 12: reason.SourceNotFound, 13: reason.StorageFull,
+		14: reason.DataCorrupt, 15: reason.StorageConflict, 1: reason.DownloadFailed,
+	} {
+		job := fmt.Sprintf("status: {conditions: [{type: Complete, status: 'False'}, {type: Failed, status: 'True', message: 'Container fetch failed with exit code %d'}]}", status)
+		rsp := composetest.Run(t, model.Compose, composetest.Case{Composite: meta + "spec: {" + tiny + "}", Observed: at(map[string]string{"fetch": job})})
+		for _, c := range rsp.GetConditions() {
+			if c.GetType() == "Serving" && c.GetReason() != string(want) {
+				t.Errorf("exit status %d is explained as %s, want %s", status, c.GetReason(), want)
+			}
+		}
+	}
+}
+
+func TestModelWithoutNamespaceIsRefused(t *testing.T) {
+	composetest.Refuses(t, model.Compose, "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: m}\nspec: {}")
+}
