@@ -20,6 +20,7 @@ type EngineAPICmd struct {
 	Model           string        `required:"" type:"path" help:"Model file (.m)."`
 	Tokenizer       string        `required:"" type:"path" help:"Tokenizer file (.t)."`
 	Host            string        `default:"127.0.0.1" help:"Address to listen on."`
+	AllowedHost     []string      `name:"allowed-host" env:"KOLDUN_ALLOWED_HOSTS" placeholder:"NAME" help:"Host name that requests may name beside IP addresses. May be repeated; none is all."`
 	Port            int           `default:"9990" help:"Port to listen on; 0 is a free one."`
 	HealthListen    string        `default:"" help:"Address of /healthz, /readyz and /metrics; empty is none."`
 	NThreads        int           `name:"nthreads" default:"1" help:"Compute threads."`
@@ -47,6 +48,7 @@ func (c *EngineAPICmd) Run(ctx context.Context, log *slog.Logger) error {
 		},
 		Host:         c.Host,
 		Port:         c.Port,
+		Hosts:        c.AllowedHost,
 		HealthListen: listenAddress(c.HealthListen),
 		Sampling:     llama.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: seed},
 		Grace:        c.Grace,

@@ -24,6 +24,7 @@ type GatewayCmd struct {
 	HealthListen    string        `default:":8083" help:"Address of /healthz, /readyz and /metrics."`
 	Namespace       string        `default:"default" help:"Namespace of the gateway: it serves the models and accepts the tokens of this namespace, and it is that of models named without one."`
 	Namespaces      []string      `placeholder:"NAME" help:"Further namespaces whose models it serves and whose tokens it accepts."`
+	AllowedHost     []string      `name:"allowed-host" env:"KOLDUN_ALLOWED_HOSTS" placeholder:"NAME" help:"Host name that requests may name beside IP addresses, so that no page of another site can use a server on loopback by DNS rebinding. May be repeated; none is all."`
 	AllowAnonymous  bool          `help:"Answer requests without an API token."`
 	ResponseTimeout time.Duration `default:"10m" help:"Longest time for one answer, from the moment the engine starts on it."`
 	QueueTimeout    time.Duration `default:"1h" help:"Longest time that a request waits for a runner."`
@@ -89,6 +90,7 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		HealthListen:    listenAddress(c.HealthListen),
 		Namespace:       c.Namespace,
 		Namespaces:      c.Namespaces,
+		Hosts:           c.AllowedHost,
 		AllowAnonymous:  c.AllowAnonymous,
 		ResponseTimeout: c.ResponseTimeout,
 		QueueTimeout:    c.QueueTimeout,

@@ -141,7 +141,7 @@ func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) 
 	if binary, err = filepath.EvalSymlinks(binary); err != nil {
 		return nil, fmt.Errorf("cannot find this program: %w", err)
 	}
-	env := []string{envListenHost + "=127.0.0.1", "KOLDUN_LOG_FORMAT=text"}
+	env := []string{envListenHost + "=127.0.0.1", "KOLDUN_ALLOWED_HOSTS=localhost", "KOLDUN_LOG_FORMAT=text"}
 	if s.hub != "" {
 		env = append(env, names.EnvHFEndpoint+"="+s.hub)
 	}

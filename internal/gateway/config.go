@@ -25,7 +25,8 @@ type Config struct {
 	// this namespace and of Namespaces.
 	Namespace      string
 	Namespaces     []string
-	AllowAnonymous bool // also serve callers without a token, or with one that is not accepted
+	Hosts          []string // names in the Host header that are served; empty is all; see httpserver.AllowsHost
+	AllowAnonymous bool     // also serve callers without a token, or with one that is not accepted
 
 	ResponseTimeout  time.Duration    // from the moment the engine starts; default 10 min
 	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 1 h

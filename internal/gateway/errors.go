@@ -50,6 +50,13 @@ func errNoModel(model string) *refusal {
 	}}
 }
 
+func errHost() *refusal {
+	return &refusal{Error: openai.Error{
+		Status: http.StatusMisdirectedRequest, Type: openai.InvalidRequest, Code: "host_not_allowed",
+		Message: "This server does not serve the host that the request names. It is for programs on this machine: use localhost or 127.0.0.1.",
+	}}
+}
+
 // errNoEndpoint lists the endpoints of the API.
 func errNoEndpoint(endpoints []string) *refusal {
 	last := len(endpoints) - 1

@@ -3,6 +3,8 @@ package gateway
 import (
 	"net/http"
 	"time"
+
+	"github.com/gorizond/koldun/internal/httpserver"
 )
 
 // Handler returns the API. This file shows what a request passes, in order;
@@ -34,6 +36,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer writes the answer, or returns the generation that is to write it. It
 // notes in the call what is known of the request by then.
 func (h *handler) answer(c *call, w http.ResponseWriter, r *http.Request) *generation {
+	if !httpserver.AllowsHost(h.g.cfg.Hosts, r.Host) {
+		refuse(w, errHost())
+		return nil
+	}
 	if h.g.shareWithOrigin(w.Header(), r) == preflight {
 		c.endpoint = labelPreflight
 		w.WriteHeader(http.StatusNoContent)

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -61,6 +63,40 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 	for _, secret := range []string{"confidential", "sk-odd"} {
 		if strings.Contains(log.String(), secret) {
 			t.Errorf("the log holds %q", secret)
+		}
+	}
+}
+
+// TestRebinding is the attack of a page whose site changed the address of its
+// name to that of this machine: the browser takes the page and the gateway for
+// one origin.
+func TestRebinding(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *timing) { c.Hosts = []string{"localhost"} })
+	for host, want := range map[string]int{"evil.example:8082": 421, "localhost:8082": 200, "127.0.0.1:8082": 200} {
+		for _, method := range []string{"GET", "POST"} {
+			path, body := "/v1/models", ""
+			if method == "POST" {
+				if want == 200 {
+					continue
+				}
+				path, body = "/v1/chat/completions", chatBody("")
+			}
+			r, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			r.Header.Set("Origin", "http://"+host)
+			r.Header.Set("Content-Type", "application/json")
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(answer.Body)
+			_ = answer.Body.Close()
+			if err != nil || answer.StatusCode != want || want == 421 && strings.Contains(string(text), "tiny") {
+				t.Errorf("%s with the host %q: %d %s, %v; want %d", method, host, answer.StatusCode, text, err, want)
+			}
 		}
 	}
 }

@@ -40,7 +40,7 @@ func Run(ctx context.Context, cfg Config) error {
 			return err
 		}
 		healthAddr = health.Addr()
-		h := httpserver.Health(p.metrics.registry, p.checks(ctx)...)
+		h := httpserver.AllowHosts(httpserver.Health(p.metrics.registry, p.checks(ctx)...), cfg.Hosts)
 		group.Go(func() error {
 			return httpserver.Serve(healthCtx, health, h, httpserver.Options{Name: "health", Logger: cfg.Logger})
 		})

@@ -24,14 +24,15 @@ const (
 	DefaultTopP        = 0.9
 )
 
-// A Config says what Run serves, and where.
+// A Config configures Run.
 type Config struct {
 	Engine llama.Config
 	Model  string // id of the model; "" means the file name of the model
 
-	Host         string // "" means 127.0.0.1
-	Port         int    // 0 means a free one
-	HealthListen string // "host:port" of /healthz, /readyz and /metrics; "" means none
+	Host         string   // "" means 127.0.0.1
+	Port         int      // 0 means a free one
+	Hosts        []string // names in the Host header that are served; empty is all; see httpserver.AllowsHost
+	HealthListen string   // "host:port" of /healthz, /readyz and /metrics; "" means none
 
 	Sampling llama.Sampling // see Options.Sampling
 	Waiting  int            // see Options.Waiting
@@ -59,9 +60,9 @@ func (c Config) validate() error {
 // errLoading is why the server is not ready at first.
 var errLoading = errors.New("the model is being opened")
 
-// Run opens the engine and serves it until ctx ends; then it accepts no more,
-// lets answers finish for the grace, and returns nil. The API port is bound
-// once the model can answer; /readyz tells the same.
+// Run opens the engine and serves it until ctx ends; then it accepts no more
+// requests, lets answers finish for the grace, and returns nil. It binds the API
+// port once the engine can answer, and /readyz succeeds from then on.
 func Run(ctx context.Context, c Config) error {
 	if err := c.validate(); err != nil {
 		return err
@@ -72,8 +73,8 @@ func Run(ctx context.Context, c Config) error {
 	s := &server{Config: c, metrics: NewMetrics()}
 	s.notReady.Store(&errLoading)
 
-	// Health outlives the API: while answers finish, the server lives and is
-	// not ready.
+	// Health outlives the API: while answers finish, the server is alive and not
+	// ready.
 	healthCtx, endHealth := context.WithCancel(context.WithoutCancel(ctx))
 	defer endHealth()
 	g, ctx := errgroup.WithContext(ctx)
@@ -85,7 +86,7 @@ func Run(ctx context.Context, c Config) error {
 		s.health = l.Addr()
 		check := httpserver.Check{Name: "engine", Probe: func(context.Context) error { return *s.notReady.Load() }}
 		g.Go(func() error {
-			return httpserver.Serve(healthCtx, l, httpserver.Health(s.metrics.Gatherer(), check), httpserver.Options{Name: "health", Grace: time.Second, Logger: c.Logger})
+			return httpserver.Serve(healthCtx, l, httpserver.AllowHosts(httpserver.Health(s.metrics.Gatherer(), check), c.Hosts), httpserver.Options{Name: "health", Grace: time.Second, Logger: c.Logger})
 		})
 	}
 	g.Go(func() error {
@@ -95,8 +96,8 @@ func Run(ctx context.Context, c Config) error {
 	return g.Wait()
 }
 
-// modelID is the configured id, or the name of the model's file as dllama-api
-// gives it.
+// modelID returns the configured id, or the name of the model's file as
+// dllama-api does.
 func (c Config) modelID() string {
 	if c.Model != "" {
 		return c.Model
@@ -112,7 +113,7 @@ func (c Config) address() string {
 	return net.JoinHostPort(host, strconv.Itoa(c.Port))
 }
 
-// modified is when a file was last written, zero if that is not known.
+// modified returns when a file was last written, or zero if that is not known.
 func modified(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {

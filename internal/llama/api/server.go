@@ -10,12 +10,12 @@ import (
 	"github.com/gorizond/koldun/internal/llama"
 )
 
-// A server is what Run runs.
+// A server is one run of Run.
 type server struct {
 	Config
 	metrics  *Metrics
 	health   net.Addr
-	notReady atomic.Pointer[error] // why; points to nil once it is
+	notReady atomic.Pointer[error] // the reason; points to nil once it is ready
 }
 
 func (s *server) run(ctx context.Context) (err error) {
@@ -42,7 +42,7 @@ func (s *server) run(ctx context.Context) (err error) {
 	if s.Ready != nil {
 		s.Ready(l.Addr(), s.health)
 	}
-	return httpserver.Serve(ctx, l, h, httpserver.Options{Name: "api", Grace: s.Grace, Logger: s.Logger})
+	return httpserver.Serve(ctx, l, httpserver.AllowHosts(h, s.Hosts), httpserver.Options{Name: "api", Grace: s.Grace, Logger: s.Logger})
 }
 
 func (s *server) logModel(i llama.Info) {
