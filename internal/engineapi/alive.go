@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// aliveTimeout bounds the answer to a request that costs the engine nothing.
+// aliveTimeout bounds the answer to a request that needs no computation.
 const aliveTimeout = 10 * time.Second
 
 // Alive reports whether the engine answers HTTP at all, without making it
-// compute. It waits for its turn behind a generation. Upstream answers also
-// while a worker behind it is gone, so this does not prove that it could
-// generate. Errors: as of Chat.
+// compute. It waits until a running request has ended. Upstream answers even
+// while one of its workers is gone, so this does not prove that it can generate.
+// Errors: those of Do.
 func (c *Client) Alive(ctx context.Context) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -42,8 +42,7 @@ func (c *Client) Alive(ctx context.Context) error {
 	return nil
 }
 
-// harmless is a request that upstream answers, for any path, without touching
-// the model.
+// harmless returns a request that upstream answers without using the model.
 func (c *Client) harmless() string {
 	return fmt.Sprintf("OPTIONS /v1/models HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", c.addr)
 }

@@ -59,11 +59,11 @@ func TestChat(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			res, err := c.Chat(waittest.Context(t), tc.chat, collect(&got))
+			res, err := c.Do(waittest.Context(t), tc.chat, engineapi.Options{}, collect(&got))
 			if err != nil {
 				t.Fatal(err)
 			}
-			// What comes at once may be told at once.
+			// Texts that come together may be passed on together.
 			if diff := cmp.Diff(strings.Join(tc.want, ""), strings.Join(got, "")); diff != "" {
 				t.Error(diff)
 			}
@@ -77,12 +77,12 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// An engine that says which hints it honours is believed.
-func TestEngineTellsWhatItHonours(t *testing.T) {
+// The hints and operations that an engine lists are those of the result.
+func TestEngineListsWhatItHonours(t *testing.T) {
 	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply {
 		return enginetest.Reply{Pieces: []string{"ok"}, Honours: "temperature, seed"}
 	})
-	res, err := client(t, e.URL).Chat(waittest.Context(t), ask("x"), func(engineapi.Delta) error { return nil })
+	res, err := client(t, e.URL).Do(waittest.Context(t), ask("x"), engineapi.Options{}, func(engineapi.Delta) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestChatSendsLargeRequestsWhole(t *testing.T) {
 	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply { return enginetest.Reply{Pieces: []string{"ok"}} })
 	big := strings.Repeat("слово ", 1<<19)
 	var got []string
-	if _, err := client(t, e.URL).Chat(waittest.Context(t), ask(big), collect(&got)); err != nil {
+	if _, err := client(t, e.URL).Do(waittest.Context(t), ask(big), engineapi.Options{}, collect(&got)); err != nil {
 		t.Fatal(err)
 	}
 	if reqs := e.Requests(); len(reqs) != 1 || reqs[0].Last() != big {
@@ -110,13 +110,13 @@ func TestChatFails(t *testing.T) {
 	var got []string
 
 	reply = enginetest.Reply{Pieces: []string{"a", "b", "c"}, BreakAfter: 2}
-	res, err := c.Chat(waittest.Context(t), ask("x"), collect(&got))
+	res, err := c.Do(waittest.Context(t), ask("x"), engineapi.Options{}, collect(&got))
 	if !fault.Is(err, fault.Transient) || !errors.Is(err, io.ErrUnexpectedEOF) || res.Deltas != 2 {
 		t.Errorf("a stream that breaks off: %+v, %v", res, err)
 	}
 
 	reply = enginetest.Reply{Status: 400, Code: openai.CodeContextLength}
-	_, err = c.Chat(waittest.Context(t), ask("x"), collect(&got))
+	_, err = c.Do(waittest.Context(t), ask("x"), engineapi.Options{}, collect(&got))
 	var refusal *openai.Error
 	if !errors.As(err, &refusal) || refusal.Code != openai.CodeContextLength || !fault.Is(err, fault.Invalid) {
 		t.Errorf("a refusal: %v", err)
@@ -124,25 +124,24 @@ func TestChatFails(t *testing.T) {
 
 	gate := make(chan struct{})
 	reply = enginetest.Reply{Pieces: []string{"a"}, Gate: gate}
-	chat := ask("x")
-	chat.Timeouts.First = 20 * time.Millisecond
-	if _, err = c.Chat(waittest.Context(t), chat, collect(&got)); !errors.Is(err, engineapi.ErrTimeout) {
+	impatient := engineapi.Options{Timeouts: engineapi.Timeouts{First: 20 * time.Millisecond}}
+	if _, err = c.Do(waittest.Context(t), ask("x"), impatient, collect(&got)); !errors.Is(err, engineapi.ErrTimeout) {
 		t.Errorf("a silent engine: %v, want %v", err, engineapi.ErrTimeout)
 	}
 
 	boom := errors.New("boom")
 	reply = enginetest.Reply{Pieces: []string{"a"}, Repeat: true}
-	if _, err = c.Chat(waittest.Context(t), ask("x"), func(engineapi.Delta) error { return boom }); !errors.Is(err, boom) {
+	if _, err = c.Do(waittest.Context(t), ask("x"), engineapi.Options{}, func(engineapi.Delta) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("a receiver that gives up: %v", err)
 	}
-	if _, err = c.Chat(waittest.Context(t), engineapi.Chat{}, nil); !fault.Is(err, fault.Invalid) {
+	if _, err = c.Do(waittest.Context(t), engineapi.Chat{}, engineapi.Options{}, nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no messages: %v, want Invalid", err)
 	}
 	if why := e.Aborted(); why != "" {
 		t.Errorf("the engine aborted: %s", why)
 	}
 	e.Stop()
-	if _, err = c.Chat(waittest.Context(t), ask("x"), collect(&got)); !errors.Is(err, engineapi.ErrLoading) {
+	if _, err = c.Do(waittest.Context(t), ask("x"), engineapi.Options{}, collect(&got)); !errors.Is(err, engineapi.ErrLoading) {
 		t.Errorf("nobody listens: %v, want %v", err, engineapi.ErrLoading)
 	}
 }
@@ -154,7 +153,7 @@ func TestCancelStopsTheEngine(t *testing.T) {
 	c := client(t, e.URL)
 	gone := errors.New("the client is gone")
 	running, cancel := context.WithCancelCause(waittest.Context(t))
-	_, err := c.Chat(running, ask("x"), func(engineapi.Delta) error { cancel(gone); return nil })
+	_, err := c.Do(running, ask("x"), engineapi.Options{}, func(engineapi.Delta) error { cancel(gone); return nil })
 	if !errors.Is(err, gone) {
 		t.Errorf("cancelled: %v, want the cause", err)
 	}
@@ -191,12 +190,12 @@ func TestCancelledRequestsDoNotAbortTheEngine(t *testing.T) {
 		case 2:
 			time.AfterFunc(time.Duration(i)*time.Microsecond, cancel)
 		}
-		_, _ = c.Chat(early, ask("a b c d"), func(engineapi.Delta) error { return nil })
+		_, _ = c.Do(early, ask("a b c d"), engineapi.Options{}, func(engineapi.Delta) error { return nil })
 		cancel()
 	}
 	c.Close()
 	var got []string
-	if _, err := c.Chat(waittest.Context(t), ask("still here"), collect(&got)); err != nil {
+	if _, err := c.Do(waittest.Context(t), ask("still here"), engineapi.Options{}, collect(&got)); err != nil {
 		t.Fatal(err)
 	}
 	if why := e.Aborted(); why != "" {
@@ -213,7 +212,7 @@ func TestOneAtATime(t *testing.T) {
 	done := make(chan error, 2)
 	for range 2 {
 		go func() {
-			_, err := c.Chat(waittest.Context(t), ask("x"), func(engineapi.Delta) error { return nil })
+			_, err := c.Do(waittest.Context(t), ask("x"), engineapi.Options{}, func(engineapi.Delta) error { return nil })
 			done <- err
 		}()
 	}

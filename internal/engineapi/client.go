@@ -1,13 +1,12 @@
-// Package engineapi talks to one dllama-api process, upstream's or the
-// embedded engine.
+// Package engineapi is the client of one engine: a dllama-api process of
+// distributed-llama ("upstream"), or the embedded engine.
 //
-// Upstream's server is fragile, and this client is made so that nothing it
-// does can bring it down: the server aborts when a connection closes without a
-// request, on JSON with types it does not expect, and on bodies whose length
-// it cannot read from a header spelt exactly "Content-Length". It serves one
-// connection at a time. So each request is written whole, on a connection of
-// its own, by code that sees every byte; net/http's transport can give up a
-// connection before it has sent anything.
+// Upstream's server aborts when a connection closes without a request, on JSON
+// with types that it does not expect, and on bodies whose length it cannot read
+// from a header spelt exactly "Content-Length". It serves one connection at a
+// time. This client causes none of that: it writes each request whole, on a
+// connection of its own. net/http's transport can give up a connection before
+// it has sent anything.
 package engineapi
 
 import (
@@ -31,10 +30,10 @@ var ErrLoading = errors.New("the engine is loading or not running")
 
 const (
 	defaultConnect = 5 * time.Second
-	// farewell bounds how long a request that nobody wants any more waits for
-	// the answer to the harmless one that is sent in its place.
-	farewell = 2 * time.Second
-	readSize = 32 << 10
+	// leaveTimeout bounds the wait for the answer to the harmless request that is
+	// sent in place of a cancelled one.
+	leaveTimeout = 2 * time.Second
+	readSize     = 32 << 10
 )
 
 // A Client talks to one engine. It sends one request at a time; its methods
@@ -42,21 +41,22 @@ const (
 type Client struct {
 	addr string // host:port
 
-	turn chan struct{} // holds one token: whose turn it is
-	// head reads the answer of whose turn it is, body its text. They are large,
-	// so that all that has come is read at once.
+	turn chan struct{} // has capacity 1: the sender owns the client until it receives
+	// head reads the header of an answer, body its text. The owner of the turn
+	// uses them. They are large, to read all that has come at once.
 	head, body *bufio.Reader
 
-	leftover sync.WaitGroup // connections that end on their own
+	leftover sync.WaitGroup // connections that end in the background
 
-	ended []net.Conn // over, and to be closed; of whose turn it is
+	ended []net.Conn // ended, and to be closed; guarded by turn
 }
 
-// maxEnded is how many connections that are over are closed together. Closing
-// one by one would wake a thread of the runtime each time.
+// maxEnded is how many ended connections are closed together. Closing them one
+// by one would wake a thread of the runtime each time.
 const maxEnded = 16
 
-// New makes a client for "http://host:port". It does not connect.
+// New returns a client for "http://host:port". It does not connect. Errors:
+// Invalid.
 func New(rawURL string) (*Client, error) {
 	u, err := parseURL("engine", rawURL)
 	if err != nil {
@@ -70,14 +70,15 @@ func New(rawURL string) (*Client, error) {
 		head: bufio.NewReaderSize(nil, readSize), body: bufio.NewReaderSize(nil, readSize)}, nil
 }
 
-// parseURL takes http://HOST:PORT alone. what is whose it is. Errors: Invalid.
-func parseURL(what, rawURL string) (*url.URL, error) {
+// parseURL parses a URL of the form http://HOST:PORT. The owner ("engine",
+// "supervisor") appears in its errors, which are Invalid.
+func parseURL(owner, rawURL string) (*url.URL, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: %w", what, rawURL, err)
+		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: %w", owner, rawURL, err)
 	}
 	if u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || (u.Path != "" && u.Path != "/") {
-		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: it is not of the form http://host:port", what, u.Redacted())
+		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: it is not of the form http://host:port", owner, u.Redacted())
 	}
 	return u, nil
 }
@@ -90,7 +91,8 @@ func (c *Client) Close() {
 	<-c.turn
 }
 
-// end ends a connection whose answer has come whole. It is called by whose turn it is.
+// end ends a connection whose answer has come whole. The owner of the turn calls
+// it.
 func (c *Client) end(conn net.Conn) {
 	rawconn.End(conn)
 	if c.ended = append(c.ended, conn); len(c.ended) >= maxEnded {
@@ -106,8 +108,8 @@ func (c *Client) closeEnded() {
 	c.ended = c.ended[:0]
 }
 
-// dial connects. A connection whose request is no longer wanted is not simply
-// closed, which would abort the server: it sends a harmless request first.
+// dial connects. If ctx ends meanwhile, the connection is not just closed, which
+// would abort the server: it sends a harmless request first.
 func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, error) {
 	if timeout <= 0 {
 		timeout = defaultConnect
@@ -153,7 +155,7 @@ func (c *Client) leave(conn net.Conn) {
 	go func() {
 		defer c.leftover.Done()
 		defer func() { _ = conn.Close() }()
-		_ = conn.SetDeadline(time.Now().Add(farewell))
+		_ = conn.SetDeadline(time.Now().Add(leaveTimeout))
 		if _, err := io.WriteString(conn, c.harmless()); err != nil {
 			return
 		}

@@ -14,7 +14,7 @@ func TestEndedConnectionsAreClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2*maxEnded + 1 {
-		_, err := c.Chat(t.Context(), Chat{Messages: []openai.Message{{Role: openai.User, Content: "hello"}}}, func(Delta) error { return nil })
+		_, err := c.Do(t.Context(), Chat{Messages: []openai.Message{{Role: openai.User, Content: "hello"}}}, Options{}, func(Delta) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,16 +9,16 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A piece is what one event of a stream says, mended.
+// A piece is the content of one event of a stream.
 type piece struct {
 	text   string
 	finish string
 	usage  *openai.Usage
 }
 
-// decode reads an event. It asks for no more than it needs: upstream's index
-// may be garbage, its object is that of a complete answer, its finish reason
-// is "" until the end, and its last event has no delta.
+// decode reads an event. It reads only the fields that it needs: upstream's
+// index may be garbage, its object is that of a complete answer, its finish
+// reason is "" until the end, and its last event has no delta.
 func decode(data []byte) (piece, error) {
 	if text, ok := quick(data); ok {
 		return piece{text: text}, nil
@@ -57,15 +57,15 @@ func decode(data []byte) (piece, error) {
 	return p, nil
 }
 
-// What upstream writes around a piece of text.
+// The text that upstream writes around a piece of text.
 const (
 	beforeText = `{"choices":[{"delta":{"content":"`
 	afterText  = `","role":"assistant"},"finish_reason":"","index":`
 )
 
-// quick reads the events that nearly all are: a piece of text without escapes,
-// exactly as upstream writes it. What follows has the same form in each event
-// and is not looked at.
+// quick reads an event that holds a piece of text without escapes, exactly as
+// upstream writes it. Nearly all events are of this form. It does not read what
+// follows the text, which has the same form in each event.
 func quick(data []byte) (text string, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(beforeText))
 	if !ok {

@@ -30,31 +30,33 @@ const (
 
 // An exchange is one request on one connection.
 type exchange struct {
-	addr   string
-	conn   net.Conn
-	head   *bufio.Reader // borrowed
-	body   *bufio.Reader // borrowed
-	chat   Chat
-	onText func(Delta) error
-	result Result
+	addr     string
+	conn     net.Conn
+	head     *bufio.Reader // of the client
+	body     *bufio.Reader // of the client
+	call     call
+	timeouts Timeouts
+	onText   func(Delta) error
+	result   Result
 
-	pending Delta // received and not told yet
-	told    time.Time
-	breath  breath
+	pending   Delta // received and not passed on yet
+	delivered time.Time
+	pauses    pauses
 }
 
-// run closes the connection unless it ended well.
-func (x *exchange) run(ctx context.Context, body []byte) (Result, error) {
-	result, err := x.ask(ctx, body)
+// run sends the request and reads the answer. It closes the connection after an
+// error.
+func (x *exchange) run(ctx context.Context) (Result, error) {
+	result, err := x.ask(ctx)
 	if err != nil {
 		_ = x.conn.Close()
 	}
 	return result, err
 }
 
-func (x *exchange) ask(ctx context.Context, body []byte) (Result, error) {
-	// The request is written whole before anything may close the connection.
-	if err := x.send(body); err != nil {
+func (x *exchange) ask(ctx context.Context) (Result, error) {
+	// Nothing may close the connection before the whole request is written.
+	if err := x.send(); err != nil {
 		return x.result, x.broken(err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = x.conn.Close() })
@@ -66,21 +68,21 @@ func (x *exchange) ask(ctx context.Context, body []byte) (Result, error) {
 	return x.result, err
 }
 
-// sendTimeout bounds writing a request of a few MiB into a socket; the server
-// may read it only when it has finished another's, but the kernel takes it.
+// sendTimeout bounds writing a request of a few MiB into a socket. The server
+// may read it only after another client's, but the kernel buffers it.
 const sendTimeout = time.Minute
 
-func (x *exchange) send(body []byte) error {
+func (x *exchange) send() error {
 	var req bytes.Buffer
-	fmt.Fprintf(&req, "POST /v1/chat/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", x.addr, len(body))
-	req.Write(body)
+	fmt.Fprintf(&req, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n", x.call.path, x.addr, len(x.call.body))
+	req.Write(x.call.body)
 	_ = x.conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	_, err := x.conn.Write(req.Bytes())
 	return err
 }
 
 func (x *exchange) receive() error {
-	x.patience(x.chat.Timeouts.First)
+	x.setReadTimeout(x.timeouts.First)
 	bounded := &io.LimitedReader{R: x.conn, N: maxHeader}
 	x.head.Reset(bounded)
 	resp, err := http.ReadResponse(x.head, nil) //nolint:bodyclose // see below
@@ -89,32 +91,33 @@ func (x *exchange) receive() error {
 	}
 	bounded.N = math.MaxInt64
 	x.result.Honours = honours(resp.Header)
-	// The body is never closed: that would read it to its end, and closing the
-	// connection is all there is to free.
+	x.result.Operations = openai.ParseOperations(resp.Header.Get(openai.HeaderOperations))
+	// The body is never closed: that would read it to its end. Closing the
+	// connection frees all there is.
 	if resp.StatusCode != http.StatusOK {
 		return refused(resp)
 	}
-	if ct := resp.Header.Get("Content-Type"); !strings.HasPrefix(ct, "text/event-stream") {
-		return fault.Errorf(fault.Internal, "cannot read the answer of the engine at %s: it is %q, not an event stream", x.addr, ct)
+	if ct := resp.Header.Get("Content-Type"); !strings.HasPrefix(ct, x.call.contentType) {
+		return fault.Errorf(fault.Internal, "cannot read the answer of the engine at %s: it is %q, not %s", x.addr, ct, x.call.contentType)
 	}
-	return x.events(resp.Body)
+	return x.call.read(x, resp.Body)
 }
 
-// honours are the hints that an engine honours. Upstream says nothing of them:
-// its sampler takes temperature and top-p of the command line and the seed of
-// the request.
+// honours returns the hints that an engine honours. Upstream does not list any:
+// its sampler takes temperature and top-p from the command line and the seed
+// from the request.
 func honours(h http.Header) []string {
-	if said := h.Values(openai.HeaderHonours); len(said) > 0 {
-		return openai.ParseHonours(said[0])
+	if listed := h.Values(openai.HeaderHonours); len(listed) > 0 {
+		return openai.ParseHonours(listed[0])
 	}
 	return []string{openai.HintSeed}
 }
 
-// maxPending is how much text is told at once, in bytes.
-const maxPending = 4 << 10
+// maxPending is how much text is passed on at once.
+const maxPending = 4 << 10 // bytes
 
-// events reads the stream to its [DONE], whose line upstream does not end. Text
-// is told as soon as no more of it has been received.
+// events reads a stream to its [DONE], whose line upstream does not end. It
+// passes text on as soon as no more of it has been received.
 func (x *exchange) events(r io.Reader) error {
 	x.body.Reset(r)
 	dec := openai.NewDecoder(x.body, maxEvent)
@@ -122,7 +125,7 @@ func (x *exchange) events(r io.Reader) error {
 	for {
 		if !dec.More() || len(x.pending.Text) >= maxPending {
 			pieces := x.pending.Pieces
-			if err := x.tell(); err != nil {
+			if err := x.deliver(); err != nil {
 				return err
 			}
 			x.pause(pieces)
@@ -133,7 +136,7 @@ func (x *exchange) events(r io.Reader) error {
 		}
 		if string(bytes.TrimSpace(ev.Data)) == openai.Done {
 			x.result.FinishReason = x.finish(finish)
-			return x.tell()
+			return x.deliver()
 		}
 		if ev.Cut {
 			return x.broken(io.ErrUnexpectedEOF)
@@ -141,7 +144,7 @@ func (x *exchange) events(r io.Reader) error {
 		piece, err := decode(ev.Data)
 		if err != nil {
 			err = fault.Errorf(fault.Transient, "cannot read the answer of the engine at %s: %w", x.addr, err)
-			return errors.Join(x.tell(), err)
+			return errors.Join(x.deliver(), err)
 		}
 		if piece.finish != "" {
 			finish = piece.finish
@@ -150,53 +153,61 @@ func (x *exchange) events(r io.Reader) error {
 			x.result.Usage = piece.usage
 		}
 		if piece.text != "" {
-			x.result.Deltas++
-			x.pending.Text += piece.text
-			x.pending.Pieces++
+			x.add(piece.text)
 		}
 	}
 }
 
-// tell passes on what has come, and gives the engine time for more.
-func (x *exchange) tell() error {
+// add takes a piece of text, to be passed on.
+func (x *exchange) add(text string) {
+	x.result.Deltas++
+	x.pending.Text += text
+	x.pending.Pieces++
+}
+
+// deliver passes on the pending text, and sets the timeout for the next.
+func (x *exchange) deliver() error {
 	if x.pending.Pieces == 0 {
 		return nil
 	}
 	d := x.pending
 	x.pending = Delta{}
-	x.patience(x.chat.Timeouts.Between)
+	x.setReadTimeout(x.timeouts.Between)
 	return x.onText(d)
 }
 
-// pause lets more come before it is looked for, if so many pieces were just told.
+// pause waits for more text, after the given number of pieces was passed on.
 func (x *exchange) pause(pieces int) {
-	if pieces == 0 || x.breath.pace == 0 {
+	if pieces == 0 || x.pauses.pace == 0 {
 		return
 	}
 	now := time.Now()
-	gap := now.Sub(x.told)
-	x.told = now
-	x.rest(x.breath.after(gap, pieces))
+	gap := now.Sub(x.delivered)
+	x.delivered = now
+	x.sleep(x.pauses.next(gap, pieces))
 }
 
-// finish mends the reason: upstream says "stop" whatever ended it, or nothing.
+// finish corrects the reason: upstream says "stop" whatever ended the answer, or
+// nothing.
 func (x *exchange) finish(reason string) string {
-	if reason == openai.FinishLength || x.chat.MaxTokens > 0 && x.tokens() >= x.chat.MaxTokens {
+	if reason == openai.FinishLength || x.call.maxTokens > 0 && x.tokens() >= x.call.maxTokens {
 		return openai.FinishLength
 	}
 	return openai.FinishStop
 }
 
+// tokens returns how many tokens have come, or 0 if the engine counts them: then
+// it also says correctly why it ended.
 func (x *exchange) tokens() int {
 	if x.result.Usage != nil {
-		// An engine that counts for itself also says rightly why it ended.
 		return 0
 	}
 	return x.result.Deltas
 }
 
-// patience gives the engine so long for its next bytes.
-func (x *exchange) patience(d time.Duration) {
+// setReadTimeout bounds the time until the next bytes of the engine; 0 is no
+// bound.
+func (x *exchange) setReadTimeout(d time.Duration) {
 	var deadline time.Time
 	if d > 0 {
 		deadline = time.Now().Add(d)
@@ -204,6 +215,7 @@ func (x *exchange) patience(d time.Duration) {
 	_ = x.conn.SetReadDeadline(deadline)
 }
 
+// broken returns the error of an answer that broke off.
 func (x *exchange) broken(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fault.Errorf(fault.Transient, "cannot read the answer of the engine at %s: %w", x.addr, ErrTimeout)
@@ -214,7 +226,7 @@ func (x *exchange) broken(err error) error {
 	return fault.Errorf(fault.Transient, "cannot read the answer of the engine at %s: %w", x.addr, err)
 }
 
-// refused turns an answer that is not 200 into an *openai.Error with a kind.
+// refused returns an answer that is not 200 as an *openai.Error with a kind.
 func refused(resp *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	e := &openai.Error{}

@@ -8,16 +8,17 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// restartTimeout bounds the answer to Restart: the supervisor only has to take
-// note.
+// restartTimeout bounds the answer to Restart: the supervisor answers before it
+// restarts the engine.
 const restartTimeout = 5 * time.Second
 
-// A Supervisor is who runs the engine's process (koldun supervise).
+// A Supervisor is the client of the process that runs the engine (koldun
+// supervise).
 type Supervisor struct {
 	URL string // of its health port, on this machine: "http://127.0.0.1:9991"
 }
 
-// NewSupervisor is the Supervisor at a URL. Errors: Invalid.
+// NewSupervisor returns the client for a URL. Errors: Invalid.
 func NewSupervisor(rawURL string) (Supervisor, error) {
 	u, err := parseURL("supervisor", rawURL)
 	if err != nil {
@@ -26,9 +27,9 @@ func NewSupervisor(rawURL string) (Supervisor, error) {
 	return Supervisor{URL: "http://" + u.Host}, nil
 }
 
-// Restart has the engine ended and started again. It returns once that has
-// begun. A Conflict means that there is no process to end, so that one is being
-// started already; other errors are Transient.
+// Restart ends the engine's process and starts it again. It returns once that
+// has begun. A Conflict means that there is no process to end, because one is
+// being started already; other errors are Transient.
 func (s Supervisor) Restart(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, restartTimeout)
 	defer cancel()

@@ -72,6 +72,7 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 		Priority:    priority,
 		Traceparent: t.in.traceparent,
 		Strict:      g.cfg.StrictParameters,
+		Operation:   req.Operation,
 		Body:        body,
 	}
 	t.ref = t.request.Ref()

@@ -153,3 +153,55 @@ func TestStrictParametersOfAnUnknownEngine(t *testing.T) {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}
 }
+
+// TestOperationsOfRunners: the operation is queued with the request, and no
+// request is queued for an operation that no runner of the model serves.
+func TestOperationsOfRunners(t *testing.T) {
+	w := newWorld(t, nil)
+	runner := startRunner(t, w.bus, tinySession, says("hello"))
+	announce := func(name string, operations ...openai.Operation) {
+		t.Helper()
+		rec := queue.Runner{Name: name, Session: tinySession, Model: "default/tiny", State: queue.RunnerIdle, Operations: operations}
+		key := names.RunnerKey(tinySession, name)
+		if _, err := w.bus.PutTTL(t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		w.untilEngines(func(known map[string]capabilities) bool {
+			c, ok := known[key]
+			return ok && slices.Equal(c.Operations, operations)
+		})
+	}
+	ask := func(wantChat, wantCompletion int) {
+		t.Helper()
+		for path, c := range map[string]struct {
+			body      string
+			operation openai.Operation
+			want      int
+		}{
+			"/v1/chat/completions": {chatBody(""), openai.OperationChat, wantChat},
+			"/v1/completions":      {`{"model":"tiny","prompt":"hello"}`, openai.OperationCompletion, wantCompletion},
+		} {
+			before := len(runner.seen())
+			r, body := w.do("POST", path, c.body)
+			if r.StatusCode != c.want {
+				t.Fatalf("%s: %d %s, want %d", path, r.StatusCode, body, c.want)
+			}
+			if c.want == http.StatusOK {
+				if got := runner.seen()[before].Operation; got != c.operation {
+					t.Errorf("%s: operation %q is queued, want %q", path, got, c.operation)
+				}
+				continue
+			}
+			if e := decodeError(t, body); e.Code != "operation_not_supported" || !strings.Contains(e.Message, string(c.operation)) || len(runner.seen()) != before {
+				t.Errorf("%s: %s, %d requests are queued", path, body, len(runner.seen())-before)
+			}
+		}
+	}
+	ask(200, 200) // without a runner: one may start
+	announce("r1", "embedding")
+	ask(400, 400)
+	announce("r2", openai.OperationChat)
+	ask(200, 400)
+	announce("r3") // an older one, which lists none
+	ask(200, 200)
+}

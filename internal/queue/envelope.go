@@ -3,6 +3,8 @@ package queue
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 // A Request is one accepted request as it lies in the request stream. It is
@@ -23,8 +25,10 @@ type Request struct {
 	// request (W3C Trace Context); "" begins a new one.
 	Traceparent string `json:"traceparent,omitempty"`
 	// Strict: an engine that ignores a parameter of the request must not answer it.
-	Strict bool            `json:"strict,omitempty"`
-	Body   json.RawMessage `json:"body"` // the OpenAI chat completion request, validated
+	Strict bool `json:"strict,omitempty"`
+	// Operation says what is asked of the engine; "" is openai.OperationChat.
+	Operation openai.Operation `json:"operation,omitempty"`
+	Body      json.RawMessage  `json:"body"` // validated, in the normal form of the operation
 }
 
 // A Ref names a request and where it lies.
@@ -271,6 +275,9 @@ type Runner struct {
 	// Honours names the hints that its engine honours; empty until the engine
 	// has generated.
 	Honours []string `json:"honours,omitempty"`
+	// Operations are those that its engine lists; empty means
+	// openai.DefaultOperations.
+	Operations []openai.Operation `json:"operations,omitempty"`
 	// Ends are the ends of attempts that no leader has acknowledged yet: a new
 	// leader learns from them what it missed. Oldest first, at most MaxEnds.
 	Ends []AttemptEnd `json:"ends,omitempty"`

@@ -58,6 +58,7 @@ func (r *Request) Visit(c *wire.Codec) {
 	wire.String(c, "replayOf", &r.ReplayOf, wire.IfEmpty)
 	wire.String(c, "traceparent", &r.Traceparent, wire.IfEmpty)
 	c.Bool("strict", &r.Strict, wire.IfEmpty)
+	wire.String(c, "operation", &r.Operation, wire.IfEmpty)
 	c.Last("body", &r.Body)
 }
 

@@ -125,24 +125,24 @@ func (a *attempt) log(level slog.Level, text string, attrs ...slog.Attr) {
 // generate drives the engine and returns why and with what usage it ended.
 func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	req := a.assignment.Request
-	chat, err := openai.ParseChat(req.Body)
+	ask, about, err := engineapi.Decode(req.Operation, req.Body)
 	if err != nil {
 		return "", queue.Usage{}, err
 	}
-	ignored := chat.Request(openai.OperationChat).Unhonoured(a.honours)
+	ignored := about.Unhonoured(a.honours)
 	if req.Strict && len(ignored) > 0 {
 		return "", queue.Usage{}, errUnhonoured(ignored)
 	}
 	a.frames.addSoon(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored})
-	describe(a.traced, chat)
+	describe(a.traced, about)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, req.Timeout, errTimeout)
 		defer cancel()
 	}
-	stops := openai.NewStopFilter(chat.Stop...)
+	stops := openai.NewStopFilter(about.Stop...)
 	last := a.started
-	res, err := a.r.cfg.Engine.Chat(ctx, a.chat(chat), func(d engineapi.Delta) error {
+	res, err := a.r.cfg.Engine.Do(ctx, ask, a.options(), func(d engineapi.Delta) error {
 		now := time.Now()
 		a.r.metrics.token(last, now, max(d.Pieces, 1), last.Equal(a.started))
 		last = now
@@ -153,7 +153,7 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 		}
 		return nil
 	})
-	usage := countUsage(chat, res)
+	usage := countUsage(about, res)
 	if errors.Is(err, errStopped) && !a.isGivenBack() {
 		return openai.FinishStop, usage, nil
 	}
@@ -167,18 +167,9 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	return res.FinishReason, usage, nil
 }
 
-func (a *attempt) chat(c openai.ChatRequest) engineapi.Chat {
+func (a *attempt) options() engineapi.Options {
 	t := a.r.cfg.Timeouts
-	return engineapi.Chat{
-		Messages:    c.Messages,
-		MaxTokens:   c.MaxTokens,
-		Temperature: c.Temperature,
-		TopP:        c.TopP,
-		Seed:        c.Seed,
-		Stop:        c.Stop,
-		Pace:        readPace,
-		Timeouts:    engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between},
-	}
+	return engineapi.Options{Pace: readPace, Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between}}
 }
 
 // send streams a piece of text. Before the first one the leader is told, on

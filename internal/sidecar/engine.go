@@ -40,10 +40,10 @@ func (r *runner) prove(ctx context.Context) {
 		if r.hangs.CompareAndSwap(true, false) {
 			r.restartEngine(ctx)
 		}
-		honours, err := r.warmUp(ctx)
+		res, err := r.warmUp(ctx)
 		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
 		if err == nil {
-			r.proven(honours)
+			r.proven(res)
 			r.cfg.Logger.Info("the engine generates")
 			return
 		}
@@ -59,15 +59,14 @@ func (r *runner) prove(ctx context.Context) {
 
 // warmUp has one token generated: the whole ring takes part in it. An answer
 // without text is also proof, because a token may be half a character or the
-// end of the turn. It returns the hints that the engine honours.
-func (r *runner) warmUp(ctx context.Context) ([]string, error) {
+// end of the turn. The result says what the engine can do.
+func (r *runner) warmUp(ctx context.Context) (engineapi.Result, error) {
 	t := r.cfg.Timeouts
-	res, err := r.cfg.Engine.Chat(ctx, engineapi.Chat{
+	return r.cfg.Engine.Do(ctx, engineapi.Chat{
 		Messages:  []openai.Message{{Role: openai.User, Content: "Hi"}},
 		MaxTokens: 1,
-		Timeouts:  engineapi.Timeouts{Connect: t.Connect, First: t.Between, Between: t.Between},
-	}, func(engineapi.Delta) error { return nil })
-	return res.Honours, err
+	}, engineapi.Options{Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.Between, Between: t.Between}},
+		func(engineapi.Delta) error { return nil })
 }
 
 // restartEngine has the engine started anew. If that cannot be had, the next
@@ -101,10 +100,10 @@ func (r *runner) checkAlive(ctx context.Context) {
 }
 
 // proven makes the runner ready: its engine has generated.
-func (r *runner) proven(honours []string) {
+func (r *runner) proven(res engineapi.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.honours = honours
+	r.honours, r.operations = res.Honours, res.Operations
 	r.setReady(true)
 }
 

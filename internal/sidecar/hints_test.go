@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
 const hints = `,"temperature":0.5,"top_p":0.5,"seed":1`
 
 // Upstream takes the seed of a request, and its own temperature.
-func TestRunnerTellsWhatItsEngineIgnores(t *testing.T) {
+func TestRunnerNamesWhatItsEngineIgnores(t *testing.T) {
 	cases := map[string]struct {
 		says             string // of itself
 		honours, ignored []string
@@ -54,5 +55,26 @@ func TestRunnerTellsWhatItsEngineIgnores(t *testing.T) {
 			r.Strict = true
 			w.send(r).want("seeded")
 		})
+	}
+}
+
+// A request asks for the operation of its envelope: a chat if it names none, as
+// in messages that were queued before it named one.
+func TestRequestsAskByOperation(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, enginetest.Echo)
+	w.sidecar("r1", e)
+	for id, operation := range map[string]openai.Operation{"req_1": "", "req_2": openai.OperationChat, "req_3": openai.OperationCompletion} {
+		r := chat(id, "hello", "")
+		r.Operation = operation
+		w.send(r).want("hello")
+	}
+	r := chat("req_4", "unknown", "")
+	r.Operation = "rerank"
+	unknown := w.send(r)
+	unknown.wantError(queue.Failed, queue.CodeInvalidRequest)
+	if n := asked(e, "unknown"); n != 0 {
+		t.Errorf("the engine was asked %d times, want never", n)
 	}
 }

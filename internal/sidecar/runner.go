@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -26,19 +27,20 @@ type runner struct {
 	begun    chan *attempt // cap 1: the attempt to work on
 	hangs    atomic.Bool   // it was silent for longer than is allowed
 
-	mu       sync.Mutex
-	version  uint64
-	ready    bool // a real token came out of the engine
-	draining bool // Run's context has ended
-	resting  bool // told to take no more work until told otherwise
-	fence    fence
-	current  *attempt
-	past     past // of attempts whose frames can be sent again
-	affinity string
-	honours  []string            // hints that the engine honours, once ready; never changed in place
-	ends     []*queue.AttemptEnd // not acknowledged yet, oldest first; never changed
-	idle     chan struct{}       // closed while current is nil
-	reported chan struct{}       // closed while ends is empty
+	mu         sync.Mutex
+	version    uint64
+	ready      bool // a real token came out of the engine
+	draining   bool // Run's context has ended
+	resting    bool // told to take no more work until told otherwise
+	fence      fence
+	current    *attempt
+	past       past // of attempts whose frames can be sent again
+	affinity   string
+	honours    []string            // hints that the engine honours, once ready; never changed in place
+	operations []openai.Operation  // that the engine lists, once ready; never changed in place
+	ends       []*queue.AttemptEnd // not acknowledged yet, oldest first; never changed
+	idle       chan struct{}       // closed while current is nil
+	reported   chan struct{}       // closed while ends is empty
 }
 
 func newRunner(cfg Config) *runner {
@@ -97,15 +99,16 @@ func (r *runner) state() queue.RunnerState {
 // record is called with mu held.
 func (r *runner) record() queue.Runner {
 	rec := queue.Runner{
-		Name:     r.cfg.Runner,
-		Session:  r.cfg.Session,
-		Model:    r.cfg.Model,
-		State:    r.state(),
-		Affinity: r.affinity,
-		Honours:  r.honours,
-		Ends:     r.unreported(),
-		Instance: r.instance,
-		Version:  r.version,
+		Name:       r.cfg.Runner,
+		Session:    r.cfg.Session,
+		Model:      r.cfg.Model,
+		State:      r.state(),
+		Affinity:   r.affinity,
+		Honours:    r.honours,
+		Operations: r.operations,
+		Ends:       r.unreported(),
+		Instance:   r.instance,
+		Version:    r.version,
 	}
 	if a := r.current; a != nil {
 		rec.Requests = []string{a.assignment.Request.ID}

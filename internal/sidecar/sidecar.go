@@ -21,10 +21,10 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// An Engine generates text, one request at a time; *engineapi.Client is one.
+// An Engine answers one request at a time; *engineapi.Client is one.
 type Engine interface {
-	// Chat blocks until the generation ends, and ends it soon when ctx does.
-	Chat(ctx context.Context, chat engineapi.Chat, onText func(engineapi.Delta) error) (engineapi.Result, error)
+	// Do blocks until the answer has ended, and ends it soon when ctx does.
+	Do(ctx context.Context, r engineapi.Request, o engineapi.Options, onText func(engineapi.Delta) error) (engineapi.Result, error)
 	// Alive tells, without making the engine compute, whether it answers.
 	Alive(ctx context.Context) error
 }

@@ -29,21 +29,21 @@ func (a *attempt) span(ctx context.Context) (context.Context, trace.Span) {
 }
 
 // describe adds what was asked for, text excepted.
-func describe(span trace.Span, c openai.ChatRequest) {
+func describe(span trace.Span, r openai.Request) {
 	if !span.IsRecording() {
 		return
 	}
-	if c.MaxTokens > 0 {
-		span.SetAttributes(telemetry.AttrMaxTokens.Int(c.MaxTokens))
+	if r.MaxTokens > 0 {
+		span.SetAttributes(telemetry.AttrMaxTokens.Int(r.MaxTokens))
 	}
-	if c.Temperature != nil {
-		span.SetAttributes(telemetry.AttrTemperature.Float64(*c.Temperature))
+	if r.Sampling.Temperature != nil {
+		span.SetAttributes(telemetry.AttrTemperature.Float64(*r.Sampling.Temperature))
 	}
-	if c.TopP != nil {
-		span.SetAttributes(telemetry.AttrTopP.Float64(*c.TopP))
+	if r.Sampling.TopP != nil {
+		span.SetAttributes(telemetry.AttrTopP.Float64(*r.Sampling.TopP))
 	}
-	if c.Seed != nil {
-		span.SetAttributes(telemetry.AttrSeed.Int64(*c.Seed))
+	if r.Sampling.Seed != nil {
+		span.SetAttributes(telemetry.AttrSeed.Int64(*r.Sampling.Seed))
 	}
 }
 

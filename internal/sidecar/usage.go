@@ -9,9 +9,9 @@ import (
 // countUsage takes the engine's own count. Upstream gives none in a stream:
 // then each piece of text counts as one token, which is nearly true, and the
 // prompt is estimated.
-func countUsage(chat openai.ChatRequest, res engineapi.Result) queue.Usage {
+func countUsage(about openai.Request, res engineapi.Result) queue.Usage {
 	if u := res.Usage; u != nil {
 		return queue.Usage{PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens}
 	}
-	return queue.Usage{PromptTokens: openai.EstimateTokens(chat.Messages), CompletionTokens: res.Deltas}
+	return queue.Usage{PromptTokens: about.PromptTokens, CompletionTokens: res.Deltas}
 }

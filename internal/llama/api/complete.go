@@ -10,17 +10,18 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A reply sends an answer to the client in one of its forms.
+// A reply sends an answer to the client: streamed, or in one piece.
 type reply interface {
-	// piece passes on a part of the answer. The first comes when the engine
-	// begins.
+	// piece sends a part of the answer. The first call comes when the engine
+	// starts, without text.
 	piece(p llama.Piece) error
 	// finish ends a complete answer.
 	finish(r llama.Result) error
-	// fail ends an answer that did not come, or broke off.
+	// fail ends an answer that broke off or never began.
 	fail(e *openai.Error)
 }
 
+// complete answers a chat.
 func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 	chat, bad := h.readChat(w, r)
 	if bad != nil {

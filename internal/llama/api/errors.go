@@ -21,8 +21,8 @@ func encode(v any) []byte {
 	return b
 }
 
-// writeJSON sends a whole answer. The length is stated, because clients of
-// dllama-api rely on it.
+// writeJSON sends a whole answer, with its length, on which clients of
+// dllama-api rely.
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -37,11 +37,14 @@ func writeError(w http.ResponseWriter, e *openai.Error) {
 	writeJSON(w, e.Status, encode(e))
 }
 
-func notFound(w http.ResponseWriter, r *http.Request) {
-	writeError(w, &openai.Error{
-		Status: http.StatusNotFound, Type: openai.InvalidRequest,
-		Message: "there is no " + r.Method + " " + r.URL.Path + " here: see POST /v1/chat/completions and GET /v1/models",
-	})
+// notFound answers requests for no endpoint, and names those that there are.
+func notFound(endpoints string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, &openai.Error{
+			Status: http.StatusNotFound, Type: openai.InvalidRequest,
+			Message: "there is no " + r.Method + " " + r.URL.Path + " here: see " + endpoints,
+		})
+	}
 }
 
 func onlyMethod(method string) http.HandlerFunc {
@@ -54,7 +57,7 @@ func onlyMethod(method string) http.HandlerFunc {
 	}
 }
 
-// asError says in OpenAI's words why an answer did not come.
+// asError returns why there is no answer as an error of OpenAI's API.
 func asError(err error) *openai.Error {
 	var tooLong *llama.TooLongError
 	if errors.As(err, &tooLong) {
@@ -74,10 +77,10 @@ func unavailable(message string) *openai.Error {
 	return &openai.Error{Status: http.StatusServiceUnavailable, Type: openai.ServerError, Message: message}
 }
 
-// errClient means that the client can no longer be reached.
+// errClient means that the client is gone.
 var errClient = fault.As(fault.Interrupted, errors.New("the client is gone"))
 
-// gone reports whether err is the client's doing.
+// gone reports whether the client caused err.
 func gone(ctx context.Context, err error) bool {
 	return errors.Is(err, errClient) || errors.Is(context.Cause(ctx), context.Canceled)
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // An Engine answers requests. It is safe for concurrent use and computes one
-// answer at a time; others wait in Generate.
+// answer at a time; further requests wait in Generate.
 type Engine interface {
 	// Generate is that of llama.Engine.
 	Generate(ctx context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error)
@@ -28,16 +28,16 @@ type Engine interface {
 type Options struct {
 	Model   string    // id under which the engine answers
 	Created time.Time // of the model; zero is 1970, as dllama-api says
-	// Sampling is for requests that do not say otherwise. The first request
-	// without a seed gets this seed, every further one another, so that a
-	// server with a fixed seed repeats itself when it starts again.
+	// Sampling holds for requests that set no hints of their own. The first
+	// request without a seed gets this seed and each further one a different
+	// seed, so a server with a fixed seed repeats its answers after a restart.
 	Sampling llama.Sampling
-	Waiting  int // requests that may wait for their turn; 0 means 16
-	// WriteTimeout is how long the engine waits for a client that does not
-	// read, while nobody else is answered; 0 means 30 s.
+	Waiting  int // requests that may wait for the engine; 0 means 16
+	// WriteTimeout is how long the engine waits for a client that does not read,
+	// while all other requests wait; 0 means 30 s.
 	WriteTimeout time.Duration
 	Logger       *slog.Logger // nil means slog.Default(); never sees prompts or answers
-	Metrics      *Metrics     // nil means none that anybody reads
+	Metrics      *Metrics     // nil means that they are not read
 }
 
 const (
@@ -47,17 +47,18 @@ const (
 
 // A Handler serves the API.
 type Handler struct {
-	engine  Engine
-	o       Options
-	honours string        // sampling parameters that the engine honours, as its description lists them
-	models  []byte        // answer to GET /v1/models
-	admit   chan struct{} // holds a token for each request that is answered or waits
-	mux     *http.ServeMux
-	seeding sync.Mutex
-	seeds   uint64 // how many requests had no seed
+	engine     Engine
+	o          Options
+	honours    string        // sampling parameters that the engine honours, as its description lists them
+	operations string        // that the endpoints serve
+	models     []byte        // answer to GET /v1/models
+	admit      chan struct{} // holds a token for each request that runs or waits
+	mux        *http.ServeMux
+	seeding    sync.Mutex
+	seeds      uint64 // how many requests had no seed
 }
 
-// New makes a Handler. The engine stays the caller's.
+// New returns a Handler. The caller closes the engine.
 func New(e Engine, o Options) *Handler {
 	if o.Waiting <= 0 {
 		o.Waiting = defaultWaiting
@@ -80,19 +81,17 @@ func New(e Engine, o Options) *Handler {
 		Object: "list",
 		Data:   []openai.Model{{ID: o.Model, Object: "model", Created: created, OwnedBy: "user"}},
 	})
-	h.mux.HandleFunc("POST /v1/chat/completions", h.complete)
-	h.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, h.models) })
-	h.mux.HandleFunc("/v1/chat/completions", onlyMethod("POST"))
-	h.mux.HandleFunc("/v1/models", onlyMethod("GET"))
-	h.mux.HandleFunc("/", notFound)
+	h.route(h.endpoints())
 	return h
 }
 
-// ServeHTTP lets every origin in, as dllama-api does: there are no credentials
-// here that a foreign page could use.
+// ServeHTTP allows every origin, as dllama-api does: there are no credentials
+// that a foreign page could use. Each answer lists in headers what the engine
+// honours and serves.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set(openai.HeaderHonours, h.honours)
+	w.Header().Set(openai.HeaderOperations, h.operations)
 	if r.Method == http.MethodOptions {
 		w.Header().Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")
@@ -102,7 +101,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// seed is the seed of a request that has none.
+// seed returns the seed for a request that sets none.
 func (h *Handler) seed() uint64 {
 	h.seeding.Lock()
 	defer h.seeding.Unlock()
@@ -116,9 +115,9 @@ func (h *Handler) seed() uint64 {
 
 const golden = 0x9E3779B97F4A7C15
 
-// mix makes neighbours independent (the finalizer of SplitMix64). The states
-// of the sampler's own generator would not do: two of them in a row give the
-// same numbers, shifted by one.
+// mix makes neighbouring seeds independent (the finalizer of SplitMix64). The
+// states of the sampler's own generator would not be: two consecutive ones give
+// the same numbers, shifted by one.
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB

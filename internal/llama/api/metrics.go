@@ -10,7 +10,7 @@ import (
 
 // Outcomes of requests, besides the finish reasons.
 const (
-	outcomeCancelled  = "cancelled"  // the client went away
+	outcomeCancelled  = "cancelled"  // the client left
 	outcomeRefused    = "refused"    // the request cannot be answered
 	outcomeOverloaded = "overloaded" // too many wait
 	outcomeFailed     = "failed"     // the engine or the server ended
@@ -44,7 +44,7 @@ func NewMetrics() *Metrics {
 			Name: "koldun_engine_requests_total", Help: "Chat requests by how they ended.",
 		}, []string{"outcome"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "koldun_engine_requests_in_flight", Help: "Chat requests that are being answered or wait for their turn.",
+			Name: "koldun_engine_requests_in_flight", Help: "Chat requests that are being answered or wait for the engine.",
 		}),
 		promptTokens: counter("koldun_engine_prompt_tokens_total", "Tokens of prompts, those in the cache included."),
 		cachedTokens: counter("koldun_engine_cached_prompt_tokens_total", "Tokens of prompts that were in the cache."),
@@ -57,7 +57,7 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// Gatherer is where the metrics are read.
+// Gatherer returns the source of the metrics for the health endpoints.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
 func (m *Metrics) refused() { m.requests.WithLabelValues(outcomeRefused).Inc() }
@@ -67,7 +67,7 @@ func (m *Metrics) overloaded() { m.requests.WithLabelValues(outcomeOverloaded).I
 func (m *Metrics) done(outcome string, r llama.Result, took time.Duration) {
 	m.requests.WithLabelValues(outcome).Inc()
 	if r.PromptTime == 0 {
-		return // it never came to its first token
+		return // it ended before its first token
 	}
 	m.promptTokens.Add(float64(r.PromptTokens))
 	m.cachedTokens.Add(float64(r.CachedTokens))

@@ -16,7 +16,7 @@ const (
 	readTimeout = time.Minute
 )
 
-// readChat reads a request. The error is what to tell the client.
+// readChat reads a request. The error is for the client.
 func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatRequest, *openai.Error) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Now().Add(readTimeout))
@@ -42,9 +42,9 @@ func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 	return openai.ChatRequest{}, openai.BadRequest("", openai.CodeInvalidJSON, err.Error())
 }
 
-// complement takes what dllama-api allows and OpenAI does not to OpenAI's
-// form: no model, and a token limit of 0 or less for no limit. Whatever else
-// is wrong stays for the parser to tell.
+// complement replaces what dllama-api allows and OpenAI does not: a missing
+// model, and a token limit of 0 or less for no limit. It leaves all other faults
+// to the parser.
 func (h *Handler) complement(body []byte) []byte {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(body, &m) != nil || m == nil {
@@ -69,7 +69,7 @@ func (h *Handler) complement(body []byte) []byte {
 	return encode(m)
 }
 
-// request turns a chat into what the engine is asked.
+// request returns what to ask of the engine for a chat.
 func (h *Handler) request(c openai.ChatRequest) llama.Request {
 	r := llama.Request{MaxTokens: c.MaxTokens, Sampling: h.o.Sampling, Stop: c.Stop}
 	for _, m := range c.Messages {

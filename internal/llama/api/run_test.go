@@ -155,7 +155,7 @@ func TestRun(t *testing.T) {
 		defer c.Close()
 		for _, p := range prompts(t) {
 			var text strings.Builder
-			result, err := c.Chat(waittest.Context(t), engineapi.Chat{Messages: p.Messages}, func(d engineapi.Delta) error {
+			result, err := c.Do(waittest.Context(t), engineapi.Chat{Messages: p.Messages}, engineapi.Options{}, func(d engineapi.Delta) error {
 				text.WriteString(d.Text)
 				return nil
 			})

@@ -42,9 +42,9 @@ func (s *stream) begin() {
 	s.w.WriteHeader(http.StatusOK)
 }
 
-// finish ends the stream. Usage always stands somewhere: in a chunk of its own
-// for who asked for that, else in the last chunk, where clients that do not
-// know it do not trip over it.
+// finish ends the stream. It always sends the usage: in a chunk of its own if the
+// client asked for that, or else in the last chunk, where clients that do not
+// know the field ignore it.
 func (s *stream) finish(r llama.Result) error {
 	usage := openai.NewUsage(r.PromptTokens, r.Tokens)
 	reason := string(r.Finish)
@@ -60,8 +60,8 @@ func (s *stream) finish(r llama.Result) error {
 	return s.send()
 }
 
-// fail tells the client: with a status, or, if that was sent before, with an
-// event, after which no [DONE] comes.
+// fail sends the error: as a status, or, if one was sent before, as an event
+// without [DONE] after it.
 func (s *stream) fail(e *openai.Error) {
 	if !s.begun {
 		writeError(s.w, e)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestBreath(t *testing.T) {
+func TestPauses(t *testing.T) {
 	const pace = 10 * time.Millisecond
 	cases := map[string]struct {
 		gaps   []time.Duration
@@ -19,14 +19,14 @@ func TestBreath(t *testing.T) {
 		"Goes on":  {[]time.Duration{time.Second, 1, 1, 1, 1, 1, pace}, 10, pace},
 		"Unworthy": {[]time.Duration{pace, pace, pace, pace, pace, pace, pace}, 1, 0},
 		"Slower":   {[]time.Duration{time.Second, 1, 1, 1, 1, 1, time.Second}, 1, 0},
-		"Flood":    {[]time.Duration{1, 1, 1, 1, 1, 1, 1}, fullBreath, 0},
+		"Flood":    {[]time.Duration{1, 1, 1, 1, 1, 1, 1}, fullPieces, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			b := breath{pace: pace}
+			p := pauses{pace: pace}
 			var got time.Duration
 			for _, gap := range c.gaps {
-				got = b.after(gap, c.pieces)
+				got = p.next(gap, c.pieces)
 			}
 			if got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
