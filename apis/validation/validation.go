@@ -1,8 +1,8 @@
-// Package validation treats objects as an API server would that has our CRDs:
-// unknown fields are refused, defaults filled in, schemas and rules checked.
+// Package validation validates objects as an API server with Koldun's CRDs does:
+// it refuses unknown fields, fills in defaults, and checks schemas and rules.
 //
-// It is the API server's own code, so a claim that koldun render or koldun up
-// accepts is accepted by a cluster as well, and the other way round.
+// It uses the API server's code, so koldun render, koldun up and a cluster accept
+// the same claims.
 package validation
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/gorizond/koldun/apis/crds"
 )
 
-// A Kind is what is known of one kind.
+// A Kind is the schema and the rules of one kind.
 type Kind struct {
 	structural *schema.Structural
 	validator  validation.SchemaValidator
@@ -41,7 +41,7 @@ type Schemas struct {
 	kinds map[string]*Kind // by apiVersion + "/" + kind
 }
 
-// Load reads the CRDs that are built into the binary.
+// Load reads the embedded CRDs.
 func Load() (*Schemas, error) {
 	s := &Schemas{kinds: map[string]*Kind{}}
 	files, err := fs.Glob(crds.Files, "*.yaml")
@@ -90,7 +90,7 @@ func (s *Schemas) add(raw []byte) error {
 // celCostLimit is the API server's limit for the rules of one object.
 const celCostLimit = 100_000_000
 
-// Known lists the kinds, as apiVersion/kind, sorted.
+// Known returns the kinds as apiVersion/kind, sorted.
 func (s *Schemas) Known() []string {
 	out := make([]string, 0, len(s.kinds))
 	for k := range s.kinds {
@@ -100,23 +100,23 @@ func (s *Schemas) Known() []string {
 	return out
 }
 
-// Has reports whether the kind is one of ours.
+// Has reports whether the kind is known.
 func (s *Schemas) Has(apiVersion, kind string) bool {
 	_, ok := s.kinds[apiVersion+"/"+kind]
 	return ok
 }
 
-// Default fills in the defaults of the object's schema, in place. Objects of
-// other kinds are left alone.
+// Default fills in the defaults of the object's schema, in place. It does not
+// change objects of unknown kinds.
 func (s *Schemas) Default(obj map[string]any) {
 	if k, ok := s.kindOf(obj); ok {
 		defaulting.Default(obj, k.structural)
 	}
 }
 
-// Check fills in defaults, in place, and returns every violation in one error
-// that names the fields: unknown fields, missing ones, wrong types and values,
-// rules that do not hold. Objects of kinds that are not ours are an error.
+// Check fills in defaults, in place, and returns one error that names the fields
+// of all violations: unknown and missing fields, wrong types and values, violated
+// rules. An object of an unknown kind is an error.
 func (s *Schemas) Check(ctx context.Context, obj map[string]any) error {
 	errs, err := s.Violations(ctx, obj, true)
 	if err != nil {
@@ -128,8 +128,8 @@ func (s *Schemas) Check(ctx context.Context, obj map[string]any) error {
 	return fmt.Errorf("%s", text(errs))
 }
 
-// Violations is Check with one error for each field. Without rules, only
-// schemas are checked, as for an object that is not complete yet.
+// Violations is like Check with one error for each field. Without rules it checks
+// only schemas, for incomplete objects.
 func (s *Schemas) Violations(ctx context.Context, obj map[string]any, rules bool) (field.ErrorList, error) {
 	k, ok := s.kindOf(obj)
 	if !ok {
@@ -182,8 +182,8 @@ func checkMeta(obj map[string]any) field.ErrorList {
 	return errs
 }
 
-// integers gives whole numbers the type that an API server decodes them to;
-// rules tell them from others.
+// integers converts whole numbers to the type that an API server decodes, which
+// rules distinguish from other numbers.
 func integers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -202,7 +202,7 @@ func integers(v any) any {
 	return v
 }
 
-// text joins distinct violations, sorted by field.
+// text returns the distinct violations, sorted by field.
 func text(errs field.ErrorList) string {
 	lines := make([]string, 0, len(errs))
 	for _, e := range errs {

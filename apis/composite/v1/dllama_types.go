@@ -2,8 +2,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// A Dllama serves one model on one or more nodes. With an inline model and an expose block it is all that is needed for an
-// OpenAI-compatible endpoint.
+// A Dllama serves one model on one or more nodes. With an inline model and an expose block it is a complete OpenAI-compatible endpoint.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -26,28 +25,28 @@ type Dllama struct {
 // +kubebuilder:validation:XValidation:rule="has(self.model) != has(self.modelRef)",message="give either model (inline) or modelRef (a Model that exists), not both"
 // +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower))",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
 type DllamaSpec struct {
-	// A Model that exists.
+	// Existing Model to serve.
 	// +optional
 	ModelRef *ModelReference `json:"modelRef,omitempty"`
 
-	// A Model of this Dllama's own, made and removed with it.
+	// Inline Model, created and deleted with this Dllama.
 	// +optional
 	Model *ModelSpec `json:"model,omitempty"`
 
 	Runtime `json:",inline"`
 
-	// NATS servers that requests come from.
+	// NATS servers of the queue.
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`
 
-	// Makes the model reachable over HTTP, through an Ingress of this Dllama's own.
+	// Exposes the model over HTTP through an Ingress that is created and deleted with this Dllama.
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`
 }
 
-// Expose makes a Dllama reachable.
+// Expose describes the endpoint of a Dllama.
 type Expose struct {
-	// Answers requests without an API token. Only for machines and networks where every caller may ask.
+	// Accepts requests without an API token. Use it only on trusted machines and networks.
 	// +optional
 	AllowAnonymous bool `json:"allowAnonymous,omitempty"`
 
@@ -56,12 +55,12 @@ type Expose struct {
 	// +kubebuilder:default={}
 	Service IngressService `json:"service,omitempty"`
 
-	// The way from outside of the cluster.
+	// Route from outside of the cluster.
 	// +optional
 	Route *Route `json:"route,omitempty"`
 }
 
-// DllamaStatus is what a Dllama reports.
+// DllamaStatus is the status of a Dllama.
 type DllamaStatus struct {
 	Status `json:",inline"`
 
@@ -77,19 +76,19 @@ type DllamaStatus struct {
 	// +optional
 	Nodes int32 `json:"nodes,omitempty"`
 
-	// Worker pods that are ready; while not all are, in steps of a quarter, so that a large group does not report every pod.
+	// Ready worker pods; rounded to quarters until all are ready, so that a large group does not report every pod.
 	// +optional
 	ReadyWorkers int32 `json:"readyWorkers"`
 
-	// Whether a token came out of the root.
+	// Whether the root has generated a token.
 	// +optional
 	ReadyRoot bool `json:"readyRoot"`
 
-	// Memory that the plan gives to the root, in bytes.
+	// Planned memory of the root, in bytes.
 	// +optional
 	RootMemoryBytes int64 `json:"rootMemoryBytes,omitempty"`
 
-	// Memory that the plan gives to each worker, in bytes.
+	// Planned memory of each worker, in bytes.
 	// +optional
 	WorkerMemoryBytes int64 `json:"workerMemoryBytes,omitempty"`
 
@@ -97,28 +96,28 @@ type DllamaStatus struct {
 	// +optional
 	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
 
-	// Files that are served. They go on being served if the Model cannot be read for a while.
+	// Served files. The Dllama continues to serve them while the Model cannot be read.
 	// +optional
 	Artifact *ServedArtifact `json:"artifact,omitempty"`
 }
 
-// A ServedArtifact is the files that a Dllama serves.
+// A ServedArtifact describes the files that a Dllama serves.
 type ServedArtifact struct {
 	Artifact `json:",inline"`
 
-	// Model that the files are of, NAMESPACE/NAME.
+	// Model of the files, NAMESPACE/NAME.
 	Model string `json:"model"`
 
-	// PersistentVolumeClaim with the files, if there is one.
+	// PersistentVolumeClaim with the files, if any.
 	// +optional
 	ClaimName string `json:"claimName,omitempty"`
 
-	// Arguments of the engine that the Model names.
+	// Engine arguments of the Model.
 	// +optional
 	// +listType=atomic
 	LaunchOptions []string `json:"launchOptions,omitempty"`
 
-	// Nodes that the Model names, as a power of two.
+	// Nodes of the Model, as a power of two.
 	// +optional
 	ReplicaPower *int32 `json:"replicaPower,omitempty"`
 }

@@ -1,11 +1,11 @@
-// Package v1 holds the kinds that people claim: Model, Dllama, Root, Worker, Session, Ingress.
+// Package v1 has the composite kinds: Model, Dllama, Root, Worker, Session, Ingress.
 //
-// They are composites: Crossplane (or koldun up) hands each to the composition
-// functions, which answer with the objects that make it real. CRDs, XRDs and
-// deep copies are generated from these types by make generate.
+// Crossplane (or koldun up) calls the composition functions with each composite,
+// and they return its composed resources. make generate derives CRDs, XRDs and
+// deep copies from these types.
 //
-// Rules that span fields are CEL, because Crossplane drops defaults and the
-// other combinators from the top of a spec.
+// Rules across fields are CEL, because Crossplane drops defaults and other
+// combinators from the top of a spec.
 //
 // +kubebuilder:object:generate=true
 // +groupName=koldun.gorizond.io
@@ -21,7 +21,7 @@ const (
 	APIVersion = Group + "/" + Version
 )
 
-// GroupVersion is the group and version as client libraries want it.
+// GroupVersion is the group and version for client libraries.
 var GroupVersion = schema.GroupVersion{Group: Group, Version: Version} //nolint:gochecknoglobals // a constant in all but syntax
 
 // Kinds.

@@ -25,7 +25,7 @@ type Ingress struct {
 
 // IngressSpec describes an Ingress.
 type IngressSpec struct {
-	// Gateway and dispatcher, and the pools that demand makes.
+	// Gateway, dispatcher, and the pools that demand creates.
 	// +optional
 	// +kubebuilder:default={}
 	Backend Backend `json:"backend,omitempty"`
@@ -35,12 +35,12 @@ type IngressSpec struct {
 	// +kubebuilder:default={}
 	Service IngressService `json:"service,omitempty"`
 
-	// The way from outside of the cluster. Without it the endpoint is reachable through the Service alone.
+	// Route from outside of the cluster. Without it, the endpoint is reachable only through the Service.
 	// +optional
 	Route *Route `json:"route,omitempty"`
 }
 
-// Backend describes gateway and dispatcher, and the pools that demand makes.
+// Backend describes gateway, dispatcher, and the pools that demand creates.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower) && self.replicaPower > 0)",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
 // +kubebuilder:validation:XValidation:rule="!(has(self.hashSecret) && has(self.hashSecretRef))",message="give either hashSecret or hashSecretRef, not both",fieldPath=".hashSecret"
@@ -68,24 +68,24 @@ type Backend struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Where gateway and dispatcher may run. Where the models may run is in scheduling.
+	// Scheduling of gateway and dispatcher. Set that of the models in scheduling.
 	// +optional
 	BackendScheduling *Scheduling `json:"backendScheduling,omitempty"`
 
-	// Who makes pools of Dllamas: OnDemand makes a Session for each model that is asked for; Static makes none, for Sessions and Dllamas
-	// that are made by others.
+	// How pools of Dllamas are created: OnDemand creates a Session for each model in demand; Static creates none, for Sessions and Dllamas
+	// that are managed separately.
 	// +optional
 	// +kubebuilder:default=OnDemand
 	// +kubebuilder:validation:Enum=OnDemand;Static
 	Sessions string `json:"sessions,omitempty"`
 
-	// What a pool is shared by: all requests for a model, those of one API token, or those of one conversation.
+	// Which requests share a pool: all requests for a model, those of one API token, or those of one conversation.
 	// +optional
 	// +kubebuilder:default=model
 	// +kubebuilder:validation:Enum=model;token;conversation
 	Isolation string `json:"isolation,omitempty"`
 
-	// Most pools that isolation may keep apart at the same time. Requests beyond share the pool of their model.
+	// Maximum isolated pools. Further requests share the pool of their model.
 	// +optional
 	// +kubebuilder:default=8
 	// +kubebuilder:validation:Minimum=1
@@ -96,15 +96,15 @@ type Backend struct {
 	// +optional
 	SessionScaling *Scaling `json:"sessionScaling,omitempty"`
 
-	// Answers requests without an API token. Only for machines and networks where every caller may ask.
+	// Accepts requests without an API token. Use it only on trusted machines and networks.
 	// +optional
 	AllowAnonymous bool `json:"allowAnonymous,omitempty"`
 
-	// Refuses requests with parameters that the engine cannot honour, instead of naming them in the header x-koldun-ignored.
+	// Refuses requests with parameters that the engine ignores, instead of listing them in the header x-koldun-ignored.
 	// +optional
 	StrictParameters bool `json:"strictParameters,omitempty"`
 
-	// Limits of each API token. Limits in a token's own Secret come first.
+	// Limits of each API token. Limits in a token's Secret override them.
 	// +optional
 	Limits *Limits `json:"limits,omitempty"`
 
@@ -112,33 +112,33 @@ type Backend struct {
 	// +optional
 	Queue *BackendQueue `json:"queue,omitempty"`
 
-	// Longest time for one answer, from the moment the engine starts on it; waiting and cold start do not count.
+	// Maximum time for one answer from the start of the engine; waiting and cold start do not count.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	ResponseTimeout *metav1.Duration `json:"responseTimeout,omitempty"`
 
-	// Longest time that a request waits for its turn.
+	// Maximum time in the queue.
 	// +optional
 	// +kubebuilder:default="1h"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	QueueTimeout *metav1.Duration `json:"queueTimeout,omitempty"`
 
-	// Time after the last request for which a pool is kept.
+	// Time for which a pool is kept after its last request.
 	// +optional
 	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	ConversationTTL *metav1.Duration `json:"conversationTTL,omitempty"`
 
-	// Key of the HMAC by which conversations are told apart, plain or as base64:KEY. It is moved to a Secret; hashSecretRef keeps it out of
-	// the claim as well.
+	// Key of the HMAC that identifies conversations, plain or as base64:KEY. It is moved to a Secret; hashSecretRef keeps it out of the claim
+	// as well.
 	// +optional
 	// +kubebuilder:validation:Format=password
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	HashSecret string `json:"hashSecret,omitempty"`
 
-	// Key of the HMAC by which conversations are told apart.
+	// Key of the HMAC that identifies conversations.
 	// +optional
 	HashSecretRef *SecretKeyReference `json:"hashSecretRef,omitempty"`
 
@@ -170,7 +170,7 @@ type Limits struct {
 	// +kubebuilder:validation:Minimum=0
 	TokensPerMinute int64 `json:"tokensPerMinute,omitempty"`
 
-	// Requests that wait or are at work at the same time.
+	// Concurrent requests, waiting or running.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
@@ -178,40 +178,40 @@ type Limits struct {
 
 // BackendQueue describes the durable queue.
 type BackendQueue struct {
-	// Size of all requests that wait; beyond it requests get 503.
+	// Maximum size of all waiting requests; beyond it, requests get 503.
 	// +optional
 	// +kubebuilder:default="1Gi"
 	MaxBytes *resource.Quantity `json:"maxBytes,omitempty"`
 
-	// Requests of one pool that wait; beyond it requests get 429. 0 is no limit.
+	// Maximum waiting requests of one pool; beyond it, requests get 429. 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxPerSession int32 `json:"maxPerSession,omitempty"`
 
-	// Requests of one API token that wait; beyond it requests get 429. 0 is no limit.
+	// Maximum waiting requests of one API token; beyond it, requests get 429. 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxPerTenant int32 `json:"maxPerTenant,omitempty"`
 
-	// Servers of a NATS cluster that keep a copy of the queue. Without it, one of a new queue, and as many as there are of an existing one.
+	// Servers of a NATS cluster that keep a copy of the queue. Defaults to 1 for a new queue and to the current number for an existing one.
 	// +optional
 	// +kubebuilder:validation:Enum=1;3;5
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// How often a request is tried on another runner before its first token.
+	// How often a request is retried on another runner before its first token.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16
 	MaxAttempts int32 `json:"maxAttempts,omitempty"`
 
-	// No effect: the states of runners live in a bucket.
+	// No effect: a bucket holds the states of runners.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	StateStream string `json:"stateStream,omitempty"`
 }
 
-// IngressNATS says where the NATS servers are.
+// IngressNATS is the connection to the NATS servers.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.url) && has(self.providerConfigRef))",message="give either url or providerConfigRef, not both",fieldPath=".url"
 type IngressNATS struct {
@@ -225,7 +225,7 @@ type IngressNATS struct {
 	// +optional
 	CredentialsSecret *SecretReference `json:"credentialsSecret,omitempty"`
 
-	// Connection that is described elsewhere.
+	// ProviderConfig or ClusterProviderConfig with the connection.
 	// +optional
 	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 
@@ -281,7 +281,7 @@ type IngressService struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Route describes the way from outside: a networking.k8s.io Ingress, or with a gateway an HTTPRoute.
+// Route describes the route from outside of the cluster: a networking.k8s.io Ingress, or an HTTPRoute if gateways are given.
 type Route struct {
 	// Host name.
 	// +kubebuilder:validation:MinLength=1
@@ -295,7 +295,7 @@ type Route struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Path string `json:"path,omitempty"`
 
-	// How the path is matched: Prefix, Exact or ImplementationSpecific.
+	// Match of the path: Prefix, Exact or ImplementationSpecific.
 	// +optional
 	// +kubebuilder:default=Prefix
 	// +kubebuilder:validation:Enum=Prefix;Exact;ImplementationSpecific;prefix;exact
@@ -317,7 +317,7 @@ type Route struct {
 	// +listType=atomic
 	TLS []RouteTLS `json:"tls,omitempty"`
 
-	// Gateways of the Gateway API that the route attaches to. They make the route an HTTPRoute.
+	// Gateways of the Gateway API to attach to. With gateways the route is an HTTPRoute.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	// +listType=atomic
@@ -357,7 +357,7 @@ type GatewayReference struct {
 	SectionName string `json:"sectionName,omitempty"`
 }
 
-// IngressStatus is what an Ingress reports.
+// IngressStatus is the status of an Ingress.
 type IngressStatus struct {
 	Status `json:",inline"`
 
@@ -369,15 +369,15 @@ type IngressStatus struct {
 	// +optional
 	BackendServiceName string `json:"backendServiceName,omitempty"`
 
-	// Ingress or HTTPRoute of the way from outside.
+	// Ingress or HTTPRoute of the route.
 	// +optional
 	IngressName string `json:"ingressName,omitempty"`
 
-	// Pools that demand has made.
+	// Pools that demand has created.
 	// +optional
 	Sessions int32 `json:"sessions"`
 
-	// API tokens that are valid.
+	// Valid API tokens.
 	// +optional
 	Tokens int32 `json:"tokens,omitempty"`
 }

@@ -45,17 +45,17 @@ type ModelSpec struct {
 	// +kubebuilder:validation:MaxLength=128
 	Revision string `json:"revision,omitempty"`
 
-	// Where the source files go: s3://BUCKET/PREFIX, or a prefix in objectStorage.bucketForSource. Below it are folders by commit.
-	// Defaults to a prefix made of the repository's name, which Models of the same source share.
+	// Location of the source files: s3://BUCKET/PREFIX, or a prefix in objectStorage.bucketForSource. It contains folders by commit.
+	// Defaults to a prefix derived from the repository's name, which Models of the same source share.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	LocalPath string `json:"localPath,omitempty"`
 
-	// Where the files are kept. Without it they go to the bucket koldun-models of the default object store.
+	// Object store of the files. Defaults to the bucket koldun-models of the default object store.
 	// +optional
 	ObjectStorage *ObjectStorage `json:"objectStorage,omitempty"`
 
-	// Object store, as it was named before objectStorage.
+	// Older form of objectStorage.
 	// +optional
 	CacheSpec *CacheSpec `json:"cacheSpec,omitempty"`
 
@@ -70,25 +70,25 @@ type ModelSpec struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	LaunchOptions []string `json:"launchOptions,omitempty"`
 
-	// Power p of the number of nodes, 2^p, that Dllamas of this Model have when they name none.
+	// Power p of the default number of nodes, 2^p, of Dllamas that serve this Model.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10
 	ReplicaPower *int32 `json:"replicaPower,omitempty"`
 
-	// How to download.
+	// Settings of the download.
 	// +optional
 	Download *Download `json:"download,omitempty"`
 
-	// How to convert. Without it the weights are converted to q40.
+	// Settings of the conversion. By default the weights are converted to q40.
 	// +optional
 	Conversion *Conversion `json:"conversion,omitempty"`
 
-	// A volume with the converted files. Without it there is none, and roots fetch the files themselves.
+	// Volume with the converted files. By default there is none, and roots fetch the files.
 	// +optional
 	PV *Volume `json:"pv,omitempty"`
 
-	// Whether the converted files are in a volume already: nothing is downloaded or converted.
+	// Whether a volume already contains the converted files. Then nothing is downloaded or converted.
 	// +optional
 	PreConverted bool `json:"preConverted,omitempty"`
 
@@ -102,16 +102,16 @@ type ModelSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	PreConvertedSizeBytes int64 `json:"preConvertedSizeBytes,omitempty"`
 
-	// Size of the files of a preConverted Model, for people. Computed from preConvertedSizeBytes when it is not given.
+	// Human-readable size of the files of a preConverted Model. Defaults to a value computed from preConvertedSizeBytes.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	PreConvertedSizeHuman string `json:"preConvertedSizeHuman,omitempty"`
 
-	// Where the Jobs may run.
+	// Scheduling of the Jobs.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
 
-	// No effect: nothing is installed from a package index.
+	// No effect: Jobs install no packages.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	PipProxy string `json:"pipProxy,omitempty"`
@@ -121,7 +121,7 @@ type ModelSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.endpoint) && has(self.providerConfigRef))",message="give either endpoint or providerConfigRef, not both",fieldPath=".endpoint"
 type ObjectStorage struct {
-	// Endpoint of the S3 API: http[s]://HOST[:PORT]. Without it, the default object store is used.
+	// Endpoint of the S3 API: http[s]://HOST[:PORT]. Defaults to the default object store.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^https?://[^/?#@ ]+/?$`
 	// +kubebuilder:validation:MaxLength=512
@@ -136,11 +136,11 @@ type ObjectStorage struct {
 	// +optional
 	SecretRef *SecretReference `json:"secretRef,omitempty"`
 
-	// Object store that is described elsewhere.
+	// ProviderConfig or ClusterProviderConfig of the object store.
 	// +optional
 	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 
-	// Bucket for the files as the hub has them.
+	// Bucket for the source files.
 	// +optional
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
@@ -152,28 +152,28 @@ type ObjectStorage struct {
 	// +kubebuilder:validation:MaxLength=63
 	BucketForConvert string `json:"bucketForConvert,omitempty"`
 
-	// Whether missing buckets are made. Existing ones are left as they are either way.
+	// Whether missing buckets are created. Existing buckets are not changed.
 	// +optional
 	// +kubebuilder:default=true
 	ManageBuckets *bool `json:"manageBuckets,omitempty"`
 }
 
-// Download says how a Model is downloaded.
+// Download has the settings of a Model's download.
 type Download struct {
-	// Parts downloaded at the same time.
+	// Concurrent parts.
 	// +optional
 	// +kubebuilder:default=4
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Concurrency int32 `json:"concurrency,omitempty"`
 
-	// Only files that match one of these glob patterns. Without it, all files that conversion can use.
+	// Glob patterns of the files to download. Defaults to all files that conversion can use.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=256
 	Include []string `json:"include,omitempty"`
 
-	// No files that match one of these glob patterns.
+	// Glob patterns of files to exclude.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=256
@@ -183,11 +183,11 @@ type Download struct {
 	// +optional
 	HuggingFaceTokenSecretRef *SecretReference `json:"huggingFaceTokenSecretRef,omitempty"`
 
-	// Memory of the Job, request and limit. It needs concurrency times 16 MiB, and 64 MiB besides.
+	// Memory of the Job, request and limit. It needs 64 MiB plus concurrency times 16 MiB.
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
-	// Largest part of a file that is held in memory, in MiB.
+	// Maximum size of a part in memory, in MiB.
 	// +optional
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=5120
@@ -211,19 +211,19 @@ type Download struct {
 	Args []string `json:"args,omitempty"`
 }
 
-// Conversion says how a Model is converted.
+// Conversion has the settings of a Model's conversion.
 type Conversion struct {
 	// Type of the matrix weights: q40 (4.5 bits a weight) or f32. Defaults to q40.
 	// +optional
 	// +kubebuilder:validation:Enum=q40;f32
 	WeightsFloatType string `json:"weightsFloatType,omitempty"`
 
-	// Type of the matrix weights, in place of weightsFloatType.
+	// Type of the matrix weights, instead of weightsFloatType.
 	// +optional
 	// +kubebuilder:validation:Enum=q40;f32
 	ConvertWeights string `json:"convertWeights,omitempty"`
 
-	// Where the converted files go: s3://BUCKET/PREFIX, or a prefix in objectStorage.bucketForConvert. Below it are folders by commit and
+	// Location of the converted files: s3://BUCKET/PREFIX, or a prefix in objectStorage.bucketForConvert. It contains folders by commit and
 	// type of weights. Defaults to localPath.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
@@ -260,7 +260,7 @@ type Conversion struct {
 	// +kubebuilder:validation:MaxLength=512
 	ToolsImage string `json:"toolsImage,omitempty"`
 
-	// No effect: the package's image converts, bit for bit as the converter of distributed-llama does.
+	// No effect: the package's image converts, with the same bytes as the converter of distributed-llama.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	ConverterVersion string `json:"converterVersion,omitempty"`
@@ -301,7 +301,7 @@ type Volume struct {
 	// +kubebuilder:validation:MaxItems=4
 	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
 
-	// What happens to the volume when its claim goes.
+	// Reclaim policy of the volume.
 	// +optional
 	// +kubebuilder:default=Retain
 	// +kubebuilder:validation:Enum=Retain;Delete
@@ -328,13 +328,13 @@ type Volume struct {
 	// +kubebuilder:validation:MaxProperties=32
 	VolumeAttributes map[string]string `json:"volumeAttributes,omitempty"`
 
-	// Secret that the CSI driver mounts with.
+	// Secret for mounts of the CSI driver.
 	// +optional
 	// +kubebuilder:default=csi-s3-secret
 	// +kubebuilder:validation:MaxLength=253
 	CSISecretName string `json:"csiSecretName,omitempty"`
 
-	// Namespace of the Secret that the CSI driver mounts with.
+	// Namespace of the Secret for mounts of the CSI driver.
 	// +optional
 	// +kubebuilder:default=kube-system
 	// +kubebuilder:validation:MaxLength=63
@@ -356,19 +356,19 @@ type Volume struct {
 	PVCAccessModes []corev1.PersistentVolumeAccessMode `json:"pvcAccessModes,omitempty"`
 }
 
-// ModelStatus is what a Model reports.
+// ModelStatus is the status of a Model.
 type ModelStatus struct {
 	Status `json:",inline"`
 
-	// Commit of the repository that was resolved from the revision.
+	// Commit to which the revision was resolved.
 	// +optional
 	Commit string `json:"commit,omitempty"`
 
-	// The converted files, once they are whole.
+	// The converted files, when they are complete.
 	// +optional
 	Artifact *Artifact `json:"artifact,omitempty"`
 
-	// How far the running Job is, in percent: "fetch 42%".
+	// Progress of the running Job, in percent: "fetch 42%".
 	// +optional
 	Progress string `json:"progress,omitempty"`
 
@@ -392,11 +392,11 @@ type ModelStatus struct {
 	// +optional
 	ConversionJobState string `json:"conversionJobState,omitempty"`
 
-	// Size of the converted files, in bytes, as their manifest says.
+	// Size of the converted files by their manifest, in bytes.
 	// +optional
 	ConversionSizeBytes int64 `json:"conversionSizeBytes,omitempty"`
 
-	// Size of the converted files, for people.
+	// Human-readable size of the converted files.
 	// +optional
 	ConversionSizeHuman string `json:"conversionSizeHuman,omitempty"`
 
@@ -408,20 +408,20 @@ type ModelStatus struct {
 	// +optional
 	ConversionSizeJobName string `json:"conversionSizeJobName,omitempty"`
 
-	// Generation of the spec that the size belongs to.
+	// Generation of the spec of this size.
 	// +optional
 	ConversionSizeGeneration int64 `json:"conversionSizeGeneration,omitempty"`
 
-	// Value of the annotation koldun.gorizond.io/force-size-rerun that was last acted upon.
+	// Last handled value of the annotation koldun.gorizond.io/force-size-rerun.
 	// +optional
 	ConversionSizeForceToken string `json:"conversionSizeForceToken,omitempty"`
 
-	// PersistentVolumeClaim with the converted files, if there is one.
+	// PersistentVolumeClaim with the converted files, if any.
 	// +optional
 	OutputPVCName string `json:"outputPVCName,omitempty"`
 }
 
-// An Artifact is the converted files of a model.
+// An Artifact describes the converted files of a model.
 type Artifact struct {
 	// Folder of the files in the object store, s3://BUCKET/PREFIX. Empty if they are in a volume only.
 	// +optional
@@ -447,14 +447,14 @@ type Artifact struct {
 	// Size of all files in bytes.
 	SizeBytes int64 `json:"sizeBytes"`
 
-	// Size of all files for people.
+	// Human-readable size of all files.
 	Size string `json:"size"`
 
 	// SHA-256 of the manifest.
 	// +optional
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 
-	// Model header: the numbers that preflight and the memory plan use.
+	// Header of the model, which preflight and the memory plan use.
 	// +optional
 	Shape *managed.ModelShape `json:"shape,omitempty"`
 }

@@ -18,7 +18,7 @@ type ModelReference struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// Namespace of the Model. Defaults to the namespace of the object that refers.
+	// Namespace of the Model. Defaults to the namespace of the referring object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
@@ -50,7 +50,7 @@ type SecretKeyReference struct {
 	Key string `json:"key"`
 }
 
-// ProviderConfigReference names the connections that managed resources use.
+// ProviderConfigReference names the connections of managed resources.
 type ProviderConfigReference struct {
 	// Kind of the referent.
 	// +optional
@@ -64,8 +64,8 @@ type ProviderConfigReference struct {
 	Name string `json:"name"`
 }
 
-// NATSConnection says where the NATS servers are. Without it, the connection of the only Ingress of the namespace is used, else the
-// default one.
+// NATSConnection is the connection to the NATS servers. It defaults to that of the only Ingress of the namespace, else to the default
+// connection.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.url) && has(self.providerConfigRef))",message="give either url or providerConfigRef, not both",fieldPath=".url"
 type NATSConnection struct {
@@ -79,12 +79,12 @@ type NATSConnection struct {
 	// +optional
 	CredentialsSecret *SecretReference `json:"credentialsSecret,omitempty"`
 
-	// Connection that is described elsewhere.
+	// ProviderConfig or ClusterProviderConfig with the connection.
 	// +optional
 	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 }
 
-// CacheSpec named the object store before objectStorage did.
+// CacheSpec is the older form of objectStorage.
 type CacheSpec struct {
 	// Endpoint of the S3 API: http[s]://HOST[:PORT].
 	// +optional

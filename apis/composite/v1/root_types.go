@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Root is the root of a topology alone: it serves a model from a volume on itself and on workers that are anywhere.
+// A Root is a single root of a topology. It serves a model from a volume with workers in or outside of the cluster.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -66,7 +66,7 @@ type RootSpec struct {
 	// +listType=atomic
 	Workers []string `json:"workers,omitempty"`
 
-	// Labels of the Workers of this namespace that belong to the root. Empty is a root without workers.
+	// Labels of the root's Workers in this namespace. Without labels the root has no workers.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	WorkerSelector map[string]string `json:"workerSelector,omitempty"`
@@ -90,13 +90,13 @@ type RootSpec struct {
 	// +kubebuilder:validation:Enum=q80;f32
 	BufferFloatType string `json:"bufferFloatType,omitempty"`
 
-	// Model id, NAMESPACE/NAME, whose requests from the queue the root answers. Without it the root has no sidecar, and is of use only to
-	// what speaks to its pod itself.
+	// Model id, NAMESPACE/NAME, of the queued requests that the root answers. Without it the root has no sidecar and serves only direct
+	// clients of its pod.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 	Serves string `json:"serves,omitempty"`
 
-	// NATS servers that requests come from.
+	// NATS servers of the queue.
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`
 
@@ -104,11 +104,11 @@ type RootSpec struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// No effect: without a model's header there is no plan to widen. Use resources.
+	// No effect: without a model's header there is no memory plan. Use resources.
 	// +optional
 	Memory *RootMemory `json:"memory,omitempty"`
 
-	// Where the pod may run.
+	// Scheduling of the pod.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
 
@@ -117,7 +117,7 @@ type RootSpec struct {
 	CacheSpec *CacheSpec `json:"cacheSpec,omitempty"`
 }
 
-// RootStatus is what a Root reports.
+// RootStatus is the status of a Root.
 type RootStatus struct {
 	Status `json:",inline"`
 

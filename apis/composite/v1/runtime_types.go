@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Runtime says on what and where the nodes of a model run.
+// Runtime describes the nodes of a model.
 type Runtime struct {
 	// Power p of the number of nodes: 2^p nodes in all, the root among them, so 2^p - 1 workers. 0 is a single node. Defaults to the
 	// Model's replicaPower.
@@ -13,7 +13,7 @@ type Runtime struct {
 	// +kubebuilder:validation:Maximum=10
 	ReplicaPower *int32 `json:"replicaPower,omitempty"`
 
-	// Number of nodes, exactly, the root among them: any number into which the model divides. In place of replicaPower.
+	// Number of nodes, including the root: any number that divides the model. Alternative to replicaPower.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024
@@ -34,13 +34,13 @@ type Runtime struct {
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// How the engine runs.
+	// Settings of the engine.
 	// +optional
 	// +kubebuilder:default={}
 	Engine Engine `json:"engine,omitempty"`
 
-	// How the root gets the model's files: fetch reads them from the object store into an empty volume before the engine starts; pvc and
-	// csi mount the volume that the Model offers.
+	// Delivery of the model's files to the root: fetch reads them from the object store to an empty volume before the engine starts; pvc and
+	// csi mount the volume of the Model.
 	// +optional
 	// +kubebuilder:validation:Enum=fetch;pvc;csi
 	Delivery string `json:"delivery,omitempty"`
@@ -57,14 +57,14 @@ type Runtime struct {
 	// +optional
 	RootMemory *RootMemory `json:"rootMemory,omitempty"`
 
-	// Where the pods may run.
+	// Scheduling of the pods.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
 }
 
-// RootMemory widens the memory plan of the root.
+// RootMemory increases the memory plan of the root.
 type RootMemory struct {
-	// Factor on the plan of the root, at least 1. It never makes the plan smaller.
+	// Factor for the plan of the root, at least 1.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=number
@@ -73,7 +73,7 @@ type RootMemory struct {
 	OverheadMaxRatio float64 `json:"overheadMaxRatio,omitempty"`
 }
 
-// Engine says how the inference engine runs.
+// Engine has the settings of the inference engine.
 type Engine struct {
 	// Engine: embedded is Koldun's own, on one node; distributed-llama needs images that have it. Defaults to distributed-llama when an
 	// image is named, else to embedded.
@@ -87,7 +87,7 @@ type Engine struct {
 	// +kubebuilder:validation:Maximum=512
 	Threads int32 `json:"threads,omitempty"`
 
-	// Longest context in tokens; memory for all of it is taken at the start. Defaults to the model's own, at most 4096.
+	// Longest context in tokens; the engine allocates its memory at the start. Defaults to the model's own, at most 4096.
 	// +optional
 	// +kubebuilder:validation:Minimum=32
 	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
@@ -97,12 +97,12 @@ type Engine struct {
 	// +kubebuilder:validation:Enum=q80;f32
 	BufferFloatType string `json:"bufferFloatType,omitempty"`
 
-	// Whether sockets are polled without pause, which is faster on cores of one's own and much slower under a CPU limit. Defaults to true
-	// if whole CPUs are requested for both root and workers and limited to the same, else to false.
+	// Whether sockets are busy-polled, which is faster on dedicated cores and much slower under a CPU limit. Defaults to true if root and
+	// workers have equal requests and limits of whole CPUs, else to false.
 	// +optional
 	NetTurbo *bool `json:"netTurbo,omitempty"`
 
-	// Index of the GPU that distributed-llama computes on, for images that were built with Vulkan.
+	// Index of the GPU for distributed-llama, for images with Vulkan.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=63
@@ -115,24 +115,24 @@ type Engine struct {
 	ExtraArgs []string `json:"extraArgs,omitempty"`
 }
 
-// Scheduling says where pods may run and as whom.
+// Scheduling describes the placement and identity of pods.
 type Scheduling struct {
-	// Labels that a node must have.
+	// Required labels of nodes.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// Taints that are tolerated.
+	// Tolerations of the pods.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// Affinity to nodes and pods.
+	// Affinity of the pods.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// How pods spread over failure domains. Without labelSelector, the pods of the same component are meant.
+	// Spreading of pods over failure domains. The default of labelSelector selects the pods of the same component.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic

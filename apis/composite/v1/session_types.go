@@ -29,12 +29,12 @@ type SessionSpec struct {
 	// Model that the pool serves.
 	ModelRef ModelReference `json:"modelRef"`
 
-	// What the pool is kept apart for: a tenant or a conversation. Without it the pool is shared by all requests for the model.
+	// Tenant or conversation of an isolated pool. Without it, all requests for the model share the pool.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Hash string `json:"hash,omitempty"`
 
-	// Key of the pool in the queue. Made from modelRef and hash when it is not given.
+	// Key of the pool in the queue. Defaults to a key derived from modelRef and hash.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,200}$`
 	Key string `json:"key,omitempty"`
@@ -56,17 +56,17 @@ type SessionSpec struct {
 	// +kubebuilder:default={}
 	Scaling Scaling `json:"scaling,omitempty"`
 
-	// NATS servers that requests come from.
+	// NATS servers of the queue.
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`
 
-	// Dllamas that are always there, in place of scaling.minDllamas.
+	// Minimum Dllamas, instead of scaling.minDllamas.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	MinIdle *int32 `json:"minIdle,omitempty"`
 
-	// Most Dllamas, in place of scaling.maxDllamas. 0 is no limit of its own.
+	// Maximum Dllamas, instead of scaling.maxDllamas. 0 is the default limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
@@ -76,7 +76,7 @@ type SessionSpec struct {
 	// +optional
 	Queue *Queue `json:"queue,omitempty"`
 
-	// No effect: a pool goes when nothing has asked for it.
+	// No effect: a pool is removed when it is not in demand.
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 }
@@ -85,21 +85,21 @@ type SessionSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.maxDllamas) || self.maxDllamas == 0 || !has(self.minDllamas) || self.maxDllamas >= self.minDllamas",message="maxDllamas must not be less than minDllamas",fieldPath=".maxDllamas"
 type Scaling struct {
-	// Dllamas that are always there. 0 lets the pool be empty while nothing asks. kubectl scale and autoscalers write it; the pool's
-	// own signal only adds to it, up to maxDllamas.
+	// Minimum Dllamas. With 0 the pool is empty without demand. kubectl scale and autoscalers write it; the queue only adds to it, up to
+	// maxDllamas.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	MinDllamas *int32 `json:"minDllamas,omitempty"`
 
-	// Most Dllamas. 0 is no limit of its own: 64.
+	// Maximum Dllamas. 0 is the default limit, 64.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	MaxDllamas int32 `json:"maxDllamas,omitempty"`
 
-	// Waiting requests per Dllama from which on one more is started. 0 is 1.
+	// Waiting requests per Dllama that start another Dllama. 0 is 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -111,13 +111,13 @@ type Scaling struct {
 	// +kubebuilder:validation:Maximum=604800
 	ScaleDownIdleSeconds int32 `json:"scaleDownIdleSeconds,omitempty"`
 
-	// Number of Dllamas, exactly. It takes the place of our own signal.
+	// Exact number of Dllamas. It overrides the signal of the queue.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	DesiredDllamas *int32 `json:"desiredDllamas,omitempty"`
 
-	// No effect: requests at work are counted in the queue.
+	// No effect: the queue counts running requests.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ActiveRequests int32 `json:"activeRequests,omitempty"`
@@ -133,7 +133,7 @@ type Queue struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	ResponseSubjectPrefix string `json:"responseSubjectPrefix,omitempty"`
-	// No effect: assignments live in the stream of requests.
+	// No effect: the stream of requests holds assignments.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	AssignmentsBucket string `json:"assignmentsBucket,omitempty"`
@@ -141,16 +141,16 @@ type Queue struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	DllamaSubjectPrefix string `json:"dllamaSubjectPrefix,omitempty"`
-	// No effect: the states of runners live in a bucket.
+	// No effect: a bucket holds the states of runners.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	StateStream string `json:"stateStream,omitempty"`
-	// No effect: a runner that goes is noticed by its heartbeat.
+	// No effect: heartbeats detect lost runners.
 	// +optional
 	AckTimeout *metav1.Duration `json:"ackTimeout,omitempty"`
 }
 
-// SessionStatus is what a Session reports.
+// SessionStatus is the status of a Session.
 type SessionStatus struct {
 	Status `json:",inline"`
 
@@ -178,23 +178,23 @@ type SessionStatus struct {
 	// +optional
 	ReadyWorkers int32 `json:"readyWorkers"`
 
-	// Dllamas that answer a request now.
+	// Busy Dllamas.
 	// +optional
 	BusyWorkers int32 `json:"busyWorkers,omitempty"`
 
-	// Dllamas that are ready and have nothing to do.
+	// Idle Dllamas.
 	// +optional
 	AvailableWorkers int32 `json:"availableWorkers,omitempty"`
 
-	// Requests that wait. A Session that an Ingress made leaves it to its Pool, as all numbers that follow.
+	// Waiting requests. The Pool of a Session that an Ingress created reports this and the following numbers instead.
 	// +optional
 	Backlog *int32 `json:"backlog,omitempty"`
 
-	// Requests that are at work.
+	// Running requests.
 	// +optional
 	InFlight int32 `json:"inFlight,omitempty"`
 
-	// Requests that wait or are at work.
+	// Waiting and running requests.
 	// +optional
 	ActiveRequests int32 `json:"activeRequests,omitempty"`
 
@@ -223,7 +223,7 @@ type SessionWorker struct {
 	// +optional
 	Ready bool `json:"ready"`
 
-	// Whether the Dllama serves; it is the same as ready.
+	// Whether the Dllama serves; the same as ready.
 	// +optional
 	Healthy bool `json:"healthy"`
 
@@ -231,11 +231,11 @@ type SessionWorker struct {
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// Requests at work.
+	// Running requests.
 	// +optional
 	ActiveMessages int32 `json:"activeMessages,omitempty"`
 
-	// Never set: heartbeats stay in the queue, where they cost nothing.
+	// Never set: heartbeats stay in the queue.
 	// +optional
 	LastHeartbeat *metav1.Time `json:"lastHeartbeat,omitempty"`
 }

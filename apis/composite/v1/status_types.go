@@ -2,10 +2,10 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Status is what every kind reports.
+// Status is the common part of every status.
 type Status struct {
-	// Conditions of the object. Ready and Synced are Crossplane's; Serving is Koldun's: its reason comes from a documented list and its
-	// message names what blocks and how to mend it.
+	// Conditions of the object. Crossplane sets Ready and Synced. Koldun sets Serving: its reason comes from a documented list, and its message
+	// names the blocking object and the fix.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -18,14 +18,14 @@ type Status struct {
 
 // Condition types that Koldun sets.
 const (
-	// ConditionServing says whether the object does what it is for.
+	// ConditionServing reports whether the object fulfils its purpose.
 	ConditionServing = "Serving"
-	// ConditionDownloaded says whether a model's source files are in the object store, whole.
+	// ConditionDownloaded reports whether the source files of a model are complete in the object store.
 	ConditionDownloaded = "Downloaded"
-	// ConditionConverted says whether a model's converted files are in the object store, whole.
+	// ConditionConverted reports whether the converted files of a model are complete in the object store.
 	ConditionConverted = "Converted"
-	// ConditionSized says whether the size of a model's files is known.
+	// ConditionSized reports whether the size of a model's files is known.
 	ConditionSized = "Sized"
-	// ConditionLegacyFields lists the fields that are accepted and have no effect. It is absent when there are none.
+	// ConditionLegacyFields lists fields that are accepted without effect. It is absent without such fields.
 	ConditionLegacyFields = "LegacyFields"
 )

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Worker is workers of a topology alone, for a root that is anywhere. Workers need no files: the root sends them their share.
+// A Worker is a group of workers for a root in or outside of the cluster. Workers need no files: the root sends them their share.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -46,13 +46,13 @@ type WorkerSpec struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Args []string `json:"args,omitempty"`
 
-	// Root of this namespace that the workers belong to. Only its pods, and the other workers, may connect to them. Without it every pod
-	// of the namespace may, and what rootCIDRs names.
+	// Root of the workers in this namespace. Only its pods and the other workers may connect to them. Without it, every pod of the namespace
+	// and the networks in rootCIDRs may.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	RootRef string `json:"rootRef,omitempty"`
 
-	// Networks that roots outside of the cluster connect from.
+	// Networks of roots outside of the cluster.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=43
@@ -71,7 +71,7 @@ type WorkerSpec struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Where the pods may run.
+	// Scheduling of the pods.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
 
@@ -80,7 +80,7 @@ type WorkerSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	ModelRef string `json:"modelRef,omitempty"`
 
-	// No effect: the pods of a StatefulSet number themselves.
+	// No effect: a StatefulSet numbers its pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Slot int32 `json:"slot,omitempty"`
@@ -89,24 +89,24 @@ type WorkerSpec struct {
 	// +optional
 	CacheSpec *CacheSpec `json:"cacheSpec,omitempty"`
 
-	// No effect: workers speak to their root alone.
+	// No effect: workers communicate only with their root.
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`
 }
 
-// WorkerStatus is what a Worker reports.
+// WorkerStatus is the status of a Worker.
 type WorkerStatus struct {
 	Status `json:",inline"`
 
-	// Worker pods that are wanted.
+	// Desired worker pods.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// Worker pods that listen or work.
+	// Ready worker pods.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// Addresses of the workers, as a root is given them.
+	// Addresses of the workers for a root.
 	// +optional
 	// +listType=atomic
 	Addresses []string `json:"addresses,omitempty"`

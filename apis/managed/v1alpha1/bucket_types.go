@@ -17,35 +17,35 @@ type BucketParameters struct {
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
 
-	// Whether old versions of objects are kept: Enabled or Suspended. Without it, as it is.
+	// Whether old versions of objects are kept: Enabled or Suspended. Defaults to the current setting.
 	// +optional
 	// +kubebuilder:validation:Enum=Enabled;Suspended
 	Versioning string `json:"versioning,omitempty"`
 
-	// Rules by which the server removes objects. Without it, as they are; an empty list removes all rules.
+	// Rules by which the server removes objects. Defaults to the current rules; an empty list removes all rules.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=map
 	// +listMapKey=id
 	LifecycleRules *[]LifecycleRule `json:"lifecycleRules,omitempty"`
 
-	// Days after which an upload in parts that was never completed is aborted. Without it, none is.
+	// Days after which an incomplete multipart upload is aborted. By default, none is aborted.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	AbortUploadsAfterDays int32 `json:"abortUploadsAfterDays,omitempty"`
 
-	// Tags of the bucket. Without it, as they are.
+	// Tags of the bucket. Defaults to the current tags.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
 	Tags map[string]string `json:"tags,omitempty"`
 
-	// Access policy, a JSON document. Without it, as it is.
+	// Access policy, a JSON document. Defaults to the current policy.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20480
 	Policy string `json:"policy,omitempty"`
 }
 
-// A LifecycleRule has the server remove objects.
+// A LifecycleRule makes the server remove objects.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.expirationDays) || has(self.noncurrentDays)",message="give expirationDays, noncurrentDays or both"
 type LifecycleRule struct {
@@ -54,7 +54,7 @@ type LifecycleRule struct {
 	// +kubebuilder:validation:MaxLength=255
 	ID string `json:"id"`
 
-	// Beginning of the names of the objects that are meant. Without it, all.
+	// Prefix of the names of the objects. Defaults to all objects.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Prefix string `json:"prefix,omitempty"`
@@ -70,19 +70,19 @@ type LifecycleRule struct {
 	NoncurrentDays int32 `json:"noncurrentDays,omitempty"`
 }
 
-// BucketObservation is what was found of an S3 bucket.
+// BucketObservation is the observed state of an S3 bucket.
 type BucketObservation struct {
 	// Region that the server reports.
 	// +optional
 	Region string `json:"region,omitempty"`
 
-	// What differs from the wanted configuration: versioning, lifecycle, uploads, tags, policy.
+	// Differences from the desired configuration: versioning, lifecycle, uploads, tags, policy.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	Differs []string `json:"differs,omitempty"`
 }
 
-// A Bucket is an S3 bucket. An existing one is adopted; data is never deleted unless asked for.
+// A Bucket is an S3 bucket. It adopts an existing bucket, and deletes data only with forceDestroy.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -101,7 +101,7 @@ type Bucket struct {
 type BucketSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider BucketParameters `json:"forProvider"`
 }
 
@@ -109,7 +109,7 @@ type BucketSpec struct {
 type BucketStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider BucketObservation `json:"atProvider,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ConsumerParameters describe a durable JetStream consumer. What is left out stays as it is in a consumer that exists.
+// ConsumerParameters describe a durable JetStream consumer. An existing consumer keeps settings that are not given.
 //
 // +kubebuilder:validation:XValidation:rule="self.stream == oldSelf.stream && self.name == oldSelf.name",message="stream and name cannot be changed"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.deliverPolicy) || !has(self.deliverPolicy) || self.deliverPolicy == oldSelf.deliverPolicy",message="deliverPolicy cannot be changed"
@@ -14,7 +14,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.startSequence) == (has(self.deliverPolicy) && self.deliverPolicy == 'ByStartSequence')",message="startSequence goes with deliverPolicy ByStartSequence"
 // +kubebuilder:validation:XValidation:rule="has(self.startTime) == (has(self.deliverPolicy) && self.deliverPolicy == 'ByStartTime')",message="startTime goes with deliverPolicy ByStartTime"
 type ConsumerParameters struct {
-	// Stream that is consumed.
+	// Stream of the consumer.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
 	Stream string `json:"stream"`
 
@@ -22,17 +22,17 @@ type ConsumerParameters struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
 	Name string `json:"name"`
 
-	// What it is for.
+	// Description of the consumer.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Description *string `json:"description,omitempty"`
 
-	// Subjects of the stream that are consumed. An empty list is all of them, as in a new consumer without it.
+	// Subjects of the stream to consume. An empty list, the default of a new consumer, means all subjects.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	FilterSubjects *[]string `json:"filterSubjects,omitempty"`
 
-	// Where a new consumer begins. Without it, All.
+	// Where a new consumer starts. Defaults to All.
 	// +optional
 	// +kubebuilder:validation:Enum=All;Last;New;LastPerSubject;ByStartSequence;ByStartTime
 	DeliverPolicy string `json:"deliverPolicy,omitempty"`
@@ -42,40 +42,40 @@ type ConsumerParameters struct {
 	// +kubebuilder:validation:Minimum=1
 	StartSequence *int64 `json:"startSequence,omitempty"`
 
-	// First moment, with deliverPolicy ByStartTime.
+	// First time, with deliverPolicy ByStartTime.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// Whether each message is acknowledged, or with one all before it, or none. Without it, Explicit in a new consumer.
+	// Whether clients acknowledge each message, all messages up to one, or none. Defaults to Explicit in a new consumer.
 	// +optional
 	// +kubebuilder:validation:Enum=Explicit;All;None
 	AckPolicy string `json:"ackPolicy,omitempty"`
 
-	// How messages are replayed: at once, or in the time in which they came. Without it, Instant in a new consumer.
+	// How messages are replayed: at once, or at the pace at which they arrived. Defaults to Instant in a new consumer.
 	// +optional
 	// +kubebuilder:validation:Enum=Instant;Original
 	ReplayPolicy string `json:"replayPolicy,omitempty"`
 
-	// Time after which a message that is not acknowledged is delivered again. Without it, that of the server.
+	// Time after which an unacknowledged message is delivered again. Defaults to the server's value.
 	// +optional
 	AckWait *metav1.Duration `json:"ackWait,omitempty"`
 
-	// Most deliveries of one message; 0 is no limit.
+	// Maximum deliveries of one message; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxDeliver *int32 `json:"maxDeliver,omitempty"`
 
-	// Pauses before further deliveries, in place of ackWait. Fewer than maxDeliver.
+	// Pauses before further deliveries, instead of ackWait. Fewer than maxDeliver.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	Backoff *[]metav1.Duration `json:"backoff,omitempty"`
 
-	// Most messages that are out without being acknowledged. Without it, that of the server.
+	// Maximum unacknowledged messages. Defaults to the server's value.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxAckPending int32 `json:"maxAckPending,omitempty"`
 
-	// Time without anybody who pulls after which the consumer goes; 0s is never.
+	// Time without pull requests after which the server deletes the consumer; 0s is never.
 	// +optional
 	InactiveThreshold *metav1.Duration `json:"inactiveThreshold,omitempty"`
 
@@ -83,20 +83,20 @@ type ConsumerParameters struct {
 	// +optional
 	HeadersOnly *bool `json:"headersOnly,omitempty"`
 
-	// Servers of a cluster that keep a copy of its state. Without it, or with 0, as many as the stream has.
+	// Servers of a cluster that keep a copy of its state. Defaults to the replicas of the stream, as does 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5
 	Replicas int32 `json:"replicas,omitempty"`
 }
 
-// ConsumerObservation is what was found of a consumer.
+// ConsumerObservation is the observed state of a consumer.
 type ConsumerObservation struct {
-	// Whether the consumer exists with the wanted configuration.
+	// Whether the consumer exists with the desired configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`
 
-	// When it was made.
+	// Creation time of the consumer.
 	// +optional
 	Created *metav1.Time `json:"created,omitempty"`
 }
@@ -121,7 +121,7 @@ type Consumer struct {
 type ConsumerSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider ConsumerParameters `json:"forProvider"`
 }
 
@@ -129,7 +129,7 @@ type ConsumerSpec struct {
 type ConsumerStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider ConsumerObservation `json:"atProvider,omitempty"`
 }

@@ -5,27 +5,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DemandParameters say whose demand is meant.
+// DemandParameters select the demand of a namespace.
 type DemandParameters struct {
 	// Namespace of the models.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`
 
-	// Most pools that isolation keeps apart. Further ones are not listed.
+	// Maximum isolated pools. Further ones are not listed.
 	// +optional
 	// +kubebuilder:default=8
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	MaxIsolated int32 `json:"maxIsolated,omitempty"`
 
-	// What the Session of each pool is made of, besides its model and its key. It is made in the namespace of the Demand, belongs to it, and
-	// goes with it. A pool that a Session serves already gets no other one. Without it, pools are only listed.
+	// Template of the Session of each pool; model and key are added. The Demand creates the Session in its own namespace and owns it. It creates
+	// none for a pool that another Session serves. Without a template, pools are only listed.
 	// +optional
 	Session *ObjectTemplate `json:"session,omitempty"`
 }
 
-// A DemandedSession is a pool that is asked for.
+// A DemandedSession is a pool in demand.
 type DemandedSession struct {
 	// Key of the pool in the queue.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,200}$`
@@ -36,14 +36,14 @@ type DemandedSession struct {
 	// +kubebuilder:validation:MaxLength=63
 	Model string `json:"model"`
 
-	// Whether the pool is kept apart for one tenant or conversation.
+	// Whether the pool is separate for one tenant or conversation.
 	// +optional
 	Isolated bool `json:"isolated,omitempty"`
 }
 
-// DemandObservation is what is asked for. Lists that grow again and again are written paced.
+// DemandObservation is the observed demand. Updates of growing lists are limited in rate.
 type DemandObservation struct {
-	// Pools that are asked for.
+	// Pools in demand.
 	// +optional
 	// +listType=map
 	// +listMapKey=key
@@ -51,7 +51,7 @@ type DemandObservation struct {
 	Sessions []DemandedSession `json:"sessions,omitempty"`
 }
 
-// A Demand lists the pools that are asked for, and keeps a Session for each.
+// A Demand lists the pools in demand, and manages a Session for each.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -70,7 +70,7 @@ type Demand struct {
 type DemandSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider DemandParameters `json:"forProvider"`
 }
 
@@ -78,7 +78,7 @@ type DemandSpec struct {
 type DemandStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider DemandObservation `json:"atProvider,omitempty"`
 }

@@ -1,6 +1,6 @@
-// Package v1alpha1 holds the managed resources: what Koldun keeps outside of
-// Kubernetes. The composition functions compose them; the provider, the
-// Terraform provider and koldun up act on them through internal/external.
+// Package v1alpha1 has the managed resources, which represent external resources
+// of Koldun. The composition functions compose them; the Crossplane provider, the
+// Terraform provider and koldun up manage them with internal/external.
 //
 // +kubebuilder:object:generate=true
 // +groupName=koldun.m.gorizond.io
@@ -16,7 +16,7 @@ const (
 	APIVersion = Group + "/" + Version
 )
 
-// GroupVersion is the group and version as client libraries want it.
+// GroupVersion is the group and version for client libraries.
 var GroupVersion = schema.GroupVersion{Group: Group, Version: Version} //nolint:gochecknoglobals // a constant in all but syntax
 
 // Kinds.
@@ -40,9 +40,9 @@ const (
 	KindProviderConfigUsage   = "ProviderConfigUsage"
 )
 
-// ObserveOnly reports whether resources of a kind only look: nothing outside is
-// theirs to delete, so that none has to be reached when they go. What a Demand
-// or a Pool makes belongs to it and goes with it.
+// ObserveOnly reports whether resources of a kind only observe: they have no
+// external resource to delete, so that deleting them needs no connection.
+// Kubernetes deletes the objects that a Demand or a Pool owns.
 func ObserveOnly(kind string) bool {
 	return kind == KindDemand || kind == KindHubRevision || kind == KindPool
 }

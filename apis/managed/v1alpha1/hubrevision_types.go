@@ -23,7 +23,7 @@ type HubRevisionParameters struct {
 	TokenSecretRef *xpv2.LocalSecretReference `json:"tokenSecretRef,omitempty"`
 }
 
-// HubRevisionObservation is what the hub says of a revision.
+// HubRevisionObservation is the observed state of a revision.
 type HubRevisionObservation struct {
 	// Repository that the commit was resolved in.
 	// +optional
@@ -33,12 +33,11 @@ type HubRevisionObservation struct {
 	// +optional
 	Revision string `json:"revision,omitempty"`
 
-	// Commit that the revision stood for when it was first resolved.
+	// Commit to which the revision was first resolved.
 	// +optional
 	Commit string `json:"commit,omitempty"`
 
-	// Why the hub refuses the revision, when trying again cannot help: there is no such repository or revision, or the token does not
-	// suffice.
+	// Final refusal of the hub: the repository or revision does not exist, or the token has no access.
 	// +optional
 	Refusal string `json:"refusal,omitempty"`
 
@@ -50,13 +49,13 @@ type HubRevisionObservation struct {
 	// +optional
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
 
-	// The repository's config.json, so that a model can be judged before it is downloaded.
+	// The repository's config.json, which allows checks of the model before the download.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	Config string `json:"config,omitempty"`
 }
 
-// A HubRevision is a revision of a hub's repository, resolved once to a commit. It is only observed.
+// A HubRevision is a revision of a hub's repository, resolved once to a commit. It is observed only.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -75,7 +74,7 @@ type HubRevision struct {
 type HubRevisionSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider HubRevisionParameters `json:"forProvider"`
 }
 
@@ -83,7 +82,7 @@ type HubRevisionSpec struct {
 type HubRevisionStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider HubRevisionObservation `json:"atProvider,omitempty"`
 }

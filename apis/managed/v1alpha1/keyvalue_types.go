@@ -5,15 +5,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// KeyValueParameters describe a JetStream key-value bucket. What is left out has no limit in a new bucket, and stays as it is in one that
-// exists.
+// KeyValueParameters describe a JetStream key-value bucket. A new bucket has no limits by default, and an existing bucket keeps settings that
+// are not given.
 type KeyValueParameters struct {
 	// Name of the bucket.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a bucket cannot be renamed"
 	Bucket string `json:"bucket"`
 
-	// Lets keys expire one by one, and tells watchers by a marker that is kept for this long; 0s is neither. Needs NATS 2.11.
+	// Time for which watchers can see the expiry of a key. It enables a TTL per key; 0s disables both. Requires NATS 2.11.
 	// +optional
 	LimitMarkerTTL *metav1.Duration `json:"limitMarkerTTL,omitempty"`
 
@@ -21,40 +21,40 @@ type KeyValueParameters struct {
 	// +optional
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 
-	// Values kept per key. Without it, one in a new bucket, and as many as now in an existing one.
+	// Values kept per key. Defaults to 1 in a new bucket.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	History int32 `json:"history,omitempty"`
 
-	// Largest size in bytes; 0 is no limit.
+	// Maximum size in bytes; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxBytes *int64 `json:"maxBytes,omitempty"`
 
-	// Largest value in bytes; 0 is no limit of the bucket's own.
+	// Maximum size of a value in bytes; 0 is no limit besides the server's.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxValueSize *int32 `json:"maxValueSize,omitempty"`
 
-	// Servers of a cluster that keep a copy. Without it, one of a new bucket.
+	// Servers of a cluster that keep a copy. Defaults to 1 for a new bucket.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=5
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// Servers of a cluster that may keep a copy. Without it, all of them, or those that do.
+	// Servers of a cluster that may keep a copy. Defaults to all, or to the current ones.
 	// +optional
 	Placement *StreamPlacement `json:"placement,omitempty"`
 }
 
-// KeyValueObservation is what was found of a bucket.
+// KeyValueObservation is the observed state of a bucket.
 type KeyValueObservation struct {
-	// Whether the bucket exists with the wanted configuration.
+	// Whether the bucket exists with the desired configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`
 
-	// When the bucket was made.
+	// Creation time of the bucket.
 	// +optional
 	Created *metav1.Time `json:"created,omitempty"`
 
@@ -67,7 +67,7 @@ type KeyValueObservation struct {
 	Replicas int32 `json:"replicas,omitempty"`
 }
 
-// A KeyValue is a JetStream key-value bucket. An existing one is updated in place, never made anew.
+// A KeyValue is a JetStream key-value bucket. An existing bucket is updated in place and never recreated.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -86,7 +86,7 @@ type KeyValue struct {
 type KeyValueSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider KeyValueParameters `json:"forProvider"`
 }
 
@@ -94,7 +94,7 @@ type KeyValueSpec struct {
 type KeyValueStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider KeyValueObservation `json:"atProvider,omitempty"`
 }

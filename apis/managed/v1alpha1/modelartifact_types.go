@@ -12,20 +12,20 @@ type ModelArtifactParameters struct {
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url"`
 
-	// Record of the Job that makes the files, in the bucket koldun_progress.
+	// Progress record of the Job that writes the files, in the bucket koldun_progress.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ProgressKey string `json:"progressKey,omitempty"`
 
-	// Every change of this value has sizes and digests of all files verified again.
+	// Every change of this value causes a new verification of sizes and digests of all files.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Verify string `json:"verify,omitempty"`
 }
 
-// ModelArtifactObservation is what was found of the files.
+// ModelArtifactObservation is the observed state of the files.
 type ModelArtifactObservation struct {
-	// Whether a manifest is there, and all its files with their sizes.
+	// Whether the manifest exists, and all its files with their sizes.
 	// +optional
 	Whole bool `json:"whole,omitempty"`
 
@@ -49,15 +49,15 @@ type ModelArtifactObservation struct {
 	// +optional
 	Weights string `json:"weights,omitempty"`
 
-	// The model's header, once converted.
+	// The header of the converted model.
 	// +optional
 	Shape *ModelShape `json:"shape,omitempty"`
 
-	// Value of verify for which the files were last verified.
+	// Value of verify at the last verification.
 	// +optional
 	Verified string `json:"verified,omitempty"`
 
-	// How far the Job is that makes the files.
+	// Progress of the Job that writes the files.
 	// +optional
 	Progress *Progress `json:"progress,omitempty"`
 }
@@ -96,7 +96,7 @@ type ModelShape struct {
 	Weights string `json:"weights,omitempty"`
 }
 
-// Progress is how far a Job is.
+// Progress is the progress of a Job.
 type Progress struct {
 	// Stage: fetch or convert.
 	// +optional
@@ -104,19 +104,19 @@ type Progress struct {
 	// Phase: Running, Done or Failed.
 	// +optional
 	Phase string `json:"phase,omitempty"`
-	// File or tensor at work.
+	// Current file or tensor.
 	// +optional
 	Item string `json:"item,omitempty"`
 	// Bytes done.
 	// +optional
 	Bytes int64 `json:"bytes,omitempty"`
-	// Bytes in all.
+	// Bytes in total.
 	// +optional
 	Total int64 `json:"total,omitempty"`
-	// Share done, 0 to 100.
+	// Percentage done, 0 to 100.
 	// +optional
 	Percent int `json:"percent,omitempty"`
-	// Seconds that the rest may take at the present rate.
+	// Estimated seconds left at the current rate.
 	// +optional
 	ETASeconds int64 `json:"etaSeconds,omitempty"`
 	// Bytes per second over the last seconds.
@@ -127,7 +127,7 @@ type Progress struct {
 	Message string `json:"message,omitempty"`
 }
 
-// A ModelArtifact is the files of a model in the object store, and how far the Job is that makes them.
+// A ModelArtifact is the set of files of a model in the object store, and the progress of the Job that writes them.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -146,7 +146,7 @@ type ModelArtifact struct {
 type ModelArtifactSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider ModelArtifactParameters `json:"forProvider"`
 }
 
@@ -154,7 +154,7 @@ type ModelArtifactSpec struct {
 type ModelArtifactStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider ModelArtifactObservation `json:"atProvider,omitempty"`
 }

@@ -17,35 +17,35 @@ type ModelRecordParameters struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// Folder of the converted files: s3://BUCKET/PREFIX. The entry is made from its manifest. Without it, the files are in a volume, and
+	// Folder of the converted files: s3://BUCKET/PREFIX. The entry is made from its manifest. Without a folder, the files are in a volume, and
 	// the entry is made from sizeBytes and weights.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	ArtifactURL string `json:"artifactUrl,omitempty"`
 
-	// Size of all files in bytes, of a model that is in a volume only.
+	// Size of all files in bytes, for a model that is only in a volume.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
 
-	// Type of the matrix weights, of a model that is in a volume only.
+	// Type of the matrix weights, for a model that is only in a volume.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Weights string `json:"weights,omitempty"`
 }
 
-// ModelRecordObservation is what was found of the entry.
+// ModelRecordObservation is the observed state of the entry.
 type ModelRecordObservation struct {
 	// Key of the entry in the bucket koldun_models.
 	// +optional
 	Key string `json:"key,omitempty"`
 
-	// SHA-256 of the manifest that the entry was made from.
+	// SHA-256 of the manifest of the entry.
 	// +optional
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 }
 
-// A ModelRecord is the entry of a model in the registry that gateways read.
+// A ModelRecord is a model's entry in the registry, which gateways read.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -64,7 +64,7 @@ type ModelRecord struct {
 type ModelRecordSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider ModelRecordParameters `json:"forProvider"`
 }
 
@@ -72,7 +72,7 @@ type ModelRecordSpec struct {
 type ModelRecordStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider ModelRecordObservation `json:"atProvider,omitempty"`
 }

@@ -5,16 +5,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NodeLabelRuleParameters say which nodes get which labels.
+// NodeLabelRuleParameters select nodes and their labels.
 //
 // +kubebuilder:validation:XValidation:rule="self.labels.all(k, !k.contains('/') || !k.split('/')[0].endsWith('kubernetes.io') && !k.split('/')[0].endsWith('k8s.io'))",message="labels of kubernetes.io and k8s.io belong to Kubernetes"
 type NodeLabelRuleParameters struct {
-	// What the labels of a node must all fulfil. Without expressions, every node does.
+	// Expressions that must all match the labels of a node. Without expressions, every node matches.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	MatchExpressions []NodeLabelExpression `json:"matchExpressions,omitempty"`
 
-	// Labels that matching nodes get.
+	// Labels for matching nodes.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
 	Labels map[string]string `json:"labels"`
@@ -30,18 +30,18 @@ type NodeLabelExpression struct {
 	// +kubebuilder:validation:MaxLength=317
 	Key string `json:"key"`
 
-	// How it is compared. NotIn and DoesNotExist are true of nodes without the label; Gt and Lt compare whole numbers.
+	// Operator. NotIn and DoesNotExist match nodes without the label; Gt and Lt compare integers.
 	// +kubebuilder:validation:Enum=Exists;In;NotIn;DoesNotExist;Gt;Lt
 	Operator string `json:"operator"`
 
-	// What it is compared with.
+	// Values to compare with.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=63
 	Values []string `json:"values,omitempty"`
 }
 
-// NodeLabelRuleObservation is what was found of the nodes.
+// NodeLabelRuleObservation is the observed state of the nodes.
 type NodeLabelRuleObservation struct {
 	// Nodes that match.
 	// +optional
@@ -51,15 +51,15 @@ type NodeLabelRuleObservation struct {
 	// +optional
 	Labelled int32 `json:"labelled,omitempty"`
 
-	// Nodes that match, and have a label of the rule with another value that is not the rule's. They are left as they are.
+	// Matching nodes that already have a label of the rule with a foreign value. The rule does not change them.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32
 	Conflicts []string `json:"conflicts,omitempty"`
 }
 
-// A NodeLabelRule labels the nodes of the cluster that match. It takes its labels back from nodes that no longer match, and when it is
-// deleted, and touches no others.
+// A NodeLabelRule labels matching nodes of the cluster. It removes its labels from nodes that no longer match, and when it is deleted. It does
+// not change other labels.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -79,7 +79,7 @@ type NodeLabelRule struct {
 type NodeLabelRuleSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider NodeLabelRuleParameters `json:"forProvider"`
 }
 
@@ -87,7 +87,7 @@ type NodeLabelRuleSpec struct {
 type NodeLabelRuleStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider NodeLabelRuleObservation `json:"atProvider,omitempty"`
 }

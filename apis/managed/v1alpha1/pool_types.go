@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PoolParameters name a pool of runners and how large it may be.
+// PoolParameters name a pool of runners and its limits.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.dllama) || has(self.owner) && size(self.owner) > 0",message="spec.forProvider.dllama needs owner, which the names of Dllamas begin with"
 type PoolParameters struct {
@@ -13,20 +13,20 @@ type PoolParameters struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,200}$`
 	Session string `json:"session"`
 
-	// Members that are always there.
+	// Minimum members.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	MinMembers int32 `json:"minMembers,omitempty"`
 
-	// Most members.
+	// Maximum members.
 	// +optional
 	// +kubebuilder:default=64
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64
 	MaxMembers int32 `json:"maxMembers"` // 0 is a number, too
 
-	// Waiting requests per member from which on one more is wanted.
+	// Waiting requests per member that cause another member.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -38,19 +38,19 @@ type PoolParameters struct {
 	// +kubebuilder:validation:Minimum=1
 	ScaleDownIdleSeconds int32 `json:"scaleDownIdleSeconds,omitempty"`
 
-	// Session, NAMESPACE/NAME, whose Dllamas are the members. Without it, members are not told apart: one that is to go waits until no
-	// runner of the pool is at work.
+	// Session, NAMESPACE/NAME, whose Dllamas are the members. Without it, members cannot be matched to runners: a draining member waits until no
+	// runner of the pool is busy.
 	// +optional
 	// +kubebuilder:validation:MaxLength=127
 	Owner string `json:"owner,omitempty"`
 
-	// What the Dllama of each member is made of. It is made in the namespace of the Pool, belongs to it, and goes with it; it is named after
-	// owner and the member. Without it, members are only listed.
+	// Template of the Dllama of each member. The Pool creates the Dllama in its own namespace and owns it; its name consists of the owner and the
+	// member. Without a template, members are only listed.
 	// +optional
 	Dllama *ObjectTemplate `json:"dllama,omitempty"`
 }
 
-// A PoolPhase is one step of the life of a member.
+// A PoolPhase is a phase of a member's life.
 type PoolPhase string
 
 // The phases, in order.
@@ -62,7 +62,7 @@ const (
 
 // A PoolMember is one member of a pool.
 type PoolMember struct {
-	// Name of the member, unique in the pool for ever: a counter that begins with 0.
+	// Name of the member: a counter from 0 that the pool never reuses.
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]{1,10}$`
 	Name string `json:"name"`
 
@@ -78,20 +78,20 @@ type PoolMember struct {
 	// +optional
 	ReadyWorkers int32 `json:"readyWorkers,omitempty"`
 
-	// Why its Dllama does not serve.
+	// Reason why its Dllama does not serve.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// What that means.
+	// Message for the reason.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 }
 
-// PoolObservation is what was found of a pool. Members are written at once, and so is when one serves or none does; how many do and why the
-// others do not within 5 seconds, numbers at most every 30 seconds.
+// PoolObservation is the observed state of a pool. Changes of members, of the first one that serves and of the last one that ceases to are
+// written at once; how many serve and why others do not, within 5 seconds; numbers at most every 30 seconds.
 type PoolObservation struct {
-	// Members that the pool should have.
+	// Desired members of the pool.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -102,23 +102,23 @@ type PoolObservation struct {
 	// +optional
 	NextMember int32 `json:"nextMember,omitempty"`
 
-	// Requests that wait.
+	// Waiting requests.
 	// +optional
 	Backlog int32 `json:"backlog,omitempty"`
 
-	// Requests that are at work.
+	// Running requests.
 	// +optional
 	InFlight int32 `json:"inFlight,omitempty"`
 
-	// Age of the oldest request that waits, in seconds.
+	// Age of the oldest waiting request, in seconds.
 	// +optional
 	OldestAgeSeconds int32 `json:"oldestAgeSeconds,omitempty"`
 
-	// Runners that are ready and have nothing to do.
+	// Idle runners.
 	// +optional
 	IdleRunners int32 `json:"idleRunners,omitempty"`
 
-	// Runners that answer a request now.
+	// Busy runners.
 	// +optional
 	BusyRunners int32 `json:"busyRunners,omitempty"`
 
@@ -127,7 +127,7 @@ type PoolObservation struct {
 	LastActivity *metav1.Time `json:"lastActivity,omitempty"`
 }
 
-// A Pool says which members a pool of runners should have, from what waits for it, and keeps a Dllama for each.
+// A Pool derives the members of a pool of runners from its waiting requests, and manages a Dllama for each.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -147,7 +147,7 @@ type Pool struct {
 type PoolSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider PoolParameters `json:"forProvider"`
 }
 
@@ -155,7 +155,7 @@ type PoolSpec struct {
 type PoolStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider PoolObservation `json:"atProvider,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ProviderConfigSpec describes connections to the outside. What is absent is taken from the ClusterProviderConfig named default.
+// ProviderConfigSpec describes connections to external systems. The ClusterProviderConfig named default supplies absent ones.
 type ProviderConfigSpec struct {
 	// NATS servers with JetStream.
 	// +optional
@@ -15,14 +15,14 @@ type ProviderConfigSpec struct {
 	// +optional
 	S3 *S3Config `json:"s3,omitempty"`
 
-	// Hub that models are downloaded from. Without it, https://huggingface.co.
+	// Hub for downloads of models. Defaults to https://huggingface.co.
 	// +optional
 	Hub *HubConfig `json:"hub,omitempty"`
 }
 
 // NATSConfig describes a connection to NATS.
 type NATSConfig struct {
-	// URL of the servers, without credentials: nats://HOST:PORT, several separated by commas. Without it, the Secret's key "url".
+	// URL of the servers, without credentials: nats://HOST:PORT, several separated by commas. Defaults to the Secret's key "url".
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
@@ -35,7 +35,7 @@ type NATSConfig struct {
 
 // S3Config describes a connection to an object store.
 type S3Config struct {
-	// Endpoint of the S3 API: http[s]://HOST[:PORT]. Without it, that of AWS.
+	// Endpoint of the S3 API: http[s]://HOST[:PORT]. Defaults to AWS.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Endpoint string `json:"endpoint,omitempty"`
@@ -77,7 +77,7 @@ type CredentialsReference struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// ProviderConfigStatus is what a ProviderConfig reports.
+// ProviderConfigStatus is the status of a ProviderConfig.
 type ProviderConfigStatus struct {
 	xpv2.ProviderConfigStatus `json:",inline"`
 }
@@ -107,8 +107,8 @@ type ProviderConfigList struct {
 	Items           []ProviderConfig `json:"items"`
 }
 
-// A ClusterProviderConfig describes connections for managed resources of all namespaces. The one named default is used by those that name
-// none.
+// A ClusterProviderConfig describes connections for managed resources of all namespaces. Resources without a reference use the one named
+// default.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

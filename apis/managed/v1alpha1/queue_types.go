@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// QueueParameters describe the streams and key-value buckets that belong together.
+// QueueParameters describe a set of streams and key-value buckets.
 type QueueParameters struct {
 	// Streams of the queue.
 	// +optional
@@ -22,15 +22,15 @@ type QueueParameters struct {
 	KeyValues []KeyValueParameters `json:"keyValues,omitempty"`
 }
 
-// QueueObservation is what was found of a queue.
+// QueueObservation is the observed state of a queue.
 type QueueObservation struct {
-	// Whether all streams and buckets exist with the wanted configuration.
+	// Whether all streams and buckets exist with the desired configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`
 }
 
-// A Queue is the JetStream streams and key-value buckets that belong together, as one resource: whoever watches
-// it hears of it once, and not of each part. Existing parts are updated in place, never made anew.
+// A Queue is a set of JetStream streams and key-value buckets as one resource, which saves watchers the events of each part. Existing parts are
+// updated in place and never recreated.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -48,7 +48,7 @@ type Queue struct {
 type QueueSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider QueueParameters `json:"forProvider"`
 }
 
@@ -56,7 +56,7 @@ type QueueSpec struct {
 type QueueStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider QueueObservation `json:"atProvider,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StreamParameters describe a JetStream stream. What is left out has no limit in a new stream, and stays as it is in one that exists.
+// StreamParameters describe a JetStream stream. A new stream has no limits by default, and an existing stream keeps settings that are not given.
 type StreamParameters struct {
 	// Name of the stream.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
@@ -19,51 +19,51 @@ type StreamParameters struct {
 	// +kubebuilder:validation:items:MaxLength=255
 	Subjects []string `json:"subjects"`
 
-	// What happens when a limit is reached: old messages go, or new ones are refused. Without it, old ones go from a new stream.
+	// Whether the server deletes old messages or refuses new ones when a limit is reached. Defaults to Old for a new stream.
 	// +optional
 	// +kubebuilder:validation:Enum=old;new
 	Discard string `json:"discard,omitempty"`
 
-	// Largest size in bytes; 0 is no limit.
+	// Maximum size in bytes; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxBytes *int64 `json:"maxBytes,omitempty"`
 
-	// Most messages; 0 is no limit.
+	// Maximum messages; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxMsgs *int64 `json:"maxMsgs,omitempty"`
 
-	// Largest message in bytes; 0 is no limit of the stream's own.
+	// Maximum size of a message in bytes; 0 is no limit besides the server's.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxMsgSize *int32 `json:"maxMsgSize,omitempty"`
 
-	// Most messages of one subject; 0 is no limit. With discard new, further ones are refused.
+	// Maximum messages of one subject; 0 is no limit. With discard New, further ones are refused.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxMsgsPerSubject *int64 `json:"maxMsgsPerSubject,omitempty"`
 
-	// Longest time that a message is kept; 0s is for ever.
+	// Maximum age of a message; 0s is no limit.
 	// +optional
 	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
 
-	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate; at most maxAge. Without it, two minutes in a new stream.
+	// Time in which a message with the same Nats-Msg-Id is dropped as a duplicate; at most maxAge. Defaults to two minutes in a new stream.
 	// +optional
 	DuplicateWindow *metav1.Duration `json:"duplicateWindow,omitempty"`
 
-	// Servers of a cluster that keep a copy. Without it, one of a new stream.
+	// Servers of a cluster that keep a copy. Defaults to 1 for a new stream.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=5
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// Servers of a cluster that may keep a copy. Without it, all of them, or those that do.
+	// Servers of a cluster that may keep a copy. Defaults to all, or to the current ones.
 	// +optional
 	Placement *StreamPlacement `json:"placement,omitempty"`
 }
 
-// StreamPlacement says which servers of a cluster keep a stream.
+// StreamPlacement selects the servers of a cluster that keep a stream.
 type StreamPlacement struct {
 	// Name of the cluster.
 	// +optional
@@ -77,17 +77,17 @@ type StreamPlacement struct {
 	Tags []string `json:"tags,omitempty"`
 }
 
-// StreamObservation is what was found of a stream.
+// StreamObservation is the observed state of a stream.
 type StreamObservation struct {
-	// Whether the stream exists with the wanted configuration.
+	// Whether the stream exists with the desired configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`
 
-	// When the stream was made.
+	// Creation time of the stream.
 	// +optional
 	Created *metav1.Time `json:"created,omitempty"`
 
-	// Where messages are: File or Memory.
+	// Storage of messages: File or Memory.
 	// +optional
 	Storage string `json:"storage,omitempty"`
 
@@ -119,7 +119,7 @@ type Stream struct {
 type StreamSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider StreamParameters `json:"forProvider"`
 }
 
@@ -127,7 +127,7 @@ type StreamSpec struct {
 type StreamStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider StreamObservation `json:"atProvider,omitempty"`
 }

@@ -2,8 +2,8 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/runtime"
 
-// An ObjectTemplate is what objects are made of in the namespace of a managed resource. Their kind is that of the field; their
-// spec is checked by the schema of that kind when they are made.
+// An ObjectTemplate is a template of objects in the namespace of a managed resource. The field determines their kind, whose schema validates
+// their spec when they are created.
 type ObjectTemplate struct {
 	// Their labels.
 	// +optional

@@ -5,9 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TokenParameters describe an API token. Without sha256 and secretRef it is generated, and written to the key "token" of the Secret that
-// writeConnectionSecretToRef names.
-// Bucket and prefix say where the entry is: in another place it would be another one.
+// TokenParameters describe an API token. Without sha256 and secretRef the provider generates the token and writes it to the key "token" of the
+// Secret in writeConnectionSecretToRef. Bucket and prefix locate the entry and are immutable.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.bucket) ? self.bucket : 'koldun_tokens') == (has(oldSelf.bucket) ? oldSelf.bucket : 'koldun_tokens')",message="bucket cannot be changed: make another Token, and delete this one"
 // +kubebuilder:validation:XValidation:rule="(has(self.prefix) ? self.prefix : 'token/') == (has(oldSelf.prefix) ? oldSelf.prefix : 'token/')",message="prefix cannot be changed: make another Token, and delete this one"
@@ -28,15 +27,15 @@ type TokenParameters struct {
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
 
-	// Whether the token is refused.
+	// Whether the token is disabled.
 	// +optional
 	Disabled bool `json:"disabled,omitempty"`
 
-	// When the token ends.
+	// Expiry time of the token.
 	// +optional
 	Expires *metav1.Time `json:"expires,omitempty"`
 
-	// Models that may be asked for, NAMESPACE/NAME. Without it, all.
+	// Models that the token may use, NAMESPACE/NAME. Defaults to all.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=127
@@ -52,21 +51,21 @@ type TokenParameters struct {
 	// +kubebuilder:validation:Minimum=0
 	TokensPerMinute int64 `json:"tokensPerMinute,omitempty"`
 
-	// Requests that wait or are at work at the same time; 0 is no limit.
+	// Concurrent requests, waiting or running; 0 is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
 
-	// What else is known of the token.
+	// Metadata of the token.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Metadata map[string]string `json:"metadata,omitempty"`
 
-	// Age at which a generated token is replaced by another. Without it, never.
+	// Age at which a generated token is replaced. Defaults to never.
 	// +optional
 	RotateAfter *metav1.Duration `json:"rotateAfter,omitempty"`
 
-	// Time for which a token stays valid when another has replaced it. Without it, none.
+	// Time for which a replaced token stays valid. Defaults to none.
 	// +optional
 	Overlap *metav1.Duration `json:"overlap,omitempty"`
 
@@ -75,23 +74,23 @@ type TokenParameters struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
 	Bucket string `json:"bucket,omitempty"`
 
-	// What keys begin with. Defaults to token/.
+	// Prefix of keys. Defaults to token/.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_=/.-]{1,64}$`
 	Prefix string `json:"prefix,omitempty"`
 }
 
-// TokenObservation is what was found of an API token.
+// TokenObservation is the observed state of an API token.
 type TokenObservation struct {
 	// Key of the entry in the bucket.
 	// +optional
 	Key string `json:"key,omitempty"`
 
-	// When a generated token was made.
+	// Creation time of a generated token.
 	// +optional
 	Rotated *metav1.Time `json:"rotated,omitempty"`
 
-	// Tokens that were replaced and are still valid.
+	// Replaced tokens that are still valid.
 	// +optional
 	Replaced int32 `json:"replaced,omitempty"`
 }
@@ -115,7 +114,7 @@ type Token struct {
 type TokenSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider TokenParameters `json:"forProvider"`
 }
 
@@ -123,7 +122,7 @@ type TokenSpec struct {
 type TokenStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider TokenObservation `json:"atProvider,omitempty"`
 }

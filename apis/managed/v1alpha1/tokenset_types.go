@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TokenSetParameters say which Secrets hold API tokens.
-// Bucket and prefix say where the entries are: those of before would stay behind, and be valid.
+// TokenSetParameters select the registry of the tokens. Bucket and prefix locate the entries and are immutable, because old entries would stay
+// valid.
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.bucket) ? self.bucket : 'koldun_tokens') == (has(oldSelf.bucket) ? oldSelf.bucket : 'koldun_tokens')",message="bucket cannot be changed: make another TokenSet, and delete this one"
 // +kubebuilder:validation:XValidation:rule="(has(self.prefix) ? self.prefix : 'token/') == (has(oldSelf.prefix) ? oldSelf.prefix : 'token/')",message="prefix cannot be changed: make another TokenSet, and delete this one"
@@ -21,22 +21,22 @@ type TokenSetParameters struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]{1,255}$`
 	Bucket string `json:"bucket,omitempty"`
 
-	// What keys begin with. Defaults to token/.
+	// Prefix of keys. Defaults to token/.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_=/.-]{1,64}$`
 	Prefix string `json:"prefix,omitempty"`
 }
 
-// A RejectedToken is a Secret that holds no usable token.
+// A RejectedToken is a Secret without a usable token.
 type RejectedToken struct {
 	// Name of the Secret.
 	Secret string `json:"secret"`
 
-	// What is wrong with it.
+	// Error of the Secret.
 	Reason string `json:"reason"`
 }
 
-// TokenSetObservation is what was mirrored.
+// TokenSetObservation is the observed state of a set of tokens.
 type TokenSetObservation struct {
 	// Tokens that are valid.
 	// +optional
@@ -46,7 +46,7 @@ type TokenSetObservation struct {
 	// +optional
 	Disabled int32 `json:"disabled,omitempty"`
 
-	// Secrets that hold no usable token.
+	// Secrets without a usable token.
 	// +optional
 	// +listType=map
 	// +listMapKey=secret
@@ -54,7 +54,7 @@ type TokenSetObservation struct {
 	Rejected []RejectedToken `json:"rejected,omitempty"`
 }
 
-// A TokenSet mirrors the Secrets of its namespace that are labelled koldun.gorizond.io/token into the registry of API tokens.
+// A TokenSet mirrors the tokens of all Secrets in its namespace with the label koldun.gorizond.io/token to the registry.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -73,7 +73,7 @@ type TokenSet struct {
 type TokenSetSpec struct {
 	xpv2.ManagedResourceSpec `json:",inline"`
 
-	// What is wanted outside.
+	// Desired state of the external resource.
 	ForProvider TokenSetParameters `json:"forProvider"`
 }
 
@@ -81,7 +81,7 @@ type TokenSetSpec struct {
 type TokenSetStatus struct {
 	xpv2.ManagedResourceStatus `json:",inline"`
 
-	// What was found outside.
+	// Observed state of the external resource.
 	// +optional
 	AtProvider TokenSetObservation `json:"atProvider,omitempty"`
 }
