@@ -1,20 +1,31 @@
-// Package acceptance drives the provider with a real OpenTofu, and a real
-// Terraform if there is one.
+// Package acceptance tests the provider with a real OpenTofu, and with a real
+// Terraform if it is on PATH.
 package acceptance
 
 import (
+	"errors"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	tfconfig "github.com/hashicorp/terraform-plugin-testing/config"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// shared is an API server that knows our kinds, with nobody who acts on them.
+// shared is an API server with our CRDs and no controllers for them.
 var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true, Manifests: cluster.Definitions(cluster.ClaimGroup)}} //nolint:gochecknoglobals // one cluster for all tests
 
 func TestMain(m *testing.M) {
@@ -30,14 +41,15 @@ const head = `terraform {
 }
 `
 
-// outside is a NATS server and an object store, as environment variables.
-func outside(t testing.TB) []string {
+// servers starts a NATS server and returns its connection and that of the object
+// store, as environment variables. NATS_URL is the first.
+func servers(t testing.TB) []string {
 	t.Helper()
-	return with(t, s3test.New(t))
+	return serversWith(t, s3test.New(t))
 }
 
-// with is outside with a bucket that there is.
-func with(t testing.TB, b *s3test.Bucket) []string {
+// serversWith is servers with a bucket that exists.
+func serversWith(t testing.TB, b *s3test.Bucket) []string {
 	t.Helper()
 	n := natstest.Start(t)
 	return []string{
@@ -47,10 +59,10 @@ func with(t testing.TB, b *s3test.Bucket) []string {
 	}
 }
 
-// mirror is built once.
-func mirror(t testing.TB) *tofu.Mirror {
+// mirror returns the mirror with OpenTofu, which all tests share.
+func mirror(t testing.TB) *clitest.Mirror {
 	t.Helper()
-	once.Do(func() { built = tofu.NewMirror(t) })
+	once.Do(func() { built = clitest.NewMirror(t) })
 	if built == nil {
 		t.Skip("OpenTofu is not built; run: make bin/tofu")
 	}
@@ -58,21 +70,23 @@ func mirror(t testing.TB) *tofu.Mirror {
 }
 
 // each runs a test with OpenTofu, and with Terraform if it is on PATH.
-func each(t *testing.T, test func(*testing.T, *tofu.Mirror)) {
+func each(t *testing.T, test func(*testing.T, *clitest.Mirror)) {
 	t.Helper()
 	t.Run("OpenTofu", func(t *testing.T) { test(t, mirror(t)) })
 	t.Run("Terraform", func(t *testing.T) { test(t, mirror(t).Terraform(t)) })
 }
 
 var (
-	once  sync.Once    //nolint:gochecknoglobals // one build for all tests
-	built *tofu.Mirror //nolint:gochecknoglobals // one build for all tests
+	once  sync.Once       //nolint:gochecknoglobals // one build for all tests
+	built *clitest.Mirror //nolint:gochecknoglobals // one build for all tests
 )
 
-func TestLifeOfOutsideThings(t *testing.T) { each(t, lifeOfOutsideThings) }
+func TestManagedResources(t *testing.T) { each(t, managedResources) }
 
-func lifeOfOutsideThings(t *testing.T, m *tofu.Mirror) {
-	f := m.Folder(t, head+`
+// managedResources creates a resource of each store, imports it, changes one and
+// destroys all. The framework fails a step whose plan after apply is not empty.
+func managedResources(t *testing.T, m *clitest.Mirror) {
+	const config = head + `
 variable "max_bytes" { default = 1048576 }
 resource "koldun_bucket" "models" {
   bucket_name   = "acceptance-models"
@@ -89,34 +103,49 @@ resource "koldun_key_value" "demand" {
   limit_marker_ttl = "1m"
 }
 output "region" { value = koldun_bucket.models.status.region }
-`, outside(t)...)
-	f.OK("validate")
-	if out := f.OK("apply", "-auto-approve"); !strings.Contains(out, "3 added, 0 changed, 0 destroyed") || !strings.Contains(out, `region = "us-east-1"`) {
-		t.Errorf("the first apply says:\n%s", out)
+`
+	const bucket, stream, keyValue = "koldun_bucket.models", "koldun_stream.requests", "koldun_key_value.demand"
+	actions := func(ofBucket, ofStream, ofKeyValue plancheck.ResourceActionType) []plancheck.PlanCheck {
+		return []plancheck.PlanCheck{
+			plancheck.ExpectResourceAction(bucket, ofBucket), plancheck.ExpectResourceAction(stream, ofStream),
+			plancheck.ExpectResourceAction(keyValue, ofKeyValue),
+		}
 	}
-	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
-		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
+	imports := func(address, id string) resource.TestStep {
+		return resource.TestStep{ResourceName: address, ImportState: true, ImportStateKind: resource.ImportBlockWithID, ImportStateId: id}
 	}
-	out := f.OK("plan", "-var", "max_bytes=2097152")
-	if !strings.Contains(out, "0 to add, 1 to change, 0 to destroy") || !strings.Contains(out, "1048576 -> 2097152") {
-		t.Errorf("a changed value is planned as:\n%s", out)
+	maxBytes := tfjsonpath.New("max_bytes")
+	steps := []resource.TestStep{
+		{
+			Config:           config,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: actions(plancheck.ResourceActionCreate, plancheck.ResourceActionCreate, plancheck.ResourceActionCreate)},
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownOutputValue("region", knownvalue.StringExact("us-east-1")),
+				statecheck.ExpectKnownValue(stream, maxBytes, knownvalue.Int64Exact(1<<20)),
+			},
+		},
+		imports(stream, "acceptance"),
+		imports(keyValue, "acceptance"),
+		imports(bucket, "acceptance-models"),
+		{
+			Config: config, ConfigVariables: tfconfig.Variables{"max_bytes": tfconfig.IntegerVariable(2 << 20)},
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: append(actions(plancheck.ResourceActionNoop, plancheck.ResourceActionUpdate, plancheck.ResourceActionNoop),
+				plancheck.ExpectKnownValue(stream, maxBytes, knownvalue.Int64Exact(2<<20)))},
+		},
 	}
-	for address, id := range map[string]string{"koldun_bucket.models": "acceptance-models", "koldun_stream.requests": "acceptance", "koldun_key_value.demand": "acceptance"} {
-		f.OK("state", "rm", address)
-		f.OK("import", address, id)
-	}
-	// What is said of deletion is not outside, and so is not imported.
-	if out := f.OK("plan"); strings.Contains(out, "must be replaced") || !strings.Contains(out, "0 to add, 1 to change") || !strings.Contains(out, "force_destroy") {
-		t.Errorf("the plan after the imports is:\n%s", out)
-	}
-	if out := f.OK("destroy", "-auto-approve"); !strings.Contains(out, "3 destroyed") {
-		t.Errorf("the end says:\n%s", out)
+	// The object does not store force_destroy, so that no import reads it: the plan sets it in place.
+	steps[3].ExpectNonEmptyPlan = true
+	steps[3].ImportPlanChecks.PreApply = []plancheck.PlanCheck{plancheck.ExpectResourceAction(bucket, plancheck.ResourceActionUpdate)}
+	env := servers(t)
+	m.Test(t, lookup(env), steps...)
+	if _, err := connect(t, env).JetStream().Stream(t.Context(), "acceptance"); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Errorf("after destroy the stream is there: %v", err)
 	}
 }
 
 func TestValidateNamesTheAttribute(t *testing.T) { each(t, validateNamesTheAttribute) }
 
-func validateNamesTheAttribute(t *testing.T, m *tofu.Mirror) {
+func validateNamesTheAttribute(t *testing.T, m *clitest.Mirror) {
 	f := m.Folder(t, head+`
 resource "koldun_stream" "s" {
   name     = "a b"
@@ -134,4 +163,30 @@ resource "koldun_dllama" "d" {
 			t.Errorf("validate does not say %q:\n%s", want, r.Out)
 		}
 	}
+}
+
+// lookup returns a getenv of environment variables. The last of a name counts.
+func lookup(env []string) func(string) string {
+	values := map[string]string{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		values[name] = value
+	}
+	return func(name string) string { return values[name] }
+}
+
+// wrapped matches texts in a message of the CLI, which wraps lines and draws a
+// bar before each. The texts may come in any order if there are two.
+func wrapped(texts ...string) *regexp.Regexp {
+	var patterns []string
+	for _, text := range texts {
+		words := strings.Fields(text)
+		for i, w := range words {
+			words[i] = regexp.QuoteMeta(w)
+		}
+		patterns = append(patterns, strings.Join(words, `[\s│╷╵]+`))
+	}
+	all := strings.Join(patterns, ".*")
+	slices.Reverse(patterns)
+	return regexp.MustCompile("(?s)" + all + "|" + strings.Join(patterns, ".*"))
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// BenchmarkPlan200 plans 200 resources of ours without a change. own-s is what
-// that takes beyond as many resources of OpenTofu itself, in seconds,
-// own-cpu-s the same in time of processors, and provider-MiB the most memory that a process of the provider had.
+// BenchmarkPlan200 plans 200 of our resources without a change. own-s is the time
+// beyond that of 200 resources of OpenTofu itself, own-cpu-s the same in CPU
+// time, and provider-MiB the peak memory of a process of the provider.
 func BenchmarkPlan200(b *testing.B) {
 	ours := mirror(b).Folder(b, head+`
 resource "koldun_stream" "s" {
@@ -35,7 +35,7 @@ resource "koldun_key_value_entry" "e" {
   key    = "k"
   value  = "v"
 }
-`, outside(b)...)
+`, servers(b)...)
 	theirs := mirror(b).Folder(b, `resource "terraform_data" "d" {
   count = 200
   input = count.index
@@ -67,8 +67,8 @@ resource "koldun_key_value_entry" "e" {
 	b.ReportMetric(float64(memory)/1024, "provider-MiB")
 }
 
-// watchMemory keeps the most memory in KiB that any process of the provider has
-// had, until it is stopped.
+// watchMemory records the peak memory in KiB of the provider's processes until
+// stop is called.
 func watchMemory(most *int64) (stop func()) {
 	done := make(chan struct{})
 	var watch sync.WaitGroup
@@ -87,7 +87,8 @@ func watchMemory(most *int64) (stop func()) {
 	return func() { close(done); watch.Wait() }
 }
 
-// providerMemory is the high-water mark in KiB of the largest provider process.
+// providerMemory returns the high-water mark in KiB of the largest provider
+// process.
 func providerMemory() int64 {
 	var most int64
 	all, _ := filepath.Glob("/proc/[0-9]*/exe")

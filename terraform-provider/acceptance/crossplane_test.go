@@ -30,22 +30,22 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// a stage is a cluster with Crossplane, in which pods run.
+// a stage is a cluster with Crossplane that runs pods.
 type stage struct {
 	*platform.Platform
-	tofu *tofu.Mirror
+	tofu *clitest.Mirror
 	bus  *bus.Bus
 	s3   s3store.Config
 	env  []string // of commands
 }
 
-// TestOnCrossplane does with the examples what their README says, in a cluster
-// in which Koldun really serves.
+// TestOnCrossplane applies the examples as their README says, in a cluster in
+// which Koldun serves requests.
 func TestOnCrossplane(t *testing.T) {
 	tofu := mirror(t)
 	c := cluster.Start(t, cluster.Options{})
@@ -79,8 +79,8 @@ func TestOnCrossplane(t *testing.T) {
 	t.Run("Quickstart", s.quickstart)
 }
 
-// quickstart goes from nothing to a streamed answer by one apply, changes a
-// value, sees exactly that in the plan, and destroys everything.
+// quickstart gets a streamed answer after one apply, checks that the plan of a
+// changed value holds only that change, and destroys everything.
 func (s *stage) quickstart(t *testing.T) {
 	f := s.tofu.Copy(t, "../../examples/terraform/quickstart", s.env...)
 	f.OK("apply", "-auto-approve")
@@ -104,7 +104,8 @@ func (s *stage) quickstart(t *testing.T) {
 	s.nothing(t, "default")
 }
 
-// platform shares a model from nothing, a cluster with Crossplane, in one run.
+// platform installs Koldun on a cluster with Crossplane and shares a model, in one
+// apply.
 func (s *stage) platform(t *testing.T) {
 	bin, err := filepath.Abs("../../bin")
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *stage) platform(t *testing.T) {
 		"TF_VAR_crossplane=", "TF_VAR_install="+s.Manifest())
 	f := s.tofu.Copy(t, "../../examples/terraform/platform", env...)
 	f.OK("apply", "-auto-approve")
-	// Nobody here leads the name of the route to its Service.
+	// The host of the route does not resolve here, so ask the Service.
 	const url = "http://api-gateway.ai.svc.cluster.local:8082/v1"
 	s.answers(t, url, "a-token-of-the-search-team", "ai/tiny")
 	s.refuses(t, url, "another-token-of-the-search-team", "ai/tiny")
@@ -130,8 +131,8 @@ func (s *stage) platform(t *testing.T) {
 	s.nothing(t, "ai")
 }
 
-// changes are the resources that a plan changes, with the attributes that it
-// sets to something else. Those that are known later are left out.
+// changes lists the resources that a plan changes, with the attributes that it
+// changes. It leaves out attributes that are known after the apply.
 func changes(t *testing.T, plan string) string {
 	t.Helper()
 	var p struct {
@@ -161,8 +162,8 @@ func changes(t *testing.T, plan string) string {
 	return strings.Join(out, " ")
 }
 
-// differ compares what a value was with what it will be, as far as that is
-// known. unknown is true, or a map of such for the parts of an object.
+// differ reports whether a plan changes the known parts of a value. unknown is
+// true, or a map of such values for the parts of an object.
 func differ(before, after, unknown any) bool {
 	if unknown == true {
 		return false
@@ -181,7 +182,7 @@ func differ(before, after, unknown any) bool {
 	return false
 }
 
-// answers asks a model over the OpenAI protocol, and wants a streamed text.
+// answers asks a model by the OpenAI protocol, and requires a streamed text.
 func (s *stage) answers(t *testing.T, url, token, model string) {
 	t.Helper()
 	ask := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey(token), option.WithHTTPClient(s.Node.HTTP()))
@@ -201,7 +202,7 @@ func (s *stage) answers(t *testing.T, url, token, model string) {
 	}
 }
 
-// refuses wants a token to be refused.
+// refuses requires that the gateway refuses a token.
 func (s *stage) refuses(t *testing.T, url, token, model string) {
 	t.Helper()
 	ask := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey(token), option.WithHTTPClient(s.Node.HTTP()))
@@ -214,8 +215,8 @@ func (s *stage) refuses(t *testing.T, url, token, model string) {
 	}
 }
 
-// nothing is to be left in a namespace of what Koldun makes, nor in the
-// registry and the queue. Streams and files stay, for what is served next.
+// nothing requires that no object of Koldun is left in a namespace, nor in the
+// registry and the queue. Streams and files stay.
 func (s *stage) nothing(t *testing.T, namespace string) {
 	t.Helper()
 	kinds := []schema.GroupVersionKind{

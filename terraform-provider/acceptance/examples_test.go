@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestExamplesOfTheDocsAreValid validates all that the documentation shows, in
+// TestExamplesOfTheDocsAreValid validates all examples of the documentation in
 // one folder.
 func TestExamplesOfTheDocsAreValid(t *testing.T) {
 	const examples, tiny = "../examples", "../../examples/models/koldun-tiny/config.json"
@@ -40,7 +40,7 @@ func TestExamplesOfTheDocsAreValid(t *testing.T) {
 	f.OK("fmt", "-check", "-diff")
 }
 
-// TestExamplesAreFormatted looks at those that TestOnCrossplane applies.
+// TestExamplesAreFormatted checks the examples that TestOnCrossplane applies.
 func TestExamplesAreFormatted(t *testing.T) {
 	f := mirror(t).Folder(t, "")
 	if err := os.CopyFS(filepath.Join(f.Dir, "examples"), os.DirFS("../../examples/terraform")); err != nil {
@@ -49,8 +49,8 @@ func TestExamplesAreFormatted(t *testing.T) {
 	f.OK("fmt", "-check", "-diff", "-recursive")
 }
 
-// TestPlatformInstallsWhatIsTested compares versions of Crossplane: that of the
-// example, which no test installs, with that of the control plane of all tests.
+// TestPlatformInstallsWhatIsTested compares the version of Crossplane in the
+// example, which no test installs, with that of the control plane of the tests.
 func TestPlatformInstallsWhatIsTested(t *testing.T) {
 	example, err := os.ReadFile("../../examples/terraform/platform/main.tf")
 	if err != nil {

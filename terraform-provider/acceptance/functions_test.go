@@ -3,41 +3,56 @@ package acceptance
 import (
 	"fmt"
 	"os"
-	"strings"
+	"path/filepath"
 	"testing"
+
+	tfconfig "github.com/hashicorp/terraform-plugin-testing/config"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/topology"
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
 func TestFunctionsNeedNoProviderConfiguration(t *testing.T) {
 	each(t, functionsNeedNoProviderConfiguration)
 }
 
-func functionsNeedNoProviderConfiguration(t *testing.T, m *tofu.Mirror) {
-	f := m.Folder(t, head+`
+func functionsNeedNoProviderConfiguration(t *testing.T, m *clitest.Mirror) {
+	m.Test(t, lookup(nil), resource.TestStep{
+		Config: head + `
 output "ref" { value = provider::koldun::parse_model_ref("hf://org/model").repo }
 output "claim" {
   value = yamlencode(provider::koldun::claim("Dllama", { name = "chat", namespace = "ai" }, { modelRef = { name = "m" }, nodes = 1 }))
 }
-`)
-	out := f.OK("apply", "-auto-approve")
-	for _, want := range []string{`ref   = "org/model"`, `"kind": "Dllama"`, `"nodes": 1`} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the outputs lack %s:\n%s", want, out)
-		}
-	}
+`,
+		ConfigStateChecks: []statecheck.StateCheck{
+			statecheck.ExpectKnownOutputValue("ref", knownvalue.StringExact("org/model")),
+			statecheck.ExpectKnownOutputValue("claim", knownvalue.StringExact(`"apiVersion": "koldun.gorizond.io/v1"
+"kind": "Dllama"
+"metadata":
+  "name": "chat"
+  "namespace": "ai"
+"spec":
+  "modelRef":
+    "name": "m"
+  "nodes": 1
+`)),
+		},
+	})
 }
 
-func TestFunctionsKnowWhatIsServed(t *testing.T) { each(t, functionsKnowWhatIsServed) }
+func TestFunctionsAgreeWithTheRuntime(t *testing.T) { each(t, functionsAgreeWithTheRuntime) }
 
-func functionsKnowWhatIsServed(t *testing.T, m *tofu.Mirror) {
-	config, err := os.ReadFile("../../examples/models/koldun-tiny/config.json")
+func functionsAgreeWithTheRuntime(t *testing.T, m *clitest.Mirror) {
+	const path = "../../examples/models/koldun-tiny/config.json"
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shape, err := topology.FromConfig(config, topology.Q40)
+	shape, err := topology.FromConfig(raw, topology.Q40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,27 +60,30 @@ func functionsKnowWhatIsServed(t *testing.T, m *tofu.Mirror) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := m.Folder(t, head+`
+	file, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := head + fmt.Sprintf(`
 variable "nodes" { default = 4 }
 locals {
-  plan = provider::koldun::topology(file("config.json"), "q40", var.nodes, 0, 0)
+  plan = provider::koldun::topology(file(%q), "q40", var.nodes, 0, 0)
 }
 output "plan" { value = join(" ", concat([local.plan.root.total, local.plan.worker.total], local.plan.possible_nodes)) }
-output "said" { value = provider::koldun::conversation_hash("tenant", "ticket-42", [], "") }
-output "told" { value = provider::koldun::conversation_hash("tenant", "", [{ role = "user", content = "hi" }], "base64:a2V5") }
-`)
-	f.Write("config.json", string(config))
-	out := f.OK("apply", "-auto-approve")
-	for name, want := range map[string]string{
-		"plan": fmt.Sprintf("%d %d 1 2 4", want.Root().Total(), want.Worker().Total()),
-		"said": openai.Conversation(nil, "tenant", "ticket-42", nil),
-		"told": openai.Conversation([]byte("key"), "tenant", "", []openai.Message{{Role: openai.User, Content: "hi"}}),
-	} {
-		if line := fmt.Sprintf("%s = %q", name, want); !strings.Contains(out, line) {
-			t.Errorf("the outputs lack %s:\n%s", line, out)
-		}
+output "named" { value = provider::koldun::conversation_hash("tenant", "ticket-42", [], "") }
+output "hashed" { value = provider::koldun::conversation_hash("tenant", "", [{ role = "user", content = "hi" }], "base64:a2V5") }
+`, file)
+	output := func(name, value string) statecheck.StateCheck {
+		return statecheck.ExpectKnownOutputValue(name, knownvalue.StringExact(value))
 	}
-	if r := f.Run("plan", "-var", "nodes=8"); r.Exit == 0 || !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(r.Out, "│", " ")), " "), "it can be spread onto 1, 2, 4 nodes") {
-		t.Errorf("a model on too many nodes is planned as:\n%s", r.Out)
-	}
+	m.Test(t, lookup(nil),
+		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{
+			output("plan", fmt.Sprintf("%d %d 1 2 4", want.Root().Total(), want.Worker().Total())),
+			output("named", openai.Conversation(nil, "tenant", "ticket-42", nil)),
+			output("hashed", openai.Conversation([]byte("key"), "tenant", "", []openai.Message{{Role: openai.User, Content: "hi"}})),
+		}},
+		resource.TestStep{
+			Config: config, ConfigVariables: tfconfig.Variables{"nodes": tfconfig.IntegerVariable(8)},
+			ExpectError: wrapped("it can be spread onto 1, 2, 4 nodes"),
+		})
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/terraform-provider/internal/claim"
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
 )
 
-// an importable is a resource that is named by an id and by an identity.
-// NAMESPACE and BUCKET stand for those of the test.
+// an importable is a resource with its id and its identity. The test replaces
+// NAMESPACE and BUCKET.
 type importable struct {
-	config   string // without what no import can tell
+	config   string // without the attributes that no import reads
 	id       string
 	identity map[string]string
-	untold   string // what no import can tell
+	unread   string // the attributes that no import reads
 }
 
 func importables() map[string]importable {
@@ -61,11 +61,11 @@ func importables() map[string]importable {
 	return all
 }
 
-// TestEverythingIsImported makes one of each, and imports them by blocks with
-// ids and with identities.
+// TestEverythingIsImported creates one resource of each kind, and imports all by
+// blocks with ids and with identities.
 func TestEverythingIsImported(t *testing.T) { each(t, everythingIsImported) }
 
-func everythingIsImported(t *testing.T, m *tofu.Mirror) {
+func everythingIsImported(t *testing.T, m *clitest.Mirror) {
 	c := shared.Cluster(t)
 	namespace := c.Namespace(t)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{GenerateName: "imported-"}}
@@ -73,7 +73,7 @@ func everythingIsImported(t *testing.T, m *tofu.Mirror) {
 		t.Fatal(err)
 	}
 	bucket := s3test.New(t)
-	env := append(with(t, bucket), "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE=default")
+	env := append(serversWith(t, bucket), "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE=default")
 	furnish(t, env)
 	all := importables()
 	for _, k := range managed.Kinds() {
@@ -83,7 +83,7 @@ func everythingIsImported(t *testing.T, m *tofu.Mirror) {
 	}
 	var making strings.Builder
 	for kind, i := range all {
-		fmt.Fprintf(&making, "resource \"koldun_%s\" \"it\" {\n%s\n%s\n}\n", kind, i.config, i.untold)
+		fmt.Fprintf(&making, "resource \"koldun_%s\" \"it\" {\n%s\n%s\n}\n", kind, i.config, i.unread)
 	}
 	in := strings.NewReplacer("NAMESPACE", namespace, "BUCKET", bucket.Name)
 	first := m.Folder(t, head+in.Replace(making.String()), env...)
@@ -99,16 +99,17 @@ func everythingIsImported(t *testing.T, m *tofu.Mirror) {
 				if by == "Identity" {
 					to = fmt.Sprintf("identity = { %s }", assigned(i.identity))
 				}
-				untold := i.untold
+				unread := i.unread
 				if kind != "key_value_entry" { // it needs a value
-					untold = ""
+					unread = ""
 				}
-				fmt.Fprintf(&config, "import {\n  to = koldun_%s.it\n  %s\n}\nresource \"koldun_%s\" \"it\" {\n%s\n%s\n}\n", kind, to, kind, i.config, untold)
+				fmt.Fprintf(&config, "import {\n  to = koldun_%s.it\n  %s\n}\nresource \"koldun_%s\" \"it\" {\n%s\n%s\n}\n", kind, to, kind, i.config, unread)
 			}
 			f := m.Folder(t, head+in.Replace(config.String()), env...)
 			out := f.OK("plan")
-			// Claims that nobody serves are waited for by the next apply, as are files
-			// that nobody makes; what is planned besides is the value of the entry.
+			// The plan updates the claims, which no controller serves, and the artifact,
+			// whose files no Job makes: the next apply waits for them. It also sets the
+			// value of the entry.
 			want := fmt.Sprintf("Plan: %d to import, 0 to add, %d to change, 0 to destroy", len(all), len(claim.Kinds())+2)
 			if !strings.Contains(out, want) || strings.Contains(out, "must be replaced") {
 				t.Errorf("the plan is not %q:\n%s", want, out)
@@ -118,7 +119,7 @@ func everythingIsImported(t *testing.T, m *tofu.Mirror) {
 	first.OK("destroy", "-auto-approve")
 }
 
-// assigned are assignments in one line.
+// assigned formats assignments in one line.
 func assigned(values map[string]string) string {
 	out := make([]string, 0, len(values))
 	for k, v := range values {
@@ -128,7 +129,7 @@ func assigned(values map[string]string) string {
 	return strings.Join(out, ", ")
 }
 
-// furnish makes what the importables need to be there.
+// furnish creates the objects that the importables depend on.
 func furnish(t *testing.T, env []string) {
 	t.Helper()
 	b := connect(t, env)

@@ -14,15 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// TestInterruptedWaits interrupts applies that wait for a claim: what was
-// changed is in the state and sound, and the next apply goes on.
+// TestInterruptedWaits interrupts applies that wait for a claim: the state holds
+// the change, untainted, and the next apply continues the wait.
 func TestInterruptedWaits(t *testing.T) { each(t, interruptedWaits) }
 
-func interruptedWaits(t *testing.T, m *tofu.Mirror) {
+func interruptedWaits(t *testing.T, m *clitest.Mirror) {
 	c := shared.Cluster(t)
 	d := &dllama{t: t, cluster: c, key: client.ObjectKey{Namespace: c.Namespace(t), Name: "chat"}}
 	f := m.Folder(t, head+`
@@ -33,7 +33,7 @@ resource "koldun_dllama" "chat" {
   engine    = { threads = var.threads }
 }
 `, "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE="+d.key.Namespace)
-	for _, generation := range []int64{1, 2} { // one that creates, one that updates
+	for _, generation := range []int64{1, 2} { // create, then update
 		change := fmt.Sprintf("threads=%d", generation)
 		apply := f.Start("apply", "-auto-approve", "-var", change)
 		d.reaches(generation)
@@ -41,9 +41,9 @@ resource "koldun_dllama" "chat" {
 		if out := apply.Wait().Out; !strings.Contains(out, "the wait was interrupted") {
 			t.Errorf("an interrupted apply of %s says:\n%s", change, out)
 		}
-		sound(t, f, generation)
+		requireUntainted(t, f, generation)
 		d.serve()
-		// Looked up before, it would be ready without another wait.
+		// With a refresh it would be ready before the apply waits.
 		if out := f.OK("apply", "-auto-approve", "-refresh=false", "-var", change); !strings.Contains(out, "0 added, 1 changed, 0 destroyed") {
 			t.Errorf("the apply that goes on says:\n%s", out)
 		}
@@ -54,9 +54,9 @@ resource "koldun_dllama" "chat" {
 	}
 }
 
-// sound wants the state to have the Dllama as it was applied, not ready and not
-// tainted.
-func sound(t *testing.T, f *tofu.Folder, threads int64) {
+// requireUntainted requires that the state holds the Dllama as applied, not ready
+// and not tainted.
+func requireUntainted(t *testing.T, f *clitest.Folder, threads int64) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(f.Dir, "terraform.tfstate"))
 	if err != nil {
@@ -87,7 +87,7 @@ func sound(t *testing.T, f *tofu.Folder, threads int64) {
 	}
 }
 
-// dllama is a Dllama in a cluster in which nobody acts on it.
+// dllama is a Dllama in a cluster without a controller for it.
 type dllama struct {
 	t       *testing.T
 	cluster *cluster.Cluster
@@ -100,7 +100,7 @@ func (d *dllama) get(ctx context.Context) (*unstructured.Unstructured, error) {
 	return obj, d.cluster.Client().Get(ctx, d.key, obj)
 }
 
-// reaches waits until it was changed as often as given.
+// reaches waits until the Dllama has a generation.
 func (d *dllama) reaches(generation int64) {
 	d.t.Helper()
 	cluster.Eventually(d.t, fmt.Sprintf("Dllama %q to reach generation %d", d.key, generation), func(ctx context.Context) error {
@@ -112,7 +112,7 @@ func (d *dllama) reaches(generation int64) {
 	})
 }
 
-// serve says what Crossplane does when all is well.
+// serve sets the status that Crossplane sets on a ready Dllama.
 func (d *dllama) serve() {
 	d.t.Helper()
 	obj, err := d.get(d.t.Context())

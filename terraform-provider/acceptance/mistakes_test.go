@@ -4,17 +4,20 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
-// TestMistakesAreExplained makes those that everybody makes at first: each
-// error says what is wrong, and where to mend it.
+// TestMistakesAreExplained makes mistakes of new users: each error says what is
+// wrong and where to mend it.
 func TestMistakesAreExplained(t *testing.T) { each(t, mistakesAreExplained) }
 
-func mistakesAreExplained(t *testing.T, m *tofu.Mirror) {
+func mistakesAreExplained(t *testing.T, m *clitest.Mirror) {
 	c := shared.Cluster(t)
 	right, err := os.ReadFile(c.Kubeconfig())
 	if err != nil {
@@ -31,7 +34,7 @@ func mistakesAreExplained(t *testing.T, m *tofu.Mirror) {
   name      = "d"
   model_ref = { name = "m" }
 }`
-	env := append(outside(t), "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE="+c.Namespace(t))
+	env := append(servers(t), "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE="+c.Namespace(t))
 	for name, mistake := range map[string]struct {
 		config string
 		env    []string
@@ -54,26 +57,19 @@ resource "koldun_key_value" "b" {
 }`, nil, []string{`"twice" exists already`, "import koldun_key_value.NAME"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := m.Folder(t, head+mistake.config, append(append([]string{}, env...), mistake.env...)...)
-			r := f.Run("apply", "-auto-approve")
-			said := strings.Join(strings.Fields(strings.ReplaceAll(r.Out, "│", " ")), " ")
-			for _, want := range mistake.want {
-				if r.Exit == 0 || !strings.Contains(said, want) {
-					t.Errorf("exit %d, and it does not say %q:\n%s", r.Exit, want, r.Out)
-				}
-			}
+			m.Test(t, lookup(append(slices.Clone(env), mistake.env...)), resource.TestStep{Config: head + mistake.config, ExpectError: wrapped(mistake.want...)})
 		})
 	}
 }
 
-// TestTokenThatHasEnded is made, because the same configuration was right once,
-// and tells that nobody can use it.
-func TestTokenThatHasEnded(t *testing.T) {
+// TestExpiredTokenIsAWarning validates a token that has expired. It is no error,
+// because the same configuration was valid before.
+func TestExpiredTokenIsAWarning(t *testing.T) {
 	f := mirror(t).Folder(t, head+`resource "koldun_token" "t" {
   name    = "t"
   sha256  = sha256("a-token-of-old")
   expires = "2020-01-31T00:00:00Z"
-}`, outside(t)...)
+}`, servers(t)...)
 	if out := f.OK("validate"); !strings.Contains(out, "The token has ended") {
 		t.Errorf("validate says:\n%s", out)
 	}

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,16 +14,16 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
 // TestSecretsStayOutside plans, applies, refreshes and destroys with secrets of
-// all sorts, logging all there is, and looks for them in whatever was written.
+// all kinds, and looks for them in the output, the logs, the plan and the state.
 func TestSecretsStayOutside(t *testing.T) { each(t, secretsStayOutside) }
 
-func secretsStayOutside(t *testing.T, m *tofu.Mirror) {
+func secretsStayOutside(t *testing.T, m *clitest.Mirror) {
 	const marker = "marker-of-a-secret-word"
-	env := outside(t)
+	env := servers(t)
 	b := connect(t, env)
 	if err := b.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
@@ -73,14 +74,14 @@ resource "koldun_key_value_entry" "run" {
 	f.OK("destroy", "-auto-approve")
 }
 
-// TestSecretsOfAClusterStayOutside has secrets written to where workloads find
-// them, lives through all that happens to them, and looks for them elsewhere.
+// TestSecretsOfAClusterStayOutside lets the provider write Secrets of a cluster,
+// loses and replaces one, and looks for the secrets everywhere else.
 func TestSecretsOfAClusterStayOutside(t *testing.T) { each(t, secretsOfAClusterStayOutside) }
 
-func secretsOfAClusterStayOutside(t *testing.T, m *tofu.Mirror) {
+func secretsOfAClusterStayOutside(t *testing.T, m *clitest.Mirror) {
 	c := shared.Cluster(t)
 	namespace := c.Namespace(t)
-	env := outside(t)
+	env := servers(t)
 	if err := connect(t, env).Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ resource "koldun_bucket" "app" {
 	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
 		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
 	}
-	// With its Secret the token is lost, and another one is made.
+	// The token is lost with its Secret, and the provider makes another one.
 	if err := c.Client().Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app-token"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -152,4 +153,48 @@ func connect(t *testing.T, env []string) *bus.Bus {
 	}
 	t.Cleanup(b.Close)
 	return b
+}
+
+// TestSecretsOfClaimsAreRefused gives secrets to attributes that plans and the
+// state would hold: one that is known to the plan, and one that is known only
+// while another resource is applied.
+func TestSecretsOfClaimsAreRefused(t *testing.T) { each(t, secretsOfClaimsAreRefused) }
+
+func secretsOfClaimsAreRefused(t *testing.T, m *clitest.Mirror) {
+	// The configuration, of which a saved plan has a copy, holds it backwards.
+	const secret, known = "marker-of-a-secret-word", `strrev("drow-terces-a-fo-rekram")`
+	c := shared.Cluster(t)
+	namespace := c.Namespace(t)
+	for name, refused := range map[string]struct{ attribute, instead string }{
+		"Key": {`hash_secret = VALUE`, "hash_secret_ref"},
+		"URL": {`nats = { url = "nats://user:${VALUE}@host" }`, "credentials_secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := func(value string) string {
+				return head + fmt.Sprintf(`
+resource "terraform_data" "first" {}
+resource "koldun_ingress" "api" {
+  name    = %q
+  backend = { %s }
+  wait    = { until = "none" }
+}
+`, strings.ToLower(name), strings.ReplaceAll(refused.attribute, "VALUE", value))
+			}
+			f := m.Folder(t, config(known), "KUBECONFIG="+c.Kubeconfig(), "KUBE_NAMESPACE="+namespace)
+			said := logged(f)
+			r := f.Run("plan", "-out", "saved.plan")
+			said.add(r.Out)
+			if r.Exit == 0 || !strings.Contains(r.Out, refused.instead) {
+				t.Errorf("the plan with a secret exits with %d:\n%s", r.Exit, r.Out)
+			}
+			f.Write("main.tf", config(`(terraform_data.first.id == "" ? "" : `+known+`)`))
+			said.add(f.OK("plan", "-out", "saved.plan"))
+			r = f.Run("apply", "saved.plan")
+			said.add(r.Out)
+			if r.Exit == 0 || !strings.Contains(r.Out, refused.instead) {
+				t.Errorf("the apply with a secret exits with %d:\n%s", r.Exit, r.Out)
+			}
+			said.lacks(t, secret)
+		})
+	}
 }

@@ -10,28 +10,28 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/tofu"
+	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
-// written is all that the commands in a folder write.
+// written collects the output of the commands in a folder.
 type written struct {
-	folder   *tofu.Folder
+	folder   *clitest.Folder
 	terminal strings.Builder
 }
 
 const traceLog = "trace.log"
 
-// logged has all further commands in a folder log what there is to log.
-func logged(f *tofu.Folder) *written {
+// logged makes all further commands in a folder write trace logs.
+func logged(f *clitest.Folder) *written {
 	f.Env = append(f.Env, "TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(f.Dir, traceLog))
 	return &written{folder: f}
 }
 
-// add keeps what a command has said.
+// add adds the output of a command.
 func (w *written) add(out string) { w.terminal.WriteString(out) }
 
-// lacks looks for secrets, plain and in base64, in the terminal, the state, the
-// logs and all parts of saved.plan.
+// lacks fails the test if the output, the state, the logs or a part of saved.plan
+// holds a secret, plain or in base64.
 func (w *written) lacks(t *testing.T, secrets ...string) {
 	t.Helper()
 	check := func(where string, content []byte) {
@@ -45,7 +45,7 @@ func (w *written) lacks(t *testing.T, secrets ...string) {
 			}
 		}
 	}
-	check("what is written to the terminal", []byte(w.terminal.String()))
+	check("the output", []byte(w.terminal.String()))
 	for _, name := range []string{"terraform.tfstate", traceLog} {
 		content, err := os.ReadFile(filepath.Join(w.folder.Dir, name))
 		if err != nil {
