@@ -2,12 +2,12 @@ package main
 
 import "strings"
 
-// sdkLevel names the variable that says what the libraries below log.
+// sdkLevel is the variable with the log level of the plugin libraries.
 const sdkLevel = "TF_LOG_SDK"
 
-// wantsLogs reports whether an environment asks for logs in any of the ways
-// that Terraform and OpenTofu have. Unless it does, each call's traces would be
-// put together, written to the CLI and dropped there: a sixth of our time.
+// wantsLogs reports whether a variable of Terraform or OpenTofu enables logs.
+// Without one the CLI would drop all traces, and formatting and sending them
+// takes a sixth of the provider's time.
 func wantsLogs(environ []string) bool {
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")

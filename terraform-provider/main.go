@@ -1,5 +1,5 @@
-// The Terraform provider of Koldun. Terraform and OpenTofu start it; nobody
-// else needs to.
+// The Terraform provider of Koldun. Terraform and OpenTofu start it; see package
+// internal/provider.
 package main
 
 import (
@@ -18,15 +18,15 @@ import (
 // version is set by the linker.
 var version = "dev" //nolint:gochecknoglobals // set by the linker
 
-// address is the provider's name in registries; both Terraform and OpenTofu
-// look it up on their own host.
+// address is the provider's source address. Terraform and OpenTofu each look it
+// up on their own host.
 const address = "registry.terraform.io/gorizond/koldun"
 
 func main() {
 	debug := flag.Bool("debug", false, "wait for a debugger's client instead of being started by Terraform")
 	flag.Parse()
-	// Terraform keeps several of these processes for as long as it runs: memory
-	// is worth more than the time of collecting it.
+	// Terraform keeps several of these processes while it runs, so that memory
+	// matters more than the time of garbage collection.
 	runtimedebug.SetGCPercent(50)
 	if !wantsLogs(os.Environ()) {
 		_ = os.Setenv(sdkLevel, "off")

@@ -1,6 +1,6 @@
-# What belongs to the Terraform provider. The Makefile includes it.
+# Targets of the Terraform provider. The Makefile includes it.
 
-# The generator is given the schemas, so that it looks for no Terraform.
+# The generator gets the schemas as a file, so that it needs no Terraform.
 .PHONY: generate-terraform
 generate-terraform: $(BIN)/tfplugindocs ## Write the documentation of the Terraform provider from its schemas
 	mkdir -p _output

@@ -1,4 +1,4 @@
-// The program schema writes the provider's schemas to standard output, for
+// Command schema writes the provider's schemas to standard output, for
 // tfplugindocs.
 package main
 

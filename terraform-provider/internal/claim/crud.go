@@ -17,11 +17,11 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
-// deletion is how long deleting waits until the object is gone.
+// deletion is how long Delete waits until the object is gone.
 const deletion = 10 * time.Minute
 
-// Create applies the object and waits until it is ready. One that exists is
-// refused, unless the provider adopts.
+// Create applies the object and waits until it is ready. It refuses an object
+// that exists, unless the provider adopts it.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Create, r.kind.Ready, &resp.Diagnostics)
 	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
@@ -31,7 +31,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	policy := wait.Read(w.object[attrWait])
-	_, err := w.patient(ctx, policy.API)
+	_, err := w.getOnceKnown(ctx, policy.API)
 	if err == nil && !r.Adopts(&resp.Diagnostics, path.Root(attrName), w.key.String()) {
 		return
 	}
@@ -43,18 +43,18 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if !ok {
 		return
 	}
-	// From here on it exists: it must be in the state whatever comes.
+	// The object exists now: it must be in the state even if the wait fails.
 	if resp.State.Raw, err = w.state(nil, wait.State{}); err != nil {
 		r.fail(&resp.Diagnostics, "read", w, err)
 		return
 	}
 	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
-	if raw, ok := r.settle(ctx, w, policy, limit, generation, &resp.Diagnostics); ok {
+	if raw, ok := r.untilReady(ctx, w, policy, limit, generation, &resp.Diagnostics); ok {
 		resp.State.Raw = raw
 	}
 }
 
-// Update applies the object and waits.
+// Update applies the object and waits until it is ready.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	limit := tfresource.Timeout(ctx, req.Plan, timeouts.Value.Update, r.kind.Ready, &resp.Diagnostics)
 	w, ok := r.begin(req.Plan.Raw, &resp.Diagnostics)
@@ -63,7 +63,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	w.promise = w.object[attrStatus]
+	w.planned = w.object[attrStatus]
 	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
 	if err := w.kube.TakeOver(ctx, w.of, w.key); err != nil && !fault.Is(err, fault.NotFound) {
 		r.fail(&resp.Diagnostics, "update", w, err)
@@ -73,13 +73,13 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if !ok {
 		return
 	}
-	if raw, ok := r.settle(ctx, w, wait.Read(w.object[attrWait]), limit, generation, &resp.Diagnostics); ok {
+	if raw, ok := r.untilReady(ctx, w, wait.Read(w.object[attrWait]), limit, generation, &resp.Diagnostics); ok {
 		resp.State.Raw = raw
 	}
 }
 
-// Delete deletes the object and waits until it is gone: what it serves with
-// and what it owns goes first.
+// Delete deletes the object in the foreground and waits until it is gone. Its
+// dependents are deleted first.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	limit := tfresource.Timeout(ctx, req.State, timeouts.Value.Delete, deletion, &resp.Diagnostics)
 	w, ok := r.begin(req.State.Raw, &resp.Diagnostics)
@@ -113,16 +113,16 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 }
 
-// apply writes the object, and returns its generation then.
+// apply writes the object, and returns its new generation.
 func (r *Resource) apply(ctx context.Context, w *work, d *diag.Diagnostics) (int64, bool) {
 	obj, err := w.manifest()
 	if err != nil {
 		r.fail(d, "read", w, err)
 		return 0, false
 	}
-	whole, release := tfresource.Uninterrupted(ctx)
+	uninterrupted, release := tfresource.Uninterrupted(ctx)
 	defer release()
-	got, err := w.kube.Apply(whole, w.of, obj, w.object.True(attrForce))
+	got, err := w.kube.Apply(uninterrupted, w.of, obj, w.object.True(attrForce))
 	if err != nil {
 		r.fail(d, "apply", w, err)
 		return 0, false
@@ -130,16 +130,16 @@ func (r *Resource) apply(ctx context.Context, w *work, d *diag.Diagnostics) (int
 	return got.GetGeneration(), true
 }
 
-// settle waits until the object is ready with what was applied, and returns
-// the state then.
-func (r *Resource) settle(ctx context.Context, w *work, p wait.Policy, limit time.Duration, generation int64, d *diag.Diagnostics) (tftypes.Value, bool) {
-	var last seen
+// untilReady waits until the object is ready in the given generation, and returns
+// its state.
+func (r *Resource) untilReady(ctx context.Context, w *work, p wait.Policy, limit time.Duration, generation int64, d *diag.Diagnostics) (tftypes.Value, bool) {
+	var last observation
 	s, err := wait.UntilReady(ctx, p, fmt.Sprintf("%s %q", r.Type(), w.key), limit, d, func(ctx context.Context) (wait.State, error) {
 		obj, err := w.kube.Get(ctx, w.of, w.key)
 		if err != nil {
 			return wait.State{}, err
 		}
-		last = look(obj, generation)
+		last = observe(obj, generation)
 		return last.State, nil
 	})
 	if err != nil {

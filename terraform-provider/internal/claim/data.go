@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// A DataSource looks at an object that somebody else manages: all of its spec,
-// and all of its status.
+// A DataSource reads an object that another program manages, with its whole spec
+// and status.
 type DataSource struct {
 	tfresource.DataSource
 	resource *Resource
@@ -21,7 +21,7 @@ type DataSource struct {
 
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
-// DataSources are the constructors of the data sources of all kinds.
+// DataSources returns the constructors of the data sources of all kinds.
 func DataSources() []func() datasource.DataSource {
 	var out []func() datasource.DataSource
 	for _, k := range Kinds() {
@@ -34,7 +34,7 @@ func DataSources() []func() datasource.DataSource {
 	return out
 }
 
-// Schema has the attributes of the resource.
+// Schema derives the attributes from the CRD.
 func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	c, err := s.resource.crd()
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: a}
 }
 
-// Read looks at the object. None is an error.
+// Read reads the object. A missing object is an error.
 func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	r := s.resource
 	w, ok := r.begin(req.Config.Raw, &resp.Diagnostics)
@@ -73,8 +73,8 @@ func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		}
 	}
 	if err == nil {
-		now := look(obj, obj.GetGeneration())
-		resp.State.Raw, err = w.state(now.status, now.State)
+		o := observe(obj, obj.GetGeneration())
+		resp.State.Raw, err = w.state(o.status, o.State)
 	}
 	if err != nil {
 		r.fail(&resp.Diagnostics, "read", w, err)

@@ -1,6 +1,7 @@
-// Package claim has the Terraform resources of objects in a cluster: what
-// people claim of Koldun. They are written by server-side apply, so that what
-// the configuration does not mention belongs to others.
+// Package claim holds the Terraform resources of claims: objects in a cluster,
+// such as a Dllama or a Model, that Crossplane composes. It writes them by
+// server-side apply, so that other programs own the fields that the
+// configuration does not mention.
 package claim
 
 import (
@@ -10,22 +11,23 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
 
-// A Kind is what there is to say of a resource beside its CRD.
+// A Kind describes a resource beyond its CRD.
 type Kind struct {
 	Name   string // in Terraform, without "koldun_"
 	Plural string // of the CRD
-	// Status are the fields of the status that the state keeps. What moves all
-	// the time is in data sources only.
+	// Status are the fields of the status in the state. Those that change all the
+	// time are in data sources only.
 	Status []string
-	// Steady are those of them that follow from nothing but the attributes given
-	// and the name, by attribute: a plan knows them if these stay.
+	// StatusDependsOn lists, for some of these fields, all attributes that their
+	// values depend on: while these stay, a plan knows the value.
 	StatusDependsOn map[string][]string
-	Ready           time.Duration // how long to wait until it is ready
-	// Fits checks numbers of nodes against a model's config.json.
+	Ready           time.Duration // how long Create and Update wait until it is ready
+	// Fits enables the checks of the number of nodes, against the engine and the
+	// model's config.json.
 	Fits bool
 }
 
-// Kinds are all resources of claims.
+// Kinds returns all kinds of claims.
 func Kinds() []Kind {
 	const (
 		short  = 5 * time.Minute
@@ -49,7 +51,7 @@ func Kinds() []Kind {
 	}
 }
 
-// load reads the kind's CRD, with the status that the state keeps.
+// load reads the kind's CRD, with only the fields of the status in the state.
 func (k Kind) load() (*crd.Kind, error) {
 	c, err := crd.Load(crd.Composite, k.Plural)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
-// manifest is the object with nothing but what the configuration mentions.
+// manifest returns the object with only the fields in the configuration.
 func (w *work) manifest() (*unstructured.Unstructured, error) {
 	spec, err := w.object.Known(w.crd.Spec)
 	if err != nil {
@@ -33,8 +33,9 @@ func (w *work) manifest() (*unstructured.Unstructured, error) {
 	}}, nil
 }
 
-// patient reads the object. For so long the cluster may not know the kind.
-func (w *work) patient(ctx context.Context, within time.Duration) (*unstructured.Unstructured, error) {
+// getOnceKnown reads the object. While the cluster does not know the kind, it
+// waits, but not longer than within.
+func (w *work) getOnceKnown(ctx context.Context, within time.Duration) (*unstructured.Unstructured, error) {
 	obj, err := w.kube.Get(ctx, w.of, w.key)
 	if within == 0 || !fault.Is(err, fault.Unsupported) {
 		return obj, err
@@ -48,7 +49,7 @@ func (w *work) patient(ctx context.Context, within time.Duration) (*unstructured
 	return obj, err
 }
 
-// state is the work's object with what the cluster says of it.
+// state returns the state of the object with the status in the cluster.
 func (w *work) state(status map[string]any, s wait.State) (tftypes.Value, error) {
 	if status == nil {
 		status = map[string]any{}
@@ -58,7 +59,7 @@ func (w *work) state(status map[string]any, s wait.State) (tftypes.Value, error)
 		return tftypes.Value{}, err
 	}
 	out := maps.Clone(w.object)
-	if out[attrStatus], err = promised(w.promise, v); err != nil {
+	if out[attrStatus], err = withPlanned(w.planned, v); err != nil {
 		return tftypes.Value{}, err
 	}
 	out[attrReady] = tftypes.NewValue(tftypes.Bool, s.Ready)
@@ -66,13 +67,13 @@ func (w *work) state(status map[string]any, s wait.State) (tftypes.Value, error)
 	return out.Pack(w.typ), nil
 }
 
-// promised is a status with the fields that a plan has told already. Should one
-// be otherwise by now, the next refresh tells.
-func promised(plan, status tftypes.Value) (tftypes.Value, error) {
+// withPlanned returns a status with the values that the plan knew: Terraform
+// refuses others as inconsistent. The next refresh shows if one has changed.
+func withPlanned(plan, status tftypes.Value) (tftypes.Value, error) {
 	if plan.Type() == nil || plan.IsNull() || !plan.IsKnown() {
 		return status, nil
 	}
-	told, err := tfschema.Unpack(plan)
+	known, err := tfschema.Unpack(plan)
 	if err != nil {
 		return status, err
 	}
@@ -80,7 +81,7 @@ func promised(plan, status tftypes.Value) (tftypes.Value, error) {
 	if err != nil {
 		return status, err
 	}
-	for a, v := range told {
+	for a, v := range known {
 		if v.IsFullyKnown() {
 			out[a] = v
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// ModifyPlan fills in the namespace, keeps values that mean the same as
-// before, and lets a resource that is not ready be waited for again. It
-// contacts nothing.
+// ModifyPlan sets the namespace, keeps values that mean the same as before, and
+// plans an update of a resource that is not ready, so that the next apply waits
+// for it again. It opens no connection.
 func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return
@@ -35,16 +35,17 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 	if err != nil {
 		return err
 	}
-	r.inhabit(change.Plan)
+	r.setNamespace(change.Plan)
 	change.Normalize(c.Spec, append(tfresource.ComputedAttributes(attrReady, attrReason), tfresource.Computed{Attribute: attrStatus, DependsOn: r.kind.StatusDependsOn})...)
 	resp.Plan.Raw = change.Plan.Pack(req.Plan.Raw.Type())
-	// With what is known only now, the configuration may turn out wrong.
+	// The plan knows values that ValidateConfig did not.
 	r.Invalid(&resp.Diagnostics, r.fit(change.Plan), path.Root)
 	return nil
 }
 
-// inhabit gives the object a namespace, if it is known by now.
-func (r *Resource) inhabit(plan tfschema.Object) {
+// setNamespace sets the default namespace if the configuration has none, and if
+// the provider's settings are known.
+func (r *Resource) setNamespace(plan tfschema.Object) {
 	if plan[attrNamespace].IsKnown() || r.Connections == nil || r.Connections.Settings.Unknown[connection.Kubernetes] {
 		return
 	}

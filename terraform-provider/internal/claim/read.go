@@ -12,13 +12,13 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// Read looks at the object. Only what the configuration mentions is compared.
+// Read reads the object. It compares only the fields in the configuration.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	w, ok := r.begin(req.State.Raw, &resp.Diagnostics)
 	if !ok {
 		return
 	}
-	// Before RemoveResource: the framework wants an identity even then.
+	// Before RemoveResource, because the framework requires an identity even then.
 	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
 	obj, err := w.kube.Get(ctx, w.of, w.key)
 	if fault.Is(err, fault.NotFound) {
@@ -26,10 +26,10 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	if err == nil {
-		err = w.see(obj)
+		err = w.merge(obj)
 	}
 	if err == nil {
-		s := look(obj, obj.GetGeneration())
+		s := observe(obj, obj.GetGeneration())
 		resp.State.Raw, err = w.state(s.status, s.State)
 	}
 	if err != nil {
@@ -37,8 +37,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 }
 
-// see takes what the cluster has into the object.
-func (w *work) see(obj *unstructured.Unstructured) error {
+// merge merges the fields of an object in the cluster into the state.
+func (w *work) merge(obj *unstructured.Unstructured) error {
 	spec := w.specOf(obj)
 	for _, f := range w.crd.Spec.Fields {
 		v, err := tfschema.Merge(f, w.object[f.Attribute], spec[f.Name], tfschema.Configured)
@@ -53,15 +53,15 @@ func (w *work) see(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// specOf returns the spec of an object without its secrets: another program may
-// have written them, and the state must not hold them.
+// specOf returns the spec of an object without its secrets, which another program
+// may have written: the state must not hold them.
 func (w *work) specOf(obj *unstructured.Unstructured) map[string]any {
 	spec, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	out, _ := w.crd.Spec.Redact(spec).(map[string]any)
 	return out
 }
 
-// restrict is what an object has of the keys that a map has.
+// restrict returns the entries of have with the keys of prior.
 func restrict(prior tftypes.Value, have map[string]string) tftypes.Value {
 	var keys map[string]tftypes.Value
 	if prior.IsNull() || !prior.IsKnown() || prior.As(&keys) != nil {
@@ -76,8 +76,8 @@ func restrict(prior tftypes.Value, have map[string]string) tftypes.Value {
 	return tftypes.NewValue(prior.Type(), out)
 }
 
-// ImportState takes "namespace/name" or an identity. What was applied from
-// Terraform before is told by the object itself: server-side apply records it.
+// ImportState takes "namespace/name" or an identity. It imports the fields that
+// Terraform applied before, which the object's managed fields record.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	if !names().Import(ctx, r.Type(), req, resp) {
 		return

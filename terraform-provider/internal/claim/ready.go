@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
-// seen is what the cluster says of an object.
-type seen struct {
+// An observation is the state of an object in the cluster.
+type observation struct {
 	wait.State
 	status map[string]any
 }
@@ -20,22 +20,22 @@ type condition struct {
 	generation                    int64
 }
 
-// look judges an object. It is ready if Ready is True and Synced is not False,
-// both for the generation given or a later one; whoever leaves out for which
-// generation a condition is has status.observedGeneration speak for it.
-// Koldun's own reason stands in the condition Serving.
-func look(obj *unstructured.Unstructured, generation int64) seen {
+// observe returns whether an object is ready, and why not. It is ready if Ready is
+// True and Synced is not False, both for the given generation or a later one. For
+// a condition without observedGeneration, status.observedGeneration counts. The
+// reason is that of the condition Serving.
+func observe(obj *unstructured.Unstructured, generation int64) observation {
 	status, _, _ := unstructured.NestedMap(obj.Object, "status")
 	overall, _, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration")
 	all := conditions(status, overall)
-	out := seen{status: status}
+	out := observation{status: status}
 	serving := all["Serving"]
 	current := func(c condition) bool { return c.generation == 0 || c.generation >= generation }
 	switch {
 	case all["Synced"].Status == "False" && current(all["Synced"]):
 		out.Reason, out.Message = all["Synced"].Reason, all["Synced"].Message
 	case serving.Type != "" && !current(serving):
-		out.Reason, out.Message = "Pending", fmt.Sprintf("the cluster has not looked at generation %d yet", generation)
+		out.Reason, out.Message = "Pending", fmt.Sprintf("the cluster has not observed generation %d yet", generation)
 		return out
 	case serving.Type != "":
 		out.Reason, out.Message = serving.Reason, serving.Message
@@ -72,8 +72,8 @@ func conditions(status map[string]any, overall int64) map[string]condition {
 	return out
 }
 
-// finalReasons are the reasons of docs/reasons.md with which waiting does not
-// help.
+// finalReasons returns the reasons of docs/reasons.md that do not end without a
+// change of the claim.
 func finalReasons() []string {
 	return []string{
 		"ConnectionAmbiguous", "ConnectionInvalid",

@@ -31,7 +31,7 @@ var (
 	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
 )
 
-// Resources are the constructors of all resources of claims.
+// Resources returns the constructors of all resources of claims.
 func Resources(check *preflight.Checker) []func() resource.Resource {
 	var out []func() resource.Resource
 	for _, k := range Kinds() {
@@ -45,14 +45,13 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 
 func names() identity.Attributes { return identity.Of(attrNamespace, attrName) }
 
-// A work is one resource being worked on.
+// A work is one operation on one resource.
 type work struct {
 	crd    *crd.Kind
 	typ    tftypes.Type
 	object tfschema.Object
-	// promise is the status as far as the plan that is applied tells it; its type
-	// is nil if none is.
-	promise tftypes.Value
+	// planned is the status in the plan; its type is nil if there is no plan.
+	planned tftypes.Value
 	of      kube.Resource
 	key     kube.Key
 	kube    *kube.Client
@@ -80,7 +79,7 @@ func (r *Resource) begin(raw tftypes.Value, d *diag.Diagnostics) (*work, bool) {
 	return w, true
 }
 
-// fail reports what happened while doing something to the object.
+// fail adds an error of an operation on the object.
 func (r *Resource) fail(d *diag.Diagnostics, verb string, w *work, err error) {
 	r.Fail(d, verb, path.Root(attrName), w.key.String(), err)
 }

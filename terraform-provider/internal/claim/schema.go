@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
-// Attributes that all claims have beside their spec.
+// Attributes of all claims beside their spec.
 const (
 	attrName        = "name"
 	attrNamespace   = "namespace"
@@ -39,7 +39,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		return
 	}
 	replace := []planmodifier.String{stringplanmodifier.RequiresReplace()}
-	// To a cluster none and left out are the same.
+	// To a cluster an empty map means the same as none.
 	none := mapdefault.StaticValue(types.MapValueMust(types.StringType, map[string]attr.Value{}))
 	a := tfschema.ResourceAttributes(c.Spec, tfschema.Configured)
 	a[attrName] = schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the object: up to 63 lower-case letters, digits and dashes. " + tfschema.Replaces}
@@ -66,7 +66,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	resp.Schema = schema.Schema{Description: c.Description, Attributes: a}
 }
 
-// IdentitySchema names the object.
+// IdentitySchema identifies the object by namespace and name.
 func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = names().Schema()
 }

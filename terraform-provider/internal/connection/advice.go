@@ -6,8 +6,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Advise adds to an error of a system which settings to look at, if it is one
-// of not reaching it or of not being let in.
+// Advise adds the settings to check to an error of a system that cannot be
+// reached or refuses the credentials.
 func Advise(s System, err error) error {
 	a, ok := map[System]struct{ address, credentials string }{
 		NATS: {"nats.url in the provider block, or NATS_URL", "nats.user, nats.password and nats.creds_file in the provider block, or NATS_USER, NATS_PASSWORD and NATS_CREDS"},

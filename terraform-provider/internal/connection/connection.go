@@ -1,5 +1,5 @@
-// Package connection holds how the provider reaches NATS, S3 and Kubernetes.
-// Nothing is contacted before something needs it.
+// Package connection holds the provider's connections to NATS, S3 and
+// Kubernetes. Each is opened on first use.
 package connection
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
 
-// dialWithin bounds how long a NATS server may take to answer at first. An
-// apply should fail then, not hang.
+// dialWithin bounds the first connection to NATS, so that an apply fails and does
+// not hang.
 const dialWithin = 20 * time.Second
 
-// A System is an outside system.
+// A System is one that the provider connects to.
 type System string
 
 // The systems, by the provider's attribute that configures each.
@@ -41,17 +41,17 @@ type Settings struct {
 	NATS bus.Config // URL "" is not configured
 	S3   s3store.Config
 	Kube kube.Config
-	// Unknown are the systems whose settings depend on something that is not
+	// Unknown are the systems whose settings depend on resources that are not
 	// applied yet.
 	Unknown map[System]bool
-	// Adopt lets resources take over what exists already.
+	// Adopt lets resources take over objects that exist.
 	Adopt bool
 }
 
 var _ catalog.Connections = (*Connections)(nil)
 
-// Connections are the connections of one provider. They are safe for
-// concurrent use, made once each, and stay until Close.
+// Connections are the connections of one provider. Each is opened once and stays
+// open until Close. They are safe for concurrent use.
 type Connections struct {
 	Settings Settings
 
@@ -62,11 +62,11 @@ type Connections struct {
 	kube   *kube.Client
 }
 
-// New is Connections that are not made yet.
+// New returns Connections, none of which is open.
 func New(s Settings) *Connections { return &Connections{Settings: s} }
 
-// Missing says why a system cannot be used, and how to mend it; "" if it can,
-// or if its settings will be known later.
+// Missing returns why a system is not configured, and how to mend it; "" if it
+// is configured, or if its settings will be known later.
 func (c *Connections) Missing(s System) string {
 	if c.Settings.Unknown[s] {
 		return ""
@@ -89,7 +89,7 @@ func (c *Connections) Missing(s System) string {
 	return ""
 }
 
-// check is Missing as an error, for when a connection is to be made.
+// check returns an error if a connection cannot be opened now.
 func (c *Connections) check(s System) error {
 	if c.Settings.Unknown[s] {
 		return fault.Errorf(fault.Invalid, "cannot connect: the provider's %s settings are not known yet; apply what they depend on first", s)
@@ -100,7 +100,7 @@ func (c *Connections) check(s System) error {
 	return nil
 }
 
-// Bus is the connection to NATS. Errors: those of bus.Connect, within 20 s.
+// Bus returns the connection to NATS. Errors: those of bus.Connect, within 20 s.
 func (c *Connections) Bus(ctx context.Context) (*bus.Bus, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,7 +181,7 @@ func (c *Connections) S3(ctx context.Context) (*s3.Client, s3store.Config, error
 	return client, c.Settings.S3, nil
 }
 
-// Kube is the client of the cluster.
+// Kube returns the client of the cluster.
 func (c *Connections) Kube() (*kube.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -199,12 +199,12 @@ func (c *Connections) Kube() (*kube.Client, error) {
 	return k, nil
 }
 
-// Namespace is that of objects that name none.
+// Namespace returns the namespace of objects that name none.
 func (c *Connections) Namespace() string {
 	return cmp.Or(c.Settings.Kube.Namespace, "default")
 }
 
-// Close ends the connections. It may be called more than once.
+// Close closes the connections. It may be called more than once.
 func (c *Connections) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

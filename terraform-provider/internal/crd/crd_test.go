@@ -20,7 +20,7 @@ func TestSnake(t *testing.T) {
 	}
 }
 
-// TestEveryKindIsReadable wants that no field of any kind is lost.
+// TestEveryKindIsReadable reads all CRDs and checks that no field is lost.
 func TestEveryKindIsReadable(t *testing.T) {
 	files, err := fs.Glob(crds.Files, "koldun*.yaml")
 	if err != nil || len(files) == 0 {
@@ -36,8 +36,8 @@ func TestEveryKindIsReadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		fields := 0
-		// What a Demand and a Pool make is of other kinds, which check it. Terraform
-		// offers neither.
+		// A Demand and a Pool hold the spec of another kind, whose CRD validates it.
+		// Terraform offers neither.
 		templates := map[string]string{"Demand": "spec.session.spec", "Pool": "spec.dllama.spec"}
 		k.Spec.Walk("spec", func(path string, f *Field) {
 			fields++

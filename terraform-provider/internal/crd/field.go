@@ -1,11 +1,11 @@
-// Package crd reads the CustomResourceDefinitions that are built into the
-// binary as trees of fields, each with the name that it has in Terraform.
+// Package crd reads the CustomResourceDefinitions that the binary embeds, as
+// trees of fields with their names in YAML and in Terraform.
 //
-// There is no second description of any kind: what Terraform offers is what
-// the API server accepts.
+// The CRDs are the only description of our kinds: Terraform offers the fields
+// that the API server accepts.
 package crd
 
-// A Type is how the values of a field look.
+// A Type is the type of a field's values.
 type Type int
 
 // The types.
@@ -29,7 +29,7 @@ type Field struct {
 	Description string
 	Required    bool
 	Empty       bool     // of a String, List, Set or Map: an empty one is allowed
-	Kept        bool     // left out, it stays as the thing has it
+	Kept        bool     // left out of the configuration, it keeps its present value
 	Immutable   bool     // the schema has the rule self == oldSelf
 	Duration    bool     // a String such as "1h30m", where "90m" means the same
 	Default     any      // as JSON decodes it; nil is none
@@ -42,7 +42,7 @@ type Field struct {
 	Fields      []*Field // of Object, in order of Attribute
 }
 
-// Child is the field below an Object with a name in YAML, or nil.
+// Child returns the field of an Object with a name in YAML, or nil.
 func (f *Field) Child(name string) *Field {
 	for _, c := range f.Fields {
 		if c.Name == name {
@@ -52,7 +52,7 @@ func (f *Field) Child(name string) *Field {
 	return nil
 }
 
-// ByAttribute is the field below an Object with a name in Terraform, or nil.
+// ByAttribute returns the field of an Object with a name in Terraform, or nil.
 func (f *Field) ByAttribute(attribute string) *Field {
 	for _, c := range f.Fields {
 		if c.Attribute == attribute {
@@ -62,8 +62,8 @@ func (f *Field) ByAttribute(attribute string) *Field {
 	return nil
 }
 
-// Walk calls visit for the field and all below it, with the path in YAML.
-// Elements of lists and maps have the path of what holds them and "[*]".
+// Walk calls visit for the field and all fields below it, with their YAML paths.
+// The path of an element is that of its list or map and "[*]".
 func (f *Field) Walk(path string, visit func(path string, f *Field)) {
 	visit(path, f)
 	if f.Elem != nil {

@@ -26,7 +26,7 @@ type Kind struct {
 	Status                       *Field // of composites: status. Of managed resources: status.atProvider
 }
 
-// APIVersion is group/version.
+// APIVersion returns group/version.
 func (k *Kind) APIVersion() string { return k.Group + "/" + k.Version }
 
 // Load reads a kind by its group and plural name.
@@ -66,8 +66,8 @@ func parse(raw []byte) (*Kind, error) {
 	if k.Spec == nil {
 		return nil, fmt.Errorf("it has no spec")
 	}
-	if outside := k.Spec.Child("forProvider"); outside != nil {
-		k.Spec = outside
+	if forProvider := k.Spec.Child("forProvider"); forProvider != nil {
+		k.Spec = forProvider
 		if k.Status != nil {
 			k.Status = k.Status.Child("atProvider")
 		}
@@ -83,9 +83,9 @@ func parse(raw []byte) (*Kind, error) {
 	return k, nil
 }
 
-// reserved are names that no attribute of a resource may have: they mean
-// something to Terraform itself. A field of a CRD that would be called so needs
-// another name: a bucket has lifecycleRules, not a lifecycle.
+// reserved returns the names that Terraform itself gives a meaning in resources.
+// A field of a CRD needs another name: a Bucket has lifecycleRules, not a
+// lifecycle.
 func reserved() []string {
 	return []string{"connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"}
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// snake is the Terraform name of a field: words in lower case with underscores
-// between them. Runs of capitals are one word (pvcName, preConvertedPVCName),
-// units stay whole (chunkMaxMiB).
+// snake returns the Terraform name of a field in snake_case. A run of capitals is
+// one word (preConvertedPVCName), and so is a unit (chunkMaxMiB).
 func snake(name string) string {
 	name = strings.ReplaceAll(name, "MiB", "Mib")
 	var b strings.Builder
@@ -29,16 +28,15 @@ func snake(name string) string {
 func upper(c byte) bool { return 'A' <= c && c <= 'Z' }
 func lower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// several is a name of more than one word.
-var several = regexp.MustCompile(`\b[a-z]+[A-Z][A-Za-z0-9]*\b`)
+// camelCase matches a name of more than one word.
+var camelCase = regexp.MustCompile(`\b[a-z]+[A-Z][A-Za-z0-9]*\b`)
 
-// rename has the descriptions of a kind speak of fields by their names in
-// Terraform.
+// rename replaces the names of fields in descriptions by their Terraform names.
 func (f *Field) rename() {
 	attributes := map[string]string{}
 	f.Walk("", func(_ string, f *Field) { attributes[f.Name] = f.Attribute })
 	f.Walk("", func(_ string, f *Field) {
-		f.Description = several.ReplaceAllStringFunc(f.Description, func(word string) string {
+		f.Description = camelCase.ReplaceAllStringFunc(f.Description, func(word string) string {
 			if a, ok := attributes[word]; ok {
 				return a
 			}

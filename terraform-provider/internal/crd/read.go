@@ -10,11 +10,11 @@ import (
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// immutableRule is the rule by which an API server refuses changes.
+// immutableRule is the CEL rule that makes a field immutable.
 const immutableRule = "self == oldSelf"
 
-// read turns a schema into a field. A schema that Terraform cannot express is
-// an error that names its path.
+// read converts a schema into a field. It returns an error with the path of a
+// schema that Terraform cannot express.
 func read(path, name string, s *extv1.JSONSchemaProps) (*Field, error) {
 	f := &Field{Name: name, Attribute: snake(name), Description: strings.Join(strings.Fields(s.Description), " "), Minimum: s.Minimum, Maximum: s.Maximum, Moment: s.Format == "date-time", Secret: s.Format == "password"}
 	for _, r := range s.XValidations {
@@ -37,8 +37,8 @@ func read(path, name string, s *extv1.JSONSchemaProps) (*Field, error) {
 	return f, nil
 }
 
-// mayBeEmpty reports whether the schema allows the empty value, apart from
-// rules.
+// mayBeEmpty reports whether the schema allows the empty value. It does not
+// evaluate CEL rules.
 func mayBeEmpty(f *Field, s *extv1.JSONSchemaProps) bool {
 	some := func(n *int64) bool { return n != nil && *n > 0 }
 	switch f.Type {
@@ -103,7 +103,7 @@ func (f *Field) children(path string, s *extv1.JSONSchemaProps) error {
 			return fmt.Errorf("cannot use the schema of %s: fields %q and %q would both be %q", path, other, name, c.Attribute)
 		}
 		taken[c.Attribute] = name
-		// What has a default may be left out.
+		// A field with a default may be left out.
 		c.Required = required[name] && c.Default == nil
 		f.Fields = append(f.Fields, c)
 	}

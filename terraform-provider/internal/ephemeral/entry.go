@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 )
 
-// Entry is the value of a key of a key-value bucket, as a secret.
+// Entry reads the value of a key of a key-value bucket as a secret.
 type Entry struct{ connections *connection.Connections }
 
 var _ ephemeral.EphemeralResourceWithConfigure = (*Entry)(nil)
@@ -22,12 +22,12 @@ type entryModel struct {
 	Value  types.String `tfsdk:"value"`
 }
 
-// Metadata names it.
+// Metadata names the ephemeral resource.
 func (e *Entry) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_key_value_entry"
 }
 
-// Schema has the value as a result.
+// Schema has bucket and key, and the value as the result.
 func (e *Entry) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "The value of a key of a key-value bucket, which reaches neither plan nor state.",

@@ -1,5 +1,5 @@
-// Package ephemeral has the provider's ephemeral resources: secrets that live
-// as long as one run, and reach neither plan nor state.
+// Package ephemeral holds the ephemeral resources of the provider: secrets that
+// exist during one run and reach neither plans nor the state.
 package ephemeral
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/connection"
 )
 
-// Resources are the constructors of all ephemeral resources.
+// Resources returns the constructors of all ephemeral resources.
 func Resources() []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{
 		func() ephemeral.EphemeralResource { return &Token{} },
@@ -26,13 +26,13 @@ func Resources() []func() ephemeral.EphemeralResource {
 	}
 }
 
-// life is how long a token is valid without being renewed.
+// life is how long a token is valid unless it is renewed.
 const life = 15 * time.Minute
 
-// owner keeps ephemeral tokens apart from others.
+// owner is the owner of ephemeral tokens in the registry.
 const owner = "terraform-run"
 
-// private is where the digest stands between opening and closing.
+// private is the key of the digest in the private data between Open and Close.
 const private = "sha256"
 
 // Token is an API token that is valid during one run.
@@ -51,12 +51,12 @@ type tokenModel struct {
 	SHA256    types.String `tfsdk:"sha256"`
 }
 
-// Metadata names it.
+// Metadata names the ephemeral resource.
 func (t *Token) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_token"
 }
 
-// Schema has the token as a result.
+// Schema has the token as the result.
 func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		Description: "An API token that is valid during one run of Terraform: made at its start, renewed, and dead at its end. " +
@@ -77,7 +77,7 @@ func (t *Token) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *
 	}
 }
 
-// Open makes a token.
+// Open creates a token.
 func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m tokenModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -99,7 +99,7 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 	resp.RenewAt = now.Add(life / 2)
 }
 
-// Renew lets the token live longer.
+// Renew extends the token.
 func (t *Token) Renew(ctx context.Context, req ephemeral.RenewRequest, resp *ephemeral.RenewResponse) {
 	digest := unquote(req.Private.GetKey(ctx, private))
 	b := open(ctx, t.connections, &resp.Diagnostics)
@@ -118,7 +118,7 @@ func (t *Token) Renew(ctx context.Context, req ephemeral.RenewRequest, resp *eph
 	resp.RenewAt = time.Now().Add(life / 2)
 }
 
-// Close ends the token.
+// Close deletes the token.
 func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
 	digest := unquote(req.Private.GetKey(ctx, private))
 	b := open(ctx, t.connections, &resp.Diagnostics)
@@ -130,7 +130,8 @@ func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *eph
 	}
 }
 
-// records are of one token: several runs may go on at once.
+// records returns the records of one token only, because several runs may be
+// active at once.
 func records(digest string) token.Records {
 	return token.Records{Owner: owner + "/" + digest[:min(16, len(digest))]}
 }

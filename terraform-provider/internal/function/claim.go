@@ -12,7 +12,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// claimFunction writes a manifest.
+// claimFunction returns the manifest of an object.
 type claimFunction struct{ check *preflight.Checker }
 
 func (claimFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
@@ -74,7 +74,7 @@ func (f claimFunction) Run(ctx context.Context, req function.RunRequest, resp *f
 	resp.Error = resp.Result.Set(ctx, types.DynamicValue(manifest(version, kind, metadata, spec)))
 }
 
-// manifest has what was given, and no defaults: those are the cluster's.
+// manifest returns the object as given. The cluster sets the defaults.
 func manifest(version, kind string, metadata, spec types.Dynamic) types.Object {
 	values := map[string]attr.Value{
 		"apiVersion": types.StringValue(version), "kind": types.StringValue(kind),

@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// conversationHash names a conversation as the gateway does.
+// conversationHash returns the gateway's name of a conversation.
 type conversationHash struct{}
 
 func (conversationHash) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {

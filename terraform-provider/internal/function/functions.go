@@ -1,5 +1,5 @@
-// Package function has the provider's functions. They are pure: they contact
-// nothing, and work without any configuration.
+// Package function holds the functions of the provider. They are pure: they open
+// no connection and need no configuration.
 package function
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
-// Functions are the constructors of all functions. None has a parameter that
-// may be null: OpenTofu 1.12 cannot pass a null on.
+// Functions returns the constructors of all functions. None has a nullable
+// parameter, because OpenTofu 1.12 does not pass null on.
 func Functions(check *preflight.Checker) []func() function.Function {
 	return []func() function.Function{
 		func() function.Function { return topologyFunction{} },

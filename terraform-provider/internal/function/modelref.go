@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/modelref"
 )
 
-// parseModelRef reads the source of a model.
+// parseModelRef parses the source of a model.
 type parseModelRef struct{}
 
 func (parseModelRef) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {
@@ -50,7 +50,7 @@ func (parseModelRef) Run(ctx context.Context, req function.RunRequest, resp *fun
 	}))
 }
 
-// text is null for what a source of the kind does not have.
+// text returns s, or null if it is empty.
 func text(s string) types.String {
 	if s == "" {
 		return types.StringNull()

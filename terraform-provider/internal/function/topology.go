@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// topologyFunction says what a model needs on a number of nodes.
+// topologyFunction returns the memory and traffic of a model on a number of nodes.
 type topologyFunction struct{}
 
 func (topologyFunction) Metadata(_ context.Context, _ function.MetadataRequest, resp *function.MetadataResponse) {

@@ -8,8 +8,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// ID is the id of a resource. Places are in it only where they are not as
-// usual.
+// ID returns the id of a resource. It leaves out places with their defaults.
 func (a Attributes) ID(o tfschema.Object) string {
 	parts := make([]string, 0, len(a.Parts))
 	for _, id := range a.Parts {
@@ -25,7 +24,7 @@ func (a Attributes) ID(o tfschema.Object) string {
 	return id
 }
 
-// parse reads an id: the value of each attribute.
+// parse returns the attributes of an id.
 func (a Attributes) parse(id string) (map[string]string, error) {
 	values, rest, err := a.places(id)
 	if err != nil {
@@ -41,7 +40,7 @@ func (a Attributes) parse(id string) (map[string]string, error) {
 	return values, nil
 }
 
-// places are the values of the places, and what stands before them.
+// places returns the values of the places, and the id without them.
 func (a Attributes) places(id string) (values map[string]string, rest string, err error) {
 	values = map[string]string{}
 	for _, p := range a.Places {
@@ -66,7 +65,7 @@ func (a Attributes) places(id string) (values map[string]string, rest string, er
 	return values, id[:at], nil
 }
 
-// form is how ids look.
+// form describes the form of ids.
 func (a Attributes) form() string {
 	out := strings.ToUpper(strings.Join(a.Parts, "/"))
 	if len(a.Places) == 0 {

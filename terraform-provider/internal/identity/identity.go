@@ -1,5 +1,6 @@
-// Package identity names resources: by attributes that never change, and by
-// ids such as "namespace/name" that a person would type.
+// Package identity implements resource identities and import ids: a resource is
+// identified by attributes that never change, or by an id such as
+// "namespace/name".
 package identity
 
 import (
@@ -16,22 +17,21 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// Attributes name a resource. All of them are strings.
+// Attributes identify a resource. All are strings.
 type Attributes struct {
-	// Parts are in every id, in this order: "NAMESPACE/NAME".
+	// Parts are required, in the order of the id: "NAMESPACE/NAME".
 	Parts []string
-	// Places say where the thing is, if not where such things usually are:
-	// "NAME?bucket=BUCKET". Ids and identities may leave them out.
+	// Places are optional, and follow as a query: "NAME?bucket=BUCKET".
 	Places []Place
 }
 
-// A Place is an attribute with the value that it has unless told otherwise.
+// A Place is an optional attribute with its default.
 type Place struct{ Attribute, Usual string }
 
-// Of are the attributes of an id that has nothing but parts.
+// Of returns Attributes without Places.
 func Of(parts ...string) Attributes { return Attributes{Parts: parts} }
 
-// All are the names of the attributes.
+// All returns the names of all attributes.
 func (a Attributes) All() []string {
 	out := append([]string(nil), a.Parts...)
 	for _, p := range a.Places {
@@ -40,7 +40,7 @@ func (a Attributes) All() []string {
 	return out
 }
 
-// Schema is the schema of the identity.
+// Schema returns the schema of the identity.
 func (a Attributes) Schema() identityschema.Schema {
 	attributes := map[string]identityschema.Attribute{}
 	for _, id := range a.Parts {
@@ -52,8 +52,7 @@ func (a Attributes) Schema() identityschema.Schema {
 	return identityschema.Schema{Attributes: attributes}
 }
 
-// Set writes the identity. There is none to write to if the Terraform command
-// is too old for it.
+// Set writes the identity. to is nil if the CLI is too old for identities.
 func (a Attributes) Set(ctx context.Context, to *tfsdk.ResourceIdentity, o tfschema.Object, d *diag.Diagnostics) {
 	if to == nil {
 		return
@@ -65,7 +64,7 @@ func (a Attributes) Set(ctx context.Context, to *tfsdk.ResourceIdentity, o tfsch
 	}
 }
 
-// Usual fills in the places that an object leaves out.
+// Usual sets the places that are null to their defaults.
 func (a Attributes) Usual(o tfschema.Object) {
 	for _, p := range a.Places {
 		if v, ok := o[p.Attribute]; ok && v.IsNull() {
@@ -74,8 +73,8 @@ func (a Attributes) Usual(o tfschema.Object) {
 	}
 }
 
-// Import reads what somebody wants to import, an id or an identity, into the
-// state and the identity, and reports whether it could.
+// Import writes the attributes of an import id or identity into the state and
+// the identity, and reports whether they are valid.
 func (a Attributes) Import(ctx context.Context, name string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) bool {
 	var values map[string]string
 	if req.ID == "" && req.Identity != nil {
@@ -96,7 +95,7 @@ func (a Attributes) Import(ctx context.Context, name string, req resource.Import
 	return !resp.Diagnostics.HasError()
 }
 
-// read an identity. What it leaves out is as usual.
+// read returns the attributes of an identity, with the defaults of the places.
 func (a Attributes) read(ctx context.Context, from *tfsdk.ResourceIdentity, d *diag.Diagnostics) map[string]string {
 	values := map[string]string{}
 	for _, id := range a.Parts {

@@ -38,7 +38,7 @@ var (
 	_ resource.ResourceWithModifyPlan       = (*Resource)(nil)
 )
 
-// New is the resource.
+// New returns the resource.
 func New() resource.Resource { return &Resource{tfresource.Base{Name: "key_value_entry"}} }
 
 type model struct {
@@ -52,7 +52,7 @@ type model struct {
 
 func names() identity.Attributes { return identity.Of("bucket", "key") }
 
-// Schema has the value twice: as plain text, and as a secret.
+// Schema has two attributes for the value: plain text, and a write-only secret.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	replace := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	resp.Schema = schema.Schema{
@@ -74,25 +74,25 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 	}
 }
 
-// IdentitySchema names the entry.
+// IdentitySchema identifies the entry by bucket and key.
 func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = names().Schema()
 }
 
-// ConfigValidators want one value.
+// ConfigValidators require exactly one value.
 func (r *Resource) ConfigValidators(context.Context) []resource.ConfigValidator {
 	return []resource.ConfigValidator{resourcevalidator.ExactlyOneOf(path.MatchRoot("value"), path.MatchRoot("value_wo"))}
 }
 
-// ModifyPlan says early that no server is configured.
+// ModifyPlan refuses a plan if no server is configured.
 func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if !req.Plan.Raw.IsNull() {
 		r.Needs(&resp.Diagnostics, connection.NATS)
 	}
 }
 
-// Create writes the entry. One that exists is refused, unless the provider
-// adopts.
+// Create writes the entry. It refuses one that exists, unless the provider
+// adopts it.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -116,8 +116,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	}
 }
 
-// Read looks at the entry. A secret is not read into the state: that somebody
-// else has changed it shows by its revision.
+// Read reads the entry, but never a secret into the state: a revision shows that
+// another program has changed it.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -125,7 +125,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if b == nil {
 		return
 	}
-	// Before RemoveResource: the framework wants an identity even then.
+	// Before RemoveResource, because the framework requires an identity even then.
 	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root("bucket"), state.Bucket)...)
 	resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root("key"), state.Key)...)
 	value, revision, err := b.GetBytes(ctx, state.Bucket.ValueString(), state.Key.ValueString())
@@ -146,7 +146,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// Update writes the entry anew.
+// Update writes the entry again.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -171,8 +171,8 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	}
 }
 
-// ImportState takes "bucket/key" or an identity. The value stays outside until
-// the next apply: it may be a secret.
+// ImportState takes "bucket/key" or an identity. It does not read the value,
+// which may be a secret; the next apply writes it.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	names().Import(ctx, r.Type(), req, resp)
 }

@@ -1,5 +1,5 @@
-// Package kube reads and writes objects of our own kinds in a cluster. It asks
-// the cluster for no list of kinds: group, version and resource are known.
+// Package kube reads and writes objects in a cluster. It needs no discovery,
+// because callers name group, version and resource.
 package kube
 
 import (
@@ -17,19 +17,19 @@ import (
 // FieldManager owns the fields that the provider applies.
 const FieldManager = "terraform-provider-koldun"
 
-// Config says how to reach a cluster: by a kubeconfig file, or by Host.
+// Config is the connection to a cluster: by a kubeconfig file, or by Host.
 type Config struct {
 	Path      string // of a kubeconfig file
-	Context   string // of the file; "" is its current one
+	Context   string // of the file; "" is its current context
 	Host      string // https://host:port
 	Token     string
 	CAPEM     string
 	CertPEM   string
 	KeyPEM    string
-	Namespace string // of objects that name none; "" is "default"
+	Namespace string // of objects without one; "" is "default"
 }
 
-// Configured reports whether the Config says anything.
+// Configured reports whether the Config names a cluster.
 func (c Config) Configured() bool { return c.Path != "" || c.Host != "" }
 
 // A Client talks to one cluster. It is safe for concurrent use.
@@ -38,13 +38,13 @@ type Client struct {
 	config  *rest.Config
 }
 
-// New makes a Client. It asks no server. Errors: Invalid.
+// New returns a Client. It does not connect. Errors: Invalid.
 func New(c Config) (*Client, error) {
 	cfg, err := c.rest()
 	if err != nil {
 		return nil, fault.Errorf(fault.Invalid, "cannot configure Kubernetes: %w; KUBECONFIG, or kubernetes.config_path in the provider block, is to name a kubeconfig file", err)
 	}
-	// Terraform works on ten resources at once, and waits poll.
+	// Terraform applies ten resources at once, and each of them polls.
 	cfg.QPS, cfg.Burst = 50, 100
 	cfg.UserAgent = FieldManager
 	d, err := dynamic.NewForConfig(cfg)
@@ -54,7 +54,7 @@ func New(c Config) (*Client, error) {
 	return &Client{dynamic: d, config: cfg}, nil
 }
 
-// Nodes are the nodes of the cluster. Errors: Invalid.
+// Nodes returns a client of the cluster's nodes. Errors: Invalid.
 func (c *Client) Nodes() (typedcorev1.NodeInterface, error) {
 	core, err := typedcorev1.NewForConfig(c.config)
 	if err != nil {

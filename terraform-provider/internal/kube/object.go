@@ -16,10 +16,10 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Resource names the objects of a kind.
+// A Resource identifies the objects of a kind.
 type Resource struct{ Group, Version, Kind, Plural string }
 
-// A Key names an object. Namespace is "" for objects of the whole cluster.
+// A Key identifies an object. Namespace is "" for a cluster-scoped object.
 type Key struct{ Namespace, Name string }
 
 func (k Key) String() string {
@@ -29,7 +29,8 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-// String is the resource as rules for access name it: "secrets", "models.koldun.gorizond.io".
+// String returns the name of the resource as in RBAC rules: "secrets",
+// "models.koldun.gorizond.io".
 func (r Resource) String() string { return strings.TrimSuffix(r.Plural+"."+r.Group, ".") }
 
 // Get reads an object. Errors: NotFound, Unsupported (the cluster does not
@@ -39,22 +40,22 @@ func (c *Client) Get(ctx context.Context, r Resource, k Key) (*unstructured.Unst
 	return obj, c.explain("read", r, k, err)
 }
 
-// Apply writes the fields of an object that are ours, by server-side apply.
-// With force, fields of other managers become ours. Errors: those of Get,
-// Conflict (it names managers and fields), Invalid.
+// Apply writes the fields of an object by server-side apply. With force it takes
+// over fields of other field managers. Errors: those of Get, Conflict (with the
+// managers and fields), Invalid.
 func (c *Client) Apply(ctx context.Context, r Resource, obj *unstructured.Unstructured, force bool) (*unstructured.Unstructured, error) {
 	k := Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
 	out, err := c.of(r, k).Apply(ctx, k.Name, obj, metav1.ApplyOptions{FieldManager: FieldManager, Force: force})
 	return out, c.explain("apply", r, k, err)
 }
 
-// Delete starts the deletion of an object; what it owns goes first. No object
-// is no error.
+// Delete starts the foreground deletion of an object: its dependents are deleted
+// first. A missing object is no error.
 func (c *Client) Delete(ctx context.Context, r Resource, k Key) error {
 	return c.delete(ctx, r, k, metav1.DeletePropagationForeground)
 }
 
-// Remove deletes an object that owns nothing. No object is no error.
+// Remove deletes an object in the background. A missing object is no error.
 func (c *Client) Remove(ctx context.Context, r Resource, k Key) error {
 	return c.delete(ctx, r, k, metav1.DeletePropagationBackground)
 }
@@ -75,7 +76,7 @@ func (c *Client) of(r Resource, k Key) dynamic.ResourceInterface {
 	return all.Namespace(k.Namespace)
 }
 
-// explain gives an answer of the API server its kind, and says what to do.
+// explain adds the fault kind to an error of the API server, and how to mend it.
 func (c *Client) explain(verb string, r Resource, k Key, err error) error {
 	if err == nil {
 		return nil
@@ -109,8 +110,8 @@ func (c *Client) explain(verb string, r Resource, k Key, err error) error {
 	return fault.Errorf(kind, "cannot %s %s %q: %w%s", verb, r.Kind, k, err, hint)
 }
 
-// unknownKind tells a missing kind from a missing object: the former has no
-// details, or the server's default text for a path it does not serve.
+// unknownKind reports whether a kind is missing, not an object. Then the status
+// has no details, or the server's text for a path that it does not serve.
 func unknownKind(err error) bool {
 	var s apierrors.APIStatus
 	if !errors.As(err, &s) {
@@ -120,7 +121,7 @@ func unknownKind(err error) bool {
 	return st.Code == http.StatusNotFound && (st.Details == nil || st.Details.Name == "" || strings.Contains(st.Message, "could not find the requested resource"))
 }
 
-// about is the kind of object that an answer of the API server is about.
+// about returns the resource that an error of the API server names.
 func about(err error) string {
 	var s apierrors.APIStatus
 	if !errors.As(err, &s) || s.Status().Details == nil {

@@ -12,15 +12,14 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// An Ownership is the part of an object that somebody has written, as opposed
-// to what the API server and others filled in.
+// An Ownership is the part of an object that one field manager has written.
 type Ownership struct {
 	Spec                map[string]any
 	Labels, Annotations map[string]any // nil: none
 }
 
-// Owned is what of an object Terraform has applied. If Terraform never did, it
-// is all of the spec that differs from the schema's defaults.
+// Owned returns the part of an object that Terraform has applied. If it has
+// applied none, that is all of the spec that differs from the schema's defaults.
 func Owned(obj *unstructured.Unstructured, spec *crd.Field) Ownership {
 	have, _, _ := unstructured.NestedMap(obj.Object, "spec")
 	fields, others := applied(obj)
@@ -37,8 +36,8 @@ func Owned(obj *unstructured.Unstructured, spec *crd.Field) Ownership {
 	}
 }
 
-// applied are the fields of our field manager and those of the others, in the
-// form fieldsV1.
+// applied returns the fields of our field manager and those of the others, as
+// fieldsV1.
 func applied(obj *unstructured.Unstructured) (ours map[string]any, others []map[string]any) {
 	for _, m := range obj.GetManagedFields() {
 		var fields map[string]any
@@ -67,10 +66,10 @@ func each(all []map[string]any, name string) []map[string]any {
 	return out
 }
 
-// choose is the part of a value that the fields name. A field without fields
-// below is taken as it was written; elements of lists are taken whole. The API
-// server names no owner of a list that is empty and has keys: what is empty and
-// not of others is ours.
+// choose returns the part of a value that the fields name. It takes a field
+// without fields below as it was written, and whole elements of lists. The API
+// server records no owner of an empty list with keys: an empty value that others
+// do not own is ours.
 func choose(f *crd.Field, have any, fields map[string]any, others []map[string]any) any {
 	m, ok := have.(map[string]any)
 	if !ok || f == nil {
@@ -133,7 +132,7 @@ func child(f *crd.Field, name string) *crd.Field {
 	return f.Child(name)
 }
 
-// written is a value without what the schema's defaults put there.
+// written returns a value without the values that the schema's defaults set.
 func written(f *crd.Field, have any) any {
 	if l, ok := have.([]any); ok && f.Type == crd.List && f.Elem.Type == crd.Object {
 		out := make([]any, 0, len(l))

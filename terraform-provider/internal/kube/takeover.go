@@ -9,13 +9,12 @@ import (
 	"k8s.io/client-go/util/csaupgrade"
 )
 
-// clientSide is what kubectl apply calls itself in objects that it wrote
-// without server-side apply.
+// clientSide is the field manager of kubectl apply without server-side apply.
 const clientSide = "kubectl-client-side-apply"
 
-// TakeOver makes fields ours that kubectl apply has written: otherwise what is
-// taken out of the configuration later would stay in the object. It does
-// nothing if there are none. Errors: those of Get.
+// TakeOver moves the fields of kubectl apply to our field manager. Without that
+// a field that the configuration drops later would stay in the object. Errors:
+// those of Get.
 func (c *Client) TakeOver(ctx context.Context, r Resource, k Key) error {
 	obj, err := c.Get(ctx, r, k)
 	if err != nil {

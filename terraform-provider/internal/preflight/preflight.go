@@ -1,5 +1,5 @@
-// Package preflight checks objects before a cluster or a server sees them,
-// with the API server's own code.
+// Package preflight validates objects before they are sent to a cluster, with
+// the API server's own code, and finds secrets in them.
 package preflight
 
 import (
@@ -13,35 +13,36 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// A Finding is one thing that is wrong.
+// A Finding is one violation.
 type Finding struct {
 	Path    string // in YAML, such as "spec.forProvider.subjects"
 	Message string
 }
 
-// A Checker checks objects of all kinds. It reads the CRDs when it is first
-// used. It is safe for concurrent use.
+// A Checker validates objects of all our kinds. It reads the CRDs on first use.
+// It is safe for concurrent use.
 type Checker struct {
 	load func() (*validation.Schemas, error)
 }
 
-// New is a Checker.
+// New returns a Checker.
 func New() *Checker { return &Checker{load: sync.OnceValues(validation.Load)} }
 
-// Check looks for what an API server would refuse. Unknown are the YAML paths
-// of values that are not known yet and so are not in the object: nothing is
-// said about them, nor by rules that might speak of them.
+// Check returns the violations for which an API server would refuse the object.
+// unknown holds the YAML paths of values that are not known yet, which the
+// object lacks. Check reports nothing at these paths, and evaluates no CEL rules
+// if there are any.
 func (c *Checker) Check(ctx context.Context, k *crd.Kind, obj map[string]any, unknown []string) ([]Finding, error) {
 	obj["apiVersion"], obj["kind"] = k.APIVersion(), k.Kind
 	return c.findings(ctx, obj, unknown)
 }
 
-// Object is Check for an object that says of which kind it is.
+// Object is Check for an object with its apiVersion and kind.
 func (c *Checker) Object(ctx context.Context, obj map[string]any) ([]Finding, error) {
 	return c.findings(ctx, obj, nil)
 }
 
-// Version is the apiVersion of one of Koldun's kinds.
+// Version returns the apiVersion of one of Koldun's kinds.
 func (c *Checker) Version(kind string) (string, error) {
 	schemas, err := c.load()
 	if err != nil {
@@ -87,7 +88,7 @@ func (c *Checker) findings(ctx context.Context, obj map[string]any, unknown []st
 	return slices.Compact(out), nil
 }
 
-// within reports whether a path is another or below it.
+// within reports whether path is outer or below it.
 func within(path, outer string) bool {
 	rest, ok := strings.CutPrefix(path, outer)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')

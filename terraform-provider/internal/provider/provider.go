@@ -1,4 +1,23 @@
-// Package provider is the Terraform provider of Koldun.
+// Package provider assembles the Terraform provider of Koldun: its settings, and
+// the resources, data sources, ephemeral resources and functions of the packages
+// beside it. Start reading here.
+//
+//	crd            reads the CRDs, from which all schemas are derived
+//	tfschema       derives schemas and converts values
+//	tfresource     what all resources have in common
+//	claim          resources of objects in a cluster: Dllama, Model, Ingress, ...
+//	managed        resources of objects in NATS, S3 and the registry
+//	keyvalueentry  resource of one key of a key-value bucket
+//	ephemeral      tokens and secrets that exist during one run
+//	function       functions, which need no connection
+//	connection     connections to NATS, S3 and Kubernetes, opened on first use
+//	preflight      validation before anything is sent
+//	identity       import ids and identities
+//	wait           waiting until an object is ready
+//	kube           objects in a cluster
+//	schemajson     exports the schemas for the documentation
+//	providertest   drives a provider by its protocol, in tests
+//	clitest        drives it by OpenTofu and Terraform, in tests
 package provider
 
 import (
@@ -19,7 +38,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
-// Provider is the provider. Whoever makes one closes it.
+// Provider is the provider. The caller of New must close it.
 type Provider struct {
 	version string
 	getenv  func(string) string
@@ -33,12 +52,13 @@ var (
 	_ provider.ProviderWithEphemeralResources = (*Provider)(nil)
 )
 
-// New is a provider. getenv is os.Getenv or a stand-in.
+// New returns a provider. getenv looks up the environment variables that the
+// settings fall back to.
 func New(version string, getenv func(string) string) *Provider {
 	return &Provider{version: version, getenv: getenv, check: preflight.New()}
 }
 
-// Close ends the connections that were made.
+// Close closes the connections.
 func (p *Provider) Close() {
 	if p.connections != nil {
 		p.connections.Close()
@@ -50,7 +70,7 @@ func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp 
 	resp.TypeName, resp.Version = "koldun", p.version
 }
 
-// Configure reads the settings. It contacts nothing.
+// Configure reads the settings. It opens no connection.
 func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	s := read(ctx, req.Config, p.getenv, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {

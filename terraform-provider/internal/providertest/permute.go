@@ -13,23 +13,22 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// seedEnv chooses other permutations than the usual ones.
+// seedEnv names the variable with another seed of the permutations.
 const seedEnv = "KOLDUN_SEED"
 
-// Samples are values for attributes of which a schema does not tell any that
-// would do, by attribute. None at all leaves the attribute out.
+// Samples are valid values by attribute, for those whose schema does not imply
+// one. An empty list leaves the attribute out.
 type Samples map[string][]any
 
-// Permutations are configurations of a resource, made of its schema: for each
-// optional attribute of the base one in which it is empty, if it may be, and one
-// in which it is set; and as many again in which several are, by chance. Each is
-// valid. There are at most as many as asked for. The seed of chance is the same
-// each time, unless KOLDUN_SEED says otherwise, and is logged.
-func (x *Resource) Permutations(base map[string]any, samples Samples, most int) []map[string]any {
+// Permutations returns at most limit valid configurations, which it derives from
+// the schema. Two thirds set one optional attribute beside those of base, to the
+// empty value if it is valid and to others. The rest set several at random. The
+// seed is a constant of the type, unless KOLDUN_SEED sets it, and is logged.
+func (x *Resource) Permutations(base map[string]any, samples Samples, limit int) []map[string]any {
 	x.provider.t.Helper()
 	seed := seedOf(x.Type)
 	x.provider.t.Logf("%s: permutations of %s=%d", x.Type, seedEnv, seed)
-	chance := rand.New(rand.NewPCG(seed, seed))
+	random := rand.New(rand.NewPCG(seed, seed))
 	options := map[string][]any{}
 	var names []string
 	for _, a := range x.schema.Block.Attributes {
@@ -57,13 +56,13 @@ func (x *Resource) Permutations(base map[string]any, samples Samples, most int) 
 			out = append(out, with(base, n, v))
 		}
 	}
-	chance.Shuffle(len(out)-1, func(i, j int) { out[i+1], out[j+1] = out[j+1], out[i+1] })
-	alone := min(len(out), most*2/3)
+	random.Shuffle(len(out)-1, func(i, j int) { out[i+1], out[j+1] = out[j+1], out[i+1] })
+	alone := min(len(out), limit*2/3)
 	out = out[:alone]
-	for tries := 0; len(out) < most && tries < 4*most; tries++ {
+	for tries := 0; len(out) < limit && tries < 4*limit; tries++ {
 		m := maps.Clone(base)
 		for _, n := range names {
-			if i := chance.IntN(len(options[n]) * 2); i < len(options[n]) {
+			if i := random.IntN(len(options[n]) * 2); i < len(options[n]) {
 				m[n] = options[n][i]
 			}
 		}
@@ -92,7 +91,8 @@ func with(m map[string]any, name string, v any) map[string]any {
 
 var word = regexp.MustCompile("`([^`]+)`")
 
-// candidates are values that an attribute might take, the empty one first.
+// candidates returns values that may be valid for an attribute, the empty one
+// first.
 func candidates(a *tfprotov6.SchemaAttribute) []any {
 	if a.NestedType != nil {
 		return within(a.NestedType)
@@ -136,7 +136,7 @@ func listOf(values []any) []any {
 	return out
 }
 
-// within are an empty object, and one for each value of each attribute in it.
+// within returns an empty object, and one for each candidate of each attribute.
 func within(s *tfprotov6.SchemaObject) []any {
 	out := []any{map[string]any{}}
 	for _, a := range s.Attributes {

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// propose is the state that Terraform proposes to a provider: the
-// configuration, with the prior values of what only the provider sets.
+// propose returns the state that Terraform proposes to a provider: the
+// configuration, with the prior values of computed attributes.
 func propose(attributes []*tfprotov6.SchemaAttribute, prior, config tftypes.Value) tftypes.Value {
 	before, now := fields(prior), fields(config)
 	out := map[string]tftypes.Value{}
@@ -62,7 +62,7 @@ func fields(v tftypes.Value) map[string]tftypes.Value {
 	return out
 }
 
-// inconsistent lists where a result is not what was planned.
+// inconsistent lists the differences between a plan and the result.
 func inconsistent(planned, got tftypes.Value) []string {
 	diffs, err := planned.Diff(got)
 	if err != nil {
@@ -71,7 +71,7 @@ func inconsistent(planned, got tftypes.Value) []string {
 	var out []string
 	for _, d := range diffs {
 		if d.Value1 == nil || !d.Value1.IsFullyKnown() {
-			continue // the provider said that it would tell later
+			continue // the plan left the value unknown
 		}
 		out = append(out, fmt.Sprintf("%s: planned %v, got %v", d.Path, JSON(*d.Value1), d.Value2))
 	}

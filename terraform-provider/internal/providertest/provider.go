@@ -1,6 +1,7 @@
-// Package providertest drives a provider over its protocol, in process, as the
-// Terraform command does: it validates, plans, applies, reads and plans again,
-// and fails a test wherever Terraform would call the provider inconsistent.
+// Package providertest drives a provider by its protocol in the process of the
+// test, as the Terraform CLI does: it validates, plans, applies, reads and plans
+// again. It fails the test where Terraform would report that the provider
+// produced an inconsistent result. It needs no CLI; package clitest runs one.
 package providertest
 
 import (
@@ -22,7 +23,7 @@ type Provider struct {
 	identities map[string]*tfprotov6.ResourceIdentitySchema
 }
 
-// New configures a provider. The configuration is as JSON decodes it.
+// New configures a provider. config is as encoding/json decodes it.
 func New(t testing.TB, tested provider.Provider, config map[string]any) *Provider {
 	t.Helper()
 	server := providerserver.NewProtocol6(tested)()
@@ -47,10 +48,11 @@ func New(t testing.TB, tested provider.Provider, config map[string]any) *Provide
 	return p
 }
 
-// Schema is what the provider offers.
+// Schema returns the schemas of the provider.
 func (p *Provider) Schema() *tfprotov6.GetProviderSchemaResponse { return p.schema }
 
-// Call runs a function. Its arguments are as JSON decodes them.
+// Call runs a function, and returns its result and its error. args are as
+// encoding/json decodes them.
 func (p *Provider) Call(name string, args ...any) (tftypes.Value, string) {
 	p.t.Helper()
 	f, ok := p.schema.Functions[name]
@@ -92,7 +94,7 @@ func (p *Provider) value(v tftypes.Value) *tfprotov6.DynamicValue {
 	return &d
 }
 
-// none fails the test if there is an error among the diagnostics.
+// none fails the test if the diagnostics have an error.
 func (p *Provider) none(verb string, ds []*tfprotov6.Diagnostic) {
 	p.t.Helper()
 	if e := Errors(ds); e != "" {
@@ -100,7 +102,7 @@ func (p *Provider) none(verb string, ds []*tfprotov6.Diagnostic) {
 	}
 }
 
-// Errors joins the errors of diagnostics, with the attributes they are about.
+// Errors joins the errors of diagnostics, with their attributes.
 func Errors(ds []*tfprotov6.Diagnostic) string { return join(ds, tfprotov6.DiagnosticSeverityError) }
 
 // Warnings joins the warnings.
@@ -118,7 +120,7 @@ func join(ds []*tfprotov6.Diagnostic, s tfprotov6.DiagnosticSeverity) string {
 	return strings.Join(out, "\n")
 }
 
-// Context is the test's.
+// Context returns the context of the test.
 func (p *Provider) Context() context.Context { return p.t.Context() }
 
 // Data reads a data source, and returns its attributes and the errors.

@@ -5,11 +5,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// A Resource is one resource with its state.
+// A Resource is one resource in a state.
 type Resource struct {
 	provider *Provider
 	Type     string
-	State    tftypes.Value // null: there is none
+	State    tftypes.Value // null: it does not exist
 	Tainted  bool
 	Warnings string // of the last apply
 
@@ -18,7 +18,7 @@ type Resource struct {
 	identity *tfprotov6.ResourceIdentityData
 }
 
-// Resource is a resource that does not exist yet.
+// Resource returns a resource that does not exist yet.
 func (p *Provider) Resource(name string) *Resource {
 	p.t.Helper()
 	s, ok := p.schema.ResourceSchemas[name]
@@ -28,7 +28,7 @@ func (p *Provider) Resource(name string) *Resource {
 	return &Resource{provider: p, Type: name, schema: s, State: tftypes.NewValue(s.ValueType(), nil)}
 }
 
-// Validate checks a configuration, and returns the errors.
+// Validate validates a configuration, and returns the errors.
 func (x *Resource) Validate(config map[string]any) string {
 	x.provider.t.Helper()
 	v := Build(x.provider.t, x.schema.ValueType(), config)
@@ -42,16 +42,16 @@ func (x *Resource) Validate(config map[string]any) string {
 	return Errors(resp.Diagnostics)
 }
 
-// A Plan is what would be done.
+// A Plan is a planned change of a resource.
 type Plan struct {
 	State   tftypes.Value
 	Replace []string // attributes that force replacement
 	Errors  string
-	Empty   bool // nothing would be done
+	Empty   bool // the plan equals the state
 	private []byte
 }
 
-// Plan plans a configuration; nil is to destroy.
+// Plan plans a configuration; nil plans to destroy the resource.
 func (x *Resource) Plan(config map[string]any) Plan {
 	x.provider.t.Helper()
 	typ := x.schema.ValueType()
@@ -82,9 +82,9 @@ func (x *Resource) Plan(config map[string]any) Plan {
 	return p
 }
 
-// Apply validates, plans and applies a configuration, reads the result and
-// plans again. It returns the errors of the first step that has any. It fails
-// the test where Terraform would blame the provider.
+// Apply validates, plans and applies a configuration, and replaces the resource if
+// the plan requires it. It returns the errors of the first step that has any. It
+// fails the test if the result differs from the plan.
 func (x *Resource) Apply(config map[string]any) string {
 	x.provider.t.Helper()
 	if e := x.Validate(config); e != "" {
@@ -112,13 +112,14 @@ func (x *Resource) Apply(config map[string]any) string {
 	return ""
 }
 
-// ApplyPlan applies a plan with the configuration as it is by then.
+// ApplyPlan applies a plan with a configuration in which more may be known.
 func (x *Resource) ApplyPlan(p Plan, config map[string]any) string {
 	x.provider.t.Helper()
 	return x.apply(p, config)
 }
 
-// Settled fails the test if reading changes the state or a plan is not empty.
+// CheckStable fails the test if a refresh changes the state or the plan is not
+// empty.
 func (x *Resource) CheckStable(config map[string]any) {
 	x.provider.t.Helper()
 	before := x.State
@@ -129,7 +130,7 @@ func (x *Resource) CheckStable(config map[string]any) {
 	x.CheckNoChanges(config)
 }
 
-// Quiet fails the test if a plan is not empty.
+// CheckNoChanges fails the test if the plan is not empty.
 func (x *Resource) CheckNoChanges(config map[string]any) {
 	x.provider.t.Helper()
 	p := x.Plan(config)
@@ -163,7 +164,7 @@ func (x *Resource) apply(p Plan, config map[string]any) string {
 		x.provider.t.Fatal(err)
 	}
 	x.private, x.identity = resp.Private, resp.NewIdentity
-	// An error while creating taints what was made.
+	// Terraform taints a new resource if its creation fails.
 	x.Tainted = errs != "" && created && !x.State.IsNull()
 	return errs
 }
@@ -205,13 +206,13 @@ func (x *Resource) Read() string {
 	return ""
 }
 
-// Import is the resource that an id names, after a read.
+// Import imports the resource with an id, and reads it.
 func (p *Provider) Import(name, id string) *Resource {
 	p.t.Helper()
 	return p.imported(name, &tfprotov6.ImportResourceStateRequest{TypeName: name, ID: id})
 }
 
-// ImportIdentity is the resource that an identity names, after a read.
+// ImportIdentity imports the resource with an identity, and reads it.
 func (p *Provider) ImportIdentity(name string, identity map[string]any) *Resource {
 	p.t.Helper()
 	v := p.value(Build(p.t, p.identities[name].ValueType(), identity))
@@ -235,7 +236,7 @@ func (p *Provider) imported(name string, req *tfprotov6.ImportResourceStateReque
 	return x
 }
 
-// Identity is how the resource is identified, as JSON decodes it.
+// Identity returns the identity as encoding/json decodes it.
 func (x *Resource) Identity() any {
 	x.provider.t.Helper()
 	if x.identity == nil || x.identity.IdentityData == nil {
@@ -248,7 +249,7 @@ func (x *Resource) Identity() any {
 	return JSON(v)
 }
 
-// Attribute is an attribute of the state, as JSON decodes it.
+// Attribute returns an attribute of the state as encoding/json decodes it.
 func (x *Resource) Attribute(name string) any {
 	m, _ := JSON(x.State).(map[string]any)
 	return m[name]

@@ -9,11 +9,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Unknown stands for a value that is not known yet.
+// Unknown is a value that is not known yet.
 type Unknown struct{}
 
-// Build makes a value of a type from what JSON would decode. What an object
-// leaves out is null; an attribute that the type does not have fails the test.
+// Build converts a value as encoding/json decodes it into one of a type. Fields
+// that an object lacks become null. A field that the type lacks fails the test.
 func Build(t testing.TB, typ tftypes.Type, v any) tftypes.Value {
 	t.Helper()
 	switch x := v.(type) {
@@ -81,7 +81,8 @@ func buildMap(t testing.TB, typ tftypes.Type, m map[string]any) tftypes.Value {
 	return tftypes.NewValue(typ, out)
 }
 
-// JSON is a value as JSON decodes it; unknown values are "(unknown)".
+// JSON converts a value into one as encoding/json decodes it. An unknown value
+// becomes "(unknown)".
 func JSON(v tftypes.Value) any {
 	if v.IsNull() {
 		return nil

@@ -1,6 +1,6 @@
-// Package schemajson writes what a provider offers in the form of the command
-// "terraform providers schema -json" (format version 1.0), without a Terraform
-// command: for the generator of the documentation.
+// Package schemajson exports the schemas of a provider as the command "terraform
+// providers schema -json" does (format version 1.0), without a CLI. The
+// generator of the documentation reads it.
 package schemajson
 
 import (
@@ -15,7 +15,7 @@ import (
 
 type object = map[string]any
 
-// Export asks the provider for its schemas. name is the provider's short name.
+// Export returns the schemas of a provider. name is the provider's short name.
 func Export(ctx context.Context, server tfprotov6.ProviderServer, name string) ([]byte, error) {
 	s, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
@@ -89,7 +89,7 @@ func nesting(n tfprotov6.SchemaObjectNestingMode) string {
 	return "single"
 }
 
-// typ is a type in the form of Terraform's own JSON.
+// typ returns a type in Terraform's JSON form.
 func typ(t tftypes.Type) any {
 	switch x := t.(type) {
 	case tftypes.List:

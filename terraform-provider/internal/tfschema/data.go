@@ -7,9 +7,9 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// DataAttributes are the attributes of a data source for the fields below an
-// Object: all computed, but for those that name the thing. What is below them
-// is described with the resource.
+// DataAttributes returns the attributes of a data source for the fields of an
+// Object. Those in identity are required, all others are computed. The resource
+// describes their nested attributes.
 func DataAttributes(f *crd.Field, identity ...string) map[string]schema.Attribute {
 	out := make(map[string]schema.Attribute, len(f.Fields))
 	for _, c := range f.Fields {
@@ -22,7 +22,7 @@ func DataAttributes(f *crd.Field, identity ...string) map[string]schema.Attribut
 	return out
 }
 
-// DataAttribute is an attribute of a data source, computed or required.
+// DataAttribute returns an attribute of a data source: required, or else computed.
 func DataAttribute(f *crd.Field, required bool) schema.Attribute {
 	d := described(f, nil)
 	switch f.Type {

@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// Decode reads a value as JSON decodes it. nil is null, and so is what an
-// object does not have.
+// Decode converts a value as encoding/json decodes it into a Terraform value.
+// nil becomes null, and so does a field that an object lacks.
 func Decode(f *crd.Field, v any) (tftypes.Value, error) {
 	t := Type(f)
 	if v == nil {
@@ -62,7 +62,7 @@ func decodeNumber(f *crd.Field, v any) (tftypes.Value, error) {
 	switch x := v.(type) {
 	case json.Number:
 		var ok bool
-		// 512 bits are the precision that Terraform itself parses with.
+		// Terraform itself parses numbers with 512 bits.
 		if n, ok = new(big.Float).SetPrec(512).SetString(x.String()); !ok {
 			return tftypes.Value{}, mismatch(f, v)
 		}

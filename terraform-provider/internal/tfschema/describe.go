@@ -9,14 +9,13 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// Replaces is what the documentation says of an attribute that cannot be
-// changed in place.
+// Replaces documents an attribute that cannot change in place.
 const Replaces = "A change replaces the resource."
 
-// Describe is what the documentation says of a field.
+// Describe returns the documentation of a field.
 func Describe(f *crd.Field) string { return described(f, f.Default) }
 
-// described is Describe with another default; nil is none.
+// described is Describe with another default; nil means none.
 func described(f *crd.Field, fallback any) string {
 	parts := []string{f.Description}
 	if len(f.Enum) > 0 {
@@ -44,7 +43,7 @@ func described(f *crd.Field, fallback any) string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// limits are those of a number, as far as they are not that it is none below 0.
+// limits describes the range of a number. It does not mention a minimum of 0.
 func limits(least, most *float64) string {
 	number := func(n *float64) string { return strconv.FormatFloat(*n, 'f', -1, 64) }
 	switch {

@@ -10,14 +10,14 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// An Encoded is a value as it stands in YAML.
+// An Encoded is a value with the field names of YAML.
 type Encoded struct {
 	Value   any      // nil if there is none
-	Unknown []string // YAML paths ("spec.model.sourceUrl") of what is not known yet; left out of Value
+	Unknown []string // YAML paths ("spec.model.sourceUrl") of unknown values, which Value lacks
 }
 
-// Encode writes a Terraform value as JSON would decode it. What is null is
-// left out. The path is where the field stands in YAML.
+// Encode converts a Terraform value into one as encoding/json decodes it. It
+// leaves out null. path is the YAML path of the field.
 func Encode(f *crd.Field, v tftypes.Value, path string) (Encoded, error) {
 	e := &encoder{}
 	out, err := e.encode(f, v, path)

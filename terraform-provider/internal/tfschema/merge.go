@@ -11,21 +11,21 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// A Mode says what of a thing is ours.
+// A Mode says which fields of an object belong to Terraform.
 type Mode int
 
 const (
-	// Whole is all of it. What the configuration leaves out has its default, and
-	// anything else is drift.
+	// Whole means all fields. A field that the configuration leaves out has its
+	// default; any other value is drift.
 	Whole Mode = iota
-	// Configured is only what the configuration speaks of. The rest belongs to
-	// others and is never shown.
+	// Configured means only the fields in the configuration. Others belong to other
+	// programs, and the state does not show them.
 	Configured
 )
 
-// Merge is what the state says of a field: the value that was seen, in the
-// words of the state before where they mean the same ("60s" and "1m0s", null
-// and an empty list). An unknown prior is as none.
+// Merge returns the new state of a field: the prior value if it means the same
+// as the observed one ("60s" and "1m0s", null and an empty list), and else the
+// observed value. An unknown prior value counts as null.
 func Merge(f *crd.Field, prior tftypes.Value, seen any, mode Mode) (tftypes.Value, error) {
 	if !prior.IsKnown() {
 		prior = tftypes.NewValue(Type(f), nil)
@@ -57,7 +57,7 @@ func Merge(f *crd.Field, prior tftypes.Value, seen any, mode Mode) (tftypes.Valu
 	return now, nil
 }
 
-// absent is the value of a field that the thing does not have.
+// absent returns the state of a field that the object lacks.
 func absent(f *crd.Field, prior tftypes.Value, mode Mode) (tftypes.Value, error) {
 	if empty(f, prior) {
 		return prior, nil
@@ -68,8 +68,8 @@ func absent(f *crd.Field, prior tftypes.Value, mode Mode) (tftypes.Value, error)
 	return Decode(f, Zero(f))
 }
 
-// Zero is what leaving out a field means when the thing is wholly ours: its
-// default, or the empty value where that is the same as none. nil is null.
+// Zero returns the value of a field that the configuration leaves out in mode
+// Whole: its default, or the empty value where that means none. nil is null.
 func Zero(f *crd.Field) any {
 	if f.Kept {
 		return nil
@@ -211,7 +211,8 @@ func mergeMap(f *crd.Field, prior tftypes.Value, seen any, mode Mode) (tftypes.V
 	return tftypes.NewValue(Type(f), out), nil
 }
 
-// Same reports whether two values mean the same, in whatever words.
+// Same reports whether two values mean the same, even if they are written
+// differently, such as "60s" and "1m".
 func Same(f *crd.Field, a, b tftypes.Value) bool {
 	if a.IsNull() || b.IsNull() {
 		return a.IsNull() && b.IsNull()

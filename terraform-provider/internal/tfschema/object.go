@@ -9,10 +9,10 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// An Object is the value of a resource, attribute by attribute.
+// An Object holds the values of a resource by attribute.
 type Object map[string]tftypes.Value
 
-// Unpack reads a resource's value; that of none is empty.
+// Unpack returns the attributes of a resource's value; null has none.
 func Unpack(v tftypes.Value) (Object, error) {
 	o := Object{}
 	if v.IsNull() {
@@ -22,17 +22,17 @@ func Unpack(v tftypes.Value) (Object, error) {
 	if err := v.As(&m); err != nil {
 		return nil, err
 	}
-	maps.Copy(o, m) // As hands out the value's own map
+	maps.Copy(o, m) // As returns the value's own map
 	return o, nil
 }
 
-// Pack is the opposite of Unpack.
+// Pack reverses Unpack.
 func (o Object) Pack(t tftypes.Type) tftypes.Value {
 	return tftypes.NewValue(t, map[string]tftypes.Value(o))
 }
 
-// Encode is what the attributes of the fields below an Object say, as JSON
-// decodes it: a map[string]any. The path is where they stand in YAML.
+// Encode converts the attributes for the fields of f into a map[string]any with
+// the field names of YAML. path is the YAML path of f.
 func (o Object) Encode(f *crd.Field, path string) (Encoded, error) {
 	spec := map[string]any{}
 	out := Encoded{Value: spec}
@@ -53,7 +53,7 @@ func (o Object) Encode(f *crd.Field, path string) (Encoded, error) {
 	return out, nil
 }
 
-// Known is Encode for an object without unknowns.
+// Known is Encode for an object without unknown values.
 func (o Object) Known(f *crd.Field) (map[string]any, error) {
 	e, err := o.Encode(f, "")
 	if err != nil {
@@ -63,7 +63,7 @@ func (o Object) Known(f *crd.Field) (map[string]any, error) {
 	return spec, nil
 }
 
-// Text is an attribute that is a string; "" if it is null or unknown.
+// Text returns a string attribute; "" if it is null or unknown.
 func (o Object) Text(attribute string) string {
 	var s string
 	if v, ok := o[attribute]; !ok || !v.IsKnown() || v.IsNull() || v.As(&s) != nil {
@@ -79,13 +79,13 @@ func (o Object) True(attribute string) bool {
 	return ok && v.IsKnown() && !v.IsNull() && v.As(&b) == nil && b
 }
 
-// Set makes an attribute a string.
+// Set sets a string attribute.
 func (o Object) Set(attribute, value string) {
 	o[attribute] = tftypes.NewValue(tftypes.String, value)
 }
 
-// Strings is an attribute that is a map of strings, as JSON decodes it; nil if
-// it is null.
+// Strings returns an attribute that is a map of strings; nil if it is null or
+// unknown.
 func (o Object) Strings(attribute string) map[string]any {
 	var m map[string]tftypes.Value
 	if v, ok := o[attribute]; !ok || !v.IsKnown() || v.IsNull() || v.As(&m) != nil {

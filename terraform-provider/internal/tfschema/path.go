@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// Path turns what follows a field in a YAML path (".lifecycleRules[0].days",
-// "[0].days") into the path of an attribute below the one given, as far as the
-// field has it.
+// Path translates the rest of a YAML path after a field, such as
+// ".lifecycleRules[0].days" or "[0].days", into an attribute path below base. It
+// stops at the first step that the field does not have.
 func Path(f *crd.Field, base path.Path, rest string) path.Path {
 	for rest != "" {
 		if inner, after, ok := strings.Cut(strings.TrimPrefix(rest, "["), "]"); ok && rest[0] == '[' {

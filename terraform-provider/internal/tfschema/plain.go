@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// Plain is a value of any type as JSON decodes it. Attributes that are null
-// are left out of objects.
+// Plain converts a value of any type into one as encoding/json decodes it. It
+// leaves null attributes out of objects.
 func Plain(v tftypes.Value) (any, error) {
 	if v.IsNull() {
 		return nil, nil

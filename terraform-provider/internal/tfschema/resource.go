@@ -19,11 +19,11 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// ResourceAttributes are the attributes of a resource for the fields below an
-// Object. Immutable fields, and those whose attribute is named by identity,
-// cannot be changed without replacement. In mode Whole what may be left out
-// has its default in the plan, or stays as it is; in mode Configured it stays
-// null, because the cluster fills it in.
+// ResourceAttributes returns the attributes of a resource for the fields of an
+// Object. A change of an immutable field, or of an attribute in identity,
+// replaces the resource. In mode Whole the plan fills optional attributes in
+// with their defaults or the present values. In mode Configured they stay null,
+// because the cluster fills them in.
 func ResourceAttributes(f *crd.Field, mode Mode, identity ...string) map[string]schema.Attribute {
 	out := make(map[string]schema.Attribute, len(f.Fields))
 	for _, c := range f.Fields {
@@ -36,7 +36,7 @@ func ResourceAttributes(f *crd.Field, mode Mode, identity ...string) map[string]
 	return out
 }
 
-// Computed is a resource's attribute that only the provider sets.
+// Computed returns an attribute that only the provider sets.
 func Computed(f *crd.Field) schema.Attribute {
 	return builder{computed: true}.attribute(f)
 }
@@ -47,7 +47,7 @@ type builder struct {
 	replace  bool
 }
 
-// below is the builder of a field's children.
+// below builds the attribute of a child.
 func (b builder) below(c *crd.Field) schema.Attribute {
 	return builder{mode: b.mode, computed: b.computed, replace: c.Immutable}.attribute(c)
 }
@@ -181,7 +181,7 @@ func (b builder) dictionary(f *crd.Field, d string, required, optional, computed
 	return schema.MapAttribute{Description: d, Required: required, Optional: optional, Computed: computed, PlanModifiers: modifiers, Default: def, ElementType: attrType(f.Elem)}
 }
 
-// zeroValue is the framework's value of Zero, nil if that is null.
+// zeroValue returns Zero as a framework value; nil if Zero is null.
 func zeroValue(f *crd.Field) attr.Value {
 	zero := Zero(f)
 	if zero == nil || f.Type == crd.Object {

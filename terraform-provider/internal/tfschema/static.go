@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// static is a default of any type.
+// static is a constant default of any type.
 type static struct{ value attr.Value }
 
 func (static) Description(context.Context) string         { return "" }

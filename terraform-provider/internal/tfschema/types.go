@@ -1,5 +1,5 @@
-// Package tfschema turns the fields of our kinds into Terraform schemas, and their
-// values into Terraform's and back.
+// Package tfschema derives Terraform schemas from the fields that package crd
+// reads, and converts values between JSON and Terraform.
 package tfschema
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
 
-// Type is the wire type of a field's values.
+// Type returns the wire type of a field's values.
 func Type(f *crd.Field) tftypes.Type {
 	switch f.Type {
 	case crd.Integer, crd.Number:
@@ -38,7 +38,7 @@ func childTypes(f *crd.Field) map[string]tftypes.Type {
 	return out
 }
 
-// attrType is the framework's type of a field's values.
+// attrType returns the framework's type of a field's values.
 func attrType(f *crd.Field) attr.Type {
 	switch f.Type {
 	case crd.Integer:

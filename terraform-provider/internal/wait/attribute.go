@@ -10,14 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// A Policy says what to wait for, and what the end of patience is.
+// A Policy is the value of the attribute "wait".
 type Policy struct {
 	None bool          // do not wait
 	Fail bool          // a timeout is an error, which taints a new resource
 	API  time.Duration // how long the cluster may not know the kind
 }
 
-// Attribute is the attribute "wait".
+// Attribute returns the schema of the attribute "wait".
 func Attribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		Optional:    true,
@@ -37,7 +37,7 @@ func Attribute() schema.Attribute {
 	}
 }
 
-// ClusterAttribute is Attribute for what lives in a cluster.
+// ClusterAttribute returns the schema of the attribute for objects in a cluster.
 func ClusterAttribute() schema.Attribute {
 	a, _ := Attribute().(schema.SingleNestedAttribute)
 	a.Attributes["for_api"] = schema.StringAttribute{
@@ -47,7 +47,7 @@ func ClusterAttribute() schema.Attribute {
 	return a
 }
 
-// Read reads the attribute.
+// Read returns the policy of a value of the attribute.
 func Read(v tftypes.Value) Policy {
 	var p Policy
 	if !v.IsKnown() || v.IsNull() {
