@@ -159,7 +159,7 @@ func (f *fleet) eventually(what string, ok func() bool) {
 func (f *fleet) settled() {
 	f.t.Helper()
 	f.eventually("an empty queue", func() bool {
-		s, err := f.bus.JetStream().Stream(waittest.Glance(f.t), names.RequestStream)
+		s, err := f.bus.JetStream().Stream(waittest.Attempt(f.t), names.RequestStream)
 		return err == nil && s.CachedInfo().State.Msgs == 0
 	})
 }

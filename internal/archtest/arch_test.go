@@ -1,5 +1,5 @@
-// Package archtest holds the import law of the repository, transitively: what
-// depguard sees of one file, this sees of everything the file leads to.
+// Package archtest checks the import law of the repository transitively, where
+// depguard checks the imports of one file.
 package archtest_test
 
 import (
@@ -13,17 +13,16 @@ import (
 
 const module = "github.com/gorizond/koldun/"
 
-// A rule says what the packages under from must never lead to, and why.
+// A rule restricts the dependencies of the packages under from.
 type rule struct {
 	from []string // path prefixes below the module
 	// except are prefixes below from that have a rule of their own.
 	except []string
-	// never is what they must not reach: path prefixes below the module, or
-	// whole import paths of others.
-	never map[string]string // path -> why
-	// only, when set, is all of ours that they may reach.
+	// never holds prefixes of import paths that they must not depend on, and why.
+	never map[string]string
+	// only, when set, lists the packages of this module that they may depend on.
 	only []string
-	// std allows nothing but the standard library and what only names.
+	// std allows no other module than the standard library.
 	std bool
 }
 

@@ -103,7 +103,7 @@ func (r recorder) wantLast(t *testing.T, want string) {
 				return
 			}
 		case <-limit:
-			t.Fatalf("waited in vain for %q", want)
+			t.Fatalf("timed out waiting for %q", want)
 		}
 	}
 }

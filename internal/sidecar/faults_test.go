@@ -263,7 +263,7 @@ func TestNATSLosesItsData(t *testing.T) {
 	}
 	w.nats.Wipe()
 	w.eventually("the queue", func() bool {
-		_, err := w.bus.JetStream().Stream(waittest.Glance(t), names.RequestStream)
+		_, err := w.bus.JetStream().Stream(waittest.Attempt(t), names.RequestStream)
 		return err == nil
 	})
 	w.send(chat("req_9", "after")).want("after")

@@ -290,7 +290,7 @@ func (w *world) empty() {
 		}
 	}()
 	w.eventually("an empty queue", func() bool {
-		s, err := w.bus.JetStream().Stream(waittest.Glance(w.t), names.RequestStream)
+		s, err := w.bus.JetStream().Stream(waittest.Attempt(w.t), names.RequestStream)
 		return err == nil && s.CachedInfo().State.Msgs == 0
 	})
 }

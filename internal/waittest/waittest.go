@@ -27,7 +27,7 @@ func Receive[T any](tb testing.TB, what string, from <-chan T) T {
 	case v := <-from:
 		return v
 	case <-late.C:
-		inVain(tb, what)
+		timedOut(tb, what)
 		panic("unreachable")
 	}
 }
@@ -41,7 +41,7 @@ func Send[T any](tb testing.TB, what string, to chan<- T, v T) {
 	select {
 	case to <- v:
 	case <-late.C:
-		inVain(tb, what)
+		timedOut(tb, what)
 	}
 }
 
@@ -57,7 +57,7 @@ func Until(tb testing.TB, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-late.C:
-			inVain(tb, what)
+			timedOut(tb, what)
 		}
 	}
 }
@@ -80,14 +80,14 @@ func Context(tb testing.TB) context.Context {
 	return ctx
 }
 
-// glance is the deadline of one poll.
-const glance = 5 * time.Second
+// attempt bounds one poll.
+const attempt = 5 * time.Second
 
-// Glance returns a context for one poll of Until. It ends early, so that Until
+// Attempt returns a context for one poll of Until. It ends early, so that Until
 // polls again if the server does not answer.
-func Glance(tb testing.TB) context.Context {
+func Attempt(tb testing.TB) context.Context {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), glance)
+	ctx, cancel := context.WithTimeout(tb.Context(), attempt)
 	tb.Cleanup(cancel)
 	return ctx
 }
@@ -96,7 +96,7 @@ func Glance(tb testing.TB) context.Context {
 // their bodies.
 func Client() *http.Client { return &http.Client{Timeout: Patience} }
 
-func inVain(tb testing.TB, what string) {
+func timedOut(tb testing.TB, what string) {
 	tb.Helper()
-	tb.Fatalf("waited in vain for %v: %s", Patience, what)
+	tb.Fatalf("timed out after %v waiting for: %s", Patience, what)
 }

@@ -11,32 +11,32 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A failing test keeps what it says when it fails.
-type failing struct {
+// A recorder records the message of a failure.
+type recorder struct {
 	testing.TB
-	said string
+	message string
 }
 
-func (*failing) Helper() {}
+func (*recorder) Helper() {}
 
-func (f *failing) Fatalf(format string, args ...any) {
-	f.said = fmt.Sprintf(format, args...)
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.message = fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }
 
-// said is how a wait fails, "" if it does not.
-func said(wait func(testing.TB)) string {
-	f, done := &failing{}, make(chan struct{})
-	go func() { defer close(done); wait(f) }()
+// failure returns the message with which a wait fails, or "" if it does not.
+func failure(wait func(testing.TB)) string {
+	r, done := &recorder{}, make(chan struct{})
+	go func() { defer close(done); wait(r) }()
 	<-done
-	return f.said
+	return r.message
 }
 
 func TestWaits(t *testing.T) {
 	later := func(do func()) { time.AfterFunc(waittest.Patience/2, do) }
 	cases := map[string]struct {
-		comes func(testing.TB)
-		never func(testing.TB)
+		inTime func(testing.TB)
+		never  func(testing.TB)
 	}{
 		"Receive": {
 			func(tb testing.TB) {
@@ -54,7 +54,7 @@ func TestWaits(t *testing.T) {
 			func(tb testing.TB) {
 				c := make(chan int)
 				later(func() { <-c })
-				waittest.Send(tb, "somebody", c, 7)
+				waittest.Send(tb, "a receiver", c, 7)
 			},
 			func(tb testing.TB) { waittest.Send(tb, "what never comes", make(chan int), 7) },
 		},
@@ -77,15 +77,15 @@ func TestWaits(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				if got := said(c.comes); got != "" {
-					t.Errorf("it fails though it comes: %s", got)
+				if got := failure(c.inTime); got != "" {
+					t.Errorf("fails although the event happens: %s", got)
 				}
 				begun := time.Now()
-				if got := said(c.never); !strings.Contains(got, "what never comes") {
-					t.Errorf("it says %q, want what was waited for", got)
+				if got := failure(c.never); !strings.Contains(got, "what never comes") {
+					t.Errorf("message %q does not name the event", got)
 				}
 				if waited := time.Since(begun); waited != waittest.Patience {
-					t.Errorf("it waits for %v, want %v", waited, waittest.Patience)
+					t.Errorf("waits for %v, want %v", waited, waittest.Patience)
 				}
 			})
 		})
@@ -97,7 +97,7 @@ func TestContextEnds(t *testing.T) {
 		begun := time.Now()
 		<-waittest.Context(t).Done()
 		if waited := time.Since(begun); waited != waittest.Patience {
-			t.Errorf("it lasts for %v, want %v", waited, waittest.Patience)
+			t.Errorf("lasts for %v, want %v", waited, waittest.Patience)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (s *serving) burst(t *testing.T) {
 	c := s.call(t, sides)
 	defer c.disperse()
 	cluster.Eventually(t, "the largest pool", s.pool(largest))
-	made, turned := s.hops.made(), s.hops.phases.changes()
+	made, turned := s.timeline.made(), s.timeline.phases.changes()
 	victims := s.victims(t, c, random)
 	random.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
 	for _, v := range victims {
@@ -49,11 +49,11 @@ func (s *serving) burst(t *testing.T) {
 	if err := c.more(t.Context(), between); err != nil {
 		t.Fatal(err)
 	}
-	if now := s.hops.made(); now != made {
+	if now := s.timeline.made(); now != made {
 		t.Errorf("%d members came while the load was the same: the pool flaps", now-made)
 	}
-	if now := s.hops.phases.changes(); now != turned {
-		t.Errorf("members changed their phase %d times while the load was the same: the pool flaps\n%s", now-turned, strings.Join(s.hops.phases.lines(), "\n"))
+	if now := s.timeline.phases.changes(); now != turned {
+		t.Errorf("members changed their phase %d times while the load was the same: the pool flaps\n%s", now-turned, strings.Join(s.timeline.phases.lines(), "\n"))
 	}
 	c.disperse()
 	t.Logf("%d answers, %d connections broken with their gateway", c.answered.Load(), c.broken.Load())
@@ -62,11 +62,11 @@ func (s *serving) burst(t *testing.T) {
 	defer one.disperse()
 	cluster.Eventually(t, "a pool of one for one client", s.pool(1))
 	one.disperse()
-	t.Logf("%d answers while the pool shrank; %d members were ever made", one.answered.Load(), s.hops.made())
+	t.Logf("%d answers while the pool shrank; %d members were ever made", one.answered.Load(), s.timeline.made())
 	cluster.Eventually(t, "the pool to go", s.pool(0))
 	s.stayedClosed(t, before)
-	t.Logf("phases of members:\n%s", strings.Join(s.hops.phases.lines(), "\n"))
-	if lives := s.hops.phases.backwards(); len(lives) > 0 {
+	t.Logf("phases of members:\n%s", strings.Join(s.timeline.phases.lines(), "\n"))
+	if lives := s.timeline.phases.backwards(); len(lives) > 0 {
 		t.Errorf("members went back to an earlier phase:\n%s", strings.Join(lives, "\n"))
 	}
 	s.end(t)

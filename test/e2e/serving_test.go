@@ -52,9 +52,9 @@ spec:
 // A serving is a Model and an Ingress that run.
 type serving struct {
 	*proof
-	ns, url string
-	began   time.Time
-	hops    *hops
+	ns, url  string
+	began    time.Time
+	timeline *timeline
 }
 
 // TestServing shows that what Crossplane composes serves: pods run, a request
@@ -96,7 +96,7 @@ func (p *proof) serve(t *testing.T) *serving {
 		}
 		return nil
 	})
-	s.hops = newHops(t, p, s.ns)
+	s.timeline = newTimeline(t, p, s.ns)
 	cluster.Eventually(t, "no pool without a request", s.pool(0))
 	return s
 }
@@ -148,14 +148,14 @@ func (s *serving) coldStarts(t *testing.T) {
 	before := s.opens(t)
 	for range n {
 		s.refilled(t, rested)
-		s.hops.begin()
-		if err := ask(t.Context(), s.node.HTTP(), s.url, func() { s.hops.reach(hopText) }); err != nil {
+		s.timeline.begin()
+		if err := ask(t.Context(), s.node.HTTP(), s.url, func() { s.timeline.reach(stepText) }); err != nil {
 			t.Fatal(err)
 		}
-		s.hops.end()
+		s.timeline.end()
 		cluster.Eventually(t, "the pool to go", s.pool(0))
 	}
-	t.Logf("\n%s", s.hops.table())
+	t.Logf("\n%s", s.timeline.table())
 	s.stayedClosed(t, before)
 	s.end(t)
 }
@@ -203,7 +203,7 @@ func (s *serving) end(t *testing.T) {
 
 // nothingLost shows that each request that was published ended once.
 func (s *serving) nothingLost(t *testing.T) {
-	ids := s.hops.requests()
+	ids := s.timeline.requests()
 	cluster.Eventually(t, "each request to have ended once", func(ctx context.Context) error {
 		ends := map[string]int{}
 		if err := queue.New(s.services.bus).Outcomes(ctx, "*", s.began, func(o queue.Outcome) bool {

@@ -12,9 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/local/pod"
 )
 
-// endpoints are the addresses to which connections go that are meant for a
-// place, sorted.
-func (n *Node) endpoints(to place) []string {
+// endpoints returns the sorted addresses of the ready pods of a Service.
+func (n *Node) endpoints(to serviceName) []string {
 	service, err := n.services.Services(to.namespace).Get(to.service)
 	if err != nil || len(service.Spec.Selector) == 0 {
 		return nil
@@ -41,9 +40,9 @@ func (n *Node) endpoints(to place) []string {
 	return out
 }
 
-// target is the port of a pod that a place means. Names of headless Services
-// are those of their pods, and so are the ports.
-func target(s *corev1.Service, to place) (pod.NameOrPort, bool) {
+// target returns the port of a pod that a Service name stands for. Headless
+// Services have no ports of their own: theirs are those of the pods.
+func target(s *corev1.Service, to serviceName) (pod.NameOrPort, bool) {
 	if s.Spec.ClusterIP == corev1.ClusterIPNone {
 		return pod.NameOrPort{Number: to.port}, true
 	}

@@ -76,7 +76,7 @@ type Node struct {
 	queue    workqueue.TypedDelayingInterface[string]
 	tether   *process.Tether
 	ports    *pod.Ports
-	doors    *doors
+	proxies  *proxies
 
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // ends with Stop, and with it whatever runs
@@ -124,7 +124,7 @@ func New(cfg *rest.Config, dir string, o Options) (*Node, error) {
 		queue: workqueue.NewTypedDelayingQueue[string](), lives: map[string]*life{},
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
-	n.doors = newDoors(n.ctx, n.endpoints)
+	n.proxies = newProxies(n.ctx, n.endpoints)
 	if err := n.watch(); err != nil {
 		n.Stop()
 		return nil, err
@@ -150,7 +150,7 @@ func (n *Node) watch() error {
 	}); err != nil {
 		return fmt.Errorf("cannot watch pods: %w", err)
 	}
-	refresh := func(any) { n.doors.refresh() }
+	refresh := func(any) { n.proxies.refresh() }
 	if _, err := services.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: refresh, UpdateFunc: func(_, obj any) { refresh(obj) }, DeleteFunc: refresh,
 	}); err != nil {
@@ -195,6 +195,6 @@ func (n *Node) Stop() {
 		l.cut()
 	}
 	n.all.Wait()
-	n.doors.close()
+	n.proxies.close()
 	n.tether.Close()
 }

@@ -116,7 +116,7 @@ func (n *Node) begin(ctx context.Context, p *corev1.Pod, key string) error {
 	m := &pod.Machine{Tether: n.tether, Binary: n.Binary, Logs: n.logs(p.Namespace), Grace: cmp.Or(plan.Grace, grace)}
 	l := newLife(p.UID, plan, func() {
 		n.queue.Add(key)
-		n.doors.refresh()
+		n.proxies.refresh()
 	})
 	var life context.Context
 	life, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -230,7 +230,7 @@ func (n *Node) adapt(plan *pod.Plan, s pod.Spec) error {
 			c := &list[i]
 			for _, texts := range [][]string{c.Args, c.Env} {
 				for at, text := range texts {
-					found, err := n.doors.replace(text)
+					found, err := n.proxies.replace(text)
 					if err != nil {
 						return err
 					}

@@ -62,7 +62,7 @@ func (c *CLI) Run(ctx context.Context) error {
 	}
 	defer os.Remove(c.Env) //nolint:errcheck // it leads nowhere any more
 	say("\nReady. In another terminal:\n\n    source %s\n\nCtrl-C ends it and removes everything.\n", c.Env)
-	newDoors(p).watch(ctx)
+	newForwarder(p).watch(ctx)
 	say("Ending ...")
 	return nil
 }

@@ -139,7 +139,7 @@ func (c *Cluster) wait(what string, ok func() bool) {
 			for i, n := range c.nodes {
 				c.tb.Logf("NATS server %d said:\n%s", i, &n.said)
 			}
-			c.tb.Fatalf("waited in vain for %s", what)
+			c.tb.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }

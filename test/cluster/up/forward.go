@@ -17,32 +17,34 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// lookEvery is how often new endpoints are looked for.
+// lookEvery is the time between two searches for new endpoints.
 const lookEvery = time.Second
 
-// doors lead from ports of this machine to endpoints of the cluster, whose
-// names mean nothing here.
-type doors struct {
+// A forwarder forwards loopback ports to endpoints of the cluster, whose names do
+// not resolve on this machine.
+type forwarder struct {
 	platform *platform.Platform
 	open     map[string]bool // by URL within the cluster
 	serving  sync.WaitGroup
 }
 
-func newDoors(p *platform.Platform) *doors { return &doors{platform: p, open: map[string]bool{}} }
+func newForwarder(p *platform.Platform) *forwarder {
+	return &forwarder{platform: p, open: map[string]bool{}}
+}
 
-// watch opens a door for each endpoint that an Ingress reports, and says where,
-// until ctx ends.
-func (d *doors) watch(ctx context.Context) {
-	defer d.serving.Wait()
+// watch forwards a port to each endpoint in the status of an Ingress, and prints
+// its address, until ctx ends.
+func (f *forwarder) watch(ctx context.Context) {
+	defer f.serving.Wait()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "koldun.gorizond.io", Version: "v1", Kind: "IngressList"})
-		_ = d.platform.Client().List(ctx, list) // there may be no such kind yet
+		_ = f.platform.Client().List(ctx, list) // there may be no such kind yet
 		for _, o := range list.Items {
-			if inside, _, _ := unstructured.NestedString(o.Object, "status", "url"); inside != "" && !d.open[inside] {
-				d.lead(ctx, inside)
+			if inside, _, _ := unstructured.NestedString(o.Object, "status", "url"); inside != "" && !f.open[inside] {
+				f.forward(ctx, inside)
 			}
 		}
 		select {
@@ -53,17 +55,17 @@ func (d *doors) watch(ctx context.Context) {
 	}
 }
 
-// lead from a port of this machine to the endpoint: that of the endpoint if it
+// forward forwards a loopback port to the endpoint: the endpoint's own port if it
 // is free.
-func (d *doors) lead(ctx context.Context, inside string) {
-	d.open[inside] = true // or tried: it is not tried again
+func (f *forwarder) forward(ctx context.Context, inside string) {
+	f.open[inside] = true // a failure is not tried again
 	u, err := url.Parse(inside)
 	if err != nil || !strings.Contains(u.Hostname(), ".svc") {
-		return // a name of the world outside, which no Service has
+		return // not the name of a Service
 	}
-	to, err := d.platform.Node.Address(u.Host)
+	to, err := f.platform.Node.Address(u.Host)
 	if err != nil {
-		slog.Error("cannot lead to endpoint", "url", inside, "error", err)
+		slog.Error("cannot forward to endpoint", "url", inside, "error", err)
 		return
 	}
 	port, _ := strconv.Atoi(u.Port())
@@ -72,11 +74,11 @@ func (d *doors) lead(ctx context.Context, inside string) {
 		p, err = proxy.Listen(ctx, 0, slog.Default())
 	}
 	if err != nil {
-		slog.Error("cannot lead to endpoint", "url", inside, "error", err)
+		slog.Error("cannot forward to endpoint", "url", inside, "error", err)
 		return
 	}
 	p.Set([]string{to})
-	d.serving.Go(func() {
+	f.serving.Go(func() {
 		context.AfterFunc(ctx, p.Close)
 		p.Serve(ctx)
 	})

@@ -20,39 +20,39 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Hops of a request for a model that nobody serves.
+// Steps of a cold start: a request for a model without a pool.
 const (
-	hopPublished = "request published"
-	hopKey       = "demand key"
-	hopDemand    = "Demand status"
-	hopSession   = "Session created"
-	hopDllama    = "Dllama created"
-	hopWorkload  = "workloads created"
-	hopPod       = "pod running"
-	hopText      = "first byte"
+	stepPublished = "request published"
+	stepKey       = "demand key"
+	stepDemand    = "Demand status"
+	stepSession   = "Session created"
+	stepDllama    = "Dllama created"
+	stepWorkload  = "workloads created"
+	stepPod       = "pod running"
+	stepText      = "first byte"
 )
 
-func hopNames() []string {
-	return []string{hopPublished, hopKey, hopDemand, hopSession, hopDllama, hopWorkload, hopPod, hopText}
+func stepNames() []string {
+	return []string{stepPublished, stepKey, stepDemand, stepSession, stepDllama, stepWorkload, stepPod, stepText}
 }
 
-// hops notes when each hop was first seen since begin, by watches, as a stop
-// watch. Safe for concurrent use.
-type hops struct {
+// A timeline records when watches first see each step of a cold start. It is
+// safe for concurrent use.
+type timeline struct {
 	mu      sync.Mutex
 	began   time.Time
 	reached map[string]time.Duration
 	runs    []map[string]time.Duration
-	members int // Dllamas that were ever made
+	members int // Dllamas ever created
 	seen    map[string]bool
 	ids     []string // of all requests
 	phases  *phases  // of the members of pools
 }
 
-// newHops watches a namespace.
-func newHops(t *testing.T, p *proof, namespace string) *hops {
+// newTimeline watches a namespace until the test ends.
+func newTimeline(t *testing.T, p *proof, namespace string) *timeline {
 	t.Helper()
-	h := &hops{reached: map[string]time.Duration{}, seen: map[string]bool{}, phases: newPhases()}
+	h := &timeline{reached: map[string]time.Duration{}, seen: map[string]bool{}, phases: newPhases()}
 	h.follow(t, p.services)
 	client, err := dynamic.NewForConfig(p.Config())
 	if err != nil {
@@ -75,22 +75,22 @@ func newHops(t *testing.T, p *proof, namespace string) *hops {
 	return h
 }
 
-// follow requests and demand.
-func (h *hops) follow(t *testing.T, o *services) {
+// follow records published requests and demand.
+func (h *timeline) follow(t *testing.T, o *services) {
 	t.Helper()
 	conn, err := nats.Connect(o.nats.URL(), nats.UserInfo(natstest.User, natstest.Password))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	for subject, hop := range map[string]string{names.RequestSubjects: hopPublished, "$KV." + names.DemandBucket + ".>": hopKey} {
+	for subject, step := range map[string]string{names.RequestSubjects: stepPublished, "$KV." + names.DemandBucket + ".>": stepKey} {
 		if _, err := conn.Subscribe(subject, func(m *nats.Msg) {
-			if id := m.Header.Get(nats.MsgIdHdr); hop == hopPublished {
+			if id := m.Header.Get(nats.MsgIdHdr); step == stepPublished {
 				h.mu.Lock()
 				h.ids = append(h.ids, id)
 				h.mu.Unlock()
 			}
-			h.reach(hop)
+			h.reach(step)
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func (h *hops) follow(t *testing.T, o *services) {
 	}
 }
 
-func (h *hops) watch(t *testing.T, factory dynamicinformer.DynamicSharedInformerFactory, gvr schema.GroupVersionResource) {
+func (h *timeline) watch(t *testing.T, factory dynamicinformer.DynamicSharedInformerFactory, gvr schema.GroupVersionResource) {
 	t.Helper()
 	note := func(obj any) {
 		o, ok := obj.(*unstructured.Unstructured)
@@ -110,21 +110,21 @@ func (h *hops) watch(t *testing.T, factory dynamicinformer.DynamicSharedInformer
 		switch o.GetKind() {
 		case "Demand":
 			if list, _, _ := unstructured.NestedSlice(o.Object, "status", "atProvider", "sessions"); len(list) > 0 {
-				h.reach(hopDemand)
+				h.reach(stepDemand)
 			}
 		case "Pool":
 			h.phases.note(o)
 		case "Session":
-			h.reach(hopSession)
+			h.reach(stepSession)
 		case "Dllama":
 			h.member(o)
-			h.reach(hopDllama)
+			h.reach(stepDllama)
 		case "StatefulSet":
-			h.reach(hopWorkload)
+			h.reach(stepWorkload)
 		case "Pod":
 			phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 			if _, ofSet := o.GetLabels()["statefulset.kubernetes.io/pod-name"]; ofSet && phase == "Running" {
-				h.reach(hopPod)
+				h.reach(stepPod)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func (h *hops) watch(t *testing.T, factory dynamicinformer.DynamicSharedInformer
 }
 
 // member counts Dllamas.
-func (h *hops) member(o *unstructured.Unstructured) {
+func (h *timeline) member(o *unstructured.Unstructured) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if uid := string(o.GetUID()); !h.seen[uid] {
@@ -145,51 +145,51 @@ func (h *hops) member(o *unstructured.Unstructured) {
 	}
 }
 
-func (h *hops) begin() {
+func (h *timeline) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.began, h.reached = time.Now(), map[string]time.Duration{}
 }
 
-func (h *hops) reach(hop string) {
+func (h *timeline) reach(step string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.reached[hop]; !ok {
-		h.reached[hop] = time.Since(h.began)
+	if _, ok := h.reached[step]; !ok {
+		h.reached[step] = time.Since(h.began)
 	}
 }
 
-// end a run. Its hops are counted.
-func (h *hops) end() {
+// end closes a cold start and keeps its times.
+func (h *timeline) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.runs = append(h.runs, h.reached)
 }
 
-// made counts the Dllamas that there ever were.
-func (h *hops) made() int {
+// made returns the number of Dllamas ever created.
+func (h *timeline) made() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.members
 }
 
-// requests are the ids of all.
-func (h *hops) requests() []string {
+// requests returns the ids of all requests.
+func (h *timeline) requests() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.ids)
 }
 
-// table of the time from the request to each hop.
-func (h *hops) table() string {
+// table lists the time from the request to each step.
+func (h *timeline) table() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-20s %8s %8s  of %d cold starts\n", "since the request", "p50", "p99", len(h.runs))
-	for _, hop := range hopNames() {
+	for _, step := range stepNames() {
 		var all []time.Duration
 		for _, run := range h.runs {
-			if d, ok := run[hop]; ok {
+			if d, ok := run[step]; ok {
 				all = append(all, d)
 			}
 		}
@@ -197,12 +197,12 @@ func (h *hops) table() string {
 			continue
 		}
 		slices.Sort(all)
-		fmt.Fprintf(&b, "%-20s %8s %8s\n", hop, quantile(all, 50), quantile(all, 99))
+		fmt.Fprintf(&b, "%-20s %8s %8s\n", step, quantile(all, 50), quantile(all, 99))
 	}
 	return b.String()
 }
 
-// quantile of sorted durations, the nearest above.
+// quantile returns the given percentile of sorted durations, by nearest rank.
 func quantile(all []time.Duration, percent int) time.Duration {
 	return all[(len(all)*percent+99)/100-1].Round(time.Millisecond)
 }

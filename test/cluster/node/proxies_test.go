@@ -12,8 +12,8 @@ import (
 // nothing else does.
 func TestNamesBecomeAddresses(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var asked []place
-	d := newDoors(ctx, func(to place) []string {
+	var asked []serviceName
+	d := newProxies(ctx, func(to serviceName) []string {
 		asked = append(asked, to)
 		return nil
 	})
@@ -42,16 +42,16 @@ func TestNamesBecomeAddresses(t *testing.T) {
 	if len(asked) != 3 {
 		t.Errorf("these were asked for, each once: %v", asked)
 	}
-	want := map[place]bool{
+	want := map[serviceName]bool{
 		{service: "web", namespace: "ns", port: 80}:             true,
 		{pod: "db-0", service: "db", namespace: "ns", port: 99}: true,
 		{pod: "db-1", service: "db", namespace: "ns", port: 99}: true,
 	}
-	got := map[place]bool{}
+	got := map[serviceName]bool{}
 	for _, to := range asked {
 		got[to] = true
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(place{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serviceName{})); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := d.replace("web.ns.svc:99999"); err == nil {
