@@ -2,8 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +37,28 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s is not what make generate writes (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// TestHealthScriptListsFinalReasons compares the reasons for which the health
+// script reports Degraded with those of package reason.
+func TestHealthScriptListsFinalReasons(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join(root, "package", "argocd", "health.lua"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(string(script), "\n}")
+	var listed []string
+	for _, m := range regexp.MustCompile(`(\w+) = true`).FindAllStringSubmatch(table, -1) {
+		listed = append(listed, m[1])
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "functions", "reason", "reason.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(listed)
+	if d := cmp.Diff(slices.Sorted(maps.Keys(finals(file))), listed); d != "" {
+		t.Errorf("final reasons in health.lua (-want +got):\n%s", d)
 	}
 }
 

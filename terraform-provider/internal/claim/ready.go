@@ -79,6 +79,6 @@ func finalReasons() []string {
 		"ConnectionAmbiguous", "ConnectionInvalid",
 		"SourceInvalid", "RevisionUnavailable", "ModelUnsupported", "DownloadFailed", "ConversionFailed", "InputRefused",
 		"CredentialsRefused", "SourceNotFound", "StorageFull", "DataCorrupt", "StorageConflict", "VolumeFailed",
-		"ModelFailed", "TopologyInvalid", "DeliveryImpossible", "KeyInvalid",
+		"ModelFailed", "TopologyInvalid", "DeliveryImpossible", "KeyInvalid", "ServesInvalid",
 	}
 }

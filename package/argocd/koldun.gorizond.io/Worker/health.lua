@@ -5,6 +5,7 @@ local final = {
   ConversionFailed = true, VolumeFailed = true, InputRefused = true, CredentialsRefused = true,
   SourceNotFound = true, StorageFull = true, DataCorrupt = true, StorageConflict = true, ModelFailed = true,
   TopologyInvalid = true, DeliveryImpossible = true, ConnectionAmbiguous = true, ConnectionInvalid = true,
+  KeyInvalid = true, ServesInvalid = true,
 }
 
 local found = {}
