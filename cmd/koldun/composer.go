@@ -27,8 +27,8 @@ func newComposer(schemas *validation.Schemas, image string) *composer {
 	return &composer{function: router.New(compose.Config{Image: image}), schemas: schemas}
 }
 
-// Compose asks the function, and fills in the defaults of what it desires, as
-// an API server would when Crossplane applies it.
+// Compose calls the function and fills in the defaults of the desired objects, as an
+// API server does when Crossplane applies them.
 func (c *composer) Compose(ctx context.Context, xr local.Object, observed map[string]local.Object, required map[string][]local.Object) (local.Composed, error) {
 	req, err := request(xr, observed, required)
 	if err != nil {
@@ -69,8 +69,8 @@ func request(xr local.Object, observed map[string]local.Object, required map[str
 	return req, nil
 }
 
-// resource goes through JSON, because an Object may hold numbers of types that
-// structpb does not take.
+// resource converts through JSON, because structpb does not accept all number types
+// of an Object.
 func resource(obj local.Object) (*fnv1.Resource, error) {
 	raw, err := json.Marshal(obj)
 	if err != nil {
@@ -121,7 +121,8 @@ func (c *composer) composed(rsp *fnv1.RunFunctionResponse) (local.Composed, erro
 	return out, nil
 }
 
-// plain has the types that JSON decodes to: schema defaults bring int64.
+// plain converts fields to the types that JSON decodes to: schema defaults have
+// int64.
 func plain(fields map[string]any) (local.Object, error) {
 	raw, err := json.Marshal(fields)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 
 // ConvertCmd converts a model.
 type ConvertCmd struct {
-	From    string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the files are as the hub has them."`
-	To      string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the converted files go."`
-	Weights string `default:"q40" enum:"q40,f32,f16,q80" help:"Type of the matrix weights: ${enum}. Engines run q40 and f32."`
-	Name    string `required:"" help:"Name of the model in the file names."`
+	From    string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Folder of the downloaded model."`
+	To      string `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Target folder."`
+	Weights string `default:"q40" enum:"q40,f32,f16,q80" help:"Type of the matrix weights: ${enum}. Engines support q40 and f32."`
+	Name    string `required:"" help:"Model name, used in the file names."`
 	Only    string `default:"" enum:",model,tokenizer" help:"Convert only the model or only the tokenizer."`
-	Workers int    `default:"0" help:"Goroutines that compute; 0 is one per core."`
+	Workers int    `default:"0" help:"Number of worker goroutines; 0 is one per core."`
 
 	JobFlags
 }

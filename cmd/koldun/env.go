@@ -17,11 +17,11 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 )
 
-// envListenHost is the address on which servers listen that were given none:
-// koldun up keeps everything on loopback with it.
+// envListenHost is the host that servers listen on by default. koldun up sets it to
+// keep everything on loopback.
 const envListenHost = "KOLDUN_LISTEN_HOST"
 
-// listenAddress fills in the host of ":8080".
+// listenAddress adds the default host to ":8080".
 func listenAddress(addr string) string {
 	if strings.HasPrefix(addr, ":") {
 		return os.Getenv(envListenHost) + addr
@@ -29,7 +29,7 @@ func listenAddress(addr string) string {
 	return addr
 }
 
-// busConfig is the connection to NATS that the environment describes.
+// busConfig returns the connection to NATS from the environment.
 func busConfig(name string, log *slog.Logger) (bus.Config, error) {
 	cfg := bus.ConfigFromEnv(os.Getenv)
 	if cfg.URL == "" {
@@ -39,8 +39,8 @@ func busConfig(name string, log *slog.Logger) (bus.Config, error) {
 	return cfg, nil
 }
 
-// connectBus connects as the environment says, and waits for as long as it
-// takes; for patience only if NATS refuses the credentials.
+// connectBus connects with the settings of the environment. It blocks until NATS
+// answers; if NATS refuses the credentials, at most for patience.
 func connectBus(ctx context.Context, name string, patience time.Duration, log *slog.Logger) (*bus.Bus, error) {
 	cfg, err := busConfig(name, log)
 	if err != nil {
@@ -51,7 +51,7 @@ func connectBus(ctx context.Context, name string, patience time.Duration, log *s
 	return b, advise(err)
 }
 
-// advise adds to a refusal where the credentials come from.
+// advise adds the source of the credentials to a refusal.
 func advise(err error) error {
 	if fault.Is(err, fault.Denied) {
 		return fmt.Errorf("%w; the credentials are those of %s and %s, %s, %s or %s", err,
@@ -60,12 +60,12 @@ func advise(err error) error {
 	return err
 }
 
-// openStore opens a store as the environment says.
+// openStore opens a store with the settings of the environment.
 func openStore(ctx context.Context, url string) (objectstore.Store, error) {
 	return storeurl.Open(ctx, url, s3.ConfigFromEnv(os.Getenv))
 }
 
-// folder lets people name a folder without a slash in front.
+// folder allows the name of a folder without a leading slash or dot.
 func folder(s string) string {
 	if strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, ".") {
 		return s
@@ -73,17 +73,17 @@ func folder(s string) string {
 	return "./" + s
 }
 
-// parseSource reads what names the source of some work. The error is Invalid.
+// parseSource parses the source of a model. Errors: Invalid.
 func parseSource(s string) (modelref.Ref, error) {
-	if s == "" { // an unset variable of a script more likely than this folder
+	if s == "" { // more likely an unset variable of a script than the current folder
 		return modelref.Ref{}, fault.Errorf(fault.Invalid, "cannot read a model: the source is empty; the current folder is .")
 	}
 	ref, err := modelref.Parse(folder(s))
 	return ref, fault.As(fault.Invalid, err)
 }
 
-// openSource opens a store that must be there already, as far as can be told
-// without asking a server. Errors: NotFound, Invalid.
+// openSource opens an existing store. It checks that a folder exists, and sends no
+// request for others. Errors: NotFound, Invalid.
 func openSource(ctx context.Context, ref modelref.Ref) (objectstore.Store, error) {
 	store, err := openStore(ctx, ref.String())
 	if err != nil || ref.Scheme != modelref.File {
@@ -92,9 +92,9 @@ func openSource(ctx context.Context, ref modelref.Ref) (objectstore.Store, error
 	info, err := os.Stat(ref.Path)
 	switch {
 	case os.IsNotExist(err):
-		return nil, fault.Errorf(fault.NotFound, "cannot read folder %q: there is none", ref.Path)
+		return nil, fault.Errorf(fault.NotFound, "cannot read folder %q: it does not exist", ref.Path)
 	case err == nil && !info.IsDir():
-		return nil, fault.Errorf(fault.Invalid, "cannot read %q: it is a file, want the folder of a model", ref.Path)
+		return nil, fault.Errorf(fault.Invalid, "cannot read %q: it is a file; name the folder of a model", ref.Path)
 	}
-	return store, nil // other errors come with what is read
+	return store, nil // reads return other errors
 }

@@ -12,23 +12,24 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// FetchCmd downloads a model. HF_ENDPOINT names another hub than
-// huggingface.co, HF_TOKEN opens gated and private repositories, and AWS_*
-// variables say how to reach S3.
+// FetchCmd downloads a model. It reads HF_ENDPOINT (a hub other than
+// huggingface.co), HF_TOKEN (for gated and private repositories) and the AWS_*
+// variables for S3.
 type FetchCmd struct {
-	From        string        `required:"" placeholder:"SOURCE" help:"https://huggingface.co/ORG/REPO[/tree/REVISION], hf://ORG/REPO[@REVISION], s3://BUCKET/PREFIX or file:///FOLDER."`
-	To          string        `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Where the files go."`
-	Include     []string      `sep:"none" help:"Only files that match this pattern; may be repeated. Default: what a conversion needs."`
-	Exclude     []string      `sep:"none" help:"No files that match this pattern; may be repeated."`
-	Concurrency int           `default:"8" help:"Parts downloaded at the same time."`
-	PartSize    int64         `default:"8" help:"Size of a part in MiB, at least 5. Memory is concurrency times this."`
-	Stall       time.Duration `default:"30s" help:"A connection that brings nothing for so long is replaced."`
+	From        string        `required:"" placeholder:"SOURCE" help:"Source: https://huggingface.co/ORG/REPO[/tree/REVISION], hf://ORG/REPO[@REVISION], s3://BUCKET/PREFIX or file:///FOLDER."`
+	To          string        `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Target folder."`
+	Include     []string      `sep:"none" help:"Download only files that match this pattern. May be repeated. Default: the files that a conversion needs."`
+	Exclude     []string      `sep:"none" help:"Skip files that match this pattern. May be repeated."`
+	Concurrency int           `default:"8" help:"Number of parts to download in parallel."`
+	PartSize    int64         `default:"8" help:"Size of a part in MiB, at least 5. Memory use is concurrency times part size."`
+	Stall       time.Duration `default:"30s" help:"Replace a connection that delivers nothing for this time."`
 
 	HubFlags
 	JobFlags
 }
 
-// maxPartMiB keeps the size in bytes from running over; fetch has the bounds.
+// maxPartMiB prevents an overflow of the size in bytes; package fetch checks the
+// bounds.
 const maxPartMiB = 1024
 
 // Run fetches.

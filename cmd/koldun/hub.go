@@ -15,14 +15,14 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// HubFlags are those of commands that read a hub.
+// HubFlags are the flags of commands that read a hub.
 type HubFlags struct {
-	TokenEndpoint string `placeholder:"https://HOST" help:"Hub that HF_TOKEN is for, besides the one of HF_ENDPOINT (https://huggingface.co by default). Other hubs never get it."`
+	TokenEndpoint string `placeholder:"https://HOST" help:"Hub that may receive HF_TOKEN, besides that of HF_ENDPOINT (default https://huggingface.co). Other hubs never receive it."`
 }
 
 // open returns a client of the hub that a source names. HF_TOKEN belongs to the
-// hub of HF_ENDPOINT and that of --token-endpoint: whoever chooses the source
-// must not choose where the token goes. Errors: Invalid.
+// hub of HF_ENDPOINT and that of --token-endpoint: a source must not choose the
+// receiver of the token. Errors: Invalid.
 func (f HubFlags) open(ref modelref.Ref, log *slog.Logger) (*hub.Client, error) {
 	own := os.Getenv(names.EnvHFEndpoint)
 	if own == "" {
@@ -77,14 +77,14 @@ func (h *localHub) Close() {
 	<-h.done
 }
 
-// hubs returns clients of hubs. endpoint is the one in place of huggingface.co,
-// empty for the real one.
+// hubs returns clients of hubs. endpoint replaces huggingface.co; empty is the real
+// one.
 func hubs(endpoint string, log *slog.Logger) hubrevision.Hubs {
 	return func(_ context.Context, of, token string) (hubrevision.Hub, error) {
 		if of == "" {
 			of = endpoint
 		}
-		// The caller tries again by itself: two attempts reveal an outage soon.
+		// The caller retries: with two attempts it learns of an outage soon.
 		return hub.New(hub.Config{Endpoint: of, Token: token, Attempts: 2, MaxWait: 10 * time.Second, Log: log})
 	}
 }

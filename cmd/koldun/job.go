@@ -12,18 +12,18 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// JobFlags are those of long work.
+// JobFlags are the flags of commands that run as Jobs.
 type JobFlags struct {
-	Deadline      time.Duration `default:"0" help:"Give up after so long; 0 is never. What is done is kept, and the next run goes on from it."`
-	MetricsListen string        `default:"" help:"Address of /metrics and /healthz while the work goes on; empty is none."`
-	ProgressKey   string        `hidden:"" help:"Record to write progress to."`
+	Deadline      time.Duration `default:"0" help:"Stop after this time; 0 is never. The next run continues where this one stopped."`
+	MetricsListen string        `default:"" help:"Address to serve /metrics and /healthz on; empty serves none."`
+	ProgressKey   string        `hidden:"" help:"Key of the record to report progress to."`
 }
 
-// errDeadline is why the work ended when it took too long.
+// errDeadline is the cause when --deadline ends the work.
 var errDeadline = fault.Errorf(fault.Transient, "the deadline has passed")
 
-// do runs long work with its reporter, its deadline and its metrics. stage is
-// "fetch" or "convert".
+// do runs work with a reporter, a deadline and metrics. stage is "fetch" or
+// "convert".
 func (f JobFlags) do(ctx context.Context, stage string, log *slog.Logger, work func(context.Context, progress.Func) (progress.Report, error)) error {
 	reports, err := newReporter(ctx, f.ProgressKey, log)
 	if err != nil {
@@ -41,14 +41,14 @@ func (f JobFlags) do(ctx context.Context, stage string, log *slog.Logger, work f
 	}
 	defer stop()
 	result, err := work(ctx, reports.Report)
-	if err != nil && context.Cause(ctx) == errDeadline { //nolint:errorlint // the very cause that was given
+	if err != nil && context.Cause(ctx) == errDeadline { //nolint:errorlint // this very cause
 		err = fault.Errorf(fault.Transient, "cannot %s within %s: %w", stage, f.Deadline, errDeadline)
 	}
 	reports.End(stage, result.Shape, err)
 	return err
 }
 
-// metrics serves the newest report until stop is called.
+// metrics serves the latest report until stop is called.
 func (f JobFlags) metrics(ctx context.Context, stage string, r *reporter, log *slog.Logger) (stop func(), err error) {
 	if f.MetricsListen == "" {
 		return func() {}, nil

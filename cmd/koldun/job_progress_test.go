@@ -11,7 +11,7 @@ import (
 // Jobs of a cluster leave in the registry how they ended, with the model's
 // header or with what ails them.
 func TestJobsTellTheirProgress(t *testing.T) {
-	f := newFleet(t)
+	f := newStack(t)
 	fetched, converted := t.TempDir(), t.TempDir()
 	cases := []struct {
 		key  string

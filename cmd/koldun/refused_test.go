@@ -9,8 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// listening is an address that takes connections and never answers, so that
-// whoever asks it waits.
+// listening returns an address that accepts connections and never answers.
 func listening(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -21,7 +20,7 @@ func listening(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Wrong flags are told of whether NATS is there or not.
+// Commands report wrong flags also without NATS.
 func TestFlagsAreCheckedBeforeNATS(t *testing.T) {
 	t.Parallel()
 	env := []string{names.EnvNATSURL + "=nats://" + listening(t)}

@@ -19,13 +19,12 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// reportEvery is how often a Job writes its record: often enough to watch,
-// seldom enough for any number of Jobs.
+// reportEvery is the interval at which a Job writes its record.
 const reportEvery = 500 * time.Millisecond
 
-// A reporter passes the reports of one Job on: to its record when it has a
-// key, else to the terminal or the log. Only the newest report counts; one
-// goroutine writes, until Close.
+// A reporter writes the reports of one Job: to its record if it has a key, else to
+// the terminal or the log. It writes only the latest report, from one goroutine that
+// runs until End.
 type reporter struct {
 	write func(progress.Report)
 
@@ -37,14 +36,14 @@ type reporter struct {
 	done chan struct{}
 }
 
-// newReporter starts a reporter. Without a key reports are for people.
+// newReporter starts a reporter. Without a key it writes for people.
 func newReporter(ctx context.Context, key string, log *slog.Logger) (*reporter, error) {
 	r := &reporter{stop: make(chan struct{}), done: make(chan struct{})}
 	switch {
 	case key != "":
 		b, err := connectBus(ctx, "job", rotation, log)
 		if fault.Is(err, fault.Denied) {
-			err = fault.As(fault.Transient, err) // the next pod of the Job gets what the Secret holds then
+			err = fault.As(fault.Transient, err) // the next pod of the Job gets the current Secret
 		}
 		if err != nil {
 			return nil, err
@@ -61,7 +60,7 @@ func newReporter(ctx context.Context, key string, log *slog.Logger) (*reporter, 
 	return r, nil
 }
 
-// newest is the latest report.
+// newest returns the latest report.
 func (r *reporter) newest() progress.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,8 +74,8 @@ func (r *reporter) Report(p progress.Report) {
 	r.latest, r.fresh = p, true
 }
 
-// End reports how the work ended, with the model's header if it is known, and
-// closes the reporter.
+// End reports the result of the work, with the model's shape if it is known, and
+// stops the reporter.
 func (r *reporter) End(stage string, shape *topology.Shape, err error) {
 	r.mu.Lock()
 	r.latest.Stage, r.latest.Shape = stage, shape
@@ -116,8 +115,7 @@ func (r *reporter) flush() {
 	}
 }
 
-// record writes reports to the registry. A report that is lost is followed by
-// the next one.
+// record writes reports to the registry. It does not retry: the next report follows.
 func record(b *bus.Bus, key string, log *slog.Logger) func(progress.Report) {
 	table := registry.Progress(b)
 	return func(p progress.Report) {
@@ -133,10 +131,10 @@ func both(a, b func(progress.Report)) func(progress.Report) {
 	return func(p progress.Report) { a(p); b(p) }
 }
 
-// logEvery is how often a running Job says in its log how far it is.
+// logEvery is the interval at which a running Job logs its progress.
 const logEvery = 10 * time.Second
 
-// lines writes reports to the log, now and then.
+// lines writes reports to the log, at most one per logEvery while the work runs.
 func lines(log *slog.Logger) func(progress.Report) {
 	var last time.Time
 	return func(p progress.Report) {
@@ -149,7 +147,7 @@ func lines(log *slog.Logger) func(progress.Report) {
 	}
 }
 
-// bar draws one line that is drawn over by the next.
+// bar draws one line; the next one overwrites it.
 func bar(w io.Writer) func(progress.Report) {
 	return func(p progress.Report) {
 		text := fmt.Sprintf("%s %3d%%  %s of %s", p.Stage, p.Percent(), bytesize.Format(p.Bytes), bytesize.Format(p.Total))

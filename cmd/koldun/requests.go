@@ -40,7 +40,7 @@ func (c *RequestsCmd) open(ctx context.Context, log *slog.Logger) (*bus.Bus, err
 	if c.Data == "" && os.Getenv(names.EnvNATSURL) != "" {
 		return connectBus(ctx, "requests", 0, log)
 	}
-	cfg, err := readWorld(ctx, cmp.Or(c.Data, defaultData))
+	cfg, err := readConnection(ctx, cmp.Or(c.Data, defaultData))
 	if c.Data == "" && fault.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("cannot look into the queue: %w; name another data folder with --data, or set %s to nats://HOST:PORT", err, names.EnvNATSURL)
 	}

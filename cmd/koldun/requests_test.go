@@ -10,7 +10,7 @@ import (
 )
 
 // prints runs a command to its end and checks its exit status and output.
-func (f *fleet) prints(status int, args []string, want ...string) {
+func (f *stack) prints(status int, args []string, want ...string) {
 	f.t.Helper()
 	p := f.koldun(args...)
 	got := p.exit(f.t)
@@ -29,7 +29,7 @@ func (f *fleet) prints(status int, args []string, want ...string) {
 }
 
 func TestRequests(t *testing.T) {
-	f := newFleet(t)
+	f := newStack(t)
 	var cured atomic.Bool
 	gate := make(chan struct{})
 	engine := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {

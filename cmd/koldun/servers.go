@@ -12,13 +12,13 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// servers are what a cluster would bring along, on loopback, with credentials
-// that live as long as they do.
+// servers are the servers that a cluster would have, on loopback, with credentials
+// that are new for every run.
 type servers struct {
 	bus   *bus.Bus
 	nats  map[string][]byte
 	s3    s3store.Config
-	hub   string // endpoint, empty for the usual one
+	hub   string // endpoint, empty for huggingface.co
 	close []func()
 }
 
@@ -29,7 +29,7 @@ func (s *servers) Close() {
 }
 
 // serve starts the servers.
-func (m *machine) serve(ctx context.Context) (*servers, error) {
+func (m *upRun) serve(ctx context.Context) (*servers, error) {
 	s := &servers{}
 	done := false
 	defer func() {
@@ -59,11 +59,11 @@ func (m *machine) serve(ctx context.Context) (*servers, error) {
 		return nil, err
 	}
 	s.close = append(s.close, s.bus.Close)
-	world := m.data.Path(worldFile)
-	if err := writeWorld(world, s.nats); err != nil {
+	file := m.data.Path(connectionFile)
+	if err := writeConnection(file, s.nats); err != nil {
 		return nil, err
 	}
-	s.close = append(s.close, func() { _ = os.Remove(world) })
+	s.close = append(s.close, func() { _ = os.Remove(file) })
 	if m.cmd.HubDir != "" {
 		hub, err := serveHub(ctx, m.cmd.HubDir, m.log)
 		if err != nil {

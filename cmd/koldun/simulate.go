@@ -10,9 +10,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// simulate gives an object the status that it has when all is well, so that
-// render can show what follows from it. An artifact is whole when the Job
-// that makes it was there.
+// simulate gives an object the status that it has when everything is ready, so that
+// render can show what is composed from it. An artifact is complete when the Job that
+// writes it was observed.
 func simulate(obj local.Object, observed map[string]local.Object) local.Object {
 	out := local.Object(maps.Clone(map[string]any(obj)))
 	ready := []any{map[string]any{"type": "Ready", "status": "True", "reason": "Available"}}
@@ -41,7 +41,7 @@ func replicas(obj local.Object) float64 {
 	return n
 }
 
-// members of a pool that nothing asks for.
+// members returns the members of a pool without demand.
 func members(pool local.Object) []any {
 	var least int
 	out := []any{}
@@ -87,7 +87,8 @@ func artifact(obj local.Object, observed map[string]local.Object) map[string]any
 	return found
 }
 
-// maker is what the Job is told that writes to the URL; nil if none has run.
+// maker returns the arguments of the Job that writes to the URL; nil if there was
+// none.
 func maker(url string, observed map[string]local.Object) []string {
 	for _, obj := range observed {
 		var job struct {

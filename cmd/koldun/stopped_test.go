@@ -22,7 +22,7 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 // leads changes nothing: no request is lost, given out again, ended otherwise
 // than the new leader ends it, or cut.
 func TestStoppedLeaderChangesNothing(t *testing.T) {
-	f := newFleet(t)
+	f := newStack(t)
 	gate := make(chan struct{})
 	var engines []*enginetest.Engine
 	for i := range 2 {

@@ -19,11 +19,11 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// TopologyCmd says onto how many nodes a model can be spread.
+// TopologyCmd prints on how many nodes a model can run.
 type TopologyCmd struct {
-	Source  string `arg:"" help:"A .m file, a config.json, a folder or s3:// prefix of a model, or a repository: hf://ORG/REPO[@REVISION]."`
-	Weights string `default:"q40" enum:"q40,f32" help:"Type of the weights, for sources that are not converted: ${enum}."`
-	SeqLen  int    `default:"4096" help:"Context in tokens, at most the model's; 0 is the model's."`
+	Source  string `arg:"" help:"A .m file, a config.json, the folder or s3:// prefix of a model, or a repository: hf://ORG/REPO[@REVISION]."`
+	Weights string `default:"q40" enum:"q40,f32" help:"Type of the weights of a source that is not converted: ${enum}."`
+	SeqLen  int    `default:"4096" help:"Context length in tokens, at most that of the model; 0 is that of the model."`
 	JSON    bool   `help:"Print JSON."`
 
 	HubFlags
@@ -67,7 +67,7 @@ func printPlans(w io.Writer, s topology.Shape, seq int, plans []topology.Plan) e
 	fmt.Fprintf(&b, "%s, %d layers, %d heads, %d key-value heads, %s weights, context of %d of %d tokens\n\n",
 		s.Arch, s.Layers, s.Heads, s.KVHeads, s.Weights, seq, s.SeqLen)
 	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(t, "nodes\troot memory\tworker memory\tsent per token\tshipped at start\t")
+	_, _ = fmt.Fprintln(t, "nodes\troot memory\tworker memory\ttraffic per token\tweights sent at start\t")
 	for _, p := range plans {
 		worker := "-"
 		if p.Nodes > 1 {
@@ -80,7 +80,7 @@ func printPlans(w io.Writer, s topology.Shape, seq int, plans []topology.Plan) e
 	return err
 }
 
-// shape finds the numbers of the model wherever they are.
+// shape reads the shape of the model from any kind of source.
 func (c *TopologyCmd) shape(ctx context.Context) (topology.Shape, error) {
 	weights := topology.FloatType(c.Weights)
 	switch {
@@ -128,7 +128,7 @@ func storedShape(ctx context.Context, store objectstore.Store, weights topology.
 	}
 	r, err := store.Open(ctx, "config.json", 0, -1)
 	if fault.Is(err, fault.NotFound) {
-		return topology.Shape{}, fault.Errorf(fault.NotFound, "it has neither the manifest of a converted model nor a config.json")
+		return topology.Shape{}, fault.Errorf(fault.NotFound, "the folder has neither the manifest of a converted model nor a config.json")
 	}
 	if err != nil {
 		return topology.Shape{}, err
@@ -141,7 +141,7 @@ func storedShape(ctx context.Context, store objectstore.Store, weights topology.
 	return topology.FromConfig(raw, weights)
 }
 
-// hubShape reads the config.json of a repository; nothing else is downloaded.
+// hubShape reads the config.json of a repository and downloads nothing else.
 func (c *TopologyCmd) hubShape(ctx context.Context, ref modelref.Ref, weights topology.FloatType) (topology.Shape, error) {
 	h, err := c.open(ref, nil)
 	if err != nil {

@@ -23,21 +23,21 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// localImage is how containers of this program are known on this machine. It
-// is the same for all versions: a new one keeps what an older one made.
+// localImage is the image of containers that run this program. It is the same for
+// all versions, so that a new version does not replace the objects of an old one.
 const localImage = "ghcr.io/gorizond/koldun:latest"
 
 // UpCmd runs claims on this machine. On SIGHUP it reads them again.
 type UpCmd struct {
-	Files  []string       `name:"file" short:"f" required:"" help:"Claims to run; - is standard input."`
-	HubDir string         `type:"existingdir" help:"Serve the models of this folder as a hub, in place of huggingface.co."`
-	Data   string         `default:".koldun" type:"path" help:"Folder for everything that is kept: models, queue, logs."`
-	Port   map[string]int `placeholder:"SERVICE=PORT" help:"Local port of a Service, in place of its own; 0 is a free one."`
-	Ask    string         `default:"What is Koldun?" help:"Question to ask when all is ready; empty asks nothing."`
-	Once   bool           `help:"End after the answer, or when all is ready."`
+	Files  []string       `name:"file" short:"f" required:"" help:"File with claims to run; - is standard input. May be repeated."`
+	HubDir string         `type:"existingdir" help:"Serve the models in this folder as a hub and use it instead of huggingface.co."`
+	Data   string         `default:".koldun" type:"path" help:"Data folder for models, the queue and logs."`
+	Port   map[string]int `placeholder:"SERVICE=PORT" help:"Local port for a Service instead of its own port; 0 chooses a free one."`
+	Ask    string         `default:"What is Koldun?" help:"Question to ask when everything is ready; empty asks none."`
+	Once   bool           `help:"Exit after the answer, or once everything is ready."`
 }
 
-// Run runs the claims until ctx ends, with --once until the answer is there.
+// Run runs the claims until ctx ends, with --once until the question is answered.
 func (c *UpCmd) Run(ctx context.Context, cli *CLI) error {
 	schemas, err := validation.Load()
 	if err != nil {
@@ -61,14 +61,14 @@ func (c *UpCmd) Run(ctx context.Context, cli *CLI) error {
 	if err != nil {
 		return err
 	}
-	m := &machine{cmd: c, data: data, log: log, schemas: schemas, screen: terminal.New(os.Stdout, terminal.Detect(os.Stdout)), out: os.Stdout}
+	m := &upRun{cmd: c, data: data, log: log, schemas: schemas, screen: terminal.New(os.Stdout, terminal.Detect(os.Stdout)), out: os.Stdout}
 	defer m.screen.Close()
 	return m.run(ctx, claims)
 }
 
-// A machine is this machine in place of a cluster: servers that a cluster has,
-// and local, which runs what the functions compose.
-type machine struct {
+// An upRun is one run of koldun up: the servers that a cluster would have, and
+// package local, which runs the composed objects.
+type upRun struct {
 	cmd     *UpCmd
 	data    *local.Data
 	log     *slog.Logger
@@ -77,8 +77,8 @@ type machine struct {
 	out     io.Writer
 }
 
-func (m *machine) run(ctx context.Context, claims []local.Object) error {
-	// Servers outlive ctx: what runs on them is stopped first.
+func (m *upRun) run(ctx context.Context, claims []local.Object) error {
+	// The servers outlive ctx, because their clients stop first.
 	s, err := m.serve(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
@@ -104,14 +104,14 @@ func (m *machine) run(ctx context.Context, claims []local.Object) error {
 		return ended
 	}
 	if errors.Is(err, context.Canceled) || fault.Is(err, fault.Interrupted) {
-		return nil // stopped as asked, and nothing is left running
+		return nil // stopped on request
 	}
 	return err
 }
 
-// reload takes the claims anew whenever the process gets SIGHUP, until ctx ends.
-// Claims that cannot be read leave everything as it is.
-func (m *machine) reload(ctx context.Context, l *local.Local) {
+// reload reads the claims again on every SIGHUP, until ctx ends. Claims that it
+// cannot read change nothing.
+func (m *upRun) reload(ctx context.Context, l *local.Local) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -126,20 +126,20 @@ func (m *machine) reload(ctx context.Context, l *local.Local) {
 			err = l.Apply(claims)
 		}
 		if err != nil && ctx.Err() == nil {
-			m.say(fmt.Sprintf("\nThe claims stay as they were: %v\n", err))
+			m.say(fmt.Sprintf("\nCannot reload claims, the old ones stay in effect: %v\n", err))
 			continue
 		}
-		m.say("\nThe claims were read again.\n")
+		m.say("\nReloaded claims.\n")
 	}
 }
 
-func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) (*local.Local, error) {
+func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*local.Local, error) {
 	binary, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("cannot find this program: %w", err)
+		return nil, fmt.Errorf("cannot find the koldun executable: %w", err)
 	}
 	if binary, err = filepath.EvalSymlinks(binary); err != nil {
-		return nil, fmt.Errorf("cannot find this program: %w", err)
+		return nil, fmt.Errorf("cannot find the koldun executable: %w", err)
 	}
 	env := []string{envListenHost + "=127.0.0.1", "KOLDUN_ALLOWED_HOSTS=localhost", "KOLDUN_LOG_FORMAT=text"}
 	if s.hub != "" {
@@ -171,26 +171,27 @@ func (m *machine) local(ctx context.Context, s *servers, claims []local.Object) 
 	return l, err
 }
 
-// follow waits for the claims, asks the question, and waits for ctx to end.
-func (m *machine) follow(ctx context.Context, l *local.Local) error {
+// follow waits until the claims are ready, asks the question, and waits for ctx to
+// end.
+func (m *upRun) follow(ctx context.Context, l *local.Local) error {
 	roots, err := l.Wait(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range roots {
 		if r.Failed {
-			return fault.Errorf(fault.Invalid, "%s cannot be served: %s: %s", r.Object.Key(), r.Reason, r.Message)
+			return fault.Errorf(fault.Invalid, "cannot serve %s: %s: %s", r.Object.Key(), r.Reason, r.Message)
 		}
 	}
 	for _, r := range roots {
-		if err := m.introduce(ctx, l, r); err != nil {
+		if err := m.present(ctx, l, r); err != nil {
 			return err
 		}
 	}
 	if m.cmd.Once {
 		return nil
 	}
-	m.say("\nServing. Ctrl-C stops everything.\n")
+	m.say("\nServing. Press Ctrl-C to stop.\n")
 	<-ctx.Done()
 	return ctx.Err()
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// onDemand is an endpoint whose pools come and go with what is asked for.
+// onDemand is an endpoint whose pools follow demand.
 const onDemand = `
 apiVersion: koldun.gorizond.io/v1
 kind: Model
@@ -50,24 +50,24 @@ stringData: {token: alice-has-a-long-token}
 `
 
 // A demandWorld is koldun up with claims that a test can change.
-type demandWorld struct {
+type demandHarness struct {
 	t   *testing.T
 	p   *process
 	url string
 	dir string
 }
 
-func newDemandWorld(t *testing.T) *demandWorld {
+func newDemandHarness(t *testing.T) *demandHarness {
 	t.Helper()
-	w := &demandWorld{t: t, dir: t.TempDir()}
+	w := &demandHarness{t: t, dir: t.TempDir()}
 	w.claim(onDemand + aliceToken)
 	w.p = start(t, "up", "-f", filepath.Join(w.dir, "claims.yaml"), "--hub-dir", models, "--data", filepath.Join(w.dir, "data"), "--port", "public-gateway=0")
 	w.url = w.p.expect(t, `listens on (http://\S+)`)[1]
-	w.p.expect(t, `Ctrl-C stops everything`)
+	w.p.expect(t, `Press Ctrl-C to stop`)
 	return w
 }
 
-func (w *demandWorld) claim(text string) {
+func (w *demandHarness) claim(text string) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, "claims.yaml"), []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
@@ -75,7 +75,7 @@ func (w *demandWorld) claim(text string) {
 }
 
 // ask returns the status of an answer.
-func (w *demandWorld) ask(ctx context.Context, token string) (int, error) {
+func (w *demandHarness) ask(ctx context.Context, token string) (int, error) {
 	body := `{"model":"koldun-tiny","messages":[{"role":"user","content":"What is Koldun?"}]}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/chat/completions", bytes.NewBufferString(body))
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *demandWorld) ask(ctx context.Context, token string) (int, error) {
 	return rsp.StatusCode, nil
 }
 
-func (w *demandWorld) wants(token string, status int) {
+func (w *demandHarness) wants(token string, status int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
@@ -101,7 +101,7 @@ func (w *demandWorld) wants(token string, status int) {
 }
 
 // runners counts the processes that drive an engine.
-func (w *demandWorld) runners() (n int) {
+func (w *demandHarness) runners() (n int) {
 	w.t.Helper()
 	for _, line := range descendants(w.t, w.p.cmd.Process.Pid) {
 		if strings.Contains(line, " llm ") {
@@ -111,14 +111,14 @@ func (w *demandWorld) runners() (n int) {
 	return n
 }
 
-func (w *demandWorld) eventually(what string, ok func() bool) {
+func (w *demandHarness) eventually(what string, ok func() bool) {
 	w.t.Helper()
 	waittest.Until(w.t, what, ok)
 }
 
 // load asks from several sides at once until stop is called, which returns how
 // many requests were answered. Each has to be.
-func (w *demandWorld) load(sides int) (stop func() int) {
+func (w *demandHarness) load(sides int) (stop func() int) {
 	var over atomic.Bool
 	var answered atomic.Int64
 	var asking sync.WaitGroup
@@ -143,18 +143,17 @@ func (w *demandWorld) load(sides int) (stop func() int) {
 	}
 }
 
-// A model that nobody asks for has no processes. One request makes them appear,
-// many make more, few make them fewer, none make them go; and no request is lost
-// on the way.
+// A model without requests has no processes. One request starts a runner, many start
+// more, few stop some, none stops all; and no request is lost.
 func TestUpFollowsDemand(t *testing.T) {
-	w := newDemandWorld(t)
+	w := newDemandHarness(t)
 	if n := w.runners(); n != 0 {
-		t.Errorf("%d runners, though nothing was asked", n)
+		t.Errorf("%d runners without a request", n)
 	}
 	began := time.Now()
 	w.wants("alice-has-a-long-token", http.StatusOK)
 	t.Logf("the first answer of a cold model took %v", time.Since(began))
-	stop := w.load(1) // or it might be gone before anybody looks
+	stop := w.load(1) // keeps the runner until it is counted
 	w.eventually("one runner", func() bool { return w.runners() == 1 })
 	stop()
 
@@ -174,7 +173,7 @@ func TestUpFollowsDemand(t *testing.T) {
 }
 
 func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
-	w := newDemandWorld(t)
+	w := newDemandHarness(t)
 	w.wants("nobody-has-such-a-token", http.StatusUnauthorized)
 	w.wants("alice-has-a-long-token", http.StatusOK)
 	hangup := func() {
@@ -185,7 +184,7 @@ func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
 	}
 	w.claim("kind: Nonsense")
 	hangup()
-	w.p.expect(t, `The claims stay as they were: `)
+	w.p.expect(t, `Cannot reload claims, the old ones stay in effect: `)
 	w.wants("alice-has-a-long-token", http.StatusOK)
 
 	w.claim(onDemand)
@@ -196,7 +195,7 @@ func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
 		return err == nil && status == http.StatusUnauthorized
 	})
 	t.Logf("a token whose Secret is gone was refused after %v", time.Since(began))
-	w.p.expect(t, `The claims were read again`)
+	w.p.expect(t, `Reloaded claims`)
 	w.wants("bob-has-a-long-token", http.StatusOK)
 
 	// Another argument of the gateway: a new one takes over without a gap.
@@ -236,7 +235,7 @@ func TestUpAsksWithAToken(t *testing.T) {
 			}
 			want := answer
 			if secret == "" {
-				want = "It wants an API token"
+				want = "It requires an API token"
 			}
 			if !strings.Contains(p.text(), want) || strings.Contains(p.text(), "alice-has-a-long-token") {
 				t.Errorf("the output lacks %q, or shows the token", want)

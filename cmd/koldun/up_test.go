@@ -34,7 +34,7 @@ func up(t *testing.T, data string, more ...string) *process {
 func endpoint(t *testing.T, p *process) string {
 	t.Helper()
 	url := p.expect(t, `Endpoint\s+(http://\S+)`)[1]
-	p.expect(t, `Ctrl-C stops everything`)
+	p.expect(t, `Press Ctrl-C to stop`)
 	return url
 }
 

@@ -10,7 +10,7 @@ import (
 // VerifyCmd checks the stored files of a model.
 type VerifyCmd struct {
 	Model   string `arg:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Folder of a fetched or converted model."`
-	Workers int    `default:"4" help:"Files read at the same time."`
+	Workers int    `default:"4" help:"Number of files to read in parallel."`
 }
 
 // Run verifies.

@@ -56,7 +56,7 @@ func (l *Local) composeAll() {
 		}
 	}
 	for key := range l.dirty {
-		l.trouble(key, fault.Errorf(fault.Internal, "cannot settle %s: its composition changes every time", key))
+		l.reportProblem(key, fault.Errorf(fault.Internal, "cannot settle %s: its composition changes every time", key))
 	}
 	clear(l.dirty)
 }
@@ -71,19 +71,19 @@ func (l *Local) compose(e *entry) {
 	if err != nil {
 		composed = Composed{Results: []Result{{Severity: Fatal, Message: err.Error()}}}
 	}
-	l.weigh(e, composed.Results)
+	l.handleResults(e, composed.Results)
 	var trouble error
 	if e.composite.fatal != "" {
 		trouble = errors.New(e.composite.fatal)
 	} else {
 		e.composite.desired, e.composite.ready, e.composite.unready = sortedKeys(composed.Desired), composed.Ready, composed.Unready
-		trouble = l.bring(e, composed.Desired)
+		trouble = l.applyDesired(e, composed.Desired)
 	}
-	l.concludeComposite(e, composed, trouble)
+	l.setCompositeStatus(e, composed, trouble)
 }
 
-// weigh reports each warning once, and records fatal results.
-func (l *Local) weigh(e *entry, results []Result) {
+// handleResults reports each warning once, and records fatal results.
+func (l *Local) handleResults(e *entry, results []Result) {
 	var warnings []error
 	for _, r := range results {
 		switch {
@@ -93,7 +93,7 @@ func (l *Local) weigh(e *entry, results []Result) {
 			e.composite.fatal = r.Message
 		}
 	}
-	l.troubled(e, errors.Join(warnings...))
+	l.reportProblemOnce(e, errors.Join(warnings...))
 }
 
 // desiredOf computes the desired objects of a composite.
@@ -123,11 +123,11 @@ func (l *Local) find(namespace string, r Requirement) []Object {
 	return found
 }
 
-// bring applies desired objects and removes those that are no longer desired.
-func (l *Local) bring(e *entry, desired map[string]Object) error {
+// applyDesired applies desired objects and removes those that are no longer desired.
+func (l *Local) applyDesired(e *entry, desired map[string]Object) error {
 	var errs []error
 	for _, role := range sortedKeys(desired) {
-		obj, err := adopt(desired[role], e.key, role)
+		obj, err := composedObject(desired[role], e.key, role)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -148,9 +148,9 @@ func (l *Local) bring(e *entry, desired map[string]Object) error {
 	return errors.Join(errs...)
 }
 
-// adopt sets the name, namespace, labels and annotations that Crossplane sets on
+// composedObject sets the name, namespace, labels and annotations that Crossplane sets on
 // desired objects.
-func adopt(desired Object, owner Key, role string) (Object, error) {
+func composedObject(desired Object, owner Key, role string) (Object, error) {
 	obj, err := normal(desired)
 	if err != nil {
 		return nil, fmt.Errorf("cannot have composed resource %q: %w", role, err)
@@ -167,15 +167,15 @@ func adopt(desired Object, owner Key, role string) (Object, error) {
 	if text(meta, "namespace") == "" {
 		meta["namespace"] = owner.Namespace
 	}
-	put(meta, "labels", compositeLabel, owner.Name)
-	put(meta, "annotations", roleAnnotation, role)
+	setField(meta, "labels", compositeLabel, owner.Name)
+	setField(meta, "annotations", roleAnnotation, role)
 	if k := obj.Key(); k.APIVersion == "" || k.Kind == "" {
 		return nil, fault.Errorf(fault.Invalid, "cannot have composed resource %q: apiVersion and kind are required", role)
 	}
 	return obj, nil
 }
 
-func put(meta map[string]any, field, key, value string) {
+func setField(meta map[string]any, field, key, value string) {
 	m, ok := fields(meta[field])
 	if !ok {
 		m = map[string]any{}
@@ -184,8 +184,8 @@ func put(meta map[string]any, field, key, value string) {
 	m[key] = value
 }
 
-// concludeComposite writes status and conditions.
-func (l *Local) concludeComposite(e *entry, composed Composed, trouble error) {
+// setCompositeStatus writes status and conditions.
+func (l *Local) setCompositeStatus(e *entry, composed Composed, trouble error) {
 	synced := Condition{Type: Synced, Status: True, Reason: "ReconcileSuccess"}
 	if trouble != nil {
 		synced = Condition{Type: Synced, Status: False, Reason: "ReconcileError", Message: trouble.Error()}
@@ -203,7 +203,7 @@ func (l *Local) concludeComposite(e *entry, composed Composed, trouble error) {
 		maps.Copy(next, status) // a failed composition has no status
 	}
 	maps.Copy(next, composed.Status)
-	next["conditions"] = stamp(conditions, status["conditions"])
+	next["conditions"] = withTransitionTimes(conditions, status["conditions"])
 	if l.setStatus(e, next) {
 		l.dirty[e.key] = true // the status is an input as well
 	}
@@ -211,7 +211,7 @@ func (l *Local) concludeComposite(e *entry, composed Composed, trouble error) {
 	if trouble != nil {
 		e.blocked = trouble.Error()
 	}
-	l.tellConditions(e, conditions)
+	l.emitConditions(e, conditions)
 	l.setReady(e, ready.Status == True, ready.Message)
 }
 
@@ -244,8 +244,8 @@ func (l *Local) childReady(e *entry, role string) bool {
 	return child != nil && condition(child.obj, Ready).Status == True
 }
 
-// tellConditions reports conditions with a new status or reason.
-func (l *Local) tellConditions(e *entry, conditions []Condition) {
+// emitConditions reports conditions with a new status or reason.
+func (l *Local) emitConditions(e *entry, conditions []Condition) {
 	before := e.composite.conditions
 	e.composite.conditions = map[string]Condition{}
 	for _, c := range conditions {
@@ -254,13 +254,13 @@ func (l *Local) tellConditions(e *entry, conditions []Condition) {
 		if c.Type == Ready || c.Type == Synced && c.Status == True || c == old {
 			continue
 		}
-		l.tell(Event{Type: ConditionChanged, Object: e.key, Condition: c, Message: c.Message})
+		l.emit(Event{Type: ConditionChanged, Object: e.key, Condition: c, Message: c.Message})
 	}
 }
 
-// stamp sets the time of the last transition of conditions. It keeps the time if
+// withTransitionTimes sets the time of the last transition of conditions. It keeps the time if
 // nothing else changes, so the time alone never changes a status.
-func stamp(conditions []Condition, before any) []any {
+func withTransitionTimes(conditions []Condition, before any) []any {
 	list, _ := before.([]any)
 	old := map[string]map[string]any{}
 	for _, c := range list {

@@ -42,9 +42,9 @@ func (l *Local) Composites(kind, namespace string) []Composite {
 	return out
 }
 
-// noteComposite updates the composites. It reconciles the managed resource that
+// updateComposites updates the composites. It reconciles the managed resource that
 // created the composite, or all of them if none did.
-func (l *Local) noteComposite(e *entry) {
+func (l *Local) updateComposites(e *entry) {
 	if classOf(e.key) != compositeClass {
 		return
 	}
@@ -56,7 +56,7 @@ func (l *Local) noteComposite(e *entry) {
 	}
 	if owner := l.table[e.owner]; owner != nil {
 		if m, ok := owner.unit.(*managedUnit); ok {
-			m.lookNow()
+			m.reconcileNow()
 		}
 	}
 }

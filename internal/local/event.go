@@ -34,7 +34,7 @@ const (
 	JobEnded         EventType = "JobEnded"         // Message, Failed
 	Listening        EventType = "Listening"        // a Service's port is open: Endpoint
 	NotRunHere       EventType = "NotRunHere"       // Message holds the cause
-	Trouble          EventType = "Trouble"          // an error that will be retried: Message
+	Problem          EventType = "Problem"          // an error that will be retried: Message
 	Stopping         EventType = "Stopping"         // the shutdown starts; no Object
 	Stopped          EventType = "Stopped"          // the shutdown is complete; no Object
 )

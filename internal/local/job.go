@@ -94,7 +94,7 @@ func (j *job) apply() {
 	j.start()
 }
 
-func (j *job) wake() {
+func (j *job) retry() {
 	if j.waiting && !j.over {
 		j.start()
 	}
@@ -103,13 +103,13 @@ func (j *job) wake() {
 func (j *job) block(err error) {
 	j.over = true
 	j.e.blocked = err.Error()
-	j.l.tell(Event{Type: NotRunHere, Object: j.e.key, Message: err.Error()})
+	j.l.emit(Event{Type: NotRunHere, Object: j.e.key, Message: err.Error()})
 }
 
 func (j *job) start() {
 	plan, err := j.l.plan(j.e.key, j.e.key.Name, j.spec.Template.Spec)
 	if j.waiting = fault.Is(err, fault.NotFound); j.waiting {
-		j.l.troubled(j.e, err)
+		j.l.reportProblemOnce(j.e, err)
 		return
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func (j *job) start() {
 	j.cancel, j.running = cancel, true
 	began := time.Now()
 	j.report(began, jobState{active: 1})
-	j.l.lookAgain()
+	j.l.reconcileAll()
 	j.l.runners.Go(func() {
 		defer cancel()
 		end := j.run(ctx, plan, began)
@@ -130,8 +130,8 @@ func (j *job) start() {
 			if !j.over {
 				j.over = true
 				j.report(began, end)
-				j.l.tell(Event{Type: JobEnded, Object: j.e.key, Message: end.message, Failed: end.reason != ""})
-				j.l.lookAgain()
+				j.l.emit(Event{Type: JobEnded, Object: j.e.key, Message: end.message, Failed: end.reason != ""})
+				j.l.reconcileAll()
 			}
 			j.finish()
 		})
@@ -176,7 +176,7 @@ func (j *job) run(ctx context.Context, plan *pod.Plan, began time.Time) jobState
 		again := fmt.Errorf("%s; trying again in %v", res.Message, wait)
 		j.l.post(func() {
 			j.report(began, state)
-			j.l.trouble(j.e.key, again)
+			j.l.reportProblem(j.e.key, again)
 		})
 		retry := time.NewTimer(wait)
 		select {
@@ -205,12 +205,12 @@ func (j *job) report(began time.Time, s jobState) {
 	}
 	old, _ := fields(j.e.obj["status"])
 	if len(conditions) > 0 {
-		status["conditions"] = stamp(conditions, old["conditions"])
+		status["conditions"] = withTransitionTimes(conditions, old["conditions"])
 	}
 	j.l.setStatus(j.e, status)
 }
 
-func (j *job) stop(_ goodbye, done func()) {
+func (j *job) stop(_ stopReason, done func()) {
 	j.done = append(j.done, done)
 	j.over = true
 	if j.cancel != nil {

@@ -86,7 +86,7 @@ func (l *Local) Run(ctx context.Context) error {
 	l.loop(ctx)
 	l.shutdown()
 	cut()
-	l.drain()
+	l.closeInbox()
 	l.outcome.end(l.fatal)
 	return l.fatal
 }
@@ -100,7 +100,7 @@ func (l *Local) Apply(claims []Object) error {
 		return err
 	}
 	done := make(chan error, 1)
-	l.post(func() { done <- l.exchange(claims) })
+	l.post(func() { done <- l.replaceClaims(claims) })
 	select {
 	case err := <-done:
 		return err
@@ -109,8 +109,8 @@ func (l *Local) Apply(claims []Object) error {
 	}
 }
 
-// exchange replaces the roots by claims.
-func (l *Local) exchange(claims []Object) error {
+// replaceClaims replaces the roots by claims.
+func (l *Local) replaceClaims(claims []Object) error {
 	if l.ending {
 		return fault.Errorf(fault.Interrupted, "cannot apply claims: everything is being stopped")
 	}
@@ -140,20 +140,20 @@ func (l *Local) loop(ctx context.Context) {
 		if l.fatal != nil {
 			return
 		}
-		l.publish()
+		l.publishOutcome()
 		select {
 		case <-ctx.Done():
 			return
 		case f := <-l.inbox:
 			f()
 		}
-		l.takeWaiting()
+		l.drainInbox()
 	}
 }
 
-// takeWaiting handles all waiting messages, so that a burst causes one
+// drainInbox handles all waiting messages, so that a burst causes one
 // composition.
-func (l *Local) takeWaiting() {
+func (l *Local) drainInbox() {
 	for range cap(l.inbox) {
 		select {
 		case f := <-l.inbox:
@@ -164,8 +164,8 @@ func (l *Local) takeWaiting() {
 	}
 }
 
-// drain closes the inbox when no goroutine uses it any more.
-func (l *Local) drain() {
+// closeInbox closes the inbox when no goroutine uses it any more.
+func (l *Local) closeInbox() {
 	close(l.closed)
 	l.runners.Wait()
 }
@@ -185,8 +185,8 @@ func (l *Local) fail(err error) {
 	}
 }
 
-// tell sends an event to the observer.
-func (l *Local) tell(e Event) {
+// emit sends an event to the observer.
+func (l *Local) emit(e Event) {
 	e.Time = time.Now()
 	if known := l.table[e.Object]; known != nil {
 		e.Owner, e.Role = known.owner, known.role
@@ -194,21 +194,21 @@ func (l *Local) tell(e Event) {
 	l.cfg.Observer.Observe(e)
 }
 
-// troubled reports the current error of an object, if any, unless it was the last
+// reportProblemOnce reports the current error of an object, if any, unless it was the last
 // one reported.
-func (l *Local) troubled(e *entry, err error) {
+func (l *Local) reportProblemOnce(e *entry, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	if err != nil && text != e.trouble {
-		l.trouble(e.key, err)
+	if err != nil && text != e.lastProblem {
+		l.reportProblem(e.key, err)
 	}
-	e.trouble = text
+	e.lastProblem = text
 }
 
-// trouble reports an error that will be retried.
-func (l *Local) trouble(about Key, err error) {
+// reportProblem reports an error that will be retried.
+func (l *Local) reportProblem(about Key, err error) {
 	l.cfg.Logger.Debug("trouble", "object", about.String(), "kind", fault.KindOf(err), "error", err)
-	l.tell(Event{Type: Trouble, Object: about, Message: err.Error()})
+	l.emit(Event{Type: Problem, Object: about, Message: err.Error()})
 }

@@ -39,7 +39,7 @@ func TestJobIsRetried(t *testing.T) {
 		t.Errorf("succeeded, failed, active = %v", got)
 	}
 	w.await("trouble that tells the last words", func(e Event) bool {
-		return e.Type == Trouble && strings.Contains(e.Message, "status 75: cannot do it, attempt 1; trying again")
+		return e.Type == Problem && strings.Contains(e.Message, "status 75: cannot do it, attempt 1; trying again")
 	})
 	if end := w.await("end", of(JobEnded, j.Key())); end.Failed {
 		t.Errorf("job failed: %s", end.Message)
@@ -248,7 +248,7 @@ func TestWarningsAreToldOnce(t *testing.T) {
 		return c, err
 	}))
 	w.settle()
-	if told := w.told(of(Trouble, xr("a").Key())); len(told) != 1 || told[0].Message != "careful" {
+	if told := w.told(of(Problem, xr("a").Key())); len(told) != 1 || told[0].Message != "careful" {
 		t.Errorf("told %+v", told)
 	}
 }
@@ -301,7 +301,7 @@ func TestOpenDataClearsWhatIsLeft(t *testing.T) {
 }
 
 // changing runs a workload whose template has different arguments in each generation.
-func changing(t *testing.T, build func(generation int) Object) (w *world, next func()) {
+func changing(t *testing.T, build func(generation int) Object) (w *harness, next func()) {
 	t.Helper()
 	var generation atomic.Int32
 	w = run(t, composerFunc(func(_ Object, observed map[string]Object, _ map[string][]Object) (Composed, error) {
@@ -561,7 +561,7 @@ func TestManagedIsUpdatedAndFailuresAreTold(t *testing.T) {
 	k := managedOf("s", "", nil).Key()
 	waittest.Until(t, "it is created", func() bool { return len(things.did()) == 1 })
 	things.set(func() { things.fails = fault.Errorf(fault.Transient, "cannot reach it") })
-	w.await("trouble", func(e Event) bool { return e.Type == Trouble && e.Message == "cannot reach it" })
+	w.await("trouble", func(e Event) bool { return e.Type == Problem && e.Message == "cannot reach it" })
 	if got := condition(w.object(k), Synced); got.Status != False || got.Message != "cannot reach it" {
 		t.Errorf("Synced = %+v", got)
 	}
@@ -578,7 +578,7 @@ func TestManagedIsUpdatedAndFailuresAreTold(t *testing.T) {
 	value.Store("2")
 	w.look(func() { w.dirty[xr("a").Key()] = true })
 	waittest.Until(t, "it is updated", func() bool { return cmp.Equal(things.did(), []string{"create s", "update s"}) })
-	if n := len(w.told(func(e Event) bool { return e.Type == Trouble })); n != 1 {
+	if n := len(w.told(func(e Event) bool { return e.Type == Problem })); n != 1 {
 		t.Errorf("the same trouble is told %d times", n)
 	}
 	if err := w.stop(); err != nil {
@@ -664,7 +664,7 @@ func TestCompositionThatNeverSettles(t *testing.T) {
 		n++
 		return Composed{Status: map[string]any{"n": n}}, nil
 	}))
-	told := w.await("trouble", of(Trouble, xr("a").Key()))
+	told := w.await("trouble", of(Problem, xr("a").Key()))
 	if !strings.Contains(told.Message, "cannot settle") {
 		t.Errorf("message = %q", told.Message)
 	}
@@ -898,7 +898,7 @@ func TestPodWaitsForSecret(t *testing.T) {
 	waittest.Until(t, "the reason is told", func() bool {
 		return condition(w.object(d.Key()), "Available").Message == `there is no Secret "conn" yet`
 	})
-	w.await("trouble", of(Trouble, d.Key()))
+	w.await("trouble", of(Problem, d.Key()))
 	things.set(func() { things.fails = nil })
 	if r := w.settle(); !r.Ready {
 		t.Errorf("root = %+v", r)

@@ -17,15 +17,15 @@ import (
 const (
 	// callLimit limits one reconciliation of a managed resource.
 	callLimit = time.Minute
-	// relaxed multiplies the poll interval of ready resources, because they may
+	// readyFactor multiplies the poll interval of ready resources, because they may
 	// be on shared servers.
-	relaxed = 60
-	// patient multiplies the poll interval of resources that cannot be observed
+	readyFactor = 60
+	// failingFactor multiplies the poll interval of resources that cannot be observed
 	// or do not change.
-	patient = 10
+	failingFactor = 10
 
 	connectionRole = "connection"
-	madeRole       = "made " // prefix of the roles of objects that it creates
+	createdRole    = "made " // prefix of the roles of objects that it creates
 )
 
 // A managedUnit reconciles one managed resource. Its goroutine polls the external
@@ -35,36 +35,36 @@ type managedUnit struct {
 	e *entry
 
 	obj      atomic.Pointer[Object] // with the last known status
-	look     chan struct{}          // has room for one request to reconcile now
+	requests chan struct{}          // has room for one request to reconcile now
 	removing atomic.Bool            // delete the external resource at the end
 
-	follow   follow             // the watch
-	watching context.CancelFunc // stops reconciling
-	living   context.CancelFunc // also stops deleting
-	over     bool
-	done     []func()
+	watch           specWatch          // the watch
+	stopReconciling context.CancelFunc // stops reconciling
+	stopDeleting    context.CancelFunc // also stops deleting
+	over            bool
+	done            []func()
 }
 
 func newManagedUnit(l *Local, e *entry) *managedUnit {
-	return &managedUnit{l: l, e: e, look: make(chan struct{}, 1)}
+	return &managedUnit{l: l, e: e, requests: make(chan struct{}, 1)}
 }
 
 func (m *managedUnit) apply() {
 	obj := m.e.obj
 	m.obj.Store(&obj)
-	if m.watching != nil {
-		m.follow.begin(m)
-		m.lookNow()
+	if m.stopReconciling != nil {
+		m.watch.begin(m)
+		m.reconcileNow()
 		return
 	}
-	life, living := context.WithCancel(m.l.ctx)
-	watch, watching := context.WithCancel(life)
-	m.living, m.watching = living, watching
-	m.follow.ctx = watch
-	m.follow.begin(m)
+	life, stopDeleting := context.WithCancel(m.l.ctx)
+	watch, stopReconciling := context.WithCancel(life)
+	m.stopDeleting, m.stopReconciling = stopDeleting, stopReconciling
+	m.watch.ctx = watch
+	m.watch.begin(m)
 	m.l.runners.Go(func() {
-		defer living()
-		m.watch(watch)
+		defer stopDeleting()
+		m.reconcileLoop(watch)
 		if m.removing.Load() && allows(*m.obj.Load(), "Delete") {
 			m.delete(life)
 		}
@@ -75,26 +75,26 @@ func (m *managedUnit) apply() {
 	})
 }
 
-// lookNow requests a reconciliation without waiting for the next poll.
-func (m *managedUnit) lookNow() {
+// reconcileNow requests a reconciliation without waiting for the next poll.
+func (m *managedUnit) reconcileNow() {
 	select {
-	case m.look <- struct{}{}:
+	case m.requests <- struct{}{}:
 	default: // already requested
 	}
 }
 
-// lookAgain reconciles all managed resources, because a Job may have changed one
+// reconcileAll reconciles all managed resources, because a Job may have changed one
 // of them.
-func (l *Local) lookAgain() {
+func (l *Local) reconcileAll() {
 	for _, key := range l.order {
 		if m, ok := l.table[key].unit.(*managedUnit); ok {
-			m.lookNow()
+			m.reconcileNow()
 		}
 	}
 }
 
-// watch reconciles until ctx ends.
-func (m *managedUnit) watch(ctx context.Context) {
+// reconcileLoop reconciles until ctx ends.
+func (m *managedUnit) reconcileLoop(ctx context.Context) {
 	poll := m.l.cfg.Poll
 	wait := poll
 	var last Observation
@@ -106,9 +106,9 @@ func (m *managedUnit) watch(ctx context.Context) {
 		m.l.post(func() { m.report(obs, err) })
 		switch {
 		case err == nil && obs.Ready:
-			wait = relaxed * poll
+			wait = readyFactor * poll
 		case err != nil, reflect.DeepEqual(obs, last):
-			wait = min(2*wait, patient*poll)
+			wait = min(2*wait, failingFactor*poll)
 		default:
 			wait = poll
 		}
@@ -116,7 +116,7 @@ func (m *managedUnit) watch(ctx context.Context) {
 		next := time.NewTimer(wait)
 		select {
 		case <-next.C:
-		case <-m.look:
+		case <-m.requests:
 			wait = poll
 		case <-ctx.Done():
 		}
@@ -159,14 +159,14 @@ func allows(obj Object, action string) bool {
 
 // delete deletes the external resource, and retries until it succeeds or ctx ends.
 func (m *managedUnit) delete(ctx context.Context) {
-	for wait := m.l.cfg.Poll; ctx.Err() == nil; wait = min(2*wait, patient*m.l.cfg.Poll) {
+	for wait := m.l.cfg.Poll; ctx.Err() == nil; wait = min(2*wait, failingFactor*m.l.cfg.Poll) {
 		call, cancel := context.WithTimeout(ctx, callLimit)
 		err := m.l.cfg.Managed.Delete(call, *m.obj.Load())
 		cancel()
 		if err == nil {
 			return
 		}
-		m.l.post(func() { m.l.trouble(m.e.key, fmt.Errorf("cannot delete %s: %w", m.e.key, err)) })
+		m.l.post(func() { m.l.reportProblem(m.e.key, fmt.Errorf("cannot delete %s: %w", m.e.key, err)) })
 		retry := time.NewTimer(wait)
 		select {
 		case <-retry.C:
@@ -182,7 +182,7 @@ func (m *managedUnit) report(obs Observation, err error) {
 		return
 	}
 	if err == nil {
-		err = errors.Join(m.connect(obs.Connection), m.make(obs.Objects))
+		err = errors.Join(m.connect(obs.Connection), m.applyObjects(obs.Objects))
 	}
 	m.e.blocked = ""
 	if fault.Is(err, fault.Unsupported) {
@@ -211,12 +211,12 @@ func (m *managedUnit) report(obs Observation, err error) {
 	case !obs.Ready:
 		ready = Condition{Type: Ready, Status: False, Reason: "Unavailable", Message: obs.Message}
 	}
-	status["conditions"] = stamp([]Condition{ready, synced}, old["conditions"])
+	status["conditions"] = withTransitionTimes([]Condition{ready, synced}, old["conditions"])
 	m.l.setStatus(m.e, status)
 	obj := m.e.obj
 	m.obj.Store(&obj)
 	m.l.setReady(m.e, ready.Status == True, ready.Message)
-	m.l.troubled(m.e, err)
+	m.l.reportProblemOnce(m.e, err)
 	m.tellProgress()
 }
 
@@ -233,8 +233,8 @@ func (m *managedUnit) connect(connection map[string][]byte) error {
 	return m.l.apply(secret, m.e.key, connectionRole)
 }
 
-// make creates the wanted objects, and removes others.
-func (m *managedUnit) make(objects []Object) error {
+// applyObjects creates the wanted objects, and removes others.
+func (m *managedUnit) applyObjects(objects []Object) error {
 	var errs []error
 	wanted := map[string]bool{}
 	for _, o := range objects {
@@ -242,12 +242,12 @@ func (m *managedUnit) make(objects []Object) error {
 		if err != nil {
 			return err
 		}
-		role := madeRole + obj.Key().String()
+		role := createdRole + obj.Key().String()
 		wanted[role] = true
 		errs = append(errs, m.l.apply(obj, m.e.key, role))
 	}
 	for _, role := range sortedKeys(m.e.children) {
-		if strings.HasPrefix(role, madeRole) && !wanted[role] {
+		if strings.HasPrefix(role, createdRole) && !wanted[role] {
 			m.l.remove(m.e.children[role])
 		}
 	}
@@ -260,16 +260,16 @@ func (m *managedUnit) tellProgress() {
 		return
 	}
 	m.e.progress = report
-	m.l.tell(Event{Type: ProgressMade, Object: m.e.key, Progress: report})
+	m.l.emit(Event{Type: ProgressMade, Object: m.e.key, Progress: report})
 }
 
-func (m *managedUnit) stop(g goodbye, done func()) {
+func (m *managedUnit) stop(reason stopReason, done func()) {
 	m.done = append(m.done, done)
-	if g == removed {
+	if reason == onRemoval {
 		m.removing.Store(true)
-		m.watching()
+		m.stopReconciling()
 	} else {
-		m.living()
+		m.stopDeleting()
 	}
 	m.finish()
 }

@@ -36,17 +36,17 @@ func (o *outcome) set(roots []Root) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.roots, o.known = roots, true
-	o.tell()
+	o.notify()
 }
 
 func (o *outcome) end(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.over, o.err = true, err
-	o.tell()
+	o.notify()
 }
 
-func (o *outcome) tell() {
+func (o *outcome) notify() {
 	close(o.news)
 	o.news = make(chan struct{})
 }
@@ -85,8 +85,8 @@ func (o *outcome) look() ([]Root, <-chan struct{}, error) {
 	return slices.Clone(o.roots), nil, nil
 }
 
-// publish updates the outcome with the state of the roots.
-func (l *Local) publish() {
+// publishOutcome updates the outcome with the state of the roots.
+func (l *Local) publishOutcome() {
 	var roots []Root
 	for _, key := range l.roots {
 		switch classOf(key) {

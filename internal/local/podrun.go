@@ -78,13 +78,13 @@ type podWatcher struct {
 
 func (w podWatcher) Started(container string, pid int) {
 	w.l.post(func() {
-		w.l.tell(Event{Type: ProcessStarted, Object: w.owner, Pod: w.pod, Container: container, PID: pid})
+		w.l.emit(Event{Type: ProcessStarted, Object: w.owner, Pod: w.pod, Container: container, PID: pid})
 	})
 }
 
 func (w podWatcher) Ended(container string, end pod.End, again time.Duration) {
 	w.l.post(func() {
-		w.l.tell(Event{Type: ProcessEnded, Object: w.owner, Pod: w.pod, Container: container, Message: end.How, RestartIn: again})
+		w.l.emit(Event{Type: ProcessEnded, Object: w.owner, Pod: w.pod, Container: container, Message: end.How, RestartIn: again})
 	})
 }
 

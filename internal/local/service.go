@@ -80,7 +80,7 @@ func (s *service) listen(port int, first bool) error {
 	s.open[port] = p
 	s.l.runners.Go(func() { p.Serve(s.l.ctx) })
 	endpoint := Endpoint{Service: s.e.key, Port: port, Address: p.Address()}
-	s.l.tell(Event{Type: Listening, Object: s.e.key, Endpoint: endpoint})
+	s.l.emit(Event{Type: Listening, Object: s.e.key, Endpoint: endpoint})
 	return nil
 }
 
@@ -138,7 +138,7 @@ func selects(selector, labels map[string]string) bool {
 	return true
 }
 
-func (s *service) stop(_ goodbye, done func()) {
+func (s *service) stop(_ stopReason, done func()) {
 	for _, p := range s.open {
 		p.Close()
 	}

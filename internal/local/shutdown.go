@@ -5,17 +5,17 @@ package local
 // others.
 func (l *Local) shutdown() {
 	l.ending = true
-	l.tell(Event{Type: Stopping})
+	l.emit(Event{Type: Stopping})
 	for _, wave := range l.waves() {
 		pending := len(wave)
 		for _, u := range wave {
-			u.stop(ended, func() { pending-- })
+			u.stop(onShutdown, func() { pending-- })
 		}
 		for pending > 0 {
 			(<-l.inbox)()
 		}
 	}
-	l.tell(Event{Type: Stopped})
+	l.emit(Event{Type: Stopped})
 }
 
 func (l *Local) waves() [3][]unit {

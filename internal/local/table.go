@@ -21,11 +21,11 @@ type entry struct {
 
 	composite compositeState
 
-	told     bool // whether its readiness has been reported
-	ready    bool
-	blocked  string // why it can never become ready on this machine
-	trouble  string // the last reported error
-	progress any    // the last reported progress
+	readyEmitted bool // whether its readiness has been reported
+	ready        bool
+	blocked      string // why it can never become ready on this machine
+	lastProblem  string // the last reported error
+	progress     any    // the last reported progress
 }
 
 // A unit runs one object. The goroutine of Run calls its methods, which do not
@@ -33,17 +33,17 @@ type entry struct {
 type unit interface {
 	// apply handles a new or changed object.
 	apply()
-	// stop stops the unit. It may be called again with the same or a stronger
-	// goodbye, and posts or calls every done when nothing runs.
-	stop(g goodbye, done func())
+	// stop ends what runs. It may be called again, with the same or a further
+	// reaching reason, and posts or calls every done once nothing runs.
+	stop(reason stopReason, done func())
 }
 
-// A goodbye is the reason for stopping a unit.
-type goodbye int
+// A stopReason is the reason for stopping a unit.
+type stopReason int
 
 const (
-	ended   goodbye = iota // everything stops; external resources stay
-	removed                // the object is removed, with its external resources
+	onShutdown stopReason = iota // everything stops; external resources stay
+	onRemoval                    // the object is removed, with its external resources
 )
 
 // apply adds an object, or replaces the one with its key.
@@ -78,7 +78,7 @@ func (l *Local) apply(desired Object, owner Key, role string) error {
 		obj["status"] = status
 	}
 	e.obj = obj
-	return l.follow(e)
+	return l.onChange(e)
 }
 
 func (l *Local) add(desired Object, owner Key, role string) error {
@@ -95,7 +95,7 @@ func (l *Local) add(desired Object, owner Key, role string) error {
 	if o := l.table[owner]; o != nil {
 		o.children[role] = e.key
 	}
-	l.tell(Event{Type: Added, Object: e.key})
+	l.emit(Event{Type: Added, Object: e.key})
 	switch classOf(e.key) {
 	case managedClass:
 		e.unit = newManagedUnit(l, e)
@@ -106,13 +106,13 @@ func (l *Local) add(desired Object, owner Key, role string) error {
 	case serviceClass:
 		e.unit = &service{l: l, e: e}
 	case foreignClass:
-		l.tell(Event{Type: NotRunHere, Object: e.key, Message: "koldun up does not run the kind " + e.key.Kind})
+		l.emit(Event{Type: NotRunHere, Object: e.key, Message: "koldun up does not run the kind " + e.key.Kind})
 	}
-	return l.follow(e)
+	return l.onChange(e)
 }
 
 // follow handles a new or changed object.
-func (l *Local) follow(e *entry) error {
+func (l *Local) onChange(e *entry) error {
 	switch classOf(e.key) {
 	case compositeClass:
 		l.dirty[e.key] = true
@@ -122,19 +122,19 @@ func (l *Local) follow(e *entry) error {
 			return fmt.Errorf("cannot use %s: %w", e.key, err)
 		}
 		l.secrets.set(e.obj, data)
-		l.wakeWaiting()
-		l.lookAgain()
+		l.retryWaiting()
+		l.reconcileAll()
 	}
 	if e.unit != nil {
 		e.unit.apply()
 	}
-	l.changed(e)
+	l.markDependents(e)
 	return nil
 }
 
-// changed marks everything that depends on e as dirty.
-func (l *Local) changed(e *entry) {
-	l.noteComposite(e)
+// markDependents marks everything that depends on e as dirty.
+func (l *Local) markDependents(e *entry) {
+	l.updateComposites(e)
 	if l.table[e.owner] != nil && classOf(e.owner) == compositeClass {
 		l.dirty[e.owner] = true
 	}
@@ -149,7 +149,7 @@ func (l *Local) changed(e *entry) {
 func (l *Local) setStatus(e *entry, status map[string]any) bool {
 	s, err := normal(status)
 	if err != nil {
-		l.trouble(e.key, fmt.Errorf("cannot take status of %s: %w", e.key, err))
+		l.reportProblem(e.key, fmt.Errorf("cannot take status of %s: %w", e.key, err))
 		return false
 	}
 	if old, _ := fields(e.obj["status"]); len(old)+len(s) == 0 || reflect.DeepEqual(old, map[string]any(s)) {
@@ -161,21 +161,21 @@ func (l *Local) setStatus(e *entry, status map[string]any) bool {
 	}
 	obj["status"] = map[string]any(s)
 	e.obj = obj
-	l.changed(e)
+	l.markDependents(e)
 	return true
 }
 
 // setReady sets the readiness of an object, and reports changes.
 func (l *Local) setReady(e *entry, ready bool, message string) {
-	if e.told && e.ready == ready || !e.told && !ready || l.ending {
+	if e.readyEmitted && e.ready == ready || !e.readyEmitted && !ready || l.ending {
 		return
 	}
-	e.told, e.ready = true, ready
+	e.readyEmitted, e.ready = true, ready
 	event := Event{Type: BecameUnready, Object: e.key, Message: message}
 	if ready {
 		event.Type = BecameReady
 	}
-	l.tell(event)
+	l.emit(event)
 }
 
 // remove removes an object after everything that it owns.
@@ -200,22 +200,22 @@ func (l *Local) finishRemoval(e *entry) {
 		l.forget(e)
 		return
 	}
-	e.unit.stop(removed, func() { l.forget(e) })
+	e.unit.stop(onRemoval, func() { l.forget(e) })
 }
 
 func (l *Local) forget(e *entry) {
 	if l.table[e.key] != e {
 		return
 	}
-	l.tell(Event{Type: Removed, Object: e.key})
+	l.emit(Event{Type: Removed, Object: e.key})
 	delete(l.table, e.key)
 	delete(l.dirty, e.key)
 	l.order = slices.DeleteFunc(l.order, func(k Key) bool { return k == e.key })
 	if classOf(e.key) == secretClass {
 		l.secrets.remove(e.key)
-		l.lookAgain()
+		l.reconcileAll()
 	}
-	l.changed(e)
+	l.markDependents(e)
 	owner := l.table[e.owner]
 	if owner == nil {
 		return
@@ -226,11 +226,11 @@ func (l *Local) forget(e *entry) {
 	}
 }
 
-// wakeWaiting retries units that wait for a Secret.
-func (l *Local) wakeWaiting() {
+// retryWaiting retries units that wait for a Secret.
+func (l *Local) retryWaiting() {
 	for _, key := range l.order {
-		if w, ok := l.table[key].unit.(interface{ wake() }); ok {
-			w.wake()
+		if w, ok := l.table[key].unit.(interface{ retry() }); ok {
+			w.retry()
 		}
 	}
 }

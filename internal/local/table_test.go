@@ -83,7 +83,7 @@ func TestDeletionIsTriedAgain(t *testing.T) {
 	gone.Store(true)
 	w.look(func() { w.dirty[xr("a").Key()] = true })
 	w.awaitNth(2, "trouble twice", func(e Event) bool {
-		return e.Type == Trouble && e.Message == "cannot delete Stream default/s: busy"
+		return e.Type == Problem && e.Message == "cannot delete Stream default/s: busy"
 	})
 	things.set(func() { things.keeps = nil })
 	w.await("removal", of(Removed, managedOf("s", "", nil).Key()))
@@ -101,7 +101,7 @@ func TestDeletionDoesNotHoldUpTheEnd(t *testing.T) {
 	w.settle()
 	gone.Store(true)
 	w.look(func() { w.dirty[xr("a").Key()] = true })
-	w.await("trouble", func(e Event) bool { return e.Type == Trouble })
+	w.await("trouble", func(e Event) bool { return e.Type == Problem })
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
@@ -114,7 +114,7 @@ func TestJobWaitsForSecret(t *testing.T) {
 	things := &fakeManaged{fails: fault.Errorf(fault.Transient, "not yet")}
 	s := managedOf("s", "1", map[string]any{"writeConnectionSecretToRef": map[string]any{"name": "conn"}})
 	w := run(t, compose(j, s), func(c *Config) { c.Managed = things })
-	told := w.await("trouble", of(Trouble, j.Key()))
+	told := w.await("trouble", of(Problem, j.Key()))
 	if told.Message != `there is no Secret "conn" yet` {
 		t.Errorf("told %q", told.Message)
 	}

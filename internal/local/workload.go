@@ -59,11 +59,11 @@ func (w *workload) apply() {
 // refuse gives up until the template changes.
 func (w *workload) refuse(err error) {
 	w.e.blocked = err.Error()
-	w.l.tell(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
+	w.l.emit(Event{Type: NotRunHere, Object: w.e.key, Message: err.Error()})
 }
 
-// wake retries pods that wait for a Secret.
-func (w *workload) wake() {
+// retry retries pods that wait for a Secret.
+func (w *workload) retry() {
 	if w.waiting != "" {
 		w.sync()
 	}
@@ -142,10 +142,10 @@ func (w *workload) start(name string) {
 	plan, err := w.l.plan(w.e.key, name, spec)
 	if fault.Is(err, fault.NotFound) {
 		w.waiting = err.Error()
-		w.l.troubled(w.e, err)
+		w.l.reportProblemOnce(w.e, err)
 		return
 	}
-	w.l.troubled(w.e, nil)
+	w.l.reportProblemOnce(w.e, nil)
 	if err != nil {
 		w.refuse(err)
 		return
@@ -199,7 +199,7 @@ func (w *workload) report() {
 		"updatedReplicas":    updated,
 		"readyReplicas":      ready,
 		"availableReplicas":  ready,
-		"conditions":         stamp([]Condition{available}, status["conditions"]),
+		"conditions":         withTransitionTimes([]Condition{available}, status["conditions"]),
 	})
 	w.l.setReady(w.e, all, fmt.Sprintf("%d/%d", ready, w.replicas())+suffix(why))
 	w.l.refreshServices(w.e.key.Namespace)
@@ -212,7 +212,7 @@ func suffix(why string) string {
 	return ", " + why
 }
 
-func (w *workload) stop(_ goodbye, done func()) {
+func (w *workload) stop(_ stopReason, done func()) {
 	w.stopped = true
 	w.done = append(w.done, done)
 	w.sync()

@@ -64,7 +64,7 @@ func (t *Terminal) lines(e local.Event) []string {
 	case local.NotRunHere:
 		o.notRun = true
 		return t.line(e, t.note, dim, t.name(o)+" is not run here: "+e.Message)
-	case local.Trouble:
+	case local.Problem:
 		return t.line(e, t.bad, yellow, t.name(o)+": "+e.Message)
 	}
 	return nil

@@ -10,14 +10,14 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver"
 )
 
-// rotation is how long a server bears that NATS refuses its credentials. Then it
-// ends: they came as environment variables, and its container gets what the
-// Secret holds by now when it is started again.
+// rotation is the time that a server waits while NATS refuses its credentials. Then
+// it exits: the credentials are environment variables, and a restarted container
+// gets those that the Secret holds by then.
 const rotation = time.Minute
 
-// connectAlive is connectBus for a server whose health is on listen: until NATS
-// is reached it says there that it lives and is not ready. If it did not, it
-// would be ended again and again, and wait out a back-off when NATS comes back.
+// connectAlive is connectBus for a server whose health is on listen: until it
+// reaches NATS, it reports there that it is alive and not ready. Without that,
+// probes would restart it, and it would be in back-off when NATS comes back.
 func connectAlive(ctx context.Context, name, listen string, log *slog.Logger) (*bus.Bus, error) {
 	cfg, err := busConfig(name, log)
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 // maxEvent bounds one event of an answer, in bytes.
 const maxEvent = 1 << 20
 
-// ask sends one question and streams the answer to w as it comes. The API token
-// may be empty.
+// ask sends one question and streams the answer to w. The API token may be empty.
 func ask(ctx context.Context, baseURL, token, model, question string, w io.Writer) error {
 	body, err := json.Marshal(map[string]any{
 		"model":    model,
@@ -50,7 +49,7 @@ func ask(ctx context.Context, baseURL, token, model, question string, w io.Write
 	return nil
 }
 
-// copyAnswer writes the text of the chunks to w until the stream ends as it should.
+// copyAnswer writes the text of the chunks to w until the end of the stream.
 func copyAnswer(r io.Reader, w io.Writer) error {
 	events := openai.NewDecoder(r, maxEvent)
 	for {

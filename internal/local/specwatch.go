@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// A follow is the watch of one managed resource, if its Managed has one.
-type follow struct {
+// A specWatch is the watch of one managed resource, if its Managed has one.
+type specWatch struct {
 	ctx  context.Context //nolint:containedctx // of the unit; each watch is one below it
 	spec any             // the watched spec
 	end  context.CancelFunc
@@ -15,7 +15,7 @@ type follow struct {
 }
 
 // begin starts the watch, and restarts it if the spec has changed.
-func (f *follow) begin(m *managedUnit) {
+func (f *specWatch) begin(m *managedUnit) {
 	w, ok := m.l.cfg.Managed.(Watcher)
 	if !ok {
 		return
@@ -36,8 +36,8 @@ func (f *follow) begin(m *managedUnit) {
 		if before != nil {
 			<-before // an object has at most one watch
 		}
-		if err := w.Watch(ctx, obj, m.lookNow); err != nil {
-			m.l.post(func() { m.l.trouble(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
+		if err := w.Watch(ctx, obj, m.reconcileNow); err != nil {
+			m.l.post(func() { m.l.reportProblem(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
 		}
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/gorizond/koldun/internal/local"
 )
 
-// introduce asks a claim that can be asked a question, and says how to go on.
-func (m *machine) introduce(ctx context.Context, l *local.Local, r local.Root) error {
+// present asks a served claim the question, and prints how to use its endpoint.
+func (m *upRun) present(ctx context.Context, l *local.Local, r local.Root) error {
 	var claim struct {
 		Spec struct {
 			Expose  anonymity `json:"expose"`
@@ -58,7 +58,7 @@ type anonymity struct {
 	AllowAnonymous bool `json:"allowAnonymous"`
 }
 
-// anyToken finds a Secret whose token can be used.
+// anyToken returns a Secret with a valid token.
 func anyToken(secrets []local.Secret) (name string, value []byte) {
 	slices.SortFunc(secrets, func(a, b local.Secret) int { return cmp.Compare(a.Name, b.Name) })
 	for _, s := range secrets {
@@ -73,11 +73,11 @@ func anyToken(secrets []local.Secret) (name string, value []byte) {
 const needsToken = `
   Endpoint  %s
 
-  It wants an API token, and there is none: add a Secret with the label %s: "true"
-  and the token in its key "token" to the claims, and send this process SIGHUP.
+  It requires an API token, but the claims have none: add a Secret with the label
+  %s: "true" and the token in its key "token", and send this process SIGHUP.
 `
 
-// header is what curl needs; the token itself is not shown.
+// header returns the header for curl. It does not show the token itself.
 func header(secret string) string {
 	if secret == "" {
 		return ""
@@ -85,10 +85,10 @@ func header(secret string) string {
 	return ` -H "Authorization: Bearer $TOKEN"   # the key "token" of Secret ` + strconv.Quote(secret)
 }
 
-// questionTimeout bounds the one question that koldun up asks.
+// questionTimeout bounds the question that koldun up asks.
 const questionTimeout = 5 * time.Minute
 
-func (m *machine) question(ctx context.Context, url, token, model string) error {
+func (m *upRun) question(ctx context.Context, url, token, model string) error {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
 	defer m.screen.Hold()()
@@ -102,8 +102,8 @@ func (m *machine) question(ctx context.Context, url, token, model string) error 
 	return err
 }
 
-// say writes without being interrupted by what happens meanwhile.
-func (m *machine) say(text string) {
+// say writes text; events wait until it is written.
+func (m *upRun) say(text string) {
 	defer m.screen.Hold()()
 	_, _ = io.WriteString(m.out, text)
 }
@@ -121,7 +121,7 @@ func usage(url, secret, model string) string {
   print(answer.choices[0].message.content)
 `, url, model, strconv.Quote(model))
 	if secret != "" {
-		text += fmt.Sprintf("\n  Both need the API token in the key \"token\" of Secret %q: as api_key, and as -H \"Authorization: Bearer $TOKEN\".\n", secret)
+		text += fmt.Sprintf("\n  Both need the API token in the key \"token\" of Secret %q, as api_key and as -H \"Authorization: Bearer $TOKEN\".\n", secret)
 	}
 	return text
 }

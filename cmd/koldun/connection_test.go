@@ -12,7 +12,7 @@ import (
 
 // koldun requests finds the koldun up that runs, by default that of the folder
 // it is started in.
-func TestRequestsFindTheRunningWorld(t *testing.T) {
+func TestRequestsFindTheRunningUp(t *testing.T) {
 	t.Setenv(names.EnvNATSURL, "")
 	dir := t.TempDir()
 	data := filepath.Join(dir, ".koldun")
@@ -29,7 +29,7 @@ func TestRequestsFindTheRunningWorld(t *testing.T) {
 	looks(12, dir, nil, []string{"list"}, "no koldun up runs in")
 
 	p := up(t, data)
-	p.expect(t, `Ctrl-C stops everything`) // the question was answered
+	p.expect(t, `Press Ctrl-C to stop`) // the question was answered
 	looks(0, dir, nil, []string{"list"}, "default/koldun-tiny")
 	looks(0, "", nil, []string{"--data", data, "list"}, "default/koldun-tiny")
 	looks(0, "", nil, []string{"list", "--data", data}, "default/koldun-tiny")
@@ -49,7 +49,7 @@ func TestRequestsFindTheRunningWorld(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the file with the password has mode %v, want 0600", info.Mode())
 	}
-	// A world that was killed leaves its file.
+	// A killed koldun up leaves its file.
 	left, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -111,7 +111,7 @@ func (f *fakeManaged) set(do func()) {
 }
 
 // A world is a running Local with its events.
-type world struct {
+type harness struct {
 	*Local
 	t      *testing.T
 	dir    string
@@ -123,7 +123,7 @@ type world struct {
 	news   chan struct{}
 }
 
-func (w *world) Observe(e Event) {
+func (w *harness) Observe(e Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, e)
@@ -134,9 +134,9 @@ func (w *world) Observe(e Event) {
 }
 
 // run runs one composite, named a, with the composer.
-func run(t *testing.T, c Composer, change ...func(*Config)) *world {
+func run(t *testing.T, c Composer, change ...func(*Config)) *harness {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), ended: make(chan error, 1), news: make(chan struct{}, 1)}
+	w := &harness{t: t, dir: t.TempDir(), ended: make(chan error, 1), news: make(chan struct{}, 1)}
 	data, err := OpenData(filepath.Join(w.dir, "data"))
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func run(t *testing.T, c Composer, change ...func(*Config)) *world {
 }
 
 // stop ends the run and returns its error.
-func (w *world) stop() error {
+func (w *harness) stop() error {
 	w.t.Helper()
 	w.cancel()
 	err := waittest.Receive(w.t, "Run ends", w.ended)
@@ -176,12 +176,12 @@ func (w *world) stop() error {
 }
 
 // await waits for an event.
-func (w *world) await(what string, is func(Event) bool) Event {
+func (w *harness) await(what string, is func(Event) bool) Event {
 	w.t.Helper()
 	return w.awaitNth(1, what, is)
 }
 
-func (w *world) awaitNth(n int, what string, is func(Event) bool) Event {
+func (w *harness) awaitNth(n int, what string, is func(Event) bool) Event {
 	w.t.Helper()
 	late := time.After(waittest.Patience)
 	for {
@@ -196,7 +196,7 @@ func (w *world) awaitNth(n int, what string, is func(Event) bool) Event {
 	}
 }
 
-func (w *world) told(is func(Event) bool) []Event {
+func (w *harness) told(is func(Event) bool) []Event {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var found []Event
@@ -208,7 +208,7 @@ func (w *world) told(is func(Event) bool) []Event {
 	return found
 }
 
-func (w *world) history() string {
+func (w *harness) history() string {
 	var b strings.Builder
 	for _, e := range w.told(func(Event) bool { return true }) {
 		fmt.Fprintf(&b, "%s %s %s %s %s\n", e.Type, e.Object, e.Pod, e.Message, e.Condition.Reason)
@@ -217,7 +217,7 @@ func (w *world) history() string {
 }
 
 // look runs f in the goroutine of Run.
-func (w *world) look(f func()) {
+func (w *harness) look(f func()) {
 	w.t.Helper()
 	waittest.Returns(w.t, "Run does what it is asked", func() {
 		done := make(chan struct{})
@@ -233,7 +233,7 @@ func (w *world) look(f func()) {
 }
 
 // object returns the current state of an object, or nil.
-func (w *world) object(k Key) (o Object) {
+func (w *harness) object(k Key) (o Object) {
 	w.look(func() {
 		if e := w.table[k]; e != nil {
 			o = e.obj
@@ -242,7 +242,7 @@ func (w *world) object(k Key) (o Object) {
 	return o
 }
 
-func (w *world) settle() Root {
+func (w *harness) settle() Root {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waittest.Patience)
 	defer cancel()

@@ -19,17 +19,17 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A fleet is a NATS server, real dispatchers and sidecars, and a client.
-type fleet struct {
+// A stack is a NATS server, real dispatchers and sidecars, and a client.
+type stack struct {
 	t   *testing.T
 	env []string
 	bus *bus.Bus
 }
 
-func newFleet(t *testing.T) *fleet {
+func newStack(t *testing.T) *stack {
 	t.Helper()
 	srv := natstest.Start(t)
-	f := &fleet{t: t, env: []string{
+	f := &stack{t: t, env: []string{
 		names.EnvNATSURL + "=" + srv.URL(), names.EnvNATSUser + "=" + natstest.User, names.EnvNATSPassword + "=" + natstest.Password,
 	}}
 	b, err := bus.Connect(f.ctx(), bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password, Name: "client"})
@@ -44,17 +44,17 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-func (f *fleet) ctx() context.Context {
+func (f *stack) ctx() context.Context {
 	return waittest.Context(f.t)
 }
 
-func (f *fleet) koldun(args ...string) *process { return startEnv(f.t, f.env, args...) }
+func (f *stack) koldun(args ...string) *process { return startEnv(f.t, f.env, args...) }
 
-func (f *fleet) dispatcher(identity string) *process {
+func (f *stack) dispatcher(identity string) *process {
 	return f.koldun("--log-level=debug", "dispatcher", "--listen=127.0.0.1:0", "--identity="+identity)
 }
 
-func (f *fleet) runner(name string, e *enginetest.Engine) *process {
+func (f *stack) runner(name string, e *enginetest.Engine) *process {
 	return f.koldun("llm", "--listen=127.0.0.1:0", "--engine="+e.URL, "--session=ns_model", "--runner="+name, "--model=ns/model")
 }
 
@@ -68,7 +68,7 @@ type asked struct {
 }
 
 // ask queues a request for an echo of text.
-func (f *fleet) ask(id, text string) *asked {
+func (f *stack) ask(id, text string) *asked {
 	f.t.Helper()
 	content, err := json.Marshal(text)
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *asked) begun(t *testing.T) {
 }
 
 // want checks the answer, and that the outcome agrees.
-func (f *fleet) want(a *asked, text string) queue.Outcome {
+func (f *stack) want(a *asked, text string) queue.Outcome {
 	f.t.Helper()
 	<-a.done
 	if a.text != text || a.last.Kind != queue.FrameEnd {
@@ -137,7 +137,7 @@ func (f *fleet) want(a *asked, text string) queue.Outcome {
 }
 
 // outcome waits for a terminal record.
-func (f *fleet) outcome(ref queue.Ref) (o queue.Outcome) {
+func (f *stack) outcome(ref queue.Ref) (o queue.Outcome) {
 	f.t.Helper()
 	f.eventually("an outcome of "+ref.ID, func() bool {
 		var err error
@@ -150,13 +150,13 @@ func (f *fleet) outcome(ref queue.Ref) (o queue.Outcome) {
 	return o
 }
 
-func (f *fleet) eventually(what string, ok func() bool) {
+func (f *stack) eventually(what string, ok func() bool) {
 	f.t.Helper()
 	waittest.Until(f.t, what, ok)
 }
 
 // settled waits until the queue is empty.
-func (f *fleet) settled() {
+func (f *stack) settled() {
 	f.t.Helper()
 	f.eventually("an empty queue", func() bool {
 		s, err := f.bus.JetStream().Stream(waittest.Attempt(f.t), names.RequestStream)

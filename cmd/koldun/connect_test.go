@@ -26,7 +26,7 @@ func TestServersLiveWithoutNATS(t *testing.T) {
 			t.Parallel()
 			addr := porttest.Address(t)
 			p := startEnv(t, []string{names.EnvNATSURL + "=nats://" + porttest.Address(t)}, append(args, addr)...)
-			f := &fleet{t: t}
+			f := &stack{t: t}
 			f.eventually("a process that lives", func() bool { return get(t, "http://"+addr+"/healthz") == "200 ok\n" })
 			f.eventually("the reason why it is not ready", func() bool {
 				got := get(t, "http://"+addr+"/readyz")

@@ -17,20 +17,21 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// worldFile is in the data folder of koldun up while that runs, and says how to
-// reach its NATS: lines of NAME=VALUE, with a password, so for its owner only.
-const worldFile = "nats.env"
+// connectionFile is in the data folder of a running koldun up and has the
+// connection to its NATS: lines of NAME=VALUE, with a password, so only its owner
+// can read it.
+const connectionFile = "nats.env"
 
-// worldTimeout bounds how long it may take to see whether a world runs.
-const worldTimeout = 2 * time.Second
+// probeTimeout bounds the check whether a koldun up runs.
+const probeTimeout = 2 * time.Second
 
-// writeWorld writes a worldFile, whole or not at all.
-func writeWorld(path string, env map[string][]byte) error {
+// writeConnection writes a connectionFile atomically.
+func writeConnection(path string, env map[string][]byte) error {
 	var text bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&text, "%s=%s\n", name, env[name])
 	}
-	// What a killed process has left may have other rights.
+	// The file of a killed process may have another mode.
 	unfinished := path + ".new"
 	if err := os.Remove(unfinished); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("cannot write connection: %w", err)
@@ -44,10 +45,10 @@ func writeWorld(path string, env map[string][]byte) error {
 	return nil
 }
 
-// readWorld is the connection to the koldun up that runs in a folder. Errors:
-// NotFound if none does.
-func readWorld(ctx context.Context, dir string) (bus.Config, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, worldFile))
+// readConnection returns the connection to the koldun up that runs in a folder.
+// Errors: NotFound if none does.
+func readConnection(ctx context.Context, dir string) (bus.Config, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, connectionFile))
 	if os.IsNotExist(err) {
 		return bus.Config{}, fault.Errorf(fault.NotFound, "no koldun up runs in %q", dir)
 	}
@@ -62,10 +63,10 @@ func readWorld(ctx context.Context, dir string) (bus.Config, error) {
 	cfg := bus.ConfigFromEnv(func(name string) string { return env[name] })
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Host == "" {
-		return bus.Config{}, fault.Errorf(fault.Corrupt, "cannot read connection from %q: there is no URL", filepath.Join(dir, worldFile))
+		return bus.Config{}, fault.Errorf(fault.Corrupt, "cannot read connection from %q: it has no URL", filepath.Join(dir, connectionFile))
 	}
-	// One that was killed leaves its file.
-	c, err := (&net.Dialer{Timeout: worldTimeout}).DialContext(ctx, "tcp", u.Host)
+	// A killed koldun up leaves its file.
+	c, err := (&net.Dialer{Timeout: probeTimeout}).DialContext(ctx, "tcp", u.Host)
 	if err != nil {
 		return bus.Config{}, fault.Errorf(fault.NotFound, "no koldun up runs in %q any more: %w", dir, err)
 	}
