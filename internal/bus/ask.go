@@ -16,8 +16,8 @@ const askTick = 250 * time.Millisecond
 // noResponders is the status of a server's answer when there is no subscriber.
 const noResponders = "503"
 
-// asks are the open requests of Ask. They share one subscription and have no
-// goroutine each, which would be most of the cost of a request.
+// asks holds the open requests of Ask. They share one subscription and need no
+// goroutine each, which would dominate the cost of a request.
 type asks struct {
 	mu      sync.Mutex // guards the fields below
 	sub     *nats.Subscription
@@ -33,9 +33,9 @@ type ask struct {
 }
 
 // AskMsg publishes a message and calls answered once, from another goroutine,
-// with the answer, or with nats.ErrNoResponders or, after within,
-// context.DeadlineExceeded. If AskMsg itself returns an error, answered is not
-// called. answered must not block for long.
+// with the answer, with nats.ErrNoResponders or, after the time within, with
+// context.DeadlineExceeded. If AskMsg returns an error, it does not call
+// answered. answered must not block for long.
 func (b *Bus) AskMsg(msg *nats.Msg, within time.Duration, answered func(msg *nats.Msg, err error)) error {
 	a := &b.asks
 	a.mu.Lock()
@@ -88,7 +88,7 @@ func (a *asks) hear(m *nats.Msg) {
 	}
 }
 
-// tick ends the requests whose time is over, and runs again while there are others.
+// tick ends expired requests, and runs again while there are others.
 func (a *asks) tick() {
 	now := time.Now()
 	var over []ask
@@ -109,10 +109,10 @@ func (a *asks) tick() {
 	}
 }
 
-// Ask is Call without waiting: it publishes data and calls answered once, from
-// another goroutine, within about the time given. If Ask itself returns an
-// error, the message was not sent and answered is not called. answered must not
-// block for long.
+// Ask is like Call without waiting: it publishes data and calls answered once,
+// from another goroutine, within about the given time. If Ask returns an error,
+// the message was not sent and answered is not called. answered must not block
+// for long.
 func Ask[A any](b *Bus, subject string, data []byte, within time.Duration, answered func(A, error)) error {
 	return b.AskMsg(&nats.Msg{Subject: subject, Data: data}, within, func(msg *nats.Msg, err error) {
 		var answer A

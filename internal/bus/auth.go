@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// auth is what a client needs to log in. Errors: Invalid. They never hold a
-// secret.
+// auth returns the options for the client's credentials. Errors: Invalid, without
+// secrets.
 func (c Config) auth() ([]nats.Option, error) {
 	var opts []nats.Option
 	if c.User != "" {
@@ -47,7 +47,8 @@ func (c Config) auth() ([]nats.Option, error) {
 	return append(opts, nats.Secure(secure)), nil
 }
 
-// tls is nil if nothing about TLS was said: the server decides then.
+// tls returns the TLS configuration, or nil if none is given: then the server
+// decides.
 func (c Config) tls() (*tls.Config, error) {
 	if c.CA == "" && c.Cert == "" && c.Key == "" {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A Bus is a connection to NATS that mends itself. Its methods may be called
-// from any goroutine.
+// A Bus is a connection to NATS that reconnects automatically. Its methods may be
+// called from any goroutine.
 type Bus struct {
 	nc       *nats.Conn
 	js       jetstream.JetStream
@@ -28,8 +28,8 @@ type Bus struct {
 	streams map[string]jetstream.Stream
 }
 
-// Close flushes what was published, for at most a second, and ends the
-// connection; subscriptions and watches end with it.
+// Close flushes published messages for at most a second, and closes the
+// connection with its subscriptions and watches.
 func (b *Bus) Close() {
 	if b.nc.IsConnected() {
 		_ = b.nc.FlushTimeout(closeFlush)
@@ -37,18 +37,18 @@ func (b *Bus) Close() {
 	b.nc.Close()
 }
 
-// Connected reports whether the connection stands at this moment.
+// Connected reports whether the connection is up.
 func (b *Bus) Connected() bool { return b.nc.IsConnected() }
 
-// Closed reports whether Close was called: nothing will restore the connection.
+// Closed reports whether Close was called.
 func (b *Bus) Closed() bool { return b.nc.IsClosed() }
 
-// Flush blocks until the server has seen all that was published before, or
-// flushTimeout passed.
+// Flush blocks until the server has received all earlier messages, or until
+// flushTimeout.
 func (b *Bus) Flush() error { return b.nc.FlushTimeout(flushTimeout) }
 
-// Conn returns the connection below, for what this package does not offer. It
-// belongs to the Bus: never close or drain it.
+// Conn returns the underlying connection. The Bus owns it: never close or drain
+// it.
 func (b *Bus) Conn() *nats.Conn { return b.nc }
 
 // JetStream returns the JetStream context of the connection.
@@ -57,10 +57,9 @@ func (b *Bus) JetStream() jetstream.JetStream { return b.js }
 // Logger returns the logger that the Bus was given.
 func (b *Bus) Logger() *slog.Logger { return b.log }
 
-// Reconnected returns a channel that is closed when the connection has been
-// restored after a loss. Messages to this process were lost meanwhile, so a
-// caller that waits for some must ask for them again. Each channel is closed
-// once.
+// Reconnected returns a channel that is closed when a lost connection is
+// restored. Messages to this process were lost in between, so callers must
+// request what they wait for again. Each channel is closed once.
 func (b *Bus) Reconnected() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// CompareStream reads a stream, nil if there is none, and tells whether
-// EnsureStream would leave it as it is.
+// CompareStream returns a stream, or nil if it does not exist, and reports
+// whether EnsureStream would leave it unchanged.
 func (b *Bus) CompareStream(ctx context.Context, spec StreamSpec) (have *jetstream.StreamInfo, same bool, err error) {
 	return b.compare(ctx, spec.config())
 }
 
-// CompareKV reads the stream below a bucket, nil if there is none, and tells
-// whether EnsureKV would leave it as it is.
+// CompareKV returns the stream of a bucket, or nil if it does not exist, and
+// reports whether EnsureKV would leave it unchanged.
 func (b *Bus) CompareKV(ctx context.Context, spec KVSpec) (have *jetstream.StreamInfo, same bool, err error) {
 	return b.compare(ctx, spec.config())
 }
@@ -37,8 +37,8 @@ func (b *Bus) compare(ctx context.Context, want jetstream.StreamConfig) (*jetstr
 	return info, reflect.DeepEqual(info.Config, replace(info.Config, want)), nil
 }
 
-// DeleteStream removes a stream with all its messages. The error is NotFound
-// if there is none.
+// DeleteStream deletes a stream with all its messages. The error is NotFound if
+// it does not exist.
 func (b *Bus) DeleteStream(ctx context.Context, name string) error {
 	if err := Kinded(b.js.DeleteStream(ctx, name)); err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot delete JetStream stream %q: %w", name, err)
@@ -46,8 +46,8 @@ func (b *Bus) DeleteStream(ctx context.Context, name string) error {
 	return nil
 }
 
-// DeleteKV removes a bucket with all its keys. The error is NotFound if there
-// is none.
+// DeleteKV deletes a bucket with all its keys. The error is NotFound if it does
+// not exist.
 func (b *Bus) DeleteKV(ctx context.Context, bucket string) error {
 	if err := Kinded(b.js.DeleteKeyValue(ctx, bucket)); err != nil {
 		return fault.Errorf(fault.KindOf(err), "cannot delete key-value bucket %q: %w", bucket, err)

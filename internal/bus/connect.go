@@ -20,9 +20,9 @@ import (
 	"github.com/gorizond/koldun/internal/rawconn"
 )
 
-// Config says how to reach NATS. Of User, Token, NKeySeed, Creds and CredsFile
-// at most one is needed. Keys and certificates are texts, never paths, except
-// for CredsFile.
+// A Config describes a connection to NATS. At most one of User, Token, NKeySeed,
+// Creds and CredsFile is needed. Keys and certificates are texts, never paths,
+// except for CredsFile.
 type Config struct {
 	URL       string // "nats://host:port", several separated by commas
 	User      string
@@ -30,12 +30,13 @@ type Config struct {
 	Token     string
 	NKeySeed  string // begins with "SU"
 	Creds     string // content of a NATS credentials file (JWT and seed)
-	CredsFile string // path of one, read again at each reconnect
-	CA        string // PEM, trusted in place of the system's authorities
+	CredsFile string // path of a credentials file, read at each reconnect
+	CA        string // PEM, trusted instead of the system's authorities
 	Cert, Key string // PEM, of this client
-	Name      string // of this client, for those who look at the server
-	// Patience is how long a server may refuse the credentials until it counts:
-	// they may be being rotated. Others than the server's own word always pass.
+	Name      string // name of this client in the server's monitoring
+	// Patience is how long the server may refuse the credentials before that is
+	// an error, because they may be in rotation. Other failures are retried
+	// forever.
 	Patience time.Duration
 	Logger   *slog.Logger
 }
@@ -44,23 +45,22 @@ const (
 	minBackoff  = 100 * time.Millisecond
 	maxBackoff  = 2 * time.Second
 	dialTimeout = 5 * time.Second
-	// hostTimeout bounds one address of a server: the next one may answer.
+	// hostTimeout limits one address of a server, because the next may answer.
 	hostTimeout  = 2 * time.Second
 	pingInterval = 10 * time.Second
 	closeFlush   = time.Second
 	flushTimeout = 5 * time.Second
-	// apiTimeout bounds each question to the server: with the connection its
-	// answer gets lost, too, and then no caller's patience helps.
+	// apiTimeout limits each request to the server, because its answer is lost
+	// with the connection.
 	apiTimeout   = 5 * time.Second
 	pendingBytes = 16 << 20 // held while reconnecting
 )
 
-// Connect blocks until the server answers with a JetStream of version 2.11 or
-// newer, trying for ever with growing pauses until ctx ends. From then on the
-// connection restores itself for ever. Errors: Invalid (URL), NotFound
-// (credentials file), Unsupported (server too old or without JetStream), Denied
-// (credentials refused for Config.Patience); when ctx ends, the kind of the
-// last cause.
+// Connect blocks until a server of version 2.11 or newer with JetStream answers.
+// It retries with growing pauses until ctx ends. Then the connection reconnects
+// automatically. Errors: Invalid (URL), NotFound (credentials file), Unsupported
+// (server too old or without JetStream), Denied (credentials refused for
+// Config.Patience); when ctx ends, the kind of the last cause.
 func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -165,10 +165,10 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// A dialer makes connections that cost little when single messages come.
+// A dialer opens connections with low cost per message.
 type dialer struct{}
 
-// Dial blocks until it is connected, for at most hostTimeout.
+// Dial connects, and blocks for at most hostTimeout.
 func (dialer) Dial(network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: hostTimeout}
 	c, err := d.Dial(network, address)
@@ -178,8 +178,8 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 	return rawconn.Wrap(c), nil
 }
 
-// checkServer makes sure that the server has what everything here builds on:
-// JetStream with a TTL per key and markers for expired keys (NATS 2.11).
+// checkServer checks that the server has JetStream with a TTL per key and markers
+// for expired keys (NATS 2.11).
 func checkServer(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) {
 	version := nc.ConnectedServerVersion()
 	if !atLeast211(version) {
@@ -200,8 +200,8 @@ func checkServer(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error
 	return js, nil
 }
 
-// atLeast211 reads the leading "major.minor" of a version. A version that is
-// not of that form (a development build) is let through.
+// atLeast211 reports whether a version "major.minor..." is at least 2.11. It
+// accepts versions of other forms, which are development builds.
 func atLeast211(version string) bool {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) < 2 {
@@ -215,7 +215,7 @@ func atLeast211(version string) bool {
 	return major > 2 || major == 2 && minor >= 11
 }
 
-// Address is the URL without credentials, for messages; "" if there is no such.
+// Address returns the URL without credentials, for messages, or "".
 func (c Config) Address() string {
 	shown, _ := redact(c.URL)
 	return shown
@@ -230,7 +230,7 @@ func redact(urls string) (string, error) {
 	for s := range strings.SplitSeq(urls, ",") {
 		u, err := url.Parse(strings.TrimSpace(s))
 		if err != nil || !isHost(u) {
-			// The text of err would repeat the URL, and a password in it.
+			// Omit err, whose text repeats the URL with its password.
 			return "", fault.Errorf(fault.Invalid, "cannot connect to NATS: URL %d is not of the form nats://host:port", len(shown)+1)
 		}
 		shown = append(shown, u.Scheme+"://"+u.Host)
@@ -238,7 +238,7 @@ func redact(urls string) (string, error) {
 	return strings.Join(shown, ","), nil
 }
 
-// isHost reports whether a URL names a host and a port that is a number, or none.
+// isHost reports whether a URL has a host and no or a numeric port.
 func isHost(u *url.URL) bool {
 	host := u.Hostname()
 	if host == "" {
@@ -252,7 +252,7 @@ func isHost(u *url.URL) bool {
 }
 
 // Backoff returns the pause after failed attempt n, counted from 0. It grows to
-// two seconds and has jitter, so that clients do not all try again at once.
+// two seconds and has jitter, so that clients do not retry at the same time.
 func Backoff(n int) time.Duration {
 	d := maxBackoff
 	if n < 5 {
@@ -261,8 +261,8 @@ func Backoff(n int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-// KindAtEnd returns the kind to report when ctx ended and err is the last error
-// before that.
+// KindAtEnd returns the kind of the error when ctx has ended and err is the last
+// error before.
 func KindAtEnd(ctx context.Context, err error) fault.Kind {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fault.Interrupted

@@ -13,10 +13,10 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Ensure makes the streams and buckets of names/bus.go where they are absent.
-// Those that exist keep the limits that somebody gave them, and are changed in
-// place only where Koldun could not work otherwise (subjects, discard
-// policy, TTLs per key). It may be called by many processes at once.
+// Ensure creates missing streams and buckets of package names. It keeps the limits
+// of existing ones, and changes them in place only where Koldun could not work
+// otherwise (subjects, discard policy, TTL per key). Many processes may call it
+// concurrently.
 func (b *Bus) Ensure(ctx context.Context) error {
 	for _, s := range Streams() {
 		if err := b.ensure(ctx, s.config(), adopt); err != nil {
@@ -31,20 +31,20 @@ func (b *Bus) Ensure(ctx context.Context) error {
 	return nil
 }
 
-// EnsureStream makes a stream, or changes one in place, to be as the spec says.
+// EnsureStream creates a stream, or updates it in place, to match the spec.
 func (b *Bus) EnsureStream(ctx context.Context, spec StreamSpec) error {
 	return b.ensure(ctx, spec.config(), replace)
 }
 
-// EnsureKV makes a bucket, or changes one in place, to be as the spec says.
+// EnsureKV creates a bucket, or updates it in place, to match the spec.
 func (b *Bus) EnsureKV(ctx context.Context, spec KVSpec) error {
 	return b.ensure(ctx, spec.config(), replace)
 }
 
-// A merge returns what an existing stream is to become.
+// A merge returns the new configuration of an existing stream.
 type merge func(have, want jetstream.StreamConfig) jetstream.StreamConfig
 
-// adopt changes only what we cannot do without.
+// adopt changes only required settings.
 func adopt(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	for _, s := range want.Subjects {
 		if !slices.Contains(have.Subjects, s) {
@@ -61,8 +61,8 @@ func adopt(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	return have
 }
 
-// replace changes all that the spec speaks of, and nothing else: a stream that
-// is taken over keeps its description and whether it answers directly.
+// replace changes all settings of the spec and no others: an adopted stream keeps
+// its description and its setting for direct reads.
 func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	out := have
 	if want.Description != "" {
@@ -81,10 +81,10 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	if want.Duplicates != 0 {
 		out.Duplicates = want.Duplicates
 	} else if out.MaxAge > 0 {
-		out.Duplicates = min(have.Duplicates, out.MaxAge) // or the server refuses it
+		out.Duplicates = min(have.Duplicates, out.MaxAge) // the server refuses a longer window
 	}
 	out.AllowRollup = have.AllowRollup || want.AllowRollup
-	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be taken back
+	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be disabled
 	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
 	if want.Replicas != 0 {
 		out.Replicas = want.Replicas
@@ -101,7 +101,7 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) 
 		if err == nil {
 			return nil
 		}
-		// Somebody was faster, or the cluster elects a leader: look again.
+		// Another process was faster, or the cluster elects a leader: read again.
 		again := fault.Is(err, fault.Transient) || fault.Is(err, fault.Conflict)
 		if !again || ctx.Err() != nil {
 			return fault.Errorf(fault.KindOf(err), "cannot make JetStream stream %q: %w", want.Name, err)
@@ -126,7 +126,7 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 			want.Replicas = 1
 		}
 		if want.MaxMsgsPerSubject == 0 {
-			want.MaxMsgsPerSubject = 1 // only a bucket leaves it open
+			want.MaxMsgsPerSubject = 1 // only buckets have no value here
 		}
 		if want.Name == names.RequestStream {
 			want.FirstSeq = FirstSequence(time.Now())
@@ -179,8 +179,8 @@ func (s StreamSpec) config() jetstream.StreamConfig {
 	}
 }
 
-// config is the stream below a bucket, as every NATS client lays it out.
-// The window for duplicates is left to the server.
+// config returns the stream of a bucket, as all NATS clients configure it. The
+// server chooses the window for duplicates.
 func (s KVSpec) config() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:                   "KV_" + s.Name,

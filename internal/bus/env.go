@@ -6,11 +6,11 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// pemBegin is how text begins that holds keys, certificates or credentials.
+// pemBegin is the prefix of keys, certificates and credentials.
 const pemBegin = "-----BEGIN"
 
 // ConfigFromEnv reads the variables that Env writes. getenv is os.Getenv or a
-// stand-in. The credentials may be a file's path or its content.
+// substitute. The credentials may be the path of a file or its content.
 func ConfigFromEnv(getenv func(string) string) Config {
 	c := Config{
 		URL:      getenv(names.EnvNATSURL),
@@ -31,8 +31,8 @@ func ConfigFromEnv(getenv func(string) string) Config {
 	return c
 }
 
-// Env is the connection as environment variables, without those that are
-// empty. It holds secrets.
+// Env returns the connection as environment variables, without empty ones. It
+// contains secrets.
 func (c Config) Env() map[string][]byte {
 	creds := c.Creds
 	if creds == "" {

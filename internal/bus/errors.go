@@ -10,20 +10,20 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// CodeStoreFailed is JetStream's error code for a message that a limit of the
-// stream refused; only the description says which.
+// CodeStoreFailed is JetStream's error code for a message over a limit of the
+// stream; only the description names the limit.
 const CodeStoreFailed jetstream.ErrorCode = 10077
 
-// codeStorage are JetStream's error codes for storage that is used up or that
-// a stream may not reserve (insufficient resources, account or server storage).
+// codeStorage are JetStream's error codes for exhausted storage or a refused
+// reservation (insufficient resources, account or server storage).
 var codeStorage = map[jetstream.ErrorCode]bool{10023: true, 10047: true, 10002: true, 10028: true}
 
-// codeInProcess is JetStream's error code for a message that an earlier try is
-// still storing.
+// codeInProcess is JetStream's error code for a message that an earlier attempt
+// is still storing.
 const codeInProcess jetstream.ErrorCode = 10158
 
-// Kinded gives an error of the NATS client its fault kind. Callers of Conn and
-// JetStream use it for the errors they get. Kinded(nil) is nil.
+// Kinded adds the fault kind to an error of the NATS client. Callers of Conn and
+// JetStream use it. Kinded(nil) is nil.
 func Kinded(err error) error {
 	if err == nil {
 		return nil
@@ -49,8 +49,8 @@ func Kinded(err error) error {
 	case errors.As(err, &api):
 		return fault.As(apiKind(api), err)
 	}
-	// What remains is a connection that is gone, a server that does not answer
-	// or a stream without a leader: all may pass.
+	// The rest are lost connections, unresponsive servers and streams without a
+	// leader, which are all transient.
 	return fault.As(fault.Transient, err)
 }
 

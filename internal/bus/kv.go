@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Each function below makes one try, of at most apiTimeout.
+// Each function below makes one attempt of at most apiTimeout.
 
 func kvPrefix(bucket string) string { return "$KV." + bucket + "." }
 
@@ -21,8 +21,8 @@ func (b *Bus) Put(ctx context.Context, bucket, key string, value any) (uint64, e
 	return b.write(ctx, bucket, key, value)
 }
 
-// PutTTL is Put for a key that expires after ttl (whole seconds, at least one)
-// unless it is written again.
+// PutTTL is like Put for a key that expires after ttl (whole seconds, at least
+// one) unless it is written again.
 func (b *Bus) PutTTL(ctx context.Context, bucket, key string, value any, ttl time.Duration) (uint64, error) {
 	return b.write(ctx, bucket, key, value, jetstream.WithMsgTTL(ttl))
 }
@@ -51,8 +51,8 @@ func (b *Bus) Create(ctx context.Context, bucket, key string, value any, ttl tim
 	return rev, nil
 }
 
-// Update replaces the value of revision, with a TTL if ttl is not 0. Errors:
-// Conflict if the key has changed since.
+// Update replaces the value of a revision, with a TTL if ttl is not 0. Errors:
+// Conflict if the key has changed.
 func (b *Bus) Update(ctx context.Context, bucket, key string, value any, revision uint64, ttl time.Duration) (uint64, error) {
 	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(revision)}
 	if ttl > 0 {
@@ -61,7 +61,7 @@ func (b *Bus) Update(ctx context.Context, bucket, key string, value any, revisio
 	return b.write(ctx, bucket, key, value, opts...)
 }
 
-// Get reads a value and its revision. Errors: NotFound if there is none.
+// Get reads a value and its revision. Errors: NotFound.
 func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, error) {
 	var value T
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
@@ -80,8 +80,8 @@ func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, err
 	return value, entry.Revision(), nil
 }
 
-// Delete removes a key; no key is no error. With a revision other than 0 it
-// removes only that one. Errors: Conflict if the key has changed since.
+// Delete deletes a key if it exists. With a revision other than 0 it deletes only
+// that revision. Errors: Conflict if the key has changed.
 func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
@@ -113,7 +113,7 @@ func (b *Bus) write(ctx context.Context, bucket, key string, value any, opts ...
 	return ack.Sequence, nil
 }
 
-// bucket returns the handle of a bucket, looked up once.
+// bucket returns the cached handle of a bucket.
 func (b *Bus) bucket(ctx context.Context, name string) (jetstream.KeyValue, error) {
 	b.mu.Lock()
 	kv := b.buckets[name]

@@ -10,8 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A Message writes and reads its own JSON. All other values are left to
-// encoding/json.
+// A Message encodes and decodes its own JSON. Other values use encoding/json.
 type Message interface {
 	EncodeMessage() ([]byte, error)
 	DecodeMessage(data []byte) error
@@ -24,7 +23,7 @@ func encode(v any) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// decode reads JSON into what v points to.
+// decode decodes JSON into the value that v points to.
 func decode(data []byte, v any) error {
 	if m, ok := v.(Message); ok {
 		return m.DecodeMessage(data)
@@ -32,9 +31,9 @@ func decode(data []byte, v any) error {
 	return json.Unmarshal(data, v)
 }
 
-// Send publishes v, or what it points to, as JSON, and does not wait for its
-// delivery. While the connection is being restored the message is buffered, up
-// to a bound. Messages of one Bus arrive in the order they were sent.
+// Send publishes v, or the value that v points to, as JSON, without waiting for
+// delivery. While the connection is lost it buffers messages up to a limit.
+// Messages of one Bus arrive in order.
 func (b *Bus) Send(subject string, v any) error {
 	data, err := encode(v)
 	if err != nil {
@@ -46,9 +45,10 @@ func (b *Bus) Send(subject string, v any) error {
 	return nil
 }
 
-// Call sends v, or what it points to, and waits for one answer. Errors: NotFound
-// if there is no subscriber, so the message was not delivered; Transient if no
-// answer came, so it may have been; Interrupted if ctx was cancelled.
+// Call sends v, or the value that v points to, and waits for one answer. Errors:
+// NotFound without a subscriber, so the message was not delivered; Transient
+// without an answer, so it may have been delivered; Interrupted if ctx was
+// cancelled.
 func Call[A any](ctx context.Context, b *Bus, subject string, v any) (A, error) {
 	var answer A
 	data, err := encode(v)
@@ -77,10 +77,10 @@ func callError(subject string, err error) error {
 	return fault.Errorf(kind, "cannot get an answer on %q: %w", subject, err)
 }
 
-// Serve answers messages on a subject (wildcards allowed) one after another.
-// handle gets the subject and the decoded message; what it returns is the
-// answer, or none if ok is false. It must not block for long. Messages that
-// cannot be decoded are dropped. stop ends it without waiting.
+// Serve answers messages on a subject (wildcards allowed) in sequence. handle gets
+// the subject and the decoded message, and returns the answer, or ok = false for
+// none. It must not block for long. Serve drops messages that it cannot decode.
+// stop ends it without waiting.
 func Serve[Q, A any](b *Bus, subject string, handle func(subject string, q Q) (answer A, ok bool)) (stop func(), err error) {
 	return ServeLater(b, subject, func(subject string, q Q, reply func(A)) {
 		if answer, ok := handle(subject, q); ok {
@@ -89,8 +89,8 @@ func Serve[Q, A any](b *Bus, subject string, handle func(subject string, q Q) (a
 	})
 }
 
-// ServeLater is Serve for answers that are not ready at once: handle may call
-// reply once, from any goroutine, or never.
+// ServeLater is like Serve for asynchronous answers: handle may call reply once,
+// from any goroutine, or never.
 func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q Q, reply func(A))) (stop func(), err error) {
 	sub, err := b.nc.Subscribe(subject, func(m *nats.Msg) {
 		var q Q
@@ -115,7 +115,7 @@ func ServeLater[Q, A any](b *Bus, subject string, handle func(subject string, q 
 	return func() { _ = sub.Unsubscribe() }, nil
 }
 
-// Listen is Serve for messages that want no answer.
+// Listen is like Serve for messages without an answer.
 func Listen[Q any](b *Bus, subject string, handle func(subject string, q Q)) (stop func(), err error) {
 	return ServeLater(b, subject, func(subject string, q Q, _ func(struct{})) { handle(subject, q) })
 }

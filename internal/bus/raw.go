@@ -6,7 +6,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// GetBytes reads a value as it is stored, and its revision. Errors: NotFound.
+// GetBytes reads the stored bytes of a value, and its revision. Errors: NotFound.
 func (b *Bus) GetBytes(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
@@ -21,9 +21,9 @@ func (b *Bus) GetBytes(ctx context.Context, bucket, key string) ([]byte, uint64,
 	return e.Value(), e.Revision(), nil
 }
 
-// PutBytes stores a value as it is, and returns its revision. With a revision
-// other than 0 it replaces only that one. Errors: Conflict if the key has
-// changed since.
+// PutBytes stores bytes as a value, and returns its revision. With a revision
+// other than 0 it replaces only that revision. Errors: Conflict if the key has
+// changed.
 func (b *Bus) PutBytes(ctx context.Context, bucket, key string, value []byte, revision uint64) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()

@@ -14,19 +14,19 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// isRefusal reports whether the server did not take the credentials. It tells
-// so at once, and goes on telling it until somebody mends one side.
+// isRefusal reports whether the server refused the credentials. It does so at
+// once and repeatedly, until the credentials are corrected.
 func isRefusal(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) ||
 		errors.Is(err, nats.ErrAccountAuthExpired)
 }
 
-// refused says whom the server did not take.
+// refused returns an error that names the refused client.
 func (c Config) refused(err error) error {
 	return fault.Errorf(fault.Denied, "the server refuses %s: %w", c.who(), err)
 }
 
-// who names what a client logs in with. It holds no secret.
+// who describes the credentials of a client without secrets.
 func (c Config) who() string {
 	first, _, _ := strings.Cut(c.URL, ",")
 	if u, err := url.Parse(strings.TrimSpace(first)); err == nil && u.User != nil {
@@ -52,22 +52,22 @@ func (c Config) who() string {
 	return "a client without credentials"
 }
 
-// A patience remembers refusals in a row, and runs out when they last.
+// A patience tracks consecutive refusals, and runs out when they last too long.
 type patience struct {
 	limit time.Duration
 
 	mu    sync.Mutex
-	since time.Time // of the first one; zero while the server takes us
+	since time.Time // of the first refusal; zero while the server accepts the client
 	last  error
-	out   chan struct{} // closed once they have lasted for limit
-	why   error         // then
+	out   chan struct{} // closed when refusals have lasted for limit
+	why   error         // set then
 }
 
 func newPatience(limit time.Duration) *patience {
 	return &patience{limit: limit, out: make(chan struct{})}
 }
 
-// refused notes a refusal. They come again with each attempt to connect.
+// refused records a refusal, which repeats with each attempt to connect.
 func (p *patience) refused(err error) (first, over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,9 +99,8 @@ func (p *patience) refusal() error {
 	return p.last
 }
 
-// Lost is nil while the connection stands. Otherwise it says what is to be known
-// of its loss: Denied if the server refuses the credentials by now, Transient
-// if not.
+// Lost returns nil while the connection is up. Otherwise it returns the cause of
+// the loss: Denied if the server now refuses the credentials, else Transient.
 func (b *Bus) Lost() error {
 	if b.Connected() {
 		return nil
@@ -113,12 +112,12 @@ func (b *Bus) Lost() error {
 }
 
 // Admitted returns a context that ends with ctx, or with a cause of kind Denied
-// once the server has refused this client for Config.Patience. stop has to be
-// called, and returns that cause, or nil.
+// when the server has refused this client for Config.Patience. The caller must
+// call stop, which returns that cause, or nil.
 func (b *Bus) Admitted(ctx context.Context) (admitted context.Context, stop func() error) {
 	admitted, cancel := context.WithCancelCause(ctx)
 	done := make(chan error, 1)
-	go func() { // until stop is called at the latest
+	go func() { // ends at the latest with stop
 		select {
 		case <-b.patience.out:
 			err := fmt.Errorf("cannot go on with NATS at %q: %w", b.shown, b.patience.why)

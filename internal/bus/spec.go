@@ -8,17 +8,17 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A StreamSpec describes a stream with limits retention, and where it is kept.
+// A StreamSpec describes a stream with limits retention and its placement.
 type StreamSpec struct {
 	names.Stream
-	Replicas  int       // 0: 1 for a new stream, as it is for an existing one
-	Placement Placement // zero: where the servers like for a new stream, as it is for an existing one
+	Replicas  int       // 0: 1 for a new stream, unchanged for an existing one
+	Placement Placement // zero: any servers for a new stream, unchanged for an existing one
 }
 
-// A Placement says which servers of a cluster keep a stream.
+// A Placement selects the servers of a cluster that keep a stream.
 type Placement struct {
 	Cluster string
-	Tags    []string // all of which a server must have
+	Tags    []string // a server must have all of them
 }
 
 func (p Placement) config() *jetstream.Placement {
@@ -28,19 +28,19 @@ func (p Placement) config() *jetstream.Placement {
 	return &jetstream.Placement{Cluster: p.Cluster, Tags: p.Tags}
 }
 
-// A KVSpec describes a key-value bucket, and where it is kept. Zero numbers
-// mean no limit.
+// A KVSpec describes a key-value bucket and its placement. Zero numbers mean no
+// limit.
 type KVSpec struct {
 	names.Bucket
-	History      int           // values kept per key; 0: 1 for a new bucket, as it is for an existing one
-	TTL          time.Duration // of every key; 0: keys stay
+	History      int           // values kept per key; 0: 1 for a new bucket, unchanged for an existing one
+	TTL          time.Duration // of every key; 0: keys do not expire
 	MaxBytes     int64
 	MaxValueSize int32 // bytes
-	Replicas     int   // 0: 1 for a new bucket, as it is for an existing one
+	Replicas     int   // 0: 1 for a new bucket, unchanged for an existing one
 	Placement    Placement
 }
 
-// Streams are the streams of package names.
+// Streams returns the streams of package names.
 func Streams() []StreamSpec {
 	var out []StreamSpec
 	for _, s := range names.Streams() {
@@ -49,7 +49,7 @@ func Streams() []StreamSpec {
 	return out
 }
 
-// Buckets are the key-value buckets of package names.
+// Buckets returns the key-value buckets of package names.
 func Buckets() []KVSpec {
 	var out []KVSpec
 	for _, s := range names.Buckets() {
@@ -58,7 +58,7 @@ func Buckets() []KVSpec {
 	return out
 }
 
-// Bucket is the default spec of one of the buckets of package names.
+// Bucket returns the default spec of one of the buckets of package names.
 func Bucket(name string) (KVSpec, bool) {
 	for _, s := range Buckets() {
 		if s.Name == name {

@@ -10,8 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// Stream returns the handle of a stream, which is looked up once. Errors:
-// NotFound, Transient.
+// Stream returns the cached handle of a stream. Errors: NotFound, Transient.
 func (b *Bus) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
 	b.mu.Lock()
 	s := b.streams[name]
@@ -31,21 +30,20 @@ func (b *Bus) Stream(ctx context.Context, name string) (jetstream.Stream, error)
 	return s, nil
 }
 
-// FirstSequence returns where the sequences of a request stream that is made now
-// begin: the time in microseconds. No stream counts that fast, so the sequences
-// of a stream that replaces a lost one are all larger than those of the lost
-// one, and a caller that deletes by sequences of the lost stream deletes nothing
-// of the new one.
+// FirstSequence returns the first sequence of a request stream that is created
+// now: the time in microseconds. No stream counts that fast, so all sequences of
+// a stream that replaces a lost one are larger, and a caller that deletes by
+// sequences of the lost stream deletes nothing of the new one.
 func FirstSequence(now time.Time) uint64 { return uint64(now.UnixMicro()) }
 
-// UniqueSequences reports whether the sequences of a stream are never used again,
-// even if the stream is lost and made anew. Those of a stream that was not made
-// by Ensure begin at 1 each time.
+// UniqueSequences reports whether the sequences of a stream are never reused, even
+// if the stream is lost and recreated. Streams that were not created by Ensure
+// start at 1 each time.
 func UniqueSequences(c jetstream.StreamConfig) bool {
 	return c.FirstSeq >= FirstSequence(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
-// IsToken reports whether s can be one token of a subject and of a key, such as
+// IsToken reports whether s is valid as a token of a subject and of a key, such as
 // a session, a tenant, a runner or the id of a request.
 func IsToken(s string) bool {
 	if s == "" || len(s) > 255 {

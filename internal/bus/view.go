@@ -9,8 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// ViewStream reads how a stream is configured: the spec for which EnsureStream
-// would leave it as it is, if it has limits retention. Errors: NotFound.
+// ViewStream returns the configuration of a stream: the spec for which
+// EnsureStream would leave it unchanged, if it has limits retention. Errors:
+// NotFound.
 func (b *Bus) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
 	c, err := b.view(ctx, name)
 	if err != nil {
@@ -26,7 +27,7 @@ func (b *Bus) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
 	}, nil
 }
 
-// ViewKV reads how a key-value bucket is configured. Errors: NotFound.
+// ViewKV returns the configuration of a key-value bucket. Errors: NotFound.
 func (b *Bus) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
 	c, err := b.view(ctx, "KV_"+bucket)
 	if err != nil {
@@ -50,7 +51,7 @@ func (b *Bus) view(ctx context.Context, name string) (jetstream.StreamConfig, er
 	return s.CachedInfo().Config, nil
 }
 
-// limited is the opposite of unlimited.
+// limited is the inverse of unlimited.
 func limited[N int32 | int64](n N) N { return max(n, 0) }
 
 func placement(p *jetstream.Placement) Placement {

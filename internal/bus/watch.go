@@ -8,14 +8,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// An EventKind says what a watch has seen.
+// An EventKind is the kind of an Event.
 type EventKind int
 
 // The kinds of events.
 const (
 	Changed EventKind = iota // Key has Value now
 	Gone                     // Key was deleted or has expired
-	Synced                   // all that exists has been told; Key is empty. Again after each reconnect
+	Synced                   // all existing keys were reported; Key is empty. Repeated after each reconnect
 )
 
 // An Event is one change in a bucket.
@@ -26,11 +26,11 @@ type Event[T any] struct {
 	Revision uint64
 }
 
-// Watch tells handle of every key of the bucket that matches filter (">" for
-// all), then of Synced, then of each change, until ctx ends; it returns only
-// then. After a loss of the connection it looks at everything again, and
-// tells Gone for keys that vanished meanwhile. A value that is not a T is
-// skipped. handle is called from one goroutine; while it blocks, so does the watch.
+// Watch calls handle for every key of the bucket that matches filter (">" for
+// all), then with Synced, then for each change, until ctx ends; it returns only
+// then. After a loss of the connection it lists everything again, and reports
+// Gone for keys that have disappeared. It skips values that cannot be decoded to
+// T. It calls handle from one goroutine, and waits while handle blocks.
 func Watch[T any](ctx context.Context, b *Bus, bucket, filter string, handle func(Event[T])) {
 	w := &watcher[T]{bus: b, bucket: bucket, filter: filter, handle: handle, known: map[string]uint64{}}
 	for attempt := 0; ctx.Err() == nil; {
@@ -55,17 +55,17 @@ type watcher[T any] struct {
 	bucket string
 	filter string
 	handle func(Event[T])
-	known  map[string]uint64 // what the handler believes to exist, with revisions
+	known  map[string]uint64 // keys that handle knows, with revisions
 }
 
-// run watches until the connection was restored (true) or something failed.
+// run watches until the connection was restored (true) or an error occurred.
 func (w *watcher[T]) run(ctx context.Context) (bool, error) {
 	reconnected := w.bus.Reconnected()
 	kv, err := w.bus.bucket(ctx, w.bucket)
 	if err != nil {
 		return false, err
 	}
-	// The watch lasts as long as its context, so only the set-up is timed.
+	// The watch ends with its context, so only its setup has a timeout.
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	patience := time.AfterFunc(dialTimeout, cancel)
@@ -100,7 +100,7 @@ func (w *watcher[T]) run(ctx context.Context) (bool, error) {
 	}
 }
 
-// forget tells of the keys that were known and are not in a full listing.
+// forget reports the known keys that are missing in a full listing.
 func (w *watcher[T]) forget(seen map[string]bool) {
 	if seen == nil {
 		return
@@ -123,7 +123,7 @@ func (w *watcher[T]) tell(entry jetstream.KeyValueEntry) {
 		return
 	}
 	if rev, ok := w.known[key]; ok && rev == entry.Revision() {
-		return // told before the connection was lost
+		return // reported before the connection was lost
 	}
 	var value T
 	if err := json.Unmarshal(entry.Value(), &value); err != nil {
@@ -134,8 +134,8 @@ func (w *watcher[T]) tell(entry jetstream.KeyValueEntry) {
 	w.handle(Event[T]{Kind: Changed, Key: key, Value: value, Revision: entry.Revision()})
 }
 
-// stop ends a watch. Its sender may be blocked on a full channel, so the rest
-// is read and dropped until the channel closes.
+// stop ends a watch. The sender may be blocked on a full channel, so stop reads
+// until the channel closes.
 func stop(w jetstream.KeyWatcher) {
 	_ = w.Stop()
 	go func() {

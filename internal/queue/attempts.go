@@ -12,21 +12,21 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Attempts are what is known of a request that has not ended, stored where its
-// outcome will be. A leader stores them when it takes a request over from
-// another, which from then on can record nothing of it, and when an attempt has
-// failed that will be tried again. Most requests never have any.
+// Attempts is the record of the attempts of a request that has not ended, stored
+// under the subject of its outcome. A leader stores it when it takes over a
+// request from another leader, which can then record nothing for it, and before
+// it retries a failed attempt. Most requests never have one.
 type Attempts struct {
 	Request  string    `json:"request"`
 	Epoch    uint64    `json:"epoch"`             // of the leader that stored them
 	Failed   int       `json:"failed"`            // attempts that failed before their first token
 	Reasons  []string  `json:"reasons,omitempty"` // why, oldest first
-	Runners  []string  `json:"runners,omitempty"` // that failed it
-	UpTo     AttemptID `json:"upTo"`              // the newest attempt that is counted
+	Runners  []string  `json:"runners,omitempty"` // runners that failed it
+	UpTo     AttemptID `json:"upTo"`              // the newest counted attempt
 	Sequence uint64    `json:"-"`                 // in the outcome stream; 0: not stored
 }
 
-// A AttemptID names an attempt at a request. Later ones are greater.
+// An AttemptID identifies an attempt of a request. Later attempts are greater.
 type AttemptID struct {
 	Epoch   uint64 `json:"epoch,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
@@ -37,15 +37,15 @@ func (t AttemptID) After(other AttemptID) bool {
 	return t.Epoch > other.Epoch || t.Epoch == other.Epoch && t.Attempt > other.Attempt
 }
 
-// A record is what lies under the subject of an outcome: an Outcome, or Attempts,
+// A record is a message under the subject of an outcome: an Outcome, or Attempts,
 // which have no state.
 type record struct {
 	State State `json:"state"`
 }
 
-// PublishAttempts stores t in place of the tries with t.Sequence and returns the
-// new sequence, trying until it is stored or ctx ends. Errors: Conflict if
-// another has recorded something since.
+// PublishAttempts replaces the record with t.Sequence by t, and returns the new
+// sequence. It retries until t is stored or ctx ends. Errors: Conflict if another
+// leader has stored a record since.
 func (q *Queue) PublishAttempts(ctx context.Context, ref Ref, t Attempts) (uint64, error) {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -54,8 +54,8 @@ func (q *Queue) PublishAttempts(ctx context.Context, ref Ref, t Attempts) (uint6
 	return q.storeRecord(ctx, ref, data, t.Sequence)
 }
 
-// LastAttempts reads the tries of a request that has not ended; none are no error.
-// Errors: Conflict if it has ended, Transient.
+// LastAttempts reads the attempts of a request that has not ended, which may have
+// none. Errors: Conflict if it has ended, Transient.
 func (q *Queue) LastAttempts(ctx context.Context, ref Ref) (Attempts, error) {
 	t := Attempts{Request: ref.ID}
 	msg, err := q.lastRecord(ctx, ref)
@@ -77,13 +77,13 @@ func (q *Queue) LastAttempts(ctx context.Context, ref Ref) (Attempts, error) {
 	return t, nil
 }
 
-// storeRecord stores what follows the record of a sequence, 0 for the first.
+// storeRecord stores the successor of the record with a sequence, 0 for the first.
 func (q *Queue) storeRecord(ctx context.Context, ref Ref, data []byte, after uint64) (uint64, error) {
 	subject := names.OutcomeOf(ref.Session, ref.Tenant, ref.ID)
 	seq, err := q.store(ctx, names.OutcomeStream, func() *nats.Msg { return &nats.Msg{Subject: subject, Data: data} },
 		jetstream.WithExpectLastSequencePerSubject(after))
 	if fault.Is(err, fault.Conflict) {
-		// A try of ours may have got through whose confirmation got lost.
+		// An earlier publish may have succeeded without its acknowledgement.
 		if msg, err := q.lastRecord(ctx, ref); err == nil && string(msg.Data) == string(data) {
 			return msg.Sequence, nil
 		}
@@ -94,8 +94,8 @@ func (q *Queue) storeRecord(ctx context.Context, ref Ref, data []byte, after uin
 	return seq, nil
 }
 
-// lastRecord reads the newest record of a request. A replica that lags may
-// answer with the one before. Errors: NotFound, Transient.
+// lastRecord reads the newest record of a request. A lagging replica may return
+// an older one. Errors: NotFound, Transient.
 func (q *Queue) lastRecord(ctx context.Context, ref Ref) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()

@@ -11,20 +11,20 @@ import (
 
 // An Entry is one message of the request stream.
 type Entry struct {
-	Seq uint64 // to delete it by
-	// Lasting: no other message will ever have the sequence, not even if the
-	// stream is lost and made anew.
+	Seq uint64 // for Delete
+	// Lasting means that no other message ever gets this sequence, even if the
+	// stream is lost and recreated.
 	Lasting bool
 	Request Request
 	Raw     []byte // the request as it is stored
 }
 
-// Backlog tells handle of every request of a session that is in the stream,
-// oldest first, then calls replayed once, and then tells of each that comes,
-// until ctx ends; it returns only then. "All that is in the stream" is what its
-// leader knows of, even if another server is read from and lags behind. No
-// message is told twice. One that is no request is told with an empty Request.ID, so that it can be deleted.
-// Both functions are called from one goroutine.
+// Backlog calls handle for every request of a session in the stream, oldest
+// first, then replayed once, and then handle for each new request, until ctx ends;
+// it returns only then. It reads everything that the stream's leader has, even if
+// it reads from a lagging replica. It reports no message twice. It reports a
+// message that is not a request with an empty Request.ID, so that the caller can
+// delete it. It calls both functions from one goroutine.
 func (q *Queue) Backlog(ctx context.Context, session string, handle func(Entry), replayed func()) {
 	filter := names.RequestSubject(session, "*")
 	var r streamReader

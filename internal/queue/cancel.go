@@ -9,18 +9,19 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A CancelOrder tells whoever holds a request to drop it.
+// A CancelOrder makes the holder of a request drop it.
 type CancelOrder struct {
 	Tenant string `json:"tenant"`
 	Reason string `json:"reason,omitempty"` // for logs: "disconnected", "deadline"
 }
 
-// cancelTry is how long one try may wait for an answer.
+// cancelTry limits the wait of one attempt for an answer.
 const cancelTry = time.Second
 
-// Cancel makes the runner that works on a request, or the dispatcher that
-// queues it, drop it. It tries again until one of them has answered or ctx ends. A
-// request that has ended already is no error; one of another tenant is Denied.
+// Cancel makes the runner that computes a request, or the dispatcher that queues
+// it, drop it. It retries until one of them has answered or ctx ends. A request
+// that has already ended is no error. Errors: Denied for a request of another
+// tenant.
 func (q *Queue) Cancel(ctx context.Context, ref Ref, reason string) error {
 	subject := names.CancelSubject(ref.Session, ref.ID)
 	for attempt := 0; ; attempt++ {

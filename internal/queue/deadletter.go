@@ -11,8 +11,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A DeadLetter is a request that failed on each runner that tried it, before
-// its first token. It holds the prompt, as the request stream did.
+// A DeadLetter is a request that failed on each runner that tried it, before its
+// first token. It contains the prompt.
 type DeadLetter struct {
 	Request  Request   `json:"request"`
 	Reasons  []string  `json:"reasons"` // of each attempt, oldest first
@@ -20,12 +20,13 @@ type DeadLetter struct {
 	Failed   time.Time `json:"failed"`
 }
 
-// deadTry bounds PublishDeadLetter: the outcome of the request waits for it.
+// deadTry limits PublishDeadLetter, because the outcome of the request waits for
+// it.
 const deadTry = 5 * time.Second
 
-// PublishDeadLetter stores a dead letter in place of one of the same request, and
-// tries again for at most deadTry. Errors: Transient (no stream or no answer),
-// Quota (no room), Interrupted.
+// PublishDeadLetter stores a dead letter, or replaces that of the same request. It
+// retries for at most deadTry. Errors: Transient (no stream or no answer), Quota
+// (no room), Interrupted.
 func (q *Queue) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
 	ctx, cancel := context.WithTimeout(ctx, deadTry)
 	defer cancel()
@@ -40,9 +41,9 @@ func (q *Queue) PublishDeadLetter(ctx context.Context, d DeadLetter) error {
 	return nil
 }
 
-// DeadLetters tells handle of each dead letter of a session ("*" for all) that
-// is not older than since, oldest first, until handle returns false. Errors:
-// NotFound (no such stream), Transient.
+// DeadLetters calls handle for each dead letter of a session ("*" for all) since
+// the given time, oldest first, until handle returns false. Errors: NotFound (no
+// such stream), Transient.
 func (q *Queue) DeadLetters(ctx context.Context, session string, since time.Time, handle func(DeadLetter) bool) error {
 	s := scan{stream: names.DeadStream, filter: names.DeadOf(session, "*", "*"), since: since}
 	return q.scan(ctx, s, decoded(q, names.DeadStream, handle))
@@ -56,12 +57,13 @@ func (q *Queue) DeadLetter(ctx context.Context, id string) (DeadLetter, uint64, 
 	return found, seq, err
 }
 
-// DeleteDeadLetter removes a dead letter by its sequence; none there is no error.
+// DeleteDeadLetter deletes a dead letter by its sequence if it exists.
 func (q *Queue) DeleteDeadLetter(ctx context.Context, seq uint64) error {
 	return q.deleteMessage(ctx, names.DeadStream, seq)
 }
 
-// Replay is a new request like the one that died, with as much time as that had.
+// Replay returns a new request with the content and time limits of the dead
+// letter.
 func (d DeadLetter) Replay(id string, now time.Time) Request {
 	r := d.Request
 	r.ID, r.ReplayOf, r.Created = id, d.Request.ID, now

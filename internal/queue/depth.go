@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Depth counts the requests of a session that have not ended: those that wait
-// and those that runners hold. Errors: NotFound if there is no request stream.
+// Depth returns the number of requests of a session that have not ended, waiting
+// or running. Errors: NotFound if there is no request stream.
 func (q *Queue) Depth(ctx context.Context, session string) (int, error) {
 	subjects, err := q.requestSubjects(ctx, names.RequestSubject(session, "*"))
 	if err != nil {
@@ -23,9 +23,9 @@ func (q *Queue) Depth(ctx context.Context, session string) (int, error) {
 	return int(total), nil
 }
 
-// Oldest is when the oldest request of a session was stored that skip, given its
-// id, does not pass over, as the stream's leader knows it. Zero if there is none.
-// It reads one message after the other, so skip few.
+// Oldest returns the time of the oldest request of a session for whose id skip
+// returns false, by the stream's leader, or zero. It reads messages one by one, so
+// skip few.
 func (q *Queue) Oldest(ctx context.Context, session string, skip func(id string) bool) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()

@@ -14,23 +14,21 @@ import (
 )
 
 const (
-	// frameBuffer is how many frames are held for a slow reader; beyond it they
-	// are asked for again. Each open stream has one, so it is not generous.
+	// frameBuffer is the number of buffered frames per stream. Frames beyond it
+	// are requested again. It is small, because each open stream has one.
 	frameBuffer = 128
-	// frameIdle is how long a stream may be silent before it asks whether
-	// something was missed, however many calls of Next that takes.
+	// frameIdle is how long a stream may be silent before it requests missing
+	// frames, over any number of calls of Next.
 	frameIdle = 15 * time.Second
-	// resumePause is the pause between two requests to send frames again,
-	// progressPause that after one which was heeded.
+	// resumePause is the pause between two requests for missing frames, and
+	// progressPause that after an answered one.
 	resumePause   = 500 * time.Millisecond
 	progressPause = 10 * time.Millisecond
-	// lostAfter is how long a request may be known to have ended without its
-	// frames being found anywhere.
+	// lostAfter is how long to look for the frames of an ended request.
 	lostAfter = 3 * time.Second
 )
 
-// PublishFrame sends a frame to whoever follows the request. Nobody following
-// is no error.
+// PublishFrame sends a frame to the followers of the request, if any.
 func (q *Queue) PublishFrame(f Frame) error {
 	data, err := wire.Encode(&f)
 	if err != nil {
@@ -51,19 +49,19 @@ type Frames struct {
 	order frameOrder
 
 	reconnected <-chan struct{}
-	dropped     int       // frames that the buffer could not hold, as last seen
-	nextAsk     time.Time // no resume is sent before
-	lastAsk     time.Time // when one was sent
-	heeded      bool      // and frames have come since
-	behind      bool      // frames are known to be missing
-	silent      time.Time // since when Next has found nothing; zero if it has not
-	endedAt     time.Time // when a terminal record was first seen, or a frame after that
-	completed   bool      // that record says so, so that all frames exist
-	ending      Frame     // what that record says
+	dropped     int       // last count of frames that the buffer could not hold
+	nextAsk     time.Time // earliest time of the next resume
+	lastAsk     time.Time // time of the last resume
+	heeded      bool      // whether frames have arrived since
+	behind      bool      // whether frames are missing
+	silent      time.Time // start of the current silence, or zero
+	endedAt     time.Time // time of the terminal record, or of a frame after it
+	completed   bool      // whether the request has completed, so that all frames exist
+	ending      Frame     // the frame for the terminal record
 }
 
-// SubscribeFrames follows a request. Subscribe before publishing the request,
-// or its first frames are only seen after a pause. Close the stream.
+// SubscribeFrames follows a request. Subscribe before publishing the request, or
+// its first frames arrive only after a pause. The caller must close the stream.
 func (q *Queue) SubscribeFrames(ref Ref) (*Frames, error) {
 	f := &Frames{
 		queue:       q,
