@@ -2,6 +2,7 @@ package ingress
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,7 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 		args = append(args, "--allow-anonymous")
 	}
 	args = append(args, differing(b)...)
-	args = append(args, b.ExtraArgs...)
+	args = append(args, allowed(b.ExtraArgs)...)
 	c := workload.Container{Name: "gateway", Image: p.image(), Args: args, Secrets: []string{p.busSecret()}, ProbePort: queue.PortHealth}
 	if ref := p.hashRef(); ref != nil {
 		c.SecretEnv = map[string]corev1.SecretKeySelector{envHashSecret: *ref}
@@ -49,6 +50,27 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 		Containers:   []workload.Container{c},
 		GraceSeconds: 60,
 	}
+}
+
+// allowed returns the extra arguments without the flags --namespace and
+// --namespaces, and without the value that follows such a flag: a gateway serves
+// the models and accepts the tokens of its own namespace only. A Dllama whose
+// modelRef names another namespace lists that Model in its own.
+func allowed(extra []string) []string {
+	var args []string
+	value := false // the argument is the value of a flag that was left out
+	for _, arg := range extra {
+		switch {
+		case strings.Contains(arg, "--namespace"):
+			value = !strings.Contains(arg, "=")
+		case value && !strings.HasPrefix(arg, "-"):
+			value = false
+		default:
+			value = false
+			args = append(args, arg)
+		}
+	}
+	return args
 }
 
 func differing(b v1.Backend) []string {
