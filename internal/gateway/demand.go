@@ -10,32 +10,33 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// A demandTable is where demand is announced.
+// A demandTable stores which sessions are in demand.
 type demandTable interface {
 	PutTTL(ctx context.Context, key string, d registry.Demand, ttl time.Duration) (uint64, error)
 }
 
-// A keeper keeps the places of isolated pools; see slots.
-type keeper interface {
+// A slotKeeper keeps the slots of isolated pools; see slots.
+type slotKeeper interface {
 	keep(ctx context.Context, namespace, session string)
 }
 
-// demand announces which sessions this gateway has requests in, by keys that
-// expire when it stops. However many requests a session has, it is written when
-// the first of them comes, then a few times per TTL, and once more when the
-// last has ended.
+// demand announces the sessions in which this gateway has requests, by keys that
+// expire once it stops. Whatever the number of requests, it writes the key of a
+// session when the first of them comes, then a few times per TTL, and once more
+// when the last has ended.
 type demand struct {
-	table demandTable
-	slots keeper
-	ttl   time.Duration
-	log   *slog.Logger
-	wake  chan struct{} // holds at most one token
+	table   demandTable
+	slots   slotKeeper
+	ttl     time.Duration
+	log     *slog.Logger
+	changed chan struct{} // capacity 1
 
 	mu       sync.Mutex // guards sessions
-	sessions map[string]*interest
+	sessions map[string]*sessionDemand
 }
 
-type interest struct {
+// A sessionDemand is one session that has requests, or had some lately.
+type sessionDemand struct {
 	record  registry.Demand
 	holders int
 	ended   time.Time // when the last holder left
@@ -47,8 +48,8 @@ const (
 	demandRetry = 500 * time.Millisecond // pause after a failed one
 )
 
-func newDemand(table demandTable, slots keeper, ttl time.Duration, log *slog.Logger) *demand {
-	return &demand{table: table, slots: slots, ttl: ttl, log: log, wake: make(chan struct{}, 1), sessions: map[string]*interest{}}
+func newDemand(table demandTable, slots slotKeeper, ttl time.Duration, log *slog.Logger) *demand {
+	return &demand{table: table, slots: slots, ttl: ttl, log: log, changed: make(chan struct{}, 1), sessions: map[string]*sessionDemand{}}
 }
 
 // hold keeps a session in demand until release is called, once. It does not
@@ -58,33 +59,35 @@ func (d *demand) hold(r registry.Demand) (release func()) {
 	defer d.mu.Unlock()
 	i := d.sessions[r.Session]
 	if i == nil {
-		i = &interest{record: r}
+		i = &sessionDemand{record: r}
 		d.sessions[r.Session] = i
 	}
 	i.holders++
-	d.wakeIf(i.due(time.Now(), d.ttl))
+	d.notifyIf(i.due(time.Now(), d.ttl))
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		i.holders--
 		if i.holders == 0 {
 			i.ended = time.Now()
-			d.wakeIf(i.due(i.ended, d.ttl))
+			d.notifyIf(i.due(i.ended, d.ttl))
 		}
 	}
 }
 
-func (d *demand) wakeIf(due bool) {
+// notifyIf makes run write if something is due.
+func (d *demand) notifyIf(due bool) {
 	if !due {
 		return
 	}
 	select {
-	case d.wake <- struct{}{}:
-	default: // it will look anyway
+	case d.changed <- struct{}{}:
+	default: // run has not yet seen the signal before
 	}
 }
 
-func (i *interest) due(now time.Time, ttl time.Duration) bool {
+// due reports whether the key is to be written.
+func (i *sessionDemand) due(now time.Time, ttl time.Duration) bool {
 	age := now.Sub(i.written)
 	if i.holders > 0 {
 		return age >= ttl/3
@@ -100,14 +103,15 @@ func (d *demand) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.wake:
+		case <-d.changed:
 		case <-timer.C:
 		}
 		timer.Reset(d.announce(ctx))
 	}
 }
 
-// announce writes what is due and returns the pause until the next look.
+// announce writes the keys that are due, and returns the pause until it is to be
+// called again.
 func (d *demand) announce(ctx context.Context) time.Duration {
 	pause := d.ttl / 6
 	for _, r := range d.collect(time.Now()) {
@@ -129,7 +133,7 @@ func (d *demand) announce(ctx context.Context) time.Duration {
 	return pause
 }
 
-// collect returns the sessions that are due and forgets those without use.
+// collect returns the sessions whose keys are due, and forgets those that expire.
 func (d *demand) collect(now time.Time) []registry.Demand {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package gateway is Koldun's OpenAI-compatible HTTP API.
 //
-// A request is validated, stored once in the request stream, and only then
-// held: from there on the dispatcher and the runners own it, and the gateway
-// shows the frames they send. The gateway keeps no state that matters; when
-// it dies, only the connections to its clients die with it.
+// The gateway validates a request, stores it once in the request stream, and
+// only then waits for its answer: from there on the dispatcher and the runners
+// own the request, and the gateway writes the frames that they send. It keeps no
+// state that outlives it: if it dies, only its clients' connections are lost.
 package gateway

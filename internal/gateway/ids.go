@@ -10,8 +10,8 @@ import (
 // crockford is the alphabet of https://www.crockford.com/base32.html.
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
-// newID is a word of 26 letters and digits that is unique for ever and sorts
-// by time: 48 bits of milliseconds, 80 random bits, as in a ULID.
+// newID returns 26 letters and digits that are unique and sort by time: 48 bits
+// of milliseconds and 80 random bits, as in a ULID.
 func newID(now time.Time) string {
 	var b [16]byte
 	var ms [8]byte

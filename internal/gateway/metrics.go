@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// metrics are the gateway's own. Labels take few values: endpoints are words
-// of ours, models are those of the registry.
+// metrics are those of the gateway. Labels have few values: endpoints are those
+// of the API, models those of the registry. No client can add one.
 type metrics struct {
 	registry  *prometheus.Registry
 	inFlight  prometheus.Gauge
@@ -36,7 +36,7 @@ type modelMetrics struct {
 // minutes (a large one on small machines).
 var (
 	short = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
-	// tokens are the buckets that OpenTelemetry's conventions advise.
+	// tokens are the buckets of OpenTelemetry's conventions.
 	tokens = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576}
 	long   = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800}
 )
@@ -84,7 +84,7 @@ func (m *metrics) outcome(model, outcome string) { m.outcomes.WithLabelValues(mo
 
 func (m *metrics) refused(limit string) { m.refusals.WithLabelValues(limit).Inc() }
 
-// of is for models of the registry only, which are few.
+// of returns the metrics of a model, which must be one of the registry.
 func (m *metrics) of(model, operation string) modelMetrics {
 	return modelMetrics{
 		queued:     m.queued.WithLabelValues(model),

@@ -30,7 +30,7 @@ func Run(ctx context.Context, cfg Config) error {
 	defer func() { _ = api.Close() }()
 	p := newProcess(cfg)
 	group, ctx := errgroup.WithContext(ctx)
-	// Health outlives the API, to say that it is going down.
+	// Health outlives the API, to report that it shuts down.
 	healthCtx, stopHealth := context.WithCancel(context.WithoutCancel(ctx))
 	var healthAddr net.Addr
 	if cfg.HealthListen != "" {
@@ -55,7 +55,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return group.Wait()
 }
 
-// process is a gateway that may still be waiting for NATS.
+// A process is a gateway that may not have reached NATS yet.
 type process struct {
 	cfg     Config
 	metrics *metrics
@@ -84,7 +84,7 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 		return fault.UnlessStopped(ctx, err)
 	}
 	g := newGateway(b, p.cfg, p.metrics, defaultTiming)
-	// What follows the registry ends after the last request.
+	// The watches of the registry end after the last request.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := g.start(work)
 	defer func() { stop(); <-done }()
@@ -96,7 +96,7 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	return httpserver.Serve(ctx, rawconn.Listen(l), g.Handler(), httpserver.Options{Name: "api", Grace: p.cfg.Grace, Logger: p.cfg.Logger})
 }
 
-// checks are the conditions of being ready. ctx is the life of the process.
+// checks returns the conditions of readiness. ctx ends with the process.
 func (p *process) checks(ctx context.Context) []httpserver.Check {
 	ifUp := func(probe func(*Gateway) error) func(context.Context) error {
 		return func(context.Context) error {

@@ -12,19 +12,18 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// A slotTable is where places for isolated pools are taken.
+// A slotTable stores which isolated pool has which slot.
 type slotTable interface {
 	SwapTTL(ctx context.Context, key string, s registry.Slot, revision uint64, ttl time.Duration) (uint64, error)
 }
 
-// A slotCache is what all gateways have taken, as far as known.
+// A slotCache holds the slots that all gateways have taken, as far as known.
 type slotCache interface {
 	Record(key string) (registry.Record[registry.Slot], bool)
 }
 
-// slots share a few places for isolated pools among the gateways of a
-// namespace. A place is a key that expires: it is held for as long as the pool
-// is in demand.
+// slots share the slots for isolated pools among the gateways of a namespace. A
+// slot is a key that expires: a gateway keeps it while the pool is in demand.
 type slots struct {
 	table slotTable
 	cache slotCache
@@ -32,11 +31,11 @@ type slots struct {
 	ttl   time.Duration
 	log   *slog.Logger
 
-	mu    sync.Mutex // guards taken, and lets one search at a time
+	mu    sync.Mutex // guards taken, and serializes the search for a slot
 	taken map[string]taken
 }
 
-// A taken slot is one that this gateway took or kept: the cache learns of that
+// A taken slot is one that this gateway took or kept. The cache holds it only
 // later.
 type taken struct {
 	slot     registry.Slot
@@ -48,8 +47,8 @@ func newSlots(table slotTable, cache slotCache, most int, ttl time.Duration, log
 	return &slots{table: table, cache: cache, most: most, ttl: ttl, log: log, taken: map[string]taken{}}
 }
 
-// hold reports whether a session has a place, after taking one if it had none
-// and one was free. It blocks only to take one.
+// hold reports whether a session has a slot. It takes a free one if the session
+// has none, and blocks only then.
 func (s *slots) hold(ctx context.Context, namespace, session string) bool {
 	if _, ok := s.find(namespace, session); ok {
 		return true
@@ -62,7 +61,7 @@ func (s *slots) hold(ctx context.Context, namespace, session string) bool {
 	return s.take(ctx, namespace, session)
 }
 
-// find looks for the place of a session among those known.
+// find returns the slot of a session among those in the cache.
 func (s *slots) find(namespace, session string) (registry.Record[registry.Slot], bool) {
 	for n := range s.most {
 		if r, ok := s.cache.Record(names.SlotKey(namespace, n)); ok && r.Value.Session == session {
@@ -72,12 +71,12 @@ func (s *slots) find(namespace, session string) (registry.Record[registry.Slot],
 	return registry.Record[registry.Slot]{}, false
 }
 
-// slotTry bounds the search for a place: it holds up a request.
-const slotTry = 2 * time.Second
+// slotTimeout bounds the search for a slot, which delays a request.
+const slotTimeout = 2 * time.Second
 
-// take is called with mu held.
+// take takes a free slot, and reports whether it did. It is called with mu held.
 func (s *slots) take(ctx context.Context, namespace, session string) bool {
-	ctx, cancel := context.WithTimeout(ctx, slotTry)
+	ctx, cancel := context.WithTimeout(ctx, slotTimeout)
 	defer cancel()
 	now := time.Now()
 	maps.DeleteFunc(s.taken, func(_ string, t taken) bool { return t.slot.Session == session || now.After(t.until) })
@@ -91,16 +90,16 @@ func (s *slots) take(ctx context.Context, namespace, session string) bool {
 		case err == nil:
 			s.taken[session] = taken{slot, revision, now.Add(s.ttl)}
 			return true
-		case fault.Is(err, fault.Conflict): // somebody was faster
+		case fault.Is(err, fault.Conflict): // another gateway was faster
 		default:
-			s.log.Warn("cannot take a place for an isolated pool", "session", session, "error", err)
+			s.log.Warn("cannot take a slot for an isolated pool", "session", session, "error", err)
 			return false
 		}
 	}
 	return false
 }
 
-// keep makes the place of a session last for another TTL.
+// keep makes the slot of a session last for another TTL.
 func (s *slots) keep(ctx context.Context, namespace, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,13 +116,13 @@ func (s *slots) keep(ctx context.Context, namespace, session string) {
 		s.taken[session] = taken{t.slot, revision, now.Add(s.ttl)}
 	case ctx.Err() != nil:
 	case fault.Is(err, fault.Conflict):
-		// Another gateway has just done the same, or the place was lost while
-		// NATS was away.
+		// Another gateway has just done the same, or the slot expired while NATS
+		// was away.
 		delete(s.taken, session)
 		if _, known := s.find(namespace, session); !known {
 			s.take(ctx, namespace, session)
 		}
 	default:
-		s.log.Warn("cannot keep a place for an isolated pool", "session", session, "error", err)
+		s.log.Warn("cannot keep the slot of an isolated pool", "session", session, "error", err)
 	}
 }

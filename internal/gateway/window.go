@@ -3,12 +3,12 @@ package gateway
 import "time"
 
 const (
-	step  = 5 * time.Second // what a window counts together
+	step  = 5 * time.Second // resolution of a window
 	steps = 12              // in a minute
 )
 
-// A window counts what happened in the last minute, in steps: what happened
-// 55 to 60 s ago is forgotten at the end of its step. The zero value is empty.
+// A window is a sliding window of a minute that counts in steps: it drops the
+// oldest step as a whole, after 55 to 60 s. The zero value is empty.
 type window struct {
 	last   int64 // number of the latest step, in steps since 1970
 	counts [steps]int64
@@ -24,7 +24,7 @@ func (w *window) add(at, n int64) {
 	}
 }
 
-// advance forgets what is too old at a step.
+// advance drops the counts that are too old at a step.
 func (w *window) advance(at int64) {
 	if at-w.last >= steps {
 		w.counts = [steps]int64{}
@@ -36,11 +36,12 @@ func (w *window) advance(at int64) {
 	w.last = max(w.last, at)
 }
 
-// each tells of the steps up to a step that hold something, oldest first.
-func (w *window) each(at int64, tell func(step, n int64)) {
+// each calls visit with the steps up to the given one whose count is not 0,
+// oldest first.
+func (w *window) each(at int64, visit func(step, n int64)) {
 	for i := max(at, w.last) - steps + 1; i <= w.last; i++ {
 		if n := w.counts[i%steps]; n != 0 && i > w.last-steps {
-			tell(i, n)
+			visit(i, n)
 		}
 	}
 }
@@ -60,8 +61,8 @@ func (s *sum) add(w *window) {
 	})
 }
 
-// below is how long it takes until the total is below a limit, if nothing is
-// added; 0 if it is.
+// below returns how long it takes until the total is below a limit if nothing is
+// added, or 0 if it is below.
 func (s *sum) below(limit int64, now time.Time) time.Duration {
 	left := s.total
 	if left < limit {
