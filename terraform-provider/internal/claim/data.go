@@ -45,11 +45,11 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	a[attrName] = schema.StringAttribute{Required: true, Description: "Name of the object."}
 	a[attrNamespace] = schema.StringAttribute{Optional: true, Computed: true, Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`."}
 	status := *c.Status
-	status.Description = "What the cluster says of the object."
+	status.Description = "Status of the object in the cluster."
 	a[attrStatus] = tfschema.DataAttribute(&status, false)
-	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object does what it is for, with its present spec."}
+	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object is ready for use with its present spec."}
 	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not."}
-	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: a}
+	resp.Schema = schema.Schema{Description: c.Description + " The data source reads an existing one.", Attributes: a}
 }
 
 // Read reads the object. A missing object is an error.

@@ -47,20 +47,20 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Optional: true, Computed: true, PlanModifiers: append([]planmodifier.String{stringplanmodifier.UseStateForUnknown()}, replace...),
 		Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`. " + tfschema.Replaces,
 	}
-	a[attrLabels] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Labels of the object. Others on it are left alone."}
-	a[attrAnnotations] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Annotations of the object. Others on it are left alone."}
-	a[attrForce] = schema.BoolAttribute{Optional: true, Description: "Whether to take over fields that another program has set to other values. Left out, that is an error which names both."}
+	a[attrLabels] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Labels of the object. The provider leaves others alone."}
+	a[attrAnnotations] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Annotations of the object. The provider leaves others alone."}
+	a[attrForce] = schema.BoolAttribute{Optional: true, Description: "Whether to take over fields that another program has set. Without it that is an error that names both."}
 	if r.kind.Fits {
 		a[attrConfig] = schema.StringAttribute{
 			Optional:    true,
-			Description: "The model's `config.json`, as text. It is not sent anywhere: with it, a plan refuses numbers of nodes, quantisations and contexts that the model cannot have.",
+			Description: "The model's `config.json`, as text. It is not sent to the cluster: with it, a plan refuses numbers of nodes, quantisations and contexts that the model cannot have.",
 		}
 	}
 	status := *c.Status
-	status.Description = "What the cluster says of the object."
+	status.Description = "Status of the object in the cluster."
 	a[attrStatus] = tfschema.Computed(&status)
-	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object does what it is for, with the spec that was applied last. If not, the next apply goes on waiting."}
-	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not: a word of docs/reasons.md, and a message that says how to mend it."}
+	a[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the object is ready for use with the spec of the last apply. If not, the next apply continues to wait."}
+	a[attrReason] = schema.StringAttribute{Computed: true, Description: "Why it is ready or not: a reason of docs/reasons.md, and a message that says how to mend it."}
 	a[attrWait] = wait.ClusterAttribute()
 	a[tfresource.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
 	resp.Schema = schema.Schema{Description: c.Description, Attributes: a}

@@ -30,7 +30,7 @@ func (e *Entry) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp 
 // Schema has bucket and key, and the value as the result.
 func (e *Entry) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		Description: "The value of a key of a key-value bucket, which reaches neither plan nor state.",
+		Description: "The value of a key of a key-value bucket. It reaches neither plans nor the state.",
 		Attributes: map[string]schema.Attribute{
 			"bucket": schema.StringAttribute{Required: true, Description: "Name of the bucket."},
 			"key":    schema.StringAttribute{Required: true, Description: "Key in the bucket."},

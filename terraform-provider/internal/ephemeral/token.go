@@ -59,11 +59,11 @@ func (t *Token) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp 
 // Schema has the token as the result.
 func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		Description: "An API token that is valid during one run of Terraform: made at its start, renewed, and dead at its end. " +
-			"If the run is killed, it is dead after 15 minutes.",
+		Description: "An API token that is valid during one run of Terraform: created at its start, renewed, and deleted at its end. " +
+			"If the run is killed, the token expires after 15 minutes.",
 		Attributes: map[string]schema.Attribute{
-			"namespace": schema.StringAttribute{Optional: true, Description: "Namespace that the token is for."},
-			"models":    schema.ListAttribute{Optional: true, ElementType: types.StringType, Description: "Models that it may ask: `namespace/name` or `namespace/*`. Left out, all."},
+			"namespace": schema.StringAttribute{Optional: true, Description: "Namespace of the token."},
+			"models":    schema.ListAttribute{Optional: true, ElementType: types.StringType, Description: "Models that it may use: `namespace/name` or `namespace/*`. Left out, all."},
 			"token":     schema.StringAttribute{Computed: true, Sensitive: true, Description: "The token."},
 			"sha256":    schema.StringAttribute{Computed: true, Description: "SHA-256 of the token, in hex."},
 		},

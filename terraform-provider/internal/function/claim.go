@@ -22,8 +22,8 @@ func (claimFunction) Metadata(_ context.Context, _ function.MetadataRequest, res
 func (claimFunction) Definition(_ context.Context, _ function.DefinitionRequest, resp *function.DefinitionResponse) {
 	resp.Definition = function.Definition{
 		Summary: "The manifest of a claim",
-		Description: "Writes the manifest of one of Koldun's kinds, for GitOps or `kubectl apply`: give it to `yamlencode`. " +
-			"The spec has the field names of YAML. It is checked with the API server's own code; nothing is contacted.",
+		Description: "Returns the manifest of one of Koldun's kinds, for GitOps or `kubectl apply`: give it to `yamlencode`. " +
+			"The spec has the field names of YAML. The function validates it with the API server's own code, and needs no cluster.",
 		Parameters: []function.Parameter{
 			function.StringParameter{Name: "kind", Description: "Kind, such as `Dllama` or `Bucket`."},
 			function.DynamicParameter{Name: "metadata", Description: "Name, and namespace, labels and annotations where wanted."},

@@ -21,12 +21,12 @@ func (conversationHash) Definition(_ context.Context, _ function.DefinitionReque
 	message := types.ObjectType{AttrTypes: map[string]attr.Type{"role": types.StringType, "content": types.StringType}}
 	resp.Definition = function.Definition{
 		Summary: "How the gateway names a conversation",
-		Description: "The name by which the gateway tells a conversation from others, and by which requests find the runner that still holds its beginning: " +
+		Description: "The name by which the gateway identifies a conversation, and by which requests find the runner that has its beginning in the cache: " +
 			"for dashboards, and for sessions that are isolated by conversation.",
 		Parameters: []function.Parameter{
 			function.StringParameter{Name: "tenant", Description: "The first 16 hex digits of the SHA-256 of the API token."},
 			function.StringParameter{Name: "conversation", Description: "What the client sends as `X-Koldun-Conversation`; empty if it sends nothing."},
-			function.ListParameter{Name: "messages", ElementType: message, Description: "The messages, of which those up to the first of the user count if the client says nothing."},
+			function.ListParameter{Name: "messages", ElementType: message, Description: "The messages. Without `conversation`, those up to the first one of the user count."},
 			function.StringParameter{Name: "hash_secret", Description: "The gateway's hash secret: text, or `base64:` and base64. Empty if it has none."},
 		},
 		Return: function.StringReturn{},

@@ -60,14 +60,14 @@ func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *res
 		Attributes: map[string]schema.Attribute{
 			"bucket": schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the bucket. " + tfschema.Replaces},
 			"key":    schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Key in the bucket. " + tfschema.Replaces, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},
-			"value":  schema.StringAttribute{Optional: true, Description: "Value that may be seen in plans and the state."},
+			"value":  schema.StringAttribute{Optional: true, Description: "Value, which plans and the state show."},
 			"value_wo": schema.StringAttribute{
 				Optional: true, WriteOnly: true, Sensitive: true, Description: "Secret value. It reaches neither plan nor state.",
 				Validators: []validator.String{stringvalidator.AlsoRequires(path.MatchRoot("value_wo_version"))},
 			},
 			"value_wo_version": schema.Int64Attribute{
 				Optional: true, Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("value_wo"))},
-				Description: "Change it to write `value_wo` anew. It is written anew as well if somebody else has changed the key.",
+				Description: "Change it to write `value_wo` again. The next apply also writes it again if another program has changed the key.",
 			},
 			"revision": schema.Int64Attribute{Computed: true, Description: "Revision of the value in the bucket."},
 		},

@@ -19,7 +19,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
-// withoutResource are kinds that Terraform does not offer, and why.
+// withoutResource returns the kinds without a Terraform resource, and why.
 func withoutResource() map[string]string {
 	return map[string]string{
 		"clusterproviderconfigs": "the provider block says how to connect",
@@ -28,12 +28,12 @@ func withoutResource() map[string]string {
 		"hubrevisions":           "observed for the functions: parse_model_ref and a pinned revision do without",
 		"demands":                "observed for the functions, and changes every second",
 		"pools":                  "observed for the functions, and changes every second",
-		"tokensets":              "mirrors the Secrets of a namespace, for which somebody has to run all the time",
+		"tokensets":              "mirrors the Secrets of a namespace, which needs a process that always runs",
 		"queues":                 "composed of streams and key-value buckets, which Terraform offers one by one",
 	}
 }
 
-// TestEveryKindIsOffered wants a resource for each CRD, or a reason.
+// TestEveryKindIsOffered requires a resource for each CRD, or a reason.
 func TestEveryKindIsOffered(t *testing.T) {
 	offered := map[string]bool{}
 	for _, k := range managed.Kinds() {
@@ -54,9 +54,9 @@ func TestEveryKindIsOffered(t *testing.T) {
 	}
 }
 
-// TestParity compares each resource with its CRD, read anew and by other code:
-// fields, which of them are required, immutable, limited to some values, and
-// their defaults.
+// TestParity compares each resource with its CRD, which it reads by other code:
+// fields, which of them are required, immutable, secret or enumerations, and their
+// defaults.
 func TestParity(t *testing.T) {
 	check := preflight.New()
 	constructors := map[string]func() resource.Resource{}
@@ -124,7 +124,7 @@ type parity struct {
 	fields            int
 }
 
-// words makes names comparable without knowing how one is made of the other.
+// words makes names in YAML and Terraform comparable.
 func words(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
 
 func (p *parity) object(path string, s extv1.JSONSchemaProps, attributes map[string]schema.Attribute, top bool) {
@@ -150,7 +150,7 @@ func (p *parity) object(path string, s extv1.JSONSchemaProps, attributes map[str
 		delete(attributes, name)
 	}
 	if top {
-		return // the rest is what every resource has
+		return // the rest are attributes of every resource
 	}
 	for name := range attributes {
 		p.t.Errorf("%s: attribute %q is no field", path, name)
@@ -175,7 +175,7 @@ func (p *parity) field(path, name string, s extv1.JSONSchemaProps, a schema.Attr
 			p.t.Errorf("%s: %s is not described", path, v)
 		}
 	}
-	if s.Default != nil && !contains([]string{"{}", "[]", `""`}, string(s.Default.Raw)) { // that of nothing says nothing
+	if s.Default != nil && !contains([]string{"{}", "[]", `""`}, string(s.Default.Raw)) { // an empty default needs no documentation
 		v := strings.Trim(string(s.Default.Raw), `"`)
 		if !strings.Contains(strings.ReplaceAll(a.GetDescription(), " ", ""), strings.ReplaceAll("Default:`"+v+"`", " ", "")) {
 			p.t.Errorf("%s: the default %s is not described: %s", path, v, a.GetDescription())
@@ -245,8 +245,8 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// TestXRDsAreOfTheSameSchema compares the fields of the XRDs that packages
-// install with those that resources are derived from.
+// TestXRDsAreOfTheSameSchema compares the fields of the XRDs in the packages with
+// those of the CRDs, from which resources are derived.
 func TestXRDsAreOfTheSameSchema(t *testing.T) {
 	for _, flavour := range []string{"configuration", "configuration-claims"} {
 		for _, k := range claim.Kinds() {

@@ -20,7 +20,7 @@ import (
 )
 
 // A setting is one attribute of a block, with the environment variable that it
-// is read from when it is left out.
+// falls back to.
 type setting struct {
 	name, env, text string
 	secret          bool
@@ -55,14 +55,14 @@ func blocks() map[connection.System][]setting {
 	}
 }
 
-// Schema has one object for each outside system. All of it is optional and
-// falls back to the environment, because OpenTofu configures providers for
-// functions with nothing.
+// Schema has one object for each system. All attributes are optional and fall
+// back to the environment, because OpenTofu configures a provider for functions
+// with an empty configuration.
 func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
 		"adopt_existing": schema.BoolAttribute{
 			Optional:    true,
-			Description: "Whether creating a resource takes over what exists already by its name. Left out, that is an error that says how to import it.",
+			Description: "Whether a new resource takes over an object that exists with its name. Left out, that is an error that says how to import the object.",
 		},
 	}
 	for system, settings := range blocks() {
@@ -90,8 +90,8 @@ func title(s connection.System) string {
 	return "the Kubernetes cluster"
 }
 
-// read reads the settings. A system with a setting that is not known yet is
-// not looked for in the environment: that might be another one.
+// read reads the settings. If a setting of a system is not known yet, it does not
+// fall back to the environment, which may name another system.
 func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, d *diag.Diagnostics) connection.Settings {
 	values := map[connection.System]map[string]string{}
 	out := connection.Settings{Unknown: map[connection.System]bool{}}
@@ -124,8 +124,8 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
 		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
 	}
-	if said(ctx, config, connection.Kubernetes, "host") {
-		k["config_path"] = "" // the environment does not overrule the configuration
+	if configured(ctx, config, connection.Kubernetes, "host") {
+		k["config_path"] = "" // the configuration wins over the environment
 	} else if k["config_path"] != "" {
 		k["host"] = ""
 	}
@@ -136,14 +136,14 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	return out
 }
 
-// said reports whether the configuration itself has a setting.
-func said(ctx context.Context, config tfsdk.Config, system connection.System, name string) bool {
+// configured reports whether the configuration itself has a setting.
+func configured(ctx context.Context, config tfsdk.Config, system connection.System, name string) bool {
 	var v types.String
 	d := config.GetAttribute(ctx, path.Root(string(system)).AtName(name), &v)
 	return !d.HasError() && !v.IsNull()
 }
 
-// firstPath is the first file of a list, as KUBECONFIG may hold.
+// firstPath returns the first file of a list such as KUBECONFIG.
 func firstPath(list string) string {
 	for _, p := range filepath.SplitList(list) {
 		if p != "" {

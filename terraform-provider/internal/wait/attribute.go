@@ -26,12 +26,12 @@ func Attribute() schema.Attribute {
 			// Not "for": HCL would read { for = "ready" } as an expression.
 			"until": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.OneOf("ready", "none")},
-				Description: "What to wait for: `ready`, or `none` to go on at once. Left out, it is `ready`.",
+				Description: "What to wait for: `ready`, or `none` to continue at once. Left out, it is `ready`.",
 			},
 			"on_timeout": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.OneOf("warn", "error")},
-				Description: "What a timeout is. `warn`: a warning; the resource has `ready = false`, and the next apply goes on waiting. " +
-					"`error`: a failure; a resource that is new is tainted and made anew. Left out, it is `warn`.",
+				Description: "Result of a timeout. `warn`: a warning; the resource has `ready = false`, and the next apply continues to wait. " +
+					"`error`: a failure; Terraform taints a new resource and replaces it. Left out, it is `warn`.",
 			},
 		},
 	}
@@ -42,7 +42,7 @@ func ClusterAttribute() schema.Attribute {
 	a, _ := Attribute().(schema.SingleNestedAttribute)
 	a.Attributes["for_api"] = schema.StringAttribute{
 		Optional: true, Validators: []validator.String{stringvalidator.RegexMatches(regexp.MustCompile(`^([0-9]+(h|m|s))+$`), "write a duration such as 5m")},
-		Description: "How long the cluster may not know the kind yet, for instance because the same apply installs Koldun's packages: `5m`. Left out, it must know it.",
+		Description: "How long to wait for the kind, for instance because the same apply installs Koldun's packages: `5m`. Left out, the cluster must know the kind.",
 	}
 	return a
 }
