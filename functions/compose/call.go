@@ -100,13 +100,6 @@ func (c *Call) Condition(name, condition string) metav1.Condition {
 	return conditionOf(c.req.GetObserved().GetResources()[name].GetResource(), condition)
 }
 
-// Number returns a whole number from the status of the composed resource of that
-// name; 0 if there is none.
-func (c *Call) Number(name, field string) int32 {
-	fields := c.req.GetObserved().GetResources()[name].GetResource().GetFields()["status"].GetStructValue().GetFields()
-	return int32(fields[field].GetNumberValue())
-}
-
 // ReadyReplicas returns how many pods of the composed workload of that name are
 // ready; 0 until its controller has observed its newest generation.
 func (c *Call) ReadyReplicas(name string) int32 {

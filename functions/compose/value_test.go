@@ -2,6 +2,7 @@ package compose
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -14,11 +15,22 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
+
+type embedded struct {
+	A string `json:"a"`
+}
+
+// A zeroer is zero by its own account.
+type zeroer struct{ N int }
+
+// IsZero implements omitzero.
+func (z *zeroer) IsZero() bool { return z.N == 0 }
 
 // TestValueIsWhatJSONIs compares with encoding/json, in all that our objects
 // are made of.
@@ -51,8 +63,25 @@ func TestValueIsWhatJSONIs(t *testing.T) {
 		"Session":       &v1.Session{Status: v1.SessionStatus{LastActivity: &now}},
 		"Stream":        &v1alpha1.Stream{Spec: v1alpha1.StreamSpec{ForProvider: v1alpha1.StreamParameters{Subjects: []string{"a"}, MaxBytes: new(int64(1 << 40))}}},
 		"Nil":           (*v1.Model)(nil),
-		"Map":           map[string]any{"a": []any{1, "b", nil, true, 1.5}, "b": map[string]string{}},
-		"ServedStatus":  &v1.DllamaStatus{Artifact: &v1.ServedArtifact{Artifact: v1.Artifact{ModelFile: "m"}, Model: "a/b"}},
+		"Raw":           &v1alpha1.ObjectTemplate{Spec: &runtime.RawExtension{Raw: []byte(`{"a":[1,"b"]}`)}},
+		"Pointers":      struct{ *embedded }{},
+		"Embedded":      struct{ *embedded }{&embedded{A: "x"}},
+		"Hidden": struct {
+			embedded
+			A string `json:"a"`
+		}{embedded{A: "inner"}, "outer"},
+		"Zero": struct {
+			T metav1.Time `json:"t,omitzero"`
+			P *zeroer     `json:"p,omitzero"`
+			Q *zeroer     `json:"q,omitzero"`
+			N int         `json:"n,omitzero"`
+		}{Q: &zeroer{}},
+		"NilMap":       struct{ M map[string]int }{},
+		"Lists":        [2]any{[]string(nil), []byte(nil)},
+		"Float":        struct{ F float32 }{1.5},
+		"NilInterface": any(nil),
+		"Map":          map[string]any{"a": []any{1, "b", nil, true, 1.5}, "b": map[string]string{}},
+		"ServedStatus": &v1.DllamaStatus{Artifact: &v1.ServedArtifact{Artifact: v1.Artifact{ModelFile: "m"}, Model: "a/b"}},
 	}
 	for name, obj := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +119,10 @@ func dropNullTimes(v *structpb.Value) {
 }
 
 func TestValueRefusesWhatNoDoubleHolds(t *testing.T) {
-	for name, v := range map[string]any{"Large": map[string]any{"n": int64(1<<53 + 1)}, "Channel": map[string]any{"c": make(chan int)}} {
+	for name, v := range map[string]any{"Large": map[string]any{"n": int64(1<<53 + 1)}, "Channel": map[string]any{"c": make(chan int)},
+		"InList": []any{make(chan int)}, "InStruct": struct{ C chan int }{make(chan int)}, "NaN": math.NaN(), "Infinite": math.Inf(1), "Small": int64(-1<<53 - 1),
+		"Marshaler": &runtime.RawExtension{Raw: []byte("{")},
+	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := valueOf(v); err == nil {
 				t.Errorf("valueOf = %v, want an error", got)
