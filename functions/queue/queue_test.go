@@ -1,0 +1,92 @@
+package queue_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/composetest"
+	"github.com/gorizond/koldun/functions/queue"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const ingress = "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns}\n"
+
+func TestCompose(t *testing.T) {
+	size := func(s string) *resource.Quantity {
+		q := resource.MustParse(s)
+		return &q
+	}
+	cases := map[string]struct {
+		spec     *v1.BackendQueue
+		observed map[string]string
+		maxBytes float64
+		replicas float64
+		ready    bool
+	}{
+		"Default":  {maxBytes: names.RequestMaxBytes},
+		"Empty":    {spec: &v1.BackendQueue{}, maxBytes: names.RequestMaxBytes},
+		"Zero":     {spec: &v1.BackendQueue{MaxBytes: size("0")}, maxBytes: names.RequestMaxBytes},
+		"Asked":    {spec: &v1.BackendQueue{MaxBytes: size("2Gi"), Replicas: 3}, maxBytes: 2 << 30, replicas: 3},
+		"OneByte":  {spec: &v1.BackendQueue{MaxBytes: size("1")}, maxBytes: 1},
+		"Prepared": {observed: map[string]string{"queue": composetest.Ready}, maxBytes: names.RequestMaxBytes, ready: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			pending := ""
+			rsp := composetest.Run(t, func(call *compose.Call) (err error) {
+				pending, err = queue.Queue{Namespace: "ns", Name: "q", Secret: "s", Spec: c.spec}.Compose(call)
+				return err
+			}, composetest.Case{Composite: ingress, Observed: c.observed})
+			if (pending == "") != c.ready {
+				t.Errorf("pending is %q", pending)
+			}
+			spec := rsp.GetDesired().GetResources()["queue"].GetResource().AsMap()["spec"].(map[string]any)
+			provider := spec["forProvider"].(map[string]any)
+			for _, s := range provider["streams"].([]any) {
+				s := s.(map[string]any)
+				if s["name"] == names.RequestStream && s["maxBytes"] != c.maxBytes {
+					t.Errorf("maxBytes is %v, want %v", s["maxBytes"], c.maxBytes)
+				}
+				if replicas, _ := s["replicas"].(float64); replicas != c.replicas {
+					t.Errorf("replicas are %v, want %v", replicas, c.replicas)
+				}
+			}
+			if len(provider["keyValues"].([]any)) != len(names.Buckets()) || spec["writeConnectionSecretToRef"].(map[string]any)["name"] != "s" {
+				t.Errorf("the queue is %v", spec)
+			}
+		})
+	}
+}
+
+func TestDispatcher(t *testing.T) {
+	for attempts, want := range map[int32]bool{0: false, 3: false, 2: true, 1: true} {
+		pod := queue.Queue{Secret: "s", Spec: &v1.BackendQueue{MaxAttempts: attempts}}.Dispatcher("i", map[string]string{"a": "b"})
+		c := pod.Containers[0]
+		if got := slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--max-attempts=") }); got != want {
+			t.Errorf("with %d attempts the arguments are %q", attempts, c.Args)
+		}
+		if c.Args[0] != "dispatcher" || c.Args[1] != "--listen=:$(KOLDUN_PORT_HEALTH)" || c.Args[2] != "--identity=$(POD_NAMESPACE)_$(POD_NAME)" || c.Image != "i" || c.Secrets[0] != "s" ||
+			c.ProbePort != "health" || pod.Ports["health"] != 8083 || pod.GraceSeconds != 30 || pod.Labels["a"] != "b" {
+			t.Errorf("the pod is %+v", pod)
+		}
+	}
+	if args := (queue.Queue{}).Dispatcher("i", nil).Containers[0].Args; len(args) != 3 {
+		t.Errorf("the arguments are %q", args)
+	}
+}
+
+func TestResourcesOf(t *testing.T) {
+	if got := queue.ResourcesOf(nil); got.Limits != nil || got.Requests != nil {
+		t.Errorf("got %v", got)
+	}
+	asked := &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1")}}
+	if got := queue.ResourcesOf(asked); len(got.Limits) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
