@@ -82,15 +82,15 @@ func (q *Queue) SubscribeFrames(ref Ref) (*Frames, error) {
 func (f *Frames) Close() { f.queue.unsubscriber.add(f.sub) }
 
 // Next blocks for the next frame and returns io.EOF after the last (End or
-// Error). The frames are those of a single generation, in order and without a
-// gap: what got lost on the way is asked for again, late frames of an older
-// attempt are dropped, and a newer attempt after text was returned ends the
-// stream with an Error frame of code "interrupted". Other errors are ctx's.
+// Error). It returns the frames of a single generation, in order and without a
+// gap: it requests lost frames again, drops late frames of older attempts, and
+// returns an Error frame with the code "interrupted" if a newer attempt starts
+// after text was returned. Other errors are those of ctx.
 func (f *Frames) Next(ctx context.Context) (Frame, error) {
 	if f.order.ended {
 		return Frame{}, io.EOF
 	}
-	// The common case takes no timer.
+	// The common case needs no timer.
 	if frame, ok := f.Ready(); ok {
 		return frame, nil
 	}
@@ -117,7 +117,7 @@ func (f *Frames) Next(ctx context.Context) (Frame, error) {
 	}
 }
 
-// Ready returns the next frame if it has come already; see Next.
+// Ready returns the next frame if it has already arrived; see Next.
 func (f *Frames) Ready() (Frame, bool) {
 	for !f.order.ended {
 		select {
@@ -135,7 +135,7 @@ func (f *Frames) Ready() (Frame, bool) {
 // accept decodes a message and reports whether it is the next frame.
 func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
 	f.silent = time.Time{}
-	frame := Frame{Request: f.ref.ID, Kind: FrameDelta} // what nearly all are
+	frame := Frame{Request: f.ref.ID, Kind: FrameDelta} // the expected strings, see wire.Unmarshal
 	err := wire.Unmarshal(m.Data, &frame)
 	if err != nil || frame.Request != f.ref.ID {
 		f.queue.log.Warn("cannot decode a frame", "request", f.ref.ID, "error", err)
@@ -146,7 +146,7 @@ func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
 	case deliver:
 		f.behind = f.behind || f.lostSome()
 		f.heeded = true
-		if !f.endedAt.IsZero() { // its frames are still coming: be patient
+		if !f.endedAt.IsZero() { // frames still arrive: wait for them
 			f.endedAt = time.Now()
 			f.nextAsk = f.endedAt.Add(resumePause)
 		}
@@ -158,7 +158,7 @@ func (f *Frames) accept(m *nats.Msg) (Frame, bool) {
 	return Frame{}, false
 }
 
-// lostSome reports whether the buffer has overflown since it was last asked.
+// lostSome reports whether the buffer has overflowed since the last call.
 func (f *Frames) lostSome() bool {
 	dropped, err := f.sub.Dropped()
 	if err != nil || dropped == f.dropped {
@@ -179,8 +179,8 @@ func (f *Frames) patience() time.Duration {
 	return max(frameIdle-time.Since(f.silent), time.Millisecond)
 }
 
-// due is when to ask again: soon after all has been read that came of the last
-// time, for there may be more than is sent at once.
+// due returns the time of the next resume. It is early when all frames of the
+// last resume have been read, because one answer may not contain all of them.
 func (f *Frames) due() time.Time {
 	if f.heeded && len(f.msgs) == 0 && f.endedAt.IsZero() {
 		return f.lastAsk.Add(progressPause)
@@ -188,9 +188,8 @@ func (f *Frames) due() time.Time {
 	return f.nextAsk
 }
 
-// catchUp asks for missing frames to be sent again, and looks whether the
-// request has ended unseen. It returns the last frame if that is all that can
-// be had.
+// catchUp requests missing frames, and checks whether the request has ended
+// unnoticed. It returns the final frame if no others can be obtained.
 func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 	now := time.Now()
 	if !f.behind || now.Before(f.due()) {
@@ -201,23 +200,22 @@ func (f *Frames) catchUp(ctx context.Context) (Frame, bool) {
 	if err := f.queue.bus.Send(names.ResumeSubject(f.ref.Session, f.ref.ID), f.order.resume()); err != nil {
 		f.queue.log.Debug("cannot ask for frames", "request", f.ref.ID, "error", err)
 	}
-	// One round is enough: if frames are still missing, the next that comes
-	// shows it again.
+	// If frames are still missing, the next frame to arrive shows it.
 	f.behind = false
 	if alive {
-		return Frame{}, false // somebody sends: there is no need to look whether it has ended
+		return Frame{}, false // frames arrive, so the request has not ended
 	}
 	if f.endedAt.IsZero() && !f.lookForEnd(ctx, now) {
 		return Frame{}, false
 	}
 	if f.completed && now.Sub(f.endedAt) < lostAfter {
-		return Frame{}, false // its last frames may still come
+		return Frame{}, false // the last frames may still arrive
 	}
 	f.order.ended = true
 	return f.ending, true
 }
 
-// lookForEnd looks for a terminal record, and reports whether there is one.
+// lookForEnd reads the terminal record, and reports whether it exists.
 func (f *Frames) lookForEnd(ctx context.Context, now time.Time) bool {
 	ctx, cancel := context.WithTimeout(ctx, cancelTry)
 	defer cancel()

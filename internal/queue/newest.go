@@ -15,12 +15,12 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// newestTry bounds one request: a stream that is electing a leader does not
-// answer, and the caller tries again soon.
+// newestTry limits one request. A stream without a leader does not answer, and the
+// caller retries.
 const newestTry = 2 * time.Second
 
-// newest returns the sequence of the last request whose subject the filter matches,
-// 0 if there is none, as the stream's leader knows it.
+// newest returns the sequence of the last request whose subject matches the filter,
+// by the stream's leader, or 0.
 func (q *Queue) newest(ctx context.Context, filter string) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, newestTry)
 	defer cancel()
@@ -45,7 +45,7 @@ type messageQuery struct {
 	LastBySubject string `json:"last_by_subj,omitempty"`
 }
 
-// A storedMessage is the part of the answer that is used.
+// A storedMessage is the used part of the answer.
 type storedMessage struct {
 	Sequence uint64    `json:"seq"`
 	Header   []byte    `json:"hdrs"`
@@ -62,9 +62,8 @@ func (m storedMessage) id() string {
 }
 
 // getMessage reads a message of the request stream from the stream's leader. The
-// client library would ask any server that has a copy, which may lag behind,
-// because the stream allows direct reads. Errors: errNoMessage, NotFound (no
-// stream), Transient.
+// client library would use a direct read, which a lagging replica may answer.
+// Errors: errNoMessage, NotFound (no stream), Transient.
 func (q *Queue) getMessage(ctx context.Context, query messageQuery) (storedMessage, error) {
 	data, err := json.Marshal(query)
 	if err != nil {

@@ -1,11 +1,11 @@
 package queue
 
-// A frameOrder lets the frames of one generation pass, in order.
+// A frameOrder selects the frames of one generation, in order.
 type frameOrder struct {
 	epoch   uint64 // with attempt: the newest attempt seen
 	attempt int
-	next    int  // the Seq that comes next in it
-	text    bool // text of it was delivered
+	next    int  // the next Seq of the attempt
+	text    bool // whether text of the attempt was delivered
 	ended   bool
 }
 
@@ -13,11 +13,12 @@ type verdict int
 
 const (
 	deliver verdict = iota
-	drop            // old, doubled or late
+	drop            // old, repeated or late
 	gap             // frames before it are missing
 )
 
-// take judges a frame. The frame to deliver may be another than the one given.
+// take returns the verdict on a frame, and the frame to deliver, which may differ
+// from it.
 func (o *frameOrder) take(f Frame) (Frame, verdict) {
 	if o.ended {
 		return Frame{}, drop
@@ -47,10 +48,10 @@ func (o *frameOrder) take(f Frame) (Frame, verdict) {
 	return f, deliver
 }
 
-// takeDispatcher judges a frame that is not part of an attempt.
+// takeDispatcher is like take for a frame outside of attempts.
 func (o *frameOrder) takeDispatcher(f Frame) (Frame, verdict) {
 	if f.Epoch < o.epoch {
-		return Frame{}, drop // from a leader that was replaced
+		return Frame{}, drop // from an earlier leader
 	}
 	switch f.Kind {
 	case FrameQueued:
@@ -66,8 +67,8 @@ func (o *frameOrder) takeDispatcher(f Frame) (Frame, verdict) {
 	return Frame{}, drop
 }
 
-// compare tells whether the frame's attempt is older (-1), the one at hand
-// (0), or newer (1).
+// compare returns -1 if the frame's attempt is older than the current one, 0 if it
+// is the current one, and 1 if it is newer.
 func (o *frameOrder) compare(f Frame) int {
 	switch {
 	case f.Epoch < o.epoch, f.Epoch == o.epoch && f.Attempt < o.attempt:

@@ -15,10 +15,11 @@ import (
 	"github.com/gorizond/koldun/internal/queue/wire"
 )
 
-// PublishOutcome stores the terminal record of a request, trying until it is
-// stored or ctx ends. It follows the tries with the sequence after, or nothing
-// if that is 0. A request gets one outcome, ever: if another has recorded
-// something meanwhile, that stays and the error is of kind Conflict.
+// PublishOutcome stores the terminal record of a request. It retries until the
+// record is stored or ctx ends. The record must follow the Attempts with the
+// sequence after, or be the first one if after is 0. A request has at most one
+// outcome: if another leader has stored a record in between, the error is a
+// Conflict.
 func (q *Queue) PublishOutcome(ctx context.Context, o Outcome, after uint64) error {
 	data, err := wire.Encode(&o)
 	if err != nil {
@@ -28,10 +29,11 @@ func (q *Queue) PublishOutcome(ctx context.Context, o Outcome, after uint64) err
 	return err
 }
 
-// OfferOutcome makes one try to store what PublishOutcome stores, without waiting:
-// stored is called once, from another goroutine, within about the time given. It
-// must not block for long. Any error, also that of OfferOutcome itself, after
-// which stored is not called, leaves open what is stored: PublishOutcome tells.
+// OfferOutcome makes one attempt to store an outcome like PublishOutcome, without
+// waiting: it calls stored once, from another goroutine, within about the given
+// time. stored must not block for long. If OfferOutcome returns an error, it does
+// not call stored. After any error it is unknown whether the outcome is stored:
+// call PublishOutcome.
 func (q *Queue) OfferOutcome(o Outcome, after uint64, within time.Duration, stored func(error)) error {
 	data, err := wire.Encode(&o)
 	if err != nil {
@@ -61,9 +63,9 @@ func (q *Queue) OfferOutcome(o Outcome, after uint64, within time.Duration, stor
 	})
 }
 
-// Outcome reads the terminal record of a request. Errors: NotFound if it has
-// not ended, or so long ago that the record is gone; Transient if there is no
-// answer within apiTimeout.
+// Outcome reads the terminal record of a request. Errors: NotFound if the request
+// has not ended or the record has expired; Transient without an answer within
+// apiTimeout.
 func (q *Queue) Outcome(ctx context.Context, ref Ref) (Outcome, error) {
 	var o Outcome
 	msg, err := q.lastRecord(ctx, ref)

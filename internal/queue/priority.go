@@ -1,11 +1,11 @@
 package queue
 
-// A Priority is how urgent a request is. The gateway sets it from the header
-// HeaderPriority, up to what the client's token is allowed, and the dispatcher
-// serves each class its share of the tokens while requests of it wait.
+// A Priority is the priority of a request. The gateway sets it from the header
+// HeaderPriority, limited by the client's token, and the dispatcher gives each
+// priority its share of the tokens while its requests wait.
 type Priority string
 
-// The priorities. A high one gets the most, and a low one is never starved.
+// The priorities. High gets the largest share, and low is never starved.
 const (
 	PriorityHigh   Priority = "high"
 	PriorityNormal Priority = "normal" // "" is the same
@@ -13,14 +13,14 @@ const (
 )
 
 const (
-	// HeaderPriority is the HTTP header by which a client asks for a priority.
+	// HeaderPriority is the HTTP header with the requested priority.
 	HeaderPriority = "x-koldun-priority"
-	// MetadataPriority is the key in a token's metadata that names the highest
-	// priority its requests may have; without it that is PriorityNormal.
+	// MetadataPriority is the key in a token's metadata with the highest
+	// priority of its requests. The default is PriorityNormal.
 	MetadataPriority = "priority"
 )
 
-// ParsePriority reads the name of a priority; "" is PriorityNormal.
+// ParsePriority parses the name of a priority; "" is PriorityNormal.
 func ParsePriority(name string) (p Priority, ok bool) {
 	switch p := Priority(name); p {
 	case PriorityHigh, PriorityNormal, PriorityLow:
@@ -31,7 +31,7 @@ func ParsePriority(name string) (p Priority, ok bool) {
 	return PriorityNormal, false
 }
 
-// AtMost is p, or most if that is lower.
+// AtMost returns the lower of p and most.
 func (p Priority) AtMost(most Priority) Priority {
 	if p.rank() < most.rank() {
 		return p

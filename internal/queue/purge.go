@@ -11,12 +11,12 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// sweepTry bounds one try to remove requests.
+// sweepTry limits one attempt to remove requests.
 const sweepTry = 5 * time.Second
 
-// Purge removes all requests of a session below a sequence, which is one
-// write however many there are. It makes one try. Call it only with a sequence of
-// an Entry that is Lasting. Errors: Transient, NotFound (no stream).
+// Purge removes all requests of a session below a sequence with one write. It
+// makes one attempt. Call it only with the sequence of a Lasting Entry. Errors:
+// Transient, NotFound (no stream).
 func (q *Queue) Purge(ctx context.Context, session string, below uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTry)
 	defer cancel()

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// apiTimeout bounds each request to JetStream: if the connection is lost, so
-	// is the answer, however long the caller would wait.
+	// apiTimeout limits each request to JetStream, because its answer is lost
+	// with the connection.
 	apiTimeout = 5 * time.Second
-	// consumerTimeout bounds the creation of a consumer.
+	// consumerTimeout limits the creation of a consumer.
 	consumerTimeout = 5 * time.Second
 )
 
@@ -27,6 +27,5 @@ type Queue struct {
 	unsubscriber unsubscriber
 }
 
-// New returns the queue on a bus. A process that follows many requests makes one
-// and keeps it.
+// New returns the queue on a bus. A process needs one.
 func New(b *bus.Bus) *Queue { return &Queue{bus: b, log: b.Logger()} }

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	readHeartbeat = time.Second      // a silent server is noticed after two of these
+	readHeartbeat = time.Second      // two missed heartbeats mean a lost server
 	readExpiry    = 10 * time.Second // of one pull
-	readIdle      = time.Minute      // after which the server forgets a reader
+	readIdle      = time.Minute      // time after which the server deletes an idle consumer
 	readAhead     = 500              // messages fetched before they are handled
 
-	// readQuiet is how long a reader that has not read all that was there goes
-	// without a message before it asks whether more is to come.
+	// readQuiet is how long a reader that is not up to date waits for a message
+	// before it checks whether more messages exist.
 	readQuiet = 250 * time.Millisecond
-	maxQuiet  = int(2 * readHeartbeat / readQuiet) // such times on end
+	maxQuiet  = int(2 * readHeartbeat / readQuiet) // such waits in sequence
 )
 
 var (
@@ -30,24 +30,23 @@ var (
 )
 
 // A streamReader reads the request stream in order, from the start and across
-// losses of the connection, by short-lived consumers in the server's memory
-// of which each goes on after the last message of the one before. (The
-// client library's ordered consumer waits up to ten seconds between its tries
-// and cannot be interrupted then.)
+// losses of the connection. It uses short-lived consumers in the server's memory,
+// each of which continues after the last message of its predecessor. (The ordered
+// consumer of the client library waits up to ten seconds between attempts and
+// cannot be interrupted.)
 type streamReader struct {
 	queue   *Queue
 	filter  string
 	handle  func(msg jetstream.Msg, seq uint64)
-	reached func() // called when all that was there has been handled, and nil from then on
-	// newest tells the sequence of the last message there is, 0 for none, as
-	// the leader of the stream knows it. A reader's consumer lives on any of
-	// the stream's servers, which may not have all messages yet, so its own
-	// count of those to come says nothing.
+	reached func() // called when all existing messages have been handled, then nil
+	// newest returns the sequence of the last message by the stream's leader, or
+	// 0. The consumer may be on a lagging replica, so its own count of pending
+	// messages is not reliable.
 	newest func(ctx context.Context) (uint64, error)
 
 	last    uint64 // stream sequence
-	until   uint64 // all that was there has been handled when last is this
-	lasting bool   // no sequence of the stream is ever given out again
+	until   uint64 // the reader is up to date when last reaches it
+	lasting bool   // whether sequences of the stream are never reused
 }
 
 func (r *streamReader) run(ctx context.Context) {
@@ -115,8 +114,8 @@ func (r *streamReader) once(ctx context.Context) error {
 	}
 }
 
-// next waits for a message. As long as not all is read that was there it looks
-// now and then whether that is still to come: it may have been deleted.
+// next waits for a message. Until the reader is up to date, it checks from time to
+// time whether the missing messages still exist.
 func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext) (jetstream.Msg, error) {
 	for quiet := 1; r.reached != nil; quiet++ {
 		try, cancel := context.WithTimeout(ctx, readQuiet)
@@ -125,7 +124,7 @@ func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext)
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return msg, err
 		}
-		if quiet >= maxQuiet { // each try begins to count missed heartbeats anew
+		if quiet >= maxQuiet { // each attempt restarts the count of missed heartbeats
 			return nil, errBehind
 		}
 		if err := r.aim(ctx); err != nil {
@@ -135,7 +134,7 @@ func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext)
 	return iter.Next(jetstream.NextContext(ctx))
 }
 
-// aim learns how far to read until all is read that is there now.
+// aim sets until to the newest sequence.
 func (r *streamReader) aim(ctx context.Context) error {
 	if r.reached == nil {
 		return nil
@@ -166,7 +165,7 @@ func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error)
 	info := stream.CachedInfo()
 	r.lasting = bus.UniqueSequences(info.Config)
 	if info.State.LastSeq < r.last {
-		// The stream was lost and made anew: its sequences begin again.
+		// The stream was lost and recreated: its sequences start again.
 		r.queue.log.Warn("the request stream has begun anew", "last", r.last)
 		r.last = 0
 	}
@@ -183,8 +182,8 @@ func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error)
 	return consumer, bus.Kinded(err)
 }
 
-// drop frees a consumer at once if the server can be reached; otherwise the
-// server forgets it after a while.
+// drop deletes a consumer if the server is reachable. Otherwise the server deletes
+// it after readIdle.
 func (r *streamReader) drop(consumer jetstream.Consumer) {
 	if !r.queue.bus.Connected() {
 		return

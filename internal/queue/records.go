@@ -12,9 +12,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Outcomes tells handle of each terminal record of a session ("*" for all) that
-// is not older than since, oldest first, until handle returns false. Errors:
-// NotFound (no such stream), Transient.
+// Outcomes calls handle for each terminal record of a session ("*" for all) since
+// the given time, oldest first, until handle returns false. Errors: NotFound (no
+// such stream), Transient.
 func (q *Queue) Outcomes(ctx context.Context, session string, since time.Time, handle func(Outcome) bool) error {
 	s := scan{stream: names.OutcomeStream, filter: names.OutcomeOf(session, "*", "*"), since: since}
 	return q.scan(ctx, s, decoded(q, names.OutcomeStream, func(o Outcome) bool { return o.State == "" || handle(o) }))
@@ -31,15 +31,15 @@ func (q *Queue) FindOutcome(ctx context.Context, id string) (Outcome, error) {
 	return found, err
 }
 
-// An OpenRequest is a request that has not ended, as far as the stream tells.
+// An OpenRequest is a request in the stream, which has not ended.
 type OpenRequest struct {
 	Ref
 	Stored time.Time `json:"stored"`
 }
 
-// OpenRequests tells handle of each request of a session ("*" for all) that is
-// in the request stream, oldest first, until handle returns false. Errors:
-// NotFound (no such stream), Transient.
+// OpenRequests calls handle for each request of a session ("*" for all) in the
+// request stream, oldest first, until handle returns false. Errors: NotFound (no
+// such stream), Transient.
 func (q *Queue) OpenRequests(ctx context.Context, session string, handle func(OpenRequest) bool) error {
 	prefix := strings.TrimSuffix(names.RequestSubjects, ">")
 	s := scan{stream: names.RequestStream, filter: names.RequestSubject(session, "*"), headersOnly: true}

@@ -16,28 +16,26 @@ import (
 )
 
 const (
-	// publishTry is how long one try to store a message may take.
+	// publishTry limits one attempt to store a message.
 	publishTry = 2 * time.Second
-	// publishAway is how long a connection may be lost before nobody waits for
-	// it any more. A server that is there and busy, or that chooses a new leader
-	// of the stream, is waited for as long as the caller likes.
+	// publishAway limits the wait for a lost connection. The caller's context
+	// limits the wait for a server that is busy or elects a new leader.
 	publishAway = 5 * time.Second
 )
 
-// Errors of Publish that callers tell apart.
+// Errors of Publish for the limits of the stream.
 var (
 	// ErrQueueFull: the request stream is full.
 	ErrQueueFull = errors.New("the queue is full")
-	// ErrTenantFull: the tenant has as many requests in this session as it may.
+	// ErrTenantFull: the tenant has reached its limit of requests in this session.
 	ErrTenantFull = errors.New("too many requests of this tenant are waiting")
 )
 
-// Publish stores a request once, whatever happens on the way: it tries
-// again under the same id until the stream has confirmed it or ctx ends (at
-// most publishTimeout when ctx has no deadline). It returns the sequence in
-// the stream. Errors: Quota with ErrTenantFull or ErrQueueFull, Invalid (too
-// large, or a name that cannot be a subject token), Transient (queue absent or
-// not reachable: it may or may not be stored).
+// Publish stores a request exactly once: it retries under the same id until the
+// stream has acknowledged it or ctx ends (after publishTimeout if ctx has no
+// deadline). It returns the sequence in the stream. Errors: Quota with
+// ErrTenantFull or ErrQueueFull, Invalid (too large, or a name that is no subject
+// token), Transient (queue absent or unreachable: the request may be stored).
 func (q *Queue) Publish(ctx context.Context, r Request) (uint64, error) {
 	for _, word := range []string{r.ID, r.Session, r.Tenant} {
 		if !bus.IsToken(word) {
@@ -65,10 +63,10 @@ func (q *Queue) Publish(ctx context.Context, r Request) (uint64, error) {
 	return seq, nil
 }
 
-// publishTimeout bounds Publish when its caller does not.
+// publishTimeout limits Publish without a deadline.
 const publishTimeout = 5 * time.Second
 
-// store publishes until the stream confirms or refuses.
+// store publishes until the stream acknowledges or refuses the message.
 func (q *Queue) store(ctx context.Context, stream string, msg func() *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
 	opts = append(opts, jetstream.WithExpectStream(stream), jetstream.WithRetryAttempts(0))
 	begun := time.Now()
@@ -93,8 +91,8 @@ func (q *Queue) store(ctx context.Context, stream string, msg func() *nats.Msg, 
 	}
 }
 
-// isAbsent reports whether there is no such stream. Nobody answers for one that
-// has no leader at the moment either, but that one will have one.
+// isAbsent reports whether the stream does not exist. A stream without a leader
+// does not answer either, but will have one.
 func (q *Queue) isAbsent(ctx context.Context, stream string) bool {
 	ctx, cancel := context.WithTimeout(ctx, publishTry)
 	defer cancel()
@@ -102,13 +100,12 @@ func (q *Queue) isAbsent(ctx context.Context, stream string) bool {
 	return errors.Is(err, jetstream.ErrStreamNotFound)
 }
 
-// Delete removes a request from the stream by its sequence. A message
-// that is not there is no error.
+// Delete deletes a request from the stream by its sequence, if it exists.
 func (q *Queue) Delete(ctx context.Context, seq uint64) error {
 	return q.deleteMessage(ctx, names.RequestStream, seq)
 }
 
-// queueFull tells the limits of the request stream apart.
+// queueFull returns the error for the exceeded limit of the request stream.
 func queueFull(err error) error {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) || api.ErrorCode != bus.CodeStoreFailed {

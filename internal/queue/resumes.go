@@ -12,13 +12,13 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// resumesAhead is how many questions may wait; what comes beyond is lost, and
-// asked again.
+// resumesAhead is the number of buffered requests. Further ones are lost, and
+// repeated by their senders.
 const resumesAhead = 256
 
-// Resumes hears who asks for frames of requests to be sent again. Each request
-// has a subject of its own, so that in a large pool only one runner hears it, but
-// all of them share a goroutine: thousands may be listened for.
+// Resumes receives requests for missing frames. Each request has its own subject,
+// so that only one runner of a large pool receives the message, but all
+// subscriptions share one goroutine, because there may be thousands.
 type Resumes struct {
 	queue *Queue
 	msgs  chan *nats.Msg
@@ -27,12 +27,12 @@ type Resumes struct {
 	heard map[*nats.Subscription]func(Resume)
 }
 
-// Resumes makes one. Somebody has to call Run.
+// Resumes returns a Resumes. The caller must call Run.
 func (q *Queue) Resumes() *Resumes {
 	return &Resumes{queue: q, msgs: make(chan *nats.Msg, resumesAhead), heard: map[*nats.Subscription]func(Resume){}}
 }
 
-// Run hands over what is asked until ctx ends.
+// Run calls the handlers until ctx ends.
 func (r *Resumes) Run(ctx context.Context) {
 	for {
 		select {
@@ -49,7 +49,7 @@ func (r *Resumes) hear(m *nats.Msg) {
 	handle := r.heard[m.Sub]
 	r.mu.Unlock()
 	if handle == nil {
-		return // it came with the end of its subscription
+		return // its subscription has ended
 	}
 	var from Resume
 	if err := json.Unmarshal(m.Data, &from); err != nil {
@@ -59,8 +59,8 @@ func (r *Resumes) hear(m *nats.Msg) {
 	handle(from)
 }
 
-// Serve has handle called, by Run, with each question for the frames of a
-// request, until stop is called. It must not block for long.
+// Serve makes Run call handle for each request for frames of ref, until stop is
+// called. handle must not block for long.
 func (r *Resumes) Serve(ref Ref, handle func(Resume)) (stop func(), err error) {
 	subject := names.ResumeSubject(ref.Session, ref.ID)
 	r.mu.Lock()
@@ -71,7 +71,7 @@ func (r *Resumes) Serve(ref Ref, handle func(Resume)) (stop func(), err error) {
 	}
 	r.heard[sub] = handle
 	return func() {
-		_ = sub.Unsubscribe() // what fails has ended with its connection
+		_ = sub.Unsubscribe() // fails only if the connection is closed
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.heard, sub)

@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	scanBatch = 200             // messages asked for at once
+	scanBatch = 200             // messages per pull
 	scanWait  = 5 * time.Second // for the first of them
 )
 
-// A scan reads what a stream holds now.
+// A scan reads the current messages of a stream.
 type scan struct {
 	stream      string
 	filter      string
-	since       time.Time // stored then or later; zero: all
+	since       time.Time // time of the first message; zero: all
 	last        bool      // only the last of each subject
 	headersOnly bool
 }
 
-// scan tells handle of each message, oldest first, until handle returns false
-// or all that was there has been read. Errors: NotFound (no such stream), Transient.
+// scan calls handle for each message, oldest first, until handle returns false or
+// all existing messages have been read. Errors: NotFound (no such stream),
+// Transient.
 func (q *Queue) scan(ctx context.Context, s scan, handle func(jetstream.Msg) bool) error {
 	cfg := jetstream.ConsumerConfig{
 		FilterSubject:     s.filter,
@@ -51,7 +52,7 @@ func (q *Queue) scan(ctx context.Context, s scan, handle func(jetstream.Msg) boo
 	if err != nil {
 		return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", s.stream, err)
 	}
-	defer func() { // the server would forget it by itself, later
+	defer func() { // otherwise the server deletes it later
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTry)
 		defer cancel()
 		_ = q.bus.JetStream().DeleteConsumer(ctx, s.stream, consumer.CachedInfo().Name)
@@ -75,13 +76,13 @@ func (q *Queue) scan(ctx context.Context, s scan, handle func(jetstream.Msg) boo
 			return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot read stream %q: %w", s.stream, err)
 		}
 		if left == before {
-			return nil // what was counted has been deleted meanwhile
+			return nil // the counted messages have been deleted
 		}
 	}
 	return nil
 }
 
-// decoded has handle called with the messages that are a T.
+// decoded calls handle for the messages that can be decoded to T.
 func decoded[T any](q *Queue, stream string, handle func(T) bool) func(jetstream.Msg) bool {
 	return func(msg jetstream.Msg) bool {
 		var value T
@@ -93,8 +94,8 @@ func decoded[T any](q *Queue, stream string, handle func(T) bool) func(jetstream
 	}
 }
 
-// lookUp reads the one message of a request whose session and tenant are not
-// known, and returns its sequence.
+// lookUp reads the message of a request with unknown session and tenant, and
+// returns its sequence.
 func lookUp(ctx context.Context, q *Queue, stream, filter, id string, value any) (uint64, error) {
 	if !bus.IsToken(id) {
 		return 0, fault.Errorf(fault.Invalid, "cannot look up request %q: that is no id of a request", id)
@@ -120,7 +121,7 @@ func lookUp(ctx context.Context, q *Queue, stream, filter, id string, value any)
 	return meta.Sequence.Stream, nil
 }
 
-// deleteMessage removes a message; none there is no error.
+// deleteMessage deletes a message if it exists.
 func (q *Queue) deleteMessage(ctx context.Context, name string, seq uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
@@ -134,9 +135,9 @@ func (q *Queue) deleteMessage(ctx context.Context, name string, seq uint64) erro
 	return nil
 }
 
-// isGone reports whether a message could not be deleted because it is not there.
-// The client library turns what the server says into text; a server that is
-// stopping ("store is closed") or has another leader by now says other things.
+// isGone reports whether deleting a message failed because it does not exist. The
+// client library returns only the text of the server. A server that is stopping
+// ("store is closed") or has lost its leader returns other texts.
 func isGone(err error) bool {
 	return errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) && slices.ContainsFunc(
 		[]string{"err_code=10043 ", "no message found", "stream store EOF"},

@@ -12,17 +12,17 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// sessionsEvery is how often Sessions looks.
+// sessionsEvery is the poll interval of Sessions.
 const sessionsEvery = 500 * time.Millisecond
 
-// Sessions tells handle how many requests of each session are in the stream,
-// now and from then on twice a second, until ctx ends; it returns only then.
-// handle may keep the map. Nothing is told while the stream's leader cannot be
-// asked.
+// Sessions calls handle with the number of requests of each session in the
+// stream, now and then twice a second, until ctx ends; it returns only then.
+// handle may keep the map. Sessions does not call handle while the stream's leader
+// is unreachable.
 //
-// It asks, rather than being told of each request, because that costs every
-// request a delivery to everybody who calls this, and nobody needs it sooner: a
-// session that has runners or a leader is known by those.
+// It polls instead of subscribing, which would cost a delivery of each request to
+// every caller. The delay does not matter: sessions with runners or a leader are
+// known by those.
 func (q *Queue) Sessions(ctx context.Context, handle func(open map[string]int)) {
 	tick := time.NewTicker(sessionsEvery)
 	defer tick.Stop()
@@ -57,8 +57,8 @@ func (q *Queue) sessions(ctx context.Context) (map[string]int, error) {
 	return open, nil
 }
 
-// requestSubjects counts the messages of each subject of the request stream that
-// the filter matches, as the stream's leader knows them.
+// requestSubjects returns the number of messages of each subject of the request
+// stream that matches the filter, by the stream's leader.
 func (q *Queue) requestSubjects(ctx context.Context, filter string) (map[string]uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()

@@ -7,11 +7,11 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// unsubscribeAfter is how long a subscription may outlive its use.
+// unsubscribeAfter limits how long a subscription outlives its use.
 const unsubscribeAfter = 100 * time.Millisecond
 
-// An unsubscriber ends subscriptions in batches. Each Unsubscribe alone would
-// wake the server; together with the next Subscribe they are one write.
+// An unsubscriber ends subscriptions in batches. A single Unsubscribe would wake
+// the server; with the next Subscribe they are one write.
 type unsubscriber struct {
 	mu    sync.Mutex // guards the fields below
 	subs  []*nats.Subscription

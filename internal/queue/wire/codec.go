@@ -1,10 +1,9 @@
-// Package wire writes and reads messages as JSON without reflection.
+// Package wire encodes and decodes messages as JSON without reflection.
 //
-// There are several messages for each request, and one for each piece of text:
-// encoding/json would cost several times what everything else about them does.
-// A Codec writes what encoding/json would, byte for byte. It reads what a Codec
-// has written, fields in their order; any other JSON is for encoding/json, which
-// reads both to the same result.
+// Each request causes several messages, and each piece of text one, for which
+// encoding/json would dominate the cost. A Codec writes the same bytes as
+// encoding/json. It reads only what a Codec has written, with fields in order; the
+// caller decodes other JSON with encoding/json, which gives the same result.
 package wire
 
 import (
@@ -25,8 +24,8 @@ type Codec struct {
 	reading bool
 	first   bool  // the next field is the first of its object
 	depth   int   // of objects
-	failed  bool  // reading: encoding/json has to do it
-	err     error // writing: what cannot be written
+	failed  bool  // reading: encoding/json must decode the message
+	err     error // writing: the value cannot be encoded
 }
 
 // Encode returns the JSON of a message.
@@ -39,9 +38,9 @@ func Append(b []byte, m Message) ([]byte, error) {
 	return c.b, c.err
 }
 
-// Unmarshal reads the JSON of a message into v. Strings that v already holds
-// are kept, not copied, where the message has the same: set those that are
-// expected.
+// Unmarshal decodes the JSON of a message into v. It keeps strings that v already
+// holds if they are equal to those of the message, without copying: set expected
+// strings before.
 func Unmarshal[T any, M interface {
 	*T
 	Message
@@ -54,16 +53,16 @@ func Unmarshal[T any, M interface {
 	return json.Unmarshal(data, v)
 }
 
-// Decode reads a message and reports whether data is one as a Codec writes it.
-// If it is not, m is left half read. Strings do not keep data alive, unlike the
-// value of Last.
+// Decode decodes a message and reports whether data has the form that a Codec
+// writes. If not, m is partly set. Strings do not keep data alive, unlike the value
+// of Last.
 func Decode(data []byte, m Message) bool {
 	c := Codec{b: data, reading: true}
 	c.message(m)
 	return !c.failed && len(c.b) == 0
 }
 
-// An Omission says when a field is not written.
+// An Omission is the rule for omitting a field.
 type Omission bool
 
 // The omissions.
@@ -74,7 +73,7 @@ const (
 
 func (c *Codec) fail() { c.failed, c.b = true, nil }
 
-// key reports whether a field is to be read or written next.
+// key reports whether a field is the next to read or write.
 func (c *Codec) key(name string, empty bool, o Omission) bool {
 	if c.reading {
 		return c.readKey(name)
@@ -192,7 +191,7 @@ func (c *Codec) Strings(name string, v *[]string) {
 	c.punctuation(']')
 }
 
-// writeString copies a string that has nothing to escape, as nearly all have.
+// writeString copies a string without characters to escape, the common case.
 func (c *Codec) writeString(s string) {
 	ascii := true
 	for i := range len(s) {
@@ -219,7 +218,7 @@ func (c *Codec) writeJSON(v any) {
 	}
 }
 
-// readString calls take with a string, which is valid until take returns.
+// readString calls take with a string that is valid until take returns.
 func (c *Codec) readString(take func([]byte)) {
 	if len(c.b) == 0 || c.b[0] != '"' {
 		c.fail()
@@ -333,8 +332,8 @@ func (c *Codec) Time(name string, v *time.Time, o Omission) {
 	}
 }
 
-// Last visits the last field of a message, a value of any kind. When it is
-// read, it is a part of the data.
+// Last visits the last field of a message, a value of any kind. When decoding, it
+// refers to the data without copying.
 func (c *Codec) Last(name string, v *json.RawMessage) {
 	if !c.key(name, false, Never) {
 		return
@@ -353,8 +352,8 @@ func (c *Codec) Last(name string, v *json.RawMessage) {
 	*v = value
 }
 
-// Raw writes a field whose value is JSON already. It is not checked, copied
-// only, and cannot be read.
+// Raw writes a field whose value is JSON, without checking it. It cannot be
+// decoded.
 func (c *Codec) Raw(name string, value []byte) {
 	if c.reading {
 		c.fail()
