@@ -114,8 +114,12 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	if timeout <= 0 {
 		timeout = defaultConnect
 	}
-	// Dial has no ctx: a connection that is given up while it is made may still
+	// Begin has no ctx: a connection that is given up while it is made may still
 	// reach the server.
+	conn, rest, err := rawconn.Begin(c.addr, timeout)
+	if rest == nil {
+		return c.dialled(ctx, conn, err)
+	}
 	type result struct {
 		conn net.Conn
 		err  error
@@ -124,19 +128,12 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 	c.leftover.Add(1)
 	go func() {
 		defer c.leftover.Done()
-		conn, err := rawconn.Dial(c.addr, timeout)
+		conn, err := rest()
 		dialled <- result{conn, err}
 	}()
 	select {
 	case r := <-dialled:
-		if r.err != nil {
-			return nil, c.dialError(r.err)
-		}
-		if err := context.Cause(ctx); err != nil {
-			c.leave(r.conn)
-			return nil, err
-		}
-		return r.conn, nil
+		return c.dialled(ctx, r.conn, r.err)
 	case <-ctx.Done():
 		c.leftover.Add(1)
 		go func() {
@@ -147,6 +144,18 @@ func (c *Client) dial(ctx context.Context, timeout time.Duration) (net.Conn, err
 		}()
 		return nil, context.Cause(ctx)
 	}
+}
+
+// dialled returns a finished connection, or the error of dialling or of ctx.
+func (c *Client) dialled(ctx context.Context, conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, c.dialError(err)
+	}
+	if err := context.Cause(ctx); err != nil {
+		c.leave(conn)
+		return nil, err
+	}
+	return conn, nil
 }
 
 // leave ends a connection on which nothing was sent yet.

@@ -12,22 +12,11 @@ import (
 	"unsafe"
 )
 
-// A conn reads and writes with plain system calls. Package net still waits for
-// the socket, keeps deadlines and closes it.
+// A conn reads and writes a connection of package net with plain system calls.
+// Package net still waits for the socket, keeps deadlines and closes it.
 type conn struct {
 	*net.TCPConn
-	raw              syscall.RawConn
-	reading, writing transfer
-}
-
-// A transfer is one read or write at a time. It keeps its function between
-// calls, so that none allocates.
-type transfer struct {
-	mu   sync.Mutex // guards the fields below
-	b    []byte
-	n    int
-	err  syscall.Errno
-	once func(fd uintptr) (done bool)
+	stream
 }
 
 func wrap(c net.Conn) net.Conn {
@@ -39,35 +28,65 @@ func wrap(c net.Conn) net.Conn {
 	if err != nil {
 		return c
 	}
-	w := &conn{TCPConn: tcp, raw: raw}
-	w.reading.once, w.writing.once = w.receive, w.send
+	w := &conn{TCPConn: tcp}
+	w.init(raw, tcp)
 	return w
 }
 
 // Read implements net.Conn.
-func (c *conn) Read(b []byte) (int, error) {
+func (c *conn) Read(b []byte) (int, error) { return c.read(b) }
+
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) { return c.write(b) }
+
+// A stream reads and writes a socket that never blocks.
+type stream struct {
+	raw   syscall.RawConn // waits
+	addrs interface {
+		LocalAddr() net.Addr
+		RemoteAddr() net.Addr
+	}
+	reading, writing transfer
+}
+
+// A transfer is one read or write at a time. It keeps its function between calls,
+// so that none allocates.
+type transfer struct {
+	mu   sync.Mutex // guards the fields below
+	b    []byte
+	n    int
+	err  syscall.Errno
+	once func(fd uintptr) (done bool)
+}
+
+func (s *stream) init(raw syscall.RawConn, c net.Conn) {
+	s.raw, s.addrs = raw, c
+	s.reading.once, s.writing.once = s.receive, s.send
+}
+
+func (s *stream) read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	r := &c.reading
+	r := &s.reading
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.b = b
-	err := c.raw.Read(r.once)
+	err := s.raw.Read(r.once)
 	r.b = nil
 	switch {
 	case err != nil:
 		return 0, renamed(err, "read")
 	case r.err != 0:
-		return 0, c.failed("read", "recvfrom", r.err)
+		return 0, s.failed("read", "recvfrom", r.err)
 	case r.n == 0:
 		return 0, io.EOF
 	}
 	return r.n, nil
 }
 
-func (c *conn) receive(fd uintptr) bool {
-	r := &c.reading
+func (s *stream) receive(fd uintptr) bool {
+	r := &s.reading
 	for {
 		if r.n, r.err = receive(fd, r.b); r.err != syscall.EINTR {
 			return r.err != syscall.EAGAIN
@@ -75,25 +94,24 @@ func (c *conn) receive(fd uintptr) bool {
 	}
 }
 
-// Write implements net.Conn.
-func (c *conn) Write(b []byte) (int, error) {
-	w := &c.writing
+func (s *stream) write(b []byte) (int, error) {
+	w := &s.writing
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer func() { w.b = nil }()
 	for w.b = b; len(w.b) > 0; w.b = w.b[w.n:] {
-		if err := c.raw.Write(w.once); err != nil {
+		if err := s.raw.Write(w.once); err != nil {
 			return len(b) - len(w.b), renamed(err, "write")
 		}
 		if w.err != 0 {
-			return len(b) - len(w.b), c.failed("write", "sendto", w.err)
+			return len(b) - len(w.b), s.failed("write", "sendto", w.err)
 		}
 	}
 	return len(b), nil
 }
 
-func (c *conn) send(fd uintptr) bool {
-	w := &c.writing
+func (s *stream) send(fd uintptr) bool {
+	w := &s.writing
 	for {
 		if w.n, w.err = send(fd, w.b); w.err != syscall.EINTR {
 			return w.err != syscall.EAGAIN
@@ -101,31 +119,39 @@ func (c *conn) send(fd uintptr) bool {
 	}
 }
 
+func (s *stream) end() {
+	_ = s.raw.Control(func(fd uintptr) { _, _, _ = syscall.RawSyscall(syscall.SYS_SHUTDOWN, fd, syscall.SHUT_RDWR, 0) })
+}
+
 func end(c net.Conn) {
-	w, ok := c.(*conn)
-	if !ok {
-		_ = c.Close()
+	if s, ok := c.(interface{ end() }); ok {
+		s.end()
 		return
 	}
-	_ = w.raw.Control(func(fd uintptr) { _, _, _ = syscall.RawSyscall(syscall.SYS_SHUTDOWN, fd, syscall.SHUT_RDWR, 0) })
+	_ = c.Close()
+}
+
+func (s *stream) setLowWater(bytes int) {
+	// A closed connection does not need it.
+	_ = s.raw.Control(func(fd uintptr) { setOption(fd, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes) })
 }
 
 func setLowWater(c net.Conn, bytes int) {
-	w, ok := c.(*conn)
-	if !ok {
-		return
+	if s, ok := c.(interface{ setLowWater(bytes int) }); ok {
+		s.setLowWater(bytes)
 	}
-	value := int32(bytes)
-	// Errors do not matter: a closed connection needs no low water, and others
-	// work without.
-	_ = w.raw.Control(func(fd uintptr) {
-		_, _, _ = syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT,
-			uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0) //nolint:gosec // kept alive by the call, as package unsafe allows
-	})
 }
 
-func (c *conn) failed(op, call string, err syscall.Errno) error {
-	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(call, err)}
+// setOption ignores errors: connections work without the option.
+func setOption(fd uintptr, level, option, to int) {
+	value := int32(to)
+	_, _, err := syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, uintptr(level), uintptr(option),
+		uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0) //nolint:gosec // kept alive by the call, as package unsafe allows
+	_ = err
+}
+
+func (s *stream) failed(op, call string, err syscall.Errno) error {
+	return &net.OpError{Op: op, Net: "tcp", Source: s.addrs.LocalAddr(), Addr: s.addrs.RemoteAddr(), Err: os.NewSyscallError(call, err)}
 }
 
 // renamed sets the operation of an error of syscall.RawConn to the one that

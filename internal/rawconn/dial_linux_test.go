@@ -58,7 +58,7 @@ func TestDialRefused(t *testing.T) {
 	}
 }
 
-// TestDialTimeout asks a port that takes no more connections and refuses none.
+// TestDialTimeout connects to a port with a full backlog.
 func TestDialTimeout(t *testing.T) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
