@@ -20,6 +20,7 @@ type LLMCmd struct {
 	Session    string        `required:"" help:"Session whose requests are served."`
 	Runner     string        `required:"" help:"Name of this runner, unique in its session."`
 	Model      string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
+	Slots      int           `default:"1" help:"How many requests the engine computes at the same time."`
 	First      time.Duration `default:"30m" help:"Longest time to the first token."`
 	Between    time.Duration `default:"10m" help:"Longest time from one token to the next."`
 	Grace      time.Duration `default:"25s" help:"How long an answer may go on after a signal to end."`
@@ -50,12 +51,19 @@ func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 	return cmp.Or(advise(refused()), err)
 }
 
+func (c *LLMCmd) engine() (sidecar.Engine, error) {
+	if c.Slots == 1 {
+		return engineapi.New(c.Engine)
+	}
+	return engineapi.NewSlots(c.Engine, c.Slots)
+}
+
 // config is checked, and lacks the bus and the tracer.
 func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 	if err := cmp.Or(positive("first", c.First), positive("between", c.Between), positive("grace", c.Grace)); err != nil {
 		return sidecar.Config{}, err
 	}
-	engine, err := engineapi.New(c.Engine)
+	engine, err := c.engine()
 	if err != nil {
 		return sidecar.Config{}, err
 	}
@@ -64,6 +72,7 @@ func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 		Session:  c.Session,
 		Runner:   c.Runner,
 		Model:    c.Model,
+		Slots:    c.Slots,
 		Listen:   listenAddress(c.Listen),
 		Timeouts: sidecar.Timeouts{First: c.First, Between: c.Between},
 		Grace:    c.Grace,

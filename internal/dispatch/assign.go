@@ -12,8 +12,8 @@ import (
 // assignTry is how long a runner may take to accept or refuse.
 const assignTry = 2 * time.Second
 
-// assign offers a job to a runner.
-func (l *leader) assign(j *job, p *peer) {
+// assign offers a job to a slot of a runner.
+func (l *leader) assign(j *job, p *peer, slot int) {
 	name := p.rec.Name
 	if j.epoch != l.epoch {
 		j.epoch, j.attempt = l.epoch, 0
@@ -21,7 +21,7 @@ func (l *leader) assign(j *job, p *peer) {
 	j.attempt++
 	j.phase, j.runner, j.instance, j.started, j.text = assigning, name, p.rec.Instance, time.Time{}, false
 	j.version, j.charged = p.rec.Version+1, true
-	p.job = j.req.ID
+	p.offered(j, slot)
 	p.seq++
 	as := queue.Assignment{Attempt: j.attempt, Epoch: l.epoch, Seq: p.seq, Instance: p.rec.Instance}
 	data, err := queue.EncodeAssignment(j.raw, as)
@@ -39,19 +39,23 @@ func (l *leader) assign(j *job, p *peer) {
 	}
 }
 
-// onReply hears whether a runner has accepted.
+// onReply handles the answer of a runner to an offer.
 func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error) {
 	now := time.Now()
 	if err == nil {
-		p.hear(reply.RunnerStatus)
+		p.setStatus(reply.RunnerStatus)
 	}
 	switch {
 	case err == nil && reply.Accepted:
 		j.phase, j.version, j.started = running, reply.Version, now
+		p.accepted(j)
 		j.tries++
 		l.m.metrics.wait.Observe(now.Sub(j.req.Created).Seconds())
 		if j.cancelled {
 			l.tellCancel(j.req.ID, j.req.Tenant, "cancelled")
+		}
+		if p.capacity > 1 {
+			l.offer(p) // other slots may be free
 		}
 		return
 	case err == nil:
@@ -81,7 +85,7 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 		}
 		return
 	}
-	p.job = ""
+	p.drop(j.req.ID)
 	l.offer(p)
 	l.requeue(j)
 }

@@ -18,7 +18,7 @@ func (l *leader) onMark(m queue.FirstToken) {
 func (l *leader) onReport(r queue.EndReport, reply func(queue.Ack)) {
 	p := l.peers[r.Runner]
 	if p != nil {
-		p.hear(r.Status)
+		p.setStatus(r.Status)
 	}
 	l.onEnd(r.AttemptEnd, reply)
 	if p != nil && l.peers[r.Runner] == p {
@@ -55,12 +55,10 @@ func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
 
 // release notes that a runner does not have a job any more.
 func (l *leader) release(j *job) {
-	p := l.peers[j.runner]
-	if p == nil || p.job != j.req.ID {
-		return
+	if p := l.peers[j.runner]; p != nil && p.drop(j.req.ID) {
+		p.forgetHeld(j.req.ID)
+		l.offer(p)
 	}
-	p.job, p.rec.Held = "", nil
-	l.offer(p)
 }
 
 // attemptEnded decides what follows from the end of the attempt at hand.

@@ -19,6 +19,7 @@ type metrics struct {
 	queued   prometheus.Gauge
 	running  prometheus.Gauge
 	runners  *prometheus.GaugeVec
+	slots    prometheus.Gauge
 	outcomes *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
 	retries  prometheus.Counter
@@ -38,6 +39,9 @@ func newMetrics() *metrics {
 		runners: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "koldun_dispatcher_runners", Help: "Runners of the sessions led, by state.",
 		}, []string{"state"}),
+		slots: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "koldun_dispatcher_slots", Help: "Requests that the idle and busy runners can compute at the same time.",
+		}),
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "koldun_requests_total", Help: "Requests that ended, by how.",
 		}, []string{"state"}),
@@ -60,7 +64,7 @@ func newMetrics() *metrics {
 			Name: "koldun_request_duration_seconds", Help: "From a request's creation to its end.", Buckets: seconds,
 		}),
 	}
-	m.registry.MustRegister(m.leading, m.queued, m.running, m.runners, m.outcomes, m.tokens, m.retries, m.dead, m.wait, m.first, m.duration,
+	m.registry.MustRegister(m.leading, m.queued, m.running, m.runners, m.slots, m.outcomes, m.tokens, m.retries, m.dead, m.wait, m.first, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -78,6 +82,7 @@ func (m *metrics) ended(o queue.Outcome) {
 // A census is what a leader has added to the gauges.
 type census struct {
 	queued, running int
+	slots           int
 	runners         map[queue.RunnerState]int
 }
 
@@ -94,11 +99,15 @@ func (l *leader) report(leaving bool) {
 		}
 		for _, p := range l.peers {
 			now.runners[p.rec.State]++
+			if p.rec.State == queue.RunnerIdle || p.rec.State == queue.RunnerBusy {
+				now.slots += p.capacity
+			}
 		}
 	}
 	m := l.m.metrics
 	m.queued.Add(float64(now.queued - l.census.queued))
 	m.running.Add(float64(now.running - l.census.running))
+	m.slots.Add(float64(now.slots - l.census.slots))
 	for _, s := range []queue.RunnerState{queue.RunnerStarting, queue.RunnerIdle, queue.RunnerBusy, queue.RunnerDraining} {
 		m.runners.WithLabelValues(string(s)).Add(float64(now.runners[s] - l.census.runners[s]))
 	}

@@ -45,11 +45,12 @@ func (l *leader) tellPlace(j *job, ahead int) {
 	}
 }
 
-// expectedWait is 0 while there is nothing to go by.
+// expectedWait estimates how long a request waits, or returns 0 if nothing is
+// known of the pool.
 func (l *leader) expectedWait(ahead int) time.Duration {
-	runners := l.queue.Runners()
-	if runners == 0 {
+	slots := l.queue.Slots()
+	if slots == 0 {
 		return 0
 	}
-	return l.pace * time.Duration(ahead/runners+1)
+	return l.pace * time.Duration(ahead/slots+1)
 }

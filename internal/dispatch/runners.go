@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -40,7 +41,7 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 		p = nil
 	}
 	if p == nil {
-		p = &peer{rec: rec}
+		p = newPeer(rec)
 		l.peers[name] = p
 		l.sync(name, p)
 		return
@@ -48,7 +49,7 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 	if rec.Version < p.rec.Version {
 		return // overtaken by what the runner has said itself
 	}
-	p.gone = false
+	p.absent = false
 	l.update(p, rec)
 }
 
@@ -56,11 +57,11 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 // once more before it is given up: after an outage of NATS the records of
 // runners that are alive and well have expired, too.
 func (l *leader) vanished(name string, p *peer) {
-	if p.rec.State == queue.RunnerDraining && len(p.rec.Held) == 0 && p.job == "" {
+	if p.rec.State == queue.RunnerDraining && p.idle() {
 		l.lostPeer(name, p, "its runner has stopped")
 		return
 	}
-	p.gone, p.synced = true, false
+	p.absent, p.synced = true, false
 	l.queue.RemoveRunner(name)
 	if !p.syncing {
 		l.sync(name, p)
@@ -90,7 +91,7 @@ func (l *leader) sync(name string, p *peer) {
 		}
 		p.syncing = false
 		switch {
-		case err != nil && p.gone && l.settled(time.Now()):
+		case err != nil && p.absent && l.settled(time.Now()):
 			l.lostPeer(name, p, "its runner vanished")
 		case err != nil:
 			l.log.Debug("a runner does not answer", "runner", name, "error", err)
@@ -109,19 +110,21 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	rec.Name = name
 	if rec.Instance != p.rec.Instance {
 		l.lostPeer(name, p, "its runner was restarted")
-		p = &peer{rec: rec}
+		p = newPeer(rec)
 		l.peers[name] = p
 	}
 	p.synced = true
-	if j := l.jobs[p.job]; j == nil || j.phase != assigning {
-		p.job = ""
+	for _, s := range slices.Clone(p.slots) {
+		if j := l.jobs[s.job]; s.job != "" && (j == nil || j.phase != assigning) {
+			p.drop(s.job)
+		}
 	}
 	for _, h := range rec.Held {
 		l.adopt(name, p, h)
 	}
 	l.update(p, rec) // hears its ends
 	for _, j := range l.jobs {
-		if j.runner != name || j.instance != rec.Instance || p.job == j.req.ID {
+		if j.runner != name || j.instance != rec.Instance || p.has(j.req.ID) {
 			continue
 		}
 		switch {
@@ -163,7 +166,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 	j.phase = running
 	j.epoch, j.attempt, j.runner, j.instance = h.Epoch, h.Attempt, name, p.rec.Instance
 	j.version, j.started, j.text = p.rec.Version, h.Started, j.text || h.Text
-	p.job = j.req.ID
+	p.accepted(j)
 	if j.cancelled {
 		l.tellCancel(j.req.ID, j.req.Tenant, "cancelled")
 	}
@@ -171,18 +174,21 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 
 // update takes over a newer record of a runner.
 func (l *leader) update(p *peer, rec queue.Runner) {
-	p.rec = rec
+	p.setRecord(rec)
 	for _, e := range rec.Ends {
 		l.onEnd(e, nil)
 	}
-	j := l.jobs[p.job]
-	if j != nil && j.phase == running && j.runner == rec.Name {
+	for _, s := range slices.Clone(p.slots) {
+		j := l.jobs[s.job]
+		if j == nil || j.phase != running || j.runner != rec.Name {
+			continue
+		}
 		h, ok := holds(rec, j)
 		switch {
 		case ok:
 			j.text = j.text || h.Text
 		case rec.Version >= j.version:
-			p.job = ""
+			p.drop(s.job)
 			l.lost(j, "its runner dropped it")
 		}
 	}

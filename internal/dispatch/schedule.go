@@ -33,12 +33,12 @@ func (l *leader) schedule(now time.Time) {
 		return
 	}
 	for {
-		next, runner, ok := l.queue.Next(now)
+		next, to, ok := l.queue.Next(now)
 		if !ok {
 			return
 		}
 		if j := l.jobs[next.ID]; !l.silent(j) {
-			l.assign(j, l.peers[runner])
+			l.assign(j, l.peers[to.Runner], to.Number)
 		}
 	}
 }
@@ -46,13 +46,15 @@ func (l *leader) schedule(now time.Time) {
 // onTick does what is due from time to time.
 func (l *leader) onTick(now time.Time) {
 	for name, p := range l.peers {
-		if j := l.jobs[p.job]; j != nil && j.cancelled && j.phase == running {
-			l.tellCancel(j.req.ID, j.req.Tenant, "again") // it may have been away
+		for _, s := range p.slots {
+			if j := l.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
+				l.tellCancel(j.req.ID, j.req.Tenant, "again") // it may have been away
+			}
 		}
 		if now.Before(p.blocked) {
 			continue
 		}
-		if (!p.synced || p.gone) && !p.syncing {
+		if (!p.synced || p.absent) && !p.syncing {
 			l.sync(name, p)
 			continue
 		}
@@ -71,16 +73,7 @@ func (l *leader) onTick(now time.Time) {
 	}
 }
 
-// offer tells the queue how a runner stands.
+// offer updates the slots of a runner in the queue.
 func (l *leader) offer(p *peer) {
-	affinity := ""
-	if j := l.jobs[p.job]; j != nil {
-		affinity = j.req.Affinity
-	}
-	r, ok := p.usable(time.Now(), affinity)
-	if !ok {
-		l.queue.RemoveRunner(p.rec.Name)
-		return
-	}
-	l.queue.SetRunner(r)
+	p.offer(l.queue, time.Now())
 }

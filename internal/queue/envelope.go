@@ -60,16 +60,6 @@ type AssignmentReply struct {
 	RunnerStatus
 }
 
-// A RunnerStatus says how a runner stands, in what it answers and reports: the
-// leader learns from it at once what the record in the bucket tells later, or
-// not at all if it did not last.
-type RunnerStatus struct {
-	Instance string      `json:"instance"`
-	Version  uint64      `json:"version"` // of the runner's record; an older one than is known says nothing
-	State    RunnerState `json:"state"`
-	Affinity string      `json:"affinity,omitempty"` // conversation in its prompt cache
-}
-
 // Why a runner refuses an assignment.
 const (
 	RefusedBusy     = "busy"
@@ -235,54 +225,4 @@ type Outcome struct {
 	Dead bool `json:"dead,omitempty"`
 	// ReplayOf is the request that this one was made of, by its id.
 	ReplayOf string `json:"replayOf,omitempty"`
-}
-
-// A RunnerState is what a runner is doing.
-type RunnerState string
-
-// The runner states.
-const (
-	RunnerStarting RunnerState = "starting" // the engine does not answer yet
-	RunnerIdle     RunnerState = "idle"
-	RunnerBusy     RunnerState = "busy"
-	RunnerDraining RunnerState = "draining" // finishes what it has, takes nothing new
-)
-
-// A HeldAttempt is an attempt that a runner works on.
-type HeldAttempt struct {
-	Request Ref       `json:"request"`
-	Epoch   uint64    `json:"epoch"`
-	Attempt int       `json:"attempt"`
-	Started time.Time `json:"started,omitzero"`
-	Text    bool      `json:"text,omitempty"` // text was sent, so it cannot be tried elsewhere
-}
-
-// MaxEnds is how many ends a runner keeps for a leader to come; with so many it
-// takes no more work.
-const MaxEnds = 32
-
-// A Runner is a runner's own record in names.RunnersBucket, refreshed well
-// within its TTL, at once when the runner begins or ceases to take work, and
-// soon when what else it says has changed and stays so: no request waits for it.
-type Runner struct {
-	Name     string        `json:"name"`
-	Session  string        `json:"session"`
-	Model    string        `json:"model"`
-	State    RunnerState   `json:"state"`
-	Requests []string      `json:"requests,omitempty"` // ids it holds
-	Held     []HeldAttempt `json:"held,omitempty"`     // the attempts at them
-	Affinity string        `json:"affinity,omitempty"` // conversation in its prompt cache
-	// Honours names the hints that its engine honours; empty until the engine
-	// has generated.
-	Honours []string `json:"honours,omitempty"`
-	// Operations are those that its engine lists; empty means
-	// openai.DefaultOperations.
-	Operations []openai.Operation `json:"operations,omitempty"`
-	// Ends are the ends of attempts that no leader has acknowledged yet: a new
-	// leader learns from them what it missed. Oldest first, at most MaxEnds.
-	Ends []AttemptEnd `json:"ends,omitempty"`
-	// Instance is another word in each process that bears the name, and
-	// Version grows with each change of an instance's record, heartbeats excluded.
-	Instance string `json:"instance"`
-	Version  uint64 `json:"version"`
 }

@@ -89,6 +89,8 @@ func (s *RunnerStatus) Visit(c *wire.Codec) {
 	wire.Number(c, "version", &s.Version, wire.Never)
 	wire.String(c, "state", &s.State, wire.Never)
 	wire.String(c, "affinity", &s.Affinity, wire.IfEmpty)
+	wire.Number(c, "busy", &s.Busy, wire.IfEmpty)
+	c.Strings("affinities", &s.Affinities)
 }
 
 // Visit implements wire.Message.

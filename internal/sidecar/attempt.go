@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -37,6 +39,7 @@ type attempt struct {
 	honours    []string // hints that the engine honours
 	frames     *frameLog
 	traced     trace.Span
+	heard      atomic.Int64 // when the engine last sent something for it, in ns since 1970; 0: never
 
 	// Guarded by r.mu:
 	first     time.Time // when text was sent first
@@ -54,21 +57,23 @@ func (a *attempt) held() queue.HeldAttempt {
 	}
 }
 
-// begin is called with mu held, by a runner that is idle.
+// begin starts an attempt in a free slot. It is called with mu held.
 func (r *runner) begin(as queue.Assignment) {
 	ctx, cancel := r.work()
 	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours}
 	a.frames = newFrameLog(r.requests, r.cfg.Logger, as)
 	a.frames.serve(r.resumes)
-	r.current = a
-	r.idle = make(chan struct{})
+	if len(r.running) == 0 {
+		r.idle = make(chan struct{})
+	}
+	r.running = append(r.running, a)
 	r.stir()
-	r.begun <- a // the one before was taken: it has ended
+	r.begun <- a // there is room: it holds only attempts that run
 }
 
-// attempts works on what begins, one after the other, until ctx ends. It is one
-// goroutine for all because a new one grows its stack step by step, which
-// costs as much as all that happens on it.
+// attempts runs the attempts of one slot, one after the other, until ctx ends. It
+// is one goroutine for all of them because a new one grows its stack step by
+// step, which costs as much as all that happens on it.
 func (r *runner) attempts(ctx context.Context) {
 	for {
 		select {
@@ -105,9 +110,8 @@ func (a *attempt) run(ctx context.Context) {
 			slog.String("code", end.Error.Code), slog.Bool("healthy", healthy), slog.String("reason", end.Error.Message))
 	}
 	end.Ended = time.Now()
-	a.r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
 	annotate(span, end)
-	a.r.finish(a, end, healthy)
+	a.r.finish(a, end, healthy, errors.Is(err, engineapi.ErrTimeout))
 	a.log(slog.LevelDebug, "attempt ended",
 		slog.Int("tokens", usage.CompletionTokens), slog.Int64("ms", end.Ended.Sub(a.started).Milliseconds()))
 }
@@ -146,6 +150,7 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 		now := time.Now()
 		a.r.metrics.token(last, now, max(d.Pieces, 1), last.Equal(a.started))
 		last = now
+		a.heard.Store(now.UnixNano())
 		text, stopped := stops.Push(d.Text)
 		a.send(text)
 		if stopped {
@@ -245,27 +250,46 @@ func errUnhonoured(ignored []string) error {
 		"the engine of this model does not honour '"+strings.Join(ignored, "', '")+"', and this server refuses what it would have to ignore")
 }
 
-// finish makes the runner free again.
-func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool) {
+// finish frees the slot of an attempt. silent reports whether it failed because
+// the engine sent nothing for too long.
+func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy, silent bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.running = slices.DeleteFunc(r.running, func(other *attempt) bool { return other == a })
+	switch {
+	case silent:
+		r.hangs.Store(!r.generatesSince(a.silentSince()))
+	case healthy:
+		r.hangs.Store(false)
+	}
 	end.FirstToken = a.first
 	r.ends = append(r.ends, &end)
 	if len(r.ends) == 1 {
 		r.reported = make(chan struct{})
 	}
-	r.current = nil
 	r.past.add(a.frames, time.Now())
-	r.affinity = a.assignment.Request.Affinity
+	r.cached(a.assignment.Request.Affinity)
 	r.metrics.attempt(end)
 	if healthy {
 		r.stir()
 	} else {
 		r.ready = false
-		r.affinity = ""
+		r.affinities = nil
 		poke(r.suspect)
 		r.touch()
 	}
 	poke(r.toReport)
-	close(r.idle)
+	if len(r.running) == 0 {
+		close(r.idle)
+	}
+}
+
+// silentSince returns since when the engine has sent nothing for the attempt.
+func (a *attempt) silentSince() int64 { return max(a.heard.Load(), a.started.UnixNano()) }
+
+// generatesSince reports whether the engine has sent something for a running
+// attempt after a moment, in ns since 1970. Such an engine does not hang, and to
+// restart it would break off what it generates. It is called with mu held.
+func (r *runner) generatesSince(moment int64) bool {
+	return slices.ContainsFunc(r.running, func(a *attempt) bool { return a.heard.Load() > moment })
 }

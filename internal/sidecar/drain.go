@@ -1,33 +1,39 @@
 package sidecar
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
-// drain takes no more work and blocks until what is there has ended and was
+// drain takes no more work and blocks until all attempts have ended and were
 // reported, or the time for it is over.
 func (r *runner) drain() {
 	r.mu.Lock()
 	r.draining = true
 	r.touch()
-	a, idle := r.current, r.idle
-	handBack := a != nil && a.first.IsZero()
-	if handBack {
-		a.givenBack = true
+	running, idle := slices.Clone(r.running), r.idle
+	var handedBack []*attempt
+	for _, a := range running {
+		if a.first.IsZero() {
+			a.givenBack = true
+			handedBack = append(handedBack, a)
+		}
 	}
 	r.mu.Unlock()
-	if handBack {
-		// No text was sent, so somebody else can begin anew: that is sooner
+	for _, a := range handedBack {
+		// No text was sent, so another runner can begin anew: that is sooner
 		// than what may be left of a long prompt.
 		a.cancel(errHandedBack)
 	}
-	if a != nil {
-		patient := time.NewTimer(r.cfg.Grace)
-		defer patient.Stop()
-		select {
-		case <-idle:
-		case <-patient.C:
+	grace := time.NewTimer(r.cfg.Grace)
+	defer grace.Stop()
+	select {
+	case <-idle:
+	case <-grace.C:
+		for _, a := range running {
 			a.cancel(errHandedBack)
-			<-idle
 		}
+		<-idle
 	}
 	r.mu.Lock()
 	reported := r.reported

@@ -17,7 +17,7 @@ const (
 
 // watchEngine makes the runner ready once the engine has generated, and takes
 // that back when the engine is gone or an attempt has failed, until it has
-// generated again.
+// generated again. Attempts that run in other slots go on meanwhile.
 func (r *runner) watchEngine(ctx context.Context) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
@@ -40,8 +40,9 @@ func (r *runner) prove(ctx context.Context) {
 		if r.hangs.CompareAndSwap(true, false) {
 			r.restartEngine(ctx)
 		}
+		begun := time.Now()
 		res, err := r.warmUp(ctx)
-		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout))
+		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout) && !r.generated(begun))
 		if err == nil {
 			r.proven(res)
 			r.cfg.Logger.Info("the engine generates")
@@ -69,6 +70,14 @@ func (r *runner) warmUp(ctx context.Context) (engineapi.Result, error) {
 		func(engineapi.Delta) error { return nil })
 }
 
+// generated reports whether a running attempt got something from the engine after
+// a moment.
+func (r *runner) generated(after time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.generatesSince(after.UnixNano())
+}
+
 // restartEngine has the engine started anew. If that cannot be had, the next
 // try for a token will show that it still hangs.
 func (r *runner) restartEngine(ctx context.Context) {
@@ -86,7 +95,7 @@ func (r *runner) restartEngine(ctx context.Context) {
 // checkAlive notices an engine that ended while nobody asked it anything.
 func (r *runner) checkAlive(ctx context.Context) {
 	r.mu.Lock()
-	busy := r.current != nil
+	busy := len(r.running) > 0
 	r.mu.Unlock()
 	if busy {
 		return
@@ -119,6 +128,6 @@ func (r *runner) setReady(ready bool) {
 		return
 	}
 	r.ready = ready
-	r.affinity = "" // the warm-up took the place in the prompt cache
+	r.affinities = nil // the warm-up took the place of one in the prompt cache
 	r.touch()
 }

@@ -24,6 +24,8 @@ type metrics struct {
 	between  prometheus.Histogram
 	duration prometheus.Histogram
 	restarts prometheus.Counter
+	slots    prometheus.Gauge
+	running  prometheus.Gauge
 }
 
 func newMetrics() *metrics {
@@ -51,11 +53,17 @@ func newMetrics() *metrics {
 			Name: "gen_ai_server_request_duration_seconds", Help: "How long attempts take.",
 			Buckets: []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300, 900, 3600},
 		}),
+		slots: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "koldun_runner_slots", Help: "Requests that the engine computes at the same time.",
+		}),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "koldun_runner_attempts_running", Help: "Attempts that the engine works on.",
+		}),
 		restarts: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "koldun_runner_engine_restarts_total", Help: "How often the engine was restarted because it had fallen silent.",
 		}),
 	}
-	m.registry.MustRegister(m.restarts, state, m.attempts, m.tokens, m.first, m.between, m.duration,
+	m.registry.MustRegister(m.slots, m.running, m.restarts, state, m.attempts, m.tokens, m.first, m.between, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, s := range []queue.RunnerState{queue.RunnerStarting, queue.RunnerIdle, queue.RunnerBusy, queue.RunnerDraining} {
 		m.states[s] = state.WithLabelValues(string(s))
@@ -110,7 +118,7 @@ func (r *runner) health() http.Handler {
 			switch {
 			case r.draining:
 				return errors.New("draining")
-			case !r.ready && r.current == nil:
+			case !r.ready && len(r.running) == 0:
 				return errors.New("no token has come out of the engine yet")
 			}
 			return nil

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,22 +25,24 @@ type runner struct {
 	stirred  chan struct{} // cap 1: the record is to be written soon
 	toReport chan struct{} // cap 1: there are ends to report
 	suspect  chan struct{} // cap 1: the engine has to prove itself again
-	begun    chan *attempt // cap 1: the attempt to work on
-	hangs    atomic.Bool   // it was silent for longer than is allowed
+	begun    chan *attempt // cap Slots: the attempts to work on
+	hangs    atomic.Bool   // the engine was silent for longer than is allowed
 
-	mu         sync.Mutex
-	version    uint64
-	ready      bool // a real token came out of the engine
-	draining   bool // Run's context has ended
-	resting    bool // told to take no more work until told otherwise
-	fence      fence
-	current    *attempt
-	past       past // of attempts whose frames can be sent again
-	affinity   string
+	mu       sync.Mutex
+	version  uint64
+	ready    bool // a real token came out of the engine
+	draining bool // Run's context has ended
+	resting  bool // told to take no more work until told otherwise
+	fence    fence
+	running  []*attempt // at most Slots, oldest first
+	past     past       // of attempts whose frames can be sent again
+	// affinities are the conversations of the latest attempts, "" for none, the
+	// last one first: one for each prompt cache that the engine has used.
+	affinities []string
 	honours    []string            // hints that the engine honours, once ready; never changed in place
 	operations []openai.Operation  // that the engine lists, once ready; never changed in place
 	ends       []*queue.AttemptEnd // not acknowledged yet, oldest first; never changed
-	idle       chan struct{}       // closed while current is nil
+	idle       chan struct{}       // closed while nothing is running
 	reported   chan struct{}       // closed while ends is empty
 }
 
@@ -55,12 +58,13 @@ func newRunner(cfg Config) *runner {
 		stirred:  make(chan struct{}, 1),
 		toReport: make(chan struct{}, 1),
 		suspect:  make(chan struct{}, 1),
-		begun:    make(chan *attempt, 1),
+		begun:    make(chan *attempt, cfg.Slots),
 		idle:     make(chan struct{}),
 		reported: make(chan struct{}),
 	}
 	close(r.idle)
 	close(r.reported)
+	r.metrics.slots.Set(float64(cfg.Slots))
 	return r
 }
 
@@ -88,10 +92,10 @@ func (r *runner) state() queue.RunnerState {
 	switch {
 	case r.draining, r.resting:
 		return queue.RunnerDraining
-	case r.current != nil:
-		return queue.RunnerBusy
 	case !r.ready:
 		return queue.RunnerStarting
+	case len(r.running) > 0:
+		return queue.RunnerBusy
 	}
 	return queue.RunnerIdle
 }
@@ -103,23 +107,63 @@ func (r *runner) record() queue.Runner {
 		Session:    r.cfg.Session,
 		Model:      r.cfg.Model,
 		State:      r.state(),
-		Affinity:   r.affinity,
+		Affinity:   r.affinity(),
 		Honours:    r.honours,
 		Operations: r.operations,
 		Ends:       r.unreported(),
 		Instance:   r.instance,
 		Version:    r.version,
 	}
-	if a := r.current; a != nil {
-		rec.Requests = []string{a.assignment.Request.ID}
-		rec.Held = []queue.HeldAttempt{a.held()}
+	if r.cfg.Slots > 1 {
+		rec.Slots, rec.Affinities = r.cfg.Slots, r.conversations()
+	}
+	for _, a := range r.running {
+		rec.Requests = append(rec.Requests, a.assignment.Request.ID)
+		rec.Held = append(rec.Held, a.held())
 	}
 	return rec
 }
 
+// affinity is called with mu held.
+func (r *runner) affinity() string {
+	if len(r.affinities) == 0 {
+		return ""
+	}
+	return r.affinities[0]
+}
+
+// conversations returns those in the prompt caches. It is called with mu held.
+func (r *runner) conversations() []string {
+	var out []string
+	for _, a := range r.affinities {
+		if a != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// cached notes that an attempt at a conversation, "" for none, has used one of
+// the prompt caches. It is called with mu held.
+func (r *runner) cached(affinity string) {
+	if r.cfg.Slots == 1 {
+		r.affinities = append(r.affinities[:0], affinity)
+		return
+	}
+	if affinity != "" {
+		r.affinities = slices.DeleteFunc(r.affinities, func(other string) bool { return other == affinity })
+	}
+	r.affinities = slices.Insert(r.affinities, 0, affinity)
+	r.affinities = r.affinities[:min(len(r.affinities), r.cfg.Slots)]
+}
+
 // status is called with mu held.
 func (r *runner) status() queue.RunnerStatus {
-	return queue.RunnerStatus{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity}
+	s := queue.RunnerStatus{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity()}
+	if r.cfg.Slots > 1 {
+		s.Busy, s.Affinities = len(r.running), r.conversations()
+	}
+	return s
 }
 
 // touch is called with mu held, after a change of the record that others must
@@ -139,6 +183,7 @@ func (r *runner) stir() {
 func (r *runner) step() {
 	r.version++
 	r.metrics.setState(r.state())
+	r.metrics.running.Set(float64(len(r.running)))
 }
 
 // poke wakes whoever waits on a channel of capacity 1.

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -53,7 +54,7 @@ func (r *runner) onSync(_ string, s queue.Sync) (queue.SyncReply, bool) {
 	return queue.SyncReply{Runner: r.record(), Epoch: r.fence.epoch}, true
 }
 
-// onAssign accepts or refuses an attempt. The runner is busy from here on.
+// onAssign accepts or refuses an attempt. It has a slot from here on.
 func (r *runner) onAssign(_ string, as queue.Assignment) (queue.AssignmentReply, bool) {
 	if as.Instance != "" && as.Instance != r.instance {
 		return queue.AssignmentReply{}, false
@@ -76,7 +77,7 @@ func (r *runner) refusal(as queue.Assignment) string {
 		return queue.RefusedUnsynced
 	case r.draining, r.resting:
 		return queue.RefusedDraining
-	case r.current != nil, len(r.ends) >= queue.MaxEnds:
+	case len(r.running) >= r.cfg.Slots, len(r.ends)+len(r.running) >= queue.MaxEnds:
 		return queue.RefusedBusy
 	case !r.ready:
 		return queue.RefusedNotReady
@@ -98,11 +99,15 @@ func (r *runner) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) 
 // onCancel drops a request that this runner holds, and says so.
 func (r *runner) onCancel(subject string, order queue.CancelOrder) (queue.Ack, bool) {
 	r.mu.Lock()
-	a := r.current
-	r.mu.Unlock()
-	if a == nil || subject != names.CancelSubject(r.cfg.Session, a.assignment.Request.ID) {
+	i := slices.IndexFunc(r.running, func(a *attempt) bool {
+		return subject == names.CancelSubject(r.cfg.Session, a.assignment.Request.ID)
+	})
+	if i < 0 {
+		r.mu.Unlock()
 		return queue.Ack{}, false
 	}
+	a := r.running[i]
+	r.mu.Unlock()
 	if order.Tenant != "" && order.Tenant != a.assignment.Request.Tenant {
 		return queue.Ack{}, false // the leader says so
 	}

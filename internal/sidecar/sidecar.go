@@ -1,6 +1,6 @@
 // Package sidecar runs beside one engine and is the only one to talk to it. It
-// announces a runner on the bus, takes one request at a time from the
-// dispatcher, streams what the engine generates as numbered frames, and tells
+// announces a runner on the bus, takes as many requests at a time as the
+// engine computes from the dispatcher, streams what the engine generates as numbered frames, and tells
 // how each attempt ended until somebody has taken note.
 package sidecar
 
@@ -18,10 +18,12 @@ import (
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// An Engine answers one request at a time; *engineapi.Client is one.
+// An Engine answers as many requests at a time as Config.Slots says;
+// *engineapi.Client is one for one request, *engineapi.Slots for more.
 type Engine interface {
 	// Do blocks until the answer has ended, and ends it soon when ctx does.
 	Do(ctx context.Context, r engineapi.Request, o engineapi.Options, onText func(engineapi.Delta) error) (engineapi.Result, error)
@@ -42,7 +44,10 @@ type Config struct {
 	Session string // names.Session
 	Runner  string // unique in the session at any one time; one subject token
 	Model   string // "namespace/name"
-	Listen  string // "host:port" of health and metrics; "" for none
+	// Slots is how many requests the engine computes at the same time, at most
+	// queue.MaxSlots. Default 1.
+	Slots  int
+	Listen string // "host:port" of health and metrics; "" for none
 	// Supervisor restarts the engine when it has been silent for longer than
 	// Timeouts allow: one that hangs never comes back by itself, and with it
 	// the whole topology starts anew. nil: nobody does.
@@ -87,6 +92,9 @@ func (c *Config) Check() error {
 	if !bus.IsToken(c.Runner) {
 		return fault.Errorf(fault.Invalid, "cannot run a sidecar named %q: the name is not one subject token", c.Runner)
 	}
+	if c.Slots < 0 || c.Slots > queue.MaxSlots {
+		return fault.Errorf(fault.Invalid, "cannot run a sidecar with %d slots: use 1 to %d", c.Slots, queue.MaxSlots)
+	}
 	for _, d := range []time.Duration{c.Timeouts.Connect, c.Timeouts.First, c.Timeouts.Between, c.Grace} {
 		if d < 0 {
 			return fault.Errorf(fault.Invalid, "cannot run a sidecar with a timeout of %s: it must not be negative", d)
@@ -105,6 +113,7 @@ func (c *Config) setDefaults() error {
 	if err := c.Check(); err != nil {
 		return err
 	}
+	c.Slots = max(c.Slots, 1)
 	setDefault(&c.Timeouts.Connect, defaultConnect)
 	setDefault(&c.Timeouts.First, defaultFirst)
 	setDefault(&c.Timeouts.Between, defaultBetween)
@@ -165,7 +174,9 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	g.Go(func() error { r.announce(work); return nil })
 	g.Go(func() error { r.report(work); return nil })
-	g.Go(func() error { r.attempts(work); return nil })
+	for range cfg.Slots {
+		g.Go(func() error { r.attempts(work); return nil })
+	}
 	g.Go(func() error { r.resumes.Run(work); return nil })
 	g.Go(func() error { r.watchEngine(ctx); return nil })
 	<-ctx.Done()

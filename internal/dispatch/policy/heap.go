@@ -11,27 +11,27 @@ type entry struct {
 	inTenant, inParked, inDeadlines int
 }
 
-// A slot tells a heap where an item keeps its place.
-type slot[T any] func(item T) *int
+// A placer returns where an item keeps its place in a heap.
+type placer[T any] func(item T) *int
 
 // An index is a heap whose items know their places, so that any can be taken out.
 type index[T any] struct {
 	items []T
 	less  func(a, b T) bool
-	slot  slot[T]
+	place placer[T]
 }
 
 func (x *index[T]) Len() int           { return len(x.items) }
 func (x *index[T]) Less(i, j int) bool { return x.less(x.items[i], x.items[j]) }
 func (x *index[T]) Swap(i, j int) {
 	x.items[i], x.items[j] = x.items[j], x.items[i]
-	*x.slot(x.items[i]), *x.slot(x.items[j]) = i, j
+	*x.place(x.items[i]), *x.place(x.items[j]) = i, j
 }
 
 // Push and Pop are for container/heap alone.
 func (x *index[T]) Push(v any) {
 	item := v.(T) //nolint:forcetypeassert // only add calls it
-	*x.slot(item) = len(x.items)
+	*x.place(item) = len(x.items)
 	x.items = append(x.items, item)
 }
 
@@ -41,15 +41,15 @@ func (x *index[T]) Pop() any {
 	item := x.items[last]
 	x.items[last] = zero
 	x.items = x.items[:last]
-	*x.slot(item) = -1
+	*x.place(item) = -1
 	return item
 }
 
 func (x *index[T]) add(item T) { heap.Push(x, item) }
-func (x *index[T]) fix(item T) { heap.Fix(x, *x.slot(item)) }
+func (x *index[T]) fix(item T) { heap.Fix(x, *x.place(item)) }
 
 func (x *index[T]) remove(item T) {
-	if i := *x.slot(item); i >= 0 {
+	if i := *x.place(item); i >= 0 {
 		heap.Remove(x, i)
 	}
 }

@@ -1,6 +1,6 @@
-// Package policy decides which request goes next, and to which runner. It is
-// pure: it knows neither clock nor network, and gives the same answers to the
-// same questions.
+// Package policy decides which request goes next, and to which slot of which
+// runner. It is pure: it knows neither clock nor network, and its decisions
+// depend on its input only.
 //
 // The rules, in order:
 //
@@ -11,9 +11,10 @@
 //     nobody can save up a right to be served, and every tenant gets its turn.
 //   - Within a tenant, the earliest deadline goes first, then the earliest
 //     arrival. Each job has a deadline, so none waits for ever behind newer ones.
-//   - A job goes to the runner whose prompt cache holds its conversation. If
+//   - A job goes to the slot whose prompt cache holds its conversation. If
 //     that one is busy, the job lets others pass for a short while, and then goes
-//     anywhere: to the runner whose cache is worth the least.
+//     anywhere: to the runner with the fewest busy slots, and there to the slot
+//     whose cache is worth the least.
 //   - A job that a runner failed goes to another one, or after a while to the
 //     same again.
 package policy
@@ -33,9 +34,11 @@ type Job struct {
 	Avoid    []string  // runners that have failed it
 }
 
-// A Runner is a runner that can be given work, now or when it has finished.
-type Runner struct {
-	Name     string
+// A Slot is one of the requests that a runner computes at the same time. It can
+// be given a job, now or when it has finished.
+type Slot struct {
+	Runner   string
+	Number   int    // of the slot, unique for the runner
 	Affinity string // conversation in its prompt cache; "" for none
 	Idle     bool
 }

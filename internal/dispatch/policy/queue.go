@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Queue holds the jobs and runners of one session. It belongs to one goroutine.
+// A Queue holds the jobs of one session and the slots of its runners. It belongs to one goroutine.
 type Queue struct {
 	patience time.Duration
 	entries  map[string]*entry
@@ -15,7 +15,7 @@ type Queue struct {
 	parked   index[*entry] // jobs that let others pass, first to wake first
 	waiting  map[string][]*entry
 	deadline index[*entry]
-	pool     *pool
+	slots    *slots
 	floor    float64 // tokens by share of the class that was served last
 }
 
@@ -27,24 +27,24 @@ func New(patience time.Duration) *Queue {
 		entries:  map[string]*entry{},
 		tenants:  map[seat]*tenant{},
 		waiting:  map[string][]*entry{},
-		pool:     newPool(),
+		slots:    newSlots(),
 	}
 	for c := range q.bands {
 		q.bands[c] = newBand(Class(c))
 	}
 	q.parked = index[*entry]{
-		less: func(a, b *entry) bool { return a.job.Since.Before(b.job.Since) },
-		slot: func(e *entry) *int { return &e.inParked },
+		less:  func(a, b *entry) bool { return a.job.Since.Before(b.job.Since) },
+		place: func(e *entry) *int { return &e.inParked },
 	}
-	q.deadline = index[*entry]{less: before, slot: func(e *entry) *int { return &e.inDeadlines }}
+	q.deadline = index[*entry]{less: before, place: func(e *entry) *int { return &e.inDeadlines }}
 	return q
 }
 
 // Len is the number of jobs.
 func (q *Queue) Len() int { return len(q.entries) }
 
-// Runners is the number of runners.
-func (q *Queue) Runners() int { return len(q.pool.runners) }
+// Slots is the number of slots.
+func (q *Queue) Slots() int { return q.slots.count }
 
 // Add queues a job; one of the same id takes the place of the older.
 func (q *Queue) Add(j Job) {
@@ -73,29 +73,29 @@ func (q *Queue) Remove(id string) bool {
 	return true
 }
 
-// SetRunner adds a runner or changes it.
-func (q *Queue) SetRunner(r Runner) {
-	q.pool.set(r)
-	if !r.Idle {
+// SetSlot adds a slot or changes it.
+func (q *Queue) SetSlot(s Slot) {
+	q.slots.set(s)
+	if !s.Idle {
 		return
 	}
 	q.wakeOne("")
-	if r.Affinity != "" {
-		q.wakeOne(r.Affinity)
+	if s.Affinity != "" {
+		q.wakeOne(s.Affinity)
 	}
 }
 
-// RemoveRunner forgets a runner.
-func (q *Queue) RemoveRunner(name string) { q.pool.remove(name) }
+// RemoveRunner forgets all slots of a runner.
+func (q *Queue) RemoveRunner(name string) { q.slots.remove(name) }
 
-// Next takes out the job that goes next, and its runner, which counts as busy
-// from now on. ok is false if nothing can go now.
-func (q *Queue) Next(now time.Time) (j Job, runner string, ok bool) {
+// Next takes out the job that goes next, and returns its slot, which counts as
+// busy from now on. ok is false if nothing can go now.
+func (q *Queue) Next(now time.Time) (j Job, to Slot, ok bool) {
 	q.wake(now)
-	for q.pool.idle() > 0 {
+	for q.slots.idle() > 0 {
 		t := q.next()
 		if t == nil {
-			return Job{}, "", false
+			return Job{}, Slot{}, false
 		}
 		e := t.jobs.items[0]
 		m := q.choose(e.job, now)
@@ -105,18 +105,18 @@ func (q *Queue) Next(now time.Time) (j Job, runner string, ok bool) {
 		}
 		q.Remove(e.job.ID)
 		q.serve(t, e.job.Cost)
-		busy := m.Runner
-		busy.Idle = false
-		busy.Affinity = e.job.Affinity
-		q.pool.set(busy)
-		return e.job, m.Name, true
+		to := m.Slot
+		to.Idle = false
+		to.Affinity = e.job.Affinity
+		q.slots.set(to)
+		return e.job, to, true
 	}
-	return Job{}, "", false
+	return Job{}, Slot{}, false
 }
 
-// choose finds an idle runner for a job, or nil if the job should rather wait.
-func (q *Queue) choose(j Job, now time.Time) *member {
-	m, busy := q.pool.holder(j)
+// choose returns an idle slot for a job, or nil if the job should rather wait.
+func (q *Queue) choose(j Job, now time.Time) *slot {
+	m, busy := q.slots.holder(j)
 	if m != nil {
 		return m
 	}
@@ -124,14 +124,14 @@ func (q *Queue) choose(j Job, now time.Time) *member {
 	if busy && patient {
 		return nil
 	}
-	if m := q.pool.any(j); m != nil {
+	if m := q.slots.any(j); m != nil {
 		return m
 	}
 	if patient { // only runners that failed it are idle: give them time, too
 		return nil
 	}
 	j.Avoid = nil
-	return q.pool.any(j)
+	return q.slots.any(j)
 }
 
 // Charge books tokens on a tenant of a class, beyond the expected cost that

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func fill(q *policy.Queue, jobs ...string) {
 func idle(q *policy.Queue, names ...string) {
 	for _, name := range names {
 		name, affinity, _ := strings.Cut(name, ":")
-		q.SetRunner(policy.Runner{Name: name, Affinity: affinity, Idle: true})
+		q.SetSlot(policy.Slot{Runner: name, Affinity: affinity, Idle: true})
 	}
 }
 
@@ -42,11 +43,11 @@ func idle(q *policy.Queue, names ...string) {
 func serve(q *policy.Queue, now time.Time) []string {
 	var out []string
 	for {
-		j, runner, ok := q.Next(now)
+		j, to, ok := q.Next(now)
 		if !ok {
 			return out
 		}
-		out = append(out, j.ID+">"+runner)
+		out = append(out, j.ID+">"+to.Runner)
 	}
 }
 
@@ -65,7 +66,7 @@ func TestNext(t *testing.T) {
 		}, 0, []string{"a>r1", "b>r2"}},
 		"BusyRunnersGetNothing": {func(q *policy.Queue) {
 			fill(q, "a t")
-			q.SetRunner(policy.Runner{Name: "r"})
+			q.SetSlot(policy.Slot{Runner: "r"})
 		}, 0, nil},
 		"RemovedRunnersGetNothing": {func(q *policy.Queue) {
 			fill(q, "a t")
@@ -98,18 +99,18 @@ func TestNext(t *testing.T) {
 		}, 0, []string{"a>r1"}},
 		"WaitsForItsRunnerAndLetsOthersPass": {func(q *policy.Queue) {
 			fill(q, "a t chat", "b t")
-			q.SetRunner(policy.Runner{Name: "r1", Affinity: "chat"})
+			q.SetSlot(policy.Slot{Runner: "r1", Affinity: "chat"})
 			idle(q, "r2")
 		}, 0, []string{"b>r2"}},
 		"GoesColdWhenPatienceEnds": {func(q *policy.Queue) {
 			fill(q, "a t chat")
-			q.SetRunner(policy.Runner{Name: "r1", Affinity: "chat"})
+			q.SetSlot(policy.Slot{Runner: "r1", Affinity: "chat"})
 			idle(q, "r2")
 			serve(q, start)
 		}, patience, []string{"a>r2"}},
 		"ItsRunnerComesInTime": {func(q *policy.Queue) {
 			fill(q, "a t chat")
-			q.SetRunner(policy.Runner{Name: "r1", Affinity: "chat"})
+			q.SetSlot(policy.Slot{Runner: "r1", Affinity: "chat"})
 			idle(q, "r2")
 			serve(q, start)
 			idle(q, "r1:chat")
@@ -125,7 +126,7 @@ func TestNext(t *testing.T) {
 			j.Avoid = []string{"r1"}
 			q.Add(j)
 			idle(q, "r1")
-			q.SetRunner(policy.Runner{Name: "r2"})
+			q.SetSlot(policy.Slot{Runner: "r2"})
 			serve(q, start)
 			idle(q, "r2")
 		}, 0, []string{"a>r2"}},
@@ -138,7 +139,7 @@ func TestNext(t *testing.T) {
 		}, patience, []string{"a>r1"}},
 		"Removed": {func(q *policy.Queue) {
 			fill(q, "a t", "b t chat")
-			q.SetRunner(policy.Runner{Name: "r1", Affinity: "chat"})
+			q.SetSlot(policy.Slot{Runner: "r1", Affinity: "chat"})
 			idle(q, "r2")
 			q.Remove("a")
 			serve(q, start)
@@ -222,7 +223,7 @@ func TestExpired(t *testing.T) {
 		j.Deadline = start.Add(d)
 		q.Add(j)
 	}
-	q.SetRunner(policy.Runner{Name: "r1", Affinity: "chat"})
+	q.SetSlot(policy.Slot{Runner: "r1", Affinity: "chat"})
 	idle(q, "r2")
 	serve(q, start) // parks them
 	if got := q.Wake(); !got.Equal(start.Add(time.Second)) {
@@ -261,7 +262,11 @@ func FuzzQueue(f *testing.F) {
 		q := policy.New(patience)
 		now := start
 		waiting, out := map[string]bool{}, map[string]bool{}
-		busy := map[string]bool{}
+		type key struct {
+			runner string
+			slot   int
+		}
+		busy := map[key]bool{}
 		for step := range 600 {
 			now = now.Add(time.Duration(rng.IntN(500)) * time.Millisecond)
 			switch rng.IntN(6) {
@@ -276,13 +281,13 @@ func FuzzQueue(f *testing.F) {
 				q.Add(j)
 				waiting[j.ID] = true
 			case 2:
-				r := fmt.Sprintf("r%d", rng.IntN(4))
-				q.SetRunner(policy.Runner{Name: r, Affinity: []string{"", "x", "y"}[rng.IntN(3)], Idle: true})
-				delete(busy, r)
+				k := key{fmt.Sprintf("r%d", rng.IntN(4)), rng.IntN(3)}
+				q.SetSlot(policy.Slot{Runner: k.runner, Number: k.slot, Affinity: []string{"", "x", "y"}[rng.IntN(3)], Idle: true})
+				delete(busy, k)
 			case 3:
 				r := fmt.Sprintf("r%d", rng.IntN(4))
 				q.RemoveRunner(r)
-				delete(busy, r)
+				maps.DeleteFunc(busy, func(k key, _ bool) bool { return k.runner == r })
 			case 4:
 				id := fmt.Sprintf("j%d", rng.IntN(step+1))
 				if q.Remove(id) != waiting[id] {
@@ -298,15 +303,16 @@ func FuzzQueue(f *testing.F) {
 				}
 			}
 			for {
-				j, r, ok := q.Next(now)
+				j, to, ok := q.Next(now)
 				if !ok {
 					break
 				}
-				if !waiting[j.ID] || out[j.ID] || busy[r] {
-					t.Fatalf("%s>%s: served wrongly", j.ID, r)
+				k := key{to.Runner, to.Number}
+				if !waiting[j.ID] || out[j.ID] || busy[k] {
+					t.Fatalf("%s>%v: served wrongly", j.ID, k)
 				}
 				delete(waiting, j.ID)
-				out[j.ID], busy[r] = true, true
+				out[j.ID], busy[k] = true, true
 			}
 			if q.Len() != len(waiting) {
 				t.Fatalf("Len = %d, want %d", q.Len(), len(waiting))
@@ -340,13 +346,13 @@ func BenchmarkNext(b *testing.B) {
 	b.ReportAllocs()
 	order := 10_000
 	for b.Loop() {
-		j, runner, ok := q.Next(start)
+		j, to, ok := q.Next(start)
 		if !ok {
 			b.Fatal("nothing goes")
 		}
 		order++
 		j.Order = uint64(order)
 		q.Add(j)
-		q.SetRunner(policy.Runner{Name: runner, Affinity: j.Affinity, Idle: true})
+		q.SetSlot(policy.Slot{Runner: to.Runner, Affinity: j.Affinity, Idle: true})
 	}
 }

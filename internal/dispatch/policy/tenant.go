@@ -24,7 +24,7 @@ func newTenant(name string, b *band) *tenant {
 		name:  name,
 		band:  b,
 		place: -1,
-		jobs:  index[*entry]{less: before, slot: func(e *entry) *int { return &e.inTenant }},
+		jobs:  index[*entry]{less: before, place: func(e *entry) *int { return &e.inTenant }},
 	}
 }
 

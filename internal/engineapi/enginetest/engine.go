@@ -1,7 +1,8 @@
 // Package enginetest is a double of upstream's dllama-api with its quirks: it
 // aborts on a connection without a request, on malformed JSON and on types it
 // does not expect, reads a body's length only from a header spelt
-// "Content-Length", serves one connection at a time, and answers with a garbage
+// "Content-Length", serves one connection at a time unless it has more slots, and
+// answers with a garbage
 // index, the object of a complete answer, empty finish reasons and a [DONE]
 // without a line end.
 package enginetest
@@ -54,8 +55,8 @@ type Reply struct {
 	// BreakAfter ends the connection without an end after so many pieces, if
 	// it is not 0; -1 ends it before the first.
 	BreakAfter int
-	// Done, if set, is told how many pieces there were when a stream ended,
-	// whether whole or not.
+	// Done, if set, is called with the number of pieces when a stream has ended,
+	// whether whole or not, and before the client sees the end of a whole one.
 	Done func(pieces int)
 	// Status, if not 0, answers with an error in OpenAI's form instead, as the
 	// embedded engine does.
@@ -69,6 +70,9 @@ type Reply struct {
 // An Engine is a running double.
 type Engine struct {
 	URL string
+	// Slots is how many connections it serves at a time, if it is more than one.
+	// It counts from the next Run on.
+	Slots int
 
 	addr  string
 	reply func(Request) Reply
@@ -80,7 +84,8 @@ type Engine struct {
 	aborted  string
 	requests []Request
 	produced int
-	active   bool
+	active   int
+	most     int // of active
 }
 
 // Start runs an engine on a loopback port of its own until the test ends. reply may
@@ -117,7 +122,11 @@ func (e *Engine) Run() error {
 	defer e.mu.Unlock()
 	e.l, e.addr, e.URL = l, l.Addr().String(), "http://"+l.Addr().String()
 	e.aborted, e.done = "", make(chan struct{})
-	go e.serve(l, e.done)
+	var serving sync.WaitGroup
+	for range max(e.Slots, 1) {
+		serving.Go(func() { e.serve(l) })
+	}
+	go func(done chan struct{}) { serving.Wait(); close(done) }(e.done)
 	return nil
 }
 
@@ -156,7 +165,14 @@ func (e *Engine) Requests() []Request {
 func (e *Engine) Active() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.active
+	return e.active > 0
+}
+
+// Most returns how many generations went on at the same time at most.
+func (e *Engine) Most() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.most
 }
 
 // Produced counts the pieces that were generated in all.
@@ -166,9 +182,9 @@ func (e *Engine) Produced() int {
 	return e.produced
 }
 
-func (e *Engine) serve(l net.Listener, done chan struct{}) {
-	defer close(done)
-	r := bufio.NewReaderSize(nil, 64<<10) // one connection is served at a time
+// serve serves one connection after the other.
+func (e *Engine) serve(l net.Listener) {
+	r := bufio.NewReaderSize(nil, 64<<10)
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -270,11 +286,12 @@ func (e *Engine) chat(conn net.Conn, body []byte) error {
 	}
 	e.mu.Lock()
 	e.requests = append(e.requests, req)
-	e.active = true
+	e.active++
+	e.most = max(e.most, e.active)
 	e.mu.Unlock()
 	defer func() {
 		e.mu.Lock()
-		e.active = false
+		e.active--
 		e.mu.Unlock()
 	}()
 	reply := e.reply(req)
@@ -308,9 +325,12 @@ func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
 		_, _ = conn.Read(make([]byte, 1))
 	}()
 	n := 0
-	if reply.Done != nil {
-		defer func() { reply.Done(n) }()
-	}
+	done := sync.OnceFunc(func() {
+		if reply.Done != nil {
+			reply.Done(n)
+		}
+	})
+	defer done()
 	for ; ; n++ {
 		if reply.BreakAfter != 0 && n == max(reply.BreakAfter, 0) {
 			return
@@ -331,6 +351,7 @@ func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
 		e.produced++
 		e.mu.Unlock()
 	}
+	done()
 	chunk(out, `data: {"choices":[{"finish_reason":"stop","index":0}],"created":1700000000,"id":"cmpl-c0","model":"Distributed Model","object":"chat.completion"}`+"\r\n\r\n")
 	chunk(out, "data: [DONE]")
 	_, _ = out.WriteString("0000\r\n\r\n")

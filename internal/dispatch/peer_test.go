@@ -1,0 +1,164 @@
+package dispatch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/dispatch/policy"
+	"github.com/gorizond/koldun/internal/queue"
+)
+
+func runnerOf(slots int, state queue.RunnerState, affinities ...string) queue.Runner {
+	r := queue.Runner{Name: "r", Instance: "i", Version: 5, Slots: slots, State: state, Affinities: affinities}
+	if len(affinities) > 0 {
+		r.Affinity = affinities[0]
+	}
+	return r
+}
+
+func jobOf(id, affinity string) *job {
+	return &job{req: queue.Request{ID: id, Affinity: affinity}}
+}
+
+// served returns the jobs that go to the peer, of more than it can take, as
+// "slot:affinity" of its idle slots in the order of its slots.
+func served(p *peer, now time.Time) string {
+	q := policy.New(time.Second)
+	p.offer(q, now)
+	for i := range 100 {
+		q.Add(policy.Job{ID: fmt.Sprint(i), Tenant: "t", Order: uint64(i), Since: now.Add(-time.Hour), Deadline: now.Add(time.Hour), Affinity: ""})
+	}
+	var slots []string
+	for _, to, ok := q.Next(now); ok; _, to, ok = q.Next(now) {
+		slots = append(slots, fmt.Sprintf("%d:%s", to.Number, p.slots[to.Number].affinity))
+	}
+	slices.Sort(slots)
+	return strings.Join(slots, " ")
+}
+
+func TestPeerOffers(t *testing.T) {
+	now := time.Now()
+	cases := map[string]struct {
+		rec  queue.Runner
+		set  func(p *peer)
+		want string
+	}{
+		"OneSlot":         {runnerOf(0, queue.RunnerIdle, "a"), nil, "0:a"},
+		"OneSlotBusy":     {runnerOf(1, queue.RunnerBusy), nil, ""},
+		"Starting":        {runnerOf(4, queue.RunnerStarting), nil, ""},
+		"Draining":        {runnerOf(4, queue.RunnerDraining), nil, ""},
+		"NotSynced":       {runnerOf(1, queue.RunnerIdle), func(p *peer) { p.synced = false }, ""},
+		"Absent":          {runnerOf(1, queue.RunnerIdle), func(p *peer) { p.absent = true }, ""},
+		"Blocked":         {runnerOf(2, queue.RunnerIdle), func(p *peer) { p.blocked = now.Add(time.Second) }, ""},
+		"NoLongerBlocked": {runnerOf(2, queue.RunnerIdle), func(p *peer) { p.blocked = now }, "0: 1:"},
+		"AllSlots":        {runnerOf(3, queue.RunnerIdle, "a", "b"), nil, "0:a 1:b 2:"},
+		"TooManySlots":    {runnerOf(1000, queue.RunnerIdle), func(p *peer) { p.busy = queue.MaxSlots - 1 }, "0:"},
+		"Offered":         {runnerOf(3, queue.RunnerIdle), func(p *peer) { p.offered(jobOf("1", ""), 1) }, "0: 2:"},
+		"Accepted": {runnerOf(3, queue.RunnerIdle), func(p *peer) {
+			p.offered(jobOf("1", ""), 0)
+			p.setStatus(queue.RunnerStatus{Instance: "i", Version: 6, State: queue.RunnerBusy, Busy: 1})
+			p.accepted(jobOf("1", ""))
+		}, "1: 2:"},
+		"HoldsMoreThanIsKnown": {runnerOf(3, queue.RunnerIdle), func(p *peer) {
+			p.setStatus(queue.RunnerStatus{Instance: "i", Version: 6, State: queue.RunnerBusy, Busy: 2})
+		}, "0:"},
+		"HoldsOthersAndIsOffered": {runnerOf(3, queue.RunnerIdle), func(p *peer) {
+			p.setStatus(queue.RunnerStatus{Instance: "i", Version: 6, State: queue.RunnerBusy, Busy: 2})
+			p.offered(jobOf("1", ""), 0)
+		}, ""},
+		"AnOldStatus": {runnerOf(2, queue.RunnerIdle), func(p *peer) {
+			p.setStatus(queue.RunnerStatus{Instance: "i", Version: 4, State: queue.RunnerBusy, Busy: 2})
+		}, "0: 1:"},
+		"AnotherInstance": {runnerOf(2, queue.RunnerIdle), func(p *peer) {
+			p.setStatus(queue.RunnerStatus{Instance: "j", Version: 9, State: queue.RunnerBusy, Busy: 2})
+		}, "0: 1:"},
+		"Dropped": {runnerOf(2, queue.RunnerIdle), func(p *peer) {
+			p.offered(jobOf("1", ""), 0)
+			p.drop("1")
+		}, "0: 1:"},
+		"MoreHeldThanSlots": {runnerOf(2, queue.RunnerBusy), func(p *peer) {
+			for i := range 3 {
+				p.accepted(jobOf(fmt.Sprint(i), ""))
+			}
+			p.drop("0")
+		}, ""},
+		"MoreHeldThanSlotsDropped": {runnerOf(2, queue.RunnerBusy), func(p *peer) {
+			for i := range 3 {
+				p.accepted(jobOf(fmt.Sprint(i), ""))
+			}
+			p.drop("2")
+			p.drop("0")
+		}, "0:"},
+		"ConversationOfABusySlot": {runnerOf(2, queue.RunnerIdle, "b", "a"), func(p *peer) { p.offered(jobOf("1", "a"), 0) }, "1:b"},
+		"SlotsKeepConversations": {runnerOf(3, queue.RunnerIdle, "a", "b", "c"), func(p *peer) {
+			p.placeAffinities()
+			p.setStatus(queue.RunnerStatus{Instance: "i", Version: 6, State: queue.RunnerIdle, Affinities: []string{"d", "c", "a"}})
+		}, "0:a 1:d 2:c"},
+		"ConversationsAreLost": {runnerOf(2, queue.RunnerIdle, "a", "b"), func(p *peer) {
+			p.placeAffinities()
+			p.setStatus(queue.RunnerStatus{Instance: "i", Version: 6, State: queue.RunnerIdle})
+		}, "0: 1:"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(c.rec)
+			p.synced = true
+			if c.set != nil {
+				c.set(p)
+			}
+			if d := cmp.Diff(c.want, served(p, now)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestPeerForgetsHeld(t *testing.T) {
+	rec := runnerOf(2, queue.RunnerBusy)
+	rec.Held = []queue.HeldAttempt{{Request: queue.Ref{ID: "1"}}, {Request: queue.Ref{ID: "2"}}}
+	p := newPeer(rec)
+	p.forgetHeld("1")
+	p.forgetHeld("3")
+	if len(p.rec.Held) != 1 || p.rec.Held[0].Request.ID != "2" || rec.Held[0].Request.ID != "1" {
+		t.Errorf("held %v, and the record itself %v", p.rec.Held, rec.Held)
+	}
+	if p.idle() {
+		t.Error("a runner that holds an attempt is idle")
+	}
+	p.forgetHeld("2")
+	if !p.idle() {
+		t.Error("a runner without attempts is not idle")
+	}
+	p.accepted(jobOf("1", ""))
+	if p.idle() || !p.has("1") || p.has("2") || p.drop("2") {
+		t.Error("the runner has job 1 and no other")
+	}
+}
+
+func TestHolds(t *testing.T) {
+	rec := queue.Runner{Held: []queue.HeldAttempt{{Request: queue.Ref{ID: "1"}, Epoch: 2, Attempt: 3, Text: true}}}
+	for name, c := range map[string]struct {
+		epoch   uint64
+		attempt int
+		id      string
+		want    bool
+	}{
+		"Same":         {2, 3, "1", true},
+		"OtherEpoch":   {1, 3, "1", false},
+		"OtherAttempt": {2, 2, "1", false},
+		"OtherRequest": {2, 3, "2", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := jobOf(c.id, "")
+			j.epoch, j.attempt = c.epoch, c.attempt
+			if h, ok := holds(rec, j); ok != c.want || h.Text != c.want {
+				t.Errorf("holds = %+v, %t, want %t", h, ok, c.want)
+			}
+		})
+	}
+}
