@@ -180,3 +180,27 @@ func TestWatchListsOnceWhileConnected(t *testing.T) {
 		}
 	}
 }
+
+// A value that cannot be decoded ends the old one: a token that was revoked by
+// such a record must not stay valid.
+func TestWatchFailsClosed(t *testing.T) {
+	b := connect(t, natstest.Start(t))
+	ctx := testContext(t)
+	w := watch(ctx, b, names.TokensBucket)
+	w.want(t, "synced")
+	put := func(value string) {
+		t.Helper()
+		if _, err := b.PutBytes(ctx, names.TokensBucket, "k", []byte(value), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, bad := range []string{"{", "", "null", " null\n", `"1"`, "[1]", "1 2"} {
+		put("1")
+		w.want(t, "k=1")
+		put(bad)
+		w.want(t, "k gone")
+	}
+	put("{") // again, without a value in force: there is nothing to report
+	put("2")
+	w.want(t, "k=2")
+}

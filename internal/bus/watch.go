@@ -1,8 +1,10 @@
 package bus
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -29,8 +31,9 @@ type Event[T any] struct {
 // Watch calls handle for every key of the bucket that matches filter (">" for
 // all), then with Synced, then for each change, until ctx ends; it returns only
 // then. After a loss of the connection it lists everything again, and reports
-// Gone for keys that have disappeared. It skips values that cannot be decoded to
-// T. It calls handle from one goroutine, and waits while handle blocks.
+// Gone for keys that have disappeared. A key whose value cannot be decoded to T
+// counts as deleted, so that no older value stays in force. Watch calls handle
+// from one goroutine, and waits while handle blocks.
 func Watch[T any](ctx context.Context, b *Bus, bucket, filter string, handle func(Event[T])) {
 	w := &watcher[T]{bus: b, bucket: bucket, filter: filter, handle: handle, known: map[string]uint64{}}
 	for attempt := 0; ctx.Err() == nil; {
@@ -116,22 +119,38 @@ func (w *watcher[T]) forget(seen map[string]bool) {
 func (w *watcher[T]) tell(entry jetstream.KeyValueEntry) {
 	key := entry.Key()
 	if entry.Operation() != jetstream.KeyValuePut {
-		if _, ok := w.known[key]; ok {
-			delete(w.known, key)
-			w.handle(Event[T]{Kind: Gone, Key: key, Revision: entry.Revision()})
-		}
+		w.gone(key, entry.Revision())
 		return
 	}
 	if rev, ok := w.known[key]; ok && rev == entry.Revision() {
 		return // reported before the connection was lost
 	}
-	var value T
-	if err := json.Unmarshal(entry.Value(), &value); err != nil {
-		w.bus.log.Warn("cannot decode a key", "bucket", w.bucket, "key", key, "error", err)
+	value, err := decodeValue[T](entry.Value())
+	if err != nil {
+		w.bus.log.Warn("cannot decode a key, which counts as deleted", "bucket", w.bucket, "key", key, "error", err)
+		w.gone(key, entry.Revision())
 		return
 	}
 	w.known[key] = entry.Revision()
 	w.handle(Event[T]{Kind: Changed, Key: key, Value: value, Revision: entry.Revision()})
+}
+
+// gone reports that a key has no valid value any more, if it had one.
+func (w *watcher[T]) gone(key string, revision uint64) {
+	if _, ok := w.known[key]; ok {
+		delete(w.known, key)
+		w.handle(Event[T]{Kind: Gone, Key: key, Revision: revision})
+	}
+}
+
+// decodeValue decodes a value. The JSON null is none: as a T it would be a record
+// without any restriction.
+func decodeValue[T any](data []byte) (value T, err error) {
+	if string(bytes.TrimSpace(data)) == "null" {
+		return value, errors.New("the value is null")
+	}
+	err = json.Unmarshal(data, &value)
+	return value, err
 }
 
 // stop ends a watch. The sender may be blocked on a full channel, so stop reads
