@@ -17,13 +17,13 @@ import (
 const (
 	askEvery   = 300 * time.Millisecond
 	askTimeout = 2 * time.Second
-	remindAt   = 30 * time.Second // of waiting, and again after as long
+	remindAt   = 30 * time.Second // interval of warnings while waiting
 	maxAnswer  = 256              // bytes of an answer that are read
 )
 
-// await blocks until all of the supervisors at these HOST:PORT say, in one
-// round, that their workers listen, or ctx ends. It speaks to supervisors
-// only: a worker would end if somebody connected to it and left.
+// await blocks until all supervisors at these HOST:PORT report in one round that
+// their workers listen, or until ctx ends. It connects only to supervisors,
+// because a connection that closes without a request ends a worker.
 func await(ctx context.Context, addrs []string, log *slog.Logger) error {
 	if len(addrs) == 0 {
 		return ctx.Err()
@@ -51,7 +51,7 @@ func await(ctx context.Context, addrs []string, log *slog.Logger) error {
 	}
 }
 
-// poll returns who does not listen, with why: "HOST:PORT: serving".
+// poll returns the workers that do not listen, with the cause: "HOST:PORT: serving".
 func poll(ctx context.Context, client *http.Client, addrs []string) []string {
 	says := make([]string, len(addrs))
 	var all sync.WaitGroup
@@ -70,7 +70,7 @@ func poll(ctx context.Context, client *http.Client, addrs []string) []string {
 	return slices.DeleteFunc(says, func(s string) bool { return s == "" })
 }
 
-// ask returns the phase that a supervisor tells.
+// ask returns the phase of a supervisor.
 func ask(ctx context.Context, client *http.Client, addr string) (Phase, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
 	if err != nil {
@@ -88,7 +88,7 @@ func ask(ctx context.Context, client *http.Client, addr string) (Phase, error) {
 	return parsePhase(string(text))
 }
 
-// parsePhase reads the answer of /readyz: a state in one line.
+// parsePhase parses the answer of /readyz, a state in one line.
 func parsePhase(text string) (Phase, error) {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if p := Phase(word); slices.Contains(phases(), p) {

@@ -4,21 +4,21 @@ import "time"
 
 const (
 	firstDelay = 100 * time.Millisecond
-	// lastDelay leaves a worker a second to be back within the three that
-	// a root waits before it tries again.
+	// lastDelay leaves a worker one of the three seconds that a root waits
+	// before it retries.
 	lastDelay = 2 * time.Second
-	// atOnce is the life below which an end counts as a failure to start.
+	// atOnce is the shortest life that counts as a successful start.
 	atOnce = time.Second
-	// tooMany failures in a row, about two minutes of them, make the process
-	// unhealthy, so that who runs the container sees it.
+	// tooMany consecutive failures, in about two minutes, make the process
+	// unhealthy.
 	tooMany = 60
 )
 
-// A backoff counts failures in a row.
+// A backoff counts consecutive failures.
 type backoff struct{ failures int }
 
-// next is how long to wait before the start after a life of that length: not
-// at all, unless it has become a habit to end at once.
+// next returns the pause before the next start after a life of that length. It is
+// 0 unless the process has repeatedly ended at once.
 func (b *backoff) next(life time.Duration) time.Duration {
 	if life >= atOnce {
 		b.failures = 0

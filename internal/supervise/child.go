@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// lastWords is how long output is read after the process and its group ended.
+// lastWords limits reading the output after a process and its group have ended.
 const lastWords = time.Second
 
-// A child is a running process that leads a group of its own.
+// A child is a running process that leads its own group.
 type child struct {
 	pid  int
-	late bool          // its lines come by blocks
-	done chan struct{} // closed once it has ended and its output is read
-	how  string        // it ended; for people; valid once done
+	late bool          // whether its output arrives in blocks
+	done chan struct{} // closed when it has ended and its output has been read
+	how  string        // description of its end; valid after done
 }
 
-// start runs a command, and copies its output until it ends. births is held
-// while the process is being made.
+// start runs a command, and copies its output until it ends. It holds births while
+// it creates the process.
 func start(command []string, out *output, births *sync.Mutex, born func(pid int)) (*child, error) {
 	type result struct {
 		c   *child
@@ -32,8 +32,8 @@ func start(command []string, out *output, births *sync.Mutex, born func(pid int)
 	}
 	started := make(chan result)
 	go func() {
-		// The kernel ends the process with the thread that has made it, so this
-		// one stays until then.
+		// The kernel kills the process with the thread that created it, so this
+		// thread stays.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		c, cmd, outputs, err := launch(command, out, births, born)
@@ -81,7 +81,7 @@ func launch(command []string, out *output, births *sync.Mutex, born func(pid int
 func (c *child) attend(cmd *exec.Cmd, outputs []*source, out *output) {
 	defer close(c.done)
 	err := cmd.Wait()
-	c.signal(syscall.SIGKILL) // whoever it has started
+	c.signal(syscall.SIGKILL) // its children
 	for _, s := range outputs {
 		s.drain()
 	}
@@ -96,17 +96,18 @@ func (c *child) attend(cmd *exec.Cmd, outputs []*source, out *output) {
 	}
 }
 
-// signal reaches the whole group. One that is gone needs none.
+// signal signals the whole group, if it exists.
 func (c *child) signal(s syscall.Signal) { _ = syscall.Kill(-c.pid, s) }
 
-// A source is one stream of a child's output. It is ours and not os/exec's,
-// because that would wait for whoever has inherited it.
+// A source is one stream of a child's output. os/exec would wait for all processes
+// that inherit the stream.
 type source struct {
 	r, w   *os.File
 	copied chan struct{}
 }
 
-// newStdout is a terminal, or a pipe where there is none: then lines are late.
+// newStdout returns a terminal or, where that is not possible, a pipe, whose lines
+// arrive late.
 func newStdout() (s *source, late bool, err error) {
 	if r, w, err := openTerminal(); err == nil {
 		return &source{r: r, w: w, copied: make(chan struct{})}, false, nil
@@ -123,13 +124,13 @@ func newPipe() (*source, error) {
 	return &source{r: r, w: w, copied: make(chan struct{})}, nil
 }
 
-// copy ends with an error when nobody holds the other end any more.
+// copy ends with an error when no process holds the other end.
 func (s *source) copy(to io.Writer) {
 	defer close(s.copied)
 	_, _ = io.Copy(to, s.r)
 }
 
-// drain takes what is left once the process has ended.
+// drain reads the rest when the process has ended.
 func (s *source) drain() {
 	_ = s.w.Close()
 	_ = s.r.SetReadDeadline(time.Now().Add(lastWords))

@@ -1,13 +1,12 @@
-// Package supervise runs one engine process and keeps it running: it is the
-// first process of a container of distributed-llama.
+// Package supervise runs one engine process and restarts it. It is the first
+// process of a container of distributed-llama.
 //
-// It exists because of what those engines do. As process 1 they ignore
-// SIGTERM. A worker whose root goes away while it loads exits, and the root
-// does not converge unless the worker is back within seconds. They have no
-// health endpoint, and a bare connect to their port ends them. And they print
-// every prompt and completion.
+// Those engines need it: as process 1 they ignore SIGTERM. A worker exits if its
+// root disconnects while it loads, and the root fails unless the worker is back
+// within seconds. They have no health endpoint, and a bare connection to their
+// port ends them. They print every prompt and completion.
 //
-// So the state of the engine is read from its output and from the kernel's
-// table of sockets, and nothing here ever connects to an engine's port.
-// Lines that are not known to be harmless are withheld, with their length.
+// So the supervisor reads the state of the engine from its output and from the
+// kernel's table of sockets, and never connects to an engine's port. It replaces
+// lines that are not known to be harmless by their length.
 package supervise

@@ -8,8 +8,8 @@ import (
 )
 
 // health serves GET /healthz (200 while the process runs or a start may still
-// succeed), /readyz (200 if it does what its role is for; the body is the
-// state, in one line), /metrics, and POST /restart.
+// succeed), /readyz (200 if the process fulfils its role; the body is the state in
+// one line), /metrics, and POST /restart.
 func (s *supervisor) health() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector{s})
@@ -41,7 +41,7 @@ func answer(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write([]byte(text + "\n"))
 }
 
-// A collector reads the state when it is asked for.
+// A collector reads the state at each scrape.
 type collector struct{ s *supervisor }
 
 func (c collector) descs() (restarts, state *prometheus.Desc) {

@@ -14,13 +14,11 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// executable is the mode of an installed program: others run it too, under
-// another user id.
+// executable is the mode of an installed program, which other users run.
 const executable = 0o755
 
-// Install copies the program at from to the file to, of mode 0755. Who looks
-// at to sees the whole file or what was there before. It does nothing if the
-// same bytes are there already. The folder of to must exist.
+// Install atomically copies the program at from to the file to, with mode 0755. It
+// does nothing if the file has the same bytes. The folder of to must exist.
 func Install(ctx context.Context, from, to string) error {
 	if err := install(ctx, from, to); err != nil {
 		return kind(err, fmt.Errorf("cannot install program %q: %w", to, err))
@@ -68,7 +66,7 @@ func fill(ctx context.Context, to *os.File, from io.Reader) error {
 	return to.Sync()
 }
 
-// syncFolder makes a rename last. Not every file system can.
+// syncFolder makes a rename durable, if the file system supports it.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -81,7 +79,7 @@ func syncFolder(path string) error {
 	return nil
 }
 
-// same reports whether the file at path can be read and holds the bytes of f.
+// same reports whether the file at path is readable and has the bytes of f.
 func same(f *os.File, path string) bool {
 	other, err := os.Open(path)
 	if err != nil {
@@ -111,7 +109,7 @@ func ended(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// kind gives err the kind that its cause calls for.
+// kind adds the fault kind of its cause to err.
 func kind(cause, err error) error {
 	switch {
 	case errors.Is(cause, syscall.ENOSPC), errors.Is(cause, syscall.EDQUOT):

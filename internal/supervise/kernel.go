@@ -7,18 +7,18 @@ import (
 	"syscall"
 )
 
-// procFS is where Linux tells about processes. Elsewhere nothing is there, and
-// so nothing is known.
+// procFS is the file system of processes on Linux. On other systems it is absent,
+// and the supervisor knows nothing of sockets.
 const procFS = "/proc"
 
-// processes lists what can be read of all processes.
+// processes returns all readable processes.
 func processes() []stat {
 	paths, _ := filepath.Glob(procFS + "/[0-9]*/stat")
 	out := make([]stat, 0, len(paths))
 	for _, p := range paths {
 		text, err := os.ReadFile(p)
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // it has ended
 		}
 		if s, err := parseStat(string(text)); err == nil {
 			out = append(out, s)
@@ -27,7 +27,7 @@ func processes() []stat {
 	return out
 }
 
-// look surveys the sockets of the group of processes that pid leads.
+// look surveys the sockets of the process group of pid.
 func look(pid int) view {
 	own, known := map[uint64]bool{}, false
 	for _, p := range processes() {
@@ -37,7 +37,7 @@ func look(pid int) view {
 		dir := filepath.Join(procFS, strconv.Itoa(p.pid), "fd")
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // ended, or with rights that we have not
+			continue // it has ended, or is not accessible
 		}
 		known = true
 		for _, e := range entries {
@@ -60,7 +60,7 @@ func look(pid int) view {
 	return survey(v, own)
 }
 
-// sockets of the network that pid is in. IPv6 may be absent.
+// sockets returns the sockets of the network namespace of pid. IPv6 may be absent.
 func sockets(pid int) ([]socket, error) {
 	dir := filepath.Join(procFS, strconv.Itoa(pid), "net")
 	text, err := os.ReadFile(filepath.Join(dir, "tcp"))
@@ -74,9 +74,9 @@ func sockets(pid int) ([]socket, error) {
 	return all, nil
 }
 
-// reap buries the children that have ended, except that of ours, which is
-// waited for elsewhere. Process 1 inherits every orphan of its container. The
-// caller makes sure that no child is being started.
+// reap reaps ended orphans, which process 1 of a container inherits. It does not
+// reap the supervised child. The caller must ensure that no child is being
+// started.
 func reap(except int) (buried int) {
 	us := os.Getpid()
 	for _, p := range processes() {

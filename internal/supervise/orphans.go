@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// reapOrphans reaps whenever a child ends, until ctx does.
+// reapOrphans reaps whenever a child ends, until ctx ends.
 func (s *supervisor) reapOrphans(ctx context.Context) {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// openTerminal is there for Linux only; elsewhere output comes by blocks.
+// openTerminal is supported only on Linux; elsewhere output arrives in blocks.
 func openTerminal() (reader, writer *os.File, err error) {
 	return nil, nil, fault.Errorf(fault.Unsupported, "cannot open a terminal on this system")
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/gorizond/koldun/internal/engine"
 )
 
-// An output copies what a process writes, line by line and without text, and
-// keeps the state that the lines tell. It is safe for concurrent use.
+// An output copies the output of a process, line by line and without prompts and
+// completions, and derives the state from the lines. It is safe for concurrent
+// use.
 type output struct {
 	engine *engine.Process
 	role   engine.Role
@@ -26,7 +27,7 @@ func newOutput(p *engine.Process, r engine.Role, to io.Writer) *output {
 	return o
 }
 
-// begin takes the lines of a process that is started, from their first.
+// begin resets the output for a new process.
 func (o *output) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -35,16 +36,15 @@ func (o *output) begin() {
 	}
 }
 
-// set changes the state from outside of the process.
+// set sets the state independently of the output.
 func (o *output) set(s State) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.state = s
 }
 
-// get returns the state corrected by what the sockets are. The correction is
-// kept only where lines come late: v may be older than the last line, which
-// would be wronged for good.
+// get returns the state corrected by the sockets. It keeps the correction only if
+// lines arrive late, because v may be older than the last line.
 func (o *output) get(v view) (s State, text bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,10 +55,10 @@ func (o *output) get(v view) (s State, text bool) {
 	return now, o.scans[0].inside
 }
 
-// stream is where the lines of standard output (0) or error (1) go.
+// stream returns the writer of standard output (0) or error (1).
 func (o *output) stream(i int) io.Writer { return writer{o, i} }
 
-// end yields what has no line feed.
+// end handles the rest without a line feed.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,7 +67,7 @@ func (o *output) end() {
 	}
 }
 
-// line is called with the lock held.
+// line handles one line. The caller holds the lock.
 func (o *output) line(b []byte, n int, ok bool) {
 	if !ok {
 		o.say(withheld("line", n))
@@ -83,7 +83,7 @@ func (o *output) line(b []byte, n int, ok bool) {
 
 func (o *output) text(n int) { o.say(withheld("text", n)) }
 
-// say writes a line. A process must not end because its log does.
+// say writes a line, and ignores errors of the log.
 func (o *output) say(line string) { _, _ = io.WriteString(o.to, line+"\n") }
 
 func withheld(what string, n int) string { return fmt.Sprintf("[%s of %d bytes withheld]", what, n) }

@@ -22,8 +22,8 @@ type socket struct {
 	inode uint64
 }
 
-// parseSockets reads the text of /proc/PID/net/tcp or tcp6. A line that is not
-// as proc(5) says is passed over: newer kernels may add some.
+// parseSockets parses /proc/PID/net/tcp or tcp6. It skips lines of unknown form,
+// which newer kernels may add.
 func parseSockets(text []byte) []socket {
 	var out []socket
 	for line := range bytes.Lines(text) {
@@ -67,9 +67,8 @@ func parseInode(link string) (uint64, bool) {
 	return n, err == nil
 }
 
-// survey tells what the sockets with these inodes are, of all that the kernel
-// lists. Connections that are accepted but not taken yet have no inode; they
-// count, because they are to a port that is listened on.
+// survey summarises the listed sockets with these inodes. Connections in the
+// accept queue have no inode; they count if the process listens on their port.
 func survey(all []socket, own map[uint64]bool) view {
 	v := view{known: true}
 	ports := map[uint16]bool{}
@@ -85,20 +84,20 @@ func survey(all []socket, own map[uint64]bool) view {
 		case open && ports[s.port] && (own[s.inode] || s.inode == 0):
 			v.connected++
 		case s.state == tcpCloseWait && own[s.inode]:
-			v.left++ // no client: those come to a port that is listened on
+			v.left++ // not a client, whose local port is a listening one
 		}
 	}
 	return v
 }
 
-// A stat is what is needed of /proc/PID/stat.
+// A stat has the used fields of /proc/PID/stat.
 type stat struct {
 	pid, parent, group int
 	zombie             bool
 }
 
-// parseStat reads /proc/PID/stat. The name of the program, in parentheses, may
-// hold anything.
+// parseStat parses /proc/PID/stat. The name of the program, in parentheses, may
+// contain any character.
 func parseStat(text string) (stat, error) {
 	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if open < 0 || end < open {

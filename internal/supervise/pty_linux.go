@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal opens a pseudo-terminal that changes nothing of what is
-// written to it. Output to a terminal comes by lines; to a pipe it would come
-// by 4 KiB, and be lost with a signal. The caller closes both ends.
+// openTerminal opens a raw pseudo-terminal. Programs write to a terminal line by
+// line, but to a pipe in blocks of 4 KiB, which a signal loses. The caller closes
+// both ends.
 func openTerminal() (reader, writer *os.File, err error) {
 	reader, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -48,7 +48,7 @@ func unlock(f *os.File) (number int, err error) {
 	return number, err
 }
 
-// raw leaves line feeds as they are, and echoes nothing.
+// raw disables the translation of line feeds and the echo.
 func raw(fd int) error {
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
@@ -59,7 +59,7 @@ func raw(fd int) error {
 	return unix.IoctlSetTermios(fd, unix.TCSETS, t)
 }
 
-// control does something with the descriptor without making it blocking.
+// control calls a function with the descriptor without making it blocking.
 func control(f *os.File, do func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {

@@ -6,35 +6,33 @@ import (
 	"github.com/gorizond/koldun/internal/engine"
 )
 
-// maxLine is how much of a line is read, in bytes. No line of an engine itself
-// is near it.
+// maxLine is the longest line in bytes, far above any line of an engine.
 const maxLine = 1 << 10
 
-// A scanner cuts output into lines and keeps prompts and completions out of
-// them. It holds at most a line, and yields the same however the output is cut
-// into writes. It is ready once engine and its functions are set.
+// A scanner splits output into lines and removes prompts and completions. It
+// buffers at most a line, and its result does not depend on the boundaries of
+// writes. Set engine and the functions before use.
 //
-// A completion may hold the end mark itself. What follows it then counts as the
-// engine's, which is why engine.Process.Classify withholds what it does not
-// know.
+// A completion may contain the end mark itself. The text after it then counts as a
+// line of the engine, so engine.Process.Classify must withhold unknown lines.
 type scanner struct {
 	engine *engine.Process
-	// line gets each line outside of text, without its line feed; ok is false
-	// if it was longer than maxLine, and then b is empty and n its length. b is
+	// line is called for each line outside of text, without its line feed. ok is
+	// false if it is longer than maxLine; then b is empty and n its length. b is
 	// valid during the call.
 	line func(b []byte, n int, ok bool)
-	// text gets the length of a prompt with its completion, in bytes.
+	// text is called with the length of a prompt with its completion, in bytes.
 	text func(n int)
 
 	buf    []byte
-	over   int // bytes of the line that are not in buf
+	over   int // bytes of the line beyond buf
 	window uint32
 	inside bool
-	ended  bool // the end mark was the last that came
-	size   int  // of the text so far
+	ended  bool // whether the end mark came last
+	size   int  // size of the text so far
 }
 
-// Write takes output. It never fails.
+// Write handles output. It never fails.
 func (s *scanner) Write(p []byte) (int, error) {
 	for _, c := range p {
 		s.step(c)
@@ -42,7 +40,7 @@ func (s *scanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush yields what has no line feed yet, at the end of the output.
+// flush handles the rest without a line feed, at the end of the output.
 func (s *scanner) flush() {
 	if s.inside {
 		s.leave()
@@ -79,7 +77,7 @@ func (s *scanner) stepInside(c byte) {
 		s.leave()
 		return
 	}
-	// A completion that broke off has no end mark, but what comes next is known.
+	// A completion that broke off has no end mark, but a known line follows it.
 	if s.over == 0 && s.engine.Resumes(s.buf) {
 		s.size -= len(s.buf) + 1
 		line := bytes.Clone(s.buf)
@@ -98,7 +96,7 @@ func (s *scanner) leave() {
 	s.text(n)
 }
 
-// yield ends a line whose last bytes are a mark of that length.
+// yield ends a line that ends with a mark of that length.
 func (s *scanner) yield(mark int) {
 	if n := len(s.buf) + s.over - mark; n > 0 {
 		ok := s.over == 0

@@ -6,34 +6,34 @@ import (
 	"github.com/gorizond/koldun/internal/engine"
 )
 
-// A Phase is where a supervised process is in its life. Its text is what
-// /readyz answers and other supervisors read.
+// A Phase is a phase in the life of a supervised process. /readyz returns its
+// text, which other supervisors read.
 type Phase string
 
 // Phases.
 const (
 	Waiting    Phase = "waiting"    // for workers, before the start
-	Starting   Phase = "starting"   // it runs, and does nothing that is known
+	Starting   Phase = "starting"   // it runs without a known state
 	Listening  Phase = "listening"  // a worker without a root
-	Loading    Phase = "loading"    // weights are shipped
-	Serving    Phase = "serving"    // a root that answers, a worker that belongs to one
-	Restarting Phase = "restarting" // it has ended, and is about to be started again
+	Loading    Phase = "loading"    // weights are being transferred
+	Serving    Phase = "serving"    // a root that answers, a worker with a root
+	Restarting Phase = "restarting" // it has ended and will be restarted
 )
 
-// phases in the order of a life.
+// phases lists the phases in order.
 func phases() []Phase {
 	return []Phase{Waiting, Starting, Listening, Loading, Serving, Restarting}
 }
 
-// A State is a phase and, while loading, how far it is.
+// A State is a phase with the progress of loading.
 type State struct {
 	Phase Phase
-	// Loaded and Total count layers at a root and tensors at a worker. Total is
-	// 0 if it is not known, which it never is at a worker.
+	// Loaded and Total count layers of a root and tensors of a worker. Total is
+	// 0 if unknown, as always for a worker.
 	Loaded, Total int
 }
 
-// String is "serving", "loading 3" or "loading 3 of 32".
+// String returns "serving", "loading 3" or "loading 3 of 32".
 func (s State) String() string {
 	if s.Phase != Loading {
 		return string(s.Phase)
@@ -44,8 +44,8 @@ func (s State) String() string {
 	return fmt.Sprintf("%s %d of %d", s.Phase, s.Loaded, s.Total)
 }
 
-// Ready reports whether the process does what its role is for. A worker does
-// as soon as it listens: only then can a root come.
+// Ready reports whether the process fulfils its role. A worker does as soon as it
+// listens, because a root connects only then.
 func (s State) Ready(r engine.Role) bool {
 	switch s.Phase {
 	case Serving:
@@ -56,7 +56,7 @@ func (s State) Ready(r engine.Role) bool {
 	return false
 }
 
-// apply is the state after an event of the output.
+// apply returns the state after an event of the output.
 func (s State) apply(r engine.Role, e engine.Event) State {
 	switch e.Kind {
 	case engine.EventListening:
@@ -84,20 +84,20 @@ func (s State) apply(r engine.Role, e engine.Event) State {
 	return s
 }
 
-// A view is what the kernel says about the sockets of a process.
+// A view is the state of a process's sockets in the kernel.
 type view struct {
-	known     bool // false if the kernel did not tell
-	listening bool // one of them accepts connections
-	connected int  // connections that one of them has accepted
-	// left are connections to other nodes of which the other side is closed
-	// and ours is not.
+	known     bool // whether the kernel has the information
+	listening bool // whether a socket listens
+	connected int  // number of accepted connections
+	// left is the number of connections to other nodes that the peer has closed
+	// and the process has not.
 	left int
-	// late means that lines come only when a buffer is full, so that sockets
-	// count for more than they do.
+	// late means that lines arrive only when a buffer is full, so that sockets
+	// override them.
 	late bool
 }
 
-// observe corrects what the output said by what the sockets are.
+// observe returns the state of the output corrected by the sockets.
 func (s State) observe(r engine.Role, v view) State {
 	if !v.known || s.Phase == Waiting || s.Phase == Restarting {
 		return s
@@ -126,9 +126,9 @@ func (s State) observeRoot(v view) State {
 	return s
 }
 
-// busy reports whether an end now would cut somebody off. text says that the
-// output is in the middle of a prompt or completion; it counts only if the
-// sockets are unknown, because a completion that was broken off has no end.
+// busy reports whether a session is active. The parameter text means that the
+// output is within a prompt or completion. It counts only if the sockets are
+// unknown, because an interrupted completion has no end.
 func (s State) busy(r engine.Role, v view, text bool) bool {
 	if r == engine.RoleWorker {
 		return s.Phase == Loading || s.Phase == Serving

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// endTime is what the grace of a pod has left once a session has ended, for
-	// the process to end.
+	// endTime is the part of a pod's grace period that remains for the process
+	// to exit after its session has ended.
 	endTime = 10 * time.Second
-	// untilKill is how long the process has between SIGTERM and SIGKILL.
+	// untilKill is the time between SIGTERM and SIGKILL.
 	untilKill = 5 * time.Second
-	// drainEvery is how often it is looked whether a session has ended.
+	// drainEvery is the interval of checks whether a session has ended.
 	drainEvery = 100 * time.Millisecond
 )
 
@@ -33,53 +33,53 @@ type Config struct {
 	// Engine describes the processes of the engine that the command runs.
 	// Required.
 	Engine *engine.Process
-	// WaitFor are HOST:PORT of other supervisors. Each start of the command is
-	// held until all of their workers listen.
+	// WaitFor are HOST:PORT of other supervisors. Each start of the command waits
+	// until all of their workers listen.
 	WaitFor []string
 	// HealthListen is HOST:PORT of /healthz, /readyz and /metrics; empty is none.
 	HealthListen string
-	// Grace is how long a session may go on once the context has ended; 0 is
-	// what suits the role: 110 s for a root, 140 s for a worker.
+	// Grace is the time for a session to end after the context has ended; 0 is
+	// the default of the role: 110 s for a root, 140 s for a worker.
 	Grace time.Duration
-	// Init means that orphans become children of this process, which has to
-	// reap them: it is process 1, or a subreaper.
+	// Init means that this process is process 1 or a subreaper, and must reap
+	// orphans.
 	Init bool
-	// Output takes the lines of the command. Required.
+	// Output gets the lines of the command. Required.
 	Output io.Writer
-	// Logger is told starts and ends; nil means slog.Default().
+	// Logger logs starts and exits; nil means slog.Default().
 	Logger *slog.Logger
-	// Health, if not nil, is told the address that is listened on.
+	// Health, if not nil, is called with the address of the health server.
 	Health func(addr string)
 }
 
-// A supervisor is what Run runs.
+// A supervisor is the state of Run.
 type supervisor struct {
 	Config
 	role   engine.Role
 	log    *slog.Logger
 	out    *output
-	births sync.Mutex // held while a process is made or orphans are reaped
-	// restart is told why by who wants the process ended.
+	births sync.Mutex // held while a process is created or orphans are reaped
+	// restart receives the reasons of requests to restart the process.
 	restart chan string
 
 	mu    sync.Mutex
-	pid   int  // of the process; 0 if there is none
-	late  bool // its lines come by blocks
-	again int  // starts after the first
+	pid   int  // of the process, or 0
+	late  bool // whether its output arrives in blocks
+	again int  // number of restarts
 	tries backoff
 }
 
-// Run starts the command, starts it again whenever it ends, and blocks until
-// ctx ends or the first start is impossible. When ctx ends the process goes on
-// until its session is over, and at most for the grace; then it gets SIGTERM,
-// and SIGKILL 5 s later. Run returns nil after such an end. No process of the
-// command's group is left when it returns.
+// Run starts the command, restarts it whenever it exits, and blocks until ctx ends
+// or the first start is impossible. When ctx ends, the process continues until its
+// session ends, for at most the grace period; then it gets SIGTERM, and SIGKILL 5 s
+// later. Run then returns nil. When it returns, no process of the command's group
+// is left.
 func Run(ctx context.Context, c Config) error {
 	s, err := newSupervisor(c)
 	if err != nil {
 		return err
 	}
-	// Health and reaping outlive ctx: they are needed while draining.
+	// Health and reaping outlive ctx, because draining needs them.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
@@ -182,8 +182,7 @@ func (s *supervisor) born(pid int) {
 	s.pid = pid
 }
 
-// attend returns when the process has ended, and whether that was the end of
-// all.
+// attend returns when the process has ended, and reports whether Run must return.
 func (s *supervisor) attend(ctx context.Context, c *child) (last bool) {
 	s.mu.Lock()
 	s.late = c.late
@@ -195,7 +194,7 @@ func (s *supervisor) attend(ctx context.Context, c *child) (last bool) {
 	return last
 }
 
-// drain ends the process once it is in no session, or when the grace is over.
+// drain stops the process when its session has ended, or after the grace period.
 func (s *supervisor) drain(c *child) {
 	s.log.Info("ending once the session is over", "grace", s.Grace)
 	grace := time.NewTimer(s.Grace)
@@ -223,7 +222,7 @@ func (s *supervisor) drain(c *child) {
 	<-c.done
 }
 
-// pause waits before the next start; false means that ctx has ended.
+// pause waits before the next start, and returns false if ctx has ended.
 func (s *supervisor) pause(ctx context.Context, life time.Duration) bool {
 	s.mu.Lock()
 	delay := s.tries.next(life)
@@ -237,7 +236,7 @@ func (s *supervisor) pause(ctx context.Context, life time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// view of the process's sockets, now.
+// view returns the current view of the process's sockets.
 func (s *supervisor) view() view {
 	s.mu.Lock()
 	pid, late := s.pid, s.late
@@ -250,7 +249,7 @@ func (s *supervisor) view() view {
 	return v
 }
 
-// look returns the state, and whether an end now would cut somebody off.
+// look returns the state, and whether a session is active.
 func (s *supervisor) look() (State, bool) {
 	v := s.view()
 	now, text := s.out.get(v)

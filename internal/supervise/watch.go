@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// lookEvery is how often the sockets are looked at for peers that left.
+	// lookEvery is the interval of checks for lost peers.
 	lookEvery = time.Second
-	// leftFor is how long a node has to notice by itself that another has
-	// left. Only one that hangs, or waits for yet another that was lost
-	// without a word, takes longer; or a root that nobody asks anything.
+	// leftFor is the time for a node to notice that a peer has disconnected. A
+	// node takes longer only if it hangs, waits for another lost node, or is a
+	// root without requests.
 	leftFor = 5 * time.Second
 )
 
-// watch returns when the process has ended, which it helps along if that is
-// needed to make the topology whole again, or reports false when ctx ends.
+// watch returns when the process has ended, or reports false when ctx ends. It
+// stops the process if the topology needs a restart.
 func (s *supervisor) watch(ctx context.Context, c *child) bool {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	var left time.Time // since when a peer is known to have left
+	var left time.Time // when a peer was found to have disconnected
 	for {
 		select {
 		case <-c.done:
@@ -30,7 +30,7 @@ func (s *supervisor) watch(ctx context.Context, c *child) bool {
 		case <-ctx.Done():
 			return false
 		case why := <-s.restart:
-			s.log.Warn("ending the engine: it was asked for", "pid", c.pid, "reason", why)
+			s.log.Warn("stopping the engine by request", "pid", c.pid, "reason", why)
 			c.signal(syscall.SIGKILL)
 		case now := <-tick.C:
 			switch {
@@ -39,7 +39,7 @@ func (s *supervisor) watch(ctx context.Context, c *child) bool {
 			case left.IsZero():
 				left = now
 			case now.Sub(left) >= leftFor:
-				s.log.Warn("ending the engine: a node that it was connected to has left", "pid", c.pid)
+				s.log.Warn("stopping the engine: a connected node has disconnected", "pid", c.pid)
 				c.signal(syscall.SIGKILL)
 				left = now
 			}
@@ -47,10 +47,9 @@ func (s *supervisor) watch(ctx context.Context, c *child) bool {
 	}
 }
 
-// handleRestart is POST /restart: the engine is ended, and started again as
-// ever. Only who shares this machine's loopback may ask, which in a pod is the
-// sidecar: it alone knows that an engine has fallen silent. 202 when it is
-// being ended, 409 when there is nothing to end.
+// handleRestart handles POST /restart, which restarts the engine. It accepts only
+// clients on loopback, such as the sidecar in the same pod, which detects hanging
+// engines. It answers 202 if the engine is being stopped, 409 if none runs.
 func (s *supervisor) handleRestart(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil || !net.ParseIP(host).IsLoopback() {
