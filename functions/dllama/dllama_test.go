@@ -81,7 +81,6 @@ func TestDllama(t *testing.T) {
 		"EmbeddedOnModels": {Composite: meta + "spec: {" + ref + "}", Required: with(model("replicaPower: 1", files)), Reason: reason.TopologyInvalid, Says: "spec.replicaPower"},
 		"EmbeddedByName":   {Composite: meta + "spec: {rootImage: i, engine: {type: embedded}, nodes: 2, " + ref + "}", Required: plain, Reason: reason.TopologyInvalid},
 		"EngineByName":     {Composite: meta + "spec: {engine: {type: distributed-llama}, " + ref + "}", Required: plain, Observed: running, Reason: reason.Available},
-		"EngineUnknown":    {Composite: meta + "spec: {engine: {type: none}, " + ref + "}", Required: plain, Reason: reason.TopologyInvalid, Says: `spec.engine.type: engine "none" is not one of embedded, distributed-llama`},
 		"WeightsUnfit":     {Composite: meta + "spec: {" + ref + "}", Required: with(model("", strings.Replace(files, "q40", "q80", 1))), Reason: reason.TopologyInvalid, Says: `"q80"`},
 		"BuffersUnfit":     {Composite: meta + "spec: {" + ref + ", engine: {bufferFloatType: f32}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.bufferFloatType"},
 		"BuffersOfModel":   {Composite: meta + "spec: {" + ref + "}", Required: with(model("launchOptions: [--buffer-float-type, f32]", files)), Reason: reason.TopologyInvalid},
@@ -106,6 +105,13 @@ func TestDllama(t *testing.T) {
 		"LaunchEdges":   {Composite: meta + "spec: {" + group + "}", Required: with(model("launchOptions: [--nthreads=512, --max-seq-len, '32']", files)), Observed: running, Reason: reason.Available},
 		"LaunchLoses":   {Composite: meta + "spec: {engine: {threads: 3}, " + group + "}", Required: with(model("launchOptions: [--nthreads=6]", files)), Observed: running, Reason: reason.Available},
 	})
+}
+
+func TestUnknownEngineIsRefused(t *testing.T) {
+	rsp := composetest.Run(t, dllama.Compose, composetest.Case{Composite: meta + "spec: {engine: {type: none}, " + ref + "}", Required: with(model("", files))})
+	if c := rsp.GetConditions()[0]; c.GetReason() != string(reason.TopologyInvalid) || !strings.Contains(c.GetMessage(), `spec.engine.type: engine "none" is not one of `) {
+		t.Errorf("the condition is %v", c)
+	}
 }
 
 // TestBudgetIsKept lets a worker of a complete group go: the budget stays.

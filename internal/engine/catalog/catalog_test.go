@@ -32,7 +32,7 @@ func TestChoose(t *testing.T) {
 		})
 	}
 	_, err := catalog.Choose("none", "image")
-	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), `"none"`) || !strings.Contains(err.Error(), "embedded, distributed-llama") {
+	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), `"none"`) || !strings.Contains(err.Error(), strings.Join(catalog.Names(), ", ")) {
 		t.Errorf("an unknown engine is refused with %v", err)
 	}
 }
