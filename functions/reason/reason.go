@@ -1,15 +1,15 @@
 // Package reason is the catalogue of reasons that Koldun's conditions give.
 //
-// A reason is stable: people and programs match on it. What it is about, and
-// how to mend it, stands in the condition's message and in docs/reasons.md.
+// A reason is stable: people and programs match on it. The condition's message
+// and docs/reasons.md say what it is about, and how to mend it.
 package reason
 
-// A Reason is a CamelCase word that says why a condition is as it is.
+// A Reason is a CamelCase word that says why a condition has its status.
 type Reason string
 
 // Of several kinds.
 const (
-	// Available: the object does what it is for.
+	// Available: the object serves its purpose.
 	Available Reason = "Available"
 	// ConnectionPending: a bucket, stream or key-value bucket is not ready yet.
 	ConnectionPending Reason = "ConnectionPending"
@@ -27,7 +27,7 @@ const (
 const (
 	// SourceInvalid: the field spec.sourceUrl, spec.localPath or spec.conversion.outputPath cannot be used.
 	SourceInvalid Reason = "SourceInvalid"
-	// ResolvingRevision: the hub has not yet said which commit the revision stands for.
+	// ResolvingRevision: the hub has not yet resolved the revision to a commit.
 	ResolvingRevision Reason = "ResolvingRevision"
 	// RevisionUnavailable: the hub refuses the repository or revision.
 	RevisionUnavailable Reason = "RevisionUnavailable"
@@ -37,19 +37,19 @@ const (
 	Downloading Reason = "Downloading"
 	// DownloadFailed: the fetch Job gave up.
 	DownloadFailed Reason = "DownloadFailed"
-	// Downloaded: the source files are whole.
+	// Downloaded: the source files are complete.
 	Downloaded Reason = "Downloaded"
-	// DownloadNotNeeded: the converted files are there, so the source is not needed.
+	// DownloadNotNeeded: the converted files are complete, so the source is not needed.
 	DownloadNotNeeded Reason = "DownloadNotNeeded"
-	// WaitingForDownload: conversion begins when the source files are whole.
+	// WaitingForDownload: conversion begins when the source files are complete.
 	WaitingForDownload Reason = "WaitingForDownload"
 	// Converting: the convert Job runs.
 	Converting Reason = "Converting"
 	// ConversionFailed: the convert Job gave up.
 	ConversionFailed Reason = "ConversionFailed"
-	// Converted: the converted files are whole.
+	// Converted: the converted files are complete.
 	Converted Reason = "Converted"
-	// InputRefused: a Job ended because what it was given is wrong, or of a kind that it cannot handle.
+	// InputRefused: a Job ended because its input is wrong, or of a kind that it cannot handle.
 	InputRefused Reason = "InputRefused"
 	// CredentialsRefused: a Job ended because the hub or the object store refuses its credentials.
 	CredentialsRefused Reason = "CredentialsRefused"
@@ -59,7 +59,7 @@ const (
 	StorageFull Reason = "StorageFull"
 	// DataCorrupt: a Job ended because bytes do not match their size, digest or format.
 	DataCorrupt Reason = "DataCorrupt"
-	// StorageConflict: a Job ended because something else is where its files belong.
+	// StorageConflict: a Job ended because other files are in the place of its own.
 	StorageConflict Reason = "StorageConflict"
 	// Registering: the registry does not list the model yet.
 	Registering Reason = "Registering"
@@ -87,13 +87,13 @@ const (
 	ModelFailed Reason = "ModelFailed"
 	// TopologyInvalid: the model cannot be spread over that many nodes.
 	TopologyInvalid Reason = "TopologyInvalid"
-	// DeliveryImpossible: the root cannot get the model's files in the way that is asked for.
+	// DeliveryImpossible: the root cannot get the model's files by the requested delivery.
 	DeliveryImpossible Reason = "DeliveryImpossible"
 	// WorkersStarting: not all workers listen yet.
 	WorkersStarting Reason = "WorkersStarting"
 	// WorkersNotFound: no Worker has the labels of spec.workerSelector.
 	WorkersNotFound Reason = "WorkersNotFound"
-	// RootStarting: no token has come out of the root yet.
+	// RootStarting: the root has not generated a token yet.
 	RootStarting Reason = "RootStarting"
 	// KeyInvalid: the field spec.key names a pool of another model.
 	KeyInvalid Reason = "KeyInvalid"
@@ -101,7 +101,7 @@ const (
 	ServesInvalid Reason = "ServesInvalid"
 	// DllamasStarting: not all Dllamas of the pool are ready.
 	DllamasStarting Reason = "DllamasStarting"
-	// Idle: the pool is empty and nothing asks for it.
+	// Idle: the pool is empty and not in demand.
 	Idle Reason = "Idle"
 )
 
@@ -111,7 +111,7 @@ const (
 	GatewayStarting Reason = "GatewayStarting"
 )
 
-// Final reports whether waiting cannot change the reason: somebody has to mend
+// Final reports whether waiting cannot change the reason: a user has to mend
 // something first.
 func Final(r string) bool {
 	switch Reason(r) {
