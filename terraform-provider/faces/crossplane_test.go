@@ -43,7 +43,7 @@ func newCrossplane(t *testing.T, s *servers, c scene) face {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &crossplane{t: t, cluster: s.kubernetes, kind: k, object: &unstructured.Unstructured{}, more: c.crossplane, given: map[string]any{}}
+	f := &crossplane{t: t, cluster: s.kubernetes, kind: k, object: &unstructured.Unstructured{}, more: c.manifest, given: map[string]any{}}
 	ns := f.cluster.Namespace(t)
 	f.object.SetAPIVersion(k.APIVersion())
 	f.object.SetKind(k.Kind)

@@ -10,34 +10,52 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
 )
 
-// A face manages one resource. Its methods fail the test on errors.
+// A face is one program that manages a resource. Its methods fail the test on
+// errors.
 type face interface {
-	// apply creates the resource or changes it, and returns when the face says
-	// that it is as wanted and can be used.
+	// apply creates or changes the resource, and returns when the program reports
+	// that it is ready.
 	apply(spec map[string]any)
-	// again has a resource looked at that is as wanted.
+	// again has a resource observed that is as its spec says.
 	again(spec map[string]any)
-	// refused is apply of what fails with an error that says why.
+	// refused is apply of a spec that fails with an error that contains why.
 	refused(spec map[string]any, why string)
-	// delete returns when the face says that the resource is gone.
+	// delete returns when the program reports that the resource is deleted.
 	delete()
 }
 
-// TestFaces plays each scene with both faces and compares the servers after
+// A program opens its face of a scene.
+type program struct {
+	name string
+	open func(*testing.T, *servers, scene) face
+}
+
+// programs returns those that can manage the resource of a scene.
+func programs(c scene) []program {
+	out := []program{{"Crossplane", newCrossplane}, {"Terraform", newTerraform}}
+	if c.resource != "node_label_rule" { // one machine has no nodes
+		out = append(out, program{"Up", newUp})
+	}
+	return out
+}
+
+// TestFaces plays each scene with all programs, and compares the servers after
 // every step.
 func TestFaces(t *testing.T) {
 	for _, c := range scenes() {
 		t.Run(c.resource+"/"+c.name, func(t *testing.T) {
-			var seen [2][]shot
-			for i, open := range []func(*testing.T, *servers, scene) face{newCrossplane, newTerraform} {
-				t.Run([]string{"Crossplane", "Terraform"}[i], func(t *testing.T) { seen[i] = play(t, c, open) })
+			seen := map[string][]shot{}
+			for _, p := range programs(c) {
+				t.Run(p.name, func(t *testing.T) { seen[p.name] = play(t, c, p.open) })
 			}
 			if t.Failed() {
 				return // nothing to compare
 			}
-			for i, a := range seen[0] {
-				for _, d := range differences(a.holds, seen[1][i].holds) {
-					t.Errorf("koldun_%s, case %s, after %q: %s", c.resource, c.name, a.after, d)
+			for _, p := range programs(c)[1:] {
+				for i, first := range seen["Crossplane"] {
+					for _, d := range differences(first.holds, seen[p.name][i].holds) {
+						t.Errorf("koldun_%s, case %s, after %q, Crossplane against %s: %s", c.resource, c.name, first.after, p.name, d)
+					}
 				}
 			}
 		})
@@ -82,8 +100,8 @@ func play(t *testing.T, c scene, open func(*testing.T, *servers, scene) face) []
 	return out
 }
 
-// TestEveryKindHasAScene wants all fields of every kind that both faces offer
-// to be compared.
+// TestEveryKindHasAScene wants a comparison of all fields of every kind that
+// Terraform offers.
 func TestEveryKindHasAScene(t *testing.T) {
 	for _, k := range managed.Kinds() {
 		c, err := crd.Load(crd.Managed, k.Plural)
@@ -95,7 +113,7 @@ func TestEveryKindHasAScene(t *testing.T) {
 			if s.plural != k.Plural {
 				continue
 			}
-			mark(used, c.Spec, "spec", s.crossplane)
+			mark(used, c.Spec, "spec", s.manifest)
 			for _, step := range s.steps {
 				steps[step.name] = true
 				mark(used, c.Spec, "spec", step.spec)

@@ -1,6 +1,6 @@
-// Package faces proves that the Crossplane provider and the Terraform provider
-// do the same: each case goes through both, against fresh servers, and what the
-// servers hold afterwards is compared.
+// Package faces proves that the Crossplane provider, the Terraform provider and
+// koldun up do the same: each scene is played by all of them, on servers of its
+// own, and the contents of the servers are compared.
 package faces
 
 import (

@@ -25,9 +25,10 @@ type scene struct {
 	steps   []step
 	// secret is handed to both faces, to each in its own way.
 	secret string
-	// What only one face has, in its own words. Crossplane's are fields of
-	// spec.forProvider, or else of spec.
-	crossplane, terraform map[string]any
+	// manifest holds what only manifests have, of Crossplane and of koldun up: fields
+	// of spec.forProvider, or else of spec. terraform holds attributes that only
+	// Terraform has.
+	manifest, terraform map[string]any
 }
 
 // A step is a whole spec, as spec.forProvider has it.

@@ -102,7 +102,7 @@ func tokenScenes() []scene {
 	out := life("token", "tokens", least, most, other)
 	for i := range out {
 		out[i].secret = secretWord
-		out[i].crossplane = object{"secretRef": object{"name": secretName}}
+		out[i].manifest = object{"secretRef": object{"name": secretName}}
 		out[i].terraform = object{"secret_wo": secretWord}
 	}
 	elsewhere := object{"namespace": "team", "sha256": hex.EncodeToString(sum[:]), "bucket": "elsewhere", "prefix": "tokens/"}

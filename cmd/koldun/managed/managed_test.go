@@ -1,0 +1,153 @@
+package managed_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/cmd/koldun/managed"
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/external/hubrevision"
+	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local"
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/registry"
+)
+
+func TestMain(m *testing.M) { s3test.Main(m) }
+
+// world is a Client with servers and Secrets of the test's own.
+type world struct {
+	*managed.Client
+	t       *testing.T
+	bus     *bus.Bus
+	s3      *s3test.Bucket
+	secrets []local.Secret
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s := natstest.Start(t)
+	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	w := &world{t: t, bus: b, s3: s3test.New(t)}
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.Client, err = managed.New(t.Context(), managed.Config{
+		Bus: b, NATS: map[string][]byte{names.EnvNATSURL: []byte(s.URL())}, S3: w.s3.Config, Default: func(map[string]any) {},
+		Hubs: func(context.Context, string, string) (hubrevision.Hub, error) {
+			return nil, fault.Errorf(fault.Unsupported, "this test has no hub")
+		},
+		Secrets:    func(string) []local.Secret { return w.secrets },
+		Composites: func(string, string) []local.Composite { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+func object(kind string, spec map[string]any) local.Object {
+	return local.Object{
+		"apiVersion": "koldun.m.gorizond.io/v1alpha1", "kind": kind, "metadata": map[string]any{"namespace": "default", "name": "it"},
+		"spec": map[string]any{"forProvider": spec},
+	}
+}
+
+// bring creates or updates the external resource, and observes it.
+func (w *world) bring(obj local.Object) local.Observation {
+	w.t.Helper()
+	o, err := w.Observe(w.t.Context(), obj)
+	switch {
+	case err != nil:
+	case !o.Exists:
+		err = w.Create(w.t.Context(), obj)
+	case !o.UpToDate:
+		err = w.Update(w.t.Context(), obj)
+	}
+	if err == nil {
+		o, err = w.Observe(w.t.Context(), obj)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return o
+}
+
+// An annotation of the Secret disables the token, as it does in a cluster.
+func TestAnnotationDisablesTheToken(t *testing.T) {
+	const word = "a-secret-word-of-the-test"
+	w := newWorld(t)
+	obj := object("Token", map[string]any{"secretRef": map[string]any{"name": "given"}})
+	for _, disabled := range []string{"", "true", ""} {
+		w.secrets = []local.Secret{{Name: "given", Annotations: map[string]string{token.AnnotationDisabled: disabled}, Data: map[string][]byte{"token": []byte(word)}}}
+		if o := w.bring(obj); !o.UpToDate {
+			t.Fatalf("with annotation %q: %+v", disabled, o)
+		}
+		r, err := registry.Tokens(w.bus).Get(t.Context(), names.TokenKey(token.Digest(word)))
+		if err != nil || r.Value.Disabled != (disabled != "") || r.Value.Namespace != "default" {
+			t.Errorf("with annotation %q the entry is %+v, %v", disabled, r.Value, err)
+		}
+	}
+}
+
+// Files that were verified once are not read again until verify changes.
+func TestArtifactIsVerifiedOnce(t *testing.T) {
+	w := newWorld(t)
+	store := w.s3.Store(t, "tiny")
+	const file = "dllama_model_tiny_q40.m"
+	m := manifest.Manifest{
+		Kind: manifest.Converted, Name: "tiny", Weights: "q40",
+		Files: []manifest.File{{Path: file, Size: int64(len("weights")), SHA256: token.Digest("weights")}},
+	}
+	if err := manifest.Save(t.Context(), store, m); err != nil {
+		t.Fatal(err)
+	}
+	put := func(text string) {
+		t.Helper()
+		if err := store.Put(t.Context(), file, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	obj := object("ModelArtifact", map[string]any{"url": store.URL(), "verify": "once"})
+	put("weights")
+	o := w.bring(obj)
+	if !o.Ready {
+		t.Fatalf("the files are not whole: %+v", o)
+	}
+	put("WEIGHTS") // a look at the bytes would tell
+	obj["status"] = map[string]any{"atProvider": o.Status}
+	if o := w.bring(obj); !o.Ready {
+		t.Errorf("the files were verified again: %+v", o)
+	}
+	obj["spec"] = map[string]any{"forProvider": map[string]any{"url": store.URL(), "verify": "twice"}}
+	if o := w.bring(obj); o.Ready {
+		t.Error("another value of verify did not verify the files again")
+	}
+}
+
+func TestErrorsNameTheObject(t *testing.T) {
+	w := newWorld(t)
+	for kind, want := range map[string]string{
+		"NodeLabelRule": "cannot manage NodeLabelRule default/it: one machine has no nodes to label",
+		"Bocket":        "cannot manage Bocket default/it: koldun up does not know its kind",
+	} {
+		if _, err := w.Observe(t.Context(), object(kind, nil)); !fault.Is(err, fault.Unsupported) || err.Error() != want {
+			t.Errorf("%s: %v of kind %s, want %q", kind, err, fault.KindOf(err), want)
+		}
+	}
+	_, err := w.Observe(t.Context(), object("Bucket", map[string]any{"bucketNam": "models"}))
+	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), `unknown field "bucketNam"`) {
+		t.Errorf("a misspelt field: %v", err)
+	}
+}

@@ -1,0 +1,239 @@
+package faces
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/cmd/koldun/managed"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/external/hubrevision"
+	"github.com/gorizond/koldun/internal/local"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/terraform-provider/internal/crd"
+)
+
+// up is a managed resource in the claims of koldun up.
+type up struct {
+	t       *testing.T
+	kind    *crd.Kind
+	schemas *validation.Schemas
+	local   *local.Local
+	client  *recorder
+	secret  local.Object   // of the scene, if it has one
+	more    map[string]any // of spec
+	given   map[string]any // all that claims ever gave of forProvider
+	looks   int
+}
+
+func newUp(t *testing.T, s *servers, c scene) face {
+	t.Helper()
+	k, err := crd.Load(crd.Managed, c.plural)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &up{t: t, kind: k, more: c.manifest, given: map[string]any{}}
+	if f.schemas, err = validation.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if c.secret != "" {
+		f.secret = local.Object{
+			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "default", "name": secretName},
+			"stringData": map[string]any{"token": c.secret},
+		}
+	}
+	client, err := managed.New(t.Context(), managed.Config{
+		Bus: s.bus, S3: s.s3.Config(), Default: f.schemas.Default,
+		NATS: map[string][]byte{names.EnvNATSURL: []byte(s.nats.URL()), names.EnvNATSUser: []byte(natstest.User), names.EnvNATSPassword: []byte(natstest.Password)},
+		Hubs: func(context.Context, string, string) (hubrevision.Hub, error) {
+			return nil, errors.New("no scene has a hub")
+		},
+		Secrets:    func(namespace string) []local.Secret { return f.local.Secrets(namespace) },
+		Composites: func(kind, namespace string) []local.Composite { return f.local.Composites(kind, namespace) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	f.client = &recorder{Client: client}
+	data, err := local.OpenData(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = data.Close() })
+	f.local, err = local.New(local.Config{
+		Claims: []local.Object{unrelated()}, Data: data, Composer: noComposer{}, Managed: f.client, Binary: "/no/program", OwnImage: "none",
+		Poll: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.local.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := waittest.Receive(t, "koldun up ends", ended); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// unrelated is an object that stays: there must be one.
+func unrelated() local.Object {
+	return local.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "unrelated"}, "data": map[string]any{}}
+}
+
+// noComposer is the Composer of claims without composites.
+type noComposer struct{}
+
+func (noComposer) Compose(context.Context, local.Object, map[string]local.Object, map[string][]local.Object) (local.Composed, error) {
+	return local.Composed{}, errors.New("no scene has a composite")
+}
+
+// send applies claims with a spec, and returns the spec as koldun up has it.
+func (f *up) send(spec map[string]any) map[string]any {
+	f.t.Helper()
+	whole, wanted := map[string]any{}, maps.Clone(spec)
+	for name := range f.given {
+		if none, ok := taken()[f.kind.Plural][name]; ok && wanted[name] == nil {
+			wanted[name] = none
+		}
+	}
+	maps.Copy(f.given, spec)
+	for name, v := range f.more {
+		if f.kind.Spec.Child(name) != nil {
+			wanted[name] = v
+		} else {
+			whole[name] = v
+		}
+	}
+	whole["forProvider"] = wanted
+	metadata := map[string]any{"name": resourceName, "namespace": "default", "annotations": map[string]any{"looks": strconv.Itoa(f.looks)}}
+	obj := map[string]any{"apiVersion": f.kind.APIVersion(), "kind": f.kind.Kind, "metadata": metadata, "spec": whole}
+	f.schemas.Default(obj)
+	claims := []local.Object{unrelated(), obj}
+	if f.secret != nil {
+		claims = append(claims, f.secret)
+	}
+	f.client.forget()
+	if err := f.local.Apply(claims); err != nil {
+		f.t.Fatal(err)
+	}
+	return obj
+}
+
+func (f *up) apply(spec map[string]any) {
+	f.t.Helper()
+	obj := f.send(spec)
+	waittest.Until(f.t, f.kind.Kind+" to be ready", func() bool {
+		of, o, err := f.client.last()
+		return err == nil && o.Exists && o.UpToDate && o.Ready && text(of) == text(obj)
+	})
+}
+
+// again has the resource observed, by an annotation that changes.
+func (f *up) again(spec map[string]any) {
+	f.t.Helper()
+	f.looks++
+	f.apply(spec)
+}
+
+func (f *up) refused(spec map[string]any, why string) {
+	f.t.Helper()
+	f.send(spec)
+	waittest.Until(f.t, f.kind.Kind+" to be refused for "+why, func() bool {
+		_, _, err := f.client.last()
+		return err != nil && strings.Contains(err.Error(), why)
+	})
+}
+
+func (f *up) delete() {
+	f.t.Helper()
+	if err := f.local.Apply([]local.Object{unrelated()}); err != nil {
+		f.t.Fatal(err)
+	}
+	waittest.Until(f.t, f.kind.Kind+" to be gone", f.client.gone)
+}
+
+// A recorder remembers the last result of reconciling the resource.
+type recorder struct {
+	*managed.Client
+
+	mu          sync.Mutex
+	object      local.Object
+	observation local.Observation
+	err         error
+	deleted     bool
+}
+
+func (r *recorder) forget() { r.note(nil, local.Observation{}, nil) }
+
+func (r *recorder) note(obj local.Object, o local.Observation, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.object, r.observation, r.err = obj, o, err
+}
+
+func (r *recorder) last() (local.Object, local.Observation, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.object, r.observation, r.err
+}
+
+func (r *recorder) gone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.deleted
+}
+
+func (r *recorder) Observe(ctx context.Context, obj local.Object) (local.Observation, error) {
+	o, err := r.Client.Observe(ctx, obj)
+	r.note(obj, o, err)
+	return o, err
+}
+
+func (r *recorder) Create(ctx context.Context, obj local.Object) error {
+	err := r.Client.Create(ctx, obj)
+	if err != nil {
+		r.note(obj, local.Observation{}, err)
+	}
+	return err
+}
+
+func (r *recorder) Update(ctx context.Context, obj local.Object) error {
+	err := r.Client.Update(ctx, obj)
+	if err != nil {
+		r.note(obj, local.Observation{}, err)
+	}
+	return err
+}
+
+func (r *recorder) Delete(ctx context.Context, obj local.Object) error {
+	err := r.Client.Delete(ctx, obj)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deleted = err == nil
+	return err
+}
+
+// text is what a claim says: its annotations and its spec.
+func text(obj local.Object) string {
+	metadata, _ := obj["metadata"].(map[string]any)
+	raw, err := json.Marshal([]any{metadata["annotations"], obj["spec"]})
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
