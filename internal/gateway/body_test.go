@@ -38,7 +38,7 @@ func TestBodyOfUnknownLength(t *testing.T) {
 }
 
 // TestTooLargeIsNotSent: a client that asks first, as curl does, need not send
-// what nobody will read.
+// a body that is not read.
 func TestTooLargeIsNotSent(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.MaxBodyBytes = 1000 })
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
@@ -59,7 +59,7 @@ func TestTooLargeIsNotSent(t *testing.T) {
 	}
 }
 
-// TestBodyThatNeverComes is cut, whether somebody wants to read it or not.
+// TestBodyThatNeverComes is cut, whether a handler reads it or not.
 func TestBodyThatNeverComes(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.body = 100 * time.Millisecond })
 	for path, status := range map[string]int{"/v1/chat/completions": 400, "/v1/embeddings": 404} {

@@ -118,7 +118,7 @@ func TestOneGenerationOnly(t *testing.T) {
 		s.text("first")
 		second.started()
 		second.text("second")
-		<-ctx.Done() // nobody hears it, so it is stopped
+		<-ctx.Done() // no client is left, so it is stopped
 	})
 	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", "early", 1))
 	if r.StatusCode != http.StatusOK || !strings.Contains(body, `"content":"second"`) {
@@ -167,7 +167,7 @@ func TestQueueLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A request of the same tenant that nobody takes.
+	// A request of the same tenant that no runner takes.
 	if _, err := queue.New(w.bus).Publish(t.Context(), queue.Request{ID: "waiting", Session: tinySession, Tenant: "anonymous"}); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestSlowClient(t *testing.T) {
 			_ = s.bus.Flush()
 		}
 	})
-	// The status may come too late as well, so nobody reads even that.
+	// The status may come too late as well, so no client reads even that.
 	c, err := new(net.Dialer).DialContext(waittest.Context(t), "tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestSlowClient(t *testing.T) {
 	})
 }
 
-// TestClientLeavesWhileQueued: nobody works on it yet, and it is dropped.
+// TestClientLeavesWhileQueued: no runner works on the request, and it is dropped.
 func TestClientLeavesWhileQueued(t *testing.T) {
 	w := newWorld(t, nil)
 	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
@@ -306,7 +306,8 @@ func TestClientLeavesWhileQueued(t *testing.T) {
 	}
 }
 
-// TestBackstop: nobody keeps the limits of a request, so the gateway does.
+// TestBackstop: dispatcher and runner are gone, so the gateway holds the limits of
+// a request.
 func TestBackstop(t *testing.T) {
 	w := newWorld(t, func(c *Config, p *timing) {
 		c.QueueTimeout, c.ResponseTimeout, p.backstop = 50*time.Millisecond, 50*time.Millisecond, 2*time.Second

@@ -96,7 +96,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("metrics: %d %s", status, body)
 	}
 
-	// A stream that outlasts the grace is told, and its request dropped.
+	// A stream that outlasts the grace ends with an error, and its request is dropped.
 	response := w.open(waittest.Context(t), chatBody(streaming))
 	d := openai.NewDecoder(response.Body, 1<<16)
 	for range 2 { // role and text

@@ -49,7 +49,7 @@ type flushCounter struct {
 func (c *flushCounter) Flush() { c.flushed++ }
 
 // TestWhatComesTogetherGoesTogether shows that pieces which have come are
-// flushed once, and others before anybody waits for more.
+// flushed once, and others before the wait for more.
 func TestWhatComesTogetherGoesTogether(t *testing.T) {
 	piece := func(text string) queue.Frame { return queue.Frame{Kind: queue.FrameDelta, Text: text} }
 	end := queue.Frame{Kind: queue.FrameEnd, FinishReason: "stop", Usage: &queue.Usage{}}

@@ -105,7 +105,7 @@ func TestAdmit(t *testing.T) {
 			for _, p := range permits[1:] {
 				p.end(0, noon)
 			}
-			for range 2 { // what changed has to be told before it is forgotten
+			for range 2 { // a change has to be reported before it is forgotten
 				u.report("me", noon, true)
 				u.forget(noon.Add(2 * time.Minute))
 			}
@@ -166,27 +166,27 @@ func TestGatewaysShare(t *testing.T) {
 	a, b := newUsage(bounds{perSession: 2}), newUsage(bounds{perSession: 2})
 	ga := &usageReports{name: "a", usage: a, log: slog.New(slog.DiscardHandler)}
 	gb := &usageReports{name: "b", usage: b, log: ga.log}
-	tell := func(now time.Time, alive bool) (told int) {
+	exchange := func(now time.Time, keepAliveDue bool) (reports int) {
 		for _, g := range []*usageReports{ga, gb} {
 			for more := true; more; {
 				var r usageReport
-				if r, more = g.usage.report(g.name, now, alive); r.Gateway == "" {
+				if r, more = g.usage.report(g.name, now, keepAliveDue); r.Gateway == "" {
 					continue
 				}
-				told++
+				reports++
 				ga.receive(r, now)
 				gb.receive(r, now)
 			}
 		}
-		return told
+		return reports
 	}
 	ask := admission{tenant: "t", session: "s", limits: registry.Limits{RequestsPerMinute: 3, ConcurrentRequests: 2}}
 	first, _, _ := a.admit(ask, noon)
 	second, _, _ := b.admit(ask, noon)
-	if n := tell(noon, false); n != 2 {
+	if n := exchange(noon, false); n != 2 {
 		t.Errorf("%d reports", n)
 	}
-	if n := tell(noon, false); n != 0 {
+	if n := exchange(noon, false); n != 0 {
 		t.Errorf("%d reports without news", n)
 	}
 	for name, u := range map[string]*usage{"a": a, "b": b} {
@@ -200,12 +200,12 @@ func TestGatewaysShare(t *testing.T) {
 	}
 	first.end(0, noon)
 	second.end(0, noon)
-	tell(noon, false)
+	exchange(noon, false)
 	third, _, refused := b.admit(ask, noon)
 	if refused != nil {
 		t.Fatal(refused)
 	}
-	tell(noon, false)
+	exchange(noon, false)
 	if _, _, refused := a.admit(ask, noon); refused == nil || refused.limit != "requests" {
 		t.Errorf("a: %v", refused)
 	}
@@ -216,14 +216,14 @@ func TestGatewaysShare(t *testing.T) {
 	if got := a.total(ask, silent); got.held != 0 || got.requests.total != 3 {
 		t.Errorf("held %d, used %d", got.held, got.requests.total)
 	}
-	if n := tell(silent, true); n != 1 { // b is alive and holds one
+	if n := exchange(silent, true); n != 1 { // b is alive and holds one
 		t.Errorf("%d reports", n)
 	}
 	if got := a.total(ask, silent); got.held != 1 {
 		t.Errorf("held %d", got.held)
 	}
 
-	// A new gateway asks, and is told everything.
+	// A new gateway asks, and receives everything.
 	c := newUsage(bounds{})
 	gc := &usageReports{name: "c", usage: c, log: ga.log}
 	ga.receive(usageReport{Gateway: "c", Hello: true}, silent)

@@ -31,7 +31,7 @@ type ChatRequest struct {
 	Extra map[string]json.RawMessage
 }
 
-// A Role says who speaks.
+// A Role is the author of a message.
 type Role string
 
 // The roles. ParseChat turns "developer" into System.

@@ -11,11 +11,11 @@ import (
 const maxStops = 16
 
 // ParseChat reads and validates a chat completion request. It accepts every
-// shape that OpenAI documents for plain text, takes content parts, stop and
-// the token limits to their normal form, and refuses, naming the parameter,
-// what would change the meaning of the answer and cannot be done: tools,
-// structured output, log probabilities, several choices, images, audio. The
-// error is always an *Error with status 400.
+// shape that OpenAI documents for plain text, brings content parts, stop and the
+// token limits into their normal form, and refuses parameters that would change
+// the meaning of the answer and that no engine supports: tools, structured
+// output, log probabilities, several choices, images, audio. The error names the
+// parameter; it is always an *Error with status 400.
 func ParseChat(body []byte) (ChatRequest, error) {
 	if !json.Valid(body) {
 		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
@@ -33,7 +33,7 @@ func ParseChat(body []byte) (ChatRequest, error) {
 	return finish(f, r)
 }
 
-// finish takes what all requests have in common, and keeps what is not known.
+// finish reads the fields that all requests have, and keeps the unknown ones.
 func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 	r.User, _ = f.text("user")
 	for _, name := range withoutEffect {
@@ -52,8 +52,8 @@ func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 	return r, nil
 }
 
-// withoutEffect are parameters about bookkeeping at OpenAI, which say nothing
-// about the answer.
+// withoutEffect are parameters for OpenAI's own accounting, which do not change
+// the answer.
 var withoutEffect = []string{
 	"metadata", "parallel_tool_calls", "prompt_cache_key", "prompt_cache_retention",
 	"safety_identifier", "service_tier", "store",
@@ -166,7 +166,7 @@ func parseStops(f *fields, raw json.RawMessage) []string {
 	return list
 }
 
-// adopt takes over the fault of an object inside this one.
+// adopt takes over the error of an object inside this one.
 func (f *fields) adopt(inner *fields) {
 	if f.err == nil {
 		f.err = inner.err

@@ -11,11 +11,11 @@ const defaultCompletionTokens = 16
 
 // ParseCompletion reads and validates the body of POST /v1/completions
 // (https://platform.openai.com/docs/api-reference/completions). Engines of
-// distributed-llama know chats only, so the prompt becomes a chat of one user's
-// message, and the model's chat template surrounds it. What cannot be done that
-// way is refused, naming the parameter: several prompts or choices, tokens
-// instead of text, suffix, echo, log probabilities. The error is always an
-// *Error with status 400.
+// distributed-llama support chats only, so the prompt becomes a chat of one
+// message of the user, in the model's chat template. ParseCompletion refuses what
+// a chat cannot do: several prompts or choices, tokens instead of text, suffix,
+// echo, log probabilities. The error names the parameter; it is always an *Error
+// with status 400.
 func ParseCompletion(body []byte) (ChatRequest, error) {
 	if !json.Valid(body) {
 		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
@@ -59,7 +59,7 @@ func parsePrompt(f *fields, r *ChatRequest) {
 	r.Messages = []Message{{Role: User, Content: one}}
 }
 
-// refuseCompletion fails on what only completions have and engines cannot do.
+// refuseCompletion fails on parameters of completions that chats do not have.
 func refuseCompletion(f *fields) {
 	if s, _ := f.text("suffix"); s != "" {
 		f.fail("suffix", CodeUnsupported, "%s is not supported here: the models served do not fill in gaps")

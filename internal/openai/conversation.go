@@ -14,10 +14,10 @@ import (
 // conversationSize is the length in hex digits of a conversation's name.
 const conversationSize = 16
 
-// Conversation names the conversation of a request: what the client says, or
-// else its messages up to the first of the user, which all later turns repeat.
-// It is told apart by tenant, and cannot be guessed from outside if there is a
-// key.
+// Conversation returns the name of a request's conversation. It is a hash of the
+// tenant and of the explicit name that the client gives, or else of the messages
+// up to the first of the user, which all later turns repeat. With a key, only
+// its holder can compute the name.
 func Conversation(key []byte, tenant, explicit string, messages []Message) string {
 	parts := []string{tenant, "explicit", explicit}
 	if explicit == "" {
@@ -37,9 +37,8 @@ func Conversation(key []byte, tenant, explicit string, messages []Message) strin
 	return hex.EncodeToString(mac.Sum(nil))[:conversationSize]
 }
 
-// ParseHashKey reads the key of the HMAC by which conversations are told apart:
-// plain text, or "base64:" and its base64. "" is no key. The error never holds
-// the key.
+// ParseHashKey reads the key of the HMAC that names conversations: plain text, or
+// "base64:" and its base64. "" is no key. The error never holds the key.
 func ParseHashKey(s string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(s, "base64:")
 	if !ok {

@@ -2,6 +2,6 @@
 // speaks it (https://platform.openai.com/docs/api-reference/chat), and the
 // server-sent-event codec its streams use.
 //
-// Reading is strict about the types of what is known, and says which parameter
-// is wrong; what is not known is kept and passed on.
+// Decoding is strict about the types of known fields, and its errors name the
+// parameter. It keeps unknown fields and passes them on.
 package openai

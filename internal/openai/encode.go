@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Encode writes v as JSON in one line, leaving <, > and & as they are: answers
-// are read by people with curl too, not by browsers.
+// Encode writes v as JSON in one line. It does not escape <, > and &: people read
+// answers with curl, and browsers do not render them.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

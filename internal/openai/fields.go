@@ -8,10 +8,9 @@ import (
 	"strconv"
 )
 
-// fields takes a JSON object apart, field by field. The first fault sticks in
-// err, and later calls return zero values. A null is the same as no field, as
-// in OpenAI's API. The object is known to be valid JSON, and its fields are
-// parts of it.
+// fields reads a JSON object field by field. It keeps the first error in err, and
+// later calls return zero values. A null is the same as no field, as in OpenAI's
+// API. The object is valid JSON, and its fields share its memory.
 type fields struct {
 	path string // of the object, "" for the outermost
 	m    map[string]json.RawMessage
@@ -28,7 +27,7 @@ func newFields(path string, raw json.RawMessage) *fields {
 	return f
 }
 
-// name is the full name of a field, or of the object itself for "".
+// name returns the full name of a field, or of the object itself for "".
 func (f *fields) name(field string) string {
 	switch {
 	case field == "":
@@ -39,7 +38,7 @@ func (f *fields) name(field string) string {
 	return f.path + "." + field
 }
 
-// fail records a fault of a field. Format holds one %s for its quoted name.
+// fail records an error of a field, unless there is one already. Format holds one %s for its quoted name.
 func (f *fields) fail(field, code, format string) {
 	if f.err != nil {
 		return

@@ -2,7 +2,7 @@ package openai
 
 import "strings"
 
-// A Reasoning says what becomes of the thoughts that a model writes between
+// A Reasoning says how the thoughts are shown that a model writes between
 // <think> and </think> before its answer.
 type Reasoning string
 
@@ -49,7 +49,7 @@ const (
 	thinkClose = "</think>"
 )
 
-// A ThinkFilter tells thoughts from the answer, piece by piece. Thoughts are
+// A ThinkFilter separates thoughts from the answer, piece by piece. Thoughts are
 // only those at the very start; the tags and the line ends next to them belong
 // to neither side. The zero value is ready.
 type ThinkFilter struct {
@@ -67,8 +67,8 @@ const (
 	answering                     //
 )
 
-// Push takes the next piece of text and returns what of it, and of what was
-// held back, is decided.
+// Push takes the next piece of text. It returns the text that is certain to be
+// thoughts or answer, of this piece and of what it held back before.
 func (t *ThinkFilter) Push(text string) (thoughts, answer string) {
 	if t.phase == answering {
 		return "", text
@@ -101,7 +101,7 @@ func (t *ThinkFilter) Push(text string) (thoughts, answer string) {
 	return thoughts, text
 }
 
-// Rest returns what was held back when the text has ended.
+// Rest returns the text that is held back, once the whole text has come.
 func (t *ThinkFilter) Rest() (thoughts, answer string) {
 	held := t.held
 	t.held = ""
@@ -121,7 +121,7 @@ func (t *ThinkFilter) skipLineEnds(text string) string {
 	return text
 }
 
-// tagBegins is the length of the longest end of text that the closing tag
+// tagBegins returns the length of the longest end of text that the closing tag
 // begins with.
 func tagBegins(text string) int {
 	for n := min(len(text), len(thinkClose)-1); n > 0; n-- {

@@ -30,7 +30,7 @@ type Sampling struct {
 }
 
 // Body returns the body in the normal form of the operation, with the given
-// model: this is what is queued, and what Decode reads.
+// model: this is the body that is queued.
 func (r Request) Body(model string) ([]byte, error) { return r.encode(model) }
 
 // Unhonoured returns the names of the hints that the request sets and that are

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// A body is validated once, as a whole. What takes it apart after that need not
-// look at each byte again: prompts are long, and they lie several objects deep.
-// The functions here take JSON that is known to be valid, and give parts of it.
+// A body is validated once, as a whole. The functions of this file take JSON that
+// is known to be valid and return parts of it, without another look at each
+// byte: prompts are long, and several objects deep.
 
-// splitObject is what json.Unmarshal into a map would make of an object.
+// splitObject returns the same as json.Unmarshal of an object into a map.
 func splitObject(raw []byte) map[string]json.RawMessage {
 	m := make(map[string]json.RawMessage, 8)
 	var key, value json.RawMessage
@@ -30,7 +30,7 @@ func splitObject(raw []byte) map[string]json.RawMessage {
 	}
 }
 
-// splitArray is the same for an array.
+// splitArray returns the same as json.Unmarshal of an array into a slice.
 func splitArray(raw []byte) []json.RawMessage {
 	items := []json.RawMessage{}
 	var item json.RawMessage
@@ -46,7 +46,7 @@ func splitArray(raw []byte) []json.RawMessage {
 	}
 }
 
-// unquote reads a string; ok is false if raw is something else.
+// unquote reads a string; ok is false if raw is another type.
 func unquote(raw []byte) (s string, ok bool) {
 	raw = bytes.Trim(raw, space)
 	if raw[0] != '"' {
@@ -63,7 +63,7 @@ const space = " \t\r\n"
 
 func skipSpace(b []byte) []byte { return bytes.TrimLeft(b, space) }
 
-// cutValue cuts the value off with which b begins.
+// cutValue splits b after the value that it begins with.
 func cutValue(b []byte) (value json.RawMessage, rest []byte) {
 	n := valueSize(b)
 	return b[:n:n], b[n:]
@@ -94,7 +94,7 @@ func valueSize(b []byte) int {
 	return len(b)
 }
 
-// stringSize is the size of the string with which b begins, quotes included.
+// stringSize returns the size of the string that b begins with, with its quotes.
 func stringSize(b []byte) int {
 	for i := 1; ; i++ {
 		i += bytes.IndexByte(b[i:], '"')

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Stream writes the chunks of one streamed answer as server-sent events. All
-// that the chunks have in common is encoded once. Its methods append an event
-// to b and return the result.
+// A Stream writes the chunks of one streamed answer as server-sent events. It
+// encodes what the chunks have in common once. Its methods append an event to b
+// and return the result.
 type Stream struct {
 	frame
 }
@@ -51,7 +51,7 @@ func newFrame(object string, o StreamOptions) frame {
 	return s
 }
 
-// Role is the first chunk: it names the speaker and has no text yet.
+// Role is the first chunk: it names the role and has no text yet.
 func (s *Stream) Role(b []byte) []byte {
 	b = append(b, s.head...)
 	b = append(b, `{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}`...)
@@ -85,7 +85,8 @@ func (s *Stream) Finish(b []byte, reason string) []byte {
 	return append(b, s.tail...)
 }
 
-// Usage is the chunk after the last, for who asked for it. It has no choices.
+// Usage is the chunk after the last, for clients that ask for it. It has no
+// choices.
 func (s *frame) Usage(b []byte, u Usage) []byte {
 	b = append(b, s.head...)
 	b = append(b, `],"usage":{"prompt_tokens":`...)
@@ -110,7 +111,7 @@ func NewTextStream(o StreamOptions) *TextStream {
 	return &TextStream{newFrame("text_completion", o)}
 }
 
-// Role is nothing: a completion has no speaker.
+// Role appends nothing: a completion has no role.
 func (s *TextStream) Role(b []byte) []byte { return b }
 
 // Text adds text to the answer.
@@ -142,7 +143,7 @@ func appendString(b []byte, s string) []byte {
 		return append(b, '"')
 	}
 	quoted, err := Encode(s)
-	if err != nil { // a string can always be encoded
+	if err != nil { // impossible for a string
 		quoted, _ = json.Marshal(err.Error())
 	}
 	return append(b, quoted...)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// refuseUnsupported fails on parameters that would change what the answer
-// means. Values that ask for nothing special pass.
+// refuseUnsupported fails on parameters that would change the meaning of the
+// answer. Neutral values pass.
 func refuseUnsupported(f *fields) {
 	for _, name := range []string{"tools", "functions"} {
 		if raw := f.take(name); raw != nil && !isEmpty(raw) {
@@ -51,7 +51,7 @@ func refuseUnsupported(f *fields) {
 	}
 }
 
-// parseHints collects the sampling hints that are set to something.
+// parseHints collects the sampling hints whose value is not neutral.
 func parseHints(f *fields, r *ChatRequest) {
 	for _, name := range []string{"frequency_penalty", "presence_penalty"} {
 		raw := f.m[name]
