@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -240,7 +241,7 @@ func noManifest(t testing.TB, s objectstore.Store) {
 func rangesOf(h *hubtest.Hub, path string) int {
 	n := 0
 	for _, r := range h.Requests() {
-		if r.Range != "" && r.Status == http.StatusPartialContent && bytes.Contains([]byte(r.Path), []byte(path)) {
+		if r.Range != "" && r.Status == http.StatusPartialContent && strings.Contains(r.Path, path) {
 			n++
 		}
 	}

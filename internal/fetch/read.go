@@ -42,13 +42,13 @@ func (e *engine) read(ctx context.Context, it item, offset int64, buf []byte) er
 // answer: its client has retried each time.
 const refusals = 2
 
-// A notOpened error happened before the first byte.
-type notOpened struct{ error }
+// A notOpenedError error happened before the first byte.
+type notOpenedError struct{ error }
 
 var errNotOpened = errors.New("not opened")
 
-func (n *notOpened) Unwrap() error        { return n.error }
-func (n *notOpened) Is(target error) bool { return target == errNotOpened }
+func (n *notOpenedError) Unwrap() error        { return n.error }
+func (n *notOpenedError) Is(target error) bool { return target == errNotOpened }
 
 // readSome reads from one connection until it ends.
 func (e *engine) readSome(ctx context.Context, it item, offset int64, buf []byte) (int, error) {
@@ -56,7 +56,7 @@ func (e *engine) readSome(ctx context.Context, it item, offset int64, buf []byte
 	defer cancel(nil)
 	r, err := it.open(ctx, offset, int64(len(buf)))
 	if fault.Is(err, fault.Transient) {
-		return 0, &notOpened{err}
+		return 0, &notOpenedError{err}
 	}
 	if err != nil {
 		return 0, err

@@ -9,7 +9,7 @@ import (
 // An Observer gets all events. Calls of Observe are never concurrent, and
 // everything waits for their return.
 type Observer interface {
-	Observe(Event)
+	Observe(e Event)
 }
 
 // ObserverFunc is a function as an Observer.

@@ -67,10 +67,10 @@ func TestLogInToNATS(t *testing.T) {
 			return o, "tls", []login{{"ca.crt": a.pem, "token": "token-SECRET"}}, login{"ca.crt": other.pem, "token": "token-SECRET"}
 		},
 	}
-	for name, make := range cases {
+	for name, create := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o, scheme, good, bad := make(t)
+			o, scheme, good, bad := create(t)
 			s := newScene(t, scheme+"://"+serve(t, o))
 			refused(t, s, bad)
 			var before any

@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -174,7 +175,7 @@ func (w *bench) cpu() time.Duration {
 	if err != nil {
 		w.b.Fatal(err)
 	}
-	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
 	user, err1 := strconv.Atoi(fields[11])
 	system, err2 := strconv.Atoi(fields[12])
 	if err1 != nil || err2 != nil {

@@ -10,7 +10,7 @@ import (
 func snake(name string) string {
 	name = strings.ReplaceAll(name, "MiB", "Mib")
 	var b strings.Builder
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		c := name[i]
 		if !upper(c) {
 			b.WriteByte(c)

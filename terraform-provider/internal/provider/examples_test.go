@@ -26,24 +26,24 @@ func TestEverythingHasAnExample(t *testing.T) {
 		want[folder] = append(want[folder], files...)
 	}
 	page := func(name string) string { return name[len(koldun)+1:] }
-	for _, make := range p.Resources(t.Context()) {
+	for _, create := range p.Resources(t.Context()) {
 		var m resource.MetadataResponse
-		make().Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: koldun}, &m)
+		create().Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: koldun}, &m)
 		add("resources", m.TypeName, page(m.TypeName), "resource.tf", "import.sh", "import-by-identity.tf")
 	}
-	for _, make := range p.DataSources(t.Context()) {
+	for _, create := range p.DataSources(t.Context()) {
 		var m datasource.MetadataResponse
-		make().Metadata(t.Context(), datasource.MetadataRequest{ProviderTypeName: koldun}, &m)
+		create().Metadata(t.Context(), datasource.MetadataRequest{ProviderTypeName: koldun}, &m)
 		add("data-sources", m.TypeName, page(m.TypeName), "data-source.tf")
 	}
-	for _, make := range p.EphemeralResources(t.Context()) {
+	for _, create := range p.EphemeralResources(t.Context()) {
 		var m ephemeral.MetadataResponse
-		make().Metadata(t.Context(), ephemeral.MetadataRequest{ProviderTypeName: koldun}, &m)
+		create().Metadata(t.Context(), ephemeral.MetadataRequest{ProviderTypeName: koldun}, &m)
 		add("ephemeral-resources", m.TypeName, page(m.TypeName), "ephemeral-resource.tf")
 	}
-	for _, make := range p.Functions(t.Context()) {
+	for _, create := range p.Functions(t.Context()) {
 		var m function.MetadataResponse
-		make().Metadata(t.Context(), function.MetadataRequest{}, &m)
+		create().Metadata(t.Context(), function.MetadataRequest{}, &m)
 		add("functions", m.Name, m.Name, "function.tf")
 	}
 	files := 0

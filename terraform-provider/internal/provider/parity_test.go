@@ -73,10 +73,10 @@ func TestParity(t *testing.T) {
 		fixed[k.Plural] = k.Fixed
 		omitted[k.Plural], identity[k.Plural] = k.Omit, k.Identity.All()
 	}
-	for plural, make := range constructors {
+	for plural, create := range constructors {
 		t.Run(plural, func(t *testing.T) {
 			var resp resource.SchemaResponse
-			make().Schema(t.Context(), resource.SchemaRequest{}, &resp)
+			create().Schema(t.Context(), resource.SchemaRequest{}, &resp)
 			if resp.Diagnostics.HasError() {
 				t.Fatal(resp.Diagnostics)
 			}

@@ -45,7 +45,7 @@ import (
 const Name = "localhost"
 
 const (
-	// workers are how many pods are looked at at the same time.
+	// workers is the number of pods that are processed at the same time.
 	workers = 4
 	// again is how soon a pod is looked at again for which something is missing.
 	again = 250 * time.Millisecond
