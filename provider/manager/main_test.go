@@ -9,7 +9,7 @@ import (
 )
 
 // shared is the control plane and the provider that most tests use.
-var shared controllers.Shared
+var shared = controllers.New()
 
 func TestMain(m *testing.M) {
 	status := s3test.Run(m)

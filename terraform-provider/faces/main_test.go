@@ -12,7 +12,7 @@ import (
 )
 
 // shared is the control plane and the Crossplane provider of all scenes.
-var shared controllers.Shared
+var shared = controllers.New()
 
 func TestMain(m *testing.M) {
 	status := s3test.Run(m)

@@ -20,9 +20,9 @@ import (
 )
 
 // Shared is a control plane without Crossplane, and the provider's controllers.
-// The first test that needs them starts them. The zero value is ready to use:
+// The first test that needs them starts them. It is safe for concurrent use:
 //
-//	var shared controllers.Shared
+//	var shared = controllers.New()
 //
 //	func TestMain(m *testing.M) {
 //		status := m.Run()
@@ -37,11 +37,15 @@ type Shared struct {
 	err     error
 }
 
+// New returns a control plane and controllers that do not run yet.
+func New() *Shared {
+	return &Shared{cluster: cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true}}}
+}
+
 // Cluster returns the control plane, with the controllers running on it as the
 // provider's program runs them, except that they poll rarely.
 func (s *Shared) Cluster(t testing.TB) *cluster.Cluster {
 	t.Helper()
-	s.cluster.Options.ControlPlaneOnly = true
 	c := s.cluster.Cluster(t)
 	s.once.Do(func() { s.err = s.start(t.Context(), c) })
 	if s.err != nil {
