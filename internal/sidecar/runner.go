@@ -68,25 +68,6 @@ func newRunner(cfg Config) *runner {
 	return r
 }
 
-// A fence lets the newest leader pass, and its messages in their order only.
-type fence struct {
-	epoch  uint64
-	seq    uint64
-	synced bool // the leader of epoch knows what this runner holds
-}
-
-// pass reports whether a message is newer than all before.
-func (f *fence) pass(epoch, seq uint64) bool {
-	if epoch < f.epoch || epoch == f.epoch && seq <= f.seq {
-		return false
-	}
-	if epoch > f.epoch {
-		f.synced = false
-	}
-	f.epoch, f.seq = epoch, seq
-	return true
-}
-
 // state is called with mu held.
 func (r *runner) state() queue.RunnerState {
 	switch {

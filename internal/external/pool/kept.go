@@ -59,7 +59,7 @@ func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now 
 // matters reports whether a plan has to be kept: members have changed, or what
 // would be lost otherwise is more than a moment.
 func (r record) matters(next plan, l limits, now time.Time) bool {
-	if len(r.Plan.Members) != len(next.Members) || r.Plan.Next != next.Next || r.Plan.Short.IsZero() != next.Short.IsZero() || now.Sub(r.Saved) > keep/4 {
+	if len(r.Plan.Members) != len(next.Members) || r.Plan.Next != next.Next || r.Plan.Slots != next.Slots || r.Plan.Short.IsZero() != next.Short.IsZero() || now.Sub(r.Saved) > keep/4 {
 		return true
 	}
 	for i, m := range next.Members {

@@ -38,6 +38,9 @@ func (c *Client) see(ctx context.Context, s Spec, members []member, said map[str
 	out := sight{held: map[string]bool{}}
 	out.settled, out.runners = !now.Before(settled), map[string]standing{}
 	for _, r := range found {
+		if n := r.Capacity(); out.slots == 0 || n < out.slots {
+			out.slots = n // of the smallest: rather too many members than too few
+		}
 		for _, id := range r.Requests {
 			out.held[id] = true
 		}

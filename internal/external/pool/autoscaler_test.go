@@ -102,6 +102,53 @@ func TestStep(t *testing.T) {
 	}
 }
 
+// A member with four slots computes four requests at the same time.
+func TestNeedCountsSlots(t *testing.T) {
+	cases := map[string]struct {
+		slots, perOne, waiting, working int
+		want                            int
+	}{
+		"Nothing":            {4, 1, 0, 0, 0},
+		"UnknownIsOne":       {0, 1, 2, 1, 3},
+		"One":                {1, 1, 2, 1, 3},
+		"OneWorks":           {4, 1, 0, 1, 1},
+		"AllSlotsOfOneWork":  {4, 1, 0, 4, 1},
+		"OneMoreThanOneHas":  {4, 1, 0, 5, 2},
+		"WaitingFitsIn":      {4, 1, 3, 1, 1},
+		"WaitingDoesNotFit":  {4, 1, 4, 1, 2},
+		"FewWait":            {4, 8, 1, 0, 1},
+		"BacklogOfOneMember": {4, 2, 8, 4, 2},
+		"AtMost":             {4, 1, 100, 0, 9},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := facts{waiting: c.waiting, working: c.working}
+			if got := f.need(limits{max: 9, perOne: c.perOne}, c.slots); got != c.want {
+				t.Errorf("need = %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// The slots of members are remembered while there are none.
+func TestSlotsAreRemembered(t *testing.T) {
+	l := limits{max: 9, perOne: 1, idle: time.Minute}
+	p := of("0", start.Add(-time.Hour))
+	p, _ = p.step(l, facts{slots: 4, settled: true, runners: map[string]standing{"0": ready}}, start)
+	p, _ = p.step(l, facts{settled: true}, start)
+	p.Short = start.Add(-time.Hour)
+	if p, _ = p.step(l, facts{waiting: 8, settled: true}, start); p.active() != 2 || p.Slots != 4 {
+		t.Errorf("%d members of %d slots for 8 requests, want 2 of 4", p.active(), p.Slots)
+	}
+	if p, _ = p.step(l, facts{waiting: 8, slots: 1, settled: true}, start.Add(time.Hour)); p.Slots != 0 {
+		t.Errorf("%d slots are remembered of members that have one, want none", p.Slots)
+	}
+	before := record{Plan: plan{}, Saved: start}
+	if !before.matters(plan{Slots: 4}, l, start) || before.matters(plan{}, l, start) {
+		t.Error("a plan has to be kept when its slots have changed, and only then")
+	}
+}
+
 func TestOnlyANeedThatLastsMakesMore(t *testing.T) {
 	p := begin(limits{max: 4}, start)
 	l := limits{max: 4, perOne: 1, idle: time.Minute}

@@ -44,13 +44,17 @@ type standing struct {
 type facts struct {
 	waiting, working int                 // requests
 	runners          map[string]standing // by member
+	// slots is how many requests a member computes at the same time; 0: not known.
+	slots int
 	// settled: whoever is alive has had the time to say so since NATS was away.
 	settled bool
 }
 
-// need is how many members the work at hand calls for.
-func (f facts) need(l limits) int {
-	n := f.working + f.waiting/max(l.perOne, 1)
+// need returns how many members the work at hand calls for, if each computes so
+// many requests at the same time.
+func (f facts) need(l limits, slots int) int {
+	slots = max(slots, 1)
+	n := (f.working + f.waiting/max(l.perOne, 1) + slots - 1) / slots
 	if n == 0 && f.waiting > 0 {
 		n = 1
 	}
@@ -74,8 +78,11 @@ type plan struct {
 	// Needed is when so many members were last needed: the first entry is for
 	// one member.
 	Needed []time.Time `json:"needed,omitempty"`
-	Grown  time.Time   `json:"grown,omitzero"`
-	Short  time.Time   `json:"short,omitzero"` // since when there are too few
+	// Slots is how many requests a member computed at the same time when one was
+	// last seen, so that the pool does not start too many from zero; absent is 1.
+	Slots int       `json:"slots,omitempty"`
+	Grown time.Time `json:"grown,omitzero"`
+	Short time.Time `json:"short,omitzero"` // since when there are too few
 }
 
 // begin is the plan of a new pool: the members that are always there are there
@@ -112,7 +119,13 @@ func resume(members []member, next int, now time.Time) plan {
 func (p plan) step(l limits, f facts, now time.Time) (next plan, again time.Time) {
 	p.Members, p.Needed = slices.Clone(p.Members), slices.Clone(p.Needed)
 	p.forget(f)
-	need := f.need(l)
+	if f.slots > 0 {
+		p.Slots = f.slots
+		if f.slots == 1 {
+			p.Slots = 0 // as it was before members had slots
+		}
+	}
+	need := f.need(l, p.Slots)
 	p.note(need, now)
 	target, until := p.recent(l, now)
 	lasting, later := p.lasting(need, now)
@@ -121,14 +134,14 @@ func (p plan) step(l limits, f facts, now time.Time) (next plan, again time.Time
 	active := p.active()
 	switch up, down := max(l.min, lasting), max(l.min, min(target, l.max)); {
 	case active < up:
-		p.grow(up-active, f, now)
+		p.scaleUp(up-active, f, now)
 	case active > l.max:
-		p.shrink(active-l.max, f)
+		p.scaleDown(active-l.max, f)
 	case active > down:
 		if at := p.Grown.Add(cooldown); now.Before(at) {
 			soon.add(at)
 		} else {
-			p.shrink(active-down, f)
+			p.scaleDown(active-down, f)
 		}
 	case active > up:
 		soon.add(until)
@@ -182,9 +195,9 @@ func (p *plan) lasting(need int, now time.Time) (n int, later time.Time) {
 	return need, time.Time{}
 }
 
-// grow makes n more members active: first those that drain, since they are
+// scaleUp makes n more members active: first those that drain, since they are
 // running, then new ones.
-func (p *plan) grow(n int, f facts, now time.Time) {
+func (p *plan) scaleUp(n int, f facts, now time.Time) {
 	for i := range p.Members {
 		if m := &p.Members[i]; n > 0 && m.Phase == Draining && (f.runners[m.Name].there || !f.settled) {
 			m.Phase = Active
@@ -203,9 +216,9 @@ func (p *plan) add() {
 	p.Next++
 }
 
-// shrink drains n members: first those that do not serve yet, then idle ones,
+// scaleDown drains n members: first those that do not serve yet, then idle ones,
 // the youngest of each first.
-func (p *plan) shrink(n int, f facts) {
+func (p *plan) scaleDown(n int, f facts) {
 	var candidates []*member
 	for i := range p.Members {
 		if p.Members[i].Phase == Active {
