@@ -15,7 +15,7 @@ TESTFLAGS   ?= -race -vet=off -p 4 -timeout 20m
 # A program with the race detector sleeps before it exits, by default for a second.
 RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 # The packages whose tests take longest start first, and wait while others compile.
-TEST_PACKAGES := ./test/e2e ./test/cluster ./terraform-provider/acceptance ./provider/manager ./terraform-provider/faces ./test/serving ./...
+TEST_PACKAGES := ./test/e2e ./test/cluster ./terraform-provider/acceptance ./provider/manager ./terraform-provider/parity ./test/serving ./...
 # TEST_TOOLS are the foreign programs that tests run.
 TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl tofu $(if $(RERUN),gotestsum))
 RERUNS      := $(if $(RERUN),$(BIN)/reruns.txt)

@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type crossplane struct {
 	looks   int
 }
 
-func newCrossplane(t *testing.T, s *servers, c scene) face {
+func newCrossplane(t *testing.T, s *servers, c scene) manager {
 	t.Helper()
 	k, err := crd.Load(crd.Managed, c.plural)
 	if err != nil {

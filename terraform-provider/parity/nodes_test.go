@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func nodeScenes() []scene {
 	}
 	least := object{"labels": object{"example.org/any": "true"}}
 	most := object{"labels": object{"example.org/pool": "large", "example.org/fast": "true"}, "matchExpressions": []any{
-		expression("faces", "Exists"), expression("memory", "Gt", "32"), expression("disk", "NotIn", "slow", "none"),
+		expression("parity", "Exists"), expression("memory", "Gt", "32"), expression("disk", "NotIn", "slow", "none"),
 	}}
 	other := object{"labels": object{"example.org/pool": "small"}, "matchExpressions": []any{expression("memory", "Lt", "32"), expression("gpu", "DoesNotExist")}}
 	out := life("node_label_rule", "nodelabelrules", least, most, other)
@@ -26,7 +26,7 @@ func nodeScenes() []scene {
 		out[i].terraform = object{"name": resourceName}
 		out[i].prepare = func(s *servers) {
 			for name, memory := range map[string]string{"large": "64", "small": "16"} {
-				s.node(name, map[string]string{"faces": "here", "memory": memory, "disk": "fast"})
+				s.node(name, map[string]string{"parity": "here", "memory": memory, "disk": "fast"})
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"crypto/sha256"
@@ -25,7 +25,7 @@ func bucketScenes() []scene {
 		"policy": policy, "abortUploadsAfterDays": 2,
 	}
 	other := object{"bucketName": "models", "forceDestroy": false, "versioning": "Suspended", "tags": object{"team": "b"}, "abortUploadsAfterDays": 3}
-	// The embedded gateway has no rules: both faces are to say so alike.
+	// The embedded gateway has no rules: all managers must report that alike.
 	ruled := object{"bucketName": "models", "lifecycleRules": []any{object{"id": "old", "prefix": "tmp/", "expirationDays": 1, "noncurrentDays": 2}}}
 	return append(life("bucket", "buckets", least, most, other),
 		scene{resource: "bucket", plural: "buckets", name: "Lifecycle", steps: []step{{name: "ask for rules", spec: ruled, refused: "lifecycle"}}})

@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import "slices"
 
@@ -23,7 +23,7 @@ type scene struct {
 	// prepare what has to be outside before.
 	prepare func(*servers)
 	steps   []step
-	// secret is handed to both faces, to each in its own way.
+	// secret is given to every manager, to each in its own way.
 	secret string
 	// manifest holds what only manifests have, of Crossplane and of koldun up: fields
 	// of spec.forProvider, or else of spec. terraform holds attributes that only

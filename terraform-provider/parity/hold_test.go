@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"encoding/json"
@@ -133,7 +133,7 @@ func plainly(name, raw string, v any) string {
 		return "the moment it was made" // see internal/bus
 	}
 	if name == "owner" && text != "" {
-		return "somebody" // each face has names of its own for its resources
+		return "somebody" // each manager has names of its own for its resources
 	}
 	return raw
 }

@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ type terraform struct {
 	more     map[string]any // attributes
 }
 
-func newTerraform(t *testing.T, s *servers, c scene) face {
+func newTerraform(t *testing.T, s *servers, c scene) manager {
 	t.Helper()
 	k, err := crd.Load(crd.Managed, c.plural)
 	if err != nil {

@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 )
 
 // servers are a NATS server and an object store that only one scene uses,
-// through one face. The cluster is that of all, with nodes of the scene's own.
+// by one manager. The cluster is that of all, with nodes of the scene's own.
 type servers struct {
 	t     *testing.T
 	nats  *natstest.Server

@@ -1,7 +1,7 @@
-// Package faces proves that the Crossplane provider, the Terraform provider and
+// Package parity proves that the Crossplane provider, the Terraform provider and
 // koldun up do the same: each scene is played by all of them, on servers of its
 // own, and the contents of the servers are compared.
-package faces
+package parity
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package faces
+package parity
 
 // taken is how a manifest takes away what it has given before, by plural and
 // field: in a cluster what is left out stays as it is. Terraform has defaults

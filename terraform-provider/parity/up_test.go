@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"context"
@@ -36,7 +36,7 @@ type up struct {
 	looks   int
 }
 
-func newUp(t *testing.T, s *servers, c scene) face {
+func newUp(t *testing.T, s *servers, c scene) manager {
 	t.Helper()
 	k, err := crd.Load(crd.Managed, c.plural)
 	if err != nil {

@@ -1,4 +1,4 @@
-package faces
+package parity
 
 import (
 	"maps"
@@ -10,9 +10,9 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/managed"
 )
 
-// A face is one program that manages a resource. Its methods fail the test on
+// A manager is one program that manages a resource. Its methods fail the test on
 // errors.
-type face interface {
+type manager interface {
 	// apply creates or changes the resource, and returns when the program reports
 	// that it is ready.
 	apply(spec map[string]any)
@@ -24,10 +24,10 @@ type face interface {
 	delete()
 }
 
-// A program opens its face of a scene.
+// A program opens its manager for a scene.
 type program struct {
 	name string
-	open func(*testing.T, *servers, scene) face
+	open func(*testing.T, *servers, scene) manager
 }
 
 // programs returns those that can manage the resource of a scene.
@@ -39,9 +39,9 @@ func programs(c scene) []program {
 	return out
 }
 
-// TestFaces plays each scene with all programs, and compares the servers after
+// TestParity plays each scene with all programs, and compares the servers after
 // every step.
-func TestFaces(t *testing.T) {
+func TestParity(t *testing.T) {
 	for _, c := range scenes() {
 		t.Run(c.resource+"/"+c.name, func(t *testing.T) {
 			seen := map[string][]shot{}
@@ -68,8 +68,8 @@ type shot struct {
 	holds map[string]string
 }
 
-// play the scene through one face on servers of its own.
-func play(t *testing.T, c scene, open func(*testing.T, *servers, scene) face) []shot {
+// play the scene by one manager on servers of its own.
+func play(t *testing.T, c scene, open func(*testing.T, *servers, scene) manager) []shot {
 	s := fresh(t)
 	if c.prepare != nil {
 		c.prepare(s)
