@@ -17,7 +17,7 @@ type CLI struct {
 	Address     string `default:":9443" help:"Address at which to listen for gRPC connections."`
 	TLSCertsDir string `env:"TLS_SERVER_CERTS_DIR" help:"Folder with server certificates (tls.key, tls.crt) and the CA of the clients (ca.crt)." type:"path"`
 	Insecure    bool   `help:"Run without mTLS credentials. If set, the certificates are not used."`
-	Image       string `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of the koldun binary, for the pods that are composed."`
+	Image       string `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of the koldun binary for composed pods."`
 }
 
 // Run serves until the process is stopped.

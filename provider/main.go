@@ -22,12 +22,12 @@ var version = "dev" //nolint:gochecknoglobals // set by the linker
 // kubectl does: KUBECONFIG, the pod's service account.
 type CLI struct {
 	Debug            bool             `help:"Log each reconcile." short:"d"`
-	PollInterval     time.Duration    `default:"10m" help:"How often each outside thing is looked at, whatever is watched."`
-	MaxReconcileRate int              `default:"100" help:"Most reconciles per second, over all kinds."`
-	LeaderElection   bool             `default:"true" negatable:"" env:"LEADER_ELECTION" help:"Let one of several replicas work."`
+	PollInterval     time.Duration    `default:"10m" help:"Interval of polling each external resource, in addition to watches."`
+	MaxReconcileRate int              `default:"100" help:"Maximum reconciles per second, over all kinds."`
+	LeaderElection   bool             `default:"true" negatable:"" env:"LEADER_ELECTION" help:"Run the controllers in only one of several replicas."`
 	LeaseNamespace   string           `env:"POD_NAMESPACE" help:"Namespace of the lease. Defaults to the pod's."`
 	Metrics          string           `default:":8080" help:"Address of the Prometheus metrics; 0 for none."`
-	PollStateMetric  time.Duration    `default:"10s" help:"How often managed resources are counted for the metrics; 0 for never."`
+	PollStateMetric  time.Duration    `default:"10s" help:"Interval of counting managed resources for the metrics; 0 is never."`
 	Health           string           `default:":8081" help:"Address of /healthz and /readyz; empty for none."`
 	Version          kong.VersionFlag `help:"Print the version."`
 }

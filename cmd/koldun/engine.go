@@ -25,11 +25,11 @@ type EngineAPICmd struct {
 	HealthListen    string        `default:"" help:"Address of /healthz, /readyz and /metrics; empty is none."`
 	NThreads        int           `name:"nthreads" default:"1" help:"Compute threads."`
 	MaxSeqLen       int           `default:"0" help:"Longest context in tokens; 0 is the model's."`
-	BufferFloatType string        `default:"" enum:",q80,f32" help:"Type of the values between the layers: q80 for q40 weights, f32 for f32. Default: that which fits."`
-	Temperature     float32       `default:"0.8" help:"Of requests that name none; 0 is greedy."`
-	TopP            float32       `name:"topp" default:"0.9" help:"Of requests that name none."`
-	Seed            uint64        `default:"0" help:"Of the sampler; 0 is the time."`
-	Grace           time.Duration `default:"15s" help:"How long answers may go on after a signal to end."`
+	BufferFloatType string        `default:"" enum:",q80,f32" help:"Type of the values between the layers: q80 for q40 weights, f32 for f32. Default: the one that fits."`
+	Temperature     float32       `default:"0.8" help:"Temperature of requests that name none; 0 is greedy."`
+	TopP            float32       `name:"topp" default:"0.9" help:"Top-p of requests that name none; 1 keeps all tokens."`
+	Seed            uint64        `default:"0" help:"Seed of the sampler; 0 uses the time."`
+	Grace           time.Duration `default:"15s" help:"Time for running answers after a signal to stop."`
 }
 
 // Run serves until ctx ends.

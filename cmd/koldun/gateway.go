@@ -22,26 +22,26 @@ const envHashSecret = "KOLDUN_HASH_SECRET"
 type GatewayCmd struct {
 	Listen          string        `default:":8082" help:"Address of the API."`
 	HealthListen    string        `default:":8083" help:"Address of /healthz, /readyz and /metrics."`
-	Namespace       string        `default:"default" help:"Namespace of the gateway: it serves the models and accepts the tokens of this namespace, and it is that of models named without one."`
+	Namespace       string        `default:"default" help:"Namespace of the gateway: it serves the models and accepts the tokens of this namespace, and bare model names refer to it."`
 	Namespaces      []string      `placeholder:"NAME" help:"Further namespaces whose models it serves and whose tokens it accepts."`
 	AllowedHost     []string      `name:"allowed-host" env:"KOLDUN_ALLOWED_HOSTS" placeholder:"NAME" help:"Host name that requests may name beside IP addresses, so that no page of another site can use a server on loopback by DNS rebinding. May be repeated; none is all."`
 	AllowAnonymous  bool          `help:"Answer requests without an API token."`
-	ResponseTimeout time.Duration `default:"10m" help:"Longest time for one answer, from the moment the engine starts on it."`
-	QueueTimeout    time.Duration `default:"1h" help:"Longest time that a request waits for a runner."`
+	ResponseTimeout time.Duration `default:"10m" help:"Maximum time for one answer from the start of the engine."`
+	QueueTimeout    time.Duration `default:"1h" help:"Maximum time that a request waits for a runner."`
 	MaxBodyBytes    int64         `default:"20971520" help:"Largest body of a request."`
 
 	StrictParameters bool     `help:"Refuse requests with parameters that cannot be honoured, instead of naming them in the header x-koldun-ignored."`
-	Reasoning        string   `default:"separate" enum:"separate,inline,hidden" help:"How a model's thoughts are shown unless a request says: ${enum}."`
-	CORSOrigin       []string `name:"cors-origin" placeholder:"https://HOST" help:"Site whose pages may use the API from a browser, * for all. May be repeated."`
+	Reasoning        string   `default:"separate" enum:"separate,inline,hidden" help:"How reasoning is returned unless a request overrides it: ${enum}."`
+	CORSOrigin       []string `name:"cors-origin" placeholder:"https://HOST" help:"Origin whose pages may use the API from a browser, * for all. May be repeated."`
 
-	RequestsPerMinute  int   `help:"Requests per minute of each API token that has no limit of its own; 0 is no limit."`
-	TokensPerMinute    int64 `help:"Tokens per minute, of prompts and answers, of each API token that has no limit of its own; 0 is no limit."`
-	ConcurrentRequests int   `help:"Requests at the same time of each API token that has no limit of its own; 0 is no limit."`
-	MaxPerSession      int   `help:"Requests of one pool that may wait; 0 is no limit."`
-	MaxPerTenant       int   `help:"Requests of one API token that may wait; 0 is no limit."`
+	RequestsPerMinute  int   `help:"Requests per minute of each API token without its own limit; 0 is no limit."`
+	TokensPerMinute    int64 `help:"Tokens of prompts and answers per minute of each API token without its own limit; 0 is no limit."`
+	ConcurrentRequests int   `help:"Concurrent requests of each API token without its own limit; 0 is no limit."`
+	MaxPerSession      int   `help:"Maximum waiting requests of one pool; 0 is no limit."`
+	MaxPerTenant       int   `help:"Maximum waiting requests of one API token; 0 is no limit."`
 
-	Isolation   string        `default:"model" enum:"model,token,conversation" help:"Which requests share a pool, those of one: ${enum}."`
-	MaxSessions int           `default:"8" help:"Most pools that isolation keeps apart; requests beyond share their model's."`
+	Isolation   string        `default:"model" enum:"model,token,conversation" help:"Requests that share a pool: those of one ${enum}."`
+	MaxSessions int           `default:"8" help:"Maximum isolated pools; further requests share the pool of their model."`
 	DemandTTL   time.Duration `name:"demand-ttl" default:"10m" help:"How long a pool is kept after its last request."`
 }
 

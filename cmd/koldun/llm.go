@@ -15,15 +15,15 @@ import (
 // LLMCmd drives an engine. It connects to NATS as the environment says.
 type LLMCmd struct {
 	Listen     string        `default:":8081" help:"Address of /healthz, /readyz and /metrics."`
-	Engine     string        `default:"http://127.0.0.1:9990" help:"Engine to drive. Nothing else may talk to it."`
+	Engine     string        `default:"http://127.0.0.1:9990" help:"Engine to drive. No other client may connect to it."`
 	Supervisor string        `default:"" placeholder:"URL" help:"Health address of the engine's supervisor, which restarts an engine that hangs."`
 	Session    string        `required:"" help:"Session whose requests are served."`
 	Runner     string        `required:"" help:"Name of this runner, unique in its session."`
 	Model      string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
-	Slots      int           `default:"1" help:"How many requests the engine computes at the same time."`
-	First      time.Duration `default:"30m" help:"Longest time to the first token."`
-	Between    time.Duration `default:"10m" help:"Longest time from one token to the next."`
-	Grace      time.Duration `default:"25s" help:"How long an answer may go on after a signal to end."`
+	Slots      int           `default:"1" help:"Concurrent requests of the engine."`
+	First      time.Duration `default:"30m" help:"Maximum time to the first token."`
+	Between    time.Duration `default:"10m" help:"Maximum time between two tokens."`
+	Grace      time.Duration `default:"25s" help:"Time for running answers after a signal to stop."`
 }
 
 // Run serves until ctx ends, then hands back or finishes what it has.

@@ -32,10 +32,10 @@ type CLI struct {
 	Fetch      FetchCmd      `cmd:"" help:"Download a model, verified and resumable."`
 	Convert    ConvertCmd    `cmd:"" help:"Convert a downloaded model to the formats of distributed-llama."`
 	Verify     VerifyCmd     `cmd:"" help:"Check the stored files of a model against their manifest."`
-	Topology   TopologyCmd   `cmd:"" help:"Print onto how many nodes a model can be spread, and what each of them needs."`
+	Topology   TopologyCmd   `cmd:"" help:"Print the possible node counts of a model, and what each node needs."`
 	Gateway    GatewayCmd    `cmd:"" help:"Serve the OpenAI-compatible API."`
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
-	Requests   RequestsCmd   `cmd:"" help:"Look into the queue: how requests ended, dead letters and their replay."`
+	Requests   RequestsCmd   `cmd:"" help:"Inspect the queue: list, show, cancel and replay requests."`
 	LLM        LLMCmd        `cmd:"" name:"llm" help:"Drive an engine: the sidecar of a root pod."`
 	Engine     EngineCmd     `cmd:"" help:"The embedded inference engine."`
 	Install    InstallCmd    `cmd:"" help:"Copy this program into a folder that an engine's container shares."`

@@ -23,7 +23,7 @@ import (
 type RenderCmd struct {
 	Files []string `name:"file" short:"f" required:"" help:"File with claims; - is standard input. May be repeated."`
 	Image string   `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of koldun for the composed pods."`
-	First bool     `help:"Print only what is composed first, before any composed resource exists."`
+	First bool     `help:"Print only the first composition, before any composed resource exists."`
 }
 
 // Run prints YAML documents: each claim, followed by what it composes.

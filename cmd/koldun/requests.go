@@ -22,11 +22,11 @@ const defaultData = ".koldun"
 // RequestsCmd looks into the queue. It connects to NATS as the environment
 // says, or to that of a koldun up.
 type RequestsCmd struct {
-	Data string `type:"path" placeholder:"DIR" help:"Data folder of the koldun up to look into. Default: NATS_URL says where to look; without it, the koldun up that runs in this folder."`
+	Data string `type:"path" placeholder:"DIR" help:"Data folder of the koldun up to connect to. Default: NATS_URL or, without it, the koldun up that runs in the current folder."`
 
-	List   RequestsListCmd   `cmd:"" help:"List how requests ended, those that have not, or those that no runner could serve."`
+	List   RequestsListCmd   `cmd:"" help:"List terminal records, open requests or dead letters."`
 	Show   RequestsShowCmd   `cmd:"" help:"Show one request."`
-	Replay RequestsReplayCmd `cmd:"" help:"Queue a request again that no runner could serve, and print its answer."`
+	Replay RequestsReplayCmd `cmd:"" help:"Queue a dead letter again and print its answer."`
 	Cancel RequestsCancelCmd `cmd:"" help:"Cancel a request that has not ended."`
 }
 
@@ -61,8 +61,8 @@ func checkID(id string) error {
 
 // RequestsShowCmd shows what is known of a request.
 type RequestsShowCmd struct {
-	ID   string `arg:"" help:"Id of the request, as x-request-id and logs have it."`
-	Body bool   `help:"Print the request's body, too, which holds the prompt. Only dead letters have it."`
+	ID   string `arg:"" help:"Id of the request, as in x-request-id and logs."`
+	Body bool   `help:"Also print the body of the request, with its prompt. Only dead letters have one."`
 }
 
 // A shownRequest is what is known of a request.

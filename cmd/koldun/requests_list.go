@@ -17,11 +17,11 @@ import (
 
 // RequestsListCmd lists requests.
 type RequestsListCmd struct {
-	State  string        `default:"ended" enum:"ended,completed,failed,cancelled,expired,dead,open" help:"Which: ${enum}. dead are those that no runner could serve, open those that have not ended."`
-	Model  string        `help:"Only those of this model and its shared pool: NAMESPACE/NAME."`
-	Tenant string        `help:"Only those of this tenant."`
-	Since  time.Duration `default:"24h" help:"Only those that ended within this time."`
-	Limit  int           `default:"50" help:"At most so many, the newest."`
+	State  string        `default:"ended" enum:"ended,completed,failed,cancelled,expired,dead,open" help:"Which requests to list: ${enum}. dead are dead letters, open requests have not ended."`
+	Model  string        `help:"List only requests for this model in its shared pool: NAMESPACE/NAME."`
+	Tenant string        `help:"List only requests of this tenant."`
+	Since  time.Duration `default:"24h" help:"List only requests that ended within this time."`
+	Limit  int           `default:"50" help:"Number of requests to list, the newest ones."`
 	JSON   bool          `help:"Print JSON, one object a line."`
 }
 

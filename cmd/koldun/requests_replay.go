@@ -16,9 +16,9 @@ import (
 
 // RequestsReplayCmd queues a dead letter again.
 type RequestsReplayCmd struct {
-	ID   string `arg:"" help:"Id of the request that died."`
+	ID   string `arg:"" help:"Id of the request."`
 	Wait bool   `default:"true" negatable:"" help:"Wait for the answer and print its text."`
-	Keep bool   `help:"Keep the dead letter. Otherwise it goes when the request is queued; should that die, too, it leaves its own."`
+	Keep bool   `help:"Keep the dead letter. By default it is deleted when the request is queued; a replay that fails makes its own dead letter."`
 }
 
 // Run prints the id of the new request on standard error, and its answer on

@@ -120,7 +120,7 @@ func (b *Bus) Admitted(ctx context.Context) (admitted context.Context, stop func
 	go func() { // ends at the latest with stop
 		select {
 		case <-b.patience.out:
-			err := fmt.Errorf("cannot go on with NATS at %q: %w", b.shown, b.patience.why)
+			err := fmt.Errorf("cannot use NATS at %q any longer: %w", b.shown, b.patience.why)
 			cancel(err)
 			done <- err
 		case <-admitted.Done():

@@ -157,7 +157,7 @@ func (t *target) putTokenizer(ctx context.Context, body []byte) (manifest.File, 
 		return manifest.File{}, err
 	}
 	if o.Size != int64(len(body)) {
-		return manifest.File{}, fault.Errorf(fault.Conflict, "file %q was written with %d bytes and has %d: somebody else writes it", name, len(body), o.Size)
+		return manifest.File{}, fault.Errorf(fault.Conflict, "file %q was written with %d bytes and has %d: another process writes it", name, len(body), o.Size)
 	}
 	sum := sha256.Sum256(body)
 	return manifest.File{Path: name, Size: o.Size, SHA256: hex.EncodeToString(sum[:]), ETag: o.ETag}, nil

@@ -206,7 +206,7 @@ func (l *leader) tellEnd(j *job, o queue.Outcome) {
 	}
 	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: queue.FrameError, Error: o.Error}
 	if err := l.m.requests.PublishFrame(f); err != nil {
-		l.log.Warn("cannot tell of an end", "request", o.Request, "error", err)
+		l.log.Warn("cannot publish the end of a request", "request", o.Request, "error", err)
 	}
 }
 

@@ -166,7 +166,7 @@ func (e *engine) bringSmall(ctx context.Context, it item) (manifest.File, error)
 		return manifest.File{}, err
 	}
 	if o.Size != it.size {
-		return manifest.File{}, fault.Errorf(fault.Conflict, "somebody else writes it too: it has %d bytes now", o.Size)
+		return manifest.File{}, fault.Errorf(fault.Conflict, "another process writes it as well: it has %d bytes now", o.Size)
 	}
 	f.ETag = o.ETag
 	return f, nil

@@ -166,7 +166,7 @@ func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error)
 	r.lasting = bus.UniqueSequences(info.Config)
 	if info.State.LastSeq < r.last {
 		// The stream was lost and recreated: its sequences start again.
-		r.queue.log.Warn("the request stream has begun anew", "last", r.last)
+		r.queue.log.Warn("the request stream was recreated", "last", r.last)
 		r.last = 0
 	}
 	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{

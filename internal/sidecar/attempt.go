@@ -201,7 +201,7 @@ func (a *attempt) send(text string) {
 			Attempt: a.assignment.Attempt, Runner: a.r.cfg.Runner,
 		}
 		if err := a.r.cfg.Bus.Send(names.MarkSubject(a.r.cfg.Session), &mark); err != nil {
-			a.r.cfg.Logger.Warn("cannot tell of a first token", "request", mark.Request, "error", err)
+			a.r.cfg.Logger.Warn("cannot report a first token", "request", mark.Request, "error", err)
 		}
 	}
 	a.frames.addText(text)

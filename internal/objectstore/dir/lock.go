@@ -55,4 +55,4 @@ func lockDir(root *os.Root, dir string) (*os.File, error) {
 	return nil, fault.Errorf(fault.Conflict, "cannot lock folder %q: other processes keep removing it", dir)
 }
 
-var errLocked = fault.Errorf(fault.Conflict, "another writer of the same file is at work")
+var errLocked = fault.Errorf(fault.Conflict, "another process writes the same file")

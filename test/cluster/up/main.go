@@ -23,9 +23,9 @@ import (
 
 // CLI is the command line.
 type CLI struct {
-	Bare   bool   `help:"Leave Koldun's packages out: whoever applies package/install.yaml has them installed."`
+	Bare   bool   `help:"Do not install Koldun's packages; apply package/install.yaml yourself."`
 	HubDir string `default:"examples/models" type:"existingdir" help:"Folder of models that stands for huggingface.co."`
-	Env    string `default:".koldun/control-plane.env" type:"path" help:"File to write the environment to that leads there."`
+	Env    string `default:".koldun/control-plane.env" type:"path" help:"File for the environment variables of its clients."`
 }
 
 // Run until ctx ends.
