@@ -50,6 +50,10 @@ func TestGatewayFlags(t *testing.T) {
 		got.Namespace != "team" || !slices.Equal(got.Namespaces, []string{"shared", "more"}) {
 		t.Errorf("got %+v", got)
 	}
+	t.Setenv("KOLDUN_ALLOWED_HOSTS", "localhost,ai.example") // as koldun up sets it
+	if got, err = gatewayConfig(t); err != nil || !slices.Equal(got.Hosts, []string{"localhost", "ai.example"}) {
+		t.Errorf("hosts = %q, %v", got.Hosts, err)
+	}
 	t.Setenv(envHashSecret, "base64:%%%")
 	if _, err := gatewayConfig(t); !fault.Is(err, fault.Invalid) {
 		t.Errorf("err = %v", err)
