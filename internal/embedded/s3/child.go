@@ -58,7 +58,8 @@ func startChild(ctx context.Context, r request) (*child, error) {
 		return nil, err
 	}
 	defer func() { _ = answers.Close() }()
-	cmd := exec.Command(exe, "s3-gateway") // the argument is for ps
+	// The argument is for ps. ctx bounds the start, not the life of the child.
+	cmd := exec.Command(exe, "s3-gateway") //nolint:noctx // as above
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	cmd.ExtraFiles = []*os.File{report}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the terminal is for the parent alone
