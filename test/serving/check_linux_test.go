@@ -29,6 +29,7 @@ func (h history) check() *report {
 		h.checkEntry(e, r)
 	}
 	h.checkTenants(r)
+	h.checkSlots(r)
 	for _, c := range h.contests {
 		h.checkContest(c, r)
 	}

@@ -59,6 +59,18 @@ func (s *sample) serve(order string) {
 	s.contests = append(s.contests, c)
 }
 
+// overlap makes whole generations that go on at the same time, of engines with
+// so many slots.
+func (s *sample) overlap(slots int, nonces ...string) {
+	s.slots = slots
+	for i, nonce := range nonces {
+		s.generations = append(s.generations, generation{
+			ID: fmt.Sprint("overlap", i), Nonce: nonce, Pieces: 1, Whole: true,
+			Began: s.now.Add(time.Duration(i) * time.Millisecond), Ended: s.now.Add(time.Second),
+		})
+	}
+}
+
 // The checker must find each kind of violation, or its silence means nothing.
 func TestChecker(t *testing.T) {
 	if r := newSample().check(); len(r.violations) != 0 {
@@ -127,6 +139,21 @@ func TestChecker(t *testing.T) {
 			"Never":                {func(s *sample, _ *entry) { s.serve("ab"); s.generations = s.generations[:len(s.generations)-1] }, "and 1 were served"},
 			"ABitLate":             {func(s *sample, _ *entry) { s.serve("aaabbaba") }, ""},
 			"Alone":                {func(s *sample, _ *entry) { s.serve("baaaaaaaa") }, ""},
+		},
+		withinSlots: {
+			"TooMany":      {func(s *sample, _ *entry) { s.overlap(3, "7-1", "7-2", "7-3", "7-4") }, "engine 7 computed 4 requests at the same time"},
+			"JustAll":      {func(s *sample, _ *entry) { s.overlap(4, "7-1", "7-2", "7-3", "7-4") }, ""},
+			"OtherEngines": {func(s *sample, _ *entry) { s.overlap(2, "7-1", "7-2", "8-1", "8-2") }, ""},
+			"CutOff": {func(s *sample, _ *entry) {
+				s.overlap(1, "7-1", "7-2")
+				s.generations[len(s.generations)-1].Whole = false
+			}, ""},
+			"OneAfterTheOther": {func(s *sample, _ *entry) {
+				s.overlap(1, "7-1", "7-2")
+				last := &s.generations[len(s.generations)-1]
+				last.Began, last.Ended = last.Ended, last.Ended.Add(time.Second)
+			}, ""},
+			"Disturbed": {func(s *sample, _ *entry) { s.overlap(1, "7-1", "7-2"); s.faults = touched(s) }, ""},
 		},
 		wholeModels: {
 			"Wrong":     {func(s *sample, _ *entry) { s.models[1].wrong = errors.New("a byte differs") }, "now: a byte differs"},

@@ -19,6 +19,10 @@ var (
 	seed   = flag.Uint64("seed", 0, "of the faults; 0 is the time")
 )
 
+// faultySlots is how many requests the engines compute at the same time in those
+// fault runs in which they compute several.
+const faultySlots = 4
+
 // TestFaults runs a workload while one process after the other is killed,
 // frozen or cut off, and holds what everybody saw against what is promised. The
 // kinds that take long are tried on a stack of their own, beside the others.
@@ -28,10 +32,18 @@ func TestFaults(t *testing.T) {
 	}
 	all := len(kills()) + len(freezes())
 	t.Logf("-args -rounds %d -seed %d", *rounds, *seed)
-	for name, kinds := range map[string][]kind{"Kills": kills(), "Freezes": freezes()} {
+	for name, c := range map[string]struct {
+		kinds []kind
+		slots int
+	}{
+		"Kills":          {kills(), 1},
+		"Freezes":        {freezes(), 1},
+		"KillsOfSlots":   {kills(), faultySlots},
+		"FreezesOfSlots": {freezes(), faultySlots},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			faults(t, kinds, (*rounds*len(kinds)+all-1)/all)
+			faults(t, c.kinds, (*rounds*len(c.kinds)+all-1)/all, c.slots)
 		})
 	}
 }
@@ -99,16 +111,17 @@ func freezes() []kind {
 func pick(rng *rand.Rand, from []*process) *process { return from[rng.IntN(len(from))] }
 
 // faults tries n faults, the kinds in turn, each on a process that chance picks.
-func faults(t *testing.T, kinds []kind, n int) {
+// Each engine has so many slots.
+func faults(t *testing.T, kinds []kind, n, slots int) {
 	tenants := []tenant{newTenant("amber"), newTenant("birch"), newTenant("cedar")}
 	s := newStack(t, plan{
-		gateways: 2, dispatchers: 2, runners: 3, runnerArgs: []string{"--between=5s", "--first=5s"}, tenants: tenants,
+		gateways: 2, dispatchers: 2, runners: 3, slots: slots, runnerArgs: []string{"--between=5s", "--first=5s"}, tenants: tenants,
 	})
 	rng := rand.New(rand.NewPCG(*seed, uint64(len(kinds))))
-	h := &history{}
+	h := &history{slots: slots}
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(s, tenants)
-	w.start(ctx, 6)
+	w.start(ctx, max(6, 3*slots))
 	for i := range n {
 		k := kinds[i%len(kinds)]
 		h.disturb(k.gateway, func() { k.do(t, s, rng) })
@@ -129,6 +142,9 @@ func faults(t *testing.T, kinds []kind, n int) {
 	t.Logf("%d requests: %v; %d probes, %d generations", len(h.entries), counts, len(h.probes), len(h.generations))
 	if counts[ok] < n {
 		t.Errorf("hardly anything was answered: %v", counts)
+	}
+	if most := h.most(); slots > 1 && most < 2 {
+		t.Errorf("the engines have %d slots, and none computed %d requests at the same time", slots, 2)
 	}
 	h.judge(t, endsOnce, oneGeneration, nothingLost, nothingRead)
 }

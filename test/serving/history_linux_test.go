@@ -76,6 +76,7 @@ type history struct {
 	outcomes    map[string][]queue.Outcome // by the gateway's id, in order
 	generations []generation               // in order, engine after engine
 	queued      uint64                     // requests left in the stream
+	slots       int                        // of each engine; 0: not known
 	// faults are when something was done to anything, gateways when it was done
 	// to a gateway, which cuts its clients' connections: no others may break.
 	faults, gateways []span

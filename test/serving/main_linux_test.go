@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -45,7 +46,7 @@ func TestMain(m *testing.M) {
 			roleProxy(os.Args[2], os.Args[3])
 			return
 		case "role-engine":
-			roleEngine(os.Args[2])
+			roleEngine(os.Args[2], os.Args[3])
 			return
 		}
 	}
@@ -82,6 +83,8 @@ type generation struct {
 	ID     string
 	Nonce  string
 	Pieces int
+	Whole  bool // all pieces that were asked for
+	Began  time.Time
 	Ended  time.Time
 }
 
@@ -97,19 +100,23 @@ func newEngine(listen string, out io.Writer) *enginetest.Engine {
 		if json.Unmarshal([]byte(r.Last()), &w) != nil {
 			return enginetest.Echo(r)
 		}
+		began := time.Now()
 		nonce := fmt.Sprintf("%d-%d", os.Getpid(), count.Add(1))
 		pieces := make([]string, w.N)
 		for i := range pieces {
 			pieces[i] = piece(w.ID, nonce, i)
 		}
 		return enginetest.Reply{Pieces: pieces, Every: w.Every, Done: func(n int) {
-			_ = told.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Ended: time.Now()})
+			_ = told.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Whole: n == w.N, Began: began, Ended: time.Now()})
 		}}
 	})
 }
 
-func roleEngine(listen string) {
+func roleEngine(listen, slots string) {
 	e := newEngine(listen, os.Stdout)
+	if n, err := strconv.Atoi(slots); err == nil && n > 1 {
+		e.Slots = n + 2 // so that too many at once are seen
+	}
 	if err := e.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

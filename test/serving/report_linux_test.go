@@ -17,11 +17,12 @@ const (
 	stopsComputing guarantee = "what nobody wants any more is not computed"
 	nothingRead    guarantee = "no tenant reads what is another's"
 	nobodyStarves  guarantee = "no tenant starves another"
+	withinSlots    guarantee = "an engine computes no more requests at the same time than it has slots"
 	wholeModels    guarantee = "a model that is ready has the bytes of its manifest"
 )
 
 func guarantees() []guarantee {
-	return []guarantee{endsOnce, oneGeneration, nothingLost, stopsComputing, nothingRead, nobodyStarves, wholeModels}
+	return []guarantee{endsOnce, oneGeneration, nothingLost, stopsComputing, nothingRead, nobodyStarves, withinSlots, wholeModels}
 }
 
 // A report is what the check of a history has come to.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -21,6 +22,7 @@ const (
 // A plan says how many of each process a stack has.
 type plan struct {
 	gateways, dispatchers, runners int
+	slots                          int      // of each runner; 0 is 1
 	sync                           bool     // NATS writes reach the disk
 	cluster                        bool     // three NATS servers
 	runnerArgs                     []string // further ones of koldun llm
@@ -71,11 +73,11 @@ func newStack(tb testing.TB, p plan) *stack {
 	env := s.env(p)
 	for i := range p.runners {
 		engine, health := address(tb), address(tb)
-		s.engines = append(s.engines, s.process(fmt.Sprintf("engine%d", i), nil, os.Args[0], "role-engine", engine))
+		s.engines = append(s.engines, s.process(fmt.Sprintf("engine%d", i), nil, os.Args[0], "role-engine", engine, strconv.Itoa(max(p.slots, 1))))
 		s.engineURLs = append(s.engineURLs, "http://"+engine)
 		args := []string{
 			s.bin, "llm", "--listen=" + health, "--engine=http://" + engine, "--session=" + names.Session(namespace, modelName, ""),
-			fmt.Sprintf("--runner=r%d", i), "--model=" + modelID, "--grace=5s",
+			fmt.Sprintf("--runner=r%d", i), "--model=" + modelID, "--grace=5s", fmt.Sprintf("--slots=%d", max(p.slots, 1)),
 		}
 		s.sidecars = append(s.sidecars, s.process(fmt.Sprintf("sidecar%d", i), env, append(args, p.runnerArgs...)...))
 		defer ready(tb, health)
