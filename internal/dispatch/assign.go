@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// assignTry is how long a runner may take to accept or refuse.
+// assignTry limits the time for a runner to accept or refuse an assignment.
 const assignTry = 2 * time.Second
 
 // assign offers a job to a slot of a runner.
@@ -70,12 +70,12 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 		case queue.RefusedUnsynced:
 			p.synced = false
 		}
-	case fault.Is(err, fault.NotFound): // nobody was there to take it
+	case fault.Is(err, fault.NotFound): // the runner was not subscribed
 		l.log.Debug("a runner is not there", "request", j.req.ID, "runner", p.rec.Name)
 		p.blocked, p.synced = now.Add(syncPause), false
 	default:
-		// It may have it. It is asked, and until it has answered or is gone the
-		// job goes nowhere else.
+		// The runner may have the job. Until it has answered a sync or is gone,
+		// the job is not offered to others.
 		l.log.Warn("a runner did not answer", "request", j.req.ID, "runner", p.rec.Name, "error", err)
 		j.phase = uncertain
 		p.synced = false
@@ -90,7 +90,7 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 	l.requeue(j)
 }
 
-// tellCancel makes whoever holds a request drop it.
+// tellCancel makes the runner that holds a request drop it.
 func (l *leader) tellCancel(request, tenant, reason string) {
 	order := queue.CancelOrder{Tenant: tenant, Reason: reason}
 	if err := l.cfg.Bus.Send(names.CancelSubject(l.name, request), order); err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// freshFor is how long after its creation a request that was just stored
-// cannot have ended before: well within the stream's window of deduplication.
+// freshFor is the age up to which a newly stored request cannot have ended
+// before. It is well within the stream's window of deduplication.
 const freshFor = time.Minute
 
-// onEntry hears of a message in the request stream.
+// onEntry handles a message of the request stream.
 func (l *leader) onEntry(e queue.Entry) {
 	r := e.Request
 	known := l.jobs[r.ID]
 	if known != nil && known.seq == e.Seq {
-		return // read twice: it is the only copy
+		return // the same message, read twice
 	}
 	l.litter.tell(e.Seq, e.Lasting)
 	if r.ID == "" || known != nil || l.ended.has(r.ID) {
@@ -24,7 +24,7 @@ func (l *leader) onEntry(e queue.Entry) {
 	}
 	now := time.Now()
 	j := &job{req: r, raw: e.Raw, seq: e.Seq, deadline: r.Deadline, cost: estimate(r)}
-	j.req.Body = nil // raw has it
+	j.req.Body = nil // raw contains it
 	if latest := r.Created.Add(l.cfg.MaxWait); j.deadline.IsZero() || latest.Before(j.deadline) {
 		j.deadline = latest
 	}
@@ -44,7 +44,7 @@ func (l *leader) admit(j *job) {
 	l.enqueue(j)
 }
 
-// onReplayed hears that all requests that were in the stream have been read.
+// onReplayed is called when all existing requests of the stream have been read.
 func (l *leader) onReplayed() {
 	l.replayed = true
 	for id, o := range l.orphans {
@@ -56,7 +56,7 @@ func (l *leader) onReplayed() {
 	l.log.Debug("backlog replayed", "requests", len(l.jobs), "ms", time.Since(l.began).Milliseconds())
 }
 
-// enqueue puts a job into the queue, or ends it if that makes no sense any more.
+// enqueue puts a job into the queue, or ends it if it is cancelled or expired.
 func (l *leader) enqueue(j *job) {
 	now := time.Now()
 	switch {
@@ -71,13 +71,13 @@ func (l *leader) enqueue(j *job) {
 	}
 }
 
-// requeue puts back a job that was offered to a runner and not accepted.
+// requeue puts back a job that a runner did not accept.
 func (l *leader) requeue(j *job) {
 	l.settle(j, 0)
 	l.enqueue(j)
 }
 
-// settle books what an attempt has cost its tenant instead of what was expected.
+// settle replaces the tenant's expected cost of an attempt by the actual one.
 func (l *leader) settle(j *job, tokens int) {
 	expected := 0
 	if j.charged {

@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// check claims a request that an earlier leader may have known: from then on
-// that one, should it still act, can record nothing of it. It also tells
-// whether the request has ended, and how often it was tried.
+// check fences a request that an earlier leader may know: from then on the
+// earlier leader can record nothing for it. It also finds out whether the request
+// has ended, and which attempts it had.
 func (l *leader) check(j *job) {
 	j.phase = checking
 	j.unclaimed = true
@@ -32,8 +32,8 @@ func (l *leader) check(j *job) {
 	}, func(err error) { l.claimed(j, tries, err) })
 }
 
-// claim stores what is known of a request anew, with the epoch of t. Errors:
-// Conflict if the request has ended; Interrupted.
+// claim stores the attempts of a request with the epoch of t, which fences earlier
+// leaders. Errors: Conflict if the request has ended; Interrupted.
 func (l *leader) claim(ctx context.Context, ref queue.Ref, t queue.Attempts) (queue.Attempts, error) {
 	for epoch := t.Epoch; ; t.Epoch = epoch {
 		if !l.leads() {
@@ -65,7 +65,7 @@ func (l *leader) claim(ctx context.Context, ref queue.Ref, t queue.Attempts) (qu
 	}
 }
 
-// claimed goes on with what has waited for the claim.
+// claimed continues a job after its claim.
 func (l *leader) claimed(j *job, t queue.Attempts, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict): // it has ended
@@ -101,7 +101,7 @@ func (j *job) whenClaimed(f func()) {
 	f()
 }
 
-// learn adds what was known before this leader took the request over.
+// learn adds the stored attempts of earlier leaders.
 func (j *job) learn(t queue.Attempts) {
 	j.tries += t.Failed
 	j.known.Failed += t.Failed
@@ -113,8 +113,8 @@ func (j *job) learn(t queue.Attempts) {
 	}
 }
 
-// retry has a request tried again after a failed attempt, once that is stored:
-// a later leader is to count it, too.
+// retry requeues a request after it has stored the failed attempt, so that later
+// leaders count it.
 func (l *leader) retry(j *job) {
 	l.queue.Remove(j.req.ID)
 	j.phase = noting
@@ -129,7 +129,7 @@ func (l *leader) retry(j *job) {
 	})
 }
 
-// noted goes on when a failed attempt is stored.
+// noted continues a job when its failed attempt is stored.
 func (l *leader) noted(j *job, t queue.Attempts, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict):
@@ -143,7 +143,7 @@ func (l *leader) noted(j *job, t queue.Attempts, err error) {
 	l.enqueue(j)
 }
 
-// note stores the tries of a request, as long as it takes and the lead lasts.
+// note stores the attempts of a request, and retries until the lead ends.
 func (l *leader) note(ctx context.Context, ref queue.Ref, t queue.Attempts) (uint64, error) {
 	for {
 		if !l.leads() {

@@ -1,6 +1,6 @@
-// Package dispatch gives each accepted request to exactly one runner, sees it
-// to its end, and records that end. Several dispatchers may run: each session
-// is led by one of them, and another takes over within seconds.
+// Package dispatch assigns each accepted request to exactly one runner, follows
+// it to its end, and records the end. Several dispatchers may run: one leads each
+// session, and another takes over within seconds.
 package dispatch
 
 import (
@@ -20,24 +20,24 @@ import (
 
 // Config describes a dispatcher.
 type Config struct {
-	Bus      *bus.Bus // belongs to the caller, who closes it after Run
-	Identity string   // of this process, for those who look at leases
+	Bus      *bus.Bus // the caller closes it after Run
+	Identity string   // of this process, shown in leases
 	Listen   string   // "host:port" of health and metrics; "" for none
 
 	// MaxAttempts is how often a request is tried before its first token.
 	// Default 3.
 	MaxAttempts int
-	// LeaseTTL is how long a session stays without a leader when one is
-	// killed, in whole seconds. Default 3 s.
+	// LeaseTTL is how long a session has no leader after its leader was killed,
+	// in whole seconds. Default 3 s.
 	LeaseTTL time.Duration
-	// AffinityWait is how long a request waits for the runner that knows its
-	// conversation, or for another than those that failed it. Default 3 s.
+	// AffinityWait is how long a request waits for the runner with its
+	// conversation, or for a runner that has not failed it. Default 3 s.
 	AffinityWait time.Duration
-	// MaxWait ends requests that carry no deadline. Default 23 h, an hour
-	// before the request stream would drop them.
+	// MaxWait limits requests without a deadline. Default 23 h, an hour before
+	// the request stream drops them.
 	MaxWait time.Duration
-	// IdleAfter is how long a session without requests and runners is still
-	// led. Default 1 min.
+	// IdleAfter is how long to lead a session without requests and runners.
+	// Default 1 min.
 	IdleAfter time.Duration
 	Logger    *slog.Logger // nil: slog.Default()
 }
@@ -50,7 +50,7 @@ const (
 	defaultIdleAfter    = time.Minute
 )
 
-// Check refuses what Run would refuse, when there is no bus yet. Errors: Invalid.
+// Check validates the configuration without a bus, as Run does. Errors: Invalid.
 func (c *Config) Check() error {
 	switch {
 	case c.Identity == "":
@@ -90,9 +90,9 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// Run leads every session that has requests or runners and no other leader,
-// until ctx ends; it then gives its sessions up, so that others can go on at
-// once. It returns nil after such an end, and otherwise why it could not begin.
+// Run leads every session with requests or runners and without another leader,
+// until ctx ends. Then it releases its sessions, so that other dispatchers can
+// lead them at once, and returns nil. It returns an error if it cannot start.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.setDefaults(); err != nil {
 		return err

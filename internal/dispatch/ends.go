@@ -7,14 +7,14 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// onMark hears that an attempt has sent text.
+// onMark handles the first token of an attempt.
 func (l *leader) onMark(m queue.FirstToken) {
 	if j := l.jobs[m.Request]; j != nil && j.is(m.Epoch, m.Attempt) {
 		j.text = true
 	}
 }
 
-// onReport hears from a runner how an attempt ended, and how it stands now.
+// onReport handles a runner's report of the end of an attempt and of its status.
 func (l *leader) onReport(r queue.EndReport, reply func(queue.Ack)) {
 	p := l.peers[r.Runner]
 	if p != nil {
@@ -26,8 +26,8 @@ func (l *leader) onReport(r queue.EndReport, reply func(queue.Ack)) {
 	}
 }
 
-// onEnd hears how an attempt ended. reply may be nil; it is given only when
-// what follows from the end cannot get lost any more.
+// onEnd handles the end of an attempt. reply may be nil; it is called only when
+// the consequence of the end is stored.
 func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
 	if reply == nil {
 		reply = func(queue.Ack) {}
@@ -53,7 +53,7 @@ func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
 	}
 }
 
-// release notes that a runner does not have a job any more.
+// release records that a runner no longer has a job.
 func (l *leader) release(j *job) {
 	if p := l.peers[j.runner]; p != nil && p.drop(j.req.ID) {
 		p.forgetHeld(j.req.ID)
@@ -61,10 +61,10 @@ func (l *leader) release(j *job) {
 	}
 }
 
-// attemptEnded decides what follows from the end of the attempt at hand.
+// attemptEnded decides the consequence of the end of the current attempt.
 func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	if j.phase != running {
-		j.tries++ // it was accepted, or it could not have ended
+		j.tries++ // it must have been accepted
 		l.m.metrics.wait.Observe(max(e.Started.Sub(j.req.Created), 0).Seconds())
 	}
 	j.text = j.text || !e.FirstToken.IsZero()
@@ -84,7 +84,7 @@ func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 		l.finish(j, queue.Failed, e.Error, &e)
 	case queue.CodeHandedBack:
 		if !j.text && j.tries > 0 {
-			j.tries-- // no fault of the request
+			j.tries-- // the request did not cause it
 		}
 		j.acks = append(j.acks, reply)
 		l.broken(j, e.Error.Message, &e)
@@ -95,8 +95,8 @@ func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 	}
 }
 
-// strangeEnd judges an attempt that this leader does not follow: one of an
-// earlier leader, whose runner could not be asked.
+// strangeEnd decides about the end of an attempt that this leader does not follow:
+// an attempt of an earlier leader, whose runner did not answer a sync.
 func (l *leader) strangeEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	text := !e.FirstToken.IsZero()
 	handedBack := e.Error != nil && e.Error.Code == queue.CodeHandedBack
@@ -126,9 +126,9 @@ func (l *leader) strangeEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	}
 }
 
-// lost ends the attempt at hand of a job whose runner will not tell.
+// lost ends the current attempt of a job whose runner is gone.
 func (l *leader) lost(j *job, why string) {
-	if j.phase != running { // it may never have had it
+	if j.phase != running { // the runner may never have had the job
 		j.tries++
 	}
 	l.failed(j, queue.AttemptID{Epoch: j.epoch, Attempt: j.attempt})
@@ -143,8 +143,8 @@ func (l *leader) failed(j *job, try queue.AttemptID) {
 	}
 }
 
-// broken follows an attempt that came to nothing: it is tried elsewhere if the
-// client has seen nothing of it yet.
+// broken handles a failed attempt: it retries the request if the client has seen
+// no text.
 func (l *leader) broken(j *job, why string, e *queue.AttemptEnd) {
 	j.known.Reasons = append(j.known.Reasons, why)
 	j.known.Runners = append(j.known.Runners, j.runner)
@@ -185,11 +185,11 @@ func (l *leader) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack))
 	if j.phase == queued {
 		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
 	}
-	// A runner that has it hears the same message.
+	// A runner that has the request receives the same message.
 	reply(queue.Ack{OK: true})
 }
 
-// learnPace averages how long attempts take.
+// learnPace updates the average duration of attempts.
 func (l *leader) learnPace(d time.Duration) {
 	if l.pace == 0 {
 		l.pace = d

@@ -10,12 +10,12 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// offerTry bounds the first try to store an outcome.
+// offerTry limits the first attempt to store an outcome.
 const offerTry = 2 * time.Second
 
-// finish ends a job: its outcome is stored, then the client is told if it was
-// not yet, then the message is deleted. If this process ends on the way, the
-// next leader goes on.
+// finish ends a job: it stores the outcome, sends the final frame if the runner
+// has not, and deletes the message. If this process ends in between, the next
+// leader continues.
 func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) {
 	if j.phase == ending {
 		return
@@ -35,8 +35,9 @@ func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *qu
 	})
 }
 
-// offerOutcome makes one try to store an outcome, which nearly always works. It
-// reports whether the try was made; if it then fails, another way is gone.
+// offerOutcome makes one asynchronous attempt to store an outcome, which nearly
+// always succeeds, and reports whether it was made. If the attempt fails,
+// storeOutcome follows.
 func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
 	left := time.Until(*l.until.Load())
 	if !l.leads() || !l.cfg.Bus.Connected() {
@@ -59,13 +60,13 @@ func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
 	return true
 }
 
-// storeOutcome stores an outcome whatever it takes, and before that, if too many
-// have failed the request, a dead letter.
+// storeOutcome stores an outcome, retrying until the lead ends. Before that it
+// stores a dead letter if too many runners have failed the request.
 func (l *leader) storeOutcome(j *job, o queue.Outcome) {
 	poison, raw, after, epoch := j.poison, j.raw, j.known.Sequence, l.epoch
 	l.do(func(ctx context.Context) error {
 		if poison {
-			// First, or a leader that ends on the way would leave none.
+			// First, because a leader that ends in between would leave none.
 			o.Dead = l.bury(ctx, raw, o)
 		}
 		err := l.record(ctx, o, after, epoch)
@@ -76,7 +77,8 @@ func (l *leader) storeOutcome(j *job, o queue.Outcome) {
 	}, func(err error) { l.recorded(j, o, err) })
 }
 
-// outcome is the terminal record of a job. e is nil if no attempt has told its end.
+// outcome returns the terminal record of a job. e is nil if no runner has reported
+// the end of an attempt.
 func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *queue.AttemptEnd) queue.Outcome {
 	o := queue.Outcome{
 		Request:  j.req.ID,
@@ -100,15 +102,15 @@ func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *q
 	return o
 }
 
-// errOver ends what a leader has begun when its time is over: the next one
-// decides anew.
+// errOver aborts the operations of a leader whose lead has ended. The next leader
+// decides.
 var errOver = fault.Errorf(fault.Interrupted, "another may lead by now")
 
-// record stores an outcome after what this leader has stored of the request.
-// Without one the request has not ended, so it never gives up but with the lead;
-// and a leader whose time is over stores nothing, even if it was stopped on its
-// way here: who leads now has claimed the request. Errors: Conflict if the
-// request has ended otherwise.
+// record stores an outcome after the attempts that this leader has stored. It
+// retries until the lead ends, because a request without an outcome has not ended.
+// A leader whose lead has ended stores nothing, even if its process was suspended,
+// because the next leader has claimed the request. Errors: Conflict if the request
+// has another outcome.
 func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint64) error {
 	ref := queue.Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}
 	for {
@@ -124,7 +126,7 @@ func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint6
 			switch {
 			case err == nil && t.Epoch > epoch:
 				err = errOver
-			case err == nil: // of an earlier leader, or what a lagging server says
+			case err == nil: // of an earlier leader, or from a lagging replica
 				after = t.Sequence
 				err = fault.Errorf(fault.Transient, "an earlier leader has recorded something meanwhile")
 			}
@@ -142,14 +144,14 @@ func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint6
 	}
 }
 
-// bury keeps a request that no runner could serve, and reports whether it is
-// kept. It has ended all the same.
+// bury stores the dead letter of a request, and reports whether it is stored. The
+// request ends in either case.
 func (l *leader) bury(ctx context.Context, raw []byte, o queue.Outcome) bool {
 	if !l.leads() {
 		return false
 	}
 	var r queue.Request
-	if err := json.Unmarshal(raw, &r); err != nil { // it was decoded before
+	if err := json.Unmarshal(raw, &r); err != nil { // decoded before, so it cannot fail
 		l.log.Error("cannot keep a dead letter", "request", o.Request, "error", err)
 		return false
 	}
@@ -162,7 +164,7 @@ func (l *leader) bury(ctx context.Context, raw []byte, o queue.Outcome) bool {
 	return true
 }
 
-// unbury takes a dead letter back: its request has ended otherwise.
+// unbury deletes a dead letter whose request has another outcome.
 func (l *leader) unbury(ctx context.Context, ref queue.Ref) {
 	if other, err := l.m.requests.Outcome(ctx, ref); err != nil || other.Dead {
 		return
@@ -176,15 +178,14 @@ func (l *leader) unbury(ctx context.Context, ref queue.Ref) {
 	}
 }
 
-// recorded goes on when the outcome is stored, by this leader or another.
+// recorded continues when the outcome is stored, by this leader or another.
 func (l *leader) recorded(j *job, o queue.Outcome, err error) {
 	switch {
 	case fault.Is(err, fault.Conflict):
-		// It has another outcome, and that one counts. Whoever follows the
-		// request finds it.
+		// The other outcome counts. Followers of the request find it.
 		l.log.Warn("the request had ended already", "request", o.Request)
 	case err != nil:
-		// The message stays, so the next leader tries again.
+		// The message stays, so that the next leader retries.
 		l.log.Error("cannot record an outcome", "request", o.Request, "error", err)
 		return
 	default:
@@ -199,7 +200,7 @@ func (l *leader) recorded(j *job, o queue.Outcome, err error) {
 	l.forget(j)
 }
 
-// tellEnd tells the client of an end that no runner has told it.
+// tellEnd sends the final frame of a request if no runner has sent it.
 func (l *leader) tellEnd(j *job, o queue.Outcome) {
 	if o.State == queue.Completed {
 		return
@@ -210,7 +211,7 @@ func (l *leader) tellEnd(j *job, o queue.Outcome) {
 	}
 }
 
-// forget has the message of a request that has an outcome deleted.
+// forget schedules the deletion of the message of an ended request.
 func (l *leader) forget(j *job) {
 	delete(l.jobs, j.req.ID)
 	now := time.Now()

@@ -7,52 +7,52 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A phase is where a job stands. Each phase but queued has somebody whose
-// answer moves it on.
+// A phase is the state of a job. In each phase but queued, the job waits for an
+// answer.
 type phase int
 
 const (
-	checking  phase = iota // being claimed: the outcome stream answers, or tells that it has ended
+	checking  phase = iota // being claimed in the outcome stream
 	queued                 // in the queue
-	assigning              // offered to a runner, which answers
-	uncertain              // offered, and no answer came: the runner is asked what it holds
+	assigning              // offered to a runner
+	uncertain              // offered without an answer: the leader syncs with the runner
 	running                // a runner has it
-	noting                 // an attempt has failed, which is being stored
+	noting                 // a failed attempt is being stored
 	ending                 // its outcome is being stored
 )
 
-// A job is a request that has not ended, as its leader sees it.
+// A job is the leader's state of a request that has not ended.
 type job struct {
 	req      queue.Request // without its body
-	raw      []byte        // as it is stored, to be passed on
+	raw      []byte        // stored JSON, for assignments
 	seq      uint64        // in the request stream
 	phase    phase
 	deadline time.Time
-	cost     int  // tokens that its tenant is charged for an attempt
-	charged  bool // until it is known
+	cost     int  // expected tokens, charged to its tenant per attempt
+	charged  bool // whether the expected cost is charged
 
-	// The attempt at hand, or the latest.
+	// The current attempt, or the last one.
 	epoch    uint64
 	attempt  int
 	runner   string
 	instance string // of the runner
 	version  uint64 // of the runner's record that first holds it
 	started  time.Time
-	text     bool // it has sent text
+	text     bool // whether it has sent text
 
-	tries     int            // attempts that were accepted
-	known     queue.Attempts // those that failed, as stored or to be
-	unclaimed bool           // an earlier leader may still record something of it
-	onClaim   []func()       // what waits until that is over
-	poison    bool           // it ends because too many failed it
+	tries     int            // accepted attempts
+	known     queue.Attempts // failed attempts, stored or about to be
+	unclaimed bool           // whether an earlier leader may still store a record
+	onClaim   []func()       // functions to call when it is claimed
+	poison    bool           // it ends because too many runners failed it
 	cancelled bool
-	queued    time.Time         // since when it is in the queue
-	noticed   time.Time         // when the client was last told its place there; zero if never
-	place     int               // what it was told
-	acks      []func(queue.Ack) // to give when it is stored what follows
+	queued    time.Time         // when it entered the queue
+	noticed   time.Time         // time of the last FrameQueued, or zero
+	place     int               // position in that frame
+	acks      []func(queue.Ack) // to call when the consequence is stored
 }
 
-// acknowledge tells runners that the ends they reported cannot get lost.
+// acknowledge confirms the reported ends to their runners.
 func (j *job) acknowledge() {
 	for _, ack := range j.acks {
 		ack(queue.Ack{OK: true})
@@ -60,12 +60,12 @@ func (j *job) acknowledge() {
 	j.acks = nil
 }
 
-// held reports whether a runner has or may have the attempt at hand.
+// held reports whether a runner has or may have the current attempt.
 func (j *job) held() bool {
 	return j.phase == assigning || j.phase == uncertain || j.phase == running
 }
 
-// is reports whether the attempt at hand is the one named.
+// is reports whether the current attempt is the given one.
 func (j *job) is(epoch uint64, attempt int) bool {
 	return j.held() && j.epoch == epoch && j.attempt == attempt
 }
@@ -95,7 +95,7 @@ func class(p queue.Priority) policy.Class {
 	return policy.Normal
 }
 
-// expectedAnswer is how many tokens an answer is taken to have before it is known.
+// expectedAnswer is the assumed number of tokens of an answer.
 const expectedAnswer = 256
 
 // estimate is the cost of a request in tokens: a token per four bytes of its

@@ -17,32 +17,32 @@ import (
 const (
 	tickEvery     = 250 * time.Millisecond
 	inboxSize     = 1024
-	maxParallel   = 64 // calls to the streams at once
+	maxParallel   = 64 // concurrent calls to the streams
 	maxRemembered = 4096
 )
 
-// A leader leads one session for one tenure. All its state belongs to the
-// goroutine of run; everything else sends it functions to call.
+// A leader leads one session for one tenure. The goroutine of run owns its state;
+// others send it functions to call.
 type leader struct {
 	*session
 	cfg    Config
 	log    *slog.Logger
 	tenure *tenure
 	epoch  uint64
-	until  atomic.Pointer[time.Time] // of the tenure, for what runs beside
+	until  atomic.Pointer[time.Time] // end of the tenure, for other goroutines
 	over   <-chan struct{}           // closed when the lead ends
-	// spawn calls a function in a goroutine that the lead's end waits for, with
-	// the context that ends then.
+	// spawn calls a function in a goroutine with a context that ends with the
+	// lead, which waits for the goroutine.
 	spawn   func(func(ctx context.Context))
 	inbox   chan func()
 	helpers sync.WaitGroup
-	slots   chan struct{} // one for each parallel call
-	offered int           // outcomes on their way, beside those
+	slots   chan struct{} // one for each concurrent call
+	offered int           // outcomes being offered, besides those
 
 	queue    *policy.Queue
 	jobs     map[string]*job
 	peers    map[string]*peer
-	orphans  map[string]orphan             // what runners hold of requests not read yet
+	orphans  map[string]orphan             // attempts on runners of requests not read yet
 	unread   map[string][]queue.AttemptEnd // ends of requests not read yet
 	early    *memory                       // cancelled before they were read
 	ended    *memory                       // requests that ended under this leader
@@ -50,19 +50,19 @@ type leader struct {
 	began    time.Time
 	replayed bool // the backlog has been read
 	busyAt   time.Time
-	pace     time.Duration // how long an attempt takes, on average
-	census   census        // what it has added to the gauges
-	// noticedAt is when those who wait were last told their places.
+	pace     time.Duration // average duration of an attempt
+	census   census        // its contribution to the gauges
+	// noticedAt is the time of the last FrameQueued messages.
 	noticedAt time.Time
-	untold    bool // somebody who waits was never told
-	// challenge is the epoch to lead by from the next renewal on, when a
-	// runner has seen a newer one than ours.
+	untold    bool // whether a waiting client never got one
+	// challenge is the epoch from the next renewal on, set when a runner has seen
+	// a newer epoch than the current one.
 	challenge uint64
 	err       error // set: the lead ends
 }
 
-// lead leads until ctx ends, the lease is lost or there is nothing to lead. It
-// returns why.
+// lead leads until ctx ends, the lease is lost or the session is idle, and returns
+// the cause.
 func lead(ctx context.Context, s *session, t *tenure) error {
 	ctx, cancel := context.WithCancel(ctx)
 	now := time.Now()
@@ -111,7 +111,7 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 	return err
 }
 
-// subscribe hears the runners and those who cancel.
+// subscribe subscribes to messages of runners and gateways.
 func (l *leader) subscribe() (func(), error) {
 	var stops []func()
 	stopAll := func() {

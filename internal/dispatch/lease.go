@@ -7,51 +7,49 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A lease is what a leader writes into names.LeasesBucket.
+// A lease is the record of a leader in names.LeasesBucket.
 type lease struct {
 	Leader   string `json:"leader"`
 	Instance string `json:"instance"`
-	// Epoch fences: it is larger than that of every leader before. It begins
-	// at the time in microseconds, so that it grows even when the bucket and
-	// all memory of earlier ones were lost; see leader.challenged for clocks
-	// that go wrong.
+	// Epoch fences: it is larger than that of every earlier leader. It starts at
+	// the time in microseconds, so that it grows even if the bucket was lost;
+	// see leader.challenged for wrong clocks.
 	Epoch uint64 `json:"epoch"`
 }
 
-// A seenLease is a lease as the watch has seen it last.
+// A seenLease is the last state of a lease in the watch.
 type seenLease struct {
 	lease    lease
 	revision uint64
 	at       time.Time
 }
 
-// left is how long others have to wait until they may take the lease, unless
-// it is renewed; not above 0 if they may now. It is never more than the TTL.
+// left returns how long others must wait until they may take the lease unless it
+// is renewed. It is at most the TTL, and not above 0 if they may take it now.
 func (s seenLease) left(ttl time.Duration, now time.Time) time.Duration {
 	return s.at.Add(ttl).Sub(now)
 }
 
-// retryAfter is how long to wait after an attempt to take a lease that somebody
-// else was faster at, or that failed.
+// retryAfter returns the pause after a failed or lost attempt to take a lease.
 func retryAfter(ttl time.Duration) time.Duration { return ttl / 10 }
 
-// renewEvery is how often a leader renews its lease: it may fail twice.
+// renewEvery returns the interval of renewals, of which two may fail.
 func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
 
-// leaseMargin is how much sooner a leader gives up than others take over.
+// leaseMargin is the time between the end of a leader and a takeover.
 const leaseMargin = 500 * time.Millisecond
 
-// A tenure is a lease that this process holds. It belongs to one goroutine.
+// A tenure is a lease that this process holds. One goroutine owns it.
 type tenure struct {
 	m        *manager
 	session  string
 	lease    lease
 	revision uint64
-	until    time.Time // by the local clock: nobody else leads before
+	until    time.Time // local time until which no other process leads
 }
 
-// acquire takes a lease that is free, or one that was not renewed for its TTL.
-// Errors: Conflict if somebody else was faster.
+// acquire takes a lease that is free or has not been renewed for its TTL. Errors:
+// Conflict if another process was faster.
 func (m *manager) acquire(ctx context.Context, session string, old *seenLease) (*tenure, error) {
 	t := &tenure{m: m, session: session, lease: lease{Leader: m.cfg.Identity, Instance: m.instance}}
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.LeaseTTL)
@@ -72,14 +70,13 @@ func (m *manager) acquire(ctx context.Context, session string, old *seenLease) (
 	return t, nil
 }
 
-// lasts reports whether nobody else can lead before until. A process that was
-// stopped finds out by the monotonic clock, and one whose machine slept by the
-// wall clock.
+// lasts reports whether until is in the future. The monotonic clock detects a
+// suspended process, and the wall clock a suspended machine.
 func lasts(until, now time.Time) bool {
 	return now.Before(until) && now.Round(0).Before(until.Round(0))
 }
 
-// A renewal is what an attempt to renew a tenure has come to.
+// A renewal is the result of an attempt to renew a tenure.
 type renewal struct {
 	lease    lease
 	revision uint64
@@ -87,8 +84,8 @@ type renewal struct {
 	err      error // Conflict: the lease is lost
 }
 
-// renew returns what tries to hold the lease for another TTL, with an epoch of at least
-// that given. It changes nothing in t; see apply.
+// renew returns a function that renews the lease for another TTL, with at least the
+// given epoch. It does not change t; see apply.
 func (t *tenure) renew(epoch uint64) func(context.Context) renewal {
 	next := renewal{lease: t.lease, until: time.Now().Add(t.m.cfg.LeaseTTL - leaseMargin)}
 	next.lease.Epoch = max(t.lease.Epoch, epoch)
@@ -101,14 +98,14 @@ func (t *tenure) renew(epoch uint64) func(context.Context) renewal {
 	}
 }
 
-// apply takes over what a renewal has come to.
+// apply applies the result of a renewal.
 func (t *tenure) apply(r renewal) {
 	if r.err == nil {
 		t.lease, t.revision, t.until = r.lease, r.revision, r.until
 	}
 }
 
-// release lets others lead at once. A lease that is lost already is no matter.
+// release deletes the lease, if it is still held, so that others can lead at once.
 func (t *tenure) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
