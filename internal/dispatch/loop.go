@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// post has f called by the leader's goroutine, soon, unless the lead ends.
+// post makes the leader's goroutine call f, unless the lead ends.
 func (l *leader) post(f func()) {
 	select {
 	case l.inbox <- f:
@@ -16,8 +16,8 @@ func (l *leader) post(f func()) {
 	}
 }
 
-// do calls work in a goroutine of its own, one of maxParallel, and then done
-// in the leader's.
+// do calls work in one of maxParallel goroutines, and then done in the leader's
+// goroutine.
 func (l *leader) do(work func(ctx context.Context) error, done func(err error)) {
 	l.spawn(func(ctx context.Context) {
 		select {
@@ -33,7 +33,7 @@ func (l *leader) do(work func(ctx context.Context) error, done func(err error)) 
 	})
 }
 
-// call is do for questions to runners, of which each is asked one at a time.
+// call is like do for requests to runners, of which each gets one at a time.
 func (l *leader) call(work func(ctx context.Context) error, done func(err error)) {
 	l.spawn(func(ctx context.Context) {
 		err := work(ctx)
@@ -64,7 +64,8 @@ func (l *leader) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case f := <-l.inbox:
-			// What has come while this process was stopped is another's now.
+			// Messages that arrived while this process was suspended belong to
+			// another leader now.
 			if l.leads() {
 				f()
 				l.drainInbox()
@@ -106,11 +107,11 @@ func (l *leader) run(ctx context.Context) error {
 	return l.err
 }
 
-// leads reports whether nobody else can lead yet. It may be called from any
+// leads reports whether no other process can lead yet. It may be called from any
 // goroutine.
 func (l *leader) leads() bool { return lasts(*l.until.Load(), time.Now()) }
 
-// drainInbox handles what else has come before looking at the queue again.
+// drainInbox handles all waiting calls before the next scheduling.
 func (l *leader) drainInbox() {
 	for range inboxSize {
 		if !l.leads() {

@@ -12,24 +12,24 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// maxEpochs bounds how many sessions' epochs are remembered.
+// maxEpochs limits the sessions whose epochs are remembered.
 const maxEpochs = 1 << 16
 
-// A manager finds the sessions that need a leader and keeps what the buckets
-// say of them.
+// A manager finds the sessions that need a leader, and keeps their state from the
+// buckets.
 type manager struct {
 	cfg      Config
-	instance string // tells processes of the same identity apart
+	instance string // distinguishes processes with the same identity
 	metrics  *metrics
 	requests *queue.Queue
 	running  sync.WaitGroup // session loops
 
 	mu       sync.Mutex
-	start    func(*session) // begins a session's loop, set by run
+	start    func(*session) // starts a session's loop, set by run
 	sessions map[string]*session
 	leases   map[string]seenLease
-	epochs   map[string]uint64 // the newest seen of each session
-	synced   map[string]bool   // buckets whose content is known
+	epochs   map[string]uint64 // newest epoch of each session
+	synced   map[string]bool   // buckets that have been read
 	backAt   time.Time         // when the connection was last restored
 }
 
@@ -65,13 +65,13 @@ func (m *manager) run(ctx context.Context) {
 	m.running.Wait()
 }
 
-// keepStreams makes the streams and buckets, at first and after each loss of
-// the connection: a server that has lost its data lacks them. It tries until
-// they are there.
+// keepStreams creates the streams and buckets, at first and after each loss of the
+// connection, because the server may have lost its data. It retries until they
+// exist.
 func (m *manager) keepStreams(ctx context.Context) {
 	for {
 		reconnected := m.cfg.Bus.Reconnected()
-		var again <-chan time.Time // a server that has just begun may not answer yet
+		var again <-chan time.Time // a server that has just started may not answer yet
 		if err := m.cfg.Bus.Ensure(ctx); err != nil && ctx.Err() == nil {
 			m.cfg.Logger.Error("cannot make streams and buckets", "error", err)
 			again = time.After(time.Second)
@@ -85,7 +85,7 @@ func (m *manager) keepStreams(ctx context.Context) {
 	}
 }
 
-// watchConnection notes when the connection is restored.
+// watchConnection records when the connection is restored.
 func (m *manager) watchConnection(ctx context.Context) {
 	for {
 		select {
@@ -99,14 +99,14 @@ func (m *manager) watchConnection(ctx context.Context) {
 	}
 }
 
-// reconnected is when the connection was last restored, or zero.
+// reconnected returns when the connection was last restored, or zero.
 func (m *manager) reconnected() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.backAt
 }
 
-// session returns a session and sees to it that somebody here tries to lead it.
+// session returns a session, and starts its loop if it does not run.
 func (m *manager) session(name string) *session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,23 +122,23 @@ func (m *manager) session(name string) *session {
 	return s
 }
 
-// onOpen hears which sessions have requests.
+// onOpen handles the list of sessions with requests.
 func (m *manager) onOpen(open map[string]int) {
 	for name := range open {
 		m.session(name)
 	}
 }
 
-// settle notes that all that was heard of a session so far is in the hands of
-// its leader, here or elsewhere.
+// settle records that a leader, here or elsewhere, handles everything known of a
+// session so far.
 func (m *manager) settle(s *session) {
 	m.mu.Lock()
 	s.wanted = false
 	m.mu.Unlock()
 }
 
-// retire ends a session's loop, unless it is wanted again. It reports whether
-// it has ended.
+// retire ends a session's loop unless it is wanted again, and reports whether it
+// has ended.
 func (m *manager) retire(s *session) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -227,7 +227,7 @@ func (m *manager) lastEpoch(session string) uint64 {
 	return m.epochs[session]
 }
 
-// poke wakes whoever waits on a channel of capacity 1.
+// poke wakes the receiver of a channel of capacity 1.
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

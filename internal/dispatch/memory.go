@@ -2,7 +2,7 @@ package dispatch
 
 import "time"
 
-// A memory remembers the newest ids, up to a bound.
+// A memory remembers a limited number of the newest ids.
 type memory struct {
 	limit int
 	at    map[string]time.Time
@@ -30,7 +30,7 @@ func (m *memory) has(id string) bool {
 	return ok
 }
 
-// forget drops what was added before a time.
+// forget drops ids that were added before a time.
 func (m *memory) forget(before time.Time) {
 	for len(m.order) > 0 && m.at[m.order[0]].Before(before) {
 		delete(m.at, m.order[0])

@@ -79,15 +79,14 @@ func (m *metrics) ended(o queue.Outcome) {
 	}
 }
 
-// A census is what a leader has added to the gauges.
+// A census is a leader's contribution to the gauges.
 type census struct {
 	queued, running int
 	slots           int
 	runners         map[queue.RunnerState]int
 }
 
-// report brings the gauges, which all leaders share, to what this one has now,
-// or takes its part out of them.
+// report updates the leader's contribution to the shared gauges, or removes it.
 func (l *leader) report(leaving bool) {
 	now := census{runners: map[queue.RunnerState]int{}}
 	if !leaving {
@@ -114,7 +113,7 @@ func (l *leader) report(leaving bool) {
 	l.census = now
 }
 
-// health serves /healthz, /readyz (NATS is there and its buckets are read) and
+// health serves /healthz, /readyz (NATS is connected and its buckets are read) and
 // /metrics.
 func (m *manager) health() http.Handler {
 	return httpserver.Health(m.metrics.registry,

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	noticeAfter  = tickEvery        // sooner a place is not worth a message
-	noticeEvery  = 2 * time.Second  // at most so often, and only if its place has changed
-	noticeAtMost = 10 * time.Second // at least so often
+	noticeAfter  = tickEvery        // time in the queue before the first message
+	noticeEvery  = 2 * time.Second  // shortest interval, for changed positions
+	noticeAtMost = 10 * time.Second // longest interval
 )
 
-// notice tells those who wait their place in the queue.
+// notice sends waiting clients their position in the queue.
 func (l *leader) notice(now time.Time) {
 	again := now.Sub(l.noticedAt) >= noticeEvery
 	if l.queue.Len() == 0 || !again && !l.untold {
@@ -33,7 +33,7 @@ func (l *leader) notice(now time.Time) {
 	})
 }
 
-// tellPlace tells one client its place and how long it may take.
+// tellPlace sends one client its position and the estimated wait.
 func (l *leader) tellPlace(j *job, ahead int) {
 	j.place, j.noticed = ahead, time.Now()
 	f := queue.Frame{
@@ -45,8 +45,8 @@ func (l *leader) tellPlace(j *job, ahead int) {
 	}
 }
 
-// expectedWait estimates how long a request waits, or returns 0 if nothing is
-// known of the pool.
+// expectedWait estimates the wait of a request, or returns 0 if the pool is
+// unknown.
 func (l *leader) expectedWait(ahead int) time.Duration {
 	slots := l.queue.Slots()
 	if slots == 0 {

@@ -8,16 +8,16 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A peer is a runner as the leader knows it.
+// A peer is the leader's state of a runner.
 type peer struct {
 	rec      queue.Runner
 	capacity int       // of the instance, which cannot change it
-	busy     int       // slots in use, as the runner said last
-	synced   bool      // it has answered this leader, in this epoch, with what it holds
-	syncing  bool      // it is being asked
+	busy     int       // slots in use, from the runner's last message
+	synced   bool      // whether it has answered a sync of this epoch
+	syncing  bool      // whether a sync is in progress
 	absent   bool      // its record has expired or was removed: it is lost unless it answers
-	seq      uint64    // counts the messages of the leader to it
-	blocked  time.Time // no work is offered before
+	seq      uint64    // counts the leader's messages to it
+	blocked  time.Time // time of the next offer
 	// slots are as many as the runner has. There are more only while it holds
 	// attempts of an earlier leader beside those of this one.
 	slots []peerSlot
@@ -36,14 +36,14 @@ func newPeer(rec queue.Runner) *peer {
 	return p
 }
 
-// setRecord replaces what is known of the runner by a record.
+// setRecord replaces the state of the runner by a record.
 func (p *peer) setRecord(rec queue.Runner) {
 	p.rec = rec
 	p.setBusy(rec.Status())
 }
 
-// setStatus takes over what a runner says of itself beside its record, unless
-// that is older than what is known.
+// setStatus applies a status from a runner's message, unless it is older than the
+// known one.
 func (p *peer) setStatus(s queue.RunnerStatus) {
 	if s.Instance != p.rec.Instance || s.Version < p.rec.Version {
 		return
@@ -80,17 +80,17 @@ func (p *peer) forgetHeld(job string) {
 // has reports whether the runner has or may have a job.
 func (p *peer) has(job string) bool { return p.slot(job) >= 0 }
 
-// idle reports whether the runner has nothing, as far as is known.
+// idle reports whether the runner has no known job.
 func (p *peer) idle() bool {
 	return len(p.rec.Held) == 0 && !slices.ContainsFunc(p.slots, func(s peerSlot) bool { return s.job != "" })
 }
 
-// offered notes that a job was offered to a slot of the runner.
+// offered records that a job was offered to a slot of the runner.
 func (p *peer) offered(j *job, slot int) {
 	p.slots[slot] = peerSlot{job: j.req.ID, pending: true, affinity: j.req.Affinity}
 }
 
-// accepted notes that the runner has a job, in any slot.
+// accepted records that the runner has a job, in any slot.
 func (p *peer) accepted(j *job) {
 	i := p.slot(j.req.ID)
 	if i < 0 {
@@ -103,8 +103,7 @@ func (p *peer) accepted(j *job) {
 	p.slots[i] = peerSlot{job: j.req.ID, affinity: j.req.Affinity}
 }
 
-// drop notes that the runner does not have a job any more. It reports whether it
-// had it.
+// drop records that the runner no longer has a job, and reports whether it had it.
 func (p *peer) drop(job string) bool {
 	i := p.slot(job)
 	if i < 0 {
@@ -117,8 +116,7 @@ func (p *peer) drop(job string) bool {
 	return true
 }
 
-// usable reports whether the runner can be given work, now or when it has
-// finished something.
+// usable reports whether the runner accepts jobs, now or when a slot becomes free.
 func (p *peer) usable() bool {
 	return p.synced && !p.absent && (p.rec.State == queue.RunnerIdle || p.rec.State == queue.RunnerBusy)
 }

@@ -11,22 +11,21 @@ import (
 )
 
 const (
-	syncTry    = time.Second            // one question to a runner
-	syncPause  = 300 * time.Millisecond // until it is asked again
-	refusePast = 200 * time.Millisecond // until a runner that refused is offered work again
-	// settleTime is how long clients of NATS may take to connect again, at
-	// most two seconds apart, and to say that they are there.
+	syncTry    = time.Second            // limit of one sync
+	syncPause  = 300 * time.Millisecond // pause before the next sync
+	refusePast = 200 * time.Millisecond // pause before the next offer to a runner that refused
+	// settleTime is the time for clients of NATS to reconnect, at most two
+	// seconds apart, and to announce themselves.
 	settleTime = 4 * time.Second
 )
 
-// An orphan is an attempt that a runner holds of a request that the leader has
-// not read yet.
+// An orphan is an attempt on a runner whose request the leader has not read yet.
 type orphan struct {
 	runner string
 	held   queue.HeldAttempt
 }
 
-// onRunner hears that a runner's record has changed or is gone.
+// onRunner handles a changed or removed record of a runner.
 func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 	p := l.peers[name]
 	if gone {
@@ -35,7 +34,7 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 		}
 		return
 	}
-	rec.Name = name // the key is what tells runners apart
+	rec.Name = name // the key identifies the runner
 	if p != nil && p.rec.Instance != rec.Instance {
 		l.lostPeer(name, p, "its runner was restarted")
 		p = nil
@@ -47,15 +46,15 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 		return
 	}
 	if rec.Version < p.rec.Version {
-		return // overtaken by what the runner has said itself
+		return // older than the runner's last message
 	}
 	p.absent = false
 	l.update(p, rec)
 }
 
-// vanished hears that a runner's record has expired or was removed. It is asked
-// once more before it is given up: after an outage of NATS the records of
-// runners that are alive and well have expired, too.
+// vanished handles an expired or removed record of a runner. It syncs once more
+// before it gives the runner up, because after an outage of NATS the records of
+// healthy runners have expired as well.
 func (l *leader) vanished(name string, p *peer) {
 	if p.rec.State == queue.RunnerDraining && p.idle() {
 		l.lostPeer(name, p, "its runner has stopped")
@@ -68,13 +67,14 @@ func (l *leader) vanished(name string, p *peer) {
 	}
 }
 
-// settled reports whether whoever is alive has had the time to come back after
-// the connection was lost.
+// settled reports whether runners have had the time to return after a loss of the
+// connection.
 func (l *leader) settled(now time.Time) bool {
 	return now.Sub(l.m.reconnected()) >= settleTime
 }
 
-// sync asks a runner what it holds. From its answer on it obeys this leader only.
+// sync requests the attempts of a runner. From its answer on, the runner obeys only
+// this leader.
 func (l *leader) sync(name string, p *peer) {
 	p.syncing = true
 	p.seq++
@@ -105,7 +105,7 @@ func (l *leader) sync(name string, p *peer) {
 	})
 }
 
-// synced takes over what a runner holds.
+// synced adopts the attempts of a runner.
 func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	rec.Name = name
 	if rec.Instance != p.rec.Instance {
@@ -122,13 +122,13 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	for _, h := range rec.Held {
 		l.adopt(name, p, h)
 	}
-	l.update(p, rec) // hears its ends
+	l.update(p, rec) // handles its ends
 	for _, j := range l.jobs {
 		if j.runner != name || j.instance != rec.Instance || p.has(j.req.ID) {
 			continue
 		}
 		switch {
-		case j.phase == uncertain: // it never got it
+		case j.phase == uncertain: // the runner never got the job
 			l.requeue(j)
 		case j.phase == running && rec.Version >= j.version:
 			l.lost(j, "its runner dropped it")
@@ -136,7 +136,7 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	}
 }
 
-// adopt makes an attempt that a runner holds the one at hand.
+// adopt makes an attempt on a runner the current one.
 func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 	j := l.jobs[h.Request.ID]
 	if j == nil {
@@ -144,7 +144,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 			l.orphans[h.Request.ID] = orphan{name, h}
 			return
 		}
-		// The request has ended without its runner knowing.
+		// The request has ended, but its runner does not know.
 		l.log.Info("stopping an attempt of a request that has ended", "request", h.Request.ID, "runner", name)
 		l.tellCancel(h.Request.ID, h.Request.Tenant, "ended")
 		return
@@ -155,7 +155,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 		j.tries++
 	case uncertain, running, assigning:
 		if !j.is(h.Epoch, h.Attempt) {
-			return // another attempt is at hand; frames of this one are dropped
+			return // another attempt is current; frames of this one are dropped
 		}
 		if j.phase != running {
 			j.tries++
@@ -172,7 +172,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 	}
 }
 
-// update takes over a newer record of a runner.
+// update applies a newer record of a runner.
 func (l *leader) update(p *peer, rec queue.Runner) {
 	p.setRecord(rec)
 	for _, e := range rec.Ends {
@@ -195,7 +195,7 @@ func (l *leader) update(p *peer, rec queue.Runner) {
 	l.offer(p)
 }
 
-// lostPeer forgets a runner and what it held.
+// lostPeer removes a runner, and ends its attempts.
 func (l *leader) lostPeer(name string, p *peer, why string) {
 	l.log.Info("a runner is gone", "runner", name, "reason", why)
 	delete(l.peers, name)
@@ -213,13 +213,13 @@ func (l *leader) lostPeer(name string, p *peer, why string) {
 			l.lost(j, why)
 		}
 	}
-	// What it held for an earlier leader, and never told this one.
+	// Attempts for an earlier leader that this leader never learned.
 	for _, h := range p.rec.Held {
 		l.onEnd(lostEnd(name, h, why), nil)
 	}
 }
 
-// lostEnd is the end of an attempt of which its runner will not tell.
+// lostEnd returns the end of an attempt on a lost runner.
 func lostEnd(runner string, h queue.HeldAttempt, why string) queue.AttemptEnd {
 	e := queue.AttemptEnd{
 		Request: h.Request.ID, Epoch: h.Epoch, Attempt: h.Attempt, Runner: runner, Started: h.Started, Ended: time.Now(),
@@ -235,13 +235,13 @@ func lostEnd(runner string, h queue.HeldAttempt, why string) queue.AttemptEnd {
 // an earlier leader and does not answer this one. It reports whether there was one.
 func (l *leader) silent(j *job) bool {
 	if j.known.Sequence == 0 {
-		return false // there was no earlier leader
+		return false // without an earlier leader
 	}
 	for name, p := range l.peers {
 		for _, h := range p.rec.Held {
 			try := queue.AttemptID{Epoch: h.Epoch, Attempt: h.Attempt}
 			if !p.synced && h.Request.ID == j.req.ID && !h.Text && try.After(j.known.UpTo) {
-				j.charged = true // it was taken out of the queue
+				j.charged = true // it was removed from the queue
 				l.onEnd(lostEnd(name, h, "its runner does not answer"), nil)
 				return true
 			}
@@ -250,14 +250,14 @@ func (l *leader) silent(j *job) bool {
 	return false
 }
 
-// challenged hears that a runner obeys a newer leader than this one. If it is
-// so, the lease is lost and its renewal fails; if the lease is still ours, the
-// epochs were lost with the bucket, and ours has to become the newest.
+// challenged handles a runner that has seen a newer epoch. Either the lease is lost
+// and its renewal fails, or the bucket with the epochs was lost, and this leader
+// must renew its lease with a newer epoch.
 func (l *leader) challenged(epoch uint64) {
 	l.challenge = max(l.challenge, epoch+1)
 }
 
-// setEpoch begins a new epoch within the tenure: all runners are asked again.
+// setEpoch starts a new epoch within the tenure, and syncs with all runners.
 func (l *leader) setEpoch(epoch uint64) {
 	if epoch == l.epoch {
 		return

@@ -2,18 +2,18 @@ package dispatch
 
 import "time"
 
-// replayPatience is how long a new leader waits for the runners it knows of to
-// say what they hold, before it gives work to those that did.
+// replayPatience limits how long a new leader waits for the syncs of all known
+// runners before it assigns jobs to synced ones.
 const replayPatience = 2 * time.Second
 
-// open reports whether work may be given out: a leader first learns what the
-// runners hold, or it might give the same request out twice.
+// open reports whether jobs may be assigned. A leader first syncs with the runners,
+// or it could assign a request twice.
 func (l *leader) open(now time.Time) bool {
 	if !l.replayed {
 		return false
 	}
 	if back := l.m.reconnected(); l.began.Sub(back) < settleTime && !l.settled(now) {
-		return false // runners that hold requests may not have come back yet
+		return false // runners with requests may not have returned yet
 	}
 	if now.Sub(l.began) > replayPatience {
 		return true
@@ -26,9 +26,9 @@ func (l *leader) open(now time.Time) bool {
 	return true
 }
 
-// schedule gives out all the work that can be.
+// schedule assigns as many jobs as possible.
 func (l *leader) schedule(now time.Time) {
-	// A process that was stopped and goes on must not act on a lease it has lost.
+	// A suspended process must not act on a lost lease when it resumes.
 	if l.queue.Len() == 0 || !l.leads() || !l.cfg.Bus.Connected() || !l.open(now) {
 		return
 	}
@@ -43,12 +43,12 @@ func (l *leader) schedule(now time.Time) {
 	}
 }
 
-// onTick does what is due from time to time.
+// onTick does periodic work.
 func (l *leader) onTick(now time.Time) {
 	for name, p := range l.peers {
 		for _, s := range p.slots {
 			if j := l.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
-				l.tellCancel(j.req.ID, j.req.Tenant, "again") // it may have been away
+				l.tellCancel(j.req.ID, j.req.Tenant, "again") // the runner may have missed it
 			}
 		}
 		if now.Before(p.blocked) {

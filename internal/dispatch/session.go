@@ -10,10 +10,10 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// errIdle ends the lead of a session that has neither requests nor runners.
+// errIdle ends the lead of a session without requests and runners.
 var errIdle = errors.New("nothing to lead")
 
-// A session is what this process knows of a session, leader or not.
+// A session is this process's state of a session, as leader or not.
 type session struct {
 	m         *manager
 	name      string
@@ -21,12 +21,12 @@ type session struct {
 	news      chan struct{} // cap 1: runners have changed
 
 	// Guarded by m.mu:
-	running bool // loop runs
-	wanted  bool // something was heard of it since the loop looked last
+	running bool // whether loop runs
+	wanted  bool // whether the session has changed since loop last checked
 
 	mu      sync.Mutex
 	runners map[string]queue.Runner
-	dirty   map[string]bool // runners that changed since the leader looked
+	dirty   map[string]bool // runners that have changed since the last call of changes
 }
 
 func newSession(m *manager, name string) *session {
@@ -55,8 +55,8 @@ func (s *session) runnerGone(name string) {
 	poke(s.news)
 }
 
-// changes calls f for each runner that changed since the last call, or for all
-// there are. gone means that it has no record any more.
+// changes calls f for each runner that has changed since the last call, or for all
+// runners. gone means that the runner no longer has a record.
 func (s *session) changes(all bool, f func(name string, r queue.Runner, gone bool)) {
 	s.mu.Lock()
 	type change struct {
@@ -108,8 +108,8 @@ func (s *session) loop(ctx context.Context) {
 	}
 }
 
-// standBy blocks until this process holds the session's lease; it returns nil
-// when ctx ends, or when nobody has to lead the session any more.
+// standBy blocks until this process holds the session's lease. It returns nil when
+// ctx ends or when the session needs no leader.
 func (s *session) standBy(ctx context.Context) *tenure {
 	pause := time.Duration(0)
 	for {
@@ -135,7 +135,7 @@ func (s *session) standBy(ctx context.Context) *tenure {
 			}
 			old = &seen
 		} else if !s.hasRunners() && s.m.retire(s) {
-			return nil // its leader found nothing to lead, and nothing has come since
+			return nil // its leader found it idle, and it has not changed since
 		}
 		t, err := s.m.acquire(ctx, s.name, old)
 		if err == nil {

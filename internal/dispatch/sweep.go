@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// lastSweep bounds what a leader that gives its session up still removes.
+// lastSweep limits the last sweep of a leader that releases its session.
 const lastSweep = time.Second
 
-// sweep removes the messages of requests that have ended. What a lead that ends
-// leaves behind is found by the next one to have ended.
+// sweep removes the messages of ended requests. The next leader handles those that
+// remain.
 func (l *leader) sweep(now time.Time) {
 	below, lone := l.litter.plan(now, false)
 	if below > 0 {
@@ -20,7 +20,7 @@ func (l *leader) sweep(now time.Time) {
 	}
 }
 
-// sweepLast removes what it can at the end of a lead.
+// sweepLast removes as many messages as possible at the end of a lead.
 func (l *leader) sweepLast() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastSweep)
 	defer cancel()
@@ -35,13 +35,13 @@ func (l *leader) sweepLast() {
 	}
 }
 
-// sweepBelow removes all messages of the session below a sequence, trying until
-// they are gone or the lead ends.
+// sweepBelow removes all messages of the session below a sequence. It retries until
+// they are removed or the lead ends.
 func (l *leader) sweepBelow(ctx context.Context, below uint64) error {
 	return l.insist(ctx, func() error { return l.m.requests.Purge(ctx, l.name, below) })
 }
 
-// deleteMessage removes a message, trying until it is gone or the lead ends.
+// deleteMessage removes a message. It retries until it is removed or the lead ends.
 func (l *leader) deleteMessage(ctx context.Context, seq uint64) error {
 	return l.insist(ctx, func() error { return l.m.requests.Delete(ctx, seq) })
 }

@@ -6,20 +6,18 @@ import (
 	"time"
 )
 
-// sweepAfter is how long a message of a request that has ended stays in the
-// stream so that it may be removed together with those before it.
+// sweepAfter is how long the message of an ended request stays in the stream, so
+// that it can be removed together with earlier ones.
 const sweepAfter = time.Second
 
-// A sweeper plans how the messages of requests that have ended leave the
-// request stream. Each removal costs the server a call, and a write that
-// reaches its disk, whether it removes one message or all those of a session
-// below a sequence. Requests end nearly in the order they came, so most leave
-// together.
+// A sweeper plans the removal of messages of ended requests from the request
+// stream. Each removal costs a call and a disk write, for one message or for all
+// messages of a session below a sequence. Requests end nearly in order, so most are
+// removed together.
 type sweeper struct {
-	told []message // that are in the stream, ascending; all there are up to the last
-	lone []uint64  // to be removed one by one
-	// single: sequences say nothing of the order, or another message may get
-	// the same one.
+	told []message // all messages in the stream up to the last one, ascending
+	lone []uint64  // messages to remove one by one
+	// single means that sequences do not give the order or may be reused.
 	single bool
 }
 
@@ -28,11 +26,11 @@ type message struct {
 	ended time.Time // zero: not yet
 }
 
-// tell notes that the reader has come to a message. All of the session are told,
-// in their order. lasting is as in bus.Entry.
+// tell records a message that was read. The caller must pass all messages of the
+// session in order. lasting is as in queue.Entry.
 func (s *sweeper) tell(seq uint64, lasting bool) {
 	n := len(s.told)
-	if !lasting || n > 0 && seq <= s.told[n-1].seq { // or the stream has begun anew
+	if !lasting || n > 0 && seq <= s.told[n-1].seq { // or the stream was recreated
 		s.single = true
 		s.lone = append(s.lone, s.due(func(time.Time) bool { return true })...)
 		s.told = nil
@@ -42,7 +40,7 @@ func (s *sweeper) tell(seq uint64, lasting bool) {
 	}
 }
 
-// end notes that a message is to be removed.
+// end records that the request of a message has ended.
 func (s *sweeper) end(seq uint64, now time.Time) {
 	i, found := slices.BinarySearchFunc(s.told, seq, func(m message, seq uint64) int { return cmp.Compare(m.seq, seq) })
 	if !found {
@@ -52,9 +50,9 @@ func (s *sweeper) end(seq uint64, now time.Time) {
 	s.told[i].ended = now
 }
 
-// plan takes out what is to be removed now: all messages of the session below a
-// sequence, if that is not 0, and some one by one. It leaves those that may soon
-// be removed with others, unless it is the last plan.
+// plan returns the messages to remove now: all messages of the session below a
+// sequence, if not 0, and single ones. Unless it is the last plan, it keeps those
+// that can soon be removed with others.
 func (s *sweeper) plan(now time.Time, last bool) (below uint64, lone []uint64) {
 	head := 0
 	for head < len(s.told) && !s.told[head].ended.IsZero() {
@@ -69,7 +67,7 @@ func (s *sweeper) plan(now time.Time, last bool) (below uint64, lone []uint64) {
 	return below, lone
 }
 
-// due takes out the messages that have ended at a time which is.
+// due returns the messages whose time for removal has come.
 func (s *sweeper) due(is func(ended time.Time) bool) (seqs []uint64) {
 	s.told = slices.DeleteFunc(s.told, func(m message) bool {
 		due := !m.ended.IsZero() && is(m.ended)
