@@ -50,7 +50,7 @@ func (s *sweeper) end(seq uint64, now time.Time) {
 	s.told[i].ended = now
 }
 
-// plan returns the messages to remove now: all messages of the session below a
+// plan takes out the messages to remove now: all messages of the session below a
 // sequence, if not 0, and single ones. Unless it is the last plan, it keeps those
 // that can soon be removed with others.
 func (s *sweeper) plan(now time.Time, last bool) (below uint64, lone []uint64) {
@@ -67,7 +67,7 @@ func (s *sweeper) plan(now time.Time, last bool) (below uint64, lone []uint64) {
 	return below, lone
 }
 
-// due returns the messages whose time for removal has come.
+// due removes and returns the messages for whose end time is returns true.
 func (s *sweeper) due(is func(ended time.Time) bool) (seqs []uint64) {
 	s.told = slices.DeleteFunc(s.told, func(m message) bool {
 		due := !m.ended.IsZero() && is(m.ended)
