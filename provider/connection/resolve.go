@@ -129,8 +129,8 @@ func DefaultKey() requeue.Key {
 	return requeue.Key{Kind: v1alpha1.KindClusterProviderConfig, NamespacedName: types.NamespacedName{Name: Default}}
 }
 
-// A resolver finds out how one managed resource reaches the outside. read is
-// told of each object before it is read.
+// A resolver resolves the connections of one managed resource. It calls read with
+// each object before it reads the object.
 type resolver struct {
 	configs client.Reader
 	secrets *Secrets
@@ -138,7 +138,7 @@ type resolver struct {
 	read    func(requeue.Key)
 }
 
-// part finds the Config that describes a part of the outside.
+// part returns the Config that describes one system.
 func (r resolver) part(ctx context.Context, name string, has func(v1alpha1.ProviderConfigSpec) bool) (Config, error) {
 	r.read(r.config)
 	c, err := GetConfig(ctx, r.configs, r.config)

@@ -6,8 +6,8 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// shared keeps one thing for all managed resources that need it in the same
-// way, for as long as one of them does. C says in which way.
+// shared keeps one value for all managed resources with the same configuration C,
+// for as long as one of them uses it.
 type shared[C comparable, V any] struct {
 	open  func(C) V
 	close func(V)
@@ -26,8 +26,8 @@ func newShared[C comparable, V any](open func(C) V, end func(V)) *shared[C, V] {
 	return &shared[C, V]{open: open, close: end, entries: map[C]*entry[V]{}, of: map[requeue.Key]C{}}
 }
 
-// bind gives an owner its thing. What it had before and nobody else has is
-// closed.
+// bind returns the value of an owner. It closes the owner's value of another
+// configuration if no other owner uses it.
 func (s *shared[C, V]) bind(owner requeue.Key, c C) V {
 	s.mu.Lock()
 	var closing []V
@@ -46,7 +46,7 @@ func (s *shared[C, V]) bind(owner requeue.Key, c C) V {
 	return e.value
 }
 
-// release takes the thing from an owner.
+// release ends the use of an owner.
 func (s *shared[C, V]) release(owner requeue.Key) {
 	s.mu.Lock()
 	closing := s.drop(owner)
@@ -54,7 +54,7 @@ func (s *shared[C, V]) release(owner requeue.Key) {
 	s.closeAll(closing)
 }
 
-// releaseAll closes everything.
+// releaseAll closes all values.
 func (s *shared[C, V]) releaseAll() {
 	s.mu.Lock()
 	var closing []V
@@ -65,7 +65,7 @@ func (s *shared[C, V]) releaseAll() {
 	s.closeAll(closing)
 }
 
-// drop needs the lock, and returns what is to be closed without it.
+// drop is called with mu held. It returns the values to close without it.
 func (s *shared[C, V]) drop(owner requeue.Key) []V {
 	c, ok := s.of[owner]
 	if !ok {
@@ -87,7 +87,7 @@ func (s *shared[C, V]) closeAll(vs []V) {
 	}
 }
 
-// owners are who has the thing of c.
+// owners returns the owners of the value of c.
 func (s *shared[C, V]) owners(c C) []requeue.Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *shared[C, V]) owners(c C) []requeue.Key {
 	return out
 }
 
-// len is how many things are open.
+// len returns the number of open values.
 func (s *shared[C, V]) len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

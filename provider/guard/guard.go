@@ -1,5 +1,5 @@
 // Package guard keeps ProviderConfigs and credentials Secrets for as long as a
-// managed resource needs them to delete what it has made outside. Without it,
+// managed resource needs them to delete its external resource. Without it,
 // the deletion of a namespace takes the credentials first, and never ends.
 package guard
 
@@ -50,7 +50,7 @@ func (g *Guard) Hold(ctx context.Context, m resource.ModernManaged) error {
 	for i := 0; i < len(keys); i++ {
 		c, err := connection.GetConfig(ctx, g.cached, keys[i])
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
-			continue // told by whoever wants to connect
+			continue // connecting returns the error
 		}
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (g *Guard) Hold(ctx context.Context, m resource.ModernManaged) error {
 	return nil
 }
 
-// deletes reports whether something outside goes with a managed resource.
+// deletes reports whether a managed resource deletes an external resource.
 func deletes(m resource.Managed) bool {
 	p := m.GetManagementPolicies()
 	return slices.Contains(p, xpv2.ManagementActionAll) || slices.Contains(p, xpv2.ManagementActionDelete)
@@ -110,7 +110,7 @@ func (g *Guard) get(ctx context.Context, key requeue.Key) (client.Object, error)
 	return nil, fmt.Errorf("cannot read an object of kind %q", key.Kind)
 }
 
-// patch replaces the finalizers, unless somebody else has changed the object.
+// patch replaces the finalizers, unless the object was changed meanwhile.
 func (g *Guard) patch(ctx context.Context, obj client.Object, finalizers []string) error {
 	before, ok := obj.DeepCopyObject().(client.Object)
 	if !ok {

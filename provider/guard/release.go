@@ -53,7 +53,7 @@ func (g *Guard) Check(keys ...requeue.Key) {
 	}
 }
 
-// reconcile takes the finalizer off an object that nobody needs.
+// reconcile removes the finalizer from an object that no managed resource needs.
 func (g *Guard) reconcile(ctx context.Context, key requeue.Key) (reconcile.Result, error) {
 	obj, err := g.get(ctx, key)
 	if err != nil || !Kept(obj) {

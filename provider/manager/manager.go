@@ -40,7 +40,7 @@ import (
 // Options of the provider.
 type Options struct {
 	Log            logging.Logger
-	PollInterval   time.Duration // between two looks at an outside thing
+	PollInterval   time.Duration // between two observations of an external resource
 	MaxReconciles  int           // per second, over all kinds; as many of one kind at a time, at most maxConcurrent
 	Metrics        string        // address, "0" for none
 	CountInterval  time.Duration // between two counts of resources for the metrics; 0 for none

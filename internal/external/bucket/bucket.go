@@ -56,13 +56,13 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client that hands out the connection with each bucket.
+// New returns a Client that returns the connection with each bucket.
 func New(client *s3.Client, region string, connection map[string][]byte) *Client {
 	return &Client{s3: client, region: region, connection: connection, now: time.Now}
 }
 
-// Observe looks whether the bucket exists and is as the spec says. A bucket of
-// somebody else's is an error of kind Denied.
+// Observe reports whether the bucket exists and is as the spec says. A bucket of
+// another owner is an error of kind Denied.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	region, exists, err := c.head(ctx, s.BucketName)
 	if err != nil || !exists {

@@ -45,7 +45,8 @@ func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, 
 	return out, nil
 }
 
-// secondary reports whether an error leaves open what nobody has asked for.
+// secondary reports whether an aspect that the spec does not mention may be left
+// out for an error.
 func secondary(err error) bool {
 	return code(err) == "NotImplemented" || code(err) == "MethodNotAllowed" || fault.Is(s3store.Fault(err), fault.Denied)
 }

@@ -36,7 +36,7 @@ type Spec struct {
 }
 
 // A Status is what is shown of a consumer. Numbers that change with each message
-// are not: nobody could keep up with them.
+// are not: a reconciler could not keep up with them.
 type Status struct {
 	Configured bool       `json:"configured,omitempty"`
 	Created    *time.Time `json:"created,omitempty"`

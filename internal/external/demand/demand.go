@@ -48,11 +48,11 @@ type Client struct {
 	feed  *feed.Feed
 
 	mu      sync.Mutex // guards ledgers and their fields
-	ledgers map[whose]*ledger
+	ledgers map[ledgerKey]*ledger
 }
 
-// whose tells ledgers apart.
-type whose struct {
+// A ledgerKey tells ledgers apart.
+type ledgerKey struct {
 	namespace string
 	most      int
 }
@@ -62,7 +62,7 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 // New returns a Client.
 func New(b *bus.Bus) *Client {
 	l := &live{bus: b, sessions: map[string]registry.Demand{}}
-	return &Client{bus: b, table: registry.Demands(b), live: l, feed: feed.New(l.follow), ledgers: map[whose]*ledger{}}
+	return &Client{bus: b, table: registry.Demands(b), live: l, feed: feed.New(l.follow), ledgers: map[ledgerKey]*ledger{}}
 }
 
 // Observe lists the pools. It reads the bucket unless a watch is running.
@@ -98,7 +98,7 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var last []Session
-	for told := false; ; {
+	for notified := false; ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -107,14 +107,14 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 		}
 		all, settled, ok := c.live.all()
 		if !ok {
-			continue // it tells when it knows
+			continue // the feed notifies when it is synced
 		}
 		listed, again := c.list(s, all, settled)
 		if !again.IsZero() {
 			timer.Reset(max(time.Until(again), time.Millisecond))
 		}
-		if !told || !slices.Equal(listed, last) {
-			told, last = true, listed
+		if !notified || !slices.Equal(listed, last) {
+			notified, last = true, listed
 			changed()
 		}
 	}
@@ -144,14 +144,14 @@ func (c *Client) hold(s Spec) (release func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if l.watched--; l.watched == 0 {
-			delete(c.ledgers, whose{s.Namespace, s.MaxIsolated})
+			delete(c.ledgers, ledgerKey{s.Namespace, s.MaxIsolated})
 		}
 	}
 }
 
 // ledger returns the ledger of a spec. The caller holds mu.
 func (c *Client) ledger(s Spec) *ledger {
-	id := whose{s.Namespace, s.MaxIsolated}
+	id := ledgerKey{s.Namespace, s.MaxIsolated}
 	l := c.ledgers[id]
 	if l == nil {
 		l = newLedger(s.Known, time.Now())

@@ -7,8 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// quiet is how long numbers may lag behind while a Job is at work: whoever
-// composes an artifact is woken by every change of its status.
+// quiet is how long numbers may lag behind while a Job runs: every change of the
+// status is an event for the composite.
 const quiet = 30 * time.Second
 
 // Watch calls changed at once, when a Job begins, ends, fails or enters another stage,

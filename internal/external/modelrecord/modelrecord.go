@@ -1,6 +1,7 @@
-// Package modelrecord manages the entry of a model in the registry. It is made
-// from the manifest of the model's files, so that it never lists what is not
-// whole; only of files in a volume it has to believe what it is told.
+// Package modelrecord manages the entry of a model in the registry. The entry
+// follows from the manifest of the model's files, so that it never lists a model
+// that is not whole. Files in a volume cannot be read: their entry follows from the
+// spec.
 package modelrecord
 
 import (
@@ -20,15 +21,14 @@ import (
 type Spec struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// ArtifactURL is the folder with the files: s3://BUCKET/PREFIX. Empty: they
-	// are in a volume, where nobody here can look, and the entry says SizeBytes
-	// and Weights.
+	// ArtifactURL is the folder with the files: s3://BUCKET/PREFIX. Empty: they are
+	// in a volume, and the entry has SizeBytes and Weights.
 	ArtifactURL string `json:"artifactUrl,omitempty"`
 	SizeBytes   int64  `json:"sizeBytes,omitempty"`
 	Weights     string `json:"weights,omitempty"`
 }
 
-// A Status is what is shown of the entry.
+// A Status describes the observed entry.
 type Status struct {
 	Key            string `json:"key,omitempty"`
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
@@ -42,13 +42,13 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client.
+// New returns a Client.
 func New(open modelartifact.Stores, models *registry.Table[registry.Model]) *Client {
 	return &Client{open: open, models: models}
 }
 
 // Observe compares the entry with the manifest. Without one the entry is not up
-// to date, and Update says why it cannot be.
+// to date, and Update returns why.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	key := names.ModelKey(s.Namespace, s.Name)
 	have, err := c.models.Get(ctx, key)
@@ -89,9 +89,8 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 	return err
 }
 
-// Update writes the entry anew. Without a manifest there is no model any more:
-// then it removes the entry, which comes back with the manifest, and returns
-// NotFound.
+// Update writes the entry. Without a manifest there is no model: it then deletes
+// the entry, which comes back with the manifest, and returns NotFound.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	err := c.Create(ctx, s)
 	if !fault.Is(err, fault.NotFound) {
@@ -103,7 +102,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return err
 }
 
-// Delete removes the entry.
+// Delete deletes the entry.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	return c.models.Delete(ctx, names.ModelKey(s.Namespace, s.Name), 0)
 }

@@ -2,8 +2,8 @@
 // package below internal that knows Kubernetes.
 //
 // Labels are applied by server-side apply, each rule under a name of its own, so
-// that the API server knows which label is whose: a rule can take its own back,
-// and never touches others.
+// that the API server knows the owner of each label: a rule can remove its own
+// labels, and never touches others.
 package nodes
 
 import (
@@ -29,8 +29,8 @@ type Spec struct {
 	Labels           map[string]string `json:"labels"`
 
 	Owner string `json:"-"` // unique name of the resource
-	// Ending: the rule is to go, so that it exists only as long as a node has
-	// labels of it.
+	// Ending says that the rule exists only as long as a node has labels of it: it is
+	// deleted, or not created yet.
 	Ending bool `json:"-"`
 }
 
@@ -38,7 +38,7 @@ type Spec struct {
 type Status struct {
 	Matched   int      `json:"matched,omitempty"`
 	Labelled  int      `json:"labelled,omitempty"`  // with all labels of the rule
-	Conflicts []string `json:"conflicts,omitempty"` // that match, and have another value of somebody else's
+	Conflicts []string `json:"conflicts,omitempty"` // nodes that match, and have another value of another owner
 }
 
 // A Client labels the nodes of one cluster.
@@ -49,7 +49,7 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client. It needs the right to get, list, watch and patch nodes.
+// New returns a Client. It needs the right to get, list, watch and patch nodes.
 func New(nodes typedcorev1.NodeInterface) *Client {
 	c := &Client{nodes: nodes}
 	c.feed = feed.New(c.follow)
@@ -70,8 +70,8 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 // Create labels the nodes.
 func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
 
-// Update labels the nodes that match, and takes labels back from those that do
-// not any more. A node that fails keeps no other one from it.
+// Update labels the nodes that match, and removes labels from those that no longer
+// match. It goes on with the other nodes after an error.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	p, err := c.plan(ctx, s)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return s.failed("apply", errors.Join(errs...))
 }
 
-// Delete takes all labels of the rule back.
+// Delete removes all labels of the rule.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	s.Ending = true
 	return c.Update(ctx, s)
@@ -101,8 +101,8 @@ func (c *Client) plan(ctx context.Context, s Spec) (plan, error) {
 	return s.plan(list.Items), nil
 }
 
-// apply gives a node the labels. Its UID keeps a node that is gone meanwhile
-// from being made anew.
+// apply labels a node. Its UID keeps the call from creating a node that was deleted
+// meanwhile.
 func (c *Client) apply(ctx context.Context, s Spec, change change) error {
 	node := applycorev1.Node(change.node.Name).WithUID(change.node.UID).WithLabels(change.labels)
 	_, err := c.nodes.Apply(ctx, node, metav1.ApplyOptions{FieldManager: s.manager()})
@@ -115,13 +115,13 @@ func (c *Client) apply(ctx context.Context, s Spec, change change) error {
 	return nil
 }
 
-// gone reports whether a node is not there any more.
+// gone reports whether a node no longer exists.
 func (c *Client) gone(ctx context.Context, node *corev1.Node) bool {
 	now, err := c.nodes.Get(ctx, node.Name, metav1.GetOptions{})
 	return apierrors.IsNotFound(err) || err == nil && now.UID != node.UID
 }
 
-// manager is the name under which the rule applies.
+// manager is the field manager of the rule.
 func (s Spec) manager() string { return "koldun-" + names.Hash(20, s.Owner) }
 
 func (s Spec) failed(verb string, err error) error {

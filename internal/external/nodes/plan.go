@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxConflicts bounds what is told of nodes with other labels.
+// maxConflicts bounds the nodes that are listed as conflicts.
 const maxConflicts = 32
 
 // A change is what one node is to get from a rule: all labels that it has from
@@ -50,7 +50,7 @@ func (p *plan) add(s Spec, node *corev1.Node) {
 		p.status.Matched++
 		for key, value := range s.Labels {
 			if have, ok := others[key]; ok && have != value {
-				continue // somebody else's
+				continue // a label of another owner
 			}
 			want[key] = value
 		}

@@ -37,7 +37,7 @@ func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, 
 }
 
 // window is the duplicate window in the spec's words: a server caps it at the
-// age of messages, and has one of two minutes if nobody says otherwise.
+// age of messages, and has one of two minutes by default.
 func window(said *external.Duration, have, maxAge time.Duration) *external.Duration {
 	wanted := defaultWindow
 	if said != nil && *said != 0 {
@@ -53,7 +53,7 @@ func window(said *external.Duration, have, maxAge time.Duration) *external.Durat
 }
 
 // ViewPlacement is a placement in the spec's words: one that the spec does not
-// speak of is nobody's business, unless all is asked for.
+// mention is left out, unless AllFields are viewed.
 func ViewPlacement(said *Placement, have bus.Placement, scope external.Scope) *Placement {
 	if said == nil && (scope == external.SpecFields || have.Cluster == "" && len(have.Tags) == 0) {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// usualPrefix is what the keys of tokens begin with unless told otherwise.
+// usualPrefix is the default prefix of the keys of tokens.
 var usualPrefix = registry.Token{}.Key()
 
 // Records are the tokens of one owner in a bucket.
@@ -49,8 +49,8 @@ func (r Records) List(ctx context.Context, b *bus.Bus) (mine map[string]registry
 	return mine, others, nil
 }
 
-// Write writes a record, unless somebody else keeps it, which is an error of
-// kind Conflict. A record that nobody keeps is taken over.
+// Write writes a record. It is an error of kind Conflict if another owner has it. A
+// record without an owner is adopted.
 func (r Records) Write(ctx context.Context, b *bus.Bus, t registry.Token) error {
 	t.Version, t.Owner = 1, r.Owner
 	table, key := r.table(b), r.key(t.SHA256)

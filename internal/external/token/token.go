@@ -19,8 +19,8 @@ import (
 // ConnectionKey is where a connection holds a generated token.
 const ConnectionKey = "token"
 
-// A Spec describes a token. It is given by its hash or in a Secret; if by
-// neither, it is generated.
+// A Spec describes a token, which is given by its hash or in a Secret, or else
+// generated.
 type Spec struct {
 	SHA256             string             `json:"sha256,omitempty"` // lower-case hex
 	Namespace          string             `json:"namespace,omitempty"`
@@ -41,19 +41,19 @@ type Spec struct {
 	Owner string `json:"-"` // unique name of the resource
 	// Secret is that of SecretRef. Nil: it does not exist, and its token is revoked.
 	Secret *Secret `json:"-"`
-	// Stored is the generated token that was handed out and is kept.
+	// Stored is the generated token that the connection Secret holds.
 	Stored string `json:"-"`
 }
 
-// A Status is what is shown of a token.
+// A Status describes an observed token.
 type Status struct {
 	Key      string     `json:"key,omitempty"` // of the entry in the bucket
 	Rotated  *time.Time `json:"rotated,omitempty"`
 	Replaced int        `json:"replaced,omitempty"` // tokens before it that are still valid
 }
 
-// A Client manages the tokens of one NATS account. It remembers generated
-// tokens until somebody keeps them.
+// A Client manages the tokens of one NATS account. It remembers a generated
+// token until Spec.Stored has it.
 type Client struct {
 	bus *bus.Bus
 
@@ -66,8 +66,8 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 // New is a Client.
 func New(b *bus.Bus) *Client { return &Client{bus: b, pending: map[string]string{}} }
 
-// Observe compares the registry with the spec. A generated token that is not
-// kept yet is in the connection.
+// Observe compares the registry with the spec. A generated token is in the
+// connection.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	if s.lost() {
 		return c.observeLost(ctx, s)
@@ -120,11 +120,11 @@ func (c *Client) observeLost(ctx context.Context, s Spec) (external.Observation[
 	return external.Observation[Status]{Exists: true, Message: s.lostError().Error()}, nil
 }
 
-// Create writes the entry, of a token that it generates if none is given.
+// Create writes the entry. It generates the token if none is given.
 func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
 
-// Update writes the entry anew. A token in place of another, or one that is due
-// to be rotated, leaves that other one valid for the time of overlap. A token
+// Update writes the entry. A token that replaces another one, by rotation or by a
+// new spec, leaves it valid for the overlap. A token
 // whose Secret does not exist is revoked, with an error of kind NotFound.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	if s.lost() {
@@ -165,7 +165,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return nil
 }
 
-// retire lets a token that was replaced end.
+// retire has a token that was replaced expire after the overlap.
 func (c *Client) retire(ctx context.Context, s Spec, old registry.Token, now time.Time) error {
 	until := now.Add(s.overlap())
 	if s.overlap() == 0 || !old.Expires.IsZero() && !now.Before(old.Expires) {
@@ -181,7 +181,8 @@ func (c *Client) retire(ctx context.Context, s Spec, old registry.Token, now tim
 	return s.records().Write(ctx, c.bus, old)
 }
 
-// Delete removes the entry and those of tokens before it: they are dead at once.
+// Delete deletes the entry and those of replaced tokens, which revokes them at
+// once.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	mine, _, err := s.records().List(ctx, c.bus)
 	if err != nil {
@@ -203,7 +204,7 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 // nil then. changed is called from one goroutine at a time.
 func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	var one sync.Mutex
-	tell := func() {
+	notify := func() {
 		one.Lock()
 		defer one.Unlock()
 		changed()
@@ -217,7 +218,7 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 			case news <- struct{}{}:
 			default:
 			}
-			tell()
+			notify()
 		})
 	})
 	timer := time.NewTimer(0)
@@ -229,14 +230,14 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 		case <-news:
 		case <-timer.C:
 			if o, err := c.Observe(ctx, s); err == nil && !o.UpToDate {
-				tell()
+				notify()
 			}
 		}
 		timer.Reset(max(time.Until(c.next(ctx, s)), time.Second))
 	}
 }
 
-// next is when a record of the token is due for something.
+// next returns when the next token expires or is due to be rotated.
 func (c *Client) next(ctx context.Context, s Spec) time.Time {
 	at := time.Now().Add(time.Hour)
 	mine, _, err := s.records().List(ctx, c.bus)
@@ -279,7 +280,7 @@ func (s Spec) due(t registry.Token, now time.Time) bool {
 	return s.generates() && s.RotateAfter != nil && *s.RotateAfter > 0 && now.Sub(t.Created) >= time.Duration(*s.RotateAfter)
 }
 
-// want is the record of the spec; secret is the token if it is generated.
+// want returns the record of the spec. secret is the token if it is generated.
 func (s Spec) want(secret string) (registry.Token, error) {
 	t := registry.Token{Version: 1, SHA256: s.SHA256}
 	switch {
@@ -310,12 +311,12 @@ func (s Spec) want(secret string) (registry.Token, error) {
 	return t, nil
 }
 
-// secret is the newest generated token that is known, empty if there is none.
+// secret returns the newest generated token, empty if there is none.
 func (c *Client) secret(s Spec) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pending[s.Owner] == s.Stored {
-		delete(c.pending, s.Owner) // it is kept now
+		delete(c.pending, s.Owner)
 	}
 	return cmp.Or(c.pending[s.Owner], s.Stored)
 }

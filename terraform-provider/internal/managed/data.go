@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// A DataSource looks at an outside thing that somebody else manages.
+// A DataSource reads an external resource that this configuration does not manage.
 type DataSource struct {
 	tfresource.DataSource
 	resource *Resource

@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
 )
 
-// A Kind is what there is to say of a resource beside its CRD.
+// A Kind describes a resource beside its CRD and its row of the catalog.
 type Kind struct {
 	Name     string // in Terraform, without "koldun_"
 	Plural   string // of the CRD
@@ -20,7 +20,7 @@ type Kind struct {
 	// Ready is how long creating and updating wait until the thing is ready.
 	Ready time.Duration
 	// Owner says that the thing is known by a name of its own, which is the
-	// attribute "name" and not part of what is outside.
+	// attribute "name" and not part of the external resource.
 	Owner bool
 	// Connects says that there is a connection to write into a Secret.
 	Connects bool
@@ -43,13 +43,13 @@ type Kind struct {
 	// Fixed are fields that cannot be changed in place, where the CRD says so
 	// by a rule of the whole spec.
 	Fixed []string
-	// Shared things exist whoever made them: there is nothing to adopt.
+	// Shared says that the external resource always exists: there is none to adopt.
 	Shared bool
 
 	entry catalog.Entry
 }
 
-// Kinds are all resources of outside things.
+// Kinds returns all resources of managed kinds.
 func Kinds() []Kind {
 	return []Kind{bucketRow(), streamRow(), keyValueRow(), consumerRow(), tokenRow(), recordRow(), artifactRow(), nodesRow()}
 }

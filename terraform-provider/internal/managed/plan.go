@@ -34,15 +34,15 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 	if !change.Config[attrWrite].IsNull() {
 		r.Needs(d, connection.Kubernetes)
 	}
-	told := tfresource.ComputedAttributes(attrReady, attrStatus)
+	computed := tfresource.ComputedAttributes(attrReady, attrStatus)
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
 		if generates(change.Config) {
-			told = append(told, tfresource.Computed{Attribute: f.Attribute}) // a new secret may be due by then
+			computed = append(computed, tfresource.Computed{Attribute: f.Attribute}) // a new secret may be due by then
 		} else {
 			digest(f.Attribute, change.Config, change.Plan)
 		}
 	}
-	change.Normalize(c.Spec, told...)
+	change.Normalize(c.Spec, computed...)
 	resp.Plan.Raw = change.Plan.Pack(req.Plan.Raw.Type())
 	return nil
 }

@@ -89,7 +89,7 @@ func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services
 	return p, nil
 }
 
-// Stop the node and its pods. The cluster is left to whoever started it.
+// Stop stops the node and its pods, and leaves the cluster running.
 func (p *Platform) Stop() {
 	p.cancel()
 	<-p.done
@@ -114,7 +114,7 @@ func (p *Platform) Manifest() string {
 	return filepath.Join(p.root, "package", "install.yaml")
 }
 
-// Ready waits until Koldun's packages, whoever installs them, are in order.
+// Ready waits until Koldun's packages are healthy, however they are installed.
 func (p *Platform) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, installed)
 	defer cancel()
@@ -157,7 +157,8 @@ func (p *Platform) holds(ctx context.Context, apiVersion, kind, name, condition 
 	})
 }
 
-// until waits for something, and tells what was the matter if ctx ends before.
+// until calls look until it returns no error. If ctx ends before, the error has the
+// last one of look.
 func until(ctx context.Context, what string, look func(context.Context) error) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// host is the registry by whose name users know our packages.
+// host is the registry in the names of our packages.
 const host = "ghcr.io/gorizond/"
 
 // Build builds a program of the repository at root, such as "cmd/koldun", into

@@ -1,8 +1,8 @@
 // Package simulate stands in for what a control plane without nodes lacks: the
-// kubelet that runs pods, and the provider that makes managed resources real.
+// kubelet, which runs pods, and the provider, which reconciles managed resources.
 //
-// Both change one thing at a time, in the order in which they learn of it, so
-// that whoever watches sees every step of a rollout.
+// Both change one object at a time, in the order of its events, so that a watch
+// sees every step of a rollout.
 package simulate
 
 import (
@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// again is how soon a thing is looked at again that is not what it should be.
+// again is the interval between two looks at an object that is not as desired.
 const again = 250 * time.Millisecond
 
 // A Simulator runs until ctx ends.

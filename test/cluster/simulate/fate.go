@@ -1,6 +1,6 @@
 package simulate
 
-// A Fate is what becomes of the containers of a pod.
+// A Fate says how the containers of a pod end or run.
 type Fate struct {
 	waiting string // reason
 	message string

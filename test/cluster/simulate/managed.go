@@ -44,7 +44,7 @@ func prepare(obj *unstructured.Unstructured) bool {
 	return true
 }
 
-// deletes reports whether something outside has to go with a resource; our
+// deletes reports whether a resource deletes an external resource; our
 // provider gives others that were composed no finalizer.
 func deletes(obj *unstructured.Unstructured) bool {
 	policies, given, _ := unstructured.NestedStringSlice(obj.Object, "spec", "managementPolicies")

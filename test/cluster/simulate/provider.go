@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// An Observation is what a provider sees of an outside thing.
+// An Observation is what the provider observes of an external resource.
 type Observation struct {
 	// Unready is why the thing is not ready; empty if it is.
 	Unready string
