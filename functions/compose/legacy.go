@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 )
 
-// Legacy tells which of the fields are given and have no effect. given maps
-// the paths of fields to whether they are given.
+// Legacy sets the condition LegacyFields: it lists the fields that are given and
+// have no effect. given maps the paths of fields to whether they are given.
 func (c *Call) Legacy(given map[string]bool) {
 	var fields []string
 	for field, is := range given {

@@ -4,8 +4,8 @@ import (
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 )
 
-// Require asks for an object that is not composed here, by name. The object is
-// decoded if it is known already. known is false as long as nobody has looked.
+// Require asks Crossplane for an object that is not composed here, by name, and
+// decodes it if it is known already. known is false until Crossplane has looked.
 func (c *Call) Require(key, apiVersion, kind, namespace, name string, into any) (found, known bool) {
 	c.require(key, &fnv1.ResourceSelector{
 		ApiVersion: apiVersion,
@@ -20,9 +20,9 @@ func (c *Call) Require(key, apiVersion, kind, namespace, name string, into any) 
 	return decode(items.GetItems()[0].GetResource(), into) == nil, true
 }
 
-// RequireAll asks for all objects of a kind with the labels in a namespace; no
-// labels means all. Each is decoded into what next gives. known is false as
-// long as nobody has looked.
+// RequireAll asks Crossplane for all objects of a kind with the labels in a
+// namespace; no labels means all. Each is decoded into what next returns. known
+// is false until Crossplane has looked.
 func (c *Call) RequireAll(key, apiVersion, kind, namespace string, labels map[string]string, next func() any) (known bool) {
 	c.require(key, &fnv1.ResourceSelector{
 		ApiVersion: apiVersion,
@@ -32,7 +32,7 @@ func (c *Call) RequireAll(key, apiVersion, kind, namespace string, labels map[st
 	})
 	items, known := c.req.GetRequiredResources()[key]
 	for _, item := range items.GetItems() {
-		// What cannot be decoded is not of our making, and counts as nothing.
+		// An object that cannot be decoded stays empty.
 		_ = decode(item.GetResource(), next())
 	}
 	return known

@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-// Template is what a managed resource makes objects of: with these labels and
-// annotations, and a spec that lacks some of its fields.
+// Template returns the template of the objects that a managed resource creates:
+// with these labels and annotations, and a spec without some of its fields.
 func Template(labels, annotations map[string]string, spec any, without ...string) (*v1alpha1.ObjectTemplate, error) {
 	raw, err := json.Marshal(spec)
 	if err != nil {
@@ -23,7 +23,7 @@ func Template(labels, annotations map[string]string, spec any, without ...string
 	for _, name := range without {
 		delete(fields, name)
 	}
-	// What says nothing is left out, so that the schema's defaults apply.
+	// Empty objects are left out, so that the schema's defaults apply.
 	for name, value := range fields {
 		if string(value) == "{}" {
 			delete(fields, name)

@@ -29,7 +29,7 @@ type Pod struct {
 	Annotations map[string]string
 	Init        []Container
 	Containers  []Container
-	// Ports by name. Every container is told all of them.
+	// Ports by name. Every container has variables with all of them.
 	Ports map[string]int32
 	// Volumes are empty folders by name, mounted in every container.
 	Volumes map[string]string
@@ -120,8 +120,8 @@ func (p Pod) ports() []corev1.ContainerPort {
 	return out
 }
 
-// schedule applies what people say of where pods may run. Constraints without
-// a selector mean the pods with the labels.
+// schedule applies what the claim says of where pods may run. A spread constraint
+// without a selector selects the pods with the labels.
 func schedule(spec *corev1.PodSpec, s *v1.Scheduling, labels map[string]string) {
 	if s == nil {
 		return
