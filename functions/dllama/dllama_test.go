@@ -163,7 +163,7 @@ func TestNetTurbo(t *testing.T) {
 func TestStrangersPoolIsNotJoined(t *testing.T) {
 	own := names.Session("ns", "m", "")
 	for key, want := range map[string]string{
-		"victim_m": own, "victim_m_0123456789abcdef": own, "ns_other": own, "ns_m_x": own, "ns_m_0123456789abcdef ": own,
+		"victim_m": own, "victim_m_0123456789abcdef": own, "ns_other": own, "ns_m_x": own, "ns_m_0123456789abcdeg": own,
 		"ns_m_0123456789abcdef": "ns_m_0123456789abcdef", own: own,
 	} {
 		for _, namespace := range []string{"ns", "victim"} {
