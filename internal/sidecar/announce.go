@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// announceTimeout bounds one try to write the record.
+	// announceTimeout limits one attempt to write the record.
 	announceTimeout = 2 * time.Second
-	// announceLag is how old a record may be that tells of requests: a runner
-	// that answers thousands of them a minute does not write each time.
+	// announceLag is the delay of records about requests, so that a runner with
+	// thousands of requests per minute does not write each time.
 	announceLag = 500 * time.Millisecond
 )
 
-// announce keeps the runner's record fresh: at each lasting change, soon after
-// others, after each loss of the connection, and three times within its TTL
-// whatever the engine does. One goroutine writes, so that records never
-// overtake each other.
+// announce writes the runner's record: at once after lasting changes, soon after
+// others, after each loss of the connection, and three times within its TTL. One
+// goroutine writes, so that records stay in order.
 func (r *runner) announce(ctx context.Context) {
 	beat := time.NewTicker(r.cfg.TTL / 3)
 	defer beat.Stop()
@@ -46,7 +45,7 @@ func (r *runner) announce(ctx context.Context) {
 		case <-r.changed:
 		case <-soon:
 		case <-beat.C:
-		case <-reconnected: // the record may have expired meanwhile
+		case <-reconnected: // the record may have expired
 		}
 		soon = nil
 	}
@@ -65,9 +64,8 @@ func (r *runner) write(ctx context.Context) error {
 	return err
 }
 
-// withdraw removes the record at the end, unless another process has taken the
-// name over. While it holds ends that nobody has acknowledged it stays until
-// its TTL, for a leader to come.
+// withdraw removes the record at the end, unless another process has taken over the
+// name. A record with unacknowledged ends stays until its TTL, for the next leader.
 func (r *runner) withdraw() {
 	ctx, cancel := context.WithTimeout(context.Background(), announceTimeout)
 	defer cancel()

@@ -20,16 +20,16 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// Why an attempt is ended from outside.
+// Causes for cancelling an attempt.
 var (
 	errCancelled  = errors.New("the request was cancelled")
 	errHandedBack = errors.New("the runner is draining")
 	errTimeout    = errors.New("the request took longer than it may")
-	// errStopped ends a generation at a stop sequence; it is no fault.
+	// errStopped ends a generation at a stop sequence. It is no failure.
 	errStopped = errors.New("a stop sequence came")
 )
 
-// An attempt is one try at a request.
+// An attempt is one attempt of a request.
 type attempt struct {
 	r          *runner
 	assignment queue.Assignment
@@ -42,8 +42,8 @@ type attempt struct {
 	heard      atomic.Int64 // when the engine last sent something for it, in ns since 1970; 0: never
 
 	// Guarded by r.mu:
-	first     time.Time // when text was sent first
-	givenBack bool      // somebody else will do it: no text may be sent any more
+	first     time.Time // time of the first text
+	givenBack bool      // handed back: it must send no text
 }
 
 // held is called with r.mu held.
@@ -71,9 +71,9 @@ func (r *runner) begin(as queue.Assignment) {
 	r.begun <- a // there is room: it holds only attempts that run
 }
 
-// attempts runs the attempts of one slot, one after the other, until ctx ends. It
-// is one goroutine for all of them because a new one grows its stack step by
-// step, which costs as much as all that happens on it.
+// attempts runs the attempts of one slot in sequence until ctx ends. It uses one
+// goroutine for all of them, because growing the stack of a new one costs as much
+// as the attempt.
 func (r *runner) attempts(ctx context.Context) {
 	for {
 		select {
@@ -104,7 +104,7 @@ func (a *attempt) run(ctx context.Context) {
 		end.FinishReason = reason
 		a.frames.add(queue.Frame{Kind: queue.FrameEnd, FinishReason: reason, Usage: &usage})
 	} else {
-		a.frames.release() // before anybody tells of the error
+		a.frames.release() // before the error is reported
 		end.Error, healthy = a.failure(err)
 		a.log(slog.LevelWarn, "attempt failed",
 			slog.String("code", end.Error.Code), slog.Bool("healthy", healthy), slog.String("reason", end.Error.Message))
@@ -116,8 +116,8 @@ func (a *attempt) run(ctx context.Context) {
 		slog.Int("tokens", usage.CompletionTokens), slog.Int64("ms", end.Ended.Sub(a.started).Milliseconds()))
 }
 
-// log tells of the attempt. A logger of its own would cost more than nearly all
-// attempts have to tell.
+// log logs a message with the attempt's attributes. A separate logger per attempt
+// would cost more than the few messages.
 func (a *attempt) log(level slog.Level, text string, attrs ...slog.Attr) {
 	log := a.r.cfg.Logger
 	if !log.Enabled(a.ctx, level) {
@@ -177,8 +177,8 @@ func (a *attempt) options() engineapi.Options {
 	return engineapi.Options{Pace: readPace, Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between}}
 }
 
-// send streams a piece of text. Before the first one the leader is told, on
-// the same connection, that this attempt is the one to end it.
+// send streams a piece of text. Before the first one it reports the first token to
+// the leader on the same connection.
 func (a *attempt) send(text string) {
 	if text == "" {
 		return
@@ -213,8 +213,8 @@ func (a *attempt) isGivenBack() bool {
 	return a.givenBack
 }
 
-// failure says what to tell of an error, and whether the engine is still to be
-// trusted after it.
+// failure returns the failure to report for an error, and whether the engine must
+// prove itself again.
 func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 	var refused *openai.Error
 	switch {
@@ -238,8 +238,8 @@ func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 	case fault.Is(err, fault.Invalid):
 		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: err.Error()}, true
 	}
-	// Clients read the message, and addresses of engines are none of their
-	// business. The text is about sockets, not about what was asked.
+	// Clients read the message: omit the error, which contains addresses. It
+	// describes sockets and no part of the request.
 	a.r.cfg.Logger.Warn("the engine broke off", "request", a.assignment.Request.ID, "error", err)
 	return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " broke off"}, false
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// drain takes no more work and blocks until all attempts have ended and were
-// reported, or the time for it is over.
+// drain refuses assignments, and blocks until all attempts have ended and were
+// reported, or until its time limit.
 func (r *runner) drain() {
 	r.mu.Lock()
 	r.draining = true
@@ -21,8 +21,8 @@ func (r *runner) drain() {
 	}
 	r.mu.Unlock()
 	for _, a := range handedBack {
-		// No text was sent, so another runner can begin anew: that is sooner
-		// than what may be left of a long prompt.
+		// Without text, another runner can start over, which is faster than
+		// finishing a long prompt.
 		a.cancel(errHandedBack)
 	}
 	grace := time.NewTimer(r.cfg.Grace)
@@ -51,7 +51,7 @@ func (r *runner) drain() {
 	}
 }
 
-// hasEnds reports whether there is something a leader should still read.
+// hasEnds reports whether there are unacknowledged ends.
 func (r *runner) hasEnds() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

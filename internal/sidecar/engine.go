@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	proveMin   = 200 * time.Millisecond // pause between tries to get a token
+	proveMin   = 200 * time.Millisecond // first pause between attempts to get a token
 	proveMax   = 5 * time.Second
 	aliveEvery = 10 * time.Second
 )
 
-// watchEngine makes the runner ready once the engine has generated, and takes
-// that back when the engine is gone or an attempt has failed, until it has
-// generated again. Attempts that run in other slots go on meanwhile.
+// watchEngine makes the runner ready when the engine has generated a token, and not
+// ready when the engine is gone or an attempt has failed, until the engine has
+// generated a token again. Attempts in other slots continue.
 func (r *runner) watchEngine(ctx context.Context) {
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
@@ -34,7 +34,7 @@ func (r *runner) watchEngine(ctx context.Context) {
 	}
 }
 
-// prove asks for a token until one comes.
+// prove requests a token until the engine generates one.
 func (r *runner) prove(ctx context.Context) {
 	for pause := proveMin; ctx.Err() == nil; pause = min(2*pause, proveMax) {
 		if r.hangs.CompareAndSwap(true, false) {
@@ -58,9 +58,9 @@ func (r *runner) prove(ctx context.Context) {
 	}
 }
 
-// warmUp has one token generated: the whole ring takes part in it. An answer
-// without text is also proof, because a token may be half a character or the
-// end of the turn. The result says what the engine can do.
+// warmUp makes the engine generate one token, which involves all nodes. An answer
+// without text is also a proof, because a token may be a part of a character or the
+// end of the turn. The result contains the abilities of the engine.
 func (r *runner) warmUp(ctx context.Context) (engineapi.Result, error) {
 	t := r.cfg.Timeouts
 	return r.cfg.Engine.Do(ctx, engineapi.Chat{
@@ -78,8 +78,8 @@ func (r *runner) generated(after time.Time) bool {
 	return r.generatesSince(after.UnixNano())
 }
 
-// restartEngine has the engine started anew. If that cannot be had, the next
-// try for a token will show that it still hangs.
+// restartEngine restarts the engine. If that fails, the next attempt to get a token
+// shows that the engine still hangs.
 func (r *runner) restartEngine(ctx context.Context) {
 	if r.cfg.Supervisor == nil {
 		return
@@ -92,7 +92,7 @@ func (r *runner) restartEngine(ctx context.Context) {
 	r.cfg.Logger.Warn("the engine was silent for too long and is restarted")
 }
 
-// checkAlive notices an engine that ended while nobody asked it anything.
+// checkAlive notices an engine that has exited between requests.
 func (r *runner) checkAlive(ctx context.Context) {
 	r.mu.Lock()
 	busy := len(r.running) > 0
@@ -108,7 +108,7 @@ func (r *runner) checkAlive(ctx context.Context) {
 	}
 }
 
-// proven makes the runner ready: its engine has generated.
+// proven makes the runner ready after its engine has generated a token.
 func (r *runner) proven(res engineapi.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,6 +128,6 @@ func (r *runner) setReady(ready bool) {
 		return
 	}
 	r.ready = ready
-	r.affinities = nil // the warm-up took the place of one in the prompt cache
+	r.affinities = nil // the warm-up replaced a conversation in the prompt cache
 	r.touch()
 }

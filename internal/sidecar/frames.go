@@ -11,21 +11,21 @@ import (
 
 const (
 	maxLogBytes = 4 << 20 // of text kept per attempt
-	maxResend   = 100     // frames sent again at once, fewer than a follower buffers; whoever needs more asks again
+	maxResend   = 100     // frames per answer to a resume, fewer than a gateway buffers
 
-	// framePace is the time from one frame of text to the next at least. No
-	// eye sees it, and the first text never waits.
+	// framePace is the minimum interval of text frames, which users cannot
+	// perceive. The first text never waits.
 	framePace = 10 * time.Millisecond
-	// readPace is how often text is read of an engine that generates faster,
-	// for the same reason.
+	// readPace is the interval of reads from an engine that generates faster, for
+	// the same reason.
 	readPace = 20 * time.Millisecond
-	// startLag is how long the frame that tells of the start waits for text to
-	// go along with: alone, it wakes two processes that have nothing to do yet.
+	// startLag is how long FrameStarted waits for the first text, because alone
+	// it wakes two processes that have nothing to do yet.
 	startLag = framePace
 )
 
-// A frameLog numbers, publishes and keeps the frames of one attempt, so that
-// what is lost on the way can be sent again.
+// A frameLog numbers, publishes and stores the frames of one attempt, so that lost
+// frames can be sent again.
 type frameLog struct {
 	queue *queue.Queue
 	log   *slog.Logger
@@ -36,7 +36,7 @@ type frameLog struct {
 	mu     sync.Mutex
 	first  int // Seq of frames[0]
 	frames []queue.Frame
-	told   int // Seq of the frame to be published next
+	told   int // Seq of the next frame to publish
 	bytes  int
 	held   strings.Builder // text that waits for its frame
 	timer  *time.Timer     // runs while something waits
@@ -48,7 +48,7 @@ func newFrameLog(q *queue.Queue, log *slog.Logger, as queue.Assignment) *frameLo
 	return &frameLog{queue: q, log: log, as: as, stop: func() {}}
 }
 
-// serve sends frames again to who asks for them, until stop is called.
+// serve answers requests for missing frames until stop is called.
 func (l *frameLog) serve(resumes *queue.Resumes) {
 	stop, err := resumes.Serve(l.as.Request.Ref(), l.resend)
 	if err != nil {
@@ -58,9 +58,8 @@ func (l *frameLog) serve(resumes *queue.Resumes) {
 	l.stop = stop
 }
 
-// addText publishes a piece of text, or holds it for a moment if another came
-// just before: each message wakes three processes, which costs far more than
-// what it says.
+// addText publishes a piece of text, or holds it briefly if another one was just
+// published, because each message wakes three processes.
 func (l *frameLog) addText(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +102,7 @@ func (l *frameLog) releaseHeld() {
 	l.append(queue.Frame{Kind: queue.FrameDelta, Text: text}, time.Now())
 }
 
-// add publishes a frame after all text.
+// add publishes a frame after all held text.
 func (l *frameLog) add(f queue.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,8 +110,8 @@ func (l *frameLog) add(f queue.Frame) {
 	l.append(f, time.Time{})
 }
 
-// addSoon adds a frame that is published with the next one, or by itself if
-// that takes long.
+// addSoon adds a frame that is published with the next one, or alone after
+// startLag.
 func (l *frameLog) addSoon(f queue.Frame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,7 +160,7 @@ func (l *frameLog) resend(from queue.Resume) {
 		seq = 0
 	}
 	i := seq - l.first
-	if i < 0 { // too long ago: who has not got it by now never will
+	if i < 0 { // the frames are no longer stored
 		l.publish(queue.Frame{
 			Request: l.as.Request.ID, Epoch: l.as.Epoch, Attempt: l.as.Attempt, Seq: -1, Kind: queue.FrameError,
 			Error: &queue.Failure{Code: queue.CodeInterrupted, Message: "the beginning of the answer was lost on its way"},
@@ -171,19 +170,19 @@ func (l *frameLog) resend(from queue.Resume) {
 	for n := 0; i < len(l.frames) && n < maxResend; i, n = i+1, n+1 {
 		l.publish(l.frames[i])
 	}
-	if i < len(l.frames) { // shows the follower that there are more to ask for
+	if i < len(l.frames) { // the last frame shows the gateway that frames are missing
 		l.publish(l.frames[len(l.frames)-1])
 	}
 }
 
 func (l *frameLog) publish(f queue.Frame) {
 	if err := l.queue.PublishFrame(f); err != nil {
-		// It is kept, and asked for again by whoever misses it.
+		// The frame is stored, and the gateway will request it again.
 		l.log.Debug("cannot publish a frame", "request", f.Request, "seq", f.Seq, "error", err)
 	}
 }
 
-// size is about how many bytes the log takes.
+// size returns the approximate size of the log in bytes.
 func (l *frameLog) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

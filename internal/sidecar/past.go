@@ -3,20 +3,20 @@ package sidecar
 import "time"
 
 const (
-	// A follower that was cut off from NATS for some seconds finds the frames
-	// of all attempts that ended meanwhile, also of an engine that answers at
-	// once; a slow one has few in that time, and those are kept for longer.
+	// A gateway that was disconnected for some seconds finds the frames of all
+	// attempts that ended in between, even of a fast engine. A slow engine ends
+	// few attempts in that time, which are stored longer.
 	pastAge = time.Minute
-	minPast = 16   // logs that are kept however old they are
-	maxPast = 1024 // logs that are kept at most: each listens on a subject of its own
+	minPast = 16   // minimum number of stored logs, of any age
+	maxPast = 1024 // maximum number of stored logs, each of which has a subscription
 
 	maxPastBytes = 2 * maxLogBytes
 	logCost      = 1 << 10 // about what a log takes beside its text, in bytes
 	frameCost    = 256     // and a frame
 )
 
-// A past keeps the frames of attempts that have ended, for who asks for them
-// again. The zero value is ready. It is guarded by the runner's mutex.
+// A past stores the frames of ended attempts, which gateways may request again. The
+// zero value is ready to use. The runner's mutex guards it.
 type past struct {
 	kept  []keptLog // oldest first
 	bytes int

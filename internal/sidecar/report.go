@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	reportTry      = 2 * time.Second // one try to be heard
+	reportTry      = 2 * time.Second // limit of one attempt
 	reportPauseMin = 50 * time.Millisecond
 	reportPauseMax = 2 * time.Second
 )
 
-// report tells the leader of each end until it has acknowledged it. The ends
-// do not wait for each other, because an acknowledgement means that the outcome
-// is stored: there are at most queue.MaxEnds of them.
+// report reports each end to the leader until the leader acknowledges it. An
+// acknowledgement means that the outcome is stored, so ends are reported
+// concurrently, at most queue.MaxEnds.
 func (r *runner) report(ctx context.Context) {
 	var tellers sync.WaitGroup
 	defer tellers.Wait()
@@ -69,7 +69,7 @@ func (r *runner) tellUntilHeard(ctx context.Context, e *queue.AttemptEnd) {
 	}
 }
 
-// tell makes one try, and reports whether the leader took note.
+// tell makes one attempt, and reports whether the leader acknowledged the end.
 func (r *runner) tell(ctx context.Context, e *queue.AttemptEnd) bool {
 	ctx, cancel := context.WithTimeout(ctx, reportTry)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A runner is the state of a sidecar. Everything below mu is guarded by it; no
-// lock is held while anything blocks.
+// A runner is the state of a sidecar. mu guards the fields below it, and is never
+// held while blocking.
 type runner struct {
 	cfg      Config
 	instance string
@@ -26,13 +26,13 @@ type runner struct {
 	toReport chan struct{} // cap 1: there are ends to report
 	suspect  chan struct{} // cap 1: the engine has to prove itself again
 	begun    chan *attempt // cap Slots: the attempts to work on
-	hangs    atomic.Bool   // the engine was silent for longer than is allowed
+	hangs    atomic.Bool   // whether the engine was silent for too long
 
 	mu       sync.Mutex
 	version  uint64
-	ready    bool // a real token came out of the engine
+	ready    bool // whether the engine has generated a token
 	draining bool // Run's context has ended
-	resting  bool // told to take no more work until told otherwise
+	resting  bool // whether a drain order is in effect
 	fence    fence
 	running  []*attempt // at most Slots, oldest first
 	past     past       // of attempts whose frames can be sent again
@@ -167,7 +167,7 @@ func (r *runner) step() {
 	r.metrics.running.Set(float64(len(r.running)))
 }
 
-// poke wakes whoever waits on a channel of capacity 1.
+// poke wakes the receiver of a channel of capacity 1.
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -41,7 +41,7 @@ func (r *runner) subscribe() (func(), error) {
 	return stopAll, nil
 }
 
-// onSync answers a leader that wants to know where things stand.
+// onSync answers a leader with the runner's attempts.
 func (r *runner) onSync(_ string, s queue.Sync) (queue.SyncReply, bool) {
 	if s.Instance != "" && s.Instance != r.instance {
 		return queue.SyncReply{}, false
@@ -85,7 +85,7 @@ func (r *runner) refusal(as queue.Assignment) string {
 	return ""
 }
 
-// onDrain takes no more work, or takes work again. What it has goes on.
+// onDrain refuses assignments, or accepts them again. Running attempts continue.
 func (r *runner) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +96,7 @@ func (r *runner) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) 
 	return r.record(), true
 }
 
-// onCancel drops a request that this runner holds, and says so.
+// onCancel cancels a request that this runner holds, and acknowledges it.
 func (r *runner) onCancel(subject string, order queue.CancelOrder) (queue.Ack, bool) {
 	r.mu.Lock()
 	i := slices.IndexFunc(r.running, func(a *attempt) bool {
@@ -109,7 +109,7 @@ func (r *runner) onCancel(subject string, order queue.CancelOrder) (queue.Ack, b
 	a := r.running[i]
 	r.mu.Unlock()
 	if order.Tenant != "" && order.Tenant != a.assignment.Request.Tenant {
-		return queue.Ack{}, false // the leader says so
+		return queue.Ack{}, false // the leader answers
 	}
 	a.cancel(errCancelled)
 	return queue.Ack{OK: true}, true

@@ -1,7 +1,7 @@
-// Package sidecar runs beside one engine and is the only one to talk to it. It
-// announces a runner on the bus, takes as many requests at a time as the
-// engine computes from the dispatcher, streams what the engine generates as numbered frames, and tells
-// how each attempt ended until somebody has taken note.
+// Package sidecar runs beside one engine and is its only client. It announces a
+// runner, accepts as many requests at a time as the engine has slots, streams the
+// generated text as numbered frames, and reports the end of each attempt until a
+// leader has acknowledged it.
 package sidecar
 
 import (
@@ -22,55 +22,55 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// An Engine answers as many requests at a time as Config.Slots says;
-// *engineapi.Client is one for one request, *engineapi.Slots for more.
+// An Engine answers Config.Slots requests concurrently. *engineapi.Client is an
+// Engine for one slot, *engineapi.Slots for more.
 type Engine interface {
-	// Do blocks until the answer has ended, and ends it soon when ctx does.
+	// Do blocks until the answer has ended, and ends it soon after ctx ends.
 	Do(ctx context.Context, r engineapi.Request, o engineapi.Options, onText func(engineapi.Delta) error) (engineapi.Result, error)
-	// Alive tells, without making the engine compute, whether it answers.
+	// Alive reports whether the engine answers, without making it compute.
 	Alive(ctx context.Context) error
 }
 
 // A Supervisor runs the engine's process; engineapi.Supervisor is one.
 type Supervisor interface {
-	// Restart returns once the process is being ended.
+	// Restart returns when the process is being stopped.
 	Restart(ctx context.Context) error
 }
 
 // Config describes a runner.
 type Config struct {
-	Bus     *bus.Bus // belongs to the caller, who closes it after Run
+	Bus     *bus.Bus // the caller closes it after Run
 	Engine  Engine
 	Session string // names.Session
 	Runner  string // unique in the session at any one time; one subject token
 	Model   string // "namespace/name"
-	// Slots is how many requests the engine computes at the same time, at most
-	// queue.MaxSlots. Default 1.
+	// Slots is the number of requests that the engine computes concurrently, at
+	// most queue.MaxSlots. Default 1.
 	Slots  int
 	Listen string // "host:port" of health and metrics; "" for none
-	// Supervisor restarts the engine when it has been silent for longer than
-	// Timeouts allow: one that hangs never comes back by itself, and with it
-	// the whole topology starts anew. nil: nobody does.
+	// Supervisor restarts the engine, and with it the whole topology, when it is
+	// silent for longer than Timeouts allow: a hanging engine never recovers. nil
+	// disables restarts.
 	Supervisor Supervisor
-	// Tracer makes a span of each attempt. nil: spans go nowhere.
+	// Tracer creates a span for each attempt; nil drops spans.
 	Tracer trace.Tracer
 
 	Timeouts Timeouts
 	// TTL is how long the runner's record outlives its last heartbeat, in whole
-	// seconds: after it, others take the runner for dead. Default 9 s.
+	// seconds. After it the runner counts as lost. Default 9 s.
 	TTL time.Duration
-	// Grace is how long a generation that has begun to send text may go on
-	// once Run's context has ended. Default 25 s.
+	// Grace is the time for generations that have sent text to finish after
+	// Run's context has ended. Default 25 s.
 	Grace  time.Duration
 	Logger *slog.Logger // nil: slog.Default()
 }
 
-// Timeouts bound the phases of an attempt. The whole of it is bounded by the
-// request's own Timeout.
+// Timeouts limit the phases of an attempt. The request's Timeout limits the whole
+// attempt.
 type Timeouts struct {
 	Connect time.Duration // default 5 s
-	First   time.Duration // to the first token, the prompt is read then; default 30 min
-	Between time.Duration // from one token to the next; default 10 min
+	First   time.Duration // to the first token, prompt evaluation included; default 30 min
+	Between time.Duration // between two tokens; default 10 min
 }
 
 const (
@@ -79,12 +79,12 @@ const (
 	defaultConnect = 5 * time.Second
 	defaultFirst   = 30 * time.Minute
 	defaultBetween = 10 * time.Minute
-	// reportGrace is how long Run waits at its end for the dispatcher to take
-	// note of what it has not heard yet.
+	// reportGrace is how long Run waits at its end for the leader to acknowledge
+	// ends.
 	reportGrace = 5 * time.Second
 )
 
-// Check refuses what Run would refuse, when there is no bus yet. Errors: Invalid.
+// Check validates the configuration without a bus, as Run does. Errors: Invalid.
 func (c *Config) Check() error {
 	if !bus.IsToken(c.Session) {
 		return fault.Errorf(fault.Invalid, "cannot run a sidecar for session %q: it is not one subject token", c.Session)
@@ -135,10 +135,10 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// Run serves until ctx ends. It then takes no more work, hands back what has
-// not sent text yet, lets the rest finish for Config.Grace, reports it, and
-// removes the runner's record. It returns nil after such an end, and otherwise
-// why it could not begin.
+// Run serves until ctx ends. It then refuses assignments, hands back attempts
+// without text, waits Config.Grace for the others, reports them, and removes the
+// runner's record. It returns nil after such an end, or an error if it cannot
+// start.
 func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.setDefaults(); err != nil {
 		return err
@@ -153,7 +153,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	r := newRunner(cfg)
 
-	// What must outlive ctx, to drain, runs under work.
+	// The context work outlives ctx for draining.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	r.work = func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(work) }

@@ -11,8 +11,8 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// span begins the span of an attempt in the trace of its request. The caller
-// ends it.
+// span starts the span of an attempt in the trace of its request. The caller ends
+// it.
 func (a *attempt) span(ctx context.Context) (context.Context, trace.Span) {
 	req := a.assignment.Request
 	ctx, span := a.r.cfg.Tracer.Start(telemetry.Continue(ctx, req.Traceparent), telemetry.ChatSpan(req.Model),
@@ -28,7 +28,7 @@ func (a *attempt) span(ctx context.Context) (context.Context, trace.Span) {
 	return ctx, span
 }
 
-// describe adds what was asked for, text excepted.
+// describe adds the parameters of the request, without text.
 func describe(span trace.Span, r openai.Request) {
 	if !span.IsRecording() {
 		return
@@ -47,7 +47,7 @@ func describe(span trace.Span, r openai.Request) {
 	}
 }
 
-// annotate adds how it ended.
+// annotate adds the result.
 func annotate(span trace.Span, end queue.AttemptEnd) {
 	span.SetAttributes(
 		telemetry.AttrInputTokens.Int(end.Usage.PromptTokens),

@@ -6,8 +6,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// countUsage takes the engine's own count. Upstream gives none in a stream:
-// then each piece of text counts as one token, which is nearly true, and the
+// countUsage returns the engine's count. distributed-llama sends none in a stream:
+// then each piece of text counts as one token, which is nearly exact, and the
 // prompt is estimated.
 func countUsage(about openai.Request, res engineapi.Result) queue.Usage {
 	if u := res.Usage; u != nil {
