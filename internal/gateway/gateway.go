@@ -55,7 +55,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 	}
 }
 
-// backgroundGrace is how long background functions may go on once all requests
+// backgroundGrace is how long background functions may run after all requests
 // have ended.
 const backgroundGrace = 2 * time.Second
 

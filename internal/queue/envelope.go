@@ -7,8 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A Request is one accepted request as it lies in the request stream. It is
-// published once, with Nats-Msg-Id = ID, and never changed.
+// A Request is one accepted request in the request stream. It is published once,
+// with Nats-Msg-Id = ID, and never changed.
 type Request struct {
 	ID       string        `json:"id"`                 // unique for ever: "req_" and a ULID-like word
 	Session  string        `json:"session"`            // names.Session
@@ -19,35 +19,35 @@ type Request struct {
 	Timeout  time.Duration `json:"timeout"`            // from the moment the engine starts
 	Affinity string        `json:"affinity,omitempty"` // conversation whose prompt cache helps
 	Priority Priority      `json:"priority,omitempty"` // "" is PriorityNormal
-	// ReplayOf is the id of the dead letter that this request was made of.
+	// ReplayOf is the id of the dead letter that this request replays.
 	ReplayOf string `json:"replayOf,omitempty"`
-	// Traceparent lets the runner's span go on with the trace of the HTTP
-	// request (W3C Trace Context); "" begins a new one.
+	// Traceparent continues the trace of the HTTP request in the runner's span
+	// (W3C Trace Context); "" begins a new trace.
 	Traceparent string `json:"traceparent,omitempty"`
-	// Strict: an engine that ignores a parameter of the request must not answer it.
+	// Strict means that an engine that ignores a parameter must refuse the request.
 	Strict bool `json:"strict,omitempty"`
-	// Operation says what is asked of the engine; "" is openai.OperationChat.
+	// Operation is the requested operation; "" is openai.OperationChat.
 	Operation openai.Operation `json:"operation,omitempty"`
 	Body      json.RawMessage  `json:"body"` // validated, in the normal form of the operation
 }
 
-// A Ref names a request and where it lies.
+// A Ref identifies a request and its subject.
 type Ref struct {
 	ID      string `json:"id"`
 	Session string `json:"session"`
 	Tenant  string `json:"tenant"`
 }
 
-// Ref names the request.
+// Ref returns the reference of the request.
 func (r Request) Ref() Ref { return Ref{ID: r.ID, Session: r.Session, Tenant: r.Tenant} }
 
-// An Assignment hands one attempt of a request to one runner. The runner
-// answers with an AssignmentReply and is busy from that moment on.
+// An Assignment assigns one attempt of a request to one runner. The runner answers
+// with an AssignmentReply and occupies a slot from then on.
 type Assignment struct {
 	Attempt int    `json:"attempt"` // counts from 1
 	Epoch   uint64 `json:"epoch"`   // fencing epoch of the leader; a runner refuses an older one than it has seen
 	Seq     uint64 `json:"seq"`     // counts what this leader says to this runner, Sync included; late ones are refused
-	// Instance of the runner that is meant; another of the same name is silent.
+	// Instance of the addressed runner; another instance of its name is silent.
 	Instance string  `json:"instance,omitempty"`
 	Request  Request `json:"request"`
 }
@@ -66,11 +66,11 @@ const (
 	RefusedDraining = "draining"
 	RefusedStale    = "stale" // a newer leader has spoken
 	RefusedNotReady = "not-ready"
-	RefusedUnsynced = "unsynced" // this leader has not asked yet what the runner holds
+	RefusedUnsynced = "unsynced" // this leader has not sent a Sync yet
 )
 
-// A Sync is how a leader makes itself known to a runner. The runner answers
-// with its Runner record, and from then on refuses leaders of an older epoch.
+// A Sync announces a leader to a runner. The runner answers with its Runner record,
+// and from then on refuses leaders of an older epoch.
 type Sync struct {
 	Epoch uint64 `json:"epoch"`
 	Seq   uint64 `json:"seq"` // see Assignment
@@ -78,14 +78,14 @@ type Sync struct {
 	Instance string `json:"instance,omitempty"`
 }
 
-// A SyncReply tells a leader what a runner holds.
+// A SyncReply contains the attempts of a runner.
 type SyncReply struct {
 	Runner Runner `json:"runner"`
 	Epoch  uint64 `json:"epoch"` // the newest epoch the runner has seen; above the leader's own: it is stale
 }
 
-// A FirstToken tells the leader that an attempt has reached its first token: from
-// now on it cannot be tried elsewhere.
+// A FirstToken reports to the leader that an attempt has reached its first token:
+// from now on the request cannot be retried.
 type FirstToken struct {
 	Request string `json:"request"`
 	Epoch   uint64 `json:"epoch"`
@@ -93,27 +93,27 @@ type FirstToken struct {
 	Runner  string `json:"runner"`
 }
 
-// A Resume asks for the frames of an attempt from Seq on. An older attempt
-// than the one at hand, or none, asks for all of them.
+// A Resume requests the frames of an attempt from Seq on. An older attempt than the
+// current one, or none, requests all frames.
 type Resume struct {
 	Epoch   uint64 `json:"epoch"`
 	Attempt int    `json:"attempt"`
 	Seq     int    `json:"seq"`
 }
 
-// A DrainOrder tells a runner to take no more work, or to take work again. It
-// goes on with what it has, and answers with its Runner record.
+// A DrainOrder makes a runner refuse assignments, or accept them again. The runner
+// continues its attempts, and answers with its Runner record.
 type DrainOrder struct {
 	Drain bool `json:"drain"`
 }
 
-// An Ack answers a message whose arrival matters.
+// An Ack acknowledges a message.
 type Ack struct {
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// A FrameKind says what a Frame carries.
+// A FrameKind is the kind of a Frame.
 type FrameKind string
 
 // The kinds of frames. Exactly one of End and Error is the last of a request.
@@ -151,8 +151,8 @@ type Usage struct {
 	CompletionTokens int `json:"completionTokens"`
 }
 
-// A Failure says why a request did not complete. Code is stable; Message is
-// for people and never holds prompt text.
+// A Failure is the reason why a request did not complete. Code is stable; Message
+// is for users and never contains prompt text.
 type Failure struct {
 	Code    string `json:"code"` // one of the Code constants
 	Message string `json:"message"`
@@ -166,8 +166,8 @@ const (
 	CodeTimeout        = "timeout"         // Request.Timeout passed while the engine worked
 	CodeEngineFailed   = "engine_failed"   // each attempt failed before its first token
 	CodeInterrupted    = "interrupted"     // an attempt broke after its first token
-	CodeHandedBack     = "handed_back"     // a draining runner gives the request back; tried elsewhere
-	CodeInvalidRequest = "invalid_request" // the engine could not take the request as it is
+	CodeHandedBack     = "handed_back"     // a draining runner hands the request back for a retry
+	CodeInvalidRequest = "invalid_request" // the engine cannot serve the request
 	CodeContextLength  = "context_length_exceeded"
 	CodeUnsupported    = "unsupported_parameter" // the engine ignores a parameter, and Request.Strict forbids that
 )
@@ -183,7 +183,7 @@ const (
 	Expired   State = "expired"
 )
 
-// An AttemptEnd is what a runner reports of an attempt to the leader.
+// An AttemptEnd is a runner's report of the end of an attempt.
 type AttemptEnd struct {
 	Request      string    `json:"request"`
 	Epoch        uint64    `json:"epoch,omitempty"`
@@ -197,7 +197,7 @@ type AttemptEnd struct {
 	Error        *Failure  `json:"error,omitempty"`
 }
 
-// An EndReport tells the leader of an AttemptEnd, and how the runner stands now.
+// An EndReport is an AttemptEnd with the current status of the runner.
 type EndReport struct {
 	AttemptEnd
 	Status RunnerStatus `json:"standing"`
@@ -219,10 +219,10 @@ type Outcome struct {
 	Ended    time.Time `json:"ended"`
 	Usage    Usage     `json:"usage"`
 	Error    *Failure  `json:"error,omitempty"`
-	// Reasons say why attempts failed, oldest first.
+	// Reasons are the causes of failed attempts, oldest first.
 	Reasons []string `json:"reasons,omitempty"`
-	// Dead: the request is kept as a dead letter.
+	// Dead means that the request is stored as a dead letter.
 	Dead bool `json:"dead,omitempty"`
-	// ReplayOf is the request that this one was made of, by its id.
+	// ReplayOf is the id of the dead letter that this request replays.
 	ReplayOf string `json:"replayOf,omitempty"`
 }

@@ -57,7 +57,7 @@ type row[S, O any] struct {
 	// externalName is the name of the external resource. Nil: that of the managed
 	// resource.
 	externalName func(s S) string
-	// pending reports whether work goes on in the background. May be nil.
+	// pending reports whether work continues in the background. May be nil.
 	pending func(s S, o O) bool
 	// watch returns the watch of an external resource. Nil: the client is a
 	// Watcher, or the resource has to be polled.

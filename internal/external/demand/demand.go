@@ -51,7 +51,7 @@ type Client struct {
 	ledgers map[ledgerKey]*ledger
 }
 
-// A ledgerKey tells ledgers apart.
+// A ledgerKey identifies a ledger.
 type ledgerKey struct {
 	namespace string
 	most      int

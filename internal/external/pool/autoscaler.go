@@ -7,51 +7,52 @@ import (
 	"time"
 )
 
-// A Phase is one step of the life of a member.
+// A Phase is a phase in the life of a member.
 type Phase string
 
-// The phases, in order. A member that drains may become active again.
+// The phases, in order. A draining member may become active again.
 const (
-	Active   Phase = "Active"   // it takes requests
-	Draining Phase = "Draining" // it finishes what it has and takes no more
-	Drained  Phase = "Drained"  // it has nothing left and can go
+	Active   Phase = "Active"   // it accepts requests
+	Draining Phase = "Draining" // it finishes its requests and accepts no others
+	Drained  Phase = "Drained"  // it has no requests left and can be removed
 )
 
 // limits of a pool.
 type limits struct {
 	min, max int           // members
-	perOne   int           // waiting requests that call for one more member
-	idle     time.Duration // without need after which a member is drained
+	perOne   int           // waiting requests that require another member
+	idle     time.Duration // idle time after which a member is drained
 }
 
-// cooldown is how long nobody is drained after the pool has grown, unless there
-// are more members than allowed.
+// cooldown is how long no member is drained after the pool has grown, unless it has
+// more members than allowed.
 const cooldown = 15 * time.Second
 
-// patience is how long members have to be short before the pool grows beyond
-// the first: what waits for a moment only is served sooner than one can start.
+// patience is how long members must be missing before the pool grows beyond the
+// first: short peaks are served sooner than a member can start.
 const patience = time.Second
 
-// A standing is what the runner of a member does.
+// A standing is the state of a member's runner.
 type standing struct {
 	there    bool // it has a record
-	ready    bool // it can take requests, or would if it were not to drain
+	ready    bool // it can accept requests, or could if it did not drain
 	working  bool // it holds a request
-	draining bool // it takes no requests
+	draining bool // it accepts no requests
 }
 
-// facts are what was seen of a pool.
+// facts are the observations of a pool.
 type facts struct {
 	waiting, working int                 // requests
 	runners          map[string]standing // by member
 	// slots is how many requests a member computes at the same time; 0: not known.
 	slots int
-	// settled: whoever is alive has had the time to say so since NATS was away.
+	// settled means that runners have had the time to announce themselves after
+	// an outage of NATS.
 	settled bool
 }
 
-// need returns how many members the work at hand calls for, if each computes so
-// many requests at the same time.
+// need returns the number of members for the current requests, if each computes
+// slots requests at the same time.
 func (f facts) need(l limits, slots int) int {
 	slots = max(slots, 1)
 	n := (f.working + f.waiting/max(l.perOne, 1) + slots - 1) / slots
@@ -61,32 +62,30 @@ func (f facts) need(l limits, slots int) int {
 	return min(n, l.max)
 }
 
-// A member of a pool, as it is kept.
+// A member is the stored state of a member.
 type member struct {
 	Name  string `json:"name"`
 	Phase Phase  `json:"phase"`
-	// Told: its runner was or will be told to drain, and has to be told
-	// otherwise if it becomes active again.
+	// Told means that its runner has or will get a drain order, which must be
+	// revoked if the member becomes active again.
 	Told bool `json:"told,omitempty"`
 }
 
-// A plan is what is kept of a pool from one look to the next, and shared by all
-// who look.
+// A plan is the stored state of a pool, which all observers share.
 type plan struct {
 	Members []member `json:"members,omitempty"` // by number
 	Next    int      `json:"next"`              // number of the next member
-	// Needed is when so many members were last needed: the first entry is for
-	// one member.
+	// Needed holds when each number of members was last needed; the first entry
+	// is for one member.
 	Needed []time.Time `json:"needed,omitempty"`
-	// Slots is how many requests a member computed at the same time when one was
-	// last seen, so that the pool does not start too many from zero; absent is 1.
+	// Slots is the last known number of slots of a member, so that the pool does
+	// not start too many from zero; absent is 1.
 	Slots int       `json:"slots,omitempty"`
 	Grown time.Time `json:"grown,omitzero"`
-	Short time.Time `json:"short,omitzero"` // since when there are too few
+	Short time.Time `json:"short,omitzero"` // since when members are missing
 }
 
-// begin is the plan of a new pool: the members that are always there are there
-// at once.
+// begin returns the plan of a new pool with its minimum members.
 func begin(l limits, now time.Time) plan {
 	var p plan
 	for range l.min {
@@ -98,8 +97,8 @@ func begin(l limits, now time.Time) plan {
 	return p
 }
 
-// resume is the plan of a pool of which only the members are known. It takes
-// the need of before to be that many.
+// resume returns the plan of a pool of which only the members are known. It assumes
+// that all of them were needed.
 func resume(members []member, next int, now time.Time) plan {
 	p := plan{Members: slices.Clone(members), Next: next, Grown: now}
 	slices.SortFunc(p.Members, byNumber)
@@ -114,15 +113,15 @@ func resume(members []member, next int, now time.Time) plan {
 	return p
 }
 
-// step is the plan that follows from what was seen. again is when to look once
-// more without any news; zero means that there is no need to.
+// step returns the next plan for the facts. again is the time of the next step if
+// nothing changes; zero means never.
 func (p plan) step(l limits, f facts, now time.Time) (next plan, again time.Time) {
 	p.Members, p.Needed = slices.Clone(p.Members), slices.Clone(p.Needed)
 	p.forget(f)
 	if f.slots > 0 {
 		p.Slots = f.slots
 		if f.slots == 1 {
-			p.Slots = 0 // as it was before members had slots
+			p.Slots = 0 // the stored form of 1
 		}
 	}
 	need := f.need(l, p.Slots)
@@ -150,14 +149,14 @@ func (p plan) step(l limits, f facts, now time.Time) (next plan, again time.Time
 	return p, soon.at
 }
 
-// forget drops the members that were drained and are gone.
+// forget drops drained members without a runner.
 func (p *plan) forget(f facts) {
 	p.Members = slices.DeleteFunc(p.Members, func(m member) bool {
 		return m.Phase == Drained && f.settled && !f.runners[m.Name].there
 	})
 }
 
-// note keeps when how many members were needed.
+// note records when each number of members was needed.
 func (p *plan) note(need int, now time.Time) {
 	for len(p.Needed) < need {
 		p.Needed = append(p.Needed, now)
@@ -167,8 +166,8 @@ func (p *plan) note(need int, now time.Time) {
 	}
 }
 
-// recent is how many members were needed in the last time of idleness, and when
-// that will be fewer.
+// recent returns the number of members needed within the idle time, and when it
+// decreases.
 func (p *plan) recent(l limits, now time.Time) (n int, until time.Time) {
 	for n < len(p.Needed) && now.Sub(p.Needed[n]) < l.idle {
 		until = p.Needed[n].Add(l.idle)
@@ -178,8 +177,8 @@ func (p *plan) recent(l limits, now time.Time) (n int, until time.Time) {
 	return n, until
 }
 
-// lasting is the part of the need that counts now, and when more of it will:
-// beyond the first member, a need that has lasted for a while.
+// lasting returns the part of the need that counts now, and when more of it will.
+// Beyond the first member, only a need that has lasted for patience counts.
 func (p *plan) lasting(need int, now time.Time) (n int, later time.Time) {
 	active := p.active()
 	if need <= active {
@@ -195,7 +194,7 @@ func (p *plan) lasting(need int, now time.Time) (n int, later time.Time) {
 	return need, time.Time{}
 }
 
-// scaleUp makes n more members active: first those that drain, since they are
+// scaleUp makes n more members active: first draining ones, because they are
 // running, then new ones.
 func (p *plan) scaleUp(n int, f facts, now time.Time) {
 	for i := range p.Members {
@@ -217,7 +216,7 @@ func (p *plan) add() {
 }
 
 // scaleDown drains n members: first those that do not serve yet, then idle ones,
-// the youngest of each first.
+// in each case the youngest first.
 func (p *plan) scaleDown(n int, f facts) {
 	var candidates []*member
 	for i := range p.Members {
@@ -244,8 +243,8 @@ func worth(s standing) int {
 	return 0
 }
 
-// drain ends the draining of those that have nothing left and take nothing
-// more. One without a runner has nothing.
+// drain marks draining members without requests as drained, including those without
+// a runner.
 func (p *plan) drain(f facts) {
 	for i := range p.Members {
 		m := &p.Members[i]
@@ -260,7 +259,7 @@ func (p *plan) drain(f facts) {
 	}
 }
 
-// orders are what the runners have to be told: whether to drain, by member.
+// orders returns whether to drain each runner, by member.
 func (p *plan) orders(f facts) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range p.Members {
@@ -288,7 +287,7 @@ func byNumber(a, b member) int {
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(a.Name, b.Name))
 }
 
-// earliest of several times, zero ones aside.
+// earliest returns the earliest of the times that are not zero.
 type earliest struct{ at time.Time }
 
 func (e *earliest) add(at time.Time) {

@@ -5,7 +5,7 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Dllamas is how a Pool makes a Dllama for each of its members.
+// Dllamas returns how a Pool creates a Dllama for each member.
 func Dllamas() external.Dependents[Spec, Status] {
 	return external.Dependents[Spec, Status]{
 		Kind:    "Dllama",
@@ -28,13 +28,13 @@ func objects(s Spec, o Status) []external.Object {
 	return out
 }
 
-// dllama is the name of a member's Dllama.
+// dllama returns the name of a member's Dllama.
 func (s Spec) dllama(member string) string {
 	_, name := s.owner()
 	return names.Member(name, member)
 }
 
-// A Standing is what a Dllama says of itself.
+// A Standing is the reported state of a Dllama.
 type Standing struct {
 	Ready        bool
 	ReadyWorkers int
@@ -42,10 +42,10 @@ type Standing struct {
 	Message      string
 }
 
-// maxMessage is what a Pool can hold of a message, in characters.
+// maxMessage is the maximum length of a message in a Pool, in characters.
 const maxMessage = 1024
 
-// note notes what the Dllamas that are there say.
+// note records the state of the existing Dllamas.
 func note(s *Spec, there external.Existing) {
 	s.Standing = map[string]Standing{}
 	for _, o := range there.Own {
@@ -80,7 +80,7 @@ func standingOf(o map[string]any) Standing {
 	return out
 }
 
-// cut keeps whole characters.
+// cut truncates a text at a character boundary.
 func cut(s string) string {
 	if runes := []rune(s); len(runes) > maxMessage {
 		return string(runes[:maxMessage-1]) + "…"

@@ -9,16 +9,16 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// keep is how long a pool that nobody looks at is remembered.
+// keep is how long the plan of an unobserved pool is stored.
 const keep = time.Hour
 
-// A record is what is kept of a pool.
+// A record is the stored plan of a pool.
 type record struct {
 	Plan  plan      `json:"plan"`
 	Saved time.Time `json:"saved"`
 }
 
-// load reads what is kept, or begins.
+// load returns the stored plan, or a new one.
 func (c *Client) load(ctx context.Context, s Spec, now time.Time) (r record, revision uint64, err error) {
 	r, revision, err = bus.Get[record](ctx, c.bus, names.PoolsBucket, names.PoolKey(s.Session, s.id()))
 	if err == nil || !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Corrupt) {
@@ -34,8 +34,8 @@ func (c *Client) load(ctx context.Context, s Spec, now time.Time) (r record, rev
 	return record{Plan: resume(members, s.Known.NextMember, now)}, 0, nil
 }
 
-// save keeps a plan in place of that of a revision; 0 means that there was
-// none. Errors: Conflict if somebody was faster.
+// save replaces the plan of a revision; 0 means that none exists. Errors: Conflict
+// if another process was faster.
 func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now time.Time) error {
 	key := names.PoolKey(s.Session, s.id())
 	r := record{Plan: p, Saved: now}
@@ -47,7 +47,7 @@ func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now 
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	// Nobody has made the bucket yet.
+	// The bucket does not exist yet.
 	spec, _ := bus.Bucket(names.PoolsBucket)
 	if err := c.bus.EnsureKV(ctx, spec); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now 
 	return err
 }
 
-// matters reports whether a plan has to be kept: members have changed, or what
-// would be lost otherwise is more than a moment.
+// matters reports whether a plan must be stored, because members have changed or
+// more than a moment would be lost.
 func (r record) matters(next plan, l limits, now time.Time) bool {
 	if len(r.Plan.Members) != len(next.Members) || r.Plan.Next != next.Next || r.Plan.Slots != next.Slots || r.Plan.Short.IsZero() != next.Short.IsZero() || now.Sub(r.Saved) > keep/4 {
 		return true

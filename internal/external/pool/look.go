@@ -13,32 +13,31 @@ import (
 )
 
 const (
-	// numbersEvery is how often numbers are shown that are no reason to act.
+	// numbersEvery is the minimum interval of updates that change only numbers.
 	numbersEvery = 30 * time.Second
-	// standingEvery is how often it is shown at most how Dllamas do, unless it is
-	// the first that serves, or the last that does not.
+	// standingEvery is the minimum interval of updates of the state of Dllamas,
+	// except for the first that serves and the last that ceases to.
 	standingEvery = 5 * time.Second
-	// attentive is how often a pool is looked at without any news while there
-	// is something in it that may end in silence.
+	// attentive is the poll interval of a pool that may change without an event.
 	attentive = 5 * time.Second
-	tries     = 8 // to be the one who decides
+	tries     = 8 // attempts to store a decision
 )
 
-// A watched pool is one that is looked at by this process.
+// A watched is a pool that this process observes.
 type watched struct {
 	holders int // guarded by Client.mu
 
 	mu    sync.Mutex // held during a look; guards the fields below
 	spec  Spec
-	view  Status // as of the last look
-	shows Status // what is shown
+	view  Status // of the last look
+	shows Status // the last returned status
 	at    time.Time
-	again time.Time // zero: not without news
-	// budget of what is shown: whoever composes the pool has one of updates.
+	again time.Time // time of the next look; zero: only after events
+	// budget limits status updates, which count against the pool's composite.
 	budget pace.Budget
 }
 
-// hold returns the pool of a spec, which release forgets unless others hold it.
+// hold returns the pool of a spec. The last release removes it.
 func (c *Client) hold(s Spec) (w *watched, release func()) {
 	key := names.PoolKey(s.Session, s.id())
 	c.mu.Lock()
@@ -58,7 +57,7 @@ func (c *Client) hold(s Spec) (w *watched, release func()) {
 	}
 }
 
-// look looks at the pool, decides, keeps it and tells the runners.
+// look observes the pool, decides, stores the decision and sends drain orders.
 func (w *watched) look(ctx context.Context, c *Client, s Spec) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,8 +65,7 @@ func (w *watched) look(ctx context.Context, c *Client, s Spec) error {
 	return w.decide(ctx, c, s)
 }
 
-// lookAgain is look with the newest spec: that of the last look, or else the
-// one given.
+// lookAgain is like look with the spec of the last look, or else the given one.
 func (w *watched) lookAgain(ctx context.Context, c *Client, s Spec) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,7 +75,7 @@ func (w *watched) lookAgain(ctx context.Context, c *Client, s Spec) error {
 	return w.decide(ctx, c, s)
 }
 
-// decide is called with mu held.
+// decide makes and stores a decision. The caller holds mu.
 func (w *watched) decide(ctx context.Context, c *Client, s Spec) error {
 	if !c.bus.Connected() {
 		return fault.Errorf(fault.Transient, "cannot observe pool %q: NATS cannot be reached", s.Session)
@@ -97,21 +95,21 @@ func (w *watched) decide(ctx context.Context, c *Client, s Spec) error {
 		if revision == 0 || kept.matters(next, s.limits(), now) {
 			err := c.save(ctx, s, next, revision, now)
 			if fault.Is(err, fault.Conflict) {
-				continue // somebody else decides
+				continue // another process has decided
 			}
 			if err != nil {
 				return err
 			}
 		}
 		if c.tell(ctx, s, next.orders(sight.facts), said) {
-			continue // a runner has nothing left, so it need not be waited for
+			continue // a runner has no requests left: decide again at once
 		}
 		return w.take(ctx, c, s, next, again, sight, now)
 	}
 	return fault.Errorf(fault.Conflict, "cannot observe pool %q: others change it again and again", s.Session)
 }
 
-// take makes a decision the one that is shown.
+// take applies a decision to the view.
 func (w *watched) take(ctx context.Context, c *Client, s Spec, p plan, again time.Time, sight sight, now time.Time) error {
 	w.again = again
 	restless := sight.waiting > 0 || p.active() < len(p.Members)
@@ -142,7 +140,7 @@ func (w *watched) take(ctx context.Context, c *Client, s Spec, p plan, again tim
 	return err
 }
 
-// dueAt is when the view is to be shown; zero means that there is no need to.
+// dueAt returns when to return the view as the status; zero means never.
 func (w *watched) dueAt(now time.Time) (at time.Time) {
 	switch {
 	case w.at.IsZero():
@@ -162,13 +160,13 @@ func (w *watched) dueAt(now time.Time) (at time.Time) {
 	return at
 }
 
-// due reports whether the view is to be shown.
+// due reports whether to return the view as the status.
 func (w *watched) due(now time.Time) bool {
 	at := w.dueAt(now)
 	return !at.IsZero() && !at.After(now)
 }
 
-// shown is what to show at a moment after a look.
+// shown returns the status at a time after a look.
 func (w *watched) shown(now time.Time) Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,13 +177,13 @@ func (w *watched) shown(now time.Time) Status {
 	return w.shows
 }
 
-// serves reports whether a member does.
+// serves reports whether any member serves.
 func (s Status) serves() bool {
 	return slices.ContainsFunc(s.Members, func(m Member) bool { return m.Ready })
 }
 
-// sameMembers tells whether there are the same members in the same phases. Those
-// that are drained are left aside: nobody keeps them.
+// sameMembers reports whether both lists have the same members in the same phases,
+// ignoring drained ones.
 func sameMembers(a, b []Member) bool {
 	left := func(m []Member) []Member {
 		return slices.DeleteFunc(slices.Clone(m), func(m Member) bool { return m.Phase == Drained })

@@ -1,10 +1,10 @@
-// Package pool decides how many members a pool of runners should have, from
-// what lies in its queue and from what its runners do.
+// Package pool decides how many members a pool of runners has, by the requests in
+// its queue and the state of its runners.
 //
-// A pool is only observed: what there should be is told to whoever makes
-// members, and runners that are to go are told to take no more work. What was
-// decided is kept in a key-value bucket by compare-and-set, so that any number
-// of processes may observe the same pool and agree.
+// A pool is only observed: the status lists the wanted members, and runners of
+// draining members get drain orders. Decisions are stored in a key-value bucket by
+// compare-and-set, so that any number of processes may observe the same pool and
+// agree.
 package pool
 
 import (
@@ -19,41 +19,41 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A Spec describes a pool and its bounds.
+// A Spec describes a pool and its limits.
 type Spec struct {
 	Session              string `json:"session"` // key in the queue: names.Session
 	MinMembers           int    `json:"minMembers,omitempty"`
 	MaxMembers           int    `json:"maxMembers,omitempty"`
 	ScaleUpBacklog       int    `json:"scaleUpBacklog,omitempty"`
 	ScaleDownIdleSeconds int    `json:"scaleDownIdleSeconds,omitempty"`
-	// Owner is the Session, NAMESPACE/NAME, whose Dllamas are the members. By it
-	// members are told from other runners of the same key.
+	// Owner is the Session, NAMESPACE/NAME, whose Dllamas are the members. It
+	// distinguishes members from other runners of the same key.
 	Owner string `json:"owner,omitempty"`
-	// Dllama is what the Dllama of each member is made of. Nil: none is made.
+	// Dllama is the template of the Dllama of each member; nil creates none.
 	Dllama *external.Template `json:"dllama,omitempty"`
-	// Standing is what those say that are there, by their names.
+	// Standing is the state of the existing Dllamas, by name.
 	Standing map[string]Standing `json:"-"`
-	// ID tells this pool from all others, earlier ones of its name included.
-	// Empty: Owner.
+	// ID identifies this pool, also among earlier ones of its name. The default
+	// is Owner.
 	ID string `json:"-"`
-	// Known is what an earlier observation has shown. It counts when what was
-	// kept is lost.
+	// Known is the status of an earlier observation, which is used if the stored
+	// plan is lost.
 	Known Status `json:"-"`
 }
 
-// A Member is one member that a pool should have.
+// A Member is a wanted member of a pool.
 type Member struct {
 	Name  string `json:"name"`
 	Phase Phase  `json:"phase"`
-	// What its Dllama says, if the pool makes one.
+	// The state of its Dllama, if the pool creates one.
 	Ready        bool   `json:"ready,omitempty"`
 	ReadyWorkers int    `json:"readyWorkers,omitempty"`
 	Reason       string `json:"reason,omitempty"`
 	Message      string `json:"message,omitempty"`
 }
 
-// A Status is what was found of a pool. Numbers are those of some moment within
-// the last half minute.
+// A Status is the observed state of a pool. Its numbers are at most half a minute
+// old.
 type Status struct {
 	Members    []Member `json:"members,omitempty"`    // by number
 	NextMember int      `json:"nextMember,omitempty"` // number of the next one
@@ -78,15 +78,15 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client.
+// New returns a Client.
 func New(b *bus.Bus) *Client {
 	r := &runners{bus: b, known: map[string]map[string]queue.Runner{}}
 	return &Client{bus: b, runners: r, feed: feed.New(r.follow), pools: map[string]*watched{}}
 }
 
-// Observe looks at the pool and decides. It tells runners that are to go to
-// take no more work, and those that are to stay after all to take work again.
-// Errors: NotFound if there is no request stream yet, Transient.
+// Observe observes the pool and decides. It sends drain orders to the runners of
+// draining members, and revokes those of active ones. Errors: NotFound if there is
+// no request stream yet, Transient.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	w, release := c.hold(s)
 	defer release()
@@ -96,16 +96,16 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return external.Observation[Status]{Exists: true, UpToDate: true, Ready: true, Status: w.shown(time.Now())}, nil
 }
 
-// Create has nothing to do.
+// Create does nothing.
 func (c *Client) Create(context.Context, Spec) error { return nil }
 
-// Update has nothing to do.
+// Update does nothing.
 func (c *Client) Update(context.Context, Spec) error { return nil }
 
-// Delete has nothing to do: what is kept of a pool expires.
+// Delete does nothing: the stored plan expires.
 func (c *Client) Delete(context.Context, Spec) error { return nil }
 
-// id is the key that what is kept of the pool has.
+// id returns the id of the pool for the key of its plan.
 func (s Spec) id() string {
 	if s.ID != "" {
 		return s.ID

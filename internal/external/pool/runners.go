@@ -16,12 +16,12 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// settle is how long runners may take to announce themselves again after NATS
-// was away: their records expire meanwhile, though they work.
+// settle is the time for runners to announce themselves after an outage of NATS,
+// during which records of healthy runners expire.
 const settle = 5 * time.Second
 
-// runners is a copy of the records of all runners while somebody follows a
-// pool. Safe for concurrent use.
+// runners is a copy of the records of all runners while a pool is watched. It is
+// safe for concurrent use.
 type runners struct {
 	bus *bus.Bus
 
@@ -31,8 +31,8 @@ type runners struct {
 	known   map[string]map[string]queue.Runner // by session and name
 }
 
-// follow keeps the copy, and tells the sessions of which runners or requests
-// come and go.
+// follow updates the copy, and reports the sessions whose runners or requests
+// change.
 func (r *runners) follow(ctx context.Context, tell func(topic string)) {
 	r.reset()
 	defer r.reset()
@@ -64,7 +64,8 @@ func (r *runners) reset() {
 	r.synced, r.known = false, map[string]map[string]queue.Runner{}
 }
 
-// take takes one change over, and reports who has news by it. A heartbeat is none.
+// take applies one change, and reports the session that it changes. A heartbeat is
+// no change.
 func (r *runners) take(e bus.Event[queue.Runner], now time.Time) (topic string, news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,8 +92,8 @@ func (r *runners) take(e bus.Event[queue.Runner], now time.Time) (topic string, 
 	return session, !had || old.Instance != e.Value.Instance || old.Version != e.Value.Version
 }
 
-// of returns the runners of a session by name, and since when their absence
-// means something. It asks the bucket, unless there is a copy.
+// of returns the runners of a session by name, and the time from which on their
+// absence is reliable. It reads the bucket unless there is a copy.
 func (r *runners) of(ctx context.Context, session string) (found map[string]queue.Runner, settled time.Time, err error) {
 	r.mu.Lock()
 	if r.synced {
@@ -124,7 +125,7 @@ func (r *runners) of(ctx context.Context, session string) (found map[string]queu
 		}
 		found[strings.TrimPrefix(key, session+".")] = one
 	}
-	// Who looks only once cannot know what happened before.
+	// A single observation does not know the past.
 	return found, time.Now().Add(settle), ctx.Err()
 }
 

@@ -9,18 +9,18 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// drainTry is how long one runner may take to answer.
+// drainTry limits the wait for the answer of one runner.
 const drainTry = time.Second
 
-// A sight is what was seen of a pool.
+// A sight is one observation of a pool.
 type sight struct {
 	facts
 	held       map[string]bool // ids of requests that runners hold
 	idle, busy int             // runners
 }
 
-// see looks at the queue and at the runners. What runners have said themselves
-// may be newer than their records.
+// see observes the queue and the runners. Answers of runners may be newer than their
+// records.
 func (c *Client) see(ctx context.Context, s Spec, members []member, said map[string]queue.Runner, now time.Time) (sight, error) {
 	found, settled, err := c.runners.of(ctx, s.Session)
 	if err != nil {
@@ -82,8 +82,8 @@ func (s Spec) runner(member string) string {
 	return names.MemberRunner(namespace, name, member)
 }
 
-// tell has runners drain, or not any more, and notes what they answer. It
-// reports whether one has nothing left to do.
+// tell sends drain orders, and records the answers. It reports whether a runner has
+// no requests left.
 func (c *Client) tell(ctx context.Context, s Spec, orders map[string]bool, said map[string]queue.Runner) (done bool) {
 	for name, drain := range orders {
 		runner := s.runner(name)
@@ -91,7 +91,7 @@ func (c *Client) tell(ctx context.Context, s Spec, orders map[string]bool, said 
 		r, err := bus.Call[queue.Runner](try, c.bus, names.DrainSubject(s.Session, runner), queue.DrainOrder{Drain: drain})
 		cancel()
 		if err != nil {
-			continue // it is told again: what it does is seen at each look
+			continue // the next look repeats the order
 		}
 		said[runner] = r
 		done = done || drain && len(r.Held) == 0

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// together is how long news are gathered before a look, and apart is how
-	// long two looks for news are apart: a busy pool has news all the time.
+	// together is the delay of a look after an event, which collects further
+	// events, and apart is the minimum interval of looks of a busy pool.
 	together = 50 * time.Millisecond
 	apart    = 500 * time.Millisecond
 	// retry is when to look again after a failed look.
@@ -16,10 +16,10 @@ const (
 )
 
 // Watch looks at the pool whenever its queue or its runners change, and calls
-// changed when Observe has something else to show: at once when members change,
-// otherwise paced. It returns nil when ctx ends. The
-// watches of queue and runners serve all callers. changed is called from one
-// goroutine and should not block for long.
+// changed when the result of Observe changes: at once for members, otherwise with a
+// limited rate. It returns nil when ctx ends. All callers share the watches of
+// queue and runners. Watch calls changed from one goroutine, and changed should not
+// block for long.
 func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	w, release := c.hold(s)
 	defer release()
@@ -58,7 +58,7 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 func (w *watched) wake() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// At the latest when what has changed may be shown.
+	// At the latest when the change may be reported.
 	now := time.Now()
 	latest := now.Add(keep / 8)
 	if at := w.dueAt(now); !at.IsZero() && at.Before(latest) {
@@ -81,7 +81,7 @@ func (s Status) equal(o Status) bool {
 		s.OldestAgeSeconds == o.OldestAgeSeconds && s.IdleRunners == o.IdleRunners && s.BusyRunners == o.BusyRunners
 }
 
-// pause reports whether ctx lasts longer.
+// pause waits, and reports whether ctx is still active.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
