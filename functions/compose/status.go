@@ -131,7 +131,7 @@ func same(before, now map[string]*structpb.Value) bool {
 }
 
 // settled reports whether waiting alone changes nothing more: the composite
-// serves, or a user has to mend something.
+// serves, or a user has to fix something.
 func (c *Call) settled() bool {
 	for _, cond := range c.rsp.GetConditions() {
 		if cond.GetType() == v1.ConditionServing {

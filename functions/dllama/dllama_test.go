@@ -55,7 +55,7 @@ func TestDllama(t *testing.T) {
 		"InlineReady":   {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, nats: {url: 'nats://h'}}}", Observed: map[string]string{"runners": composetest.Ready, "root": composetest.OnePod, "model": "metadata: {name: d}\nstatus: {conditions: [{type: Serving, status: 'True', reason: Available}], artifact: {" + files + "}}"}, Reason: reason.Available},
 		"InlineExposed": {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, expose: {allowAnonymous: true}}", Reason: reason.ModelPending},
 
-		"Exposed":         {Composite: meta + "spec: {" + ref + ", expose: {service: {port: 80}, route: {host: h}}, nats: {url: 'nats://h'}}", Required: plain, Reason: reason.GatewayStarting, Says: "tells more"},
+		"Exposed":         {Composite: meta + "spec: {" + ref + ", expose: {service: {port: 80}, route: {host: h}}, nats: {url: 'nats://h'}}", Required: plain, Reason: reason.GatewayStarting, Says: "see its condition Serving"},
 		"ExposedFailed":   {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {conditions: [{type: Serving, status: 'False', reason: ConnectionInvalid, message: no servers}]}"}, Reason: reason.GatewayStarting, Says: "no servers"},
 		"ExposedAdmitted": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready}, Reason: reason.RootStarting},
 		"ExposedStarting": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready, "root": composetest.OnePod}, Reason: reason.GatewayStarting},

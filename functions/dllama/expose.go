@@ -44,12 +44,12 @@ func (p *dllamaPlan) admitted() bool {
 	return p.Observed(resIngress, &seen) && seen.Status.BackendServiceName != ""
 }
 
-// gatewayPending says what the user has to mend. The progress of the Ingress
+// gatewayPending returns what the user has to fix. The progress of the Ingress
 // stays with the Ingress: each change of it here is one more event for the
 // Dllama.
 func (p *dllamaPlan) gatewayPending() string {
 	if state := p.Condition(resIngress, v1.ConditionServing); reason.Final(state.Reason) {
 		return fmt.Sprintf("Ingress %q is not ready: %s: %s", p.d.Name, state.Reason, state.Message)
 	}
-	return fmt.Sprintf("Ingress %q is not ready yet: its condition Serving tells more", p.d.Name)
+	return fmt.Sprintf("Ingress %q is not ready yet: see its condition Serving", p.d.Name)
 }

@@ -96,7 +96,7 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	}
 	// The Model's progress stays with the Model: each change of it here is one
 	// more event for everything above.
-	p.Fail(reason.ModelPending, "Model %q is not ready yet: its condition Serving tells more", p.modelName)
+	p.Fail(reason.ModelPending, "Model %q is not ready yet: see its condition Serving", p.modelName)
 	return compose.Stop
 }
 

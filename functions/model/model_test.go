@@ -71,7 +71,7 @@ func TestModel(t *testing.T) {
 			Observed:  at(map[string]string{"source": whole, "converted": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {progress: {stage: convert, bytes: -1, total: 2}}}"}), Reason: reason.Converting,
 		},
 		"ConversionFailed": {Composite: spec, Observed: at(map[string]string{"source": whole, "convert": "status: {conditions: [{type: FailureTarget, status: 'True', message: no luck}]}"}), Reason: reason.ConversionFailed},
-		"Converted":        {Composite: spec, Observed: at(map[string]string{"converted": whole}), Reason: reason.Registering, Says: "it was told a moment ago"},
+		"Converted":        {Composite: spec, Observed: at(map[string]string{"converted": whole}), Reason: reason.Registering, Says: "the entry was written a moment ago"},
 		"RegisterTrouble":  {Composite: spec, Observed: at(map[string]string{"converted": whole, "record": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}), Reason: reason.Registering, Says: "no rights"},
 		"Ready":            {Composite: spec, Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available, Says: "s3://koldun-models/converted/org/tiny/" + commit + "/q40, "},
 		"ReadyAgain":       {Composite: spec + "\nstatus: {conversionSizeGeneration: 1, conversionSizeBytes: 3000000}", Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available},

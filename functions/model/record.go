@@ -32,7 +32,7 @@ func (p *modelPlan) record() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	if !ready {
-		p.Fail(reason.Registering, "The registry does not list the model yet: %s", cmp.Or(trouble, "it was told a moment ago"))
+		p.Fail(reason.Registering, "The registry does not list the model yet: %s", cmp.Or(trouble, "the entry was written a moment ago"))
 		return compose.Stop, nil
 	}
 	where := p.status.Artifact.URL

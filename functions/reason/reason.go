@@ -1,7 +1,7 @@
 // Package reason is the catalogue of reasons that Koldun's conditions give.
 //
 // A reason is stable: people and programs match on it. The condition's message
-// and docs/reasons.md say what it is about, and how to mend it.
+// and docs/reasons.md say what it is about, and how to fix it.
 package reason
 
 // A Reason is a CamelCase word that says why a condition has its status.
@@ -111,7 +111,7 @@ const (
 	GatewayStarting Reason = "GatewayStarting"
 )
 
-// Final reports whether waiting cannot change the reason: a user has to mend
+// Final reports whether waiting cannot change the reason: a user has to fix
 // something first.
 func Final(r string) bool {
 	switch Reason(r) {

@@ -13,7 +13,7 @@ import (
 
 const protocolTCP = corev1.ProtocolTCP
 
-// finalExits are the exit statuses of internal/fault that no retry can mend.
+// finalExits are the exit statuses of internal/fault that no retry can fix.
 var finalExits = []int32{10, 11, 12, 13, 14, 15} //nolint:gochecknoglobals // a constant in all but syntax
 
 // Deployment of p with that many replicas.
@@ -49,7 +49,7 @@ func StatefulSet(namespace, name string, replicas int32, p Pod) *appsv1.Stateful
 	}
 }
 
-// Job of p with that many retries. An exit status that no retry can mend ends
+// Job of p with that many retries. An exit status that no retry can fix ends
 // it at once.
 func Job(namespace, name string, retries int32, p Pod) *batchv1.Job {
 	p.Once = true

@@ -21,7 +21,7 @@ func reasons(path string) ([]byte, error) {
 		"The condition `Serving` of every object says whether it does what it is for. Its reason is one of those below, and so are the\n" +
 		"reasons of the conditions `Downloaded`, `Converted`, `Sized` and `LegacyFields`. Reasons are stable: people and programs may match on\n" +
 		"them. The message of the condition names the object that blocks, and the fix.\n\n" +
-		"Where it says *final*, waiting does not help: a user has to mend something first.\n")
+		"Where it says *final*, waiting does not help: a user has to fix something first.\n")
 	final := finals(file)
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
