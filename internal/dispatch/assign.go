@@ -52,7 +52,7 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 		j.tries++
 		l.m.metrics.wait.Observe(now.Sub(j.req.Created).Seconds())
 		if j.cancelled {
-			l.tellCancel(j.req.ID, j.req.Tenant, "cancelled")
+			l.sendCancel(j.req.ID, j.req.Tenant, "cancelled")
 		}
 		if p.capacity > 1 {
 			l.offer(p) // other slots may be free
@@ -64,7 +64,7 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 		switch reply.Reason {
 		case queue.RefusedStale:
 			if reply.Epoch > j.epoch {
-				l.challenged(reply.Epoch)
+				l.newerEpoch(reply.Epoch)
 			}
 			p.synced = false
 		case queue.RefusedUnsynced:
@@ -90,8 +90,8 @@ func (l *leader) onReply(j *job, p *peer, reply queue.AssignmentReply, err error
 	l.requeue(j)
 }
 
-// tellCancel makes the runner that holds a request drop it.
-func (l *leader) tellCancel(request, tenant, reason string) {
+// sendCancel makes the runner that holds a request drop it.
+func (l *leader) sendCancel(request, tenant, reason string) {
 	order := queue.CancelOrder{Tenant: tenant, Reason: reason}
 	if err := l.cfg.Bus.Send(names.CancelSubject(l.name, request), order); err != nil {
 		l.log.Warn("cannot cancel an attempt", "request", request, "error", err)

@@ -17,9 +17,9 @@ func (l *leader) onEntry(e queue.Entry) {
 	if known != nil && known.seq == e.Seq {
 		return // the same message, read twice
 	}
-	l.litter.tell(e.Seq, e.Lasting)
+	l.purger.add(e.Seq, e.Lasting)
 	if r.ID == "" || known != nil || l.ended.has(r.ID) {
-		l.litter.end(e.Seq, time.Now()) // not a request, or stored twice
+		l.purger.end(e.Seq, time.Now()) // not a request, or stored twice
 		return
 	}
 	now := time.Now()
@@ -33,12 +33,12 @@ func (l *leader) onEntry(e queue.Entry) {
 		l.admit(j)
 		return
 	}
-	l.check(j)
+	l.takeOver(j)
 }
 
 // admit makes a request wait for a runner.
 func (l *leader) admit(j *job) {
-	if l.early.has(j.req.ID) {
+	if l.earlyCancels.has(j.req.ID) {
 		j.cancelled = true
 	}
 	l.enqueue(j)
@@ -49,7 +49,7 @@ func (l *leader) onReplayed() {
 	l.replayed = true
 	for id, o := range l.orphans {
 		l.log.Info("stopping an attempt of a request that has ended", "request", id, "runner", o.runner)
-		l.tellCancel(id, o.held.Request.Tenant, "ended")
+		l.sendCancel(id, o.held.Request.Tenant, "ended")
 	}
 	clear(l.orphans)
 	clear(l.unread)
@@ -65,20 +65,20 @@ func (l *leader) enqueue(j *job) {
 	case !now.Before(j.deadline):
 		l.finish(j, queue.Expired, expiredFailure(), nil)
 	default:
-		j.phase, j.queued, j.noticed = queued, now, time.Time{}
-		l.untold = true
+		j.phase, j.queued, j.notified = queued, now, time.Time{}
+		l.unnotified = true
 		l.queue.Add(j.waiting(now))
 	}
 }
 
 // requeue puts back a job that a runner did not accept.
 func (l *leader) requeue(j *job) {
-	l.settle(j, 0)
+	l.chargeActual(j, 0)
 	l.enqueue(j)
 }
 
-// settle replaces the tenant's expected cost of an attempt by the actual one.
-func (l *leader) settle(j *job, tokens int) {
+// chargeActual replaces the tenant's expected cost of an attempt by the actual one.
+func (l *leader) chargeActual(j *job, tokens int) {
 	expected := 0
 	if j.charged {
 		expected = j.cost

@@ -26,8 +26,8 @@ func (l *leader) finish(j *job, state queue.State, failure *queue.Failure, e *qu
 	if e != nil {
 		tokens = e.Usage.PromptTokens + e.Usage.CompletionTokens
 	}
-	l.settle(j, tokens)
-	j.whenClaimed(func() {
+	l.chargeActual(j, tokens)
+	j.whenFenced(func() {
 		o := l.outcome(j, state, failure, e)
 		if j.poison || l.offered >= maxParallel || !l.offerOutcome(j, o) {
 			l.storeOutcome(j, o)
@@ -60,18 +60,18 @@ func (l *leader) offerOutcome(j *job, o queue.Outcome) bool {
 	return true
 }
 
-// storeOutcome stores an outcome, retrying until the lead ends. Before that it
+// storeOutcome stores an outcome, retrying until the leadership ends. Before that it
 // stores a dead letter if too many runners have failed the request.
 func (l *leader) storeOutcome(j *job, o queue.Outcome) {
 	poison, raw, after, epoch := j.poison, j.raw, j.known.Sequence, l.epoch
 	l.do(func(ctx context.Context) error {
 		if poison {
 			// First, because a leader that ends in between would leave none.
-			o.Dead = l.bury(ctx, raw, o)
+			o.Dead = l.storeDeadLetter(ctx, raw, o)
 		}
 		err := l.record(ctx, o, after, epoch)
 		if o.Dead && fault.Is(err, fault.Conflict) {
-			l.unbury(ctx, j.req.Ref())
+			l.deleteDeadLetter(ctx, j.req.Ref())
 		}
 		return err
 	}, func(err error) { l.recorded(j, o, err) })
@@ -102,21 +102,21 @@ func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *q
 	return o
 }
 
-// errOver aborts the operations of a leader whose lead has ended. The next leader
+// errNotLeading aborts the operations of a leader whose leadership has ended. The next leader
 // decides.
-var errOver = fault.Errorf(fault.Interrupted, "another may lead by now")
+var errNotLeading = fault.Errorf(fault.Interrupted, "this dispatcher no longer leads the session")
 
 // record stores an outcome after the attempts that this leader has stored. It
-// retries until the lead ends, because a request without an outcome has not ended.
-// A leader whose lead has ended stores nothing, even if its process was suspended,
-// because the next leader has claimed the request. Errors: Conflict if the request
+// retries until the leadership ends, because a request without an outcome has not ended.
+// A leader whose leadership has ended stores nothing, even if its process was suspended,
+// because the next leader has fenced the request. Errors: Conflict if the request
 // has another outcome.
 func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint64) error {
 	ref := queue.Ref{ID: o.Request, Session: o.Session, Tenant: o.Tenant}
 	for {
 		until := *l.until.Load()
 		if !lasts(until, time.Now()) {
-			return errOver
+			return errNotLeading
 		}
 		try, cancel := context.WithDeadline(ctx, until)
 		err := l.m.requests.PublishOutcome(try, o, after)
@@ -125,7 +125,7 @@ func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint6
 			t, err = l.m.requests.LastAttempts(try, ref)
 			switch {
 			case err == nil && t.Epoch > epoch:
-				err = errOver
+				err = errNotLeading
 			case err == nil: // of an earlier leader, or from a lagging replica
 				after = t.Sequence
 				err = fault.Errorf(fault.Transient, "an earlier leader has recorded something meanwhile")
@@ -144,28 +144,28 @@ func (l *leader) record(ctx context.Context, o queue.Outcome, after, epoch uint6
 	}
 }
 
-// bury stores the dead letter of a request, and reports whether it is stored. The
-// request ends in either case.
-func (l *leader) bury(ctx context.Context, raw []byte, o queue.Outcome) bool {
+// storeDeadLetter stores the dead letter of a request, and reports whether it is
+// stored. The request ends in either case.
+func (l *leader) storeDeadLetter(ctx context.Context, raw []byte, o queue.Outcome) bool {
 	if !l.leads() {
 		return false
 	}
 	var r queue.Request
 	if err := json.Unmarshal(raw, &r); err != nil { // decoded before, so it cannot fail
-		l.log.Error("cannot keep a dead letter", "request", o.Request, "error", err)
+		l.log.Error("cannot store a dead letter", "request", o.Request, "error", err)
 		return false
 	}
 	d := queue.DeadLetter{Request: r, Reasons: o.Reasons, Attempts: o.Attempts, Failed: o.Ended}
 	if err := l.m.requests.PublishDeadLetter(ctx, d); err != nil {
-		l.log.Error("cannot keep a dead letter", "request", r.ID, "error", err)
+		l.log.Error("cannot store a dead letter", "request", r.ID, "error", err)
 		return false
 	}
 	l.m.metrics.dead.Inc()
 	return true
 }
 
-// unbury deletes a dead letter whose request has another outcome.
-func (l *leader) unbury(ctx context.Context, ref queue.Ref) {
+// deleteDeadLetter deletes a dead letter whose request has another outcome.
+func (l *leader) deleteDeadLetter(ctx context.Context, ref queue.Ref) {
 	if other, err := l.m.requests.Outcome(ctx, ref); err != nil || other.Dead {
 		return
 	}
@@ -174,7 +174,7 @@ func (l *leader) unbury(ctx context.Context, ref queue.Ref) {
 		err = l.m.requests.DeleteDeadLetter(ctx, seq)
 	}
 	if err != nil {
-		l.log.Warn("cannot take back a dead letter", "request", ref.ID, "error", err)
+		l.log.Warn("cannot delete a dead letter", "request", ref.ID, "error", err)
 	}
 }
 
@@ -194,14 +194,14 @@ func (l *leader) recorded(j *job, o queue.Outcome, err error) {
 			slog.String("request", o.Request), slog.String("state", string(o.State)), slog.Int("attempts", o.Attempts),
 			slog.Int64("queueMs", msBetween(o.Created, o.Started)), slog.Int64("ms", msBetween(o.Created, o.Ended)),
 			slog.Int("tokens", o.Usage.CompletionTokens))
-		l.tellEnd(j, o)
+		l.sendEnd(j, o)
 	}
 	j.acknowledge()
 	l.forget(j)
 }
 
-// tellEnd sends the final frame of a request if no runner has sent it.
-func (l *leader) tellEnd(j *job, o queue.Outcome) {
+// sendEnd sends the final frame of a request if no runner has sent it.
+func (l *leader) sendEnd(j *job, o queue.Outcome) {
 	if o.State == queue.Completed {
 		return
 	}
@@ -216,7 +216,7 @@ func (l *leader) forget(j *job) {
 	delete(l.jobs, j.req.ID)
 	now := time.Now()
 	l.ended.add(j.req.ID, now)
-	l.litter.end(j.seq, now)
+	l.purger.end(j.seq, now)
 }
 
 func msBetween(from, to time.Time) int64 {

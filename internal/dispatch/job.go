@@ -12,12 +12,12 @@ import (
 type phase int
 
 const (
-	checking  phase = iota // being claimed in the outcome stream
+	fencing   phase = iota // its earlier attempts are being fenced
 	queued                 // in the queue
 	assigning              // offered to a runner
 	uncertain              // offered without an answer: the leader syncs with the runner
 	running                // a runner has it
-	noting                 // a failed attempt is being stored
+	retrying               // a failed attempt is being stored
 	ending                 // its outcome is being stored
 )
 
@@ -42,13 +42,13 @@ type job struct {
 
 	tries     int            // accepted attempts
 	known     queue.Attempts // failed attempts, stored or about to be
-	unclaimed bool           // whether an earlier leader may still store a record
-	onClaim   []func()       // functions to call when it is claimed
+	unfenced  bool           // an earlier leader may still store a record for it
+	onFenced  []func()       // functions to call when it is fenced
 	poison    bool           // it ends because too many runners failed it
 	cancelled bool
 	queued    time.Time         // when it entered the queue
-	noticed   time.Time         // time of the last FrameQueued, or zero
-	place     int               // position in that frame
+	notified  time.Time         // time of the last FrameQueued, or zero
+	position  int               // position in that frame
 	acks      []func(queue.Ack) // to call when the consequence is stored
 }
 

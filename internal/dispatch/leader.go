@@ -15,79 +15,79 @@ import (
 )
 
 const (
-	tickEvery     = 250 * time.Millisecond
-	inboxSize     = 1024
-	maxParallel   = 64 // concurrent calls to the streams
-	maxRemembered = 4096
+	tickEvery    = 250 * time.Millisecond
+	inboxSize    = 1024
+	maxParallel  = 64 // concurrent calls to the streams
+	maxRecentIDs = 4096
 )
 
-// A leader leads one session for one tenure. The goroutine of run owns its state;
+// A leader leads one session while it holds the lease. The goroutine of run owns its state;
 // others send it functions to call.
 type leader struct {
 	*session
-	cfg    Config
-	log    *slog.Logger
-	tenure *tenure
-	epoch  uint64
-	until  atomic.Pointer[time.Time] // end of the tenure, for other goroutines
-	over   <-chan struct{}           // closed when the lead ends
+	cfg       Config
+	log       *slog.Logger
+	heldLease *heldLease
+	epoch     uint64
+	until     atomic.Pointer[time.Time] // end of the lease, for other goroutines
+	over      <-chan struct{}           // closed when the leadership ends
 	// spawn calls a function in a goroutine with a context that ends with the
-	// lead, which waits for the goroutine.
-	spawn   func(func(ctx context.Context))
-	inbox   chan func()
-	helpers sync.WaitGroup
-	slots   chan struct{} // one for each concurrent call
-	offered int           // outcomes being offered, besides those
+	// leadership, which waits for the goroutine.
+	spawn      func(func(ctx context.Context))
+	inbox      chan func()
+	goroutines sync.WaitGroup
+	calls      chan struct{} // one for each concurrent call
+	offered    int           // outcomes being offered, besides those
 
-	queue    *policy.Queue
-	jobs     map[string]*job
-	peers    map[string]*peer
-	orphans  map[string]orphan             // attempts on runners of requests not read yet
-	unread   map[string][]queue.AttemptEnd // ends of requests not read yet
-	early    *memory                       // cancelled before they were read
-	ended    *memory                       // requests that ended under this leader
-	litter   sweeper                       // messages of requests that ended
-	began    time.Time
-	replayed bool // the backlog has been read
-	busyAt   time.Time
-	pace     time.Duration // average duration of an attempt
-	census   census        // its contribution to the gauges
-	// noticedAt is the time of the last FrameQueued messages.
-	noticedAt time.Time
-	untold    bool // whether a waiting client never got one
-	// challenge is the epoch from the next renewal on, set when a runner has seen
+	queue        *policy.Queue
+	jobs         map[string]*job
+	peers        map[string]*peer
+	orphans      map[string]orphan             // attempts on runners of requests not read yet
+	unread       map[string][]queue.AttemptEnd // ends of requests not read yet
+	earlyCancels *recentIDs                    // cancelled before they were read
+	ended        *recentIDs                    // requests that ended under this leader
+	purger       purger                        // messages of requests that ended
+	began        time.Time
+	replayed     bool // the backlog has been read
+	lastActive   time.Time
+	meanDuration time.Duration // average duration of an attempt
+	reported     gaugeValues   // its contribution to the gauges
+	// notifiedAt is the time of the last FrameQueued messages.
+	notifiedAt time.Time
+	unnotified bool // whether a waiting client never got one
+	// nextEpoch is the epoch from the next renewal on, set when a runner has seen
 	// a newer epoch than the current one.
-	challenge uint64
-	err       error // set: the lead ends
+	nextEpoch uint64
+	err       error // set: the leadership ends
 }
 
 // lead leads until ctx ends, the lease is lost or the session is idle, and returns
 // the cause.
-func lead(ctx context.Context, s *session, t *tenure) error {
+func lead(ctx context.Context, s *session, t *heldLease) error {
 	ctx, cancel := context.WithCancel(ctx)
 	now := time.Now()
 	l := &leader{
-		session: s,
-		cfg:     s.m.cfg,
-		log:     s.m.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch),
-		tenure:  t,
-		epoch:   t.lease.Epoch,
-		over:    ctx.Done(),
-		inbox:   make(chan func(), inboxSize),
-		slots:   make(chan struct{}, maxParallel),
-		queue:   policy.New(s.m.cfg.AffinityWait),
-		jobs:    map[string]*job{},
-		peers:   map[string]*peer{},
-		orphans: map[string]orphan{},
-		unread:  map[string][]queue.AttemptEnd{},
-		early:   newMemory(maxRemembered),
-		ended:   newMemory(maxRemembered),
-		began:   now,
-		busyAt:  now,
+		session:      s,
+		cfg:          s.m.cfg,
+		log:          s.m.cfg.Logger.With("session", s.name, "epoch", t.lease.Epoch),
+		heldLease:    t,
+		epoch:        t.lease.Epoch,
+		over:         ctx.Done(),
+		inbox:        make(chan func(), inboxSize),
+		calls:        make(chan struct{}, maxParallel),
+		queue:        policy.New(s.m.cfg.AffinityWait),
+		jobs:         map[string]*job{},
+		peers:        map[string]*peer{},
+		orphans:      map[string]orphan{},
+		unread:       map[string][]queue.AttemptEnd{},
+		earlyCancels: newRecentIDs(maxRecentIDs),
+		ended:        newRecentIDs(maxRecentIDs),
+		began:        now,
+		lastActive:   now,
 	}
 	until := t.until
 	l.until.Store(&until)
-	l.spawn = func(f func(context.Context)) { l.helpers.Go(func() { f(ctx) }) }
+	l.spawn = func(f func(context.Context)) { l.goroutines.Go(func() { f(ctx) }) }
 	unsubscribe, err := l.subscribe()
 	if err != nil {
 		cancel()
@@ -102,10 +102,10 @@ func lead(ctx context.Context, s *session, t *tenure) error {
 	err = l.run(ctx)
 	unsubscribe()
 	cancel()
-	l.helpers.Wait()
-	l.report(true)
+	l.goroutines.Wait()
+	l.setGauges(gaugeValues{})
 	if !fault.Is(err, fault.Conflict) {
-		l.sweepLast()
+		l.purgeLast()
 		t.release()
 	}
 	return err
@@ -128,7 +128,7 @@ func (l *leader) subscribe() (func(), error) {
 		},
 		func() (func(), error) {
 			return bus.Listen(b, names.MarkSubject(l.name), func(_ string, mark queue.FirstToken) {
-				l.post(func() { l.onMark(mark) })
+				l.post(func() { l.onFirstToken(mark) })
 			})
 		},
 		func() (func(), error) {

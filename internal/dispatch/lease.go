@@ -13,12 +13,12 @@ type lease struct {
 	Instance string `json:"instance"`
 	// Epoch fences: it is larger than that of every earlier leader. It starts at
 	// the time in microseconds, so that it grows even if the bucket was lost;
-	// see leader.challenged for wrong clocks.
+	// see leader.newerEpoch for wrong clocks.
 	Epoch uint64 `json:"epoch"`
 }
 
-// A seenLease is the last state of a lease in the watch.
-type seenLease struct {
+// An observedLease is the last state of a lease in the watch.
+type observedLease struct {
 	lease    lease
 	revision uint64
 	at       time.Time
@@ -26,7 +26,7 @@ type seenLease struct {
 
 // left returns how long others must wait until they may take the lease unless it
 // is renewed. It is at most the TTL, and not above 0 if they may take it now.
-func (s seenLease) left(ttl time.Duration, now time.Time) time.Duration {
+func (s observedLease) left(ttl time.Duration, now time.Time) time.Duration {
 	return s.at.Add(ttl).Sub(now)
 }
 
@@ -39,8 +39,8 @@ func renewEvery(ttl time.Duration) time.Duration { return ttl / 3 }
 // leaseMargin is the time between the end of a leader and a takeover.
 const leaseMargin = 500 * time.Millisecond
 
-// A tenure is a lease that this process holds. One goroutine owns it.
-type tenure struct {
+// A heldLease is a lease that this process holds. One goroutine owns it.
+type heldLease struct {
 	m        *manager
 	session  string
 	lease    lease
@@ -50,8 +50,8 @@ type tenure struct {
 
 // acquire takes a lease that is free or has not been renewed for its TTL. Errors:
 // Conflict if another process was faster.
-func (m *manager) acquire(ctx context.Context, session string, old *seenLease) (*tenure, error) {
-	t := &tenure{m: m, session: session, lease: lease{Leader: m.cfg.Identity, Instance: m.instance}}
+func (m *manager) acquire(ctx context.Context, session string, old *observedLease) (*heldLease, error) {
+	t := &heldLease{m: m, session: session, lease: lease{Leader: m.cfg.Identity, Instance: m.instance}}
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.LeaseTTL)
 	defer cancel()
 	began := time.Now()
@@ -76,7 +76,7 @@ func lasts(until, now time.Time) bool {
 	return now.Before(until) && now.Round(0).Before(until.Round(0))
 }
 
-// A renewal is the result of an attempt to renew a tenure.
+// A renewal is the result of an renewal.
 type renewal struct {
 	lease    lease
 	revision uint64
@@ -86,7 +86,7 @@ type renewal struct {
 
 // renew returns a function that renews the lease for another TTL, with at least the
 // given epoch. It does not change t; see apply.
-func (t *tenure) renew(epoch uint64) func(context.Context) renewal {
+func (t *heldLease) renew(epoch uint64) func(context.Context) renewal {
 	next := renewal{lease: t.lease, until: time.Now().Add(t.m.cfg.LeaseTTL - leaseMargin)}
 	next.lease.Epoch = max(t.lease.Epoch, epoch)
 	revision, deadline := t.revision, t.until
@@ -99,14 +99,14 @@ func (t *tenure) renew(epoch uint64) func(context.Context) renewal {
 }
 
 // apply applies the result of a renewal.
-func (t *tenure) apply(r renewal) {
+func (t *heldLease) apply(r renewal) {
 	if r.err == nil {
 		t.lease, t.revision, t.until = r.lease, r.revision, r.until
 	}
 }
 
 // release deletes the lease, if it is still held, so that others can lead at once.
-func (t *tenure) release() {
+func (t *heldLease) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := t.m.cfg.Bus.Delete(ctx, names.LeasesBucket, t.session, t.revision); err != nil {

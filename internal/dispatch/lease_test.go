@@ -13,8 +13,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// candidates are two dispatchers that compete for leases that do not expire
-// while a test lasts, however slow the machine.
+// candidates returns two dispatchers that compete for leases. The leases do not
+// expire during a test, even on a slow machine.
 func candidates(t *testing.T) (*manager, *manager) {
 	t.Helper()
 	srv := natstest.Start(t)
@@ -58,12 +58,12 @@ func TestLeases(t *testing.T) {
 		t.Error("a renewal does not last longer")
 	}
 
-	// b takes over by comparing revisions, as it does when nobody renews.
+	// b takes over by comparing revisions, as it does when the lease is not renewed.
 	value, revision, err := bus.Get[lease](ctx, b.cfg.Bus, names.LeasesBucket, "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := b.acquire(ctx, "s", &seenLease{lease: value, revision: revision})
+	second, err := b.acquire(ctx, "s", &observedLease{lease: value, revision: revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestLeases(t *testing.T) {
 		t.Errorf("renewing a lease that was taken: %v, want Conflict", r.err)
 	}
 
-	// Who asks for a newer epoch gets it with the renewal.
+	// A renewal can also raise the epoch.
 	newer := second.lease.Epoch + 1000
 	r = second.renew(newer)(ctx)
 	if r.err != nil || r.lease.Epoch != newer {
@@ -91,12 +91,12 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// A lease that nobody renews expires, and not while its holder relies on it.
+// A lease that is not renewed expires, but not while its holder relies on it.
 func TestLeasesExpire(t *testing.T) {
 	a, b := candidates(t)
 	ctx, cancel := context.WithTimeout(t.Context(), waittest.Patience)
 	defer cancel()
-	take := func(m *manager) *tenure {
+	take := func(m *manager) *heldLease {
 		m.cfg.LeaseTTL = time.Second
 		for {
 			lease, err := m.acquire(ctx, "s", nil)
@@ -118,9 +118,25 @@ func TestLeasesExpire(t *testing.T) {
 	}
 }
 
-// The time without a leader is bounded by what leases are made of: the lease of
-// one that was killed right after it had renewed it, and an attempt to take it
-// that came too early.
+// On a machine that was suspended the wall clock advances and the monotonic one
+// does not. Either suffices to end the lease.
+func TestLasts(t *testing.T) {
+	now := time.Now()
+	until := now.Add(time.Second)
+	if !lasts(until, now) {
+		t.Error("a lease does not last until its end")
+	}
+	if lasts(until, now.Add(2*time.Second)) {
+		t.Error("a lease lasts beyond its end")
+	}
+	slept := until.Round(0).Add(-time.Hour) // the wall clock alone says so
+	if lasts(slept, now) {
+		t.Error("a lease lasts beyond its end by the wall clock")
+	}
+}
+
+// The time without a leader is at most the TTL of a lease that was renewed just
+// before its holder was killed, plus the pause after an attempt that came too early.
 func TestTakeoverIsBounded(t *testing.T) {
 	const promised = 5 * time.Second // docs/serving.md
 	var cfg Config
@@ -129,21 +145,20 @@ func TestTakeoverIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	renewed := seenLease{at: now}
+	renewed := observedLease{at: now}
 	if worst := renewed.left(cfg.LeaseTTL, now) + retryAfter(cfg.LeaseTTL); worst >= promised {
 		t.Errorf("a takeover may last %v, want less than %v", worst, promised)
 	}
 	if left := renewed.left(cfg.LeaseTTL, now.Add(cfg.LeaseTTL)); left != 0 {
-		t.Errorf("a lease that nobody renewed lasts %v beyond its time", left)
+		t.Errorf("a lease that was not renewed lasts %v beyond its time", left)
 	}
 	// Two renewals may fail before the leader has to stop.
 	if at, stop := 2*renewEvery(cfg.LeaseTTL), cfg.LeaseTTL-leaseMargin; at >= stop {
-		t.Errorf("the third attempt at a renewal comes after %v, and the lead ends after %v", at, stop)
+		t.Errorf("the third attempt at a renewal comes after %v, and the leadership ends after %v", at, stop)
 	}
 }
 
-// A session that its leader gives up, and of which nothing else was heard, gets
-// no other leader.
+// An idle session that its leader gives up gets no other leader until it changes.
 func TestIdleSessionsAreLeft(t *testing.T) {
 	a, b := candidates(t)
 	var running sync.WaitGroup
@@ -160,17 +175,17 @@ func TestIdleSessionsAreLeft(t *testing.T) {
 		s := m.sessions["s"]
 		return s != nil, s != nil && s.wanted
 	}
-	waittest.Until(t, "both can lead", func() bool { return a.isSynced() && b.isSynced() })
+	waittest.Until(t, "both have read the buckets", func() bool { return a.isSynced() && b.isSynced() })
 	a.session("s")
-	waittest.Until(t, "one leads", func() bool { _, ok := b.seenLease("s"); return ok })
+	waittest.Until(t, "one dispatcher leads", func() bool { _, ok := b.observedLease("s"); return ok })
 	first := b.lastEpoch("s")
 	b.session("s")
-	waittest.Until(t, "the other leaves it to that one", func() bool { _, wanted := state(b); return !wanted })
+	waittest.Until(t, "the other recognizes the leader", func() bool { _, wanted := state(b); return !wanted })
 	leave()
-	waittest.Until(t, "it is given up", func() bool { known, _ := state(b); return !known })
+	waittest.Until(t, "the session is given up", func() bool { known, _ := state(b); return !known })
 	if epoch := b.lastEpoch("s"); epoch != first {
 		t.Errorf("it was led again, by epoch %d after %d", epoch, first)
 	}
 	b.session("s")
-	waittest.Until(t, "somebody leads when it is heard of again", func() bool { return b.lastEpoch("s") > first })
+	waittest.Until(t, "a dispatcher leads when the session has changed", func() bool { return b.lastEpoch("s") > first })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// post makes the leader's goroutine call f, unless the lead ends.
+// post makes the leader's goroutine call f, unless the leadership ends.
 func (l *leader) post(f func()) {
 	select {
 	case l.inbox <- f:
@@ -21,8 +21,8 @@ func (l *leader) post(f func()) {
 func (l *leader) do(work func(ctx context.Context) error, done func(err error)) {
 	l.spawn(func(ctx context.Context) {
 		select {
-		case l.slots <- struct{}{}:
-			defer func() { <-l.slots }()
+		case l.calls <- struct{}{}:
+			defer func() { <-l.calls }()
 		case <-ctx.Done():
 			return
 		}
@@ -55,7 +55,7 @@ func (l *leader) run(ctx context.Context) error {
 			return
 		}
 		renewing = true
-		renew := l.tenure.renew(l.challenge)
+		renew := l.heldLease.renew(l.nextEpoch)
 		l.spawn(func(ctx context.Context) { renewed <- renew(ctx) })
 	}
 	l.changes(true, l.onRunner)
@@ -86,16 +86,16 @@ func (l *leader) run(ctx context.Context) error {
 			if fault.Is(r.err, fault.Conflict) {
 				return fmt.Errorf("the lease was taken: %w", r.err)
 			}
-			l.tenure.apply(r)
-			until := l.tenure.until
+			l.heldLease.apply(r)
+			until := l.heldLease.until
 			l.until.Store(&until)
-			l.setEpoch(l.tenure.lease.Epoch)
+			l.setEpoch(l.heldLease.lease.Epoch)
 		}
 		now := time.Now()
 		if !l.leads() {
 			return fault.Errorf(fault.Transient, "the lease could not be renewed in time")
 		}
-		if l.challenge > l.epoch {
+		if l.nextEpoch > l.epoch {
 			startRenewal()
 		}
 		l.expire(now)

@@ -24,13 +24,13 @@ type manager struct {
 	requests *queue.Queue
 	running  sync.WaitGroup // session loops
 
-	mu       sync.Mutex
-	start    func(*session) // starts a session's loop, set by run
-	sessions map[string]*session
-	leases   map[string]seenLease
-	epochs   map[string]uint64 // newest epoch of each session
-	synced   map[string]bool   // buckets that have been read
-	backAt   time.Time         // when the connection was last restored
+	mu            sync.Mutex
+	start         func(*session) // starts a session's loop, set by run
+	sessions      map[string]*session
+	leases        map[string]observedLease
+	epochs        map[string]uint64 // newest epoch of each session
+	synced        map[string]bool   // buckets that have been read
+	reconnectedAt time.Time         // when the connection was last restored
 }
 
 func newManager(cfg Config) *manager {
@@ -40,7 +40,7 @@ func newManager(cfg Config) *manager {
 		metrics:  newMetrics(),
 		requests: queue.New(cfg.Bus),
 		sessions: map[string]*session{},
-		leases:   map[string]seenLease{},
+		leases:   map[string]observedLease{},
 		epochs:   map[string]uint64{},
 		synced:   map[string]bool{},
 	}
@@ -73,7 +73,7 @@ func (m *manager) keepStreams(ctx context.Context) {
 		reconnected := m.cfg.Bus.Reconnected()
 		var again <-chan time.Time // a server that has just started may not answer yet
 		if err := m.cfg.Bus.Ensure(ctx); err != nil && ctx.Err() == nil {
-			m.cfg.Logger.Error("cannot make streams and buckets", "error", err)
+			m.cfg.Logger.Error("cannot create streams and buckets", "error", err)
 			again = time.After(time.Second)
 		}
 		select {
@@ -93,7 +93,7 @@ func (m *manager) watchConnection(ctx context.Context) {
 			return
 		case <-m.cfg.Bus.Reconnected():
 			m.mu.Lock()
-			m.backAt = time.Now()
+			m.reconnectedAt = time.Now()
 			m.mu.Unlock()
 		}
 	}
@@ -103,7 +103,7 @@ func (m *manager) watchConnection(ctx context.Context) {
 func (m *manager) reconnected() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.backAt
+	return m.reconnectedAt
 }
 
 // session returns a session, and starts its loop if it does not run.
@@ -129,17 +129,17 @@ func (m *manager) onOpen(open map[string]int) {
 	}
 }
 
-// settle records that a leader, here or elsewhere, handles everything known of a
+// clearWanted records that a leader, here or elsewhere, handles all changes of a
 // session so far.
-func (m *manager) settle(s *session) {
+func (m *manager) clearWanted(s *session) {
 	m.mu.Lock()
 	s.wanted = false
 	m.mu.Unlock()
 }
 
-// retire ends a session's loop unless it is wanted again, and reports whether it
-// has ended.
-func (m *manager) retire(s *session) bool {
+// removeUnlessWanted ends a session's loop unless it is wanted again, and reports
+// whether it has ended.
+func (m *manager) removeUnlessWanted(s *session) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.wanted {
@@ -181,7 +181,7 @@ func (m *manager) onLease(e bus.Event[lease]) {
 	if e.Kind == bus.Gone {
 		delete(m.leases, e.Key)
 	} else {
-		m.leases[e.Key] = seenLease{lease: e.Value, revision: e.Revision, at: time.Now()}
+		m.leases[e.Key] = observedLease{lease: e.Value, revision: e.Revision, at: time.Now()}
 		if len(m.epochs) > maxEpochs {
 			clear(m.epochs) // epochs also grow without being remembered
 		}
@@ -214,7 +214,7 @@ func (m *manager) isSynced() bool {
 	return m.synced[names.RunnersBucket] && m.synced[names.LeasesBucket]
 }
 
-func (m *manager) seenLease(session string) (seenLease, bool) {
+func (m *manager) observedLease(session string) (observedLease, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l, ok := m.leases[session]

@@ -12,7 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// metrics of one dispatcher, over all sessions it leads: labels are bounded.
+// metrics are those of one dispatcher, summed over the sessions it leads, so that the
+// number of label values is bounded.
 type metrics struct {
 	registry *prometheus.Registry
 	leading  prometheus.Gauge
@@ -79,38 +80,41 @@ func (m *metrics) ended(o queue.Outcome) {
 	}
 }
 
-// A census is a leader's contribution to the gauges.
-type census struct {
+// gaugeValues are a leader's contribution to the gauges.
+type gaugeValues struct {
 	queued, running int
 	slots           int
 	runners         map[queue.RunnerState]int
 }
 
-// report updates the leader's contribution to the shared gauges, or removes it.
-func (l *leader) report(leaving bool) {
-	now := census{runners: map[queue.RunnerState]int{}}
-	if !leaving {
-		now.queued = l.queue.Len()
-		for _, j := range l.jobs {
-			if j.held() {
-				now.running++
-			}
-		}
-		for _, p := range l.peers {
-			now.runners[p.rec.State]++
-			if p.rec.State == queue.RunnerIdle || p.rec.State == queue.RunnerBusy {
-				now.slots += p.capacity
-			}
+// gauges returns the current contribution of the leader.
+func (l *leader) gauges() gaugeValues {
+	v := gaugeValues{queued: l.queue.Len(), runners: map[queue.RunnerState]int{}}
+	for _, j := range l.jobs {
+		if j.held() {
+			v.running++
 		}
 	}
+	for _, p := range l.peers {
+		v.runners[p.rec.State]++
+		if p.rec.State == queue.RunnerIdle || p.rec.State == queue.RunnerBusy {
+			v.slots += p.capacity
+		}
+	}
+	return v
+}
+
+// setGauges replaces the leader's contribution to the gauges, which all leaders of
+// this process share.
+func (l *leader) setGauges(now gaugeValues) {
 	m := l.m.metrics
-	m.queued.Add(float64(now.queued - l.census.queued))
-	m.running.Add(float64(now.running - l.census.running))
-	m.slots.Add(float64(now.slots - l.census.slots))
+	m.queued.Add(float64(now.queued - l.reported.queued))
+	m.running.Add(float64(now.running - l.reported.running))
+	m.slots.Add(float64(now.slots - l.reported.slots))
 	for _, s := range []queue.RunnerState{queue.RunnerStarting, queue.RunnerIdle, queue.RunnerBusy, queue.RunnerDraining} {
-		m.runners.WithLabelValues(string(s)).Add(float64(now.runners[s] - l.census.runners[s]))
+		m.runners.WithLabelValues(string(s)).Add(float64(now.runners[s] - l.reported.runners[s]))
 	}
-	l.census = now
+	l.reported = now
 }
 
 // health serves /healthz, /readyz (NATS is connected and its buckets are read) and

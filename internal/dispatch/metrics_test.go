@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// What is counted is what the terminal records say.
+// Each terminal record counts once, with its tokens and durations.
 func TestMetricsOfOutcomes(t *testing.T) {
 	m := newMetrics()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -14,9 +14,9 @@ const (
 	syncTry    = time.Second            // limit of one sync
 	syncPause  = 300 * time.Millisecond // pause before the next sync
 	refusePast = 200 * time.Millisecond // pause before the next offer to a runner that refused
-	// settleTime is the time for clients of NATS to reconnect, at most two
+	// reconnectGrace is the time for clients of NATS to reconnect, at most two
 	// seconds apart, and to announce themselves.
-	settleTime = 4 * time.Second
+	reconnectGrace = 4 * time.Second
 )
 
 // An orphan is an attempt on a runner whose request the leader has not read yet.
@@ -30,13 +30,13 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 	p := l.peers[name]
 	if gone {
 		if p != nil {
-			l.vanished(name, p)
+			l.recordGone(name, p)
 		}
 		return
 	}
 	rec.Name = name // the key identifies the runner
 	if p != nil && p.rec.Instance != rec.Instance {
-		l.lostPeer(name, p, "its runner was restarted")
+		l.removePeer(name, p, "its runner was restarted")
 		p = nil
 	}
 	if p == nil {
@@ -52,12 +52,12 @@ func (l *leader) onRunner(name string, rec queue.Runner, gone bool) {
 	l.update(p, rec)
 }
 
-// vanished handles an expired or removed record of a runner. It syncs once more
+// recordGone handles an expired or removed record of a runner. It syncs once more
 // before it gives the runner up, because after an outage of NATS the records of
 // healthy runners have expired as well.
-func (l *leader) vanished(name string, p *peer) {
+func (l *leader) recordGone(name string, p *peer) {
 	if p.rec.State == queue.RunnerDraining && p.idle() {
-		l.lostPeer(name, p, "its runner has stopped")
+		l.removePeer(name, p, "its runner has stopped")
 		return
 	}
 	p.absent, p.synced = true, false
@@ -67,10 +67,10 @@ func (l *leader) vanished(name string, p *peer) {
 	}
 }
 
-// settled reports whether runners have had the time to return after a loss of the
-// connection.
-func (l *leader) settled(now time.Time) bool {
-	return now.Sub(l.m.reconnected()) >= settleTime
+// runnersReturned reports whether runners have had the time to return after a loss
+// of the connection.
+func (l *leader) runnersReturned(now time.Time) bool {
+	return now.Sub(l.m.reconnected()) >= reconnectGrace
 }
 
 // sync requests the attempts of a runner. From its answer on, the runner obeys only
@@ -91,13 +91,13 @@ func (l *leader) sync(name string, p *peer) {
 		}
 		p.syncing = false
 		switch {
-		case err != nil && p.absent && l.settled(time.Now()):
-			l.lostPeer(name, p, "its runner vanished")
+		case err != nil && p.absent && l.runnersReturned(time.Now()):
+			l.removePeer(name, p, "its runner vanished")
 		case err != nil:
 			l.log.Debug("a runner does not answer", "runner", name, "error", err)
 			p.blocked = time.Now().Add(syncPause)
 		case answer.Epoch > question.Epoch:
-			l.challenged(answer.Epoch)
+			l.newerEpoch(answer.Epoch)
 			p.blocked = time.Now().Add(syncPause)
 		case question.Epoch == l.epoch:
 			l.synced(name, p, answer.Runner)
@@ -109,7 +109,7 @@ func (l *leader) sync(name string, p *peer) {
 func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 	rec.Name = name
 	if rec.Instance != p.rec.Instance {
-		l.lostPeer(name, p, "its runner was restarted")
+		l.removePeer(name, p, "its runner was restarted")
 		p = newPeer(rec)
 		l.peers[name] = p
 	}
@@ -131,7 +131,7 @@ func (l *leader) synced(name string, p *peer, rec queue.Runner) {
 		case j.phase == uncertain: // the runner never got the job
 			l.requeue(j)
 		case j.phase == running && rec.Version >= j.version:
-			l.lost(j, "its runner dropped it")
+			l.attemptLost(j, "its runner dropped it")
 		}
 	}
 }
@@ -146,11 +146,11 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 		}
 		// The request has ended, but its runner does not know.
 		l.log.Info("stopping an attempt of a request that has ended", "request", h.Request.ID, "runner", name)
-		l.tellCancel(h.Request.ID, h.Request.Tenant, "ended")
+		l.sendCancel(h.Request.ID, h.Request.Tenant, "ended")
 		return
 	}
 	switch j.phase {
-	case checking, queued:
+	case fencing, queued:
 		l.queue.Remove(j.req.ID)
 		j.tries++
 	case uncertain, running, assigning:
@@ -160,7 +160,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 		if j.phase != running {
 			j.tries++
 		}
-	case ending, noting:
+	case ending, retrying:
 		return
 	}
 	j.phase = running
@@ -168,7 +168,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 	j.version, j.started, j.text = p.rec.Version, h.Started, j.text || h.Text
 	p.accepted(j)
 	if j.cancelled {
-		l.tellCancel(j.req.ID, j.req.Tenant, "cancelled")
+		l.sendCancel(j.req.ID, j.req.Tenant, "cancelled")
 	}
 }
 
@@ -189,14 +189,14 @@ func (l *leader) update(p *peer, rec queue.Runner) {
 			j.text = j.text || h.Text
 		case rec.Version >= j.version:
 			p.drop(s.job)
-			l.lost(j, "its runner dropped it")
+			l.attemptLost(j, "its runner dropped it")
 		}
 	}
 	l.offer(p)
 }
 
-// lostPeer removes a runner, and ends its attempts.
-func (l *leader) lostPeer(name string, p *peer, why string) {
+// removePeer removes a runner, and ends its attempts.
+func (l *leader) removePeer(name string, p *peer, why string) {
 	l.log.Info("a runner is gone", "runner", name, "reason", why)
 	delete(l.peers, name)
 	l.queue.RemoveRunner(name)
@@ -210,7 +210,7 @@ func (l *leader) lostPeer(name string, p *peer, why string) {
 	}
 	for _, j := range l.jobs {
 		if j.held() && j.runner == name && j.instance == p.rec.Instance {
-			l.lost(j, why)
+			l.attemptLost(j, why)
 		}
 	}
 	// Attempts for an earlier leader that this leader never learned.
@@ -231,9 +231,9 @@ func lostEnd(runner string, h queue.HeldAttempt, why string) queue.AttemptEnd {
 	return e
 }
 
-// silent counts an attempt at a job whose turn it is, if a runner holds it for
-// an earlier leader and does not answer this one. It reports whether there was one.
-func (l *leader) silent(j *job) bool {
+// failUnresponsive ends an attempt at the next job if a runner that does not answer
+// this leader holds it for an earlier one. It reports whether there was one.
+func (l *leader) failUnresponsive(j *job) bool {
 	if j.known.Sequence == 0 {
 		return false // without an earlier leader
 	}
@@ -250,14 +250,14 @@ func (l *leader) silent(j *job) bool {
 	return false
 }
 
-// challenged handles a runner that has seen a newer epoch. Either the lease is lost
+// newerEpoch handles a runner that has seen a newer epoch. Either the lease is lost
 // and its renewal fails, or the bucket with the epochs was lost, and this leader
 // must renew its lease with a newer epoch.
-func (l *leader) challenged(epoch uint64) {
-	l.challenge = max(l.challenge, epoch+1)
+func (l *leader) newerEpoch(epoch uint64) {
+	l.nextEpoch = max(l.nextEpoch, epoch+1)
 }
 
-// setEpoch starts a new epoch within the tenure, and syncs with all runners.
+// setEpoch starts a new epoch while the lease is held, and syncs with all runners.
 func (l *leader) setEpoch(epoch uint64) {
 	if epoch == l.epoch {
 		return

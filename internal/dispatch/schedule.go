@@ -6,13 +6,13 @@ import "time"
 // runners before it assigns jobs to synced ones.
 const replayPatience = 2 * time.Second
 
-// open reports whether jobs may be assigned. A leader first syncs with the runners,
-// or it could assign a request twice.
-func (l *leader) open(now time.Time) bool {
+// mayAssign reports whether jobs may be assigned. A leader first syncs with the
+// runners, or it could assign a request twice.
+func (l *leader) mayAssign(now time.Time) bool {
 	if !l.replayed {
 		return false
 	}
-	if back := l.m.reconnected(); l.began.Sub(back) < settleTime && !l.settled(now) {
+	if back := l.m.reconnected(); l.began.Sub(back) < reconnectGrace && !l.runnersReturned(now) {
 		return false // runners with requests may not have returned yet
 	}
 	if now.Sub(l.began) > replayPatience {
@@ -29,7 +29,7 @@ func (l *leader) open(now time.Time) bool {
 // schedule assigns as many jobs as possible.
 func (l *leader) schedule(now time.Time) {
 	// A suspended process must not act on a lost lease when it resumes.
-	if l.queue.Len() == 0 || !l.leads() || !l.cfg.Bus.Connected() || !l.open(now) {
+	if l.queue.Len() == 0 || !l.leads() || !l.cfg.Bus.Connected() || !l.mayAssign(now) {
 		return
 	}
 	for {
@@ -37,7 +37,7 @@ func (l *leader) schedule(now time.Time) {
 		if !ok {
 			return
 		}
-		if j := l.jobs[next.ID]; !l.silent(j) {
+		if j := l.jobs[next.ID]; !l.failUnresponsive(j) {
 			l.assign(j, l.peers[to.Runner], to.Number)
 		}
 	}
@@ -48,7 +48,7 @@ func (l *leader) onTick(now time.Time) {
 	for name, p := range l.peers {
 		for _, s := range p.slots {
 			if j := l.jobs[s.job]; j != nil && j.cancelled && j.phase == running {
-				l.tellCancel(j.req.ID, j.req.Tenant, "again") // the runner may have missed it
+				l.sendCancel(j.req.ID, j.req.Tenant, "again") // the runner may have missed it
 			}
 		}
 		if now.Before(p.blocked) {
@@ -60,15 +60,15 @@ func (l *leader) onTick(now time.Time) {
 		}
 		l.offer(p)
 	}
-	l.early.forget(now.Add(-time.Minute))
-	l.notice(now)
-	l.sweep(now)
-	l.report(false)
+	l.earlyCancels.forget(now.Add(-time.Minute))
+	l.sendPositions(now)
+	l.purge(now)
+	l.setGauges(l.gauges())
 	if len(l.jobs) > 0 || len(l.peers) > 0 || l.hasRunners() || !l.replayed {
-		l.busyAt = now
-		l.m.settle(l.session)
+		l.lastActive = now
+		l.m.clearWanted(l.session)
 	}
-	if now.Sub(l.busyAt) >= l.cfg.IdleAfter {
+	if now.Sub(l.lastActive) >= l.cfg.IdleAfter {
 		l.err = errIdle
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// errIdle ends the lead of a session without requests and runners.
-var errIdle = errors.New("nothing to lead")
+// errIdle ends the leadership of a session without requests and runners.
+var errIdle = errors.New("the session has neither requests nor runners")
 
 // A session is this process's state of a session, as leader or not.
 type session struct {
@@ -102,7 +102,7 @@ func (s *session) loop(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, errIdle) && s.m.retire(s) {
+		if errors.Is(err, errIdle) && s.m.removeUnlessWanted(s) {
 			return
 		}
 	}
@@ -110,7 +110,7 @@ func (s *session) loop(ctx context.Context) {
 
 // standBy blocks until this process holds the session's lease. It returns nil when
 // ctx ends or when the session needs no leader.
-func (s *session) standBy(ctx context.Context) *tenure {
+func (s *session) standBy(ctx context.Context) *heldLease {
 	pause := time.Duration(0)
 	for {
 		timer := time.NewTimer(pause)
@@ -126,15 +126,15 @@ func (s *session) standBy(ctx context.Context) *tenure {
 		if !s.m.isSynced() {
 			continue
 		}
-		var old *seenLease
-		if seen, ok := s.m.seenLease(s.name); ok {
+		var old *observedLease
+		if seen, ok := s.m.observedLease(s.name); ok {
 			if left := seen.left(s.m.cfg.LeaseTTL, time.Now()); left > 0 {
-				s.m.settle(s)
+				s.m.clearWanted(s)
 				pause = left
 				continue
 			}
 			old = &seen
-		} else if !s.hasRunners() && s.m.retire(s) {
+		} else if !s.hasRunners() && s.m.removeUnlessWanted(s) {
 			return nil // its leader found it idle, and it has not changed since
 		}
 		t, err := s.m.acquire(ctx, s.name, old)

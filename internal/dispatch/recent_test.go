@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-func TestMemory(t *testing.T) {
+func TestRecentIDs(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	m := newMemory(3)
+	m := newRecentIDs(3)
 	for i := range 5 {
 		m.add(fmt.Sprint(i), start.Add(time.Duration(i)*time.Second))
 		m.add(fmt.Sprint(i), start.Add(time.Hour)) // known already

@@ -7,8 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// onMark handles the first token of an attempt.
-func (l *leader) onMark(m queue.FirstToken) {
+// onFirstToken handles the first token of an attempt.
+func (l *leader) onFirstToken(m queue.FirstToken) {
 	if j := l.jobs[m.Request]; j != nil && j.is(m.Epoch, m.Attempt) {
 		j.text = true
 	}
@@ -39,17 +39,17 @@ func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
 	case j == nil:
 		l.unread[e.Request] = append(l.unread[e.Request], e)
 		reply(queue.Ack{Reason: "not read yet"})
-	case j.phase == ending, j.phase == noting:
+	case j.phase == ending, j.phase == retrying:
 		j.acks = append(j.acks, reply)
 	case j.is(e.Epoch, e.Attempt):
 		l.release(j)
 		l.attemptEnded(j, e, reply)
-	case j.unclaimed && j.phase == checking:
-		j.whenClaimed(func() { l.onEnd(e, reply) })
-	case j.phase == queued, j.phase == checking:
-		l.strangeEnd(j, e, reply)
+	case j.unfenced && j.phase == fencing:
+		j.whenFenced(func() { l.onEnd(e, reply) })
+	case j.phase == queued, j.phase == fencing:
+		l.untrackedEnd(j, e, reply)
 	default:
-		reply(queue.Ack{OK: true, Reason: "another attempt is at hand"})
+		reply(queue.Ack{OK: true, Reason: "another attempt is current"})
 	}
 }
 
@@ -70,7 +70,7 @@ func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 	j.text = j.text || !e.FirstToken.IsZero()
 	j.started = e.Started
 	if e.Error == nil {
-		l.learnPace(e.Ended.Sub(e.Started))
+		l.observeDuration(e.Ended.Sub(e.Started))
 		j.acks = append(j.acks, reply)
 		l.finish(j, queue.Completed, nil, &e)
 		return
@@ -87,17 +87,17 @@ func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 			j.tries-- // the request did not cause it
 		}
 		j.acks = append(j.acks, reply)
-		l.broken(j, e.Error.Message, &e)
+		l.retryOrFail(j, e.Error.Message, &e)
 	default:
 		j.acks = append(j.acks, reply)
-		l.failed(j, queue.AttemptID{Epoch: e.Epoch, Attempt: e.Attempt})
-		l.broken(j, e.Error.Message, &e)
+		l.countFailure(j, queue.AttemptID{Epoch: e.Epoch, Attempt: e.Attempt})
+		l.retryOrFail(j, e.Error.Message, &e)
 	}
 }
 
-// strangeEnd decides about the end of an attempt that this leader does not follow:
-// an attempt of an earlier leader, whose runner did not answer a sync.
-func (l *leader) strangeEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
+// untrackedEnd decides the consequence of the end of an attempt that this leader
+// does not track: an attempt of an earlier leader, whose runner did not answer a sync.
+func (l *leader) untrackedEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	text := !e.FirstToken.IsZero()
 	handedBack := e.Error != nil && e.Error.Code == queue.CodeHandedBack
 	broke := handedBack || e.Error != nil && e.Error.Code == queue.CodeEngineFailed
@@ -110,8 +110,8 @@ func (l *leader) strangeEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	j.tries++
 	j.text, j.started, j.runner = text, e.Started, e.Runner
 	if broke && !text {
-		l.failed(j, try)
-		l.broken(j, e.Error.Message, &e)
+		l.countFailure(j, try)
+		l.retryOrFail(j, e.Error.Message, &e)
 		return
 	}
 	switch {
@@ -126,26 +126,26 @@ func (l *leader) strangeEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
 	}
 }
 
-// lost ends the current attempt of a job whose runner is gone.
-func (l *leader) lost(j *job, why string) {
+// attemptLost ends the current attempt of a job whose runner is gone.
+func (l *leader) attemptLost(j *job, why string) {
 	if j.phase != running { // the runner may never have had the job
 		j.tries++
 	}
-	l.failed(j, queue.AttemptID{Epoch: j.epoch, Attempt: j.attempt})
-	l.broken(j, why, nil)
+	l.countFailure(j, queue.AttemptID{Epoch: j.epoch, Attempt: j.attempt})
+	l.retryOrFail(j, why, nil)
 }
 
-// failed counts an attempt that failed.
-func (l *leader) failed(j *job, try queue.AttemptID) {
+// countFailure records a failed attempt for later leaders.
+func (l *leader) countFailure(j *job, try queue.AttemptID) {
 	j.known.Failed++
 	if try.After(j.known.UpTo) {
 		j.known.UpTo = try
 	}
 }
 
-// broken handles a failed attempt: it retries the request if the client has seen
-// no text.
-func (l *leader) broken(j *job, why string, e *queue.AttemptEnd) {
+// retryOrFail handles a failed attempt: it retries the request if the client has
+// seen no text, until the maximum number of attempts.
+func (l *leader) retryOrFail(j *job, why string, e *queue.AttemptEnd) {
 	j.known.Reasons = append(j.known.Reasons, why)
 	j.known.Runners = append(j.known.Runners, j.runner)
 	switch {
@@ -157,7 +157,7 @@ func (l *leader) broken(j *job, why string, e *queue.AttemptEnd) {
 		j.poison = true
 		l.finish(j, queue.Failed, &queue.Failure{Code: queue.CodeEngineFailed, Message: strings.Join(j.known.Reasons, "; ")}, e)
 	default:
-		l.log.Info("trying again elsewhere", "request", j.req.ID, "tries", j.tries, "reason", why)
+		l.log.Info("retrying on another runner", "request", j.req.ID, "tries", j.tries, "reason", why)
 		l.m.metrics.retries.Inc()
 		l.retry(j)
 	}
@@ -172,7 +172,7 @@ func (l *leader) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack))
 	j := l.jobs[id]
 	if j == nil {
 		if !l.ended.has(id) {
-			l.early.add(id, time.Now())
+			l.earlyCancels.add(id, time.Now())
 		}
 		reply(queue.Ack{OK: true, Reason: "unknown"})
 		return
@@ -189,11 +189,11 @@ func (l *leader) onCancel(id string, c queue.CancelOrder, reply func(queue.Ack))
 	reply(queue.Ack{OK: true})
 }
 
-// learnPace updates the average duration of attempts.
-func (l *leader) learnPace(d time.Duration) {
-	if l.pace == 0 {
-		l.pace = d
+// observeDuration updates the average duration of attempts.
+func (l *leader) observeDuration(d time.Duration) {
+	if l.meanDuration == 0 {
+		l.meanDuration = d
 		return
 	}
-	l.pace += (d - l.pace) / 8
+	l.meanDuration += (d - l.meanDuration) / 8
 }
