@@ -72,15 +72,16 @@ func (j *job) is(epoch uint64, attempt int) bool {
 
 func (j *job) waiting(now time.Time) policy.Job {
 	return policy.Job{
-		ID:       j.req.ID,
-		Tenant:   j.req.Tenant,
-		Class:    class(j.req.Priority),
-		Affinity: j.req.Affinity,
-		Order:    j.seq,
-		Since:    now,
-		Deadline: j.deadline,
-		Cost:     j.cost,
-		Avoid:    j.known.Runners,
+		ID:        j.req.ID,
+		Tenant:    j.req.Tenant,
+		Class:     class(j.req.Priority),
+		Affinity:  j.req.Affinity,
+		Order:     j.seq,
+		Since:     now,
+		Deadline:  j.deadline,
+		Cost:      j.cost,
+		Avoid:     j.known.Runners,
+		Operation: j.req.Operation.OrChat(),
 	}
 }
 

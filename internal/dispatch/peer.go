@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/dispatch/policy"
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -18,6 +19,8 @@ type peer struct {
 	absent   bool      // its record has expired or was removed: it is lost unless it answers
 	seq      uint64    // counts the leader's messages to it
 	blocked  time.Time // time of the next offer
+	// operations are those that the runner serves; the slice does not change.
+	operations []openai.Operation
 	// slots are as many as the runner has. There are more only while it holds
 	// attempts of an earlier leader beside those of this one.
 	slots []peerSlot
@@ -39,6 +42,9 @@ func newPeer(rec queue.Runner) *peer {
 // setRecord replaces the state of the runner by a record.
 func (p *peer) setRecord(rec queue.Runner) {
 	p.rec = rec
+	if p.operations = rec.Operations; len(p.operations) == 0 {
+		p.operations = openai.DefaultOperations()
+	}
 	p.setBusy(rec.Status())
 }
 
@@ -152,7 +158,7 @@ func (p *peer) offer(q *policy.Queue, now time.Time) {
 		if idle {
 			free--
 		}
-		q.SetSlot(policy.Slot{Runner: p.rec.Name, Number: i, Affinity: s.affinity, Idle: idle})
+		q.SetSlot(policy.Slot{Runner: p.rec.Name, Number: i, Affinity: s.affinity, Idle: idle, Operations: p.operations})
 	}
 }
 

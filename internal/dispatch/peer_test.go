@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/dispatch/policy"
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -158,6 +159,42 @@ func TestHolds(t *testing.T) {
 			j.epoch, j.attempt = c.epoch, c.attempt
 			if h, ok := holds(rec, j); ok != c.want || h.Text != c.want {
 				t.Errorf("holds = %+v, %t, want %t", h, ok, c.want)
+			}
+		})
+	}
+}
+
+// A request goes only to a runner that serves its operation. A request that
+// names none is a chat, and a runner that lists none serves the defaults.
+func TestPeerOffersItsOperations(t *testing.T) {
+	cases := map[string]struct {
+		lists []openai.Operation
+		asked openai.Operation
+		want  bool
+	}{
+		"DefaultOfBoth":        {nil, "", true},
+		"DefaultIsChat":        {[]openai.Operation{openai.OperationCompletion}, "", false},
+		"DefaultsOfARunner":    {nil, openai.OperationCompletion, true},
+		"NotAmongTheDefaults":  {nil, "embedding", false},
+		"Listed":               {[]openai.Operation{openai.OperationChat, "embedding"}, "embedding", true},
+		"OnlyOthersAreListed":  {[]openai.Operation{"embedding"}, openai.OperationChat, false},
+		"CompletionIsNoChat":   {[]openai.Operation{openai.OperationChat}, openai.OperationCompletion, false},
+		"ChatIsListedAndAsked": {[]openai.Operation{openai.OperationChat}, openai.OperationChat, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			rec := runnerOf(1, queue.RunnerIdle)
+			rec.Operations = c.lists
+			p := newPeer(rec)
+			p.synced = true
+			j := jobOf("1", "")
+			j.req.Operation, j.deadline = c.asked, now.Add(time.Hour)
+			q := policy.New(time.Second)
+			p.offer(q, now)
+			q.Add(j.waiting(now))
+			if _, _, ok := q.Next(now); ok != c.want {
+				t.Errorf("it is assigned: %t, want %t", ok, c.want)
 			}
 		})
 	}

@@ -6,7 +6,10 @@ import "container/heap"
 type entry struct {
 	job    Job
 	tenant *tenant
-	parked bool // lets others pass until wake
+	parked bool // lets others pass until its patience ends
+	// unserved jobs let others pass until an idle slot serves their operation.
+	// They are in a heap of Queue.unserved in place of that of their tenant.
+	unserved bool
 	// places in the heaps, -1 when not there
 	inTenant, inParked, inDeadlines int
 }

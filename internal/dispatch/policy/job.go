@@ -17,9 +17,16 @@
 //     whose cache is worth the least.
 //   - A job that a runner failed goes to another one, or after a while to the
 //     same again.
+//   - A job goes only to a slot that serves its operation. While no such slot is
+//     idle, it lets others pass.
 package policy
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
 
 // A Job is a request that waits.
 type Job struct {
@@ -32,6 +39,9 @@ type Job struct {
 	Deadline time.Time // gone after it; never zero
 	Cost     int       // expected tokens, at least 1
 	Avoid    []string  // runners that have failed it
+
+	// Operation must be one of the slot's; "" is one that every slot serves.
+	Operation openai.Operation
 }
 
 // A Slot is one of the requests that a runner computes at the same time. It can
@@ -41,6 +51,20 @@ type Slot struct {
 	Number   int    // of the slot, unique for the runner
 	Affinity string // conversation in its prompt cache; "" for none
 	Idle     bool
+
+	// Operations are those that the runner serves. The slot keeps the slice, so it
+	// must not change.
+	Operations []openai.Operation
+}
+
+// serves reports whether the slot can be given a job of an operation.
+func (s Slot) serves(op openai.Operation) bool {
+	return op == "" || slices.Contains(s.Operations, op)
+}
+
+func (s Slot) equal(o Slot) bool {
+	return s.Runner == o.Runner && s.Number == o.Number && s.Affinity == o.Affinity && s.Idle == o.Idle &&
+		slices.Equal(s.Operations, o.Operations)
 }
 
 // before orders the jobs of one tenant.

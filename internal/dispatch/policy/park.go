@@ -42,11 +42,12 @@ func (q *Queue) wake(now time.Time) {
 	}
 }
 
-// wakeOne returns the first job that waits for a runner of a conversation, or
-// of none.
-func (q *Queue) wakeOne(affinity string) {
-	if jobs := q.waiting[affinity]; len(jobs) > 0 {
-		e := jobs[0]
+// wakeOne returns the first job that waits for a runner of a conversation, or of
+// none, and that a slot serves.
+func (q *Queue) wakeOne(affinity string, s Slot) {
+	jobs := q.waiting[affinity]
+	if i := slices.IndexFunc(jobs, func(e *entry) bool { return s.serves(e.job.Operation) }); i >= 0 {
+		e := jobs[i]
 		q.unpark(e)
 		q.enter(e)
 	}

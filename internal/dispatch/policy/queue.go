@@ -14,6 +14,7 @@ type Queue struct {
 	bands    [classes]*band
 	parked   index[*entry] // jobs that let others pass, first to wake first
 	waiting  map[string][]*entry
+	unserved unserved
 	deadline index[*entry]
 	slots    *slots
 	floor    float64 // tokens by share of the class that was served last
@@ -27,6 +28,7 @@ func New(patience time.Duration) *Queue {
 		entries:  map[string]*entry{},
 		tenants:  map[seat]*tenant{},
 		waiting:  map[string][]*entry{},
+		unserved: unserved{},
 		slots:    newSlots(),
 	}
 	for c := range q.bands {
@@ -65,11 +67,14 @@ func (q *Queue) Remove(id string) bool {
 	}
 	delete(q.entries, id)
 	q.deadline.remove(e)
-	if e.parked {
+	switch {
+	case e.parked:
 		q.unpark(e)
-		return true
+	case e.unserved:
+		q.unserved.remove(e)
+	default:
+		q.leave(e)
 	}
-	q.leave(e)
 	return true
 }
 
@@ -79,9 +84,9 @@ func (q *Queue) SetSlot(s Slot) {
 	if !s.Idle {
 		return
 	}
-	q.wakeOne("")
+	q.wakeOne("", s)
 	if s.Affinity != "" {
-		q.wakeOne(s.Affinity)
+		q.wakeOne(s.Affinity, s)
 	}
 }
 
@@ -93,11 +98,17 @@ func (q *Queue) RemoveRunner(name string) { q.slots.remove(name) }
 func (q *Queue) Next(now time.Time) (j Job, to Slot, ok bool) {
 	q.wake(now)
 	for q.slots.idle() > 0 {
+		q.wakeServed()
 		t := q.next()
 		if t == nil {
 			return Job{}, Slot{}, false
 		}
 		e := t.jobs.items[0]
+		if !q.slots.serves(e.job.Operation) {
+			q.leave(e)
+			q.unserved.add(e)
+			continue
+		}
 		m := q.choose(e.job, now)
 		if m == nil {
 			q.park(e)
@@ -114,7 +125,8 @@ func (q *Queue) Next(now time.Time) (j Job, to Slot, ok bool) {
 	return Job{}, Slot{}, false
 }
 
-// choose returns an idle slot for a job, or nil if the job should rather wait.
+// choose returns an idle slot for a job, or nil if the job should rather wait. An
+// idle slot serves its operation.
 func (q *Queue) choose(j Job, now time.Time) *slot {
 	m, busy := q.slots.holder(j)
 	if m != nil {
@@ -156,7 +168,8 @@ func (q *Queue) Expired(now time.Time) []Job {
 }
 
 // Wake is when to ask again although nothing has changed: a job's patience or
-// its deadline ends. It is zero if there is no such time.
+// its deadline ends. It is zero if there is no such time. Jobs that wait for a
+// slot that serves their operation have only their deadline.
 func (q *Queue) Wake() time.Time {
 	var at time.Time
 	if e, ok := q.deadline.top(); ok {

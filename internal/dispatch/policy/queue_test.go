@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/dispatch/policy"
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -262,6 +264,7 @@ func FuzzQueue(f *testing.F) {
 		q := policy.New(patience)
 		now := start
 		waiting, out := map[string]bool{}, map[string]bool{}
+		operations, deadlines := map[string]openai.Operation{}, map[string]time.Time{}
 		type key struct {
 			runner string
 			slot   int
@@ -278,11 +281,13 @@ func FuzzQueue(f *testing.F) {
 				if rng.IntN(3) == 0 {
 					j.Avoid = []string{fmt.Sprintf("r%d", rng.IntN(4))}
 				}
+				j.Operation = []openai.Operation{"", "chat", "embedding"}[rng.IntN(3)]
 				q.Add(j)
 				waiting[j.ID] = true
+				operations[j.ID], deadlines[j.ID] = j.Operation, j.Deadline
 			case 2:
 				k := key{fmt.Sprintf("r%d", rng.IntN(4)), rng.IntN(3)}
-				q.SetSlot(policy.Slot{Runner: k.runner, Number: k.slot, Affinity: []string{"", "x", "y"}[rng.IntN(3)], Idle: true})
+				q.SetSlot(policy.Slot{Runner: k.runner, Number: k.slot, Affinity: []string{"", "x", "y"}[rng.IntN(3)], Idle: true, Operations: [][]openai.Operation{nil, {"chat"}, {"chat", "embedding"}}[rng.IntN(3)]})
 				delete(busy, k)
 			case 3:
 				r := fmt.Sprintf("r%d", rng.IntN(4))
@@ -311,8 +316,17 @@ func FuzzQueue(f *testing.F) {
 				if !waiting[j.ID] || out[j.ID] || busy[k] {
 					t.Fatalf("%s>%v: served wrongly", j.ID, k)
 				}
+				if op := operations[j.ID]; op != "" && !slices.Contains(to.Operations, op) {
+					t.Fatalf("%s>%v: the slot does not serve %q", j.ID, k, op)
+				}
 				delete(waiting, j.ID)
 				out[j.ID], busy[k] = true, true
+			}
+			if at := q.Wake(); !at.After(now) {
+				late := func(id string) bool { return !deadlines[id].After(now) }
+				if len(waiting) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(waiting)), late) {
+					t.Fatalf("Wake = %v, which has passed at %v", at, now)
+				}
 			}
 			if q.Len() != len(waiting) {
 				t.Fatalf("Len = %d, want %d", q.Len(), len(waiting))
@@ -320,7 +334,7 @@ func FuzzQueue(f *testing.F) {
 		}
 		now = now.Add(patience)
 		for range 2000 {
-			idle(q, "last")
+			q.SetSlot(policy.Slot{Runner: "last", Idle: true, Operations: []openai.Operation{"chat", "embedding"}})
 			j, _, ok := q.Next(now)
 			if !ok {
 				break

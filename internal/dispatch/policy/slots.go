@@ -3,6 +3,8 @@ package policy
 import (
 	"container/list"
 	"slices"
+
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 // slots knows the slots of all runners and finds the right idle one quickly.
@@ -11,6 +13,7 @@ type slots struct {
 	holders map[string]map[*slot]bool // by conversation, idle or not
 	cold    *list.List                // idle slots without a conversation, longest idle first
 	warm    *list.List                // idle slots with one, longest idle first
+	serving map[openai.Operation]int  // idle slots by operation
 	count   int
 }
 
@@ -33,6 +36,7 @@ func newSlots() *slots {
 		holders: map[string]map[*slot]bool{},
 		cold:    list.New(),
 		warm:    list.New(),
+		serving: map[openai.Operation]int{},
 	}
 }
 
@@ -50,7 +54,7 @@ func (p *slots) set(s Slot) {
 		m = &slot{runner: r}
 		r.slots[s.Number] = m
 		p.count++
-	case m.Slot == s:
+	case m.equal(s):
 		return
 	default:
 		p.unlink(m)
@@ -76,6 +80,9 @@ func (p *slots) link(m *slot) {
 		m.list = p.warm
 	}
 	m.elem = m.list.PushBack(m)
+	for _, op := range m.Operations {
+		p.serving[op]++
+	}
 }
 
 // unlink is the opposite of link.
@@ -92,6 +99,11 @@ func (p *slots) unlink(m *slot) {
 	}
 	m.list.Remove(m.elem)
 	m.list, m.elem = nil, nil
+	for _, op := range m.Operations {
+		if p.serving[op]--; p.serving[op] == 0 {
+			delete(p.serving, op)
+		}
+	}
 }
 
 // remove forgets all slots of a runner.
@@ -109,16 +121,24 @@ func (p *slots) remove(name string) {
 
 func (p *slots) idle() int { return p.cold.Len() + p.warm.Len() }
 
+// serves reports whether an idle slot serves an operation.
+func (p *slots) serves(op openai.Operation) bool {
+	if op == "" {
+		return p.idle() > 0
+	}
+	return p.serving[op] > 0
+}
+
 // holder returns an idle slot that holds the conversation of a job, of the
 // runner that works least. busy reports whether a slot holds it that is not
-// idle.
+// idle. Slots that do not serve the job's operation do not count.
 func (p *slots) holder(j Job) (found *slot, busy bool) {
 	if j.Affinity == "" {
 		return nil, false
 	}
 	for m := range p.holders[j.Affinity] {
 		switch {
-		case slices.Contains(j.Avoid, m.Runner):
+		case slices.Contains(j.Avoid, m.Runner), !m.serves(j.Operation):
 		case !m.Idle:
 			busy = true
 		case found == nil || m.before(found):
@@ -140,14 +160,15 @@ func (s *slot) before(other *slot) bool {
 }
 
 // any returns the idle slot of the runner that works least, and among those the
-// one whose prompt cache is worth the least. It avoids the runners that the job
-// avoids, and returns nil if there is no other.
+// one whose prompt cache is worth the least. It skips the runners that the job
+// avoids and the slots that do not serve its operation, and returns nil if there
+// is no other.
 func (p *slots) any(j Job) *slot {
 	var found *slot
 	for _, l := range []*list.List{p.cold, p.warm} {
 		for e := l.Front(); e != nil; e = e.Next() {
 			m := e.Value.(*slot) //nolint:forcetypeassert // the lists hold nothing else
-			if found != nil && m.runner.busy >= found.runner.busy || slices.Contains(j.Avoid, m.Runner) {
+			if found != nil && m.runner.busy >= found.runner.busy || slices.Contains(j.Avoid, m.Runner) || !m.serves(j.Operation) {
 				continue
 			}
 			if found = m; m.runner.busy == 0 {

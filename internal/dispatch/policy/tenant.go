@@ -5,9 +5,9 @@ type tenant struct {
 	name   string
 	band   *band
 	served float64 // tokens, on a scale that only grows
-	jobs   index[*entry]
+	jobs   *index[*entry]
 	place  int // among the tenants whose turn may come, -1 when not there
-	parked int // jobs that let others pass
+	parked int // jobs that let others pass, until their patience ends or a slot serves them
 }
 
 // A seat is a tenant in a class.
@@ -24,8 +24,13 @@ func newTenant(name string, b *band) *tenant {
 		name:  name,
 		band:  b,
 		place: -1,
-		jobs:  index[*entry]{less: before, place: func(e *entry) *int { return &e.inTenant }},
+		jobs:  newJobs(),
 	}
+}
+
+// newJobs makes a heap of jobs of one tenant.
+func newJobs() *index[*entry] {
+	return &index[*entry]{less: before, place: func(e *entry) *int { return &e.inTenant }}
 }
 
 // fewerServed orders the tenants of a class; the order of arrival makes it total.
