@@ -9,7 +9,7 @@
 //
 // The same holds for connecting. With net.Dialer in place of Begin, the median
 // time that Koldun adds to the first byte of an answer grows from 390 to 450 us
-// (BenchmarkFirstByte/memory/together of test/serving).
+// (BenchmarkFirstByte/memory/one-process of test/serving).
 package rawconn
 
 import (

@@ -21,16 +21,16 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// arranged measures a stack of one process, and one of as many processes as in a
-// cluster, where each message has to wake those it is for.
-func arranged(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
+// forEachLayout measures a stack in one process, and one of as many processes as in
+// a cluster, where the operating system switches processes for each message.
+func forEachLayout(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
 	p.tenants = []tenant{newTenant("bench")}
 	for _, a := range []struct {
 		name string
 		new  func(*testing.B) *stack
 	}{
-		{"together", func(b *testing.B) *stack { return newTogether(b, p) }},
-		{"apart", func(b *testing.B) *stack { return newStack(b, p) }},
+		{"one-process", func(b *testing.B) *stack { return newInProcess(b, p) }},
+		{"many-processes", func(b *testing.B) *stack { return newStack(b, p) }},
 	} {
 		b.Run(a.name, func(b *testing.B) {
 			s := a.new(b)
@@ -40,24 +40,24 @@ func arranged(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
 	}
 }
 
-// onDisk measures with NATS in memory, and with each write on disk before it is
-// confirmed.
-func onDisk(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
-	b.Run("memory", func(b *testing.B) { arranged(b, p, measure) })
+// forEachStorage measures with NATS writes that are not synced, and with each write
+// synced to disk before it is confirmed.
+func forEachStorage(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
+	b.Run("memory", func(b *testing.B) { forEachLayout(b, p, measure) })
 	p.sync = true
-	b.Run("disk", func(b *testing.B) { arranged(b, p, measure) })
+	b.Run("disk", func(b *testing.B) { forEachLayout(b, p, measure) })
 }
 
-// BenchmarkFirstByte is the time to the first byte of text, with everything
-// idle, of the same engine behind everything: asked directly, through Go's own
-// reverse proxy, and through Koldun. p50-us are medians; publish-us is that of
-// a raw JetStream publish in the same run, and floor-us that of a message
-// through as many processes as stand between a client and an engine.
+// BenchmarkFirstByte measures the time to the first byte of text from the same idle
+// engine: directly, through the reverse proxy of net/http/httputil, and through
+// Koldun. All are medians; publish-p50-us is a raw JetStream publish in the same run,
+// and floor-p50-us a message through as many processes as there are between a client
+// and an engine.
 func BenchmarkFirstByte(b *testing.B) {
-	onDisk(b, plan{gateways: 1, dispatchers: 1, runners: 1}, func(b *testing.B, s *stack) {
+	forEachStorage(b, plan{gateways: 1, dispatchers: 1, runners: 1}, func(b *testing.B, s *stack) {
 		proxy := s.reverseProxy(b)
 		var direct, proxied, served, published, bare []time.Duration
-		through := s.floorOf(b)
+		through := s.relayLatency(b)
 		conn := s.bus()
 		subject := benchStream(b, conn)
 		for i := 0; b.Loop(); i++ {
@@ -70,11 +70,11 @@ func BenchmarkFirstByte(b *testing.B) {
 				switch {
 				case err == nil:
 					*took = append(*took, d)
-				case to != proxy: // which now and then loses an answer of an engine that closes at once
+				case to != proxy: // the proxy sometimes loses an answer of an engine that closes at once
 					b.Fatal(err)
 				}
 			}
-			time.Sleep(5 * time.Millisecond) // the end is reported; everything is idle again
+			time.Sleep(5 * time.Millisecond) // wait until the end is reported and all processes are idle
 		}
 		us := func(d []time.Duration) float64 { return float64(median(d).Nanoseconds()) / 1000 }
 		b.ReportMetric(us(direct), "direct-p50-us")
@@ -90,17 +90,17 @@ func BenchmarkFirstByte(b *testing.B) {
 	})
 }
 
-// BenchmarkChunkCPU is the CPU time of all our processes together, NATS
-// included, for one streamed chunk of a long answer, by how far apart they
-// come. floor-us is that of processes which pass chunks on and nothing else. In
-// one process it is what all take beyond engines and clients alone, which are
-// measured with clients that read as rarely as those of Koldun have to.
+// BenchmarkChunkCPU measures the CPU time of all Koldun processes and NATS for one
+// streamed chunk of a long answer, by the interval between chunks. floor-us/chunk is
+// that of processes that only forward chunks. In one process, the CPU time of
+// engines and clients alone is subtracted; it is measured with clients that read as
+// rarely as those of Koldun need to.
 func BenchmarkChunkCPU(b *testing.B) {
 	for every, pieces := range map[time.Duration]int{0: 2000, time.Millisecond: 2000, 20 * time.Millisecond: 200} {
 		b.Run(fmt.Sprintf("every=%v", every), func(b *testing.B) {
-			arranged(b, plan{gateways: 1, dispatchers: 1, runners: 4}, func(b *testing.B, s *stack) {
-				long := wish{N: pieces, Every: every}
-				s.streams(b, long, s.urls, 0) // warm
+			forEachLayout(b, plan{gateways: 1, dispatchers: 1, runners: 4}, func(b *testing.B, s *stack) {
+				long := prompt{N: pieces, Every: every}
+				s.streams(b, long, s.urls, 0) // warm up
 				before, streams := s.used(), 0
 				for b.Loop() {
 					streams += s.streams(b, long, s.urls, 0)
@@ -118,7 +118,7 @@ func BenchmarkChunkCPU(b *testing.B) {
 				b.ReportMetric(took["nats"], "nats-us/chunk")
 				b.ReportMetric(took["all"], "cpu-us/chunk")
 				if every > 0 {
-					bare := newFloor(b, s, 0).chunkCPU(b, pieces, every)
+					bare := newRelayChain(b, s, 0).chunkCPU(b, pieces, every)
 					b.ReportMetric(bare, "floor-us/chunk")
 					b.ReportMetric(took["all"]/bare, "x-floor")
 				}
@@ -127,18 +127,18 @@ func BenchmarkChunkCPU(b *testing.B) {
 	}
 }
 
-// streams reads four answers at the same time, to their ends, from the servers
-// in turn. It returns how many they were.
-func (s *stack) streams(b *testing.B, long wish, urls []string, lull time.Duration) int {
+// streams reads four whole answers at the same time, from the servers in turn, and
+// returns their number.
+func (s *stack) streams(b *testing.B, long prompt, urls []string, readDelay time.Duration) int {
 	b.Helper()
 	const streams = 4
 	var wg sync.WaitGroup
 	for i := range streams {
-		c := newCourier(b, urls[i%len(urls)], s.tenant)
-		c.lull = lull
+		c := newLightClient(b, urls[i%len(urls)], s.tenant)
+		c.readDelay = readDelay
 		long.ID = fmt.Sprintf("b%d", i)
 		wg.Go(func() {
-			if err := c.ask(long, true); err != nil {
+			if err := c.send(long, true); err != nil {
 				b.Error(err)
 			}
 			c.close()
@@ -148,28 +148,28 @@ func (s *stack) streams(b *testing.B, long wish, urls []string, lull time.Durati
 	return streams
 }
 
-// BenchmarkThroughput is how many requests per second go through everything,
-// with engines that answer at once, against how many publishes one connection
-// with as many in flight gets confirmed meanwhile.
+// BenchmarkThroughput measures the requests per second with engines that answer at
+// once, and compares them with the confirmed publishes per second of one connection
+// with as many in flight.
 func BenchmarkThroughput(b *testing.B) {
 	const clients, each = 64, 2000
-	onDisk(b, plan{gateways: 1, dispatchers: 1, runners: 8}, func(b *testing.B, s *stack) {
+	forEachStorage(b, plan{gateways: 1, dispatchers: 1, runners: 8}, func(b *testing.B, s *stack) {
 		conn := s.bus()
 		subject := benchStream(b, conn)
-		couriers := func(urls []string) func(client, i int) {
-			all := make([]*courier, clients)
+		clientsOf := func(urls []string) func(client, i int) {
+			all := make([]*lightClient, clients)
 			for i := range all {
-				all[i] = newCourier(b, urls[i%len(urls)], s.tenant)
+				all[i] = newLightClient(b, urls[i%len(urls)], s.tenant)
 			}
 			return func(client, i int) {
-				if err := all[client].ask(wish{ID: fmt.Sprintf("t%d", i), N: 1}, false); err != nil {
+				if err := all[client].send(prompt{ID: fmt.Sprintf("t%d", i), N: 1}, false); err != nil {
 					b.Error(err)
 				}
 			}
 		}
-		serve := couriers(s.urls)
+		serve := clientsOf(s.urls)
 		raw := func(int, int) { publish(b, conn, subject) }
-		parallel(each, clients, serve) // warm
+		parallel(each, clients, serve) // warm up
 		var served, published, n float64
 		took := map[string]float64{}
 		for b.Loop() {
@@ -193,8 +193,8 @@ func BenchmarkThroughput(b *testing.B) {
 	})
 }
 
-// parallel calls one so often, for so many clients at the same time, and returns
-// how many calls per second ended.
+// parallel makes the given number of calls with the given number of concurrent
+// clients, and returns the calls per second.
 func parallel(calls, clients int, one func(client, i int)) float64 {
 	begun := time.Now()
 	var next atomic.Int64
@@ -211,14 +211,14 @@ func parallel(calls, clients int, one func(client, i int)) float64 {
 }
 
 // BenchmarkOpenStreams holds 2,000 streams open at one gateway while eight
-// engines work through them, and reports the gateway's memory for each: with
-// the garbage that Go leaves usually, and with little of it (GOGC=10), which is
-// near what is in use. All streams are opened at once, and none may be refused.
+// engines work through them, and reports the gateway's memory per stream: with the
+// default garbage collection, and with GOGC=10, which is close to the live heap. All
+// streams are opened at once, and none may be refused.
 func BenchmarkOpenStreams(b *testing.B) {
 	for _, gogc := range []string{"100", "10"} {
 		b.Run("GOGC="+gogc, func(b *testing.B) {
 			s := newStack(b, plan{gateways: 1, dispatchers: 1, runners: 8, gatewayEnv: []string{"GOGC=" + gogc}})
-			heap, stack := s.memory(b) // once: what one round leaves would be the next one's
+			heap, stack := s.memory(b) // once: later rounds would include the memory of earlier ones
 			for b.Loop() {
 				s.openStreams(b, 2000, heap, stack)
 			}
@@ -226,8 +226,8 @@ func BenchmarkOpenStreams(b *testing.B) {
 	}
 }
 
-// openStreams reports the memory of so many streams beyond what the gateway had
-// in use before any.
+// openStreams reports the gateway's memory per stream above the given heap and
+// stack, both in bytes.
 func (s *stack) openStreams(b *testing.B, streams int, heap, stack float64) {
 	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: streams}}
@@ -238,7 +238,7 @@ func (s *stack) openStreams(b *testing.B, streams int, heap, stack float64) {
 	var open atomic.Int64
 	for i := range streams {
 		wg.Go(func() {
-			body := chatBody(wish{ID: fmt.Sprintf("o%d", i), N: 1 << 20, Every: 10 * time.Millisecond})
+			body := chatBody(prompt{ID: fmt.Sprintf("o%d", i), N: 1 << 20, Every: 10 * time.Millisecond})
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.urls[0]+"/v1/chat/completions", body)
 			if err != nil {
 				b.Error(err)
@@ -265,7 +265,7 @@ func (s *stack) openStreams(b *testing.B, streams int, heap, stack float64) {
 	b.ReportMetric((heapThen-heap+stackThen-stack)/each, "KiB/stream")
 }
 
-// memory is the gateway's heap and stack in use, in bytes.
+// memory returns the gateway's heap and stack in use, in bytes.
 func (s *stack) memory(b *testing.B) (heap, stack float64) {
 	b.Helper()
 	for name, v := range map[string]*float64{"go_memstats_heap_inuse_bytes": &heap, "go_memstats_stack_inuse_bytes": &stack} {
@@ -276,8 +276,8 @@ func (s *stack) memory(b *testing.B) (heap, stack float64) {
 	return heap, stack
 }
 
-// used is the CPU time that each of our processes has used, and NATS; "all" is
-// that of all of them, or of this process if there are no others.
+// used returns the CPU time of each Koldun process and of NATS by name, and under
+// "all" their sum, or that of this process if there are no others.
 func (s *stack) used() map[string]time.Duration {
 	if s.processes == nil {
 		return map[string]time.Duration{"all": cpu(s.tb)}
@@ -295,7 +295,7 @@ func used(ours []*process) map[string]time.Duration {
 	return took
 }
 
-// per is what was used between, in microseconds for each of n.
+// per returns the differences in microseconds, divided by n.
 func per(before, after map[string]time.Duration, n int) map[string]float64 {
 	each := map[string]float64{}
 	for name := range after {
@@ -309,8 +309,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// reverseProxy is what a plain proxy in Go adds, in a process of its own if all
-// are.
+// reverseProxy starts a plain Go reverse proxy, in its own process if the stack has
+// processes, and returns its URL.
 func (s *stack) reverseProxy(b *testing.B) string {
 	b.Helper()
 	listen := address(b)
@@ -321,7 +321,7 @@ func (s *stack) reverseProxy(b *testing.B) string {
 	} else {
 		s.process("proxy", nil, os.Args[0], "role-proxy", listen, s.engineURLs[0])
 	}
-	waittest.Until(b, "the proxy", func() bool {
+	waittest.Until(b, "the proxy to listen", func() bool {
 		resp, err := http.Get("http://" + listen + "/v1/models")
 		if err == nil {
 			_ = resp.Body.Close()
@@ -332,7 +332,7 @@ func (s *stack) reverseProxy(b *testing.B) string {
 }
 
 func newProxy(listen, to string) *http.Server {
-	// It flushes each event; anything less would be no fair baseline.
+	// Flush each event, for a fair comparison.
 	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(mustURL(to)) }}
 	return &http.Server{Addr: listen, Handler: proxy, ReadHeaderTimeout: time.Minute}
 }
@@ -343,7 +343,7 @@ func roleProxy(listen, to string) {
 	}
 }
 
-// benchStream is a stream as the request stream is, for raw publishes.
+// benchStream creates a stream like the request stream, and returns its subject.
 func benchStream(b *testing.B, conn *bus.Bus) string {
 	b.Helper()
 	_, err := conn.JetStream().CreateStream(b.Context(), jetstream.StreamConfig{
@@ -364,11 +364,11 @@ func publish(b *testing.B, conn *bus.Bus, subject string) time.Duration {
 	return time.Since(begun)
 }
 
-// firstByte is the time until the first text of a streamed answer, on a
-// connection of its own: the engine closes each, and so nobody reuses one.
+// firstByte returns the time to the first text of a streamed answer on a new
+// connection, because the engine closes each.
 func firstByte(url string, from tenant, i int) (time.Duration, error) {
 	begun := time.Now()
-	req, err := http.NewRequest(http.MethodPost, url+"/v1/chat/completions", chatBody(wish{ID: fmt.Sprintf("f%d", i), N: 1}))
+	req, err := http.NewRequest(http.MethodPost, url+"/v1/chat/completions", chatBody(prompt{ID: fmt.Sprintf("f%d", i), N: 1}))
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package serving_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,10 +11,10 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// codeUnavailable is the gateway's for a queue that did not confirm.
+// codeUnavailable is the gateway's error code for an unconfirmed publish.
 const codeUnavailable = "queue_unavailable"
 
-// check holds a history against what is promised (docs/serving.md).
+// check checks a history against the guarantees (docs/serving.md).
 func (h history) check() *report {
 	r := &report{examined: map[guarantee]int{}}
 	if h.queued != 0 {
@@ -28,10 +29,10 @@ func (h history) check() *report {
 	for _, e := range h.entries {
 		h.checkEntry(e, r)
 	}
-	h.checkTenants(r)
+	h.checkIsolation(r)
 	h.checkSlots(r)
-	for _, c := range h.contests {
-		h.checkContest(c, r)
+	for _, c := range h.backlogs {
+		h.checkFairness(c, r)
 	}
 	for _, m := range h.models {
 		m.check(r)
@@ -39,13 +40,13 @@ func (h history) check() *report {
 	return r
 }
 
-// checkEntry holds what came of a request against how it ended.
+// checkEntry compares the response to a request with its outcome.
 func (h history) checkEntry(e entry, r *report) {
 	say := func(g guarantee, format string, args ...any) {
 		r.violatedBy(e, g, format, args...)
 	}
 	r.examine(oneGeneration)
-	n, nonce, err := parse(e.wish.ID, e.text)
+	n, nonce, err := parse(e.prompt.ID, e.text)
 	if err != nil {
 		say(oneGeneration, "%v", err)
 		return
@@ -64,45 +65,45 @@ func (h history) checkEntry(e entry, r *report) {
 	}
 	switch e.verdict {
 	case ok:
-		if n != e.wish.N {
-			say(oneGeneration, "answered with %d pieces of %d", n, e.wish.N)
+		if n != e.prompt.N {
+			say(oneGeneration, "answered with %d pieces of %d", n, e.prompt.N)
 		}
 		if state != queue.Completed {
 			say(endsOnce, "the client saw the end, the outcome is %q", state)
 		}
-		if !h.generated(e.wish.ID, nonce, n) {
+		if !h.generated(e.prompt.ID, nonce, n) {
 			say(oneGeneration, "no engine has generated it")
 		}
 	case fail:
-		// Of a request whose storing was not confirmed the gateway cannot know
-		// whether it is queued: it refuses it, and cancels it in case.
+		// If the publish of a request is not confirmed, the gateway cannot know
+		// whether the request is queued. It refuses and cancels the request.
 		unconfirmed := e.status == http.StatusServiceUnavailable && e.code == codeUnavailable
 		if state == queue.Completed && e.code != queue.CodeInterrupted && !unconfirmed {
-			say(endsOnce, "the client was told %q, the outcome is completed", e.code)
+			say(endsOnce, "the client received %q, but the outcome is completed", e.code)
 		}
 	case info:
-		if !h.cutOff(e) {
+		if !h.gatewayDisturbed(e) {
 			say(oneGeneration, "its connection broke though no gateway was touched")
 		}
 	case silent:
-		say(oneGeneration, "it ended after %d pieces without a word", n)
-	case left:
-		// What takes no time may be at its end before anybody hears.
-		if rest := time.Duration(e.wish.N-n) * e.wish.Every; rest < time.Minute || !h.calm(e) || e.status != 200 {
+		say(oneGeneration, "it ended after %d pieces without an error", n)
+	case disconnected:
+		// A short request may complete before the cancellation arrives.
+		if rest := time.Duration(e.prompt.N-n) * e.prompt.Every; rest < time.Minute || !h.undisturbed(e) || e.status != 200 {
 			return
 		}
 		r.examine(stopsComputing)
-		if h.generated(e.wish.ID, nonce, e.wish.N) {
-			say(stopsComputing, "its client left after %d pieces, and all %d were computed", n, e.wish.N)
+		if h.generated(e.prompt.ID, nonce, e.prompt.N) {
+			say(stopsComputing, "its client disconnected after %d pieces, and all %d were computed", n, e.prompt.N)
 		}
 		if state == queue.Completed {
-			say(stopsComputing, "its client left, the outcome is completed")
+			say(stopsComputing, "its client disconnected, and the outcome is completed")
 		}
 	}
 }
 
-// generated reports whether an engine tells of that generation. One that was
-// killed cannot.
+// generated reports whether an engine has logged the generation. An engine that was
+// killed cannot, so after any fault a missing log line counts as well.
 func (h history) generated(id, nonce string, n int) bool {
 	for _, g := range h.generations {
 		if g.ID == id && g.Nonce == nonce {
@@ -133,4 +134,21 @@ func parse(id, text string) (n int, nonce string, err error) {
 		n++
 	}
 	return n, nonce, nil
+}
+
+// check checks that a model with a manifest has the files of that manifest.
+func (m modelState) check(r *report) {
+	if !m.ready {
+		if m.last {
+			r.violated(wholeModels, "%s: there is no manifest although the job has succeeded", m.when)
+		}
+		return
+	}
+	r.examine(wholeModels)
+	if m.wrong != nil {
+		r.violated(wholeModels, "%s: %v", m.when, m.wrong)
+	}
+	if !maps.Equal(m.files, m.wanted) {
+		r.violated(wholeModels, "%s: the files are %v, want %v", m.when, m.files, m.wanted)
+	}
 }

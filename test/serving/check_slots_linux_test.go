@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// engine is the part of a nonce that names the process of the engine.
+// engine returns the part of the nonce that identifies the engine's process.
 func (g generation) engine() string {
 	engine, _, _ := strings.Cut(g.Nonce, "-")
 	return engine
 }
 
-// checkSlots looks whether engines computed more requests at the same time than
-// they have slots. Generations that were cut off do not count, since an engine
-// notices that late, nor do those near a fault.
+// checkSlots checks that no engine computed more requests at the same time than it
+// has slots. Aborted generations do not count, because an engine notices an abort
+// late, nor do those near a fault.
 func (h history) checkSlots(r *report) {
 	if h.slots == 0 {
 		return
@@ -24,7 +24,7 @@ func (h history) checkSlots(r *report) {
 			continue
 		}
 		r.examine(withinSlots)
-		if n := h.together(g); n > h.slots {
+		if n := h.concurrent(g); n > h.slots {
 			r.violated(withinSlots, "engine %s computed %d requests at the same time, %s among them, and has %d slots", g.engine(), n, g.ID, h.slots)
 		}
 	}
@@ -36,8 +36,8 @@ func (h history) counts(g generation) bool {
 	})
 }
 
-// together counts the generations that the engine of g computed when g began.
-func (h history) together(g generation) (n int) {
+// concurrent counts the generations that the engine of g computed when g began.
+func (h history) concurrent(g generation) (n int) {
 	for _, other := range h.generations {
 		if other.engine() == g.engine() && h.counts(other) && !other.Began.After(g.Began) && other.Ended.After(g.Began) {
 			n++
@@ -46,11 +46,11 @@ func (h history) together(g generation) (n int) {
 	return n
 }
 
-// most is how many whole generations an engine computed at the same time at
-// most, faults or not.
-func (h history) most() (n int) {
+// maxConcurrent returns the greatest number of whole generations that an engine
+// computed at the same time, including those near faults.
+func (h history) maxConcurrent() (n int) {
 	for _, g := range h.generations {
-		n = max(n, history{generations: h.generations}.together(g))
+		n = max(n, history{generations: h.generations}.concurrent(g))
 	}
 	return n
 }

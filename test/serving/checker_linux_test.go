@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A sample is a history in which all is well, for a test to spoil.
+// A sample is a history without violations, to which a test adds one.
 type sample struct {
 	history
 
@@ -18,7 +18,7 @@ type sample struct {
 	amber, bold tenant
 }
 
-// pieces is text of a generation, of the pieces with these numbers.
+// pieces returns the text of the numbered pieces of a generation.
 func pieces(id, nonce string, numbers ...int) string {
 	var b strings.Builder
 	for _, i := range numbers {
@@ -32,35 +32,34 @@ func newSample() *sample {
 	s := &sample{now: now, amber: tenant{name: "amber", mark: "amber-1"}, bold: tenant{name: "bold", mark: "bold-2"}}
 	first, second := "req_"+strings.Repeat("A", 26), "req_"+strings.Repeat("B", 26)
 	s.entries = []entry{{
-		wish: wish{ID: "amber-1-0", N: 3}, tenant: s.amber, invoked: now, ended: now.Add(time.Second), status: 200, id: first,
-		text: pieces("amber-1-0", "g1", 0, 1, 2), heard: []byte(first + pieces("amber-1-0", "g1", 0, 1, 2)), verdict: ok,
+		prompt: prompt{ID: "amber-1-0", N: 3}, tenant: s.amber, invoked: now, ended: now.Add(time.Second), status: 200, id: first,
+		text: pieces("amber-1-0", "g1", 0, 1, 2), received: []byte(first + pieces("amber-1-0", "g1", 0, 1, 2)), verdict: ok,
 	}, {
-		wish: wish{ID: "bold-2-0", N: 100, Every: time.Second}, tenant: s.bold, invoked: now, ended: now.Add(time.Second), status: 200, id: second,
-		text: pieces("bold-2-0", "g2", 0, 1), heard: []byte(second + pieces("bold-2-0", "g2", 0, 1)), verdict: left,
+		prompt: prompt{ID: "bold-2-0", N: 100, Every: time.Second}, tenant: s.bold, invoked: now, ended: now.Add(time.Second), status: 200, id: second,
+		text: pieces("bold-2-0", "g2", 0, 1), received: []byte(second + pieces("bold-2-0", "g2", 0, 1)), verdict: disconnected,
 	}}
 	s.outcomes = map[string][]queue.Outcome{first: {{State: queue.Completed}}, second: {{State: queue.Cancelled}}}
 	s.generations = []generation{{ID: "amber-1-0", Nonce: "g1", Pieces: 3}, {ID: "bold-2-0", Nonce: "g2", Pieces: 7}}
-	s.probes = []probe{{by: s.bold, of: s.amber, what: "GET /it", theirs: true, secret: s.amber.mark, status: 404, heard: []byte("no such thing")}}
+	s.probes = []probe{{by: s.bold, of: s.amber, what: "GET /it", mustRefuse: true, secret: s.amber.mark, status: 404, received: []byte("no such thing")}}
 	files := map[string]string{"a": "1"}
 	s.models = []modelState{{when: "then"}, {when: "now", ready: true, files: files, wanted: files, last: true}}
 	s.serve("ababaaaa")
 	return s
 }
 
-// serve makes a contest of requests of amber (a) and bold (b), served in this
-// order.
+// serve adds a backlog of requests of amber (a) and bold (b), served in this order.
 func (s *sample) serve(order string) {
-	c := contest{wishes: map[string]tenant{}}
+	c := backlog{prompts: map[string]tenant{}}
 	for i, who := range order {
-		g := generation{ID: fmt.Sprintf("contest%d-%d", len(s.contests), i)}
-		c.wishes[g.ID] = map[rune]tenant{'a': s.amber, 'b': s.bold}[who]
+		g := generation{ID: fmt.Sprintf("backlog%d-%d", len(s.backlogs), i)}
+		c.prompts[g.ID] = map[rune]tenant{'a': s.amber, 'b': s.bold}[who]
 		s.generations = append(s.generations, g)
 	}
-	s.contests = append(s.contests, c)
+	s.backlogs = append(s.backlogs, c)
 }
 
-// overlap makes whole generations that go on at the same time, of engines with
-// so many slots.
+// overlap adds whole generations that run at the same time on engines with this
+// number of slots.
 func (s *sample) overlap(slots int, nonces ...string) {
 	s.slots = slots
 	for i, nonce := range nonces {
@@ -71,16 +70,16 @@ func (s *sample) overlap(slots int, nonces ...string) {
 	}
 }
 
-// The checker must find each kind of violation, or its silence means nothing.
+// The checker must find each kind of violation.
 func TestChecker(t *testing.T) {
 	if r := newSample().check(); len(r.violations) != 0 {
-		t.Fatalf("violations where all is well: %v", r.violations)
+		t.Fatalf("violations in a history without any: %v", r.violations)
 	}
-	type spoil func(s *sample, e *entry) // e is the request that was answered
+	type spoil func(s *sample, e *entry) // e is the answered request
 	touched := func(s *sample) []span { return []span{{s.now, s.now}} }
 	cases := map[guarantee]map[string]struct {
 		spoil spoil
-		want  string // "" if it is no violation
+		want  string // "" if there is no violation
 	}{
 		endsOnce: {
 			"Twice":       {func(s *sample, e *entry) { s.outcomes[e.id] = append(s.outcomes[e.id], queue.Outcome{}) }, "ended 2 times"},
@@ -91,13 +90,13 @@ func TestChecker(t *testing.T) {
 			"Refused":     {func(s *sample, e *entry) { e.verdict, e.status, e.text = fail, 503, ""; delete(s.outcomes, e.id) }, ""},
 		},
 		oneGeneration: {
-			"Gap":           {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0, 2) }, "comes where 1 is due"},
-			"Repeat":        {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0, 0, 1, 2) }, "comes where 1 is due"},
-			"Mixed":         {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0) + pieces(e.wish.ID, "g2", 1, 2) }, "is not of generation g1"},
+			"Gap":           {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 2) }, "comes where 1 is due"},
+			"Repeat":        {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 0, 1, 2) }, "comes where 1 is due"},
+			"Mixed":         {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0) + pieces(e.prompt.ID, "g2", 1, 2) }, "is not of generation g1"},
 			"Stranger":      {func(_ *sample, e *entry) { e.text = pieces("b", "g1", 0) }, "another request's"},
 			"Rubbish":       {func(_ *sample, e *entry) { e.text = "hello" }, "of no generation"},
-			"Cut":           {func(_ *sample, e *entry) { e.text = pieces(e.wish.ID, "g1", 0, 1) }, "with 2 pieces of 3"},
-			"Silent":        {func(_ *sample, e *entry) { e.text, e.verdict = pieces(e.wish.ID, "g1", 0), silent }, "without a word"},
+			"Cut":           {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 1) }, "with 2 pieces of 3"},
+			"Silent":        {func(_ *sample, e *entry) { e.text, e.verdict = pieces(e.prompt.ID, "g1", 0), silent }, "without an error"},
 			"Invented":      {func(s *sample, _ *entry) { s.generations = s.generations[1:] }, "no engine has generated"},
 			"EngineKilled":  {func(s *sample, _ *entry) { s.generations, s.faults = s.generations[1:], touched(s) }, ""},
 			"Broken":        {func(_ *sample, e *entry) { e.verdict = info }, "though no gateway was touched"},
@@ -114,25 +113,25 @@ func TestChecker(t *testing.T) {
 		stopsComputing: {
 			"Computed":  {func(s *sample, _ *entry) { s.generations[1].Pieces = 100 }, "all 100 were computed"},
 			"Completed": {func(s *sample, _ *entry) { s.outcomes[s.entries[1].id][0].State = queue.Completed }, "the outcome is completed"},
-			"Short":     {func(s *sample, _ *entry) { s.generations[1].Pieces, s.entries[1].wish.Every = 100, time.Millisecond }, ""},
+			"Short":     {func(s *sample, _ *entry) { s.generations[1].Pieces, s.entries[1].prompt.Every = 100, time.Millisecond }, ""},
 			"Disturbed": {func(s *sample, _ *entry) { s.generations[1].Pieces, s.faults = 100, touched(s) }, ""},
 		},
-		nothingRead: {
-			"Mark": {func(s *sample, e *entry) { e.heard = append(e.heard, s.bold.mark...) }, "something of tenant bold"},
+		tenantsIsolated: {
+			"Mark": {func(s *sample, e *entry) { e.received = append(e.received, s.bold.mark...) }, "something of tenant bold"},
 			"MarkInRefusal": {func(s *sample, e *entry) {
-				e.verdict, e.status, e.text, e.heard = fail, 503, "", []byte("behind "+s.bold.mark)
+				e.verdict, e.status, e.text, e.received = fail, 503, "", []byte("behind "+s.bold.mark)
 				delete(s.outcomes, e.id)
 			}, "something of tenant bold"},
-			"Id":        {func(s *sample, e *entry) { e.heard = append(e.heard, s.entries[1].id...) }, "the id of bold-2-0"},
-			"SameId":    {func(s *sample, e *entry) { s.entries[1].id = e.id; s.entries[1].heard = nil }, "have the same id"},
-			"Probe":     {func(s *sample, _ *entry) { s.probes[0].heard = []byte("look: " + s.amber.mark) }, "got something of amber by GET /it"},
+			"Id":        {func(s *sample, e *entry) { e.received = append(e.received, s.entries[1].id...) }, "the id of bold-2-0"},
+			"SameId":    {func(s *sample, e *entry) { s.entries[1].id = e.id; s.entries[1].received = nil }, "have the same id"},
+			"Probe":     {func(s *sample, _ *entry) { s.probes[0].received = []byte("look: " + s.amber.mark) }, "got something of amber by GET /it"},
 			"Found":     {func(s *sample, _ *entry) { s.probes[0].status = 200 }, "got 200 for GET /it, which is amber's"},
 			"Redirect":  {func(s *sample, _ *entry) { s.probes[0].status = 302 }, "got 302 for GET /it, which is amber's"},
-			"Listing":   {func(s *sample, _ *entry) { s.probes[0].theirs, s.probes[0].status = false, 200 }, ""},
+			"Listing":   {func(s *sample, _ *entry) { s.probes[0].mustRefuse, s.probes[0].status = false, 200 }, ""},
 			"NoAnswer":  {func(s *sample, _ *entry) { s.probes[0].status = 0 }, ""},
 			"Forbidden": {func(s *sample, _ *entry) { s.probes[0].status = 403 }, ""},
 		},
-		nobodyStarves: {
+		noStarvation: {
 			"FirstComeFirstServed": {func(s *sample, _ *entry) { s.serve("aaaaaaaabb") }, "request 1 of tenant bold was served after 8 of tenant amber"},
 			"Late":                 {func(s *sample, _ *entry) { s.serve("aaaabb") }, "request 1 of tenant bold was served after 4"},
 			"SlowlyLater":          {func(s *sample, _ *entry) { s.serve("aabaabaabaab") }, "request 4 of tenant bold was served after 8"},
@@ -171,7 +170,7 @@ func TestChecker(t *testing.T) {
 				v := s.check().violations
 				if c.want == "" {
 					if len(v) != 0 {
-						t.Errorf("violations where there are none: %v", v)
+						t.Errorf("got violations %v, want none", v)
 					}
 					return
 				}

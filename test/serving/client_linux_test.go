@@ -15,28 +15,28 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A question is a request to be sent.
-type question struct {
-	wish       wish
-	from       tenant
-	stream     bool
-	leaveAfter int               // how many pieces; 0 is never
-	header     map[string]string // further ones
+// A chatRequest is a request for a chat completion.
+type chatRequest struct {
+	prompt          prompt
+	from            tenant
+	stream          bool
+	disconnectAfter int               // number of pieces; 0: never
+	header          map[string]string // additional headers
 }
 
-// ask sends one request of nobody in particular.
-func ask(ctx context.Context, client *http.Client, url string, w wish, stream bool, leaveAfter int) entry {
-	return question{wish: w, stream: stream, leaveAfter: leaveAfter}.ask(ctx, client, url)
+// sendChat sends one anonymous request.
+func sendChat(ctx context.Context, client *http.Client, url string, w prompt, stream bool, disconnectAfter int) entry {
+	return chatRequest{prompt: w, stream: stream, disconnectAfter: disconnectAfter}.send(ctx, client, url)
 }
 
-// ask sends the request and records all that comes of it. When ctx ends, the
-// client goes away.
-func (q question) ask(ctx context.Context, client *http.Client, url string) (e entry) {
+// send sends the request and records the answer. The client disconnects when ctx
+// ends.
+func (q chatRequest) send(ctx context.Context, client *http.Client, url string) (e entry) {
 	whole, cancel := context.WithCancel(ctx)
 	defer cancel()
-	e = entry{wish: q.wish, tenant: q.from, invoked: time.Now()}
+	e = entry{prompt: q.prompt, tenant: q.from, invoked: time.Now()}
 	defer func() { e.ended = time.Now() }()
-	req, err := http.NewRequestWithContext(whole, http.MethodPost, url+"/v1/chat/completions", body(q.wish, q.stream))
+	req, err := http.NewRequestWithContext(whole, http.MethodPost, url+"/v1/chat/completions", body(q.prompt, q.stream))
 	if err != nil {
 		e.verdict, e.code = fail, err.Error()
 		return e
@@ -50,57 +50,57 @@ func (q question) ask(ctx context.Context, client *http.Client, url string) (e e
 	if err != nil {
 		e.verdict = info
 		if ctx.Err() != nil {
-			e.verdict = left
+			e.verdict = disconnected
 		}
 		return e
 	}
 	defer func() { _ = resp.Body.Close() }()
 	e.status, e.id = resp.StatusCode, resp.Header.Get("X-Request-Id")
-	var heard bytes.Buffer
+	var received bytes.Buffer
 	answer := io.Reader(resp.Body)
-	if q.from.mark != "" { // what no checker looks at is not worth its memory
-		answer = io.TeeReader(resp.Body, &heard)
-		_ = resp.Header.Write(&heard)
+	if q.from.mark != "" { // the checker reads it only for tenants with a mark
+		answer = io.TeeReader(resp.Body, &received)
+		_ = resp.Header.Write(&received)
 	}
 	switch {
 	case e.status != http.StatusOK:
 		e.refused(answer)
 	case q.stream:
-		e.events(answer, q.leaveAfter)
+		e.events(answer, q.disconnectAfter)
 	default:
 		e.whole(answer)
 	}
 	if e.verdict == info && ctx.Err() != nil {
-		e.verdict = left
+		e.verdict = disconnected
 	}
-	e.heard = heard.Bytes()
+	e.received = received.Bytes()
 	return e
 }
 
-// sign makes a request the tenant's.
+// sign adds the tenant's token to a request.
 func (t tenant) sign(req *http.Request) {
 	if t.token != "" {
 		req.Header.Set("Authorization", "Bearer "+t.token)
 	}
 }
 
-// body asks for what is wished for.
-func body(w wish, stream bool) io.Reader {
+// body returns the JSON of a request with the prompt.
+func body(w prompt, stream bool) io.Reader {
 	content, _ := json.Marshal(w)
 	quoted, _ := json.Marshal(string(content))
 	return strings.NewReader(fmt.Sprintf(`{"model":%q,"stream":%t,"messages":[{"role":"user","content":%s}]}`, modelID, stream, quoted))
 }
 
-func chatBody(w wish) io.Reader { return body(w, true) }
+func chatBody(w prompt) io.Reader { return body(w, true) }
 
 func (e *entry) refused(r io.Reader) {
 	text, err := io.ReadAll(r)
-	var told openai.Error
-	if err != nil || json.Unmarshal(text, &told) != nil {
+	var received openai.Error
+	if err != nil || json.Unmarshal(text, &received) != nil {
 		e.verdict = info
 		return
 	}
-	e.verdict, e.code = fail, told.Code
+	e.verdict, e.code = fail, received.Code
 }
 
 func (e *entry) whole(r io.Reader) {
@@ -117,15 +117,15 @@ func (e *entry) whole(r io.Reader) {
 	e.text, e.verdict = answer.Choices[0].Message.Content, ok
 }
 
-// events reads a stream to its end.
-func (e *entry) events(r io.Reader, leaveAfter int) {
+// events reads a stream of server-sent events to its end.
+func (e *entry) events(r io.Reader, disconnectAfter int) {
 	in := bufio.NewReader(r)
 	for pieces := 0; ; {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			e.verdict = info
 			if errors.Is(err, io.EOF) {
-				e.verdict = silent // the server has ended it properly
+				e.verdict = silent // the server has ended the stream normally
 			}
 			return
 		}
@@ -153,8 +153,8 @@ func (e *entry) events(r io.Reader, leaveAfter int) {
 		}
 		if len(chunk.Choices) == 1 && chunk.Choices[0].Delta.Content != "" {
 			e.text += chunk.Choices[0].Delta.Content
-			if pieces++; pieces == leaveAfter {
-				e.verdict = left
+			if pieces++; pieces == disconnectAfter {
+				e.verdict = disconnected
 				return
 			}
 		}

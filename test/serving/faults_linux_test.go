@@ -13,19 +13,18 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// How long the faults go on; make faults asks for more than make test.
+// Length of the fault runs; make faults runs more than make test.
 var (
 	rounds = flag.Int("rounds", 14, "faults in TestFaults, all kinds in turn")
-	seed   = flag.Uint64("seed", 0, "of the faults; 0 is the time")
+	seed   = flag.Uint64("seed", 0, "seed of the faults; 0 uses the time")
 )
 
-// faultySlots is how many requests the engines compute at the same time in those
-// fault runs in which they compute several.
+// faultySlots is the number of slots of each engine in the fault runs with several.
 const faultySlots = 4
 
-// TestFaults runs a workload while one process after the other is killed,
-// frozen or cut off, and holds what everybody saw against what is promised. The
-// kinds that take long are tried on a stack of their own, beside the others.
+// TestFaults runs a workload while processes are killed, frozen or disconnected
+// one after another, and checks the history against the guarantees. The slow kinds
+// of faults run on a stack of their own, in parallel.
 func TestFaults(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
@@ -48,10 +47,10 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A kind of fault: do disturbs something, and returns when that is over.
+// A kind is a kind of fault: do injects it and returns when it is over.
 type kind struct {
 	name    string
-	gateway bool // it cuts the connections of a gateway's clients
+	gateway bool // whether it breaks connections of clients
 	do      func(t *testing.T, s *stack, rng *rand.Rand)
 }
 
@@ -62,14 +61,14 @@ func kills() []kind {
 		{"kill sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).kill() }},
 		{"kill gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).kill) }},
 		{"kill nats-server", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.nats.kill() }},
-		{"cut connections", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.cutter.cut() }},
+		{"cut connections", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.proxy.cut() }},
 		{"roll out sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).terminate() }},
 		{"roll out dispatcher", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.dispatchers).terminate() }},
 		{"roll out gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).terminate) }},
 	}
 }
 
-// restart a gateway. Until it listens again, connections to it are refused.
+// restart restarts a gateway, and returns when it listens again.
 func (s *stack) restart(t *testing.T, rng *rand.Rand, end func(*process)) {
 	i := rng.IntN(len(s.gateways))
 	end(s.gateways[i])
@@ -83,8 +82,8 @@ func (s *stack) restart(t *testing.T, rng *rand.Rand, end func(*process)) {
 	})
 }
 
-// freezes last for some time after which others have noticed: leases end after
-// 3 s, records of runners after 9 s.
+// freezes returns the faults that suspend a process, long enough for others to
+// notice: leases end after 3 s, records of runners after 9 s.
 func freezes() []kind {
 	pause := func(rng *rand.Rand, least time.Duration) time.Duration {
 		return least + time.Duration(rng.Int64N(int64(3*time.Second)))
@@ -110,8 +109,8 @@ func freezes() []kind {
 
 func pick(rng *rand.Rand, from []*process) *process { return from[rng.IntN(len(from))] }
 
-// faults tries n faults, the kinds in turn, each on a process that chance picks.
-// Each engine has so many slots.
+// faults injects n faults, the kinds in turn, each on a random process. Each engine
+// has the given number of slots.
 func faults(t *testing.T, kinds []kind, n, slots int) {
 	tenants := []tenant{newTenant("amber"), newTenant("birch"), newTenant("cedar")}
 	s := newStack(t, plan{
@@ -127,30 +126,30 @@ func faults(t *testing.T, kinds []kind, n, slots int) {
 		h.disturb(k.gateway, func() { k.do(t, s, rng) })
 		last := h.faults[len(h.faults)-1]
 		t.Logf("%-26s %v", k.name, last.to.Sub(last.from).Round(time.Millisecond))
-		// The next fault comes when requests have passed after this one, but
-		// not all that it has hit.
+		// The next fault follows when some requests, but not all that this fault
+		// has affected, have been answered.
 		before := w.count()
 		waittest.Until(t, fmt.Sprintf("requests to be answered after fault %d (%s)", i, k.name), func() bool { return w.count() >= before+25 })
 	}
 	stop()
 	w.wait(h)
-	s.settle(t, h)
+	s.collect(t, h)
 	counts := map[verdict]int{}
 	for _, e := range h.entries {
 		counts[e.verdict]++
 	}
 	t.Logf("%d requests: %v; %d probes, %d generations", len(h.entries), counts, len(h.probes), len(h.generations))
 	if counts[ok] < n {
-		t.Errorf("hardly anything was answered: %v", counts)
+		t.Errorf("too few requests were answered: %v", counts)
 	}
-	if most := h.most(); slots > 1 && most < 2 {
+	if most := h.maxConcurrent(); slots > 1 && most < 2 {
 		t.Errorf("the engines have %d slots, and none computed %d requests at the same time", slots, 2)
 	}
-	h.judge(t, endsOnce, oneGeneration, nothingLost, nothingRead)
+	h.verify(t, endsOnce, oneGeneration, nothingLost, tenantsIsolated)
 }
 
-// disturb notes when something was done, and whether to a gateway's
-// connections.
+// disturb injects a fault and records its duration. gateway says whether it may
+// break connections of clients.
 func (h *history) disturb(gateway bool, do func()) {
 	s := span{from: time.Now()}
 	do()

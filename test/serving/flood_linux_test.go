@@ -13,11 +13,11 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// TestFloodStarvesNobody has one tenant ask far more than it may while all
-// engines are busy, and two others a little after that. The leader is killed
-// while everybody waits. What counts then is in which order they are served, so
-// no time is measured.
-func TestFloodStarvesNobody(t *testing.T) {
+// TestFloodStarvesNoTenant lets one tenant send far more requests than its limit
+// while all engines are busy, and two others a few requests later. The leader is
+// killed while all wait. The test checks the order in which they are served, not
+// times.
+func TestFloodStarvesNoTenant(t *testing.T) {
 	t.Parallel()
 	const flood, most, little = 60, 40, 5
 	flooder, amber, birch, plug := newTenant("flooder"), newTenant("amber"), newTenant("birch"), newTenant("plug")
@@ -26,28 +26,28 @@ func TestFloodStarvesNobody(t *testing.T) {
 		tenants: []tenant{flooder, amber, birch, plug},
 	})
 	h := &history{}
-	c := &crowd{s: s, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: flood}}}
+	c := &burst{s: s, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: flood}}}
 
 	occupied, unplug := context.WithCancel(t.Context())
 	defer unplug()
-	c.ask(occupied, plug, 1, wish{N: 1 << 17, Every: 5 * time.Millisecond})
+	c.send(occupied, plug, 1, prompt{N: 1 << 17, Every: 5 * time.Millisecond})
 	s.waiting(t, 1, 0)
-	c.ask(t.Context(), flooder, flood, wish{N: 3})
+	c.send(t.Context(), flooder, flood, prompt{N: 3})
 	s.waiting(t, 1+most, most)
-	c.ask(t.Context(), amber, little, wish{N: 3})
-	c.ask(t.Context(), birch, little, wish{N: 3})
+	c.send(t.Context(), amber, little, prompt{N: 3})
+	c.send(t.Context(), birch, little, prompt{N: 3})
 	s.waiting(t, 1+most+2*little, most+2*little)
 	h.disturb(false, s.leader(t).kill)
 	s.waiting(t, 1+most+2*little, most+2*little)
 	unplug()
 
 	h.entries = c.wait()
-	s.settle(t, h)
-	waited := contest{wishes: map[string]tenant{}}
+	s.collect(t, h)
+	waited := backlog{prompts: map[string]tenant{}}
 	answered := map[string]int{}
 	for _, e := range h.entries {
 		if e.verdict == ok {
-			waited.wishes[e.wish.ID] = e.tenant
+			waited.prompts[e.prompt.ID] = e.tenant
 			answered[e.tenant.name]++
 		}
 	}
@@ -56,12 +56,12 @@ func TestFloodStarvesNobody(t *testing.T) {
 			t.Errorf("%d requests of %s were answered, want %d", answered[name], name, want)
 		}
 	}
-	h.contests = []contest{waited}
-	h.judge(t, endsOnce, oneGeneration, nothingLost, nothingRead, nobodyStarves)
+	h.backlogs = []backlog{waited}
+	h.verify(t, endsOnce, oneGeneration, nothingLost, tenantsIsolated, noStarvation)
 }
 
-// waiting waits until the stream holds so many requests, and the leader knows
-// of so many that nobody works on.
+// waiting waits until the stream holds the stored requests and the leader has
+// counted the queued ones.
 func (s *stack) waiting(t *testing.T, stored, queued int) {
 	t.Helper()
 	b := s.bus()
@@ -72,7 +72,7 @@ func (s *stack) waiting(t *testing.T, stored, queued int) {
 		stream, err := b.JetStream().Stream(ctx, names.RequestStream)
 		return err == nil && stream.CachedInfo().State.Msgs == uint64(stored)
 	})
-	waittest.Until(t, fmt.Sprintf("a leader to know of %d requests that wait", queued), func() bool {
+	waittest.Until(t, fmt.Sprintf("a leader to count %d queued requests", queued), func() bool {
 		for _, addr := range s.health {
 			if metric(t, addr, "koldun_dispatcher_sessions") == "1" && metric(t, addr, "koldun_dispatcher_running") == "1" &&
 				metric(t, addr, "koldun_dispatcher_queued") == strconv.Itoa(queued) {
@@ -83,8 +83,8 @@ func (s *stack) waiting(t *testing.T, stored, queued int) {
 	})
 }
 
-// A crowd is clients that ask all at once.
-type crowd struct {
+// A burst sends requests of many clients at the same time.
+type burst struct {
 	s      *stack
 	client *http.Client
 	wg     sync.WaitGroup
@@ -93,12 +93,12 @@ type crowd struct {
 	entries []entry
 }
 
-// ask asks n times for the same, which gets an id of its own each time.
-func (c *crowd) ask(ctx context.Context, from tenant, n int, w wish) {
+// send sends n requests with the same prompt but different ids.
+func (c *burst) send(ctx context.Context, from tenant, n int, w prompt) {
 	for i := range n {
-		own := wish{ID: fmt.Sprintf("%s-%d", from.mark, i), N: w.N, Every: w.Every}
+		own := prompt{ID: fmt.Sprintf("%s-%d", from.mark, i), N: w.N, Every: w.Every}
 		c.wg.Go(func() {
-			e := question{wish: own, from: from, stream: true}.ask(ctx, c.client, c.s.urls[0])
+			e := chatRequest{prompt: own, from: from, stream: true}.send(ctx, c.client, c.s.urls[0])
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.entries = append(c.entries, e)
@@ -106,7 +106,7 @@ func (c *crowd) ask(ctx context.Context, from tenant, n int, w wish) {
 	}
 }
 
-func (c *crowd) wait() []entry {
+func (c *burst) wait() []entry {
 	c.wg.Wait()
 	return c.entries
 }

@@ -7,90 +7,91 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A verdict is what a client knows of its request in the end.
+// A verdict is the result of a request as its client sees it.
 type verdict string
 
 const (
-	ok     verdict = "ok"     // it was answered whole
-	fail   verdict = "fail"   // it was told that there is no (whole) answer
-	info   verdict = "info"   // its connection broke: it cannot know
-	left   verdict = "left"   // it went away itself
-	silent verdict = "silent" // the answer ended properly, without a word that it was not whole
+	ok           verdict = "ok"           // complete answer
+	fail         verdict = "fail"         // error, before or after a part of the answer
+	info         verdict = "info"         // the connection broke: the result is unknown
+	disconnected verdict = "disconnected" // the client disconnected
+	silent       verdict = "silent"       // incomplete answer that ended without an error
 )
 
-// An entry is one request in the history, from its invocation to its end.
+// An entry is one request in the history.
 type entry struct {
-	wish    wish
-	tenant  tenant
-	invoked time.Time
-	ended   time.Time
-	status  int    // HTTP status; 0 if none came
-	id      string // that the gateway gave it; "" if none came
-	text    string // every byte of text that came
-	heard   []byte // every byte of the answer, its headers included
-	verdict verdict
-	code    string // of the error that it was told
+	prompt   prompt
+	tenant   tenant
+	invoked  time.Time
+	ended    time.Time
+	status   int    // HTTP status; 0 if none arrived
+	id       string // request id from the gateway; "" if none arrived
+	text     string // all received text
+	received []byte // all bytes of the answer, including headers
+	verdict  verdict
+	code     string // of the received error
 }
 
-// A probe is an attempt of a tenant to read what is another's.
+// A probe is an attempt of one tenant to read data of another.
 type probe struct {
-	by, of tenant
-	what   string // method and path
-	theirs bool   // it asks for a thing of the other's, and so is to be refused
-	secret string // of the other's, which must not be in the answer
-	status int    // 0 if there was no answer
-	heard  []byte // every byte of the answer, its headers included
+	by, of     tenant
+	what       string // method and path
+	mustRefuse bool   // whether the path names an object of the other tenant
+	secret     string // text of the other tenant that must not be in the answer
+	status     int    // 0 if there was no answer
+	received   []byte // all bytes of the answer, including headers
 }
 
-// A contest is requests of several tenants that all waited, with one engine
-// for all of them, when the first was chosen.
-type contest struct {
-	wishes map[string]tenant // by the wish's id
+// A backlog is a set of requests of several tenants that were all queued for one
+// engine before the first of them started.
+type backlog struct {
+	prompts map[string]tenant // by prompt id
 }
 
-// A modelState is what stood at the place of a model at one moment.
+// A modelState is the content of a model's folder at one moment.
 type modelState struct {
 	when   string
 	ready  bool              // there is a manifest
-	wrong  error             // the stored bytes are not what the manifest says
-	files  map[string]string // SHA-256 of each, by the manifest
-	wanted map[string]string // the same of the right files
-	last   bool              // whoever makes it has ended well
+	wrong  error             // the stored bytes differ from the manifest
+	files  map[string]string // SHA-256 of each file in the manifest
+	wanted map[string]string // SHA-256 of the correct files
+	last   bool              // whether the job that writes it has succeeded
 }
 
-// A span is a time in which something was disturbed.
+// A span is the duration of a fault.
 type span struct{ from, to time.Time }
 
-// touches reports whether a request was under way within the span, made longer
-// on both sides.
+// touches reports whether a request was in flight during the span, extended on both
+// sides.
 func (s span) touches(e entry, before, after time.Duration) bool {
 	return s.from.Add(-before).Before(e.ended) && s.to.Add(after).After(e.invoked)
 }
 
-// A history is what clients, engines and the outcome stream have recorded.
+// A history is the record of clients, engines and the outcome stream.
 type history struct {
 	entries     []entry
 	probes      []probe
-	contests    []contest
+	backlogs    []backlog
 	models      []modelState
-	outcomes    map[string][]queue.Outcome // by the gateway's id, in order
-	generations []generation               // in order, engine after engine
-	queued      uint64                     // requests left in the stream
-	slots       int                        // of each engine; 0: not known
-	// faults are when something was done to anything, gateways when it was done
-	// to a gateway, which cuts its clients' connections: no others may break.
+	outcomes    map[string][]queue.Outcome // by request id, in order
+	generations []generation               // in order, grouped by engine
+	queued      uint64                     // requests that remain in the stream
+	slots       int                        // of each engine; 0: unknown
+	// faults are all faults, gateways those of a gateway. Only the latter may break
+	// connections of clients.
 	faults, gateways []span
-	// mentions is what was logged of a request; nil if there are no logs.
-	mentions func(id string) string
+	// logLines returns the log lines of a request; nil if there are no logs.
+	logLines func(id string) string
 }
 
-// calm reports whether nothing was disturbed from a moment before the request
-// until long after.
-func (h history) calm(e entry) bool {
+// undisturbed reports whether there was no fault from shortly before the request
+// until long after it.
+func (h history) undisturbed(e entry) bool {
 	return !slices.ContainsFunc(h.faults, func(s span) bool { return s.touches(e, 30*time.Second, 5*time.Second) })
 }
 
-// cutOff reports whether something was done to a gateway during the request.
-func (h history) cutOff(e entry) bool {
+// gatewayDisturbed reports whether there was a fault of a gateway during the
+// request.
+func (h history) gatewayDisturbed(e entry) bool {
 	return slices.ContainsFunc(h.gateways, func(s span) bool { return s.touches(e, time.Second, time.Second) })
 }

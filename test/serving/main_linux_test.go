@@ -27,8 +27,8 @@ const (
 	password = "test-password"
 )
 
-// The test binary is also what stands in for the processes around Koldun: its
-// first argument names the role.
+// TestMain also runs this binary as the processes around Koldun: the first argument
+// names the role.
 func TestMain(m *testing.M) {
 	local.ExitWithParent()
 	if len(os.Args) > 1 {
@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 		case "role-member":
 			roleMember(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6])
 			return
-		case "role-floor":
-			roleFloor(os.Args[2], os.Args[3], os.Args[4:])
+		case "role-relay":
+			roleRelay(os.Args[2], os.Args[3], os.Args[4:])
 			return
 		case "role-proxy":
 			roleProxy(os.Args[2], os.Args[3])
@@ -71,32 +71,32 @@ func roleNATS(dir, listen string, sync bool) {
 	srv.Wait()
 }
 
-// A wish is what a prompt asks of an engine: so many pieces, so far apart.
-type wish struct {
+// A prompt asks the test engine for N pieces, with the interval Every between them.
+type prompt struct {
 	ID    string        `json:"id"`
 	N     int           `json:"n"`
 	Every time.Duration `json:"every"`
 }
 
-// A generation is a line that an engine writes when it has stopped.
+// A generation is the line that an engine logs after each generation.
 type generation struct {
 	ID     string
 	Nonce  string
 	Pieces int
-	Whole  bool // all pieces that were asked for
+	Whole  bool // whether all requested pieces were generated
 	Began  time.Time
 	Ended  time.Time
 }
 
-// piece i of a generation can be told from every other piece there ever is.
+// piece returns piece i of a generation. No other piece has the same text.
 func piece(id, nonce string, i int) string { return fmt.Sprintf("%s/%s/%d ", id, nonce, i) }
 
-// newEngine generates what prompts wish, and tells of it on out.
+// newEngine returns an engine that answers prompts and logs its generations to out.
 func newEngine(listen string, out io.Writer) *enginetest.Engine {
 	var count atomic.Int64
-	told := json.NewEncoder(out)
+	log := json.NewEncoder(out)
 	return enginetest.New(listen, func(r enginetest.Request) enginetest.Reply {
-		var w wish
+		var w prompt
 		if json.Unmarshal([]byte(r.Last()), &w) != nil {
 			return enginetest.Echo(r)
 		}
@@ -107,7 +107,7 @@ func newEngine(listen string, out io.Writer) *enginetest.Engine {
 			pieces[i] = piece(w.ID, nonce, i)
 		}
 		return enginetest.Reply{Pieces: pieces, Every: w.Every, Done: func(n int) {
-			_ = told.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Whole: n == w.N, Began: began, Ended: time.Now()})
+			_ = log.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Whole: n == w.N, Began: began, Ended: time.Now()})
 		}}
 	})
 }
@@ -115,7 +115,7 @@ func newEngine(listen string, out io.Writer) *enginetest.Engine {
 func roleEngine(listen, slots string) {
 	e := newEngine(listen, os.Stdout)
 	if n, err := strconv.Atoi(slots); err == nil && n > 1 {
-		e.Slots = n + 2 // so that too many at once are seen
+		e.Slots = n + 2 // accept more, so that the checker sees an excess
 	}
 	if err := e.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -142,7 +142,7 @@ var built struct {
 	err error
 }
 
-// koldun is the path of the binary: that in KOLDUN_BIN, or one built once.
+// koldun returns the path of the binary: $KOLDUN_BIN, or one that it builds once.
 func koldun(tb testing.TB) string {
 	tb.Helper()
 	if path := os.Getenv("KOLDUN_BIN"); path != "" {

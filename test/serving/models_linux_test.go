@@ -26,14 +26,13 @@ const tinyModel = "../../examples/models/koldun-tiny"
 
 var modelKills = flag.Int("modelkills", 5, "kills in TestModelsUnderKills, of koldun fetch and of koldun convert each")
 
-// TestModelsUnderKills kills koldun fetch, and then koldun convert of what was
-// fetched, at random moments of their runs. Whenever there is a manifest, the
-// check of koldun verify must find the bytes that it lists, and they must be
-// the right ones.
+// TestModelsUnderKills kills koldun fetch, and then koldun convert of the fetched
+// model, at random moments. Whenever there is a manifest, koldun verify must find
+// the bytes that it lists, and they must be the correct ones.
 func TestModelsUnderKills(t *testing.T) {
 	t.Parallel()
 	hub := hubtest.NewDir(t, hubtest.Options{}, tinyModel)
-	// Slower than loopback, so that there is something to hit.
+	// Slow the downloads down, so that kills hit them.
 	hub.Break(hubtest.Rule{CDN: true, Do: func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		select {
 		case <-time.After(20 * time.Millisecond):
@@ -55,47 +54,47 @@ func TestModelsUnderKills(t *testing.T) {
 	convert := modelJob{s: s, h: h, name: "convert", args: []string{"--from=" + fetched, "--name=tiny"}}
 	convert.wanted = convert.undisturbed(t)
 	convert.killed(t, *modelKills)
-	h.judge(t, wholeModels)
+	h.verify(t, wholeModels)
 }
 
-// A modelJob is a command of koldun that makes a model in a folder.
+// A modelJob is a koldun command that writes a model to a folder.
 type modelJob struct {
 	s      *stack
 	h      *history
 	name   string
 	args   []string
 	env    []string
-	wanted map[string]string // SHA-256 of each right file
-	usual  time.Duration     // how long a run takes
-	folder int               // the last that was used
+	wanted map[string]string // SHA-256 of each correct file
+	usual  time.Duration     // duration of an undisturbed run
+	folder int               // number of the last folder
 }
 
-// undisturbed lets the job run to its end, and returns what its manifest says.
+// undisturbed runs the job to its end, and returns the files of its manifest.
 func (j *modelJob) undisturbed(t *testing.T) map[string]string {
 	t.Helper()
 	begun := time.Now()
 	dir := j.next()
 	j.run(t, dir, 0)
 	j.usual = time.Since(begun)
-	return j.look(t, dir, true).files
+	return j.inspect(t, dir, true).files
 }
 
-// killed kills the job n times, beginning anew in another folder whenever it
-// came to its end before. It returns the last folder, with the whole model.
+// killed kills the job n times, and continues in a new folder whenever the job ends
+// before it is killed. It returns the last folder, with the complete model.
 func (j *modelJob) killed(t *testing.T, n int) string {
 	t.Helper()
 	dir := j.next()
 	for kills := 0; kills < n; {
 		if j.run(t, dir, 1+rand.N(j.usual)) {
-			j.judge(t, dir, true)
+			j.record(t, dir, true)
 			dir = j.next()
 			continue
 		}
 		kills++
-		j.judge(t, dir, false)
+		j.record(t, dir, false)
 	}
 	j.run(t, dir, 0)
-	j.judge(t, dir, true)
+	j.record(t, dir, true)
 	return dir
 }
 
@@ -104,14 +103,14 @@ func (j *modelJob) next() string {
 	return filepath.Join(j.s.dir, fmt.Sprint(j.name, j.folder))
 }
 
-// run runs the job and reports whether it came to its end before it was killed;
-// life is how long it has, 0 for ever.
+// run runs the job, kills it after the time life (0: never), and reports whether it
+// ended before.
 func (j *modelJob) run(t *testing.T, dir string, life time.Duration) bool {
 	t.Helper()
 	cmd := exec.Command(j.s.bin, append([]string{j.name, "--to=" + dir}, j.args...)...)
 	cmd.Env = append(os.Environ(), j.env...)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	j.s.tie().Tie(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -126,19 +125,19 @@ func (j *modelJob) run(t *testing.T, dir string, life time.Duration) bool {
 	defer stop()
 	err := cmd.Wait()
 	if err != nil && cmd.ProcessState.ExitCode() >= 0 {
-		t.Fatalf("koldun %s: %v\n%s", j.name, err, tail(said.Bytes(), 1500))
+		t.Fatalf("koldun %s: %v\n%s", j.name, err, tail(output.Bytes(), 1500))
 	}
 	return err == nil
 }
 
-// judge puts what stands in a folder into the history.
-func (j *modelJob) judge(t *testing.T, dir string, last bool) {
+// record adds the state of a folder to the history.
+func (j *modelJob) record(t *testing.T, dir string, last bool) {
 	t.Helper()
-	j.h.models = append(j.h.models, j.look(t, dir, last))
+	j.h.models = append(j.h.models, j.inspect(t, dir, last))
 }
 
-// look verifies what stands in a folder. last says that the job has ended well.
-func (j *modelJob) look(t *testing.T, dir string, last bool) modelState {
+// inspect verifies the content of a folder. last says that the job has succeeded.
+func (j *modelJob) inspect(t *testing.T, dir string, last bool) modelState {
 	t.Helper()
 	m := modelState{when: fmt.Sprintf("%s in %s", j.name, filepath.Base(dir)), wanted: j.wanted, last: last}
 	store, err := dirstore.Open(dir)

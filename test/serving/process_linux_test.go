@@ -20,8 +20,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A process is a program that is started again whenever the test has ended it,
-// as Kubernetes would.
+// A process is a program that restarts after the test has ended it, as a container
+// in Kubernetes does.
 type process struct {
 	tb   testing.TB
 	name string
@@ -34,7 +34,7 @@ type process struct {
 	mu     sync.Mutex
 	cmd    *exec.Cmd
 	done   chan struct{}
-	past   time.Duration // CPU time of those that have ended
+	ended  time.Duration // CPU time of its ended processes
 }
 
 func (s *stack) process(name string, env []string, args ...string) *process {
@@ -55,7 +55,8 @@ func (s *stack) process(name string, env []string, args ...string) *process {
 	return p
 }
 
-// tie is what no process of the stack outlives, even if the test is killed.
+// tie returns the tether that ends all processes of the stack when the test ends,
+// even if it is killed.
 func (s *stack) tie() *local.Tether {
 	s.tb.Helper()
 	if s.tether != nil {
@@ -70,9 +71,9 @@ func (s *stack) tie() *local.Tether {
 	return t
 }
 
-// mentions are what the processes have logged of a request, at most so much
-// that people read it.
-func (s *stack) mentions(id string) string {
+// logLines returns the log lines of the processes that contain the id of a request,
+// up to 20 kB.
+func (s *stack) logLines(id string) string {
 	var b strings.Builder
 	for _, p := range s.processes {
 		text, _ := os.ReadFile(p.logs)
@@ -116,13 +117,13 @@ func (p *process) start() {
 		_ = cmd.Wait()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.past += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		p.ended += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}()
 }
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// kill is kill -9, and a start after that.
+// kill sends SIGKILL and restarts the process.
 func (p *process) kill() {
 	p.tb.Helper()
 	p.signal(syscall.SIGKILL)
@@ -130,7 +131,7 @@ func (p *process) kill() {
 	p.start()
 }
 
-// terminate is what a rollout does.
+// terminate sends SIGTERM, as a rollout does, and restarts the process.
 func (p *process) terminate() {
 	p.tb.Helper()
 	p.signal(syscall.SIGTERM)
@@ -144,7 +145,7 @@ func (p *process) terminate() {
 	p.start()
 }
 
-// freeze stops the process for a while, as a machine that swaps does.
+// freeze suspends the process for the time d.
 func (p *process) freeze(ctx context.Context, d time.Duration) {
 	p.signal(syscall.SIGSTOP)
 	select {
@@ -154,12 +155,12 @@ func (p *process) freeze(ctx context.Context, d time.Duration) {
 	p.signal(syscall.SIGCONT)
 }
 
-// cpu is the CPU time that the process has used.
+// cpu returns the CPU time that the process has used.
 func (p *process) cpu() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	total := time.Duration(0)
-	// In nanoseconds, and more exact than the ticks of /proc/PID/stat.
+	// schedstat counts nanoseconds; /proc/PID/stat counts ticks.
 	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/*/schedstat")
 	for _, name := range tasks {
 		text, err := os.ReadFile(name)
@@ -171,7 +172,7 @@ func (p *process) cpu() time.Duration {
 			total += time.Duration(ns)
 		}
 	}
-	return p.past + total
+	return p.ended + total
 }
 
 func (p *process) output() []byte {
@@ -182,13 +183,13 @@ func (p *process) output() []byte {
 	return text
 }
 
-// address is one of the test's own.
+// address returns a free loopback address.
 func address(tb testing.TB) string {
 	tb.Helper()
 	return porttest.Address(tb)
 }
 
-// ready waits until a health port says so.
+// ready waits until the health port at addr reports ready.
 func ready(tb testing.TB, addr string) {
 	tb.Helper()
 	waittest.Until(tb, addr+" to be ready", func() bool {

@@ -19,37 +19,37 @@ const (
 	modelID   = namespace + "/" + modelName
 )
 
-// A plan says how many of each process a stack has.
+// A plan describes the processes of a stack.
 type plan struct {
 	gateways, dispatchers, runners int
 	slots                          int      // of each runner; 0 is 1
-	sync                           bool     // NATS writes reach the disk
+	sync                           bool     // NATS syncs each write to disk
 	cluster                        bool     // three NATS servers
-	runnerArgs                     []string // further ones of koldun llm
-	gatewayEnv                     []string // further variables of gateways
-	gatewayArgs                    []string // further arguments of gateways
-	tenants                        []tenant // who may ask; none means everybody
+	runnerArgs                     []string // additional arguments of koldun llm
+	gatewayEnv                     []string // additional variables of gateways
+	gatewayArgs                    []string // additional arguments of gateways
+	tenants                        []tenant // callers; none: anonymous callers are allowed
 }
 
-// A stack is everything a request passes through.
+// A stack is all processes that a request passes through.
 type stack struct {
 	tb  testing.TB
 	dir string
 	bin string
-	// tenant asks in benchmarks.
+	// tenant sends the requests of benchmarks.
 	tenant tenant
 
 	nats     *process
-	members  map[string]*process // of the cluster, by name
-	natsURL  string              // past the cutter
+	members  map[string]*process // of the NATS cluster, by name
+	natsURL  string              // bypassing the proxy
 	tether   *local.Tether       // see tie
-	cutter   *cutter
+	proxy    *tcpProxy
 	gateways []*process
 	urls     []string // of the gateways
 	health   []string // of the dispatchers
 
 	gatewayHealth []string
-	processes     []*process // all; none in a stack of one process
+	processes     []*process // all; none if the stack runs in this process
 	dispatchers   []*process
 	sidecars      []*process
 	engines       []*process
@@ -68,8 +68,8 @@ func newStack(tb testing.TB, p plan) *stack {
 	if err := b.Ensure(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	s.register(b, modelName)
-	s.admit(b, p.tenants...)
+	s.registerModel(b, modelName)
+	s.registerTenants(b, p.tenants...)
 	env := s.env(p)
 	for i := range p.runners {
 		engine, health := address(tb), address(tb)
@@ -102,7 +102,7 @@ func newStack(tb testing.TB, p plan) *stack {
 	return s
 }
 
-// server starts the one NATS server.
+// server starts a single NATS server and the proxy to it.
 func (s *stack) server(p plan) {
 	mode := "nosync"
 	if p.sync {
@@ -111,15 +111,15 @@ func (s *stack) server(p plan) {
 	listen := address(s.tb)
 	s.nats = s.process("nats", nil, os.Args[0], "role-nats", s.dir+"/nats", listen, mode)
 	s.natsURL = "nats://" + listen
-	s.cutter = newCutter(s.tb, listen)
+	s.proxy = newTCPProxy(s.tb, listen)
 }
 
-// env is how processes reach NATS: through the cutter, unless speed is what
-// matters.
+// env returns the environment of processes. They reach NATS through the proxy,
+// except in benchmarks and clusters.
 func (s *stack) env(p plan) []string {
 	url := s.natsURL
 	if _, bench := s.tb.(*testing.B); !bench && !p.cluster {
-		url = "nats://" + s.cutter.addr()
+		url = "nats://" + s.proxy.addr()
 	}
 	return []string{
 		names.EnvNATSURL + "=" + url, names.EnvNATSUser + "=" + user, names.EnvNATSPassword + "=" + password,
@@ -127,8 +127,8 @@ func (s *stack) env(p plan) []string {
 	}
 }
 
-// logLevel is for violations to be explained, and for benchmarks not to be of
-// logging.
+// logLevel returns debug, which helps to explain violations, or info for
+// benchmarks.
 func logLevel(tb testing.TB) string {
 	if _, bench := tb.(*testing.B); bench {
 		return "info"
@@ -136,7 +136,7 @@ func logLevel(tb testing.TB) string {
 	return "debug"
 }
 
-// bus is a connection of the test's own, past the cutter.
+// bus returns a new connection to NATS that bypasses the proxy.
 func (s *stack) bus() *bus.Bus {
 	s.tb.Helper()
 	b, err := bus.Connect(s.tb.Context(), bus.Config{
@@ -149,7 +149,7 @@ func (s *stack) bus() *bus.Bus {
 	return b
 }
 
-// generations are what the engines have told.
+// generations returns what the engines have logged, grouped by engine.
 func (s *stack) generations() []generation {
 	var all []generation
 	for _, e := range s.engines {

@@ -13,8 +13,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A workload is clients of several tenants that ask one thing after the other,
-// and now and then try to get at what is another's.
+// A workload runs clients of several tenants that send requests one after another,
+// and sometimes try to read data of other tenants.
 type workload struct {
 	s       *stack
 	tenants []tenant
@@ -24,7 +24,7 @@ type workload struct {
 	mu      sync.Mutex
 	entries []entry
 	probes  []probe
-	latest  map[string]entry // that was accepted, by the tenant's name
+	latest  map[string]entry // latest accepted request, by tenant name
 }
 
 func newWorkload(s *stack, tenants []tenant) *workload {
@@ -34,31 +34,31 @@ func newWorkload(s *stack, tenants []tenant) *workload {
 	}
 }
 
-// start runs n clients until ctx ends; what they have begun they finish.
+// start runs n clients until ctx ends. They finish the requests they have sent.
 func (w *workload) start(ctx context.Context, n int) {
 	for c := range n {
 		w.wg.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
 				url := w.s.urls[(c+i)%len(w.s.urls)]
 				t := w.tenants[c%len(w.tenants)]
-				q := question{
-					wish: wish{ID: fmt.Sprintf("%s-c%d-%d", t.mark, c, i), N: 4 + i%9, Every: time.Duration(1+i%15) * time.Millisecond},
-					from: t, stream: i%4 != 3, header: map[string]string{},
+				q := chatRequest{
+					prompt: prompt{ID: fmt.Sprintf("%s-c%d-%d", t.mark, c, i), N: 4 + i%9, Every: time.Duration(1+i%15) * time.Millisecond},
+					from:   t, stream: i%4 != 3, header: map[string]string{},
 				}
 				if i%3 == 0 {
 					q.header["X-Koldun-Conversation"] = fmt.Sprint("talk ", c)
 				}
 				if i%11 == 10 {
-					q.leaveAfter = 2
+					q.disconnectAfter = 2
 				}
 				victim, found := w.another(t)
-				if found && i%6 == 5 { // steals another's names
+				if found && i%6 == 5 { // sends ids of another tenant
 					q.header["X-Koldun-Conversation"] = fmt.Sprint("talk ", (c+1)%n)
 					q.header["X-Request-Id"], q.header["Idempotency-Key"], q.header["Last-Event-Id"] = victim.id, victim.id, victim.id
 				}
-				w.add(q.ask(context.Background(), w.client, url))
+				w.add(q.send(context.Background(), w.client, url))
 				if found && i%4 == 0 {
-					w.spy(url, t, victim)
+					w.probe(url, t, victim)
 				}
 			}
 		})
@@ -73,11 +73,11 @@ func (w *workload) add(e entry) {
 	}
 	w.mu.Unlock()
 	if e.status == 0 {
-		time.Sleep(50 * time.Millisecond) // nobody listens there just now
+		time.Sleep(50 * time.Millisecond) // the gateway does not listen yet
 	}
 }
 
-// another is the latest request of somebody else.
+// another returns the latest request of another tenant.
 func (w *workload) another(t tenant) (entry, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,13 +89,13 @@ func (w *workload) another(t tenant) (entry, bool) {
 	return entry{}, false
 }
 
-// spy tries to read a request of another tenant, and to use its model.
-func (w *workload) spy(url string, by tenant, victim entry) {
+// probe tries to read a request of another tenant and to use its model.
+func (w *workload) probe(url string, by tenant, victim entry) {
 	of := victim.tenant
 	chat := fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"x"}]}`, of.model())
 	for _, p := range []struct {
 		method, path, body string
-		theirs             bool
+		mustRefuse         bool
 		secret             string
 	}{
 		{http.MethodGet, "/v1/chat/completions/" + victim.id, "", true, of.mark},
@@ -107,16 +107,16 @@ func (w *workload) spy(url string, by tenant, victim entry) {
 		{http.MethodPost, "/v1/chat/completions", chat, true, of.mark},
 		{http.MethodGet, "/v1/models", "", false, of.model()},
 	} {
-		r := probe{by: by, of: of, what: p.method + " " + p.path, theirs: p.theirs, secret: p.secret}
-		r.status, r.heard = w.send(by, p.method, url+p.path, p.body)
+		r := probe{by: by, of: of, what: p.method + " " + p.path, mustRefuse: p.mustRefuse, secret: p.secret}
+		r.status, r.received = w.send(by, p.method, url+p.path, p.body)
 		w.mu.Lock()
 		w.probes = append(w.probes, r)
 		w.mu.Unlock()
 	}
 }
 
-// send returns the status and every byte of the answer; 0 if there was none.
-func (w *workload) send(by tenant, method, url, body string) (status int, heard []byte) {
+// send returns the status and all bytes of the answer, or 0 if there was none.
+func (w *workload) send(by tenant, method, url, body string) (status int, received []byte) {
 	req, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, nil
@@ -133,7 +133,7 @@ func (w *workload) send(by tenant, method, url, body string) (status int, heard 
 	return resp.StatusCode, all.Bytes()
 }
 
-// count is how many requests were answered.
+// count returns the number of answered requests.
 func (w *workload) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,7 +146,7 @@ func (w *workload) count() int {
 	return n
 }
 
-// wait waits for the clients, and puts what they have seen into the history.
+// wait waits for the clients, and adds their records to h.
 func (w *workload) wait(h *history) {
 	w.wg.Wait()
 	h.entries = append(h.entries, w.entries...)

@@ -12,18 +12,18 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// victimEnv makes a test the one that is killed.
+// victimEnv makes this test binary the one that is killed.
 const victimEnv = "KOLDUN_SERVING_TEST_VICTIM"
 
-// A test binary that is killed, as by a time limit, leaves no process behind,
-// not even one that is frozen just then.
-func TestNothingOutlivesAKilledTest(t *testing.T) {
+// A test binary that is killed, for example by a timeout, leaves no process
+// behind, not even a frozen one.
+func TestKilledTestLeavesNoProcesses(t *testing.T) {
 	if os.Getenv(victimEnv) != "" {
 		s := &stack{tb: t, dir: t.TempDir()}
 		running := s.process("running", nil, os.Args[0], "role-engine", address(t))
 		frozen := s.process("frozen", nil, os.Args[0], "role-engine", address(t))
 		frozen.signal(syscall.SIGSTOP)
-		// A process that stops only when its parent is gone already is nobody's to wake.
+		// Wait, because a process that freezes after its parent has ended is never continued.
 		waittest.Until(t, "the process to be frozen", func() bool { return processtest.State(frozen.cmd.Process.Pid) == "T" })
 		fmt.Printf("%d %d\n", running.cmd.Process.Pid, frozen.cmd.Process.Pid)
 		<-t.Context().Done()
@@ -43,7 +43,7 @@ func TestNothingOutlivesAKilledTest(t *testing.T) {
 	_ = victim.Process.Kill()
 	_ = victim.Wait()
 	if err != nil {
-		t.Fatalf("the victim does not tell its children: %v", err)
+		t.Fatalf("cannot read the process ids of the victim's children: %v", err)
 	}
 	for _, pid := range []int{running, frozen} {
 		waittest.Until(t, fmt.Sprintf("process %d to end", pid), func() bool { return !processtest.Alive(pid) })

@@ -14,41 +14,42 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A courier is a client that takes little of the cores it shares with what it
-// measures: one goroutine, one connection, as long as that is kept open.
-type courier struct {
-	addr string // "host:port"
-	from tenant
-	lull time.Duration // before it reads on
-	conn net.Conn      // nil: not connected
-	in   *bufio.Reader
-	out  bytes.Buffer
-	body bytes.Buffer
+// A lightClient is an HTTP client that uses little CPU, because it shares the cores
+// with what it measures. It has one goroutine and one connection, which it reuses
+// while the server keeps it open.
+type lightClient struct {
+	addr      string // "host:port"
+	from      tenant
+	readDelay time.Duration // pause before each read
+	conn      net.Conn      // nil: not connected
+	in        *bufio.Reader
+	out       bytes.Buffer
+	body      bytes.Buffer
 }
 
-func newCourier(tb testing.TB, url string, from tenant) *courier {
-	c := &courier{addr: strings.TrimPrefix(url, "http://"), from: from}
+func newLightClient(tb testing.TB, url string, from tenant) *lightClient {
+	c := &lightClient{addr: strings.TrimPrefix(url, "http://"), from: from}
 	tb.Cleanup(c.close)
 	return c
 }
 
-func (c *courier) close() {
+func (c *lightClient) close() {
 	if c.conn != nil {
 		_ = c.conn.Close()
 		c.conn = nil
 	}
 }
 
-// ask sends one request, and reads the answer to its end. Anything but a whole
-// answer is an error.
-func (c *courier) ask(w wish, stream bool) error {
+// send sends one request, and reads the whole answer. An incomplete answer is an
+// error.
+func (c *lightClient) send(w prompt, stream bool) error {
 	resp, err := c.open(w, stream)
 	if err != nil {
 		c.close()
 		return err
 	}
 	c.body.Reset()
-	_, err = c.body.ReadFrom(idler{resp.Body, c.lull})
+	_, err = c.body.ReadFrom(slowReader{resp.Body, c.readDelay})
 	if err != nil || resp.Close {
 		c.close()
 	}
@@ -63,21 +64,21 @@ func (c *courier) ask(w wish, stream bool) error {
 	return nil
 }
 
-// An idler reads what has come meanwhile.
-type idler struct {
+// A slowReader pauses before each read.
+type slowReader struct {
 	io.Reader
-	lull time.Duration
+	readDelay time.Duration
 }
 
-func (r idler) Read(b []byte) (int, error) {
-	if r.lull > 0 {
-		time.Sleep(r.lull)
+func (r slowReader) Read(b []byte) (int, error) {
+	if r.readDelay > 0 {
+		time.Sleep(r.readDelay)
 	}
 	return r.Reader.Read(b)
 }
 
-// open sends one request, and reads the head of its answer.
-func (c *courier) open(w wish, stream bool) (*http.Response, error) {
+// open sends one request and reads the header of its answer.
+func (c *lightClient) open(w prompt, stream bool) (*http.Response, error) {
 	if c.conn == nil {
 		conn, err := net.Dial("tcp", c.addr)
 		if err != nil {

@@ -23,12 +23,12 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// newTogether starts what newStack starts in this process: everything has its
-// own connection to NATS and talks over sockets, but none has to be woken by the
-// operating system. What is left is what the code of Koldun and NATS costs.
-func newTogether(b *testing.B, p plan) *stack {
+// newInProcess starts the same stack as newStack in this process. Each component
+// has its own connection to NATS and communicates over sockets, but the operating
+// system does not switch processes. Benchmarks then show the cost of the code.
+func newInProcess(b *testing.B, p plan) *stack {
 	b.Helper()
-	share(b, p)
+	tuneRuntime(b, p)
 	s := &stack{tb: b, dir: b.TempDir()}
 	srv, err := nats.Start(context.Background(), nats.Config{Dir: s.dir + "/nats", User: user, Password: password, SyncAlways: p.sync})
 	if err != nil {
@@ -40,14 +40,14 @@ func newTogether(b *testing.B, p plan) *stack {
 	if err := conn.Ensure(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	s.register(conn, modelName)
-	s.admit(conn, p.tenants...)
+	s.registerModel(conn, modelName)
+	s.registerTenants(conn, p.tenants...)
 	log, dispatcher := s.log("dispatcher"), s.bus()
 	s.run(func(ctx context.Context) error {
 		return dispatch.Run(ctx, dispatch.Config{Bus: dispatcher, Identity: "d", Logger: log})
 	})
 	for i := range p.runners {
-		s.runTogether(i)
+		s.startRunner(i)
 	}
 	listen, health := address(b), address(b)
 	s.urls, s.gatewayHealth = []string{"http://" + listen}, []string{health}
@@ -62,18 +62,18 @@ func newTogether(b *testing.B, p plan) *stack {
 	return s
 }
 
-// threadsOnDisk is how many goroutines may run at once for each core when NATS
-// makes each write reach the disk: a thread that waits for the disk keeps its
-// place among GOMAXPROCS until the runtime looks, which takes as long.
-const threadsOnDisk = 2
+// threadsPerCore is GOMAXPROCS per core when NATS syncs each write to disk: a
+// thread blocked in a sync counts toward GOMAXPROCS until the runtime notices,
+// which takes as long as the sync.
+const threadsPerCore = 2
 
-// share makes up for what all share in one process that else each has: some MiB
-// of garbage that may lie around before it is collected, and threads.
-func share(b *testing.B, p plan) {
+// tuneRuntime compensates for what the components share in one process: each
+// process of a cluster has its own garbage budget of some MiB and its own threads.
+func tuneRuntime(b *testing.B, p plan) {
 	b.Helper()
 	percent, procs := debug.SetGCPercent(400), runtime.GOMAXPROCS(0)
 	if p.sync {
-		runtime.GOMAXPROCS(threadsOnDisk * procs)
+		runtime.GOMAXPROCS(threadsPerCore * procs)
 	}
 	b.Cleanup(func() {
 		debug.SetGCPercent(percent)
@@ -81,8 +81,8 @@ func share(b *testing.B, p plan) {
 	})
 }
 
-// runTogether starts an engine and its sidecar.
-func (s *stack) runTogether(i int) {
+// startRunner starts an engine and its sidecar in this process.
+func (s *stack) startRunner(i int) {
 	s.tb.Helper()
 	e := newEngine(address(s.tb), io.Discard)
 	if err := e.Run(); err != nil {
@@ -106,7 +106,7 @@ func (s *stack) runTogether(i int) {
 	ready(s.tb, health)
 }
 
-// run calls a server until the test ends.
+// run runs a server until the test ends.
 func (s *stack) run(server func(ctx context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -119,7 +119,7 @@ func (s *stack) run(server func(ctx context.Context) error) {
 	})
 }
 
-// log is what processes write, to a file as theirs.
+// log returns a logger that writes to a file, as processes do.
 func (s *stack) log(name string) *slog.Logger {
 	s.tb.Helper()
 	f, err := os.Create(filepath.Join(s.dir, name+".log"))
@@ -130,7 +130,7 @@ func (s *stack) log(name string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(f, nil))
 }
 
-// cpu is the CPU time that this process has used.
+// cpu returns the CPU time that this process has used.
 func cpu(tb testing.TB) time.Duration {
 	tb.Helper()
 	var u syscall.Rusage

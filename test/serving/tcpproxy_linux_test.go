@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A cutter is a TCP relay whose connections can be cut.
-type cutter struct {
+// A tcpProxy forwards TCP connections, and can cut them.
+type tcpProxy struct {
 	l  net.Listener
 	to string
 
@@ -16,33 +16,33 @@ type cutter struct {
 	open map[net.Conn]bool
 }
 
-func newCutter(tb testing.TB, to string) *cutter {
+func newTCPProxy(tb testing.TB, to string) *tcpProxy {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := &cutter{l: l, to: to, open: map[net.Conn]bool{}}
+	c := &tcpProxy{l: l, to: to, open: map[net.Conn]bool{}}
 	go c.accept()
 	tb.Cleanup(func() { _ = l.Close(); c.cut() })
 	return c
 }
 
-func (c *cutter) addr() string { return c.l.Addr().String() }
+func (c *tcpProxy) addr() string { return c.l.Addr().String() }
 
-// cut ends all connections, with whatever is on its way.
-func (c *cutter) cut() {
+// cut resets all connections. Data in flight is lost.
+func (c *tcpProxy) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for conn := range c.open {
 		if t, ok := conn.(*net.TCPConn); ok {
-			_ = t.SetLinger(0) // what is not delivered yet is lost
+			_ = t.SetLinger(0) // discard undelivered data
 		}
 		_ = conn.Close()
 	}
 }
 
-func (c *cutter) accept() {
+func (c *tcpProxy) accept() {
 	for {
 		in, err := c.l.Accept()
 		if err != nil {
@@ -68,7 +68,7 @@ func (c *cutter) accept() {
 	}
 }
 
-func (c *cutter) track(conn net.Conn, open bool) {
+func (c *tcpProxy) track(conn net.Conn, open bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if open {

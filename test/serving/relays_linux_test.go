@@ -15,30 +15,30 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A floor is a chain of the same processes as a request passes through, each of
-// which passes on bytes and does nothing else: what the operating system, Go and
-// NATS take in any case. Into it leads one connection for each stream, out of it
-// another.
-type floor struct {
+// A relayChain is a chain of as many processes as a request passes through, each
+// of which only forwards bytes. It measures the minimal cost of the operating
+// system, Go and NATS, which benchmarks report as "floor". Each stream uses one
+// connection into the chain and one out of it.
+type relayChain struct {
 	in, out   string // addresses
 	processes []*process
 }
 
-// newFloor makes a chain of the processes in, relays and out, with NATS between
-// each two.
-func newFloor(b *testing.B, s *stack, relays int) *floor {
+// newRelayChain starts the processes in, relays and out, which are connected by
+// NATS.
+func newRelayChain(b *testing.B, s *stack, relays int) *relayChain {
 	b.Helper()
-	f := &floor{in: address(b), out: address(b)}
+	f := &relayChain{in: address(b), out: address(b)}
 	start := func(name string, args ...string) {
-		f.processes = append(f.processes, s.process("floor-"+name, nil, append([]string{os.Args[0], "role-floor", name, s.natsURL}, args...)...))
+		f.processes = append(f.processes, s.process("relay-"+name, nil, append([]string{os.Args[0], "role-relay", name, s.natsURL}, args...)...))
 	}
-	start("out", f.out, fmt.Sprintf("floor.%d", relays))
+	start("out", f.out, fmt.Sprintf("relay.%d", relays))
 	for i := range relays {
-		start("relay", fmt.Sprintf("floor.%d", i), fmt.Sprintf("floor.%d", i+1))
+		start("relay", fmt.Sprintf("relay.%d", i), fmt.Sprintf("relay.%d", i+1))
 	}
-	start("in", f.in, "floor.0")
+	start("in", f.in, "relay.0")
 	for _, addr := range []string{f.in, f.out} {
-		waittest.Until(b, "the floor", func() bool {
+		waittest.Until(b, "the relays to listen", func() bool {
 			c, err := new(net.Dialer).DialContext(b.Context(), "tcp", addr)
 			if err == nil {
 				_ = c.Close()
@@ -50,20 +50,20 @@ func newFloor(b *testing.B, s *stack, relays int) *floor {
 	return f
 }
 
-// floorOf returns what measures how long a message takes through a floor for a
-// stack of processes, nil for one in a single process.
-func (s *stack) floorOf(b *testing.B) func() time.Duration {
+// relayLatency returns a function that measures the latency of one message through
+// a relay chain, or nil for a stack in a single process.
+func (s *stack) relayLatency(b *testing.B) func() time.Duration {
 	b.Helper()
 	if s.processes == nil {
 		return nil
 	}
-	chain := newFloor(b, s, 2)
-	in, out := chain.lane(b, "first")
-	return func() time.Duration { return chain.once(b, in, out) }
+	chain := newRelayChain(b, s, 2)
+	in, out := chain.stream(b, "first")
+	return func() time.Duration { return chain.roundTrip(b, in, out) }
 }
 
-// lane is a stream through a floor: what is written to in comes out of out.
-func (f *floor) lane(b *testing.B, name string) (in, out net.Conn) {
+// stream opens a stream through the chain: data written to in arrives at out.
+func (f *relayChain) stream(b *testing.B, name string) (in, out net.Conn) {
 	b.Helper()
 	dial := func(addr string) net.Conn {
 		c, err := new(net.Dialer).DialContext(b.Context(), "tcp", addr)
@@ -77,14 +77,14 @@ func (f *floor) lane(b *testing.B, name string) (in, out net.Conn) {
 		return c
 	}
 	out = dial(f.out)
-	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil { // it listens
+	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil { // the relay has subscribed
 		b.Fatal(err)
 	}
 	return dial(f.in), out
 }
 
-// once is how long one message takes through it.
-func (f *floor) once(b *testing.B, in, out net.Conn) time.Duration {
+// roundTrip returns the latency of one message.
+func (f *relayChain) roundTrip(b *testing.B, in, out net.Conn) time.Duration {
 	b.Helper()
 	begun := time.Now()
 	message := make([]byte, 64)
@@ -97,36 +97,36 @@ func (f *floor) once(b *testing.B, in, out net.Conn) time.Duration {
 	return time.Since(begun)
 }
 
-// chunkCPU is the CPU time per message in microseconds when so many come on
-// each of four lanes, so far apart.
-func (f *floor) chunkCPU(b *testing.B, messages int, every time.Duration) float64 {
+// chunkCPU returns the CPU time per message in microseconds, for this number of
+// messages on each of four streams and this interval between them.
+func (f *relayChain) chunkCPU(b *testing.B, messages int, every time.Duration) float64 {
 	b.Helper()
-	const lanes = 4
+	const streams = 4
 	var wg sync.WaitGroup
 	before := used(f.processes)
-	for i := range lanes {
-		in, out := f.lane(b, fmt.Sprint("c", i))
+	for i := range streams {
+		in, out := f.stream(b, fmt.Sprint("c", i))
 		wg.Go(func() {
 			tick := time.NewTicker(every)
 			defer tick.Stop()
 			for range messages {
 				<-tick.C
-				f.once(b, in, out)
+				f.roundTrip(b, in, out)
 			}
 		})
 	}
 	wg.Wait()
-	return per(before, used(f.processes), lanes*messages)["all"]
+	return per(before, used(f.processes), streams*messages)["all"]
 }
 
-func roleFloor(kind, url string, args []string) {
-	if err := floorRole(kind, url, args[0], args[1]); err != nil {
+func roleRelay(kind, url string, args []string) {
+	if err := runRelay(kind, url, args[0], args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func floorRole(kind, url, from, to string) error {
+func runRelay(kind, url, from, to string) error {
 	nc, err := nats.Connect(url, nats.UserInfo(user, password))
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func floorRole(kind, url, from, to string) error {
 		if err != nil {
 			return err
 		}
-		go func() { // as long as its connection
+		go func() { // ends with its connection
 			defer func() { _ = c.Close() }()
 			name := make([]byte, 8)
 			if _, err := io.ReadFull(c, name); err != nil {
@@ -155,15 +155,15 @@ func floorRole(kind, url, from, to string) error {
 			}
 			subject := fmt.Sprintf("%s.%x", to, name)
 			if kind == "in" {
-				carryIn(nc, c, subject)
+				forwardIn(nc, c, subject)
 			} else {
-				carryOut(nc, c, subject)
+				forwardOut(nc, c, subject)
 			}
 		}()
 	}
 }
 
-func carryIn(nc *nats.Conn, c net.Conn, subject string) {
+func forwardIn(nc *nats.Conn, c net.Conn, subject string) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := c.Read(buf)
@@ -173,7 +173,7 @@ func carryIn(nc *nats.Conn, c net.Conn, subject string) {
 	}
 }
 
-func carryOut(nc *nats.Conn, c net.Conn, subject string) {
+func forwardOut(nc *nats.Conn, c net.Conn, subject string) {
 	sub, err := nc.Subscribe(subject, func(m *nats.Msg) { _, _ = c.Write(m.Data) })
 	if err != nil {
 		return

@@ -3,6 +3,9 @@ package serving_test
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// leader is the dispatcher that leads now, or any if none does.
+// leader returns the dispatcher that holds a lease, or the first if none does.
 func (s *stack) leader(t *testing.T) *process {
 	t.Helper()
 	for i, addr := range s.health {
@@ -25,8 +28,9 @@ func (s *stack) leader(t *testing.T) *process {
 	return s.dispatchers[0]
 }
 
-// settle waits until nothing is queued, and collects what was recorded.
-func (s *stack) settle(t *testing.T, h *history) {
+// collect waits until the queue is empty, and adds the recorded outcomes and
+// generations to h.
+func (s *stack) collect(t *testing.T, h *history) {
 	t.Helper()
 	b := s.bus()
 	waittest.Until(t, "the queue to be empty", func() bool {
@@ -45,10 +49,10 @@ func (s *stack) settle(t *testing.T, h *history) {
 		return err == nil
 	})
 	h.generations = s.generations()
-	h.mentions = s.mentions
+	h.logLines = s.logLines
 }
 
-// outcomes reads the whole stream of terminal records.
+// outcomes reads all terminal records, by request id.
 func outcomes(ctx context.Context, b *bus.Bus) (map[string][]queue.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -56,12 +60,12 @@ func outcomes(ctx context.Context, b *bus.Bus) (map[string][]queue.Outcome, erro
 	if err != nil {
 		return nil, err
 	}
-	left, err := consumer.Info(ctx)
+	counted, err := consumer.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string][]queue.Outcome{}
-	for range left.NumPending {
+	for range counted.NumPending {
 		msg, err := consumer.Next()
 		if err != nil {
 			return nil, err
@@ -70,9 +74,29 @@ func outcomes(ctx context.Context, b *bus.Bus) (map[string][]queue.Outcome, erro
 		if err := json.Unmarshal(msg.Data(), &o); err != nil {
 			return nil, err
 		}
-		if o.State != "" { // else it tells of failed attempts
+		if o.State != "" { // otherwise it is a record of failed attempts
 			all[o.Request] = append(all[o.Request], o)
 		}
 	}
 	return all, nil
+}
+
+// metric returns one value of the /metrics of a process, or "" if it is missing.
+func metric(tb testing.TB, addr, name string) string {
+	tb.Helper()
+	resp, err := (&http.Client{Timeout: 2 * time.Second}).Get("http://" + addr + "/metrics")
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
