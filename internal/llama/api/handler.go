@@ -85,16 +85,19 @@ func New(e Engine, o Options) *Handler {
 	return h
 }
 
-// ServeHTTP allows every origin, as dllama-api does: there are no credentials
-// that a foreign page could use. Each answer lists in headers what the engine
-// honours and serves.
+// ServeHTTP serves the API. Each answer lists in headers what the engine honours
+// and serves. Unlike dllama-api it refuses web pages, which send the header
+// Origin: on a user's own machine, any page could use the engine otherwise.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set(openai.HeaderHonours, h.honours)
 	w.Header().Set(openai.HeaderOperations, h.operations)
+	if r.Header.Get("Origin") != "" {
+		writeError(w, &openai.Error{
+			Status: http.StatusForbidden, Type: openai.InvalidRequest, Message: "the engine does not serve web pages: use the gateway",
+		})
+		return
+	}
 	if r.Method == http.MethodOptions {
-		w.Header().Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
-		w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

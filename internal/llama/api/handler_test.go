@@ -41,7 +41,7 @@ func TestWholeAnswer(t *testing.T) {
 		t.Error(d)
 	}
 	if resp.StatusCode != http.StatusOK || resp.ContentLength != int64(len(body)) || resp.Header.Get("Content-Type") != "application/json; charset=utf-8" ||
-		resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get(openai.HeaderHonours) != "temperature, top_p, seed" {
+		resp.Header.Get("Access-Control-Allow-Origin") != "" || resp.Header.Get(openai.HeaderHonours) != "temperature, top_p, seed" {
 		t.Errorf("status %d, length %d, header %v", resp.StatusCode, resp.ContentLength, resp.Header)
 	}
 }
@@ -73,7 +73,7 @@ func TestStreamedAnswer(t *testing.T) {
 			if d := cmp.Diff(c.want, masked(body)); d != "" {
 				t.Error(d)
 			}
-			if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
+			if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" || resp.Header.Get("Access-Control-Allow-Origin") != "" {
 				t.Errorf("status %d, header %v", resp.StatusCode, resp.Header)
 			}
 		})
@@ -209,8 +209,7 @@ func TestOptionsAndModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	read(t, resp)
-	if resp.StatusCode != http.StatusNoContent || resp.Header.Get("Access-Control-Allow-Origin") != "*" || resp.Header.Get("Access-Control-Allow-Methods") == "" ||
-		resp.Header.Get("Access-Control-Allow-Headers") != "Content-Type, Authorization" {
+	if resp.StatusCode != http.StatusNoContent || resp.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("status %d, header %v", resp.StatusCode, resp.Header)
 	}
 	resp, err = waittest.Client().Get(s.URL + "/v1/models?x=y")
@@ -220,6 +219,40 @@ func TestOptionsAndModels(t *testing.T) {
 	want := `{"object":"list","data":[{"id":"m.m","object":"model","created":1234,"owned_by":"user"}]}`
 	if d := cmp.Diff(want, read(t, resp)); d != "" {
 		t.Error(d)
+	}
+}
+
+// A page that guesses the port neither reads answers nor makes the engine work,
+// even if its name resolves to the engine's address.
+func TestWebPagesAreRefused(t *testing.T) {
+	s := serve(t, engineFunc(func(context.Context, llama.Request, func(llama.Piece) error) (llama.Result, error) {
+		t.Error("the engine works for a web page")
+		return llama.Result{}, nil
+	}), api.Options{})
+	for name, c := range map[string]struct{ method, path, contentType, origin string }{
+		"Preflight":         {http.MethodOptions, "/v1/chat/completions", "", "https://page.example"},
+		"Chat":              {http.MethodPost, "/v1/chat/completions", "application/json", "https://page.example"},
+		"NoPreflightNeeded": {http.MethodPost, "/v1/chat/completions", "text/plain", "https://page.example"},
+		"File":              {http.MethodPost, "/v1/chat/completions", "text/plain", "null"},
+		"Rebound":           {http.MethodPost, "/v1/chat/completions", "application/json", s.URL},
+		"Models":            {http.MethodGet, "/v1/models", "", "https://page.example"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req, err := http.NewRequest(c.method, s.URL+c.path, strings.NewReader(hello))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", c.contentType)
+			req.Header.Set("Origin", c.origin)
+			resp, err := waittest.Client().Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := read(t, resp)
+			if resp.StatusCode != http.StatusForbidden || resp.Header.Get("Access-Control-Allow-Origin") != "" || !strings.Contains(body, "use the gateway") {
+				t.Errorf("status %d, header %v, body %s", resp.StatusCode, resp.Header, body)
+			}
+		})
 	}
 }
 
