@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"strconv"
@@ -73,7 +72,7 @@ func newUp(t *testing.T, s *servers, c scene) manager {
 	t.Cleanup(func() { _ = data.Close() })
 	f.local, err = local.New(local.Config{
 		Claims: []local.Object{unrelated()}, Data: data, Composer: noComposer{}, Managed: f.client, Binary: "/no/program", OwnImage: "none",
-		Poll: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Poll: 50 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
