@@ -37,7 +37,7 @@ type band struct {
 }
 
 func newBand(c Class) *band {
-	return &band{class: c, turns: index[*tenant]{less: fewerServed, place: func(t *tenant) *int { return &t.place }}}
+	return &band{class: c, turns: index[*tenant]{compare: byServed, place: func(t *tenant) *int { return &t.place }}}
 }
 
 // next is the tenant whose turn it is, in the class whose turn it is; nil if

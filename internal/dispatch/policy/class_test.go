@@ -72,6 +72,31 @@ func TestUrgentFirst(t *testing.T) {
 	}
 }
 
+// A class without jobs until now starts level with the one that was served last. It
+// does not make up for the time without jobs.
+func TestClassStartsLevel(t *testing.T) {
+	q := policy.New(patience)
+	for i := range 200 {
+		q.Add(classed(policy.High, i, fmt.Sprintf("h%d t", i)))
+	}
+	for range 160 {
+		idle(q, "r")
+		q.Next(start)
+	}
+	for i := range 10 {
+		q.Add(classed(policy.Low, 200+i, fmt.Sprintf("l%d u", i)))
+	}
+	served := map[policy.Class]int{}
+	for range 17 {
+		idle(q, "r")
+		j, _, _ := q.Next(start)
+		served[j.Class]++
+	}
+	if served[policy.High] != 16 || served[policy.Low] != 1 {
+		t.Errorf("served by class: %v, want 16 urgent jobs and 1 of the lowest class", served)
+	}
+}
+
 func TestUnknownClassIsTheLowest(t *testing.T) {
 	q := policy.New(patience)
 	q.Add(classed(policy.Class(77), 0, "a t"))

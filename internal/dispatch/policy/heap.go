@@ -10,7 +10,7 @@ type entry struct {
 	// unserved jobs let others pass until an idle slot serves their operation.
 	// They are in a heap of Queue.unserved in place of that of their tenant.
 	unserved bool
-	// places in the heaps, -1 when not there
+	// places in the heaps that it is in
 	inTenant, inParked, inDeadlines int
 }
 
@@ -19,13 +19,13 @@ type placer[T any] func(item T) *int
 
 // An index is a heap whose items know their places, so that any can be taken out.
 type index[T any] struct {
-	items []T
-	less  func(a, b T) bool
-	place placer[T]
+	items   []T
+	compare func(a, b T) int
+	place   placer[T]
 }
 
 func (x *index[T]) Len() int           { return len(x.items) }
-func (x *index[T]) Less(i, j int) bool { return x.less(x.items[i], x.items[j]) }
+func (x *index[T]) Less(i, j int) bool { return x.compare(x.items[i], x.items[j]) < 0 }
 func (x *index[T]) Swap(i, j int) {
 	x.items[i], x.items[j] = x.items[j], x.items[i]
 	*x.place(x.items[i]), *x.place(x.items[j]) = i, j
@@ -49,13 +49,10 @@ func (x *index[T]) Pop() any {
 }
 
 func (x *index[T]) add(item T) { heap.Push(x, item) }
-func (x *index[T]) fix(item T) { heap.Fix(x, *x.place(item)) }
 
-func (x *index[T]) remove(item T) {
-	if i := *x.place(item); i >= 0 {
-		heap.Remove(x, i)
-	}
-}
+// fix and remove require that the item is in the heap.
+func (x *index[T]) fix(item T)    { heap.Fix(x, *x.place(item)) }
+func (x *index[T]) remove(item T) { heap.Remove(x, *x.place(item)) }
 
 func (x *index[T]) top() (T, bool) {
 	if len(x.items) == 0 {

@@ -22,6 +22,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -67,10 +68,10 @@ func (s Slot) equal(o Slot) bool {
 		slices.Equal(s.Operations, o.Operations)
 }
 
-// before orders the jobs of one tenant.
-func before(a, b *entry) bool {
-	if !a.job.Deadline.Equal(b.job.Deadline) {
-		return a.job.Deadline.Before(b.job.Deadline)
+// byDeadline orders the jobs of one tenant.
+func byDeadline(a, b *entry) int {
+	if c := a.job.Deadline.Compare(b.job.Deadline); c != 0 {
+		return c
 	}
-	return a.job.Order < b.job.Order
+	return cmp.Compare(a.job.Order, b.job.Order)
 }

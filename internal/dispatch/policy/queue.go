@@ -35,10 +35,10 @@ func New(patience time.Duration) *Queue {
 		q.bands[c] = newBand(Class(c))
 	}
 	q.parked = index[*entry]{
-		less:  func(a, b *entry) bool { return a.job.Since.Before(b.job.Since) },
-		place: func(e *entry) *int { return &e.inParked },
+		compare: func(a, b *entry) int { return a.job.Since.Compare(b.job.Since) },
+		place:   func(e *entry) *int { return &e.inParked },
 	}
-	q.deadline = index[*entry]{less: before, place: func(e *entry) *int { return &e.inDeadlines }}
+	q.deadline = index[*entry]{compare: byDeadline, place: func(e *entry) *int { return &e.inDeadlines }}
 	return q
 }
 
@@ -53,7 +53,7 @@ func (q *Queue) Add(j Job) {
 	q.Remove(j.ID)
 	j.Cost = max(j.Cost, 1)
 	j.Class = min(max(j.Class, High), Low)
-	e := &entry{job: j, tenant: q.tenant(j.Class, j.Tenant), inTenant: -1, inParked: -1, inDeadlines: -1}
+	e := &entry{job: j, tenant: q.tenant(j.Class, j.Tenant)}
 	q.entries[j.ID] = e
 	q.deadline.add(e)
 	q.enter(e)

@@ -243,6 +243,33 @@ func TestExpired(t *testing.T) {
 	}
 }
 
+// Without an idle slot, Next parks no jobs: it wakes for the deadline only.
+func TestNextWithoutIdleSlotsParksNothing(t *testing.T) {
+	q := policy.New(patience)
+	fill(q, "a t")
+	serve(q, start)
+	if got, want := q.Wake(), start.Add(time.Hour); !got.Equal(want) {
+		t.Errorf("Wake = %v, want the deadline %v", got, want)
+	}
+}
+
+// Each idle slot of a conversation wakes one of the jobs that wait for it.
+func TestIdleSlotWakesOneJobOfItsConversation(t *testing.T) {
+	q := policy.New(patience)
+	fill(q, "a t chat", "b t chat")
+	q.SetSlot(policy.Slot{Runner: "r1", Affinity: "chat"})
+	idle(q, "r2")
+	if got := serve(q, start); got != nil {
+		t.Fatalf("served %v while the slot of the conversation is busy", got)
+	}
+	for _, want := range []string{"a>r1", "b>r1"} {
+		idle(q, "r1:chat")
+		if diff := cmp.Diff([]string{want}, serve(q, start.Add(time.Second))); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestPositions(t *testing.T) {
 	q := policy.New(patience)
 	fill(q, "a t", "b u", "c t")

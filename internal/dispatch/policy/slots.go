@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"container/list"
 	"slices"
 
@@ -141,22 +142,17 @@ func (p *slots) holder(j Job) (found *slot, busy bool) {
 		case slices.Contains(j.Avoid, m.Runner), !m.serves(j.Operation):
 		case !m.Idle:
 			busy = true
-		case found == nil || m.before(found):
+		case found == nil || m.compare(found) < 0:
 			found = m
 		}
 	}
 	return found, busy
 }
 
-// before makes the choice among idle slots of the same conversation predictable.
-func (s *slot) before(other *slot) bool {
-	if s.runner.busy != other.runner.busy {
-		return s.runner.busy < other.runner.busy
-	}
-	if s.Runner != other.Runner {
-		return s.Runner < other.Runner
-	}
-	return s.Number < other.Number
+// compare orders idle slots of the same conversation: the one of the least busy
+// runner first, then by name and number, so that the choice is deterministic.
+func (s *slot) compare(other *slot) int {
+	return cmp.Or(cmp.Compare(s.runner.busy, other.runner.busy), cmp.Compare(s.Runner, other.Runner), cmp.Compare(s.Number, other.Number))
 }
 
 // any returns the idle slot of the runner that works least, and among those the

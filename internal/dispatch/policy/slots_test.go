@@ -38,6 +38,7 @@ func TestSlots(t *testing.T) {
 		"WaitsForItsBusySlot":      {"r1/0:chat! r1/1", []string{"a t chat", "b t"}, []string{"b>r1/1"}},
 		"ServedSlotHoldsIt":        {"r1/0 r1/1", []string{"a t chat", "b t chat"}, []string{"a>r1/0"}},
 		"ChangedAffinity":          {"r1/0:chat r1/0:other r2/0:chat", []string{"a t chat"}, []string{"a>r2/0"}},
+		"ChangedAffinityOfOne":     {"r1/0 r2/0:chat r3/0:chat r3/0:other", []string{"a t chat"}, []string{"a>r2/0"}},
 		"BecomesBusy":              {"r1/0 r1/0! r1/1", []string{"a t", "b t"}, []string{"a>r1/1"}},
 		"BecomesIdle":              {"r1/0! r1/0 r2/0", []string{"a t", "b t"}, []string{"a>r1/0", "b>r2/0"}},
 	}

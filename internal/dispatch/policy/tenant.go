@@ -1,5 +1,7 @@
 package policy
 
+import "cmp"
+
 // A tenant has jobs of a class in the queue, or had some lately.
 type tenant struct {
 	name   string
@@ -30,15 +32,15 @@ func newTenant(name string, b *band) *tenant {
 
 // newJobs makes a heap of jobs of one tenant.
 func newJobs() *index[*entry] {
-	return &index[*entry]{less: before, place: func(e *entry) *int { return &e.inTenant }}
+	return &index[*entry]{compare: byDeadline, place: func(e *entry) *int { return &e.inTenant }}
 }
 
-// fewerServed orders the tenants of a class; the order of arrival makes it total.
-func fewerServed(a, b *tenant) bool {
-	if a.served != b.served {
-		return a.served < b.served
+// byServed orders the tenants of a class, first by tokens, then by arrival.
+func byServed(a, b *tenant) int {
+	if c := cmp.Compare(a.served, b.served); c != 0 {
+		return c
 	}
-	return a.jobs.items[0].job.Order < b.jobs.items[0].job.Order
+	return cmp.Compare(a.jobs.items[0].job.Order, b.jobs.items[0].job.Order)
 }
 
 func (q *Queue) tenant(class Class, name string) *tenant {
@@ -51,8 +53,8 @@ func (q *Queue) tenant(class Class, name string) *tenant {
 	return t
 }
 
-// enter makes a job of a tenant eligible. Whoever comes back, tenant or class,
-// starts level with those who are here.
+// enter makes a job of a tenant eligible. A tenant or class without eligible jobs
+// starts level with the one that was served last.
 func (q *Queue) enter(e *entry) {
 	t := e.tenant
 	b := t.band
@@ -68,7 +70,7 @@ func (q *Queue) enter(e *entry) {
 	b.turns.add(t)
 }
 
-// leave makes a job of a tenant not eligible.
+// leave makes a job of a tenant ineligible.
 func (q *Queue) leave(e *entry) {
 	t := e.tenant
 	if t.jobs.Len() == 1 {
