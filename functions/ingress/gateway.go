@@ -52,25 +52,31 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 	}
 }
 
-// allowed returns the extra arguments without the flags --namespace and
-// --namespaces, and without the value that follows such a flag: a gateway serves
-// the models and accepts the tokens of its own namespace only. A Dllama whose
-// modelRef names another namespace lists that Model in its own.
+// allowed returns the extra arguments that the gateway gets.
 func allowed(extra []string) []string {
 	var args []string
-	value := false // the argument is the value of a flag that was left out
-	for _, arg := range extra {
-		switch {
-		case strings.Contains(arg, "--namespace"):
-			value = !strings.Contains(arg, "=")
-		case value && !strings.HasPrefix(arg, "-"):
-			value = false
-		default:
-			value = false
-			args = append(args, arg)
+	for i, ignored := range ignoredArgs(extra) {
+		if !ignored {
+			args = append(args, extra[i])
 		}
 	}
 	return args
+}
+
+// ignoredArgs reports for each extra argument whether it is one of the flags
+// --namespace and --namespaces, or the value that follows such a flag. The schema
+// refuses them, but claims from before that rule may have them. A gateway serves
+// the models and accepts the tokens of its own namespace only; a Dllama whose
+// modelRef names another namespace lists that Model in its own.
+func ignoredArgs(extra []string) []bool {
+	out := make([]bool, len(extra))
+	value := false // the argument is the value of an ignored flag
+	for i, arg := range extra {
+		flag := strings.Contains(arg, "--namespace")
+		out[i] = flag || value && !strings.HasPrefix(arg, "-")
+		value = flag && !strings.Contains(arg, "=")
+	}
+	return out
 }
 
 func differing(b v1.Backend) []string {

@@ -4,7 +4,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 )
+
+func TestIgnoredArgumentsAreReported(t *testing.T) {
+	given := legacy(v1.Backend{ExtraArgs: []string{"--strict-parameters", "--namespaces", "victim", "--namespace=victim", "x"}})
+	want := map[string]bool{
+		"spec.backend.dispatcherMetricsListen": false, "spec.backend.extraArgs[0]": false, "spec.backend.extraArgs[1]": true,
+		"spec.backend.extraArgs[2]": true, "spec.backend.extraArgs[3]": true, "spec.backend.extraArgs[4]": false,
+	}
+	if d := cmp.Diff(want, given); d != "" {
+		t.Error(d)
+	}
+}
 
 // TestAllowed: no extra argument makes a gateway serve other namespaces.
 func TestAllowed(t *testing.T) {

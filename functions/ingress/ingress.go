@@ -4,6 +4,7 @@ package ingress
 
 import (
 	"cmp"
+	"fmt"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -137,6 +138,9 @@ func (p *ingressPlan) dispatcherPod() workload.Pod {
 // fixed: one that is given as it is has no entry.
 func legacy(b v1.Backend) map[string]bool {
 	out := map[string]bool{"spec.backend.dispatcherMetricsListen": b.DispatcherMetricsListen != ""}
+	for i, ignored := range ignoredArgs(b.ExtraArgs) {
+		out[fmt.Sprintf("spec.backend.extraArgs[%d]", i)] = ignored
+	}
 	if q := b.Queue; q != nil {
 		out["spec.backend.queue.stateStream"] = q.StateStream != ""
 	}

@@ -22,6 +22,8 @@ func (p *proof) refused(t *testing.T) {
 		"PathRelative":    {"Ingress", "{route: {host: a.example.org, path: v1}}", "spec.route.path"},
 		"SecretTwice":     {"Ingress", "{backend: {hashSecret: a, hashSecretRef: {name: a, key: b}}}", "spec.backend.hashSecret"},
 		"NoSuchIsolation": {"Ingress", "{backend: {isolation: mood}}", "spec.backend.isolation"},
+		"NamespaceAsArg":  {"Ingress", "{backend: {extraArgs: ['--strict-parameters', '--namespace=victim']}}", "spec.backend.extraArgs"},
+		"NamespacesAsArg": {"Ingress", "{backend: {extraArgs: ['--namespaces', 'victim']}}", "spec.backend.extraArgs"},
 		"NoSuchWeights":   {"Model", "{sourceUrl: 'hf://a/b', conversion: {weightsFloatType: q2}}", "spec.conversion.weightsFloatType"},
 		"SessionOfNone":   {"Session", "{}", "spec.modelRef"},
 		"RootOfNothing":   {"Root", "{workers: nine}", "spec.workers"},

@@ -146,10 +146,11 @@ type Backend struct {
 	// +optional
 	NATS *IngressNATS `json:"nats,omitempty"`
 
-	// Further arguments of the gateway.
+	// Further arguments of the gateway, without --namespace and --namespaces: a gateway serves its own namespace only.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="!self.exists(a, a.contains('--namespace'))",message="--namespace and --namespaces are not allowed: a gateway serves its own namespace only"
 	ExtraArgs []string `json:"extraArgs,omitempty"`
 
 	// No effect: the dispatcher always serves its metrics.
