@@ -35,7 +35,7 @@ var _ catalog.Secrets = stored(nil)
 
 // Secret finds none.
 func (s stored) Secret(_ context.Context, name string) (external.Secret, error) {
-	return external.Secret{}, fault.Errorf(fault.NotFound, "cannot read Secret %q: Terraform gives secrets as attributes", name)
+	return external.Secret{}, fault.Errorf(fault.NotFound, "cannot read Secret %q: Terraform takes secrets from attributes", name)
 }
 
 // Labelled finds none.

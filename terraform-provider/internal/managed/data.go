@@ -21,7 +21,7 @@ type DataSource struct {
 
 var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 
-// DataSources are the constructors of the data sources of all kinds.
+// DataSources returns the constructors of the data sources of all kinds.
 func DataSources() []func() datasource.DataSource {
 	var out []func() datasource.DataSource
 	for _, k := range Kinds() {
@@ -34,7 +34,7 @@ func DataSources() []func() datasource.DataSource {
 	return out
 }
 
-// Schema has the attributes of the resource.
+// Schema returns the attributes of the resource, computed except for its identity.
 func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	c, err := s.resource.crd()
 	if err != nil {
@@ -46,16 +46,16 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		attributes[p.Attribute] = schema.StringAttribute{Optional: true, Computed: true, Description: tfschema.Describe(c.Spec.ByAttribute(p.Attribute))}
 	}
 	if s.resource.kind.Owner {
-		attributes[attrName] = schema.StringAttribute{Required: true, Description: "Name that it was given in Terraform."}
+		attributes[attrName] = schema.StringAttribute{Required: true, Description: "Name of the resource in Terraform."}
 	}
 	status := *c.Status
-	status.Description = "What is outside."
+	status.Description = "Observed state of the external resource."
 	attributes[attrStatus] = tfschema.DataAttribute(&status, false)
-	attributes[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether it can be used."}
-	resp.Schema = schema.Schema{Description: c.Description + " This looks at one that exists.", Attributes: attributes}
+	attributes[attrReady] = schema.BoolAttribute{Computed: true, Description: "Whether the external resource is usable."}
+	resp.Schema = schema.Schema{Description: c.Description + " The data source reads an existing one.", Attributes: attributes}
 }
 
-// Read looks at the thing. None is an error.
+// Read observes the external resource. It is an error if none exists.
 func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	r := s.resource
 	w, ok := r.begin(ctx, req.Config.Raw, &resp.Diagnostics)

@@ -11,39 +11,40 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
 )
 
-// A Kind describes a resource beside its CRD and its row of the catalog.
+// A Kind describes a resource, in addition to its CRD and its row of the catalog.
 type Kind struct {
 	Name     string // in Terraform, without "koldun_"
 	Plural   string // of the CRD
 	Identity identity.Attributes
 	Needs    []connection.System
-	// Ready is how long creating and updating wait until the thing is ready.
+	// Ready is the time that Create and Update wait until the resource is ready.
 	Ready time.Duration
-	// Owner says that the thing is known by a name of its own, which is the
-	// attribute "name" and not part of the external resource.
+	// Owner reports whether the resource has a name of its own: the attribute
+	// "name", which is not part of the external resource.
 	Owner bool
-	// Connects says that there is a connection to write into a Secret.
+	// Connects reports whether there is a connection to write into a Secret.
 	Connects bool
-	// Digest is the field that holds the SHA-256 of a secret: one that is given
-	// as secret_wo, or one that is generated and written into a Secret; "" if
-	// there is no such secret.
+	// Digest is the field that holds the SHA-256 of a secret, which comes from
+	// secret_wo or is generated and written into a Secret; "" for kinds without
+	// a secret.
 	Digest string
-	// About is what the documentation says of the resource beside its CRD, and
-	// Says of fields in place of the CRD, which speaks of a cluster.
+	// About is documentation to add to the description of the CRD. Says replaces
+	// the descriptions of fields where those of the CRD describe a cluster.
 	About string
 	Says  map[string]string
-	// Omit are fields that Terraform does not offer; see why where they are.
+	// Omit lists fields that Terraform does not offer; each row gives its reason.
 	Omit []string
-	// Defaults of fields that stay as they are in a cluster when they are left
-	// out. Here a thing is wholly Terraform's, so that the plan says what it gets.
+	// Defaults of fields that a cluster leaves unchanged when they are omitted.
+	// Terraform manages the whole resource, so the plan shows each value.
 	Defaults map[string]any
-	// Kept are fields that stay as the thing has them when they are left out,
-	// unless they have a default.
+	// Kept lists fields without a default that keep the value of the external
+	// resource when they are omitted.
 	Kept []string
-	// Fixed are fields that cannot be changed in place, where the CRD says so
-	// by a rule of the whole spec.
+	// Fixed lists fields that a rule over the whole spec of the CRD makes
+	// immutable.
 	Fixed []string
-	// Shared says that the external resource always exists: there is none to adopt.
+	// Shared reports whether the external resource always exists, so that Create
+	// never adopts one.
 	Shared bool
 
 	entry catalog.Entry
@@ -88,17 +89,17 @@ func consumerRow() Kind {
 }
 
 // tokenRow has no secret_ref, because Terraform takes the token itself as a
-// write-only value. An entry that moves to another bucket or prefix is another
-// entry: both are part of its identity, and left out they are what Koldun's
-// gateways read.
+// write-only value. Bucket and prefix are part of the identity, because an entry
+// elsewhere is another entry; their defaults are those that Koldun's gateways
+// read.
 func tokenRow() Kind {
 	k := row("Token", "token", "tokens", attrName)
-	k.About = "Destroying it ends the token at once."
+	k.About = "Destroying it revokes the token at once."
 	k.Says = map[string]string{
-		"namespace": "Namespace that the token is of, for people who look at the registry. Left out, none.",
-		"expires":   "When the token ends: from then on it is refused. Left out, never.",
-		"bucket":    "Bucket of the registry. Koldun's gateways read the default.",
-		"prefix":    "What keys begin with.",
+		"namespace": "Namespace that owns the token, as information in the registry. Default: none.",
+		"expires":   "Time at which the token expires; gateways refuse it from then on. Default: never.",
+		"bucket":    "Key-value bucket of the registry. Koldun's gateways read the default.",
+		"prefix":    "Prefix of the keys in the bucket.",
 	}
 	k.Owner, k.Connects, k.Digest = true, true, "sha256"
 	k.Omit = []string{"secretRef"}
@@ -114,16 +115,16 @@ func recordRow() Kind {
 	return row("ModelRecord", "model_record", "modelrecords", "namespace", attrName)
 }
 
-// artifactRow waits for files that Jobs make.
+// artifactRow waits for files that Jobs write.
 func artifactRow() Kind {
 	k := row("ModelArtifact", "model_artifact", "modelartifacts", "url")
-	k.About = "Destroying it deletes the files: where others need them, look at them by the data source."
+	k.About = "Destroying it deletes the files. Use the data source to refer to files that others manage."
 	k.Ready, k.Shared = 6*time.Hour, true
 	return k
 }
 
-// nodesRow labels nodes of the cluster that the provider is configured with. A
-// rule is there before its creation if nodes have labels of it.
+// nodesRow labels nodes of the cluster of the provider block. A rule exists
+// before its creation if nodes already have its labels.
 func nodesRow() Kind {
 	k := row("NodeLabelRule", "node_label_rule", "nodelabelrules", attrName)
 	k.Owner = true

@@ -10,8 +10,9 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 )
 
-// ModifyPlan says early what cannot be applied, keeps values that mean the
-// same as before, and lets a resource that is not ready be waited for again.
+// ModifyPlan reports early what cannot be applied, keeps values that are
+// equivalent to the prior ones, and plans another wait for a resource that is
+// not ready.
 func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
 		return

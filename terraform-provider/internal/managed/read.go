@@ -10,17 +10,17 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// imported is the key of a resource's private data that says that its state has
-// nothing but the name so far.
+// imported is the key of a resource's private data that marks a state which holds
+// only the name so far.
 const imported = "imported"
 
-// Read looks at the thing. One that is gone leaves the state.
+// Read observes the external resource, and removes it from the state if it is missing.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	w, ok := r.begin(ctx, req.State.Raw, &resp.Diagnostics)
 	if !ok {
 		return
 	}
-	// Before RemoveResource: the framework wants an identity even then.
+	// Before RemoveResource: the framework requires an identity even then.
 	r.kind.Identity.Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
 	first, d := req.Private.GetKey(ctx, imported)
 	resp.Diagnostics.Append(d...)
@@ -41,9 +41,9 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 }
 
-// read looks at the thing and takes what it sees into the object. At first
-// nothing but the name is known, and what is seen is what is wanted. A thing
-// that is gone is an error of kind NotFound.
+// read observes the external resource and copies its configuration and status
+// into the object. After an import only the name is known, and the observed
+// configuration becomes the desired one. Errors: NotFound.
 func (w *work) read(ctx context.Context, first bool) (catalog.Observation, error) {
 	if first {
 		if err := w.see(ctx, external.AllFields); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
-// Attributes that all resources have beside those of their CRD.
+// Attributes of every resource, in addition to those of its CRD.
 const (
 	attrName   = "name"
 	attrSecret = "secret_wo"
@@ -39,55 +39,56 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	if r.kind.Owner {
 		attributes[attrName] = schema.StringAttribute{
 			Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.LengthBetween(1, 253)},
-			Description: "Name by which it is kept apart from others. " + tfschema.Replaces,
+			Description: "Name of the resource, unique among resources of its kind. " + tfschema.Replaces,
 		}
 	}
 	if f := c.Spec.Child(r.kind.Digest); f != nil {
 		attributes[attrSecret] = schema.StringAttribute{
 			Optional: true, WriteOnly: true, Sensitive: true, Validators: []validator.String{stringvalidator.LengthBetween(16, 4096)},
-			Description: "The secret itself, 16 to 4096 bytes. It reaches neither state nor plan: only its SHA-256 does, and a new secret is noticed by that. " +
-				"Give an ephemeral value, such as that of an ephemeral resource or variable.",
+			Description: "The secret, 16 to 4096 bytes. State and plan never hold it: they hold its SHA-256, which shows a change. " +
+				"Set it from an ephemeral value, such as an ephemeral resource or variable.",
 		}
 		attributes[f.Attribute] = schema.StringAttribute{
-			Optional: true, Computed: true, Description: f.Description + " Left out, it is that of `" + attrSecret + "`, or of the one that is made for `" + attrWrite + "`.",
+			Optional: true, Computed: true, Description: f.Description + " Defaults to the hash of `" + attrSecret + "`, or of the secret generated for `" + attrWrite + "`.",
 		}
 	}
 	if r.kind.Connects {
 		attributes[attrWrite] = writeAttribute(r.kind.Digest != "")
 	}
 	status := *c.Status
-	status.Description = "What is outside."
+	status.Description = "Observed state of the external resource."
 	attributes[attrStatus] = tfschema.Computed(&status)
 	attributes[attrReady] = schema.BoolAttribute{
 		Computed:    true,
-		Description: "Whether the thing is as configured and can be used. If not, the next apply goes on where this one ended.",
+		Description: "Whether the external resource matches its configuration and is usable. If not, the next apply continues where this one ended.",
 	}
 	attributes[attrWait] = wait.Attribute()
 	attributes[tfresource.AttrTimeouts] = timeouts.Attributes(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})
 	resp.Schema = schema.Schema{Description: strings.TrimSpace(c.Description + " " + r.kind.About), Attributes: attributes}
 }
 
-// writeAttribute names a Secret, as writeConnectionSecretToRef does in YAML.
+// writeAttribute returns the attribute that names the Secret to write, as
+// writeConnectionSecretToRef does in YAML.
 func writeAttribute(generated bool) schema.Attribute {
-	what := "Secret of the cluster that gets what a workload needs to connect, by the names of environment variables. "
+	what := "Kubernetes Secret to write the connection details of a workload to, with the names of environment variables as keys. "
 	if generated {
-		what = "Secret of the cluster that gets the secret, which is made here, under the key `token`. "
+		what = "Kubernetes Secret to write a generated secret to, under the key `token`. "
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		Description: what + "It reaches neither state nor plan. The Secret is written anew when somebody changes or deletes it, and is deleted with the resource. " +
-			"One that exists and was not written by this resource is refused.",
+		Description: what + "State and plan never hold its contents. The next apply rewrites a changed or deleted Secret; destroying the resource deletes it. " +
+			"An existing Secret of another writer is an error.",
 		Attributes: map[string]schema.Attribute{
 			"name": schema.StringAttribute{Required: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 253)}, Description: "Name of the Secret."},
 			"namespace": schema.StringAttribute{
 				Optional: true, Validators: []validator.String{stringvalidator.LengthBetween(1, 63)},
-				Description: "Namespace of the Secret. Left out, it is `kubernetes.namespace` of the provider, or `default`.",
+				Description: "Namespace of the Secret. Defaults to `kubernetes.namespace` of the provider, or `default`.",
 			},
 		},
 	}
 }
 
-// IdentitySchema names the thing by the attributes that never change.
+// IdentitySchema returns the immutable attributes that identify the external resource.
 func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
 	resp.IdentitySchema = r.kind.Identity.Schema()
 }

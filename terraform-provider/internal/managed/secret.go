@@ -11,11 +11,11 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// generates reports whether the secret of a thing that has one is made here,
-// and written into a Secret of the cluster.
+// generates reports whether this resource generates its secret and writes it
+// into a Secret of the cluster.
 func generates(o tfschema.Object) bool { return !o[attrWrite].IsNull() }
 
-// sources says what is wrong with where a thing's secret is to come from.
+// sources returns the findings about the attributes that give the secret.
 func (r *Resource) sources(digest string, config tfschema.Object) []preflight.Finding {
 	given := map[string]bool{digest: !config[digest].IsNull(), attrSecret: !config[attrSecret].IsNull(), attrWrite: generates(config)}
 	count := 0
@@ -26,16 +26,16 @@ func (r *Resource) sources(digest string, config tfschema.Object) []preflight.Fi
 	}
 	switch {
 	case count == 0:
-		return []preflight.Finding{{Message: "Give the secret as " + attrSecret + " or its hash as " + digest + ", or have one made that " + attrWrite + " puts into a Secret."}}
+		return []preflight.Finding{{Message: "Set " + attrSecret + " or its hash " + digest + ", or generate a secret with " + attrWrite + "."}}
 	case count > 1:
-		return []preflight.Finding{{Path: digest, Message: "Give one of " + attrSecret + ", " + digest + " and " + attrWrite + ", not both or all."}}
+		return []preflight.Finding{{Path: digest, Message: "Set only one of " + attrSecret + ", " + digest + " and " + attrWrite + "."}}
 	case !config[attrRotate].IsNull() && !given[attrWrite]:
-		return []preflight.Finding{{Path: attrRotate, Message: "Only a secret that is made here is replaced here: it goes with " + attrWrite + "."}}
+		return []preflight.Finding{{Path: attrRotate, Message: "Only a generated secret can be rotated: set " + attrWrite + "."}}
 	}
 	return nil
 }
 
-// digest plans the SHA-256 of a secret that only the configuration has.
+// digest plans the SHA-256 of a secret that only the configuration holds.
 func digest(attribute string, config, plan tfschema.Object) {
 	switch secret := config[attrSecret]; {
 	case secret.IsNull():
@@ -46,7 +46,7 @@ func digest(attribute string, config, plan tfschema.Object) {
 	}
 }
 
-// reveal is a plan with the SHA-256 of a secret that became known only now.
+// reveal returns the plan with the SHA-256 of a secret that is known only now.
 func (r *Resource) reveal(plan, config tftypes.Value) tftypes.Value {
 	c, err := r.crd()
 	if err != nil || r.kind.Digest == "" {
@@ -67,7 +67,7 @@ func digestOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// root is the attribute of a finding that names one, empty if it names none.
+// root returns the attribute of a finding, or the empty path if it names none.
 func root(name string) path.Path {
 	if name == "" {
 		return path.Empty()

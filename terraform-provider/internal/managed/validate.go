@@ -15,11 +15,11 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
 
-// specPath is where the fields stand in YAML.
+// specPath is the path of the fields in YAML.
 const specPath = "spec.forProvider"
 
-// ValidateConfig refuses what an API server that has the CRD would refuse, and
-// what would fail when it is applied.
+// ValidateConfig refuses a configuration that an API server with the CRD would
+// refuse, and one that an apply would fail on.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	c, err := r.crd()
 	if err != nil {
@@ -51,15 +51,15 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 	})
 }
 
-// ended warns of a token that is dead before it is made.
+// ended warns of a token that expires before it is created.
 func ended(o tfschema.Object, d *diag.Diagnostics) {
 	const expires = "expires"
 	if at, err := time.Parse(time.RFC3339, o.Text(expires)); err == nil && !at.After(time.Now()) {
-		d.AddAttributeWarning(path.Root(expires), "The token has ended", "It is refused since "+o.Text(expires)+". Write a later moment, or destroy the resource.")
+		d.AddAttributeWarning(path.Root(expires), "The token has ended", "Gateways refuse it since "+o.Text(expires)+". Set a later time, or destroy the resource.")
 	}
 }
 
-// lengths finds durations that are none, which a schema does not.
+// lengths returns the durations that do not parse, which a schema cannot check.
 func lengths(f *crd.Field, v any, at string) []preflight.Finding {
 	var out []preflight.Finding
 	switch x := v.(type) {

@@ -1,4 +1,4 @@
-# Waits until the files of a model are whole, and tells what they are.
+# Waits until the files of a model are complete, and exposes their properties as status.
 resource "koldun_model_artifact" "tiny" {
   url      = "s3://models/tiny/q40"
   timeouts = { create = "2h" }
@@ -6,7 +6,7 @@ resource "koldun_model_artifact" "tiny" {
   lifecycle {
     postcondition {
       condition     = self.ready
-      error_message = "The files are not whole yet: apply again to go on waiting."
+      error_message = "The files are not complete yet: apply again to continue waiting."
     }
   }
 }

@@ -3,8 +3,8 @@ variable "token" {
   ephemeral = true
 }
 
-# Only the SHA-256 of the token reaches the state. A new token is noticed by it,
-# and the old one stays valid for the overlap.
+# Only the SHA-256 of the token reaches the state, and shows that the token
+# changed. The previous token stays valid for the overlap.
 resource "koldun_token" "ci" {
   name                = "ci"
   secret_wo           = var.token
@@ -13,8 +13,8 @@ resource "koldun_token" "ci" {
   overlap             = "10m"
 }
 
-# A token that is made here, and given to workloads: the first apply after a
-# month replaces it, and the one before stays valid for a day.
+# A generated token for workloads: the first apply after a month replaces it,
+# and the previous token stays valid for a day.
 resource "koldun_token" "app" {
   name = "app"
   write_secret_to = {
