@@ -18,7 +18,7 @@ import (
 )
 
 // A census exports how many resources of a kind exist, are ready and are in sync,
-// by the metric names of Crossplane's providers. (The runtime's own recorder wants list types of its own.)
+// by the metric names of Crossplane's providers. (The runtime's recorder requires a list type for each kind.)
 type census struct {
 	reader  kube.Reader
 	scheme  *runtime.Scheme
@@ -28,8 +28,8 @@ type census struct {
 	log     logging.Logger
 }
 
-// addCensus adds a census of a kind, unless metrics are off. It runs where the
-// controllers run: two replicas would count everything twice.
+// addCensus adds a census of a kind, unless metrics are off. It runs in
+// the leader: two replicas would count everything twice.
 func addCensus(mgr ctrl.Manager, kind schema.GroupVersionKind, o controller.Options) error {
 	if o.MetricOptions == nil || o.MetricOptions.MRStateMetrics == nil {
 		return nil
@@ -88,7 +88,7 @@ func (c census) take(ctx context.Context) error {
 	return nil
 }
 
-// holds is 1 if a condition is true, and 0 otherwise.
+// holds returns 1 if a condition is true, and 0 otherwise.
 func holds(m resource.Managed, t xpv2.ConditionType) int {
 	if m.GetCondition(t).Status == corev1.ConditionTrue {
 		return 1

@@ -13,8 +13,8 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// There is one watch for each resource: the same goes on, another takes its
-// place, and one that has failed is begun again.
+// TestFollowers checks that a resource has one watch: the same spec and connection
+// keep it, others replace it, and a failed watch starts again.
 func TestFollowers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := NewFollowers(requeue.NewTracker())
@@ -31,7 +31,7 @@ func TestFollowers(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			if r, b := running.Load(), begun.Load(); r != wantRunning || b != wantBegun {
-				t.Errorf("%s: %d run and %d were begun, want %d and %d", what, r, b, wantRunning, wantBegun)
+				t.Errorf("%s: got %d running and %d started, want %d and %d", what, r, b, wantRunning, wantBegun)
 			}
 		}
 		f.follow(owner, 1, "spec", watch)
@@ -47,7 +47,7 @@ func TestFollowers(t *testing.T) {
 		f.follow(owner, 2, "other", failing)
 		expect("failed", 0, 4)
 		f.follow(owner, 2, "other", watch)
-		expect("begun again", 1, 5)
+		expect("started again", 1, 5)
 		f.Close()
 		expect("closed", 0, 5)
 		f.follow(owner, 3, "other", watch)
@@ -55,8 +55,8 @@ func TestFollowers(t *testing.T) {
 	})
 }
 
-// An event that repeats the last one is sent once in ten minutes, another one at
-// once.
+// TestEventsAreNotRepeated checks that a repeated event is sent once in ten minutes,
+// and a different one at once.
 func TestEventsAreNotRepeated(t *testing.T) {
 	now := time.Now()
 	s := &sent{last: map[types.UID]record{}, now: func() time.Time { return now }}
@@ -73,7 +73,7 @@ func TestEventsAreNotRepeated(t *testing.T) {
 	} {
 		now = now.Add(c.after)
 		if got := s.again(c.of, c.event); got != c.again {
-			t.Errorf("event %d is a repetition: %v, want %v", i, got, c.again)
+			t.Errorf("event %d: got repeated %v, want %v", i, got, c.again)
 		}
 	}
 }

@@ -27,8 +27,8 @@ func Kinds() []Kind {
 	return out
 }
 
-// A managedResource is one of any kind. The methods beside those of the runtime
-// return pointers to spec.forProvider and status.atProvider.
+// A managedResource is a managed resource of any kind. The methods that the runtime
+// does not require return pointers to spec.forProvider and status.atProvider.
 type managedResource interface {
 	resource.ModernManaged
 	GetForProvider() any
@@ -45,7 +45,7 @@ func (k Kind) inCluster() bool { return k.System == catalog.Kubernetes }
 
 func (k Kind) observeOnly() bool { return v1alpha1.ObserveOnly(k.Kind) }
 
-// owner is the unique name of a resource, as entries of the registry have it.
+// owner returns the unique name of a resource, as in entries of the registry.
 func (k Kind) owner(m resource.Managed) string {
 	if m.GetNamespace() == "" {
 		return k.Kind + "/" + m.GetName()
@@ -53,7 +53,7 @@ func (k Kind) owner(m resource.Managed) string {
 	return k.Kind + "/" + m.GetNamespace() + "/" + m.GetName()
 }
 
-// show writes status.atProvider.
+// show sets status.atProvider.
 func (k Kind) show(m managedResource, status any) error {
 	observation := m.GetAtProvider()
 	reflect.ValueOf(observation).Elem().SetZero()
@@ -63,7 +63,7 @@ func (k Kind) show(m managedResource, status any) error {
 	return nil
 }
 
-// pending reports whether work goes on in the background for a resource.
+// pending reports whether a resource has work in the background.
 func (k Kind) pending(mg resource.Managed) bool {
 	m, ok := mg.(managedResource)
 	if !ok {

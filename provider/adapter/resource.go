@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/provider/connection"
 )
 
-// resource returns the managed resource as its client needs it.
+// resource converts the managed resource for its client.
 func (c *client) resource(m managedResource) catalog.Resource {
 	s := secrets{Set: c.set}
 	if ref := m.GetWriteConnectionSecretToReference(); ref != nil {
@@ -23,7 +23,7 @@ func (c *client) resource(m managedResource) catalog.Resource {
 	}
 }
 
-// secrets are those that a managed resource refers to.
+// secrets reads the Secrets that a managed resource refers to.
 type secrets struct {
 	*connection.Set
 	connection string // Secret that its connection is written to; "" for none

@@ -32,19 +32,19 @@ const (
 	// The first retry is soon: it observes what was just created.
 	minBackoff = 200 * time.Millisecond
 	maxBackoff = time.Minute
-	// pendingInterval is the poll interval while work goes on in the background.
+	// pendingInterval is the poll interval of a resource with work in the background.
 	pendingInterval = 2 * time.Second
 	// jitterShare spreads polls over a tenth of their interval.
 	jitterShare = 10
 )
 
-// Options of controllers.
+// Options configure the controllers.
 type Options struct {
 	controller.Options
 	Pool      *connection.Pool
 	Tracker   *requeue.Tracker
 	Followers *Followers
-	// Applier of dependents.
+	// Applier applies dependents.
 	Applier *dependents.Applier
 	// Guard protects the objects that the deletion of a resource needs. It is called
 	// before an external resource is created.

@@ -25,7 +25,7 @@ func plain(key string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
 }
 
-// first is the value of the first key that is there.
+// first returns the value of the first key that exists.
 func (c credentials) first(keys ...string) string {
 	for _, k := range keys {
 		if v := c[plain(k)]; v != "" {
@@ -35,7 +35,7 @@ func (c credentials) first(keys ...string) string {
 	return ""
 }
 
-// nats adds what a Secret says of a connection to NATS.
+// nats adds the credentials for NATS to its settings.
 func (c credentials) nats(cfg *bus.Config) {
 	if cfg.URL == "" {
 		cfg.URL = c.first("url", "NATS_URL")
@@ -53,7 +53,7 @@ func (c credentials) nats(cfg *bus.Config) {
 	cfg.Key = c.first("tls.key", "NATS_KEY")
 }
 
-// s3 adds what a Secret says of a connection to an object store.
+// s3 adds the credentials for an object store to its settings.
 func (c credentials) s3(cfg *s3store.Config) {
 	cfg.AccessKey = c.first("AWS_ACCESS_KEY_ID", "accessKeyId", "accessKey")
 	cfg.SecretKey = c.first("AWS_SECRET_ACCESS_KEY", "secretAccessKey", "secretKey")
@@ -61,7 +61,7 @@ func (c credentials) s3(cfg *s3store.Config) {
 	cfg.CA = c.first("ca.crt", "AWS_CA_BUNDLE")
 }
 
-// hubToken is what a Secret says of a hub.
+// hubToken returns the token of a hub.
 func (c credentials) hubToken() string { return c.first("token", "HF_TOKEN") }
 
 // decorate makes the text of a credentials file (docs.nats.io, "User

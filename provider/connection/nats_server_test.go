@@ -18,8 +18,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// serve runs a NATS server with JetStream that logs in whom the options say,
-// until the test ends. The result is its address.
+// serve runs a NATS server with JetStream and the users of the options until the
+// test ends, and returns its address.
 func serve(t *testing.T, o server.Options) string {
 	t.Helper()
 	o.Host, o.Port, o.JetStream, o.StoreDir, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, t.TempDir(), true, true
@@ -61,13 +61,13 @@ func newKey(t *testing.T, create func() (nkeys.KeyPair, error)) key {
 	return key{pair, public, string(seed)}
 }
 
-// A domain is an operator with one account, which makes users.
+// A domain is an operator with one account that signs users.
 type domain struct {
 	account key
 	options server.Options
 }
 
-// newDomain keeps its accounts in memory.
+// newDomain returns a domain with an in-memory account resolver.
 func newDomain(t *testing.T) domain {
 	t.Helper()
 	operator := newKey(t, nkeys.CreateOperator)
@@ -94,7 +94,7 @@ func newDomain(t *testing.T) domain {
 	}}
 }
 
-// user is a new user: its JWT and seed.
+// user returns the JWT and the key of a new user.
 func (d domain) user(t *testing.T) (text string, user key) {
 	t.Helper()
 	user = newKey(t, nkeys.CreateUser)
@@ -105,7 +105,7 @@ func (d domain) user(t *testing.T) (text string, user key) {
 	return text, user
 }
 
-// creds is the text of a credentials file, as nsc writes it.
+// creds returns the contents of a credentials file, as nsc writes it.
 func creds(t *testing.T, text string, user key) string {
 	t.Helper()
 	out, err := jwt.FormatUserConfig(text, []byte(user.seed))
@@ -130,7 +130,7 @@ func newAuthority(t *testing.T) authority {
 	return a
 }
 
-// pair is a certificate of 127.0.0.1 for clients and servers, and its key.
+// pair returns a certificate for 127.0.0.1, for clients and servers, and its key.
 func (a authority) pair(t *testing.T) (cert, private string) {
 	t.Helper()
 	text, k := a.issue(t, &x509.Certificate{
@@ -163,7 +163,8 @@ func (a authority) issue(t *testing.T, c *x509.Certificate) (text string, k *ecd
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})), k
 }
 
-// both has a server show a certificate and want one from its clients.
+// both returns the options of a server with a certificate that requires one of its
+// clients.
 func (a authority) both(t *testing.T) server.Options {
 	t.Helper()
 	cert, private := a.pair(t)

@@ -21,11 +21,11 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// A login is what a Secret says of who connects.
+// A login is the data of a Secret with credentials.
 type login = map[string]string
 
-// Each way to log in works, is taken from the Secret anew when that changes,
-// and tells no secret when it is refused.
+// TestLogInToNATS checks that each way to log in works, that a changed Secret opens
+// a new connection, and that the error of a refusal contains no secret.
 func TestLogInToNATS(t *testing.T) {
 	password := func(user, password string) *server.User { return &server.User{Username: user, Password: password} }
 	cases := map[string]func(t *testing.T) (o server.Options, scheme string, good []login, bad login){
@@ -85,14 +85,14 @@ func TestLogInToNATS(t *testing.T) {
 					t.Errorf("login %d: %v", i, err)
 				}
 				if string(env["NATS_URL"]) != s.url {
-					t.Errorf("workloads are told %q, want %q", env["NATS_URL"], s.url)
+					t.Errorf("NATS_URL: got %q, want %q", env["NATS_URL"], s.url)
 				}
 				if set.Identity() == before {
-					t.Errorf("login %d goes on with the connection of the one before", i)
+					t.Errorf("login %d reuses the connection of the previous login", i)
 				}
 				before = set.Identity()
 				if n, _, _ := s.pool.Open(); n != 1 {
-					t.Errorf("%d connections are open, want one", n)
+					t.Errorf("got %d open connections, want 1", n)
 				}
 			}
 			refused(t, s, bad)
@@ -100,14 +100,15 @@ func TestLogInToNATS(t *testing.T) {
 	}
 }
 
-// Who is refused is told at once, and where to mend that.
+// TestRefusedByNATS checks that a refusal is an error at once, which names the
+// Secret and the ProviderConfig to correct.
 func TestRefusedByNATS(t *testing.T) {
 	s := newScene(t, "nats://"+serve(t, server.Options{Users: []*server.User{{Username: "a", Password: "right"}}}))
 	s.change(t, login{"user": "a", "password": "wrong"})
 	_, _, err := s.set().NATS(t.Context())
 	want := `the server refuses user "a" with its password: nats: Authorization Violation; the credentials are in Secret "login", which ProviderConfig`
 	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), want) {
-		t.Errorf("NATS: %v of kind %s, want Denied and %q", err, fault.KindOf(err), want)
+		t.Errorf("NATS: got %v of kind %s, want Denied and %q", err, fault.KindOf(err), want)
 	}
 }
 
@@ -121,12 +122,12 @@ func refused(t *testing.T, s *scene, bad login) {
 		t.Fatal("the wrong login is accepted")
 	}
 	if !strings.Contains(err.Error(), s.url) {
-		t.Errorf("the error names no server: %v", err)
+		t.Errorf("error without the server's URL: %v", err)
 	}
 	for _, value := range bad {
 		for _, line := range strings.Split(value, "\n") {
 			if len(line) > 8 && !strings.HasPrefix(line, "---") && strings.Contains(err.Error(), line) {
-				t.Errorf("the error tells %q of the secret: %v", line, err)
+				t.Errorf("error contains %q of the secret: %v", line, err)
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func newScene(t *testing.T, url string) *scene {
 	ref := &v1alpha1.CredentialsReference{Name: "login"}
 	api := fake.NewClientBuilder().WithScheme(known).WithObjects(
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "login"}},
-		&v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "outside"}, Spec: v1alpha1.ProviderConfigSpec{
+		&v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "servers"}, Spec: v1alpha1.ProviderConfigSpec{
 			NATS: &v1alpha1.NATSConfig{URL: url, SecretRef: ref}, S3: &v1alpha1.S3Config{Endpoint: "http://127.0.0.1:1", SecretRef: ref},
 		}},
 	).Build()
@@ -162,12 +163,12 @@ func newScene(t *testing.T, url string) *scene {
 	return s
 }
 
-// set is the connections of the resource, as in one reconcile.
+// set returns the connections of the resource for one reconcile.
 func (s *scene) set() *connection.Set {
-	return s.pool.For(s.owner, &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: "outside"})
+	return s.pool.For(s.owner, &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: "servers"})
 }
 
-// change what the Secret holds.
+// change replaces the data of the Secret.
 func (s *scene) change(t *testing.T, l login) {
 	t.Helper()
 	var secret corev1.Secret

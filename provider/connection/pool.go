@@ -77,7 +77,7 @@ func (p *Pool) For(owner requeue.Key, ref *xpv2.ProviderConfigReference) *Set {
 	}}
 }
 
-// A store is an S3 client, or why there is none.
+// A store is an S3 client, or the error of opening it.
 type store struct {
 	client *s3.Client
 	err    error
@@ -88,13 +88,13 @@ func openStore(cfg s3store.Config) *store {
 	return &store{client, err}
 }
 
-// A library is a hub's client, or why there is none.
+// A library is a hub's client, or the error of opening it.
 type library struct {
 	client *hub.Client
 	err    error
 }
 
-// hubAccess tells clients of hubs apart.
+// hubAccess identifies a client of a hub.
 type hubAccess struct{ endpoint, token string }
 
 func openLibrary(a hubAccess) *library {

@@ -18,7 +18,7 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// Default is the ClusterProviderConfig that describes what others leave open.
+// Default is the ClusterProviderConfig with the sections that others omit.
 const Default = "default"
 
 // KindSecret is the kind of Secrets, in keys.
@@ -41,8 +41,8 @@ func (c Config) Secrets() []types.NamespacedName {
 	return out
 }
 
-// Complete reports whether nothing that is needed to delete something is left
-// to the default. On a hub nothing is ever deleted.
+// Complete reports whether the Config has all sections that a deletion needs, so
+// that none comes from the default. Nothing is ever deleted on a hub.
 func (c Config) Complete() bool { return c.Spec.NATS != nil && c.Spec.S3 != nil }
 
 func (c Config) natsRef() *v1alpha1.CredentialsReference {
@@ -66,8 +66,8 @@ func (c Config) hubRef() *v1alpha1.CredentialsReference {
 	return c.Spec.Hub.SecretRef
 }
 
-// secret is where the credentials are. A ProviderConfig reads its own
-// namespace only, or it would give away what others keep.
+// secret returns the key of the Secret with the credentials. A ProviderConfig
+// reads its own namespace only, because its users may not read others.
 func (c Config) secret(ref *v1alpha1.CredentialsReference) (types.NamespacedName, error) {
 	if ref == nil {
 		return types.NamespacedName{}, nil
@@ -112,7 +112,7 @@ func GetConfig(ctx context.Context, r client.Reader, key requeue.Key) (Config, e
 	return c, nil
 }
 
-// KeyOf is the key of what a managed resource refers to.
+// KeyOf returns the key of the Config that a managed resource refers to.
 func KeyOf(namespace string, ref *xpv2.ProviderConfigReference) requeue.Key {
 	if ref == nil {
 		return DefaultKey()
@@ -124,7 +124,7 @@ func KeyOf(namespace string, ref *xpv2.ProviderConfigReference) requeue.Key {
 	return key
 }
 
-// DefaultKey is the key of the default.
+// DefaultKey returns the key of the default.
 func DefaultKey() requeue.Key {
 	return requeue.Key{Kind: v1alpha1.KindClusterProviderConfig, NamespacedName: types.NamespacedName{Name: Default}}
 }
@@ -156,7 +156,7 @@ func (r resolver) part(ctx context.Context, name string, has func(v1alpha1.Provi
 	return d, err
 }
 
-// credentials reads what a Config refers to; nothing if it refers to nothing.
+// credentials reads the Secret of a Config; nil if it names none.
 func (r resolver) credentials(ctx context.Context, c Config, ref *v1alpha1.CredentialsReference) (credentials, error) {
 	key, err := c.secret(ref)
 	if err != nil || ref == nil {
@@ -170,7 +170,8 @@ func (r resolver) credentials(ctx context.Context, c Config, ref *v1alpha1.Crede
 	return readCredentials(secret.Data), nil
 }
 
-// nats is how NATS is reached, and the Config that says so.
+// nats returns the settings of the connection to NATS, and the Config they come
+// from.
 func (r resolver) nats(ctx context.Context) (bus.Config, Config, error) {
 	c, err := r.part(ctx, "nats", func(s v1alpha1.ProviderConfigSpec) bool { return s.NATS != nil })
 	if err != nil {
@@ -214,7 +215,7 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 	return out, nil
 }
 
-// hub is where models come from: endpoint and token, both may be empty.
+// hub returns endpoint and token of the hub; both may be empty.
 func (r resolver) hub(ctx context.Context) (endpoint, token string, err error) {
 	c, err := r.part(ctx, "hub", func(s v1alpha1.ProviderConfigSpec) bool { return s.Hub != nil })
 	if fault.Is(err, fault.NotFound) {

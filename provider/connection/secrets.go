@@ -38,14 +38,14 @@ func NewSecrets(metadata, live client.Reader) *Secrets {
 	return &Secrets{metadata: metadata, live: live, held: map[types.NamespacedName]heldSecret{}}
 }
 
-// Metadata is an empty Secret of which only the metadata is read.
+// Metadata returns an empty Secret for reads of the metadata only.
 func Metadata() *metav1.PartialObjectMetadata {
 	m := &metav1.PartialObjectMetadata{}
 	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	return m
 }
 
-// LabelledKey stands for all Secrets of a namespace with the label of API
+// LabelledKey returns the key of all Secrets of a namespace with the label of API
 // tokens.
 func LabelledKey(namespace string) requeue.Key {
 	return requeue.Key{Kind: "Secrets labelled " + v1.LabelToken, NamespacedName: types.NamespacedName{Namespace: namespace}}
@@ -86,7 +86,7 @@ func (s *Secrets) Labelled(ctx context.Context, namespace string) ([]external.Se
 	return out, nil
 }
 
-// read reads a Secret unless it is held in that version.
+// read returns the held Secret of that version, or reads it.
 func (s *Secrets) read(ctx context.Context, key types.NamespacedName, version string) (external.Secret, error) {
 	s.mu.Lock()
 	held, ok := s.held[key]

@@ -25,7 +25,7 @@ type Set struct {
 	owner    requeue.Key
 	resolver resolver
 	used     *Line
-	via      Config // says how NATS is reached, once that is known
+	via      Config // describes the connection to NATS, once it is resolved
 }
 
 var _ catalog.Connections = (*Set)(nil)
@@ -51,7 +51,7 @@ func (s *Set) Shared(ctx context.Context) (*catalog.Shared, error) {
 	return shared, s.advise(err)
 }
 
-// advise adds to a refusal where the credentials come from.
+// advise adds the source of the credentials to an error of kind Denied.
 func (s *Set) advise(err error) error {
 	if !fault.Is(err, fault.Denied) {
 		return err
@@ -62,7 +62,7 @@ func (s *Set) advise(err error) error {
 	return fmt.Errorf("%w; %s names no Secret with credentials", err, s.via)
 }
 
-// line returns the connection to NATS, which need not be open.
+// line returns the connection to NATS, which may not be open.
 func (s *Set) line(ctx context.Context) (*Line, error) {
 	cfg, via, err := s.resolver.nats(ctx)
 	if err != nil {
@@ -111,8 +111,8 @@ func (s *Set) Nodes(context.Context) (*nodes.Client, error) { return s.pool.node
 // Verifier returns the one of the provider.
 func (s *Set) Verifier() *modelartifact.Verifier { return s.pool.verifier }
 
-// Identity tells the connection to NATS that the Set has used from others; nil
-// if it has used none.
+// Identity identifies the connection to NATS that the Set has used; nil if it has
+// used none.
 func (s *Set) Identity() any { return s.used }
 
 // Secret reads a Secret of the managed resource's namespace. Errors: NotFound,

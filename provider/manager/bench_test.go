@@ -23,7 +23,7 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// What BenchmarkProvider measures, and for how long.
+// Size and duration of BenchmarkProvider.
 const (
 	benchResources = 1000
 	benchChanges   = 100
@@ -54,7 +54,7 @@ func BenchmarkProvider(b *testing.B) {
 		b.ReportMetric(took[len(took)/2].Seconds()*1000, "p50-ms")
 		b.ReportMetric(took[len(took)*99/100].Seconds()*1000, "p99-ms")
 		before := w.cpu()
-		time.Sleep(benchIdle) // it is idleness that is measured
+		time.Sleep(benchIdle) // the benchmark measures an idle provider
 		b.ReportMetric((w.cpu()-before).Seconds()/benchIdle.Seconds(), "idle-cores")
 		b.ReportMetric(w.resident()/(1<<20), "MiB-resident")
 		b.ReportMetric(0, "ns/op")
@@ -97,12 +97,12 @@ func (w *bench) create(obj client.Object) {
 	}
 }
 
-// fill makes two fifths streams, two fifths key-value buckets, one fifth buckets.
+// fill creates two fifths streams, two fifths key-value buckets, one fifth buckets.
 func (w *bench) fill(n int) []resource.Managed {
 	w.b.Helper()
 	var out []resource.Managed
 	for i := range n {
-		name := fmt.Sprintf("thing-%04d", i)
+		name := fmt.Sprintf("resource-%04d", i)
 		meta := metav1.ObjectMeta{Name: name}
 		var m resource.Managed
 		switch i % 5 {
@@ -126,7 +126,7 @@ func (w *bench) wait(all []resource.Managed) {
 	}
 }
 
-// seen reports whether the status is that of the present spec.
+// seen returns an error unless the status is that of the present generation.
 func (w *bench) seen(m resource.Managed) error {
 	if err := w.client.Get(w.b.Context(), client.ObjectKeyFromObject(m), m); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (w *bench) changes(all []resource.Managed) []time.Duration {
 		}
 		for w.seen(m) != nil {
 			if time.Since(begin) > time.Minute {
-				w.b.Fatalf("%s is not seen: %v", m.GetName(), w.seen(m))
+				w.b.Fatalf("%s: status does not follow the spec: %v", m.GetName(), w.seen(m))
 			}
 			time.Sleep(5 * time.Millisecond) // the clock's grain
 		}

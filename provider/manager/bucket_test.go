@@ -70,23 +70,23 @@ func TestBucket(t *testing.T) {
 	})
 
 	c, name := w.store(), "models"
-	// Data is not lost until that is asked for.
+	// Without forceDestroy, a bucket with objects is not deleted.
 	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &name, Key: aws.String("a"), Body: strings.NewReader("kept")}); err != nil {
 		t.Fatal(err)
 	}
 	w.delete(m)
 	w.failing(m, "forceDestroy")
 	if _, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &name, Key: aws.String("a")}); err != nil {
-		t.Fatalf("the object is lost: %v", err)
+		t.Fatalf("get object: %v", err)
 	}
 	w.change(m, func() { m.Spec.ForProvider.ForceDestroy = true })
 	w.gone(m)
 	if w.exists("models") {
-		t.Error("the bucket is there")
+		t.Error("bucket still exists")
 	}
 }
 
-// TestBucketIsPolled: nobody tells of what happens to a bucket.
+// TestBucketIsPolled checks that a poll finds a drift, as buckets have no watch.
 func TestBucketIsPolled(t *testing.T) {
 	w := newWorld(t)
 	m := bucket(w, "polled")
@@ -110,7 +110,7 @@ func TestBucketThatExistsIsTakenOver(t *testing.T) {
 	w.create(m)
 	w.ready(m)
 	if d := m.Status.AtProvider.Differs; len(d) != 1 || d[0] != "tags" {
-		t.Errorf("it differs in %v, want tags", d)
+		t.Errorf("differs: got %v, want tags", d)
 	}
 	w.change(m, func() {
 		m.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionUpdate}
@@ -119,7 +119,7 @@ func TestBucketThatExistsIsTakenOver(t *testing.T) {
 	w.delete(m)
 	w.gone(m)
 	if !w.exists(name) {
-		t.Error("the bucket is gone, and that was not allowed")
+		t.Error("bucket was deleted without permission")
 	}
 }
 
@@ -134,6 +134,6 @@ func TestBucketAsksForNoMoreThanItIsAskedFor(t *testing.T) {
 	w.failing(m, "lifecycle")
 	m.Spec.ForProvider.BucketName = "other"
 	if err := w.client.Update(t.Context(), m); err == nil || !strings.Contains(err.Error(), "cannot be renamed") {
-		t.Errorf("renamed: %v", err)
+		t.Errorf("rename: got %v, want an error", err)
 	}
 }

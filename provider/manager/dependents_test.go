@@ -19,7 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// composites has the cluster serve the kinds that resources make.
+// composites installs the CRDs of the kinds that managed resources create.
 func (w *world) composites() {
 	w.t.Helper()
 	for _, plural := range []string{"sessions", "dllamas"} {
@@ -33,7 +33,7 @@ func (w *world) composites() {
 	}
 }
 
-// object of a kind of our composites.
+// object returns an object of one of Koldun's composite kinds.
 func object(kind, name string, spec map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	u.SetAPIVersion(composite.APIVersion)
@@ -42,7 +42,7 @@ func object(kind, name string, spec map[string]any) *unstructured.Unstructured {
 	return u
 }
 
-// made waits for an object that belongs to a managed resource.
+// made waits for an object that a managed resource controls.
 func (w *world) made(kind, name string, by client.Object) *unstructured.Unstructured {
 	w.t.Helper()
 	u := object(kind, name, nil)
@@ -52,7 +52,7 @@ func (w *world) made(kind, name string, by client.Object) *unstructured.Unstruct
 			return err
 		}
 		if !metav1.IsControlledBy(u, by) {
-			return fmt.Errorf("it belongs to %v", u.GetOwnerReferences())
+			return fmt.Errorf("owners are %v", u.GetOwnerReferences())
 		}
 		return nil
 	})
@@ -65,7 +65,7 @@ func template(spec string) *v1alpha1.ObjectTemplate {
 	}
 }
 
-// asked announces demand for a pool.
+// asked writes the demand for a pool.
 func (w *world) asked(of *registry.Table[registry.Demand], key, model string) {
 	w.t.Helper()
 	d := registry.Demand{Version: 1, Session: key, Namespace: w.ns, Model: model}
@@ -97,7 +97,7 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 	is := func(u *unstructured.Unstructured, want any, path ...string) {
 		t.Helper()
 		if got, _, _ := unstructured.NestedFieldNoCopy(u.Object, path...); got != want {
-			t.Errorf("%v is %v, want %v", path, got, want)
+			t.Errorf("%v: got %v, want %v", path, got, want)
 		}
 	}
 	is(s, key, "spec", "key")
@@ -106,13 +106,13 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 	is(s, "b", "metadata", "labels", "a")
 	is(s, "d", "metadata", "annotations", "c")
 
-	// What somebody changes of it is mended, and what the template no longer
-	// says is taken away; what others add stays.
+	// A changed field is restored and a field that the template drops is removed;
+	// fields of other managers stay.
 	w.change(s, func() {
 		_ = unstructured.SetNestedField(s.Object, int64(9), "spec", "scaling", "maxDllamas")
 		_ = unstructured.SetNestedField(s.Object, "theirs", "metadata", "labels", "other")
 	})
-	w.eventually("the Session to be mended", func() error {
+	w.eventually("the restored Session", func() error {
 		if err := w.get(s); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 		return nil
 	})
 	w.change(m, func() { m.Spec.ForProvider.Session = template(`{"scaling":{"minDllamas":2}}`) })
-	w.eventually("another template to be followed", func() error {
+	w.eventually("the new template in the Session", func() error {
 		if err := w.get(s); err != nil {
 			return err
 		}
@@ -133,18 +133,18 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 	})
 	is(s, "theirs", "metadata", "labels", "other")
 	if n, found, _ := unstructured.NestedInt64(s.Object, "spec", "scaling", "maxDllamas"); found && n == 3 {
-		t.Error("what the template no longer says is still there")
+		t.Error("a field that the template dropped still exists")
 	}
 
-	// Removed by somebody, it comes back; without demand it goes.
+	// A deleted Session is created again; without demand it is deleted.
 	first := s.GetUID()
 	w.delete(s)
-	w.eventually("the Session to be made again", func() error {
+	w.eventually("a new Session", func() error {
 		if err := w.get(s); err != nil {
 			return err
 		}
 		if s.GetUID() == first {
-			return fmt.Errorf("it is the first one")
+			return fmt.Errorf("the first one still exists")
 		}
 		return nil
 	})
@@ -154,8 +154,8 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 	w.gone(s)
 }
 
-// Who makes a pool's Session is the first of several, and anybody comes before
-// demand.
+// A pool gets one Session: from the first of several Demands, and from none if a
+// user has created one.
 func TestOnePoolHasOneSession(t *testing.T) {
 	w := newWorld(t)
 	w.composites()
@@ -178,14 +178,14 @@ func TestOnePoolHasOneSession(t *testing.T) {
 		w.create(m)
 		return m
 	}
-	// One that only observes makes nothing.
+	// A Demand that only observes creates nothing.
 	looking := of("looking", xpv2.ManagementActionObserve)
-	w.eventually("both pools to be listed", func() error {
+	w.eventually("the list of both pools", func() error {
 		if err := w.get(looking); err != nil {
 			return err
 		}
 		if n := len(looking.Status.AtProvider.Sessions); n != 2 {
-			return fmt.Errorf("%d are listed", n)
+			return fmt.Errorf("got %d pools, want 2", n)
 		}
 		return nil
 	})
@@ -198,7 +198,7 @@ func TestOnePoolHasOneSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(list.Items) != want {
-			t.Errorf("there are %d Sessions, want %d", len(list.Items), want)
+			t.Errorf("got %d Sessions, want %d", len(list.Items), want)
 		}
 	}
 	sessions(1)
@@ -208,8 +208,9 @@ func TestOnePoolHasOneSession(t *testing.T) {
 	two := of("two")
 	w.ready(two)
 	sessions(2)
-	// When the one goes that made it, the other makes it. The garbage collector
-	// takes it away, once it knows the kind.
+	// After the deletion of the Demand that created the Session, the other Demand
+	// creates it. The garbage collector, which may not know the kind yet, would
+	// delete the first Session.
 	w.delete(one)
 	w.gone(one)
 	if err := w.client.Delete(t.Context(), s); client.IgnoreNotFound(err) != nil {
@@ -233,7 +234,7 @@ func TestPoolKeepsADllamaForEachMember(t *testing.T) {
 	w.create(m)
 	w.made(composite.KindDllama, "chat-1", m)
 	d := w.made(composite.KindDllama, "chat-0", m)
-	// What it says is shown by the Pool.
+	// The Pool shows the status of its Dllamas.
 	w.eventually("the status of the Dllama", func() error {
 		if err := w.get(d); err != nil {
 			return err
@@ -243,23 +244,23 @@ func TestPoolKeepsADllamaForEachMember(t *testing.T) {
 		}}}
 		return w.client.Status().Update(t.Context(), d)
 	})
-	w.eventually("a member that serves", func() error {
+	w.eventually("an active member", func() error {
 		if err := w.get(m); err != nil {
 			return err
 		}
 		want := v1alpha1.PoolMember{Name: "0", Phase: v1alpha1.PoolActive, Ready: true, ReadyWorkers: 3}
 		if all := m.Status.AtProvider.Members; len(all) != 2 || all[0] != want {
-			return fmt.Errorf("the members are %+v", all)
+			return fmt.Errorf("got members %+v, want two and the first %+v", all, want)
 		}
 		return nil
 	})
-	// A Dllama of that name that is somebody else's is left alone, and told of.
+	// A Dllama of that name with another owner stays unchanged, and is reported.
 	other := object(composite.KindDllama, "chat-2", map[string]any{"modelRef": map[string]any{"name": "other"}})
 	w.create(other)
 	w.change(m, func() { m.Spec.ForProvider.MinMembers = 3 })
 	w.failing(m, `"chat-2"`)
 	if err := w.get(other); err != nil || len(other.GetOwnerReferences()) > 0 {
-		t.Errorf("it was taken over by %v, %v", other.GetOwnerReferences(), err)
+		t.Errorf("owners of another's Dllama: got %v, %v; want none", other.GetOwnerReferences(), err)
 	}
 	w.delete(other)
 	w.made(composite.KindDllama, "chat-2", m)

@@ -23,7 +23,7 @@ func keyValue(w *world, bucket string, policies ...xpv2.ManagementAction) *v1alp
 func TestKeyValue(t *testing.T) {
 	w := newWorld(t)
 	js := w.bus().JetStream()
-	// One that exists is taken over: values and history stay.
+	// An existing bucket is adopted: values and history stay.
 	old, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "keys", History: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -39,12 +39,12 @@ func TestKeyValue(t *testing.T) {
 	}
 	w.stream("KV_keys", "markers and the old history", same)
 	if h := m.Spec.ForProvider.History; h != 3 {
-		t.Errorf("the history was left open, and is filled in with %d, want 3", h)
+		t.Errorf("late-initialized history: got %d, want 3", h)
 	}
 	if _, err := old.Get(t.Context(), "a"); err != nil {
-		t.Errorf("the value is lost: %v", err)
+		t.Errorf("get value: %v", err)
 	}
-	// Removed by somebody, it is made again with what was filled in.
+	// A deleted bucket is created again with the late-initialized fields.
 	if err := js.DeleteKeyValue(t.Context(), "keys"); err != nil {
 		t.Fatal(err)
 	}

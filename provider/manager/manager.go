@@ -1,4 +1,4 @@
-// Package manager puts the provider together.
+// Package manager assembles the provider.
 package manager
 
 import (
@@ -37,7 +37,7 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// Options of the provider.
+// Options configure the provider.
 type Options struct {
 	Log            logging.Logger
 	PollInterval   time.Duration // between two observations of an external resource
@@ -52,27 +52,27 @@ type Options struct {
 const (
 	// maxConcurrent bounds reconciles of one kind at the same time.
 	maxConcurrent = 10
-	// Nobody makes or ends pools between a leader's crash and the end of its
-	// lease. Other providers take twice as long; a slow API server deposes
-	// no leader in less than the deadline.
+	// No replica scales pools between a leader's crash and the end of its lease,
+	// so the lease is half as long as that of other providers. A slow API server
+	// does not depose a leader in less than the deadline.
 	leaseDuration = 30 * time.Second
 	renewDeadline = 25 * time.Second
-	// How long and how often CRDs are waited for.
+	// Time and intervals of the waits for CRDs.
 	servedWithin = time.Minute
 	servedEvery  = 500 * time.Millisecond
-	seldom       = 5 * time.Second // those that may never come
-	// leaseName is what replicas of the provider contend for.
+	seldom       = 5 * time.Second // for CRDs that may never be installed
+	// leaseName is the lease that the replicas of the provider contend for.
 	leaseName = "koldun-provider"
 )
 
 // A Manager is the provider, ready to start.
 type Manager struct {
 	ctrl.Manager
-	// Pool of the connections that are open.
+	// Pool holds the open connections.
 	Pool *connection.Pool
 }
 
-// New puts the provider together. It asks the API server for what it serves.
+// New returns a Manager for the kinds that the API server serves.
 func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	scheme, err := scheme()
 	if err != nil {
@@ -134,14 +134,14 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	return &Manager{Manager: mgr, Pool: pool}, err
 }
 
-// served waits until the API server knows how connections are described: a
-// package's CRDs are accepted a moment before they are served.
+// served waits until the API server serves the kinds of ProviderConfigs: it
+// accepts the CRDs of a package a moment before it serves them.
 func served(ctx context.Context, mgr ctrl.Manager) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, servedEvery, servedWithin, true, func(context.Context) (bool, error) {
 		for _, kind := range []string{v1alpha1.KindProviderConfig, v1alpha1.KindClusterProviderConfig, v1alpha1.KindProviderConfigUsage} {
 			if _, last = mgr.GetRESTMapper().RESTMapping(v1alpha1.GroupVersion.WithKind(kind).GroupKind(), v1alpha1.Version); last != nil {
-				return false, nil //nolint:nilerr // it is looked again
+				return false, nil //nolint:nilerr // the poll tries again
 			}
 		}
 		return true, nil
@@ -208,13 +208,13 @@ func secretCache(mgr ctrl.Manager, cfg *rest.Config, scheme *runtime.Scheme) (ca
 	return c, mgr.Add(watched{c})
 }
 
-// watched has a cache start before the controllers, like the manager's own.
+// watched starts a cache before the controllers, like the manager's own.
 type watched struct{ cache.Cache }
 
 // GetCache returns the cache.
 func (w watched) GetCache() cache.Cache { return w.Cache }
 
-// deleting are the names of the kinds that delete something.
+// deleting returns the names of the kinds that delete external resources.
 func deleting(kinds []adapter.Kind) []string {
 	var out []string
 	for _, k := range kinds {
@@ -225,10 +225,10 @@ func deleting(kinds []adapter.Kind) []string {
 	return out
 }
 
-// A closer closes when the controllers have ended.
+// A closer closes connections after the controllers have stopped.
 type closer func()
 
-// NeedLeaderElection is false, so that it ends after what needs it.
+// NeedLeaderElection returns false: the manager stops such runnables last.
 func (c closer) NeedLeaderElection() bool { return false }
 
 // Start blocks until ctx ends.

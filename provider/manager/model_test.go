@@ -23,7 +23,7 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// artifact is a whole model in a bucket of the world.
+// artifact writes a complete model to a bucket of the world.
 func (w *world) artifact() objectstore.Store {
 	w.t.Helper()
 	c := w.store()
@@ -77,15 +77,15 @@ func TestModelArtifact(t *testing.T) {
 	}
 	unready := func() {
 		t.Helper()
-		w.eventually("it not to be ready", func() error {
+		w.eventually("an artifact that is not ready", func() error {
 			if err := w.get(m); err != nil || m.GetCondition(xpv2.TypeReady).Status != corev1.ConditionFalse {
-				return fmt.Errorf("it is %+v: %w", m.Status.Conditions, err)
+				return fmt.Errorf("conditions %+v: %w", m.Status.Conditions, err)
 			}
 			return nil
 		})
 	}
 	unready()
-	// Steps of the Job are seen as they are made.
+	// The status follows the progress of the Job.
 	reports := registry.Progress(b)
 	report := func(phase progress.Phase) {
 		t.Helper()
@@ -104,14 +104,14 @@ func TestModelArtifact(t *testing.T) {
 
 	w.change(m, func() { m.Spec.ForProvider.Verify = "first" })
 	shows("that it is verified", func(o v1alpha1.ModelArtifactObservation) bool { return o.Verified == "first" })
-	w.save(store, "weighty") // as long as what the manifest says, and something else
+	w.save(store, "weighty") // of the size in the manifest, with other contents
 	w.change(m, func() { m.Spec.ForProvider.Verify = "second" })
 	shows("that it is not right", func(o v1alpha1.ModelArtifactObservation) bool { return !o.Whole && o.Verified == "" })
 
 	w.delete(m)
 	w.gone(m)
 	if left, err := store.List(t.Context(), ""); err != nil || len(left) > 0 {
-		t.Errorf("the files are there: %v, %v", left, err)
+		t.Errorf("files after the deletion: got %v, %v; want none", left, err)
 	}
 }
 
@@ -128,26 +128,26 @@ func TestModelRecord(t *testing.T) {
 		}},
 	}
 	w.create(m)
-	w.failing(m, "manifest") // nothing that is not whole is listed
+	w.failing(m, "manifest") // an incomplete model gets no entry
 	w.save(store, "weights")
 	w.ready(m)
 	models := registry.Models(b)
 	w.eventually("the entry", func() error {
 		r, err := models.Get(t.Context(), "model/ns/tiny")
 		if err == nil && r.Value.Size != 7 {
-			return fmt.Errorf("it is %+v", r.Value)
+			return fmt.Errorf("the entry is %+v", r.Value)
 		}
 		return err
 	})
 
-	// Without its manifest it can be deleted, too.
+	// An entry can be deleted without its manifest.
 	if err := store.Remove(t.Context(), names.Manifest); err != nil {
 		t.Fatal(err)
 	}
 	w.delete(m)
 	w.gone(m)
 	if _, err := models.Get(t.Context(), "model/ns/tiny"); !fault.Is(err, fault.NotFound) {
-		t.Errorf("the entry: %v, want NotFound", err)
+		t.Errorf("get entry: got %v, want NotFound", err)
 	}
 }
 
@@ -168,34 +168,34 @@ func TestHubRevision(t *testing.T) {
 	}
 	h.Publish(map[string][]byte{"config.json": []byte("{}")})
 	w.poke(m)
-	w.eventually("the poke to be handled", func() error {
+	w.eventually("the handled poke", func() error {
 		if err := w.get(m); err != nil || m.Status.LastHandledReconcileAt == "" {
 			return fmt.Errorf("not yet: %w", err)
 		}
 		return nil
 	})
 	if m.Status.AtProvider.Commit != first {
-		t.Errorf("a branch that moved moves the revision")
+		t.Errorf("the revision follows a branch that moved")
 	}
 
-	// A refusal is something to show, not something to try for ever.
-	gated := &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "nobody"}, Spec: *m.Spec.DeepCopy()}
-	gated.Spec.ForProvider.Source = "hf://org/nobody"
-	w.create(gated)
+	// The status shows a refusal, and Synced stays true.
+	missing := &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "missing"}, Spec: *m.Spec.DeepCopy()}
+	missing.Spec.ForProvider.Source = "hf://org/missing"
+	w.create(missing)
 	w.eventually("a refusal", func() error {
-		if err := w.get(gated); err != nil {
+		if err := w.get(missing); err != nil {
 			return err
 		}
-		if gated.Status.AtProvider.Refusal == "" || gated.GetCondition(xpv2.TypeSynced).Status != corev1.ConditionTrue {
-			return fmt.Errorf("the status is %+v", gated.Status)
+		if missing.Status.AtProvider.Refusal == "" || missing.GetCondition(xpv2.TypeSynced).Status != corev1.ConditionTrue {
+			return fmt.Errorf("the status is %+v", missing.Status)
 		}
 		return nil
 	})
-	// Nothing has to be reached to delete it.
+	// A deletion contacts no server.
 	h.Break(hubtest.Rule{Do: hubtest.Status(503, "")})
 	w.delete(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}})
-	w.delete(gated)
-	w.gone(gated)
+	w.delete(missing)
+	w.gone(missing)
 }
 
 func TestDemandAndPoolAreObserved(t *testing.T) {
@@ -217,21 +217,21 @@ func TestDemandAndPoolAreObserved(t *testing.T) {
 	w.ready(d)
 	w.ready(p)
 	if len(p.Status.AtProvider.Members) != 1 {
-		t.Errorf("the pool is %+v, want one member", p.Status.AtProvider)
+		t.Errorf("got pool %+v, want one member", p.Status.AtProvider)
 	}
 	if _, err := registry.Demands(b).Put(t.Context(), names.Session("ns", "tiny", ""), registry.Demand{Session: names.Session("ns", "tiny", ""), Namespace: "ns", Model: "tiny"}); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("the session to be listed", func() error {
+	w.eventually("the session in the status", func() error {
 		if err := w.get(d); err != nil {
 			return err
 		}
 		if s := d.Status.AtProvider.Sessions; len(s) != 1 || s[0].Model != "tiny" {
-			return fmt.Errorf("the sessions are %+v", s)
+			return fmt.Errorf("got sessions %+v", s)
 		}
 		return nil
 	})
-	// They leave nothing, so nothing has to be there to delete them.
+	// They have no external resource, so a deletion contacts no server.
 	w.nats.Stop()
 	w.delete(d)
 	w.delete(p)

@@ -28,25 +28,25 @@ func TestOutageOfNATS(t *testing.T) {
 	}
 	w.nats.Stop()
 	w.poke(m)
-	said := w.failing(m, w.nats.URL())
-	if strings.Contains(said, natstest.Password) {
-		t.Errorf("the condition tells the password: %s", said)
+	message := w.failing(m, w.nats.URL())
+	if strings.Contains(message, natstest.Password) {
+		t.Errorf("the condition contains the password: %s", message)
 	}
-	// Deleted meanwhile, it waits: nothing is given up.
+	// A resource that is deleted during the outage keeps its finalizer.
 	w.delete(other)
 	w.failing(other, w.nats.URL())
 
 	w.nats.Restart()
-	w.ready(m) // nobody pokes it, and polls are an hour apart
+	w.ready(m) // without a poke: polls are an hour apart
 	w.gone(other)
 	s, err := w.bus().JetStream().Stream(t.Context(), "SURVIVES")
 	if err != nil || s.CachedInfo().State.Msgs != 1 {
-		t.Errorf("after the outage the stream is %+v, %v", s, err)
+		t.Errorf("stream after the outage: got %+v, %v; want 1 message", s, err)
 	}
-	w.fewEvents(m, 4) // created, updated at most, one failure, perhaps another text of it
+	w.fewEvents(m, 4) // created, at most one update, one failure with up to two texts
 }
 
-// fewEvents checks that not every try was told.
+// fewEvents checks that repeated attempts do not send an event each.
 func (w *world) fewEvents(m client.Object, most int32) {
 	w.t.Helper()
 	var list corev1.EventList
@@ -60,7 +60,7 @@ func (w *world) fewEvents(m client.Object, most int32) {
 		}
 	}
 	if n > most {
-		w.t.Errorf("%d events were sent for one outage, want at most %d: %v", n, most, list.Items)
+		w.t.Errorf("got %d events of one outage, want at most %d: %v", n, most, list.Items)
 	}
 }
 
@@ -72,21 +72,21 @@ func TestConnectionsAreSharedAndClosed(t *testing.T) {
 	w.ready(a)
 	w.ready(b)
 	if n := w.nats.Clients(); n != 1 {
-		t.Errorf("%d connections are open for two resources, want one", n)
+		t.Errorf("got %d connections for two resources, want 1", n)
 	}
 	w.delete(a)
 	w.delete(b)
 	w.gone(a)
 	w.gone(b)
-	w.eventually("the connection to be closed", func() error {
+	w.eventually("the close of the connection", func() error {
 		if n := w.nats.Clients(); n > 0 {
-			return fmt.Errorf("%d connections are open", n)
+			return fmt.Errorf("%d connections are open, want 0", n)
 		}
 		return nil
 	})
 }
 
-// What a ProviderConfig leaves open comes from the default one.
+// A ProviderConfig takes the sections that it omits from the default one.
 func TestDefaultConfig(t *testing.T) {
 	w := newWorld(t)
 	half := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
@@ -112,14 +112,14 @@ func TestDefaultConfig(t *testing.T) {
 	w.delete(m)
 	w.gone(m)
 	if err := w.get(all); err != nil {
-		t.Errorf("the default goes before what uses it: %v", err)
+		t.Errorf("the default ProviderConfig is deleted before its users: %v", err)
 	}
 	w.delete(plain)
 	w.gone(plain)
 	w.gone(all)
 }
 
-// The order in which a namespace loses its objects is nobody's choice.
+// The order in which a namespace controller deletes objects is undefined.
 func TestNamespaceEnds(t *testing.T) {
 	w := newWorld(t)
 	made := []client.Object{stream(w, "ENDS"), keyValue(w, "ends"), bucket(w, "ends")}
@@ -129,34 +129,34 @@ func TestNamespaceEnds(t *testing.T) {
 	w.ready(made[0].(*v1alpha1.Stream))
 	w.ready(made[1].(*v1alpha1.KeyValue))
 	w.ready(made[2].(*v1alpha1.Bucket))
-	// Everything that is needed to delete goes first.
+	// Here the ProviderConfig and its Secret are deleted first.
 	w.nats.Stop()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
 	if err := w.client.Delete(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
-	w.eventually("the Secret to be about to go", func() error {
+	w.eventually("the deletion timestamp of the Secret", func() error {
 		if err := w.get(secret); err != nil {
 			return err
 		}
 		if secret.DeletionTimestamp == nil {
-			return fmt.Errorf("it is not deleted")
+			return fmt.Errorf("no deletion timestamp")
 		}
 		return nil
 	})
-	w.gone(made[2]) // its server is there
+	w.gone(made[2]) // its server is available
 	w.nats.Restart()
-	w.eventually("the namespace to be gone", func() error {
+	w.eventually("the end of the namespace", func() error {
 		err := w.client.Get(t.Context(), client.ObjectKeyFromObject(ns), ns)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("it is there, %v: %w", ns.Status.Conditions, err)
+		return fmt.Errorf("namespace still exists, conditions %v: %w", ns.Status.Conditions, err)
 	})
 	w.noStream("ENDS")
 	w.noStream("KV_ends")
 	if w.exists("ends") {
-		t.Error("the bucket is there")
+		t.Error("bucket still exists")
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// TestReplicas runs two providers as processes, as a Deployment of two does,
-// against an API server of their own. One works and tells by its metrics what
-// of; when it is told to stop the other goes on. A kind whose CRD is missing
-// at the start is served as soon as it is there.
+// TestReplicas runs two replicas of the provider as processes, on an API server
+// of their own. The leader exports metrics of its resources; when it stops, the
+// other replica takes over. A kind whose CRD is missing at the start is served
+// once the CRD exists.
 func TestReplicas(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{ControlPlaneOnly: true})
 	var early, late []string
@@ -34,7 +34,7 @@ func TestReplicas(t *testing.T) {
 		}
 	}
 	if len(late) != 1 {
-		t.Fatalf("%d CRDs of streams", len(late))
+		t.Fatalf("got %d CRDs of streams, want 1", len(late))
 	}
 	if err := c.Apply(t.Context(), early...); err != nil {
 		t.Fatal(err)
@@ -48,14 +48,14 @@ func TestReplicas(t *testing.T) {
 		r.eventually("ready", func() error { _, err := r.ask(r.health, "/readyz"); return err })
 	}
 	var leader, other *replica
-	cluster.Eventually(t, "one of the two to lead", func(context.Context) error {
+	cluster.Eventually(t, "a leader", func(context.Context) error {
 		for i, r := range replicas {
 			if r.leads() == nil {
 				leader, other = r, replicas[1-i]
 				return nil
 			}
 		}
-		return errors.New("neither leads")
+		return errors.New("neither replica is the leader")
 	})
 	if err := c.Apply(t.Context(), late...); err != nil {
 		t.Fatal(err)
@@ -71,18 +71,18 @@ func TestReplicas(t *testing.T) {
 		`crossplane_managed_resource_synced{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
 		`crossplane_managed_resource_first_time_to_readiness_seconds_count{gvk="koldun.m.gorizond.io/v1alpha1, Kind=Stream"} 1`,
 	} {
-		leader.eventually("telling "+metric, func() error { return leader.tells(metric) })
+		leader.eventually("exporting "+metric, func() error { return leader.exports(metric) })
 	}
 	if other.leads() == nil {
-		t.Error("both lead")
+		t.Error("both replicas are leaders")
 	}
 	leader.stop()
-	other.eventually("in the lead", other.leads)
+	other.eventually("the leader", other.leads)
 	w.change(s, func() { s.Spec.ForProvider.MaxMsgs = new(int64(20)) })
 	w.stream(name, "changed by the other replica", func(c jetstream.StreamConfig) bool { return c.MaxMsgs == 20 })
 }
 
-// A replica is a process of the provider.
+// A replica is a running process of the provider.
 type replica struct {
 	t               *testing.T
 	cmd             *exec.Cmd
@@ -113,8 +113,8 @@ func (r *replica) ask(addr, path string) (string, error) {
 	return string(body), err
 }
 
-// tells looks for a line among the metrics.
-func (r *replica) tells(line string) error {
+// exports returns an error unless the metrics contain the line.
+func (r *replica) exports(line string) error {
 	text, err := r.ask(r.metrics, "/metrics")
 	if err == nil && !strings.Contains(text, line+"\n") {
 		err = fmt.Errorf("%q is not among the metrics", line)
@@ -123,7 +123,7 @@ func (r *replica) tells(line string) error {
 }
 
 func (r *replica) leads() error {
-	return r.tells(`leader_election_master_status{name="koldun-provider"} 1`)
+	return r.exports(`leader_election_master_status{name="koldun-provider"} 1`)
 }
 
 func (r *replica) eventually(what string, f func() error) {
@@ -131,13 +131,13 @@ func (r *replica) eventually(what string, f func() error) {
 	cluster.Eventually(r.t, "a replica to be "+what, func(context.Context) error { return f() })
 }
 
-// stop is what a rollout does.
+// stop ends the replica by SIGTERM, as a rollout does.
 func (r *replica) stop() {
 	r.t.Helper()
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.cmd.Wait(); err != nil {
-		r.t.Errorf("the replica ended with %v", err)
+		r.t.Errorf("stop replica: %v", err)
 	}
 }

@@ -21,14 +21,14 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// known waits until the registry knows a token, or does not.
+// known waits until the registry contains a token, or does not.
 func (w *world) known(secret string, want bool) {
 	w.t.Helper()
 	tokens := registry.Tokens(w.bus())
-	w.eventually(fmt.Sprintf("token to be known: %v", want), func() error {
+	w.eventually(fmt.Sprintf("token in the registry: %v", want), func() error {
 		_, err := tokens.Get(w.t.Context(), names.TokenKey(token.Digest(secret)))
 		if (err == nil) != want {
-			return fmt.Errorf("it is there or not: %w", err)
+			return fmt.Errorf("wrong presence: %w", err)
 		}
 		return nil
 	})
@@ -75,9 +75,8 @@ func TestToken(t *testing.T) {
 	w.known(string(kept.Data["token"]), true)
 }
 
-// TestTokensStayWhereTheyAre: in another bucket, or under another prefix, there
-// would be other entries, and those of before would be valid still. Where
-// entries are usually may be said, or left out.
+// TestTokensStayWhereTheyAre checks that bucket and prefix are immutable: a change
+// would leave the previous entries valid. The defaults may be set or omitted.
 func TestTokensStayWhereTheyAre(t *testing.T) {
 	w := newWorld(t)
 	type place struct{ bucket, prefix string }
@@ -94,15 +93,15 @@ func TestTokensStayWhereTheyAre(t *testing.T) {
 			before, after place
 			want          string // "" if it is allowed
 		}{
-			"bucket": {place{bucket: "a"}, place{bucket: "b"}, "bucket cannot be changed"},
-			"said":   {place{}, place{bucket: "b"}, "bucket cannot be changed"},
-			"unsaid": {place{prefix: "a/"}, place{}, "prefix cannot be changed"},
-			"prefix": {place{prefix: "a/"}, place{prefix: "b/"}, "prefix cannot be changed"},
-			"usual":  {place{}, usual, ""},
+			"bucket":  {place{bucket: "a"}, place{bucket: "b"}, "bucket cannot be changed"},
+			"set":     {place{}, place{bucket: "b"}, "bucket cannot be changed"},
+			"unset":   {place{prefix: "a/"}, place{}, "prefix cannot be changed"},
+			"prefix":  {place{prefix: "a/"}, place{prefix: "b/"}, "prefix cannot be changed"},
+			"default": {place{}, usual, ""},
 		} {
 			m, after := at(c.before), at(c.after)
 			m.SetName(kind + "-" + name)
-			meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"}) // the API server is asked alone
+			meta.AddAnnotations(m, map[string]string{meta.AnnotationKeyReconciliationPaused: "true"}) // only the API server's validation is tested
 			w.create(m)
 			change, err := client.MergeFrom(at(c.before)).Data(after)
 			if err != nil {
@@ -110,7 +109,7 @@ func TestTokensStayWhereTheyAre(t *testing.T) {
 			}
 			err = w.client.Patch(t.Context(), m, client.RawPatch(types.MergePatchType, change))
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("%s: the change ends with %v, want %q", m.GetName(), err, c.want)
+				t.Errorf("%s: got error %v, want %q", m.GetName(), err, c.want)
 			}
 		}
 	}

@@ -27,14 +27,14 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// names of the objects that a world has in its namespace.
+// Names of objects in the namespace of a world.
 const (
 	config      = "outside"
 	credentials = "credentials"
 )
 
-// A world is a namespace with a ProviderConfig that leads to servers of its
-// own.
+// A world is a namespace with a ProviderConfig for its own NATS server and S3
+// gateway.
 type world struct {
 	t       *testing.T
 	client  client.Client
@@ -43,12 +43,12 @@ type world struct {
 	nats    *natstest.Server
 	s3      *s3test.Gateway
 	linked  *bus.Bus     // nil until it is needed
-	hub     *hubtest.Hub // nil but in a life
-	s3down  *atomic.Bool // in a life
-	s3at    string       // in a life: a front of s3
+	hub     *hubtest.Hub // only in a world of newLifecycleWorld, and so are s3down and s3at
+	s3down  *atomic.Bool // makes s3at refuse connections
+	s3at    string       // address of the proxy before s3
 }
 
-// newWorld is one in which the provider of most tests works.
+// newWorld returns a world in the cluster with the provider of most tests.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return worldOn(t, shared.Cluster(t))
@@ -78,7 +78,8 @@ func worldOn(t *testing.T, c *cluster.Cluster) *world {
 	return w
 }
 
-// via is the spec of a managed resource on the world's ProviderConfig.
+// via returns the common spec of a managed resource that uses the world's
+// ProviderConfig.
 func via(policies ...xpv2.ManagementAction) xpv2.ManagedResourceSpec {
 	return xpv2.ManagedResourceSpec{
 		ProviderConfigReference: &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: config},
@@ -98,7 +99,7 @@ func (w *world) get(obj client.Object) error {
 	return w.client.Get(w.t.Context(), client.ObjectKeyFromObject(obj), obj)
 }
 
-// change an object that others change, too.
+// change updates an object, and retries after a conflict.
 func (w *world) change(obj client.Object, f func()) {
 	w.t.Helper()
 	w.eventually("a change of "+obj.GetName(), func() error {
@@ -122,8 +123,8 @@ func (w *world) eventually(what string, f func() error) {
 	cluster.Eventually(w.t, what, func(context.Context) error { return f() })
 }
 
-// ready waits until a managed resource of the present generation is there and
-// can be used.
+// ready waits until a managed resource is ready and synced in its present
+// generation.
 func (w *world) ready(m resource.Managed) {
 	w.t.Helper()
 	w.eventually(m.GetName()+" to be ready", func() error {
@@ -138,33 +139,33 @@ func (w *world) ready(m resource.Managed) {
 	})
 }
 
-// failing waits until a managed resource is not synced for a reason that says
-// text, and returns what it says.
+// failing waits until a managed resource is not synced with a message that
+// contains text, and returns the message.
 func (w *world) failing(m resource.Managed, text string) string {
 	w.t.Helper()
-	said := ""
+	message := ""
 	w.eventually(m.GetName()+" to fail for "+text, func() error {
 		if err := w.get(m); err != nil {
 			return err
 		}
 		synced := m.GetCondition(xpv2.TypeSynced)
-		said = synced.Message
-		if synced.Status != corev1.ConditionFalse || !strings.Contains(said, text) {
-			return fmt.Errorf("synced %s %q", synced.Status, said)
+		message = synced.Message
+		if synced.Status != corev1.ConditionFalse || !strings.Contains(message, text) {
+			return fmt.Errorf("synced %s %q", synced.Status, message)
 		}
 		return nil
 	})
-	return said
+	return message
 }
 
 func (w *world) gone(obj client.Object) {
 	w.t.Helper()
-	w.eventually(obj.GetName()+" to be gone", func() error {
+	w.eventually(obj.GetName()+" to be deleted", func() error {
 		err := w.get(obj)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return errors.Join(err, fmt.Errorf("it is there, with finalizers %v", obj.GetFinalizers()))
+		return errors.Join(err, fmt.Errorf("still exists with finalizers %v", obj.GetFinalizers()))
 	})
 }
 
@@ -178,7 +179,7 @@ func (w *world) bus() *bus.Bus {
 	return b
 }
 
-// secret waits for a Secret that holds just that.
+// secret waits for a Secret with exactly that data.
 func (w *world) secret(name string, want map[string]string) {
 	w.t.Helper()
 	w.eventually("Secret "+name, func() error {
@@ -191,13 +192,13 @@ func (w *world) secret(name string, want map[string]string) {
 			have[k] = string(v)
 		}
 		if !maps.Equal(have, want) {
-			return fmt.Errorf("it has keys %v", slices.Collect(maps.Keys(have)))
+			return fmt.Errorf("got keys %v", slices.Collect(maps.Keys(have)))
 		}
 		return nil
 	})
 }
 
-// poke has a managed resource looked at, as kubectl annotate would.
+// poke requests a reconcile of a managed resource, as kubectl annotate would.
 func (w *world) poke(m client.Object) {
 	w.t.Helper()
 	w.change(m, func() {

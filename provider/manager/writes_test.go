@@ -12,14 +12,15 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-// TestComposedResourcesAreWrittenOnce: each write of a resource is an event for
-// the composite that has composed it, and Crossplane bounds those. One that has
-// something to delete is written twice.
+// TestComposedResourcesAreWrittenOnce counts the writes of composed resources:
+// each one is an event for the composite, and Crossplane limits their rate. A
+// resource with an external resource to delete is written twice, once for its
+// finalizer.
 func TestComposedResourcesAreWrittenOnce(t *testing.T) {
 	w := newWorld(t)
 	first := stream(w, "FIRST")
 	w.create(first)
-	w.ready(first) // the provider knows the connection
+	w.ready(first) // the provider has opened the connection
 	c, err := client.NewWithWatch(w.cluster.Config(), client.Options{Scheme: w.client.Scheme()})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func TestComposedResourcesAreWrittenOnce(t *testing.T) {
 		}
 		seen.Stop()
 		if writes != want {
-			t.Errorf("%s was written %d times, want %d", name, writes, want)
+			t.Errorf("%s: got %d writes, want %d", name, writes, want)
 		}
 		if _, err := w.bus().JetStream().KeyValue(t.Context(), name); err != nil {
 			t.Error(err)
@@ -64,7 +65,7 @@ func TestComposedResourcesAreWrittenOnce(t *testing.T) {
 		w.delete(m)
 		w.gone(m)
 		if _, err := w.bus().JetStream().KeyValue(t.Context(), name); (err == nil) != (want == 1) {
-			t.Errorf("after its resource was deleted, bucket %q: %v", name, err)
+			t.Errorf("bucket %q after the deletion of its resource: %v", name, err)
 		}
 	}
 }

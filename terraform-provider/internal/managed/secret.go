@@ -28,7 +28,7 @@ func (r *Resource) sources(digest string, config tfschema.Object) []preflight.Fi
 	case count == 0:
 		return []preflight.Finding{{Message: "Set " + attrSecret + " or its hash " + digest + ", or generate a secret with " + attrWrite + "."}}
 	case count > 1:
-		return []preflight.Finding{{Path: digest, Message: "Set only one of " + attrSecret + ", " + digest + " and " + attrWrite + "."}}
+		return []preflight.Finding{{Path: digest, Message: "Set one of " + attrSecret + ", " + digest + " and " + attrWrite + ", not both or all."}}
 	case !config[attrRotate].IsNull() && !given[attrWrite]:
 		return []preflight.Finding{{Path: attrRotate, Message: "Only a generated secret can be rotated: set " + attrWrite + "."}}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// entryText is an entry of a key-value bucket, with its revision.
+// entryText returns an entry of a key-value bucket with its revision as text.
 func entryText(w *world, bucket, key string) (string, error) {
 	kv, err := w.link().JetStream().KeyValue(w.t.Context(), bucket)
 	if err != nil {
@@ -35,24 +35,24 @@ func entryText(w *world, bucket, key string) (string, error) {
 	return fmt.Sprintf("%d %s", e.Revision(), e.Value()), nil
 }
 
-func modelRecordLife() life {
+func modelRecordLifecycle() lifecycle {
 	key := func(name string) string { return names.ModelKey("ns", name) }
 	sized := func(w *world, name string, want int64) error {
 		r, err := registry.Models(w.link()).Get(w.t.Context(), key(name))
 		if err == nil && r.Value.Size != want {
-			return fmt.Errorf("its size is %d, want %d", r.Value.Size, want)
+			return fmt.Errorf("got size %d, want %d", r.Value.Size, want)
 		}
 		return err
 	}
-	return life{
+	return lifecycle{
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.ModelRecord{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.ModelRecordSpec{
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{Namespace: "ns", Name: name, SizeBytes: 7, Weights: "q40"},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) { return entryText(w, names.ModelsBucket, key(name)) },
-		right:   func(w *world, name string) error { return sized(w, name, 7) },
+		read:    func(w *world, name string) (string, error) { return entryText(w, names.ModelsBucket, key(name)) },
+		matches: func(w *world, name string) error { return sized(w, name, 7) },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.ModelRecord).Spec.ForProvider.SizeBytes = 8
 		},
@@ -71,32 +71,32 @@ func modelRecordLife() life {
 	}
 }
 
-// secretOf is the token of a case.
+// secretOf returns the API token of a case.
 func secretOf(name string) string { return "the-token-of-case-" + name }
 
-// tokenIs is nil if an entry is there and ok.
+// tokenIs returns an error unless the entry exists and ok accepts it.
 func tokenIs(w *world, table *registry.Table[registry.Token], key string, ok func(registry.Token) bool) error {
 	r, err := table.Get(w.t.Context(), key)
 	if err == nil && !ok(r.Value) {
-		return fmt.Errorf("it is %+v", r.Value)
+		return fmt.Errorf("the entry is %+v", r.Value)
 	}
 	return err
 }
 
-func tokenLife() life {
+func tokenLifecycle() lifecycle {
 	key := func(name string) string { return names.TokenKey(token.Digest(secretOf(name))) }
 	is := func(w *world, name string, disabled bool) error {
 		return tokenIs(w, registry.Tokens(w.link()), key(name), func(t registry.Token) bool { return t.Disabled == disabled && t.Namespace == w.ns })
 	}
-	return life{
+	return lifecycle{
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.TokenSpec{
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{SHA256: token.Digest(secretOf(name))},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
-		right:   func(w *world, name string) error { return is(w, name, false) },
+		read:    func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
+		matches: func(w *world, name string) error { return is(w, name, false) },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.Token).Spec.ForProvider.Disabled = true
 		},
@@ -121,9 +121,9 @@ func tokenLife() life {
 	}
 }
 
-// Each case has a prefix of its own, as all sets of a namespace mirror the same
-// Secrets.
-func tokenSetLife() life {
+// Each case has its own prefix, because all TokenSets of a namespace mirror the
+// same Secrets.
+func tokenSetLifecycle() lifecycle {
 	const secret = "labelled"
 	prefix := func(name string) string { return name + "/" }
 	key := func(name string) string { return prefix(name) + token.Digest(secretOf(secret)) }
@@ -140,7 +140,7 @@ func tokenSetLife() life {
 			w.t.Fatal(err)
 		}
 	}
-	return life{
+	return lifecycle{
 		server: onNATS,
 		given:  labelled,
 		resource: func(w *world, name string) resource.ModernManaged {
@@ -148,8 +148,8 @@ func tokenSetLife() life {
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenSetParameters{Prefix: prefix(name)},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
-		right:   func(w *world, name string) error { return is(w, name, w.ns) },
+		read:    func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
+		matches: func(w *world, name string) error { return is(w, name, w.ns) },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.TokenSet).Spec.ForProvider.Namespace = "elsewhere"
 		},

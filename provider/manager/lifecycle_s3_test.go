@@ -15,7 +15,7 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// objects are those of a bucket below a prefix.
+// objects returns the objects of a bucket below a prefix.
 func (w *world) objects(bucket, prefix string) (out []string, err error) {
 	page, err := w.store().ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
 	if err != nil {
@@ -27,7 +27,7 @@ func (w *world) objects(bucket, prefix string) (out []string, err error) {
 	return out, nil
 }
 
-// bucketTags are nil if there are none.
+// bucketTags returns the tags of a bucket, nil if it has none.
 func (w *world) bucketTags(bucket string) ([]types.Tag, error) {
 	out, err := w.store().GetBucketTagging(w.t.Context(), &s3.GetBucketTaggingInput{Bucket: &bucket})
 	if err != nil && strings.Contains(err.Error(), "NoSuchTagSet") {
@@ -39,14 +39,14 @@ func (w *world) bucketTags(bucket string) ([]types.Tag, error) {
 	return out.TagSet, nil
 }
 
-func bucketLife() life {
+func bucketLifecycle() lifecycle {
 	tagged := func(w *world, name, want string) error {
 		tags, err := w.bucketTags(name)
 		if err != nil {
 			return err
 		}
 		if len(tags) != 1 || aws.ToString(tags[0].Value) != want {
-			return fmt.Errorf("its tags are %v, want %q", tags, want)
+			return fmt.Errorf("got tags %v, want %q", tags, want)
 		}
 		return nil
 	}
@@ -59,13 +59,13 @@ func bucketLife() life {
 			w.t.Fatal(err)
 		}
 	}
-	return life{
+	return lifecycle{
 		server: onS3,
 		polled: true,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return bucket(w, name)
 		},
-		outside: func(w *world, name string) (string, error) {
+		read: func(w *world, name string) (string, error) {
 			_, err := w.store().HeadBucket(w.t.Context(), &s3.HeadBucketInput{Bucket: &name})
 			if fault.Is(s3store.Fault(err), fault.NotFound) {
 				return "", nil
@@ -87,12 +87,12 @@ func bucketLife() life {
 			}
 			return text([]any{tags, rules, objects})
 		},
-		right: func(w *world, name string) error { return tagged(w, name, "koldun") },
+		matches: func(w *world, name string) error { return tagged(w, name, "koldun") },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.Bucket).Spec.ForProvider.Tags = map[string]string{"owner": "another"}
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return tagged(w, name, "another") },
-		drift:   func(w *world, name string) { tag(w, name, "somebody") },
+		drift:   func(w *world, name string) { tag(w, name, "another client") },
 		exist: func(w *world, name string) {
 			c, ctx := w.store(), w.t.Context()
 			if _, err := c.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name}); err != nil {
@@ -110,7 +110,7 @@ func bucketLife() life {
 	}
 }
 
-func modelArtifactLife() life {
+func modelArtifactLifecycle() lifecycle {
 	save := func(w *world, name string) {
 		w.t.Helper()
 		store, err := s3store.New(w.store(), "models", name)
@@ -119,7 +119,7 @@ func modelArtifactLife() life {
 		}
 		w.save(store, "weights")
 	}
-	return life{
+	return lifecycle{
 		server: onS3,
 		given:  save,
 		exist:  save,
@@ -128,17 +128,17 @@ func modelArtifactLife() life {
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelArtifactParameters{URL: "s3://models/" + name},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) {
+		read: func(w *world, name string) (string, error) {
 			objects, err := w.objects("models", name+"/")
 			if err != nil || len(objects) == 0 {
 				return "", err
 			}
 			return text(objects)
 		},
-		right: func(w *world, name string) error {
+		matches: func(w *world, name string) error {
 			m := &v1alpha1.ModelArtifact{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
 			if err := w.get(m); err != nil || !m.Status.AtProvider.Whole {
-				return fmt.Errorf("it is %+v: %w", m.Status.AtProvider, err)
+				return fmt.Errorf("the status is %+v: %w", m.Status.AtProvider, err)
 			}
 			return nil
 		},
@@ -147,11 +147,11 @@ func modelArtifactLife() life {
 		},
 		updated: func(_ *world, m resource.ModernManaged, _ string) error {
 			if got := m.(*v1alpha1.ModelArtifact).Status.AtProvider.Verified; got != "once" {
-				return fmt.Errorf("it is verified for %q", got)
+				return fmt.Errorf("verified for %q", got)
 			}
 			return nil
 		},
-		without: map[string]string{
+		skip: map[string]string{
 			"drift": "its files are made by Jobs: that some are missing is shown, and repaired by them",
 		},
 	}

@@ -15,19 +15,19 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// watched is why kinds that are only observed have no more cases.
+// watched is the reason why observed kinds skip some cases.
 func watched() map[string]string {
 	return map[string]string{
 		"drift":  "it is only observed: there is nothing to repair",
-		"import": "it is only observed: nothing is ever taken over",
+		"import": "it is only observed: nothing is ever adopted",
 	}
 }
 
-func demandLife() life {
+func demandLifecycle() lifecycle {
 	session := func(name string) string { return names.Session("ns", name, "") }
-	return life{
-		server: onNATS,
-		leaves: true,
+	return lifecycle{
+		server:  onNATS,
+		orphans: true,
 		given: func(w *world, name string) {
 			d := registry.Demand{Session: session(name), Namespace: "ns", Model: name}
 			if _, err := registry.Demands(w.link()).Put(w.t.Context(), session(name), d); err != nil {
@@ -39,10 +39,10 @@ func demandLife() life {
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.DemandParameters{Namespace: "ns", MaxIsolated: 8},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) { return entryText(w, names.DemandBucket, session(name)) },
-		// It is released after those that are asked for already.
-		right: func(w *world, name string) (err error) {
-			w.eventually("the session to be listed", func() error {
+		read: func(w *world, name string) (string, error) { return entryText(w, names.DemandBucket, session(name)) },
+		// The status lists a session only after those requested earlier.
+		matches: func(w *world, name string) (err error) {
+			w.eventually("the session in the status", func() error {
 				m := &v1alpha1.Demand{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
 				if err := w.get(m); err != nil {
 					return err
@@ -52,7 +52,7 @@ func demandLife() life {
 						return nil
 					}
 				}
-				return fmt.Errorf("the sessions are %+v", m.Status.AtProvider.Sessions)
+				return fmt.Errorf("got sessions %+v", m.Status.AtProvider.Sessions)
 			})
 			return nil
 		},
@@ -61,33 +61,33 @@ func demandLife() life {
 		},
 		updated: func(_ *world, m resource.ModernManaged, _ string) error {
 			if s := m.(*v1alpha1.Demand).Status.AtProvider.Sessions; len(s) > 0 {
-				return fmt.Errorf("the sessions are %+v, and they are of another namespace", s)
+				return fmt.Errorf("got sessions %+v, want those of the namespace only", s)
 			}
 			return nil
 		},
-		without: watched(),
+		skip: watched(),
 	}
 }
 
-func poolLife() life {
+func poolLifecycle() lifecycle {
 	members := func(m resource.ModernManaged, want int) error {
 		if got := m.(*v1alpha1.Pool).Status.AtProvider.Members; len(got) != want {
-			return fmt.Errorf("the members are %+v, want %d", got, want)
+			return fmt.Errorf("got members %+v, want %d", got, want)
 		}
 		return nil
 	}
-	return life{
-		server: onNATS,
-		leaves: true,
-		given:  func(*world, string) {},
+	return lifecycle{
+		server:  onNATS,
+		orphans: true,
+		given:   func(*world, string) {},
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.PoolSpec{
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.PoolParameters{Session: names.Session("ns", name, ""), MinMembers: 1, MaxMembers: 2},
 			}}
 		},
-		// What it counts is what waits.
-		outside: func(w *world, _ string) (string, error) { return streamText(w, names.RequestStream) },
-		right: func(w *world, name string) error {
+		// Its status counts the waiting requests.
+		read: func(w *world, _ string) (string, error) { return streamText(w, names.RequestStream) },
+		matches: func(w *world, name string) error {
 			m := &v1alpha1.Pool{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
 			if err := w.get(m); err != nil {
 				return err
@@ -98,25 +98,25 @@ func poolLife() life {
 			m.(*v1alpha1.Pool).Spec.ForProvider.MinMembers = 2
 		},
 		updated: func(_ *world, m resource.ModernManaged, _ string) error { return members(m, 2) },
-		without: watched(),
+		skip:    watched(),
 	}
 }
 
-func hubRevisionLife() life {
-	return life{
-		server: onHub,
-		leaves: true,
-		given:  func(*world, string) {},
+func hubRevisionLifecycle() lifecycle {
+	return lifecycle{
+		server:  onHub,
+		orphans: true,
+		given:   func(*world, string) {},
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.HubRevisionSpec{
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.HubRevisionParameters{Source: "hf://" + w.hub.Repo, Revision: "main"},
 			}}
 		},
-		outside: func(w *world, _ string) (string, error) { return w.hub.Commit(), nil },
-		right: func(w *world, name string) error {
+		read: func(w *world, _ string) (string, error) { return w.hub.Commit(), nil },
+		matches: func(w *world, name string) error {
 			m := &v1alpha1.HubRevision{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
 			if err := w.get(m); err != nil || m.Status.AtProvider.Commit != w.hub.Commit() {
-				return fmt.Errorf("it is %+v: %w", m.Status.AtProvider, err)
+				return fmt.Errorf("the status is %+v: %w", m.Status.AtProvider, err)
 			}
 			return nil
 		},
@@ -125,28 +125,28 @@ func hubRevisionLife() life {
 		},
 		updated: func(w *world, m resource.ModernManaged, _ string) error {
 			if o := m.(*v1alpha1.HubRevision).Status.AtProvider; o.Revision != w.hub.Commit() || o.Commit != w.hub.Commit() {
-				return fmt.Errorf("it is %+v", o)
+				return fmt.Errorf("the status is %+v", o)
 			}
 			return nil
 		},
-		// To be refused is something to show, and nothing to try for ever.
-		denied: func(w *world, m resource.ModernManaged) (said string) {
+		// The status shows a refusal, and Synced stays true.
+		denied: func(w *world, m resource.ModernManaged) (message string) {
 			w.eventually("a refusal", func() error {
 				if err := w.get(m); err != nil {
 					return err
 				}
-				if said = m.(*v1alpha1.HubRevision).Status.AtProvider.Refusal; said == "" {
-					return fmt.Errorf("there is none")
+				if message = m.(*v1alpha1.HubRevision).Status.AtProvider.Refusal; message == "" {
+					return fmt.Errorf("no refusal in the status")
 				}
 				return nil
 			})
-			return said
+			return message
 		},
-		without: watched(),
+		skip: watched(),
 	}
 }
 
-func nodeLabelRuleLife() life {
+func nodeLabelRuleLifecycle() lifecycle {
 	id := func(w *world, name string) string { return w.ns + "-" + name }
 	label := func(name string) string { return "example.org/" + name }
 	node := func(w *world, name string, more map[string]string) {
@@ -162,11 +162,11 @@ func nodeLabelRuleLife() life {
 	labelled := func(w *world, name, want string) error {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: id(w, name)}}
 		if err := w.get(n); err != nil || n.Labels[label(name)] != want {
-			return fmt.Errorf("its labels are %v: %w", n.Labels, err)
+			return fmt.Errorf("got labels %v: %w", n.Labels, err)
 		}
 		return nil
 	}
-	return life{
+	return lifecycle{
 		server: onCluster,
 		given:  func(w *world, name string) { node(w, name, nil) },
 		exist:  func(w *world, name string) { node(w, name, map[string]string{label(name): "true"}) },
@@ -178,7 +178,7 @@ func nodeLabelRuleLife() life {
 				},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) {
+		read: func(w *world, name string) (string, error) {
 			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: id(w, name)}}
 			err := w.get(n)
 			if apierrors.IsNotFound(err) || err == nil && n.Labels[label(name)] == "" {
@@ -189,7 +189,7 @@ func nodeLabelRuleLife() life {
 			}
 			return text(n.Labels)
 		},
-		right: func(w *world, name string) error { return labelled(w, name, "true") },
+		matches: func(w *world, name string) error { return labelled(w, name, "true") },
 		update: func(w *world, m resource.ModernManaged) {
 			labels := m.(*v1alpha1.NodeLabelRule).Spec.ForProvider.Labels
 			for key := range labels {
@@ -201,7 +201,7 @@ func nodeLabelRuleLife() life {
 			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: id(w, name)}}
 			w.change(n, func() { delete(n.Labels, label(name)) })
 		},
-		without: map[string]string{
+		skip: map[string]string{
 			"outage":      "its nodes are those of the API server that it is itself on",
 			"credentials": "it needs none but those of the provider in its cluster",
 		},

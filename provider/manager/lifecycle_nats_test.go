@@ -13,13 +13,13 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-// text is anything, as JSON.
+// text returns a value as JSON.
 func text(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	return string(raw), err
 }
 
-// streamText is a stream: its configuration, when it was made and what is in it.
+// streamText returns the configuration, creation time and state of a stream as text.
 func streamText(w *world, name string) (string, error) {
 	s, err := w.link().JetStream().Stream(w.t.Context(), name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -32,29 +32,29 @@ func streamText(w *world, name string) (string, error) {
 	return text([]any{info.Config, info.Created, info.State.Msgs, info.State.LastSeq})
 }
 
-// streamIs is nil if a stream is there and ok.
+// streamIs returns an error unless the stream exists and ok accepts it.
 func streamIs(w *world, name string, ok func(jetstream.StreamConfig) bool) error {
 	s, err := w.link().JetStream().Stream(w.t.Context(), name)
 	if err != nil {
 		return err
 	}
 	if c := s.CachedInfo().Config; !ok(c) {
-		return fmt.Errorf("it is %+v", c)
+		return fmt.Errorf("the stream is %+v", c)
 	}
 	return nil
 }
 
-// strange is a stream that is as its subjects and limits say, and unusual
-// otherwise.
-func strange(name string) jetstream.StreamConfig {
+// unusualStream returns the configuration of a stream with the name's subjects and
+// unusual values in all other fields.
+func unusualStream(name string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: name, Subjects: []string{name + ".>"}, Description: "of somebody", Metadata: map[string]string{"team": "a"},
+		Name: name, Subjects: []string{name + ".>"}, Description: "of another client", Metadata: map[string]string{"team": "a"},
 		MaxMsgs: 10, MaxBytes: 1 << 20, MaxMsgSize: 1 << 10, MaxAge: time.Hour, Duplicates: 10 * time.Minute, MaxConsumers: 7,
 		Discard: jetstream.DiscardNew, Storage: jetstream.MemoryStorage,
 	}
 }
 
-// put makes a stream with a message in it.
+// put creates a stream with one message.
 func (w *world) put(c jetstream.StreamConfig) {
 	w.t.Helper()
 	js := w.link().JetStream()
@@ -66,19 +66,19 @@ func (w *world) put(c jetstream.StreamConfig) {
 	}
 }
 
-func streamLife() life {
+func streamLifecycle() lifecycle {
 	has := func(n int64) func(jetstream.StreamConfig) bool {
 		return func(c jetstream.StreamConfig) bool { return c.MaxMsgs == n && c.Subjects[0] == c.Name+".>" }
 	}
-	return life{
+	return lifecycle{
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Stream{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.StreamSpec{
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.StreamParameters{Name: name, Subjects: []string{name + ".>"}, MaxMsgs: new(int64(10))},
 			}}
 		},
-		outside: streamText,
-		right:   func(w *world, name string) error { return streamIs(w, name, has(10)) },
+		read:    streamText,
+		matches: func(w *world, name string) error { return streamIs(w, name, has(10)) },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.Stream).Spec.ForProvider.MaxMsgs = new(int64(20))
 		},
@@ -88,23 +88,23 @@ func streamLife() life {
 				w.t.Fatal(err)
 			}
 		},
-		exist: func(w *world, name string) { w.put(strange(name)) },
+		exist: func(w *world, name string) { w.put(unusualStream(name)) },
 	}
 }
 
-func keyValueLife() life {
+func keyValueLifecycle() lifecycle {
 	has := func(size int32) func(jetstream.StreamConfig) bool {
 		return func(c jetstream.StreamConfig) bool { return c.MaxMsgSize == size }
 	}
-	return life{
+	return lifecycle{
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.KeyValue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.KeyValueSpec{
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.KeyValueParameters{Bucket: name, MaxValueSize: new(int32(1000))},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) { return streamText(w, "KV_"+name) },
-		right:   func(w *world, name string) error { return streamIs(w, "KV_"+name, has(1000)) },
+		read:    func(w *world, name string) (string, error) { return streamText(w, "KV_"+name) },
+		matches: func(w *world, name string) error { return streamIs(w, "KV_"+name, has(1000)) },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.KeyValue).Spec.ForProvider.MaxValueSize = new(int32(2000))
 		},
@@ -116,16 +116,16 @@ func keyValueLife() life {
 				w.t.Fatal(err)
 			}
 		},
-		exist: strangeKeys,
+		exist: unusualBucket,
 	}
 }
 
-// strangeKeys makes a bucket with a value in it, and with much that is not the
-// default.
-func strangeKeys(w *world, name string) {
+// unusualBucket creates a key-value bucket with one value, and with values other
+// than the defaults in many fields.
+func unusualBucket(w *world, name string) {
 	w.t.Helper()
 	kv, err := w.link().JetStream().CreateKeyValue(w.t.Context(), jetstream.KeyValueConfig{
-		Bucket: name, Description: "of somebody", MaxValueSize: 1000, History: 3, TTL: time.Hour, MaxBytes: 1 << 20,
+		Bucket: name, Description: "of another client", MaxValueSize: 1000, History: 3, TTL: time.Hour, MaxBytes: 1 << 20,
 		LimitMarkerTTL: time.Minute, Storage: jetstream.MemoryStorage, Metadata: map[string]string{"team": "a"},
 	})
 	if err != nil {
@@ -136,11 +136,11 @@ func strangeKeys(w *world, name string) {
 	}
 }
 
-func queueLife() life {
+func queueLifecycle() lifecycle {
 	has := func(n int64) func(jetstream.StreamConfig) bool {
 		return func(c jetstream.StreamConfig) bool { return c.MaxMsgs == n }
 	}
-	return life{
+	return lifecycle{
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.QueueSpec{
@@ -150,12 +150,12 @@ func queueLife() life {
 				},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) {
+		read: func(w *world, name string) (string, error) {
 			a, err1 := streamText(w, name)
 			b, err2 := streamText(w, "KV_"+name+"-keys")
 			return a + b, errors.Join(err1, err2)
 		},
-		right: func(w *world, name string) error {
+		matches: func(w *world, name string) error {
 			return errors.Join(streamIs(w, name, has(10)), streamIs(w, "KV_"+name+"-keys", has(-1)))
 		},
 		update: func(_ *world, m resource.ModernManaged) {
@@ -168,13 +168,13 @@ func queueLife() life {
 			}
 		},
 		exist: func(w *world, name string) {
-			w.put(strange(name))
-			strangeKeys(w, name+"-keys")
+			w.put(unusualStream(name))
+			unusualBucket(w, name+"-keys")
 		},
 	}
 }
 
-func consumerLife() life {
+func consumerLifecycle() lifecycle {
 	const of = "WORK"
 	get := func(w *world, name string) (jetstream.Consumer, error) {
 		return w.link().JetStream().Consumer(w.t.Context(), of, name)
@@ -185,11 +185,11 @@ func consumerLife() life {
 			return err
 		}
 		if got := c.CachedInfo().Config.MaxDeliver; got != want {
-			return fmt.Errorf("it delivers %d times, want %d", got, want)
+			return fmt.Errorf("max_deliver: got %d, want %d", got, want)
 		}
 		return nil
 	}
-	return life{
+	return lifecycle{
 		server:  onNATS,
 		prepare: func(w *world) { w.put(jetstream.StreamConfig{Name: of, Subjects: []string{of + ".>"}}) },
 		resource: func(w *world, name string) resource.ModernManaged {
@@ -197,7 +197,7 @@ func consumerLife() life {
 				ManagedResourceSpec: via(), ForProvider: v1alpha1.ConsumerParameters{Stream: of, Name: name, MaxDeliver: new(int32(3))},
 			}}
 		},
-		outside: func(w *world, name string) (string, error) {
+		read: func(w *world, name string) (string, error) {
 			c, err := get(w, name)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) {
 				return "", nil
@@ -207,7 +207,7 @@ func consumerLife() life {
 			}
 			return text([]any{c.CachedInfo().Config, c.CachedInfo().Created})
 		},
-		right: func(w *world, name string) error { return delivers(w, name, 3) },
+		matches: func(w *world, name string) error { return delivers(w, name, 3) },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.Consumer).Spec.ForProvider.MaxDeliver = new(int32(4))
 		},
@@ -219,7 +219,7 @@ func consumerLife() life {
 		},
 		exist: func(w *world, name string) {
 			_, err := w.link().JetStream().CreateConsumer(w.t.Context(), of, jetstream.ConsumerConfig{
-				Durable: name, Name: name, Description: "of somebody", AckPolicy: jetstream.AckAllPolicy, DeliverPolicy: jetstream.DeliverNewPolicy,
+				Durable: name, Name: name, Description: "of another client", AckPolicy: jetstream.AckAllPolicy, DeliverPolicy: jetstream.DeliverNewPolicy,
 				MaxDeliver: 3, FilterSubject: of + ".x", AckWait: 7 * time.Second, MaxAckPending: 5, InactiveThreshold: time.Hour,
 				MaxWaiting: 9, HeadersOnly: true, Metadata: map[string]string{"team": "a"},
 			})

@@ -23,11 +23,11 @@ import (
 	"github.com/gorizond/koldun/internal/hub/hubtest"
 )
 
-// hubToken is what the hub of a life wants.
+// hubToken is the token that the hub of a world requires.
 const hubToken = "token-of-the-hub"
 
-// newLife is a world in which the servers of a kind can be out of reach.
-func newLife(t *testing.T, l life) *world {
+// newLifecycleWorld returns a world whose servers can be made unreachable.
+func newLifecycleWorld(t *testing.T, l lifecycle) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.connect()
@@ -37,16 +37,15 @@ func newLife(t *testing.T, l life) *world {
 	return w
 }
 
-// in is the world for a test below the one that it was made for.
+// in returns the world for a subtest of the test that it was made for.
 func (w *world) in(t *testing.T) *world {
 	out := *w
 	out.t, out.linked = t, nil
 	return &out
 }
 
-// connect adds a hub to the world, and leads to its object store through a
-// front that can be out of reach: a gateway cannot be sure to get its port
-// again.
+// connect adds a hub to the world, and puts a proxy that can refuse connections
+// before its object store: a stopped S3 gateway may not get its port again.
 func (w *world) connect() {
 	w.t.Helper()
 	w.hub = hubtest.New(w.t, hubtest.Options{Token: hubToken}, map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`)})
@@ -76,7 +75,7 @@ func (w *world) connect() {
 	}
 }
 
-// link is a connection to NATS that is kept for the test, over restarts of the
+// link returns the test's connection to NATS, which outlives restarts of the
 // server.
 func (w *world) link() *bus.Bus {
 	w.t.Helper()
@@ -86,7 +85,7 @@ func (w *world) link() *bus.Bus {
 	return w.linked
 }
 
-// endpoint is how errors name a server, at least.
+// endpoint returns the part of a server's address that errors must contain.
 func (w *world) endpoint(s server) string {
 	switch s {
 	case onNATS:
@@ -127,10 +126,11 @@ func (w *world) resume(s server) {
 	}
 }
 
-// looked waits until a resource was looked at, whatever was found.
-func (w *world) looked(m resource.ModernManaged) {
+// observed waits until the provider has observed the present generation of a
+// resource, whether or not the external resource exists.
+func (w *world) observed(m resource.ModernManaged) {
 	w.t.Helper()
-	w.eventually(m.GetName()+" to be looked at", func() error {
+	w.eventually(m.GetName()+" to be observed", func() error {
 		if err := w.get(m); err != nil {
 			return err
 		}
@@ -141,23 +141,23 @@ func (w *world) looked(m resource.ModernManaged) {
 	})
 }
 
-// endNamespace deletes the world's namespace, and waits until it is gone.
+// endNamespace deletes the world's namespace, and waits until it no longer exists.
 func (w *world) endNamespace() {
 	w.t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
 	if err := w.client.Delete(w.t.Context(), ns); err != nil {
 		w.t.Fatal(err)
 	}
-	w.eventually("the namespace to be gone", func() error {
+	w.eventually("the end of the namespace", func() error {
 		err := w.client.Get(w.t.Context(), client.ObjectKeyFromObject(ns), ns)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("it is there, %v: %w", ns.Status.Conditions, err)
+		return fmt.Errorf("namespace still exists, conditions %v: %w", ns.Status.Conditions, err)
 	})
 }
 
-// specOf a resource, as JSON.
+// specOf returns the spec of a resource as JSON.
 func specOf(m resource.ModernManaged) string {
 	raw, err := json.Marshal(reflect.ValueOf(m).Elem().FieldByName("Spec").Interface())
 	if err != nil {
@@ -166,7 +166,7 @@ func specOf(m resource.ModernManaged) string {
 	return string(raw)
 }
 
-// handledAt is the last poke that was handled: a field that all kinds have.
+// handledAt returns status.lastHandledReconcileAt, which all kinds have.
 func handledAt(m resource.ModernManaged) string {
 	return reflect.ValueOf(m).Elem().FieldByName("Status").FieldByName("LastHandledReconcileAt").String()
 }

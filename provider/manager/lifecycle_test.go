@@ -1,0 +1,392 @@
+package manager_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/provider/adapter"
+)
+
+// A lifecycle describes one kind to the cases of TestLifecycleOfEachKind. Each
+// case names its own external resource; all cases of a kind share a world.
+type lifecycle struct {
+	server server
+	// prepare creates what external resources of the kind require. May be nil.
+	prepare func(w *world)
+	// resource returns the managed resource of the external resource.
+	resource func(w *world, name string) resource.ModernManaged
+	// given creates what a resource needs to become ready. May be nil.
+	given func(w *world, name string)
+	// read returns the complete state of the external resource, or "" if it does
+	// not exist. An error is retried.
+	read func(w *world, name string) (string, error)
+	// matches returns an error unless the external resource matches resource.
+	matches func(w *world, name string) error
+	// update changes the spec, and updated returns an error until the external
+	// resource has the change.
+	update  func(w *world, m resource.ModernManaged)
+	updated func(w *world, m resource.ModernManaged, name string) error
+	// drift changes the external resource as another client would.
+	drift func(w *world, name string)
+	// polled reports that the provider has no watch that shows a drift.
+	polled bool
+	// exist creates an external resource that matches resource and has unusual
+	// values in all fields that resource does not set.
+	exist func(w *world, name string)
+	// orphans reports that a deletion leaves the external resource unchanged.
+	orphans bool
+	// denied waits for the effect of a wrong secret and returns its message. Nil:
+	// the condition Synced is false.
+	denied func(w *world, m resource.ModernManaged) string
+	// skip maps the cases that do not apply to the kind to the reason.
+	skip map[string]string
+}
+
+// A server is the system that a kind depends on.
+type server string
+
+const (
+	onNATS    server = "nats"
+	onS3      server = "s3"
+	onHub     server = "hub"
+	onCluster server = "cluster"
+)
+
+// lifecycles returns the lifecycle of each kind.
+func lifecycles() map[string]lifecycle {
+	return map[string]lifecycle{
+		v1alpha1.KindBucket:        bucketLifecycle(),
+		v1alpha1.KindConsumer:      consumerLifecycle(),
+		v1alpha1.KindDemand:        demandLifecycle(),
+		v1alpha1.KindHubRevision:   hubRevisionLifecycle(),
+		v1alpha1.KindKeyValue:      keyValueLifecycle(),
+		v1alpha1.KindModelArtifact: modelArtifactLifecycle(),
+		v1alpha1.KindModelRecord:   modelRecordLifecycle(),
+		v1alpha1.KindNodeLabelRule: nodeLabelRuleLifecycle(),
+		v1alpha1.KindPool:          poolLifecycle(),
+		v1alpha1.KindQueue:         queueLifecycle(),
+		v1alpha1.KindStream:        streamLifecycle(),
+		v1alpha1.KindToken:         tokenLifecycle(),
+		v1alpha1.KindTokenSet:      tokenSetLifecycle(),
+	}
+}
+
+// cases maps the name of each case to its test.
+var cases = map[string]func(w *world, l lifecycle, name string){
+	"create":      testCreate,
+	"update":      testUpdate,
+	"drift":       testDrift,
+	"import":      testImport,
+	"observe":     testObserve,
+	"delete":      testDelete,
+	"outage":      testOutage,
+	"credentials": testCredentials,
+}
+
+func TestLifecycleOfEachKind(t *testing.T) {
+	all := lifecycles()
+	for _, k := range adapter.Kinds() {
+		name := k.Kind
+		l, ok := all[name]
+		if !ok {
+			t.Errorf("kind %s has no lifecycle: its cases are not tested", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for c, why := range l.skip {
+				if cases[c] == nil || len(why) < 10 {
+					t.Errorf("skipped case %q: got reason %q, want a known case and a longer reason", c, why)
+				}
+			}
+			w := newLifecycleWorld(t, l)
+			for _, c := range []string{"create", "update", "drift", "import", "observe", "delete", "credentials", "outage"} {
+				if l.skip[c] != "" {
+					continue
+				}
+				t.Run(c, func(t *testing.T) { cases[c](w.in(t), l, c) })
+			}
+		})
+	}
+}
+
+func testCreate(w *world, l lifecycle, name string) {
+	l.createReady(w, name)
+	w.check("the external resource", func() error { return l.matches(w, name) })
+}
+
+func testUpdate(w *world, l lifecycle, name string) {
+	m := l.createReady(w, name)
+	w.change(m, func() { l.update(w, m) })
+	w.ready(m)
+	w.eventually("the update", func() error {
+		if err := w.get(m); err != nil {
+			return err
+		}
+		return l.updated(w, m, name)
+	})
+}
+
+func testDrift(w *world, l lifecycle, name string) {
+	m := l.createReady(w, name)
+	l.drift(w, name)
+	if l.polled {
+		w.poke(m) // polls are an hour apart
+	}
+	w.eventually("the repair", func() error { return l.matches(w, name) })
+	w.ready(m)
+}
+
+// testImport adopts an existing external resource without any change to it, and
+// deletes the managed resource without the permission to delete the external one.
+func testImport(w *world, l lifecycle, name string) {
+	l.exist(w, name)
+	before := l.state(w, name)
+	m := l.resource(w, name)
+	m.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate, xpv2.ManagementActionLateInitialize})
+	w.make(m)
+	w.ready(m)
+	w.unchanged(l, name, before, "its adoption")
+	w.poke(m)
+	w.handled(m)
+	w.unchanged(l, name, before, "another observation")
+	w.delete(m)
+	w.gone(m)
+	w.unchanged(l, name, before, "the deletion of its managed resource")
+}
+
+func testObserve(w *world, l lifecycle, name string) {
+	if l.exist != nil {
+		l.exist(w, name)
+	} else {
+		l.given(w, name)
+	}
+	before := l.state(w, name)
+	m := l.resource(w, name)
+	m.SetManagementPolicies(xpv2.ManagementPolicies{xpv2.ManagementActionObserve})
+	l.update(w, m) // otherwise there is nothing that an update would write
+	w.make(m)
+	spec := specOf(m)
+	w.observed(m)
+	w.unchanged(l, name, before, "its observation")
+	if diff := cmp.Diff(spec, specOf(m)); diff != "" {
+		w.t.Errorf("the spec changed (-before +after):\n%s", diff)
+	}
+	w.delete(m)
+	w.gone(m)
+	w.unchanged(l, name, before, "the deletion of its managed resource")
+}
+
+func testDelete(w *world, l lifecycle, name string) {
+	m := l.createReady(w, name)
+	before := l.state(w, name)
+	w.delete(m)
+	w.gone(m)
+	w.left(l, name, before)
+}
+
+func testOutage(w *world, l lifecycle, name string) {
+	m := l.createReady(w, name)
+	before := l.state(w, name)
+	w.stop(l.server)
+	w.poke(m)
+	message := w.failing(m, w.endpoint(l.server))
+	w.leaksNoSecret(m, message)
+	w.resume(l.server)
+	if l.server != onNATS {
+		w.poke(m) // only NATS reports that it is back; the others are retried within a minute
+	}
+	w.ready(m)
+	w.unchanged(l, name, before, "the outage")
+}
+
+// wrong is the value of secrets that every server refuses.
+const wrong = "not-this-one"
+
+// wrongCredentials names a ProviderConfig with credentials that every server
+// refuses, and their Secret.
+const wrongCredentials = "wrongCredentials"
+
+func testCredentials(w *world, l lifecycle, name string) {
+	good := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}
+	same := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
+	for _, err := range []error{w.get(good), w.get(same)} {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: wrongCredentials}, Data: map[string][]byte{}}
+	for key, value := range good.Data {
+		secret.Data[key] = value
+	}
+	for _, key := range []string{"password", "AWS_SECRET_ACCESS_KEY", "token"} {
+		secret.Data[key] = []byte(wrong)
+	}
+	ref := &v1alpha1.CredentialsReference{Name: wrongCredentials}
+	spec := *same.Spec.DeepCopy()
+	spec.NATS.SecretRef, spec.S3.SecretRef, spec.Hub.SecretRef = ref, ref, ref
+	w.create(secret)
+	w.create(&v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: wrongCredentials}, Spec: spec})
+	if l.given != nil {
+		l.given(w, name)
+	}
+	m := l.resource(w, name)
+	m.SetProviderConfigReference(&xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: wrongCredentials})
+	w.make(m)
+	var message string
+	if l.denied != nil {
+		message = l.denied(w, m)
+	} else {
+		message = w.failing(m, w.endpoint(l.server))
+	}
+	w.leaksNoSecret(m, message)
+	// The corrected Secret alone makes the resource ready, without a restart.
+	w.change(secret, func() { secret.Data = good.Data })
+	w.ready(m)
+	w.check("the external resource", func() error { return l.matches(w, name) })
+	w.delete(m)
+	w.gone(m)
+}
+
+// createReady creates a managed resource and waits until it is ready.
+func (l lifecycle) createReady(w *world, name string) resource.ModernManaged {
+	w.t.Helper()
+	if l.given != nil {
+		l.given(w, name)
+	}
+	m := l.resource(w, name)
+	w.make(m)
+	w.ready(m)
+	return m
+}
+
+// state returns the state of the external resource.
+func (l lifecycle) state(w *world, name string) (out string) {
+	w.t.Helper()
+	w.eventually("the state of the external resource", func() (err error) {
+		out, err = l.read(w, name)
+		return err
+	})
+	return out
+}
+
+// left checks the state of the external resource after a deletion.
+func (w *world) left(l lifecycle, name, before string) {
+	w.t.Helper()
+	want := ""
+	if l.orphans {
+		want = before
+	}
+	if now := l.state(w, name); now != want {
+		w.t.Errorf("after the deletion of the managed resource, the external resource is %q, want %q", now, want)
+	}
+}
+
+// leaksNoSecret checks that neither the message nor the object nor its events
+// contain a secret, and that the message quotes the name of something.
+func (w *world) leaksNoSecret(m resource.ModernManaged, message string) {
+	w.t.Helper()
+	var events corev1.EventList
+	if err := w.client.List(w.t.Context(), &events); err != nil {
+		w.t.Fatal(err)
+	}
+	texts := []string{message, fmt.Sprintf("%+v", m)}
+	for _, e := range events.Items {
+		if e.InvolvedObject.UID == m.GetUID() {
+			texts = append(texts, e.Message)
+		}
+	}
+	for _, text := range texts {
+		for _, secret := range []string{wrong, natstest.Password, s3test.SecretKey, hubToken} {
+			if strings.Contains(text, secret) {
+				w.t.Errorf("secret %q leaks in: %s", secret, text)
+			}
+		}
+	}
+	if message != "" && !strings.Contains(message, "\"") {
+		w.t.Errorf("message quotes no name: %s", message)
+	}
+}
+
+func (w *world) unchanged(l lifecycle, name, before, after string) {
+	w.t.Helper()
+	if now := l.state(w, name); now != before {
+		w.t.Errorf("state after %s:\n got %s\nwant %s", after, now, before)
+	}
+}
+
+// check fails unless ok succeeds at once: a ready resource needs no wait.
+func (w *world) check(what string, ok func() error) {
+	w.t.Helper()
+	if err := ok(); err != nil {
+		w.t.Errorf("%s: %v", what, err)
+	}
+}
+
+// make creates a managed resource, in the world's namespace if it is namespaced.
+func (w *world) make(m resource.ModernManaged) {
+	w.t.Helper()
+	if _, ok := m.(*v1alpha1.NodeLabelRule); ok {
+		if err := w.client.Create(w.t.Context(), m); err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), m) })
+		return
+	}
+	w.create(m)
+}
+
+// handled waits until the provider has handled the last poke.
+func (w *world) handled(m resource.ModernManaged) {
+	w.t.Helper()
+	w.eventually("the handled poke", func() error {
+		if err := w.get(m); err != nil {
+			return err
+		}
+		asked := m.GetAnnotations()[meta.AnnotationKeyReconcileRequestedAt]
+		if done := handledAt(m); done != asked {
+			return fmt.Errorf("handled poke %q, want %q", done, asked)
+		}
+		return nil
+	})
+}
+
+// The deletion of a namespace with all kinds, their ProviderConfig and its Secret
+// deletes every external resource except those that are only observed.
+func TestNamespaceOfAllKindsEnds(t *testing.T) {
+	w := newWorld(t)
+	w.connect()
+	all := lifecycles()
+	made := map[string]string{}
+	for kind, l := range all {
+		if l.server == onCluster {
+			continue // cluster-scoped
+		}
+		if l.prepare != nil {
+			l.prepare(w)
+		}
+		l.createReady(w, strings.ToLower(kind))
+	}
+	for kind, l := range all {
+		if l.server != onCluster {
+			made[kind] = l.state(w, strings.ToLower(kind))
+		}
+	}
+	w.endNamespace()
+	for kind, before := range made {
+		w.left(all[kind], strings.ToLower(kind), before)
+	}
+}
