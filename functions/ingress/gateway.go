@@ -52,12 +52,14 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 	}
 }
 
-// allowed returns the extra arguments that the gateway gets.
+// allowed returns the extra arguments that the gateway gets. References to variables
+// count only in the value of a flag (--flag=value): elsewhere the value of a variable
+// could make a flag that is not allowed.
 func allowed(extra []string) []string {
 	var args []string
 	for i, ignored := range ignoredArgs(extra) {
 		if !ignored {
-			args = append(args, extra[i])
+			args = append(args, literalFlag(extra[i]))
 		}
 	}
 	return args
@@ -77,6 +79,16 @@ func ignoredArgs(extra []string) []bool {
 		value = flag && !strings.Contains(arg, "=")
 	}
 	return out
+}
+
+// literalFlag escapes references to variables in an argument, except in the value of
+// --flag=value.
+func literalFlag(arg string) string {
+	flag, value, found := strings.Cut(arg, "=")
+	if !found || !strings.HasPrefix(arg, "--") {
+		return strings.ReplaceAll(arg, "$", "$$")
+	}
+	return strings.ReplaceAll(flag, "$", "$$") + "=" + value
 }
 
 func differing(b v1.Backend) []string {

@@ -22,14 +22,20 @@ func TestIgnoredArgumentsAreReported(t *testing.T) {
 // TestAllowed: no extra argument makes a gateway serve other namespaces.
 func TestAllowed(t *testing.T) {
 	cases := map[string]struct{ extra, want []string }{
-		"None":        {nil, nil},
-		"Others":      {[]string{"--cors-origin=https://a.example", "--isolation", "token"}, []string{"--cors-origin=https://a.example", "--isolation", "token"}},
-		"Namespace":   {[]string{"--namespace=victim", "--strict-parameters"}, []string{"--strict-parameters"}},
-		"Namespaces":  {[]string{"--strict-parameters", "--namespaces=a,b"}, []string{"--strict-parameters"}},
-		"OwnValue":    {[]string{"--namespace", "victim", "--strict-parameters"}, []string{"--strict-parameters"}},
-		"NoValue":     {[]string{"--namespaces", "--isolation", "token"}, []string{"--isolation", "token"}},
-		"Twice":       {[]string{"--namespace", "a", "--namespaces", "b"}, nil},
-		"AfterExpand": {[]string{"$(EMPTY)--namespace=victim"}, nil},
+		"None":             {nil, nil},
+		"Others":           {[]string{"--cors-origin=https://a.example", "--isolation", "token"}, []string{"--cors-origin=https://a.example", "--isolation", "token"}},
+		"Namespace":        {[]string{"--namespace=victim", "--strict-parameters"}, []string{"--strict-parameters"}},
+		"Namespaces":       {[]string{"--strict-parameters", "--namespaces=a,b"}, []string{"--strict-parameters"}},
+		"OwnValue":         {[]string{"--namespace", "victim", "--strict-parameters"}, []string{"--strict-parameters"}},
+		"NoValue":          {[]string{"--namespaces", "--isolation", "token"}, []string{"--isolation", "token"}},
+		"Twice":            {[]string{"--namespace", "a", "--namespaces", "b"}, nil},
+		"FromVariable":     {[]string{"--$(KOLDUN_HASH_SECRET)"}, []string{"--$$(KOLDUN_HASH_SECRET)"}},
+		"PartFromVariable": {[]string{"--name$(KOLDUN_HASH_SECRET)=victim"}, []string{"--name$$(KOLDUN_HASH_SECRET)=victim"}},
+		"WholeVariable":    {[]string{"--strict-parameters", "$(KOLDUN_HASH_SECRET)"}, []string{"--strict-parameters", "$$(KOLDUN_HASH_SECRET)"}},
+		"VariableThenEquals": {[]string{"$(KOLDUN_HASH_SECRET)=victim", "$$(KOLDUN_HASH_SECRET)"},
+			[]string{"$$(KOLDUN_HASH_SECRET)=victim", "$$$$(KOLDUN_HASH_SECRET)"}},
+		"VariableAsValue": {[]string{"--cors-origin=https://$(POD_NAMESPACE).example"}, []string{"--cors-origin=https://$(POD_NAMESPACE).example"}},
+		"AfterExpand":     {[]string{"$(EMPTY)--namespace=victim"}, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
