@@ -58,13 +58,13 @@ type Client struct {
 	bus *bus.Bus
 
 	mu      sync.Mutex
-	pending map[string]string // generated tokens, by owner
+	pending map[Records]string // generated tokens, by the records that they are for
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New is a Client.
-func New(b *bus.Bus) *Client { return &Client{bus: b, pending: map[string]string{}} }
+func New(b *bus.Bus) *Client { return &Client{bus: b, pending: map[Records]string{}} }
 
 // Observe compares the registry with the spec. A generated token is in the
 // connection.
@@ -142,7 +142,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	if s.generates() {
 		old, ok := mine[Digest(secret)]
 		if secret == "" || !ok && len(mine) > 0 || ok && s.due(old, now) {
-			secret = c.generate(s.Owner)
+			secret = c.generate(s.records())
 		}
 	}
 	want, err := s.want(secret)
@@ -195,7 +195,7 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.pending, s.Owner)
+	delete(c.pending, s.records())
 	return nil
 }
 
@@ -315,16 +315,16 @@ func (s Spec) want(secret string) (registry.Token, error) {
 func (c *Client) secret(s Spec) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pending[s.Owner] == s.Stored {
-		delete(c.pending, s.Owner)
+	if c.pending[s.records()] == s.Stored {
+		delete(c.pending, s.records())
 	}
-	return cmp.Or(c.pending[s.Owner], s.Stored)
+	return cmp.Or(c.pending[s.records()], s.Stored)
 }
 
-// generate makes a token of at least 128 random bits.
-func (c *Client) generate(owner string) string {
+// generate returns a token of at least 128 random bits.
+func (c *Client) generate(records Records) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pending[owner] = "koldun-" + rand.Text()
-	return c.pending[owner]
+	c.pending[records] = "koldun-" + rand.Text()
+	return c.pending[records]
 }

@@ -124,6 +124,16 @@ func TestGivenTokens(t *testing.T) {
 	}
 }
 
+// Two Terraform resources with one name and different prefixes have one owner.
+func TestRecordsOfOneOwnerHaveTheirOwnToken(t *testing.T) {
+	w := newWorld(t)
+	first, second := token.Spec{Owner: "terraform/a"}, token.Spec{Owner: "terraform/a", Prefix: "other/"}
+	a, b := w.bring(first).Connection, w.bring(second).Connection
+	if one, two := string(a[token.ConnectionKey]), string(b[token.ConnectionKey]); one == "" || one == two {
+		t.Errorf("both tokens are %q", one)
+	}
+}
+
 func TestAnotherSecretReplacesTheToken(t *testing.T) {
 	w := newWorld(t)
 	const next = "the-token-that-comes-next"
