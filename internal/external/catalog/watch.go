@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/progress"
+	"github.com/gorizond/koldun/internal/registry"
 )
 
 // A server publishes advisories of streams and consumers that are created,
@@ -48,7 +49,8 @@ func watchSubject(ctx context.Context, c Connections, subject string, topic func
 	}, nil
 }
 
-// watchArtifact watches the Job that makes the files, if the spec names one.
+// watchArtifact watches the Job that makes the files, if the spec names one. The
+// watch outlives the reconcile that c is for, so it uses only what is shared.
 func watchArtifact(ctx context.Context, c Connections, s modelartifact.Spec) (Watch, error) {
 	if s.ProgressKey == "" {
 		return nil, nil
@@ -57,14 +59,17 @@ func watchArtifact(ctx context.Context, c Connections, s modelartifact.Spec) (Wa
 	if err != nil {
 		return nil, err
 	}
-	read := reports(c)
+	table := registry.Progress(shared.bus)
 	return func(ctx context.Context, changed func()) error {
 		news, stop, err := shared.Follow(writes(names.ProgressBucket), keyOf(names.ProgressBucket), s.ProgressKey)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		return modelartifact.Watch(ctx, news, func(ctx context.Context) (progress.Report, error) { return read(ctx, s.ProgressKey) }, changed)
+		return modelartifact.Watch(ctx, news, func(ctx context.Context) (progress.Report, error) {
+			r, err := table.Get(ctx, s.ProgressKey)
+			return r.Value, err
+		}, changed)
 	}, nil
 }
 
