@@ -157,11 +157,12 @@ func (c *client) observe(ctx context.Context, m managedResource, r catalog.Resou
 	return o, c.kind.show(m, o.Status)
 }
 
-// watch starts the watch of the external resource, if there is one. After an
-// error the resource is polled, and the next observation tries again.
+// watch starts the watch of the external resource, and stops that of an earlier
+// spec. After an error the resource is polled, and the next observation tries
+// again.
 func (c *client) watch(ctx context.Context, r catalog.Resource) {
 	watch, err := c.outer.Watch(ctx, r)
-	if err != nil || watch == nil {
+	if err != nil {
 		return
 	}
 	spec, err := fields(r.Spec)

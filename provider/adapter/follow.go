@@ -32,8 +32,12 @@ func NewFollowers(tracker *requeue.Tracker) *Followers {
 }
 
 // follow runs the watch of a resource, unless one of the same spec and connection
-// runs already.
+// runs already. With a nil watch none runs afterwards.
 func (f *Followers) follow(owner requeue.Key, connection any, spec any, watch catalog.Watch) {
+	if watch == nil {
+		f.Stop(owner)
+		return
+	}
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return // it came from JSON

@@ -48,10 +48,14 @@ func TestFollowers(t *testing.T) {
 		expect("failed", 0, 4)
 		f.follow(owner, 2, "other", watch)
 		expect("started again", 1, 5)
+		f.follow(owner, 2, "unwatched", nil)
+		expect("a spec without a watch", 0, 5)
+		f.follow(owner, 2, "other", watch)
+		expect("watched again", 1, 6)
 		f.Close()
-		expect("closed", 0, 5)
+		expect("closed", 0, 6)
 		f.follow(owner, 3, "other", watch)
-		expect("after the end", 0, 5)
+		expect("after the end", 0, 6)
 	})
 }
 
