@@ -72,7 +72,7 @@ func (a *applier) pool(o *unstructured.Unstructured, members int) (status pool.S
 		_, session, _ := strings.Cut(s.Owner, "/")
 		for i := range members {
 			name := strconv.Itoa(i)
-			said := s.Standing[names.Member(session, name)]
+			said := s.DllamaStates[names.Member(session, name)]
 			out.Members = append(out.Members, pool.Member{Name: name, Phase: pool.Active, Ready: said.Ready, ReadyWorkers: said.ReadyWorkers})
 		}
 		return out

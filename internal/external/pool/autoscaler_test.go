@@ -9,27 +9,27 @@ import (
 )
 
 var (
-	start   = time.Unix(1_000_000, 0)
-	ready   = standing{there: true, ready: true}
-	busy    = standing{there: true, ready: true, working: true}
-	resting = standing{there: true, ready: true, draining: true}
-	ending  = standing{there: true, ready: true, working: true, draining: true}
-	usual   = limits{min: 1, max: 4, perOne: 1, idle: time.Minute}
+	start        = time.Unix(1_000_000, 0)
+	ready        = runnerState{exists: true, ready: true}
+	busy         = runnerState{exists: true, ready: true, working: true}
+	drainedIdle  = runnerState{exists: true, ready: true, draining: true}
+	drainingBusy = runnerState{exists: true, ready: true, working: true, draining: true}
+	usual        = limits{min: 1, max: 4, perOne: 1, idle: time.Minute}
 )
 
 // of makes a plan of "0 1d 2D": member 1 drains and member 2 is drained. All
 // active ones were needed at the moment given.
 func of(text string, needed time.Time) plan {
-	p := plan{Grown: needed, Short: start.Add(-time.Hour)}
+	p := plan{GrownAt: needed, MissingSince: start.Add(-time.Hour)}
 	for _, word := range strings.Fields(text) {
 		m := member{Name: strings.TrimRight(word, "dD"), Phase: Active}
 		switch {
 		case strings.HasSuffix(word, "d"):
-			m.Phase, m.Told = Draining, true
+			m.Phase, m.DrainOrdered = Draining, true
 		case strings.HasSuffix(word, "D"):
-			m.Phase, m.Told = Drained, true
+			m.Phase, m.DrainOrdered = Drained, true
 		default:
-			p.Needed = append(p.Needed, needed)
+			p.NeededAt = append(p.NeededAt, needed)
 		}
 		p.Members = append(p.Members, m)
 		p.Next++
@@ -47,51 +47,51 @@ func (p plan) text() string {
 
 func TestStep(t *testing.T) {
 	long := start.Add(-time.Hour)
-	runners := func(s ...standing) map[string]standing {
-		out := map[string]standing{}
+	runners := func(s ...runnerState) map[string]runnerState {
+		out := map[string]runnerState{}
 		for i, one := range s {
 			out[fmt.Sprint(i)] = one
 		}
 		return out
 	}
 	cases := map[string]struct {
-		plan   plan
-		limits limits
-		facts  facts
-		want   string
-		again  time.Duration // from start; 0: never
+		plan      plan
+		limits    limits
+		poolState poolState
+		want      string
+		again     time.Duration // from start; 0: never
 	}{
-		"Rest":              {of("0", long), usual, facts{runners: runners(ready)}, "0", 0},
-		"EmptyStays":        {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, facts{}, "", 0},
-		"FirstFromZero":     {of("", long), limits{max: 4, perOne: 8, idle: time.Minute}, facts{waiting: 1}, "0", 0},
-		"AnIdleOneIsEnough": {of("0", long), usual, facts{waiting: 1, runners: runners(ready)}, "0", 0},
-		"OneMore":           {of("0", long), usual, facts{waiting: 1, working: 1, runners: runners(busy)}, "0 1", 0},
-		"Burst":             {of("0", long), usual, facts{waiting: 50, working: 1, runners: runners(busy)}, "0 1 2 3", 0},
-		"Starting":          {of("0 1 2", start), usual, facts{waiting: 3}, "0 1 2", 0},
-		"FewWait":           {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, facts{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
-		"ManyWait":          {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, facts{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
-		"NotIdleYet":        {of("0 1 2", start.Add(-50*time.Second)), usual, facts{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
-		"Idle":              {of("0 1 2", long), usual, facts{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
-		"IdleToZero":        {of("0", long), limits{max: 4, perOne: 1, idle: time.Minute}, facts{runners: runners(ready)}, "0d", 0},
-		"WorkingOneStays":   {of("0 1 2", long), usual, facts{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
-		"UnreadyGoesFirst":  {of("0 1 2", long), limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, facts{settled: true, runners: runners(ready, standing{there: true}, ready)}, "0 1d 2", 0},
-		"Cooldown":          {of("0 1", start.Add(-10*time.Second)), limits{min: 1, max: 4, perOne: 1, idle: time.Second}, facts{runners: runners(ready, ready)}, "0 1", 5 * time.Second},
-		"ScaledDown":        {of("0 1 2", start), limits{min: 1, max: 1, perOne: 1, idle: time.Minute}, facts{waiting: 9, working: 3, runners: runners(busy, busy, busy)}, "0 1d 2d", 0},
-		"ScaledUp":          {of("0", long), limits{min: 3, max: 3, perOne: 1, idle: time.Minute}, facts{}, "0 1 2", 0},
-		"ScaledToZero":      {of("0", start), limits{perOne: 1, idle: time.Minute}, facts{waiting: 9, settled: true}, "0D", 0},
-		"DrainingWorks":     {of("0 1d", start), usual, facts{working: 1, runners: runners(ready, ending)}, "0 1d", 0},
-		"DrainingUntold":    {of("0 1d", start), usual, facts{runners: runners(ready, ready)}, "0 1d", 0},
-		"DrainingDone":      {of("0 1d", start), usual, facts{runners: runners(ready, resting)}, "0 1D", 0},
-		"DrainingGone":      {of("0 1d", start), usual, facts{settled: true, runners: runners(ready)}, "0 1D", 0},
-		"GoneOrUnseen":      {of("0 1d", start), usual, facts{runners: runners(ready)}, "0 1d", 0},
-		"DrainedStays":      {of("0 1D", start), usual, facts{settled: true, runners: runners(ready, resting)}, "0 1D", 0},
-		"DrainedIsForgot":   {of("0 1D", start), usual, facts{settled: true, runners: runners(ready)}, "0", 0},
-		"BackFromDraining":  {of("0 1d", start), usual, facts{waiting: 1, working: 2, runners: runners(busy, ending)}, "0 1 2", 0},
-		"NotFromDrained":    {of("0 1D", start), usual, facts{waiting: 1, working: 1, runners: runners(busy, resting)}, "0 1D 2", 0},
+		"Rest":              {of("0", long), usual, poolState{runners: runners(ready)}, "0", 0},
+		"EmptyStays":        {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{}, "", 0},
+		"FirstFromZero":     {of("", long), limits{max: 4, perOne: 8, idle: time.Minute}, poolState{waiting: 1}, "0", 0},
+		"AnIdleOneIsEnough": {of("0", long), usual, poolState{waiting: 1, runners: runners(ready)}, "0", 0},
+		"OneMore":           {of("0", long), usual, poolState{waiting: 1, working: 1, runners: runners(busy)}, "0 1", 0},
+		"Burst":             {of("0", long), usual, poolState{waiting: 50, working: 1, runners: runners(busy)}, "0 1 2 3", 0},
+		"Starting":          {of("0 1 2", start), usual, poolState{waiting: 3}, "0 1 2", 0},
+		"FewWait":           {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
+		"ManyWait":          {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
+		"NotIdleYet":        {of("0 1 2", start.Add(-50*time.Second)), usual, poolState{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
+		"Idle":              {of("0 1 2", long), usual, poolState{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
+		"IdleToZero":        {of("0", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{runners: runners(ready)}, "0d", 0},
+		"WorkingOneStays":   {of("0 1 2", long), usual, poolState{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
+		"UnreadyGoesFirst":  {of("0 1 2", long), limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, poolState{settled: true, runners: runners(ready, runnerState{exists: true}, ready)}, "0 1d 2", 0},
+		"Cooldown":          {of("0 1", start.Add(-10*time.Second)), limits{min: 1, max: 4, perOne: 1, idle: time.Second}, poolState{runners: runners(ready, ready)}, "0 1", 5 * time.Second},
+		"ScaledDown":        {of("0 1 2", start), limits{min: 1, max: 1, perOne: 1, idle: time.Minute}, poolState{waiting: 9, working: 3, runners: runners(busy, busy, busy)}, "0 1d 2d", 0},
+		"ScaledUp":          {of("0", long), limits{min: 3, max: 3, perOne: 1, idle: time.Minute}, poolState{}, "0 1 2", 0},
+		"ScaledToZero":      {of("0", start), limits{perOne: 1, idle: time.Minute}, poolState{waiting: 9, settled: true}, "0D", 0},
+		"DrainingWorks":     {of("0 1d", start), usual, poolState{working: 1, runners: runners(ready, drainingBusy)}, "0 1d", 0},
+		"DrainingUntold":    {of("0 1d", start), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
+		"DrainingDone":      {of("0 1d", start), usual, poolState{runners: runners(ready, drainedIdle)}, "0 1D", 0},
+		"DrainingGone":      {of("0 1d", start), usual, poolState{settled: true, runners: runners(ready)}, "0 1D", 0},
+		"GoneOrUnseen":      {of("0 1d", start), usual, poolState{runners: runners(ready)}, "0 1d", 0},
+		"DrainedStays":      {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready, drainedIdle)}, "0 1D", 0},
+		"DrainedIsForgot":   {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready)}, "0", 0},
+		"BackFromDraining":  {of("0 1d", start), usual, poolState{waiting: 1, working: 2, runners: runners(busy, drainingBusy)}, "0 1 2", 0},
+		"NotFromDrained":    {of("0 1D", start), usual, poolState{waiting: 1, working: 1, runners: runners(busy, drainedIdle)}, "0 1D 2", 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, again := c.plan.step(c.limits, c.facts, start)
+			got, again := c.plan.step(c.limits, c.poolState, start)
 			if got.text() != c.want {
 				t.Errorf("members %q, want %q", got.text(), c.want)
 			}
@@ -122,7 +122,7 @@ func TestNeedCountsSlots(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := facts{waiting: c.waiting, working: c.working}
+			f := poolState{waiting: c.waiting, working: c.working}
 			if got := f.need(limits{max: 9, perOne: c.perOne}, c.slots); got != c.want {
 				t.Errorf("need = %d, want %d", got, c.want)
 			}
@@ -134,30 +134,30 @@ func TestNeedCountsSlots(t *testing.T) {
 func TestSlotsAreRemembered(t *testing.T) {
 	l := limits{max: 9, perOne: 1, idle: time.Minute}
 	p := of("0", start.Add(-time.Hour))
-	p, _ = p.step(l, facts{slots: 4, settled: true, runners: map[string]standing{"0": ready}}, start)
-	p, _ = p.step(l, facts{settled: true}, start)
-	p.Short = start.Add(-time.Hour)
-	if p, _ = p.step(l, facts{waiting: 8, settled: true}, start); p.active() != 2 || p.Slots != 4 {
+	p, _ = p.step(l, poolState{slots: 4, settled: true, runners: map[string]runnerState{"0": ready}}, start)
+	p, _ = p.step(l, poolState{settled: true}, start)
+	p.MissingSince = start.Add(-time.Hour)
+	if p, _ = p.step(l, poolState{waiting: 8, settled: true}, start); p.active() != 2 || p.Slots != 4 {
 		t.Errorf("%d members of %d slots for 8 requests, want 2 of 4", p.active(), p.Slots)
 	}
-	if p, _ = p.step(l, facts{waiting: 8, slots: 1, settled: true}, start.Add(time.Hour)); p.Slots != 0 {
+	if p, _ = p.step(l, poolState{waiting: 8, slots: 1, settled: true}, start.Add(time.Hour)); p.Slots != 0 {
 		t.Errorf("%d slots are remembered of members that have one, want none", p.Slots)
 	}
 	before := record{Plan: plan{}, Saved: start}
-	if !before.matters(plan{Slots: 4}, l, start) || before.matters(plan{}, l, start) {
+	if !before.outdated(plan{Slots: 4}, l, start) || before.outdated(plan{}, l, start) {
 		t.Error("a plan has to be kept when its slots have changed, and only then")
 	}
 }
 
 func TestOnlyANeedThatLastsMakesMore(t *testing.T) {
-	p := begin(limits{max: 4}, start)
+	p := newPlan(limits{max: 4}, start)
 	l := limits{max: 4, perOne: 1, idle: time.Minute}
-	f := facts{waiting: 3}
+	f := poolState{waiting: 3}
 	p, again := p.step(l, f, start)
 	if p.text() != "0" || !again.Equal(start.Add(patience)) {
 		t.Fatalf("at once %q, again at %v; want the first at once and the others in a second", p.text(), again)
 	}
-	moment, _ := p.step(l, facts{waiting: 1}, start.Add(patience/2))
+	moment, _ := p.step(l, poolState{waiting: 1}, start.Add(patience/2))
 	if moment, _ = moment.step(l, f, start.Add(patience)); moment.text() != "0" {
 		t.Errorf("a need that did not last: %q", moment.text())
 	}
@@ -169,44 +169,44 @@ func TestOnlyANeedThatLastsMakesMore(t *testing.T) {
 func TestGrowthIsOneStep(t *testing.T) {
 	p := of("0", start.Add(-time.Hour))
 	l := limits{min: 1, max: 64, perOne: 10, idle: time.Minute}
-	if p, _ = p.step(l, facts{waiting: 60}, start); p.text() != "0 1 2 3 4 5" {
+	if p, _ = p.step(l, poolState{waiting: 60}, start); p.text() != "0 1 2 3 4 5" {
 		t.Errorf("members %q, want all that are needed", p.text())
 	}
 }
 
-func TestBeginHasWhatIsAlwaysThere(t *testing.T) {
-	if p := begin(limits{min: 6, max: 8}, start); p.text() != "0 1 2 3 4 5" || p.Next != 6 {
-		t.Errorf("begin: %q, next %d", p.text(), p.Next)
+func TestNewPlanHasTheMinimum(t *testing.T) {
+	if p := newPlan(limits{min: 6, max: 8}, start); p.text() != "0 1 2 3 4 5" || p.Next != 6 {
+		t.Errorf("newPlan: %q, next %d", p.text(), p.Next)
 	}
 }
 
-func TestResumeNeverUsesANameAgain(t *testing.T) {
-	p := resume([]member{{Name: "7", Phase: Active}, {Name: "10", Phase: Draining}, {Name: "9", Phase: Active}}, 0, start)
+func TestRecoverPlanNeverReusesAName(t *testing.T) {
+	p := recoverPlan([]member{{Name: "7", Phase: Active}, {Name: "10", Phase: Draining}, {Name: "9", Phase: Active}}, 0, start)
 	if p.text() != "7 9 10d" || p.Next != 11 {
-		t.Errorf("resume: %q, next %d", p.text(), p.Next)
+		t.Errorf("recoverPlan: %q, next %d", p.text(), p.Next)
 	}
-	if p := resume(nil, 5, start); p.Next != 5 {
-		t.Errorf("resume of an empty pool: next %d, want 5", p.Next)
+	if p := recoverPlan(nil, 5, start); p.Next != 5 {
+		t.Errorf("recoverPlan of an empty pool: next %d, want 5", p.Next)
 	}
 }
 
 func TestOrders(t *testing.T) {
 	p := of("0 1d 2 3d", start)
-	p.Members[2].Told = true // it drained, and is active again
-	got := p.orders(facts{runners: map[string]standing{"0": resting, "1": ready, "2": resting, "3": resting}})
+	p.Members[2].DrainOrdered = true // it drained, and is active again
+	got := p.orders(poolState{runners: map[string]runnerState{"0": drainedIdle, "1": ready, "2": drainedIdle, "3": drainedIdle}})
 	if len(got) != 2 || got["1"] != true || got["2"] != false {
 		t.Errorf("orders %v: want 1 to drain and 2 not to; 0 stops for reasons of its own", got)
 	}
 }
 
-// simulate runs a pool of pretended runners against a load, one second a step,
+// simulate runs a pool of fake runners against a load, one second a step,
 // and checks at each step what must always hold.
 type simulation struct {
 	t       *testing.T
 	limits  limits
 	plan    plan
 	now     time.Time
-	runners map[string]*pretended
+	runners map[string]*fakeRunner
 	waiting int
 	seen    map[string]bool // names that were ever used
 	gone    map[string]bool // names that are not listed any more
@@ -214,21 +214,21 @@ type simulation struct {
 	adds    int
 }
 
-type pretended struct {
+type fakeRunner struct {
 	starts   time.Time // ready from then on
 	until    time.Time // works until then; zero: idle
 	draining bool
 }
 
 func newSimulation(t *testing.T, l limits) *simulation {
-	return &simulation{t: t, limits: l, plan: begin(l, start), now: start, runners: map[string]*pretended{}, seen: map[string]bool{}, gone: map[string]bool{}}
+	return &simulation{t: t, limits: l, plan: newPlan(l, start), now: start, runners: map[string]*fakeRunner{}, seen: map[string]bool{}, gone: map[string]bool{}}
 }
 
 func (s *simulation) second(arrivals int, takes time.Duration) {
 	s.t.Helper()
 	s.now = s.now.Add(time.Second)
 	s.waiting += arrivals
-	f := facts{runners: map[string]standing{}, settled: true}
+	f := poolState{runners: map[string]runnerState{}, settled: true}
 	for name, r := range s.runners {
 		if !r.until.IsZero() && !s.now.Before(r.until) {
 			r.until = time.Time{}
@@ -241,7 +241,7 @@ func (s *simulation) second(arrivals int, takes time.Duration) {
 		if working {
 			f.working++
 		}
-		f.runners[name] = standing{there: true, ready: !s.now.Before(r.starts), working: working, draining: r.draining}
+		f.runners[name] = runnerState{exists: true, ready: !s.now.Before(r.starts), working: working, draining: r.draining}
 	}
 	f.waiting = s.waiting
 	before, active := s.plan.text(), s.plan.active()
@@ -268,7 +268,7 @@ func (s *simulation) check(before string, active int) {
 		if !s.seen[m.Name] {
 			s.seen[m.Name] = true
 			s.adds++
-			s.runners[m.Name] = &pretended{starts: s.now.Add(20 * time.Second)}
+			s.runners[m.Name] = &fakeRunner{starts: s.now.Add(20 * time.Second)}
 		}
 		if m.Phase == Drained {
 			if r := s.runners[m.Name]; r != nil && !r.until.IsZero() {

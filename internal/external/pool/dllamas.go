@@ -11,7 +11,7 @@ func Dllamas() external.Dependents[Spec, Status] {
 		Kind:    "Dllama",
 		Enabled: func(s Spec) bool { return s.Dllama != nil },
 		Objects: objects,
-		Note:    note,
+		Note:    setDllamaStates,
 	}
 }
 
@@ -34,8 +34,8 @@ func (s Spec) dllama(member string) string {
 	return names.Member(name, member)
 }
 
-// A Standing is the reported state of a Dllama.
-type Standing struct {
+// A DllamaState is the reported state of a Dllama.
+type DllamaState struct {
 	Ready        bool
 	ReadyWorkers int
 	Reason       string // why it does not serve
@@ -45,18 +45,18 @@ type Standing struct {
 // maxMessage is the maximum length of a message in a Pool, in characters.
 const maxMessage = 1024
 
-// note records the state of the existing Dllamas.
-func note(s *Spec, there external.Existing) {
-	s.Standing = map[string]Standing{}
+// setDllamaStates records the states of the existing Dllamas.
+func setDllamaStates(s *Spec, there external.Existing) {
+	s.DllamaStates = map[string]DllamaState{}
 	for _, o := range there.Own {
 		meta, _ := o["metadata"].(map[string]any)
 		name, _ := meta["name"].(string)
-		s.Standing[name] = standingOf(o)
+		s.DllamaStates[name] = dllamaStateOf(o)
 	}
 }
 
-func standingOf(o map[string]any) Standing {
-	var out Standing
+func dllamaStateOf(o map[string]any) DllamaState {
+	var out DllamaState
 	status, _ := o["status"].(map[string]any)
 	switch n := status["readyWorkers"].(type) { // as JSON or Kubernetes decodes it
 	case float64:

@@ -31,7 +31,7 @@ func TestDllamasOfMembers(t *testing.T) {
 	}
 }
 
-func TestStandingOfDllamas(t *testing.T) {
+func TestDllamaStates(t *testing.T) {
 	dllama := func(name string, status map[string]any) map[string]any {
 		return map[string]any{"metadata": map[string]any{"name": name}, "status": status}
 	}
@@ -45,12 +45,12 @@ func TestStandingOfDllamas(t *testing.T) {
 		dllama("serves", map[string]any{"readyWorkers": int64(3), "conditions": serving(map[string]any{"status": "True", "reason": "Available"})}),
 		dllama("fails", map[string]any{"readyWorkers": 1.0, "conditions": serving(map[string]any{"status": "False", "reason": "Why", "message": strings.Repeat("ж", 2000)})}),
 	}})
-	want := map[string]pool.Standing{
+	want := map[string]pool.DllamaState{
 		"new":    {},
 		"serves": {Ready: true, ReadyWorkers: 3},
 		"fails":  {ReadyWorkers: 1, Reason: "Why", Message: strings.Repeat("ж", 1023) + "…"},
 	}
-	if d := cmp.Diff(want, s.Standing); d != "" {
+	if d := cmp.Diff(want, s.DllamaStates); d != "" {
 		t.Error(d)
 	}
 }

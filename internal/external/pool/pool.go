@@ -31,8 +31,8 @@ type Spec struct {
 	Owner string `json:"owner,omitempty"`
 	// Dllama is the template of the Dllama of each member; nil creates none.
 	Dllama *external.Template `json:"dllama,omitempty"`
-	// Standing is the state of the existing Dllamas, by name.
-	Standing map[string]Standing `json:"-"`
+	// DllamaStates are the states of the existing Dllamas, by name.
+	DllamaStates map[string]DllamaState `json:"-"`
 	// ID identifies this pool, also among earlier ones of its name. The default
 	// is Owner.
 	ID string `json:"-"`
@@ -69,31 +69,31 @@ type Status struct {
 // A Client observes pools in one NATS account.
 type Client struct {
 	bus     *bus.Bus
-	runners *runners
+	runners *runnerCache
 	feed    *feed.Feed
 
 	mu    sync.Mutex // guards pools and their counts
-	pools map[string]*watched
+	pools map[string]*observed
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New returns a Client.
 func New(b *bus.Bus) *Client {
-	r := &runners{bus: b, known: map[string]map[string]queue.Runner{}}
-	return &Client{bus: b, runners: r, feed: feed.New(r.follow), pools: map[string]*watched{}}
+	r := &runnerCache{bus: b, records: map[string]map[string]queue.Runner{}}
+	return &Client{bus: b, runners: r, feed: feed.New(r.follow), pools: map[string]*observed{}}
 }
 
-// Observe observes the pool and decides. It sends drain orders to the runners of
-// draining members, and revokes those of active ones. Errors: NotFound if there is
+// Observe observes the pool and plans its members. It sends drain orders to the
+// runners of draining members, and revokes those of active ones. Errors: NotFound if there is
 // no request stream yet, Transient.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
-	w, release := c.hold(s)
+	p, release := c.acquire(s)
 	defer release()
-	if err := w.look(ctx, c, s); err != nil {
+	if err := p.reconcile(ctx, c, s); err != nil {
 		return external.Observation[Status]{Exists: true, UpToDate: true}, err
 	}
-	return external.Observation[Status]{Exists: true, UpToDate: true, Ready: true, Status: w.shown(time.Now())}, nil
+	return external.Observation[Status]{Exists: true, UpToDate: true, Ready: true, Status: p.report(time.Now())}, nil
 }
 
 // Create does nothing.

@@ -56,7 +56,7 @@ func (w *world) request(id string) (seq uint64) {
 	return seq
 }
 
-// A runner speaks the protocol of a sidecar, and works as the test says.
+// A runner speaks the protocol of a sidecar. The test controls its state.
 type runner struct {
 	w  *world
 	mu sync.Mutex
@@ -82,7 +82,7 @@ func (w *world) runner(member string, state queue.RunnerState) *runner {
 	return r
 }
 
-// set changes the runner and announces it.
+// set changes the runner and writes its record.
 func (r *runner) set(change func(*queue.Runner)) queue.Runner {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,15 +129,15 @@ func text(s pool.Status) string {
 	return strings.Join(words, " ")
 }
 
-// watch returns what is shown after each change.
+// watch returns the reported status after each change.
 func (w *world) watch(c *pool.Client, s pool.Spec) <-chan pool.Status {
 	ctx, cancel := context.WithCancel(w.t.Context())
-	shown, done := make(chan pool.Status, 1000), make(chan error)
+	statuses, done := make(chan pool.Status, 1000), make(chan error)
 	go func() {
 		done <- c.Watch(ctx, s, func() {
 			o, err := c.Observe(ctx, s)
 			if err == nil {
-				shown <- o.Status
+				statuses <- o.Status
 			}
 		})
 	}()
@@ -147,20 +147,20 @@ func (w *world) watch(c *pool.Client, s pool.Spec) <-chan pool.Status {
 			w.t.Errorf("Watch: %v", err)
 		}
 	})
-	return shown
+	return statuses
 }
 
-func (w *world) await(shown <-chan pool.Status, want string) pool.Status {
+func (w *world) await(statuses <-chan pool.Status, want string) pool.Status {
 	w.t.Helper()
 	last := "nothing"
 	for timeout := time.After(waittest.Patience); ; {
 		select {
-		case s := <-shown:
+		case s := <-statuses:
 			if last = text(s); last == want {
 				return s
 			}
 		case <-timeout:
-			w.t.Fatalf("%q is shown last, want %q", last, want)
+			w.t.Fatalf("%q is statuses last, want %q", last, want)
 		}
 	}
 }
@@ -168,15 +168,15 @@ func (w *world) await(shown <-chan pool.Status, want string) pool.Status {
 func TestBurstDrainAndBack(t *testing.T) {
 	w := newWorld(t)
 	c := pool.New(w.connect())
-	shown := w.watch(c, spec())
-	w.await(shown, "0")
+	statuses := w.watch(c, spec())
+	w.await(statuses, "0")
 	runners := []*runner{w.runner("0", queue.RunnerIdle)}
 	var seqs []uint64
 	for i := range 5 {
 		seqs = append(seqs, w.request(fmt.Sprintf("r%d", i)))
 	}
 	runners[0].begin("r0")
-	s := w.await(shown, "0 1 2")
+	s := w.await(statuses, "0 1 2")
 	if s.Backlog == 0 || s.NextMember != 3 || s.LastActivity == nil {
 		t.Errorf("in a burst: %+v", s)
 	}
@@ -189,8 +189,8 @@ func TestBurstDrainAndBack(t *testing.T) {
 	}
 	runners[0].finish()
 	runners[1].finish()
-	// All is done, so two go: they are asked, and have nothing left.
-	w.await(shown, "0 1D 2D")
+	// All requests have ended, so two members are drained.
+	w.await(statuses, "0 1D 2D")
 	for _, r := range runners[1:] {
 		if r.state() != queue.RunnerDraining {
 			t.Errorf("runner %s is %s, want it to drain", r.r.Name, r.state())
@@ -203,7 +203,7 @@ func TestBurstDrainAndBack(t *testing.T) {
 	})
 	w.request("again")
 	w.request("andagain")
-	w.await(shown, "0 3")
+	w.await(statuses, "0 3")
 }
 
 func TestAWorkingMemberIsWaitedFor(t *testing.T) {
@@ -228,11 +228,11 @@ func TestAWorkingMemberIsWaitedFor(t *testing.T) {
 	one.begin("r")
 	zero.begin("another")
 	w.request("another")
-	// Somebody scales to one by hand.
+	// A user scales to one.
 	if got := scale(1); got != "0 1d" || one.state() != queue.RunnerDraining {
 		t.Fatalf("scaled to one: %q, and the younger one is %s", got, one.state())
 	}
-	// And changes his mind: it is still there, so it goes on.
+	// A user scales back to two: the member still runs, so it becomes active again.
 	if got := scale(2); got != "0 1" || one.state() == queue.RunnerDraining {
 		t.Fatalf("scaled to two: %q, and the younger one is %s", got, one.state())
 	}
@@ -246,7 +246,7 @@ func TestAWorkingMemberIsWaitedFor(t *testing.T) {
 	waittest.Until(t, "it is drained", func() bool { return scale(1) == "0 1D" })
 }
 
-// Two processes that watch one pool agree, and start nothing twice.
+// Two processes that watch one pool agree on its members.
 func TestTwoManagersAgree(t *testing.T) {
 	w := newWorld(t)
 	first, second := w.watch(pool.New(w.connect()), spec()), w.watch(pool.New(w.connect()), spec())
@@ -273,7 +273,7 @@ func TestARestartGoesOnWhereItWas(t *testing.T) {
 	if err != nil || text(after.Status) != "0 1" {
 		t.Errorf("another process shows %q, %v, want 0 1", text(after.Status), err)
 	}
-	// What was kept is lost: what was shown counts.
+	// The stored plan is lost: the reported status replaces it.
 	if err := w.bus.DeleteKV(t.Context(), names.PoolsBucket); err != nil {
 		t.Fatal(err)
 	}
@@ -304,8 +304,8 @@ func TestNumbers(t *testing.T) {
 func TestOutages(t *testing.T) {
 	w := newWorld(t)
 	c := pool.New(w.bus)
-	shown := w.watch(c, spec())
-	w.await(shown, "0")
+	statuses := w.watch(c, spec())
+	w.await(statuses, "0")
 	w.server.Stop()
 	waittest.Until(t, "the connection is lost", func() bool { return !w.bus.Connected() })
 	if _, err := c.Observe(t.Context(), spec()); !fault.Is(err, fault.Transient) {
@@ -316,7 +316,7 @@ func TestOutages(t *testing.T) {
 	waittest.Receive(t, "the connection is back", back)
 	w.request("r1")
 	w.request("r2")
-	w.await(shown, "0 1")
+	w.await(statuses, "0 1")
 }
 
 func TestNoStreamYet(t *testing.T) {

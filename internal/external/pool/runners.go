@@ -20,27 +20,27 @@ import (
 // during which records of healthy runners expire.
 const settle = 5 * time.Second
 
-// runners is a copy of the records of all runners while a pool is watched. It is
-// safe for concurrent use.
-type runners struct {
+// A runnerCache is a copy of the records of all runners while a pool is watched. It
+// is safe for concurrent use.
+type runnerCache struct {
 	bus *bus.Bus
 
 	mu      sync.Mutex // guards the fields below
 	synced  bool
 	settled time.Time
-	known   map[string]map[string]queue.Runner // by session and name
+	records map[string]map[string]queue.Runner // by session and name
 }
 
 // follow updates the copy, and reports the sessions whose runners or requests
 // change.
-func (r *runners) follow(ctx context.Context, tell func(topic string)) {
+func (r *runnerCache) follow(ctx context.Context, notify func(topic string)) {
 	r.reset()
 	defer r.reset()
 	var readers sync.WaitGroup
 	readers.Go(func() {
 		bus.Watch(ctx, r.bus, names.RunnersBucket, ">", func(e bus.Event[queue.Runner]) {
-			if topic, news := r.take(e, time.Now()); news {
-				tell(topic)
+			if topic, changed := r.apply(e, time.Now()); changed {
+				notify(topic)
 			}
 		})
 	})
@@ -49,7 +49,7 @@ func (r *runners) follow(ctx context.Context, tell func(topic string)) {
 		queue.New(r.bus).Sessions(ctx, func(open map[string]int) {
 			for session, n := range open {
 				if before[session] != n {
-					tell(session)
+					notify(session)
 				}
 			}
 			before = open
@@ -58,15 +58,15 @@ func (r *runners) follow(ctx context.Context, tell func(topic string)) {
 	readers.Wait()
 }
 
-func (r *runners) reset() {
+func (r *runnerCache) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.synced, r.known = false, map[string]map[string]queue.Runner{}
+	r.synced, r.records = false, map[string]map[string]queue.Runner{}
 }
 
-// take applies one change, and reports the session that it changes. A heartbeat is
+// apply applies one change, and reports the session that it changes. A heartbeat is
 // no change.
-func (r *runners) take(e bus.Event[queue.Runner], now time.Time) (topic string, news bool) {
+func (r *runnerCache) apply(e bus.Event[queue.Runner], now time.Time) (topic string, changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == bus.Synced {
@@ -77,29 +77,29 @@ func (r *runners) take(e bus.Event[queue.Runner], now time.Time) (topic string, 
 	if !ok {
 		return "", false
 	}
-	old, had := r.known[session][name]
+	old, had := r.records[session][name]
 	if e.Kind == bus.Gone {
-		delete(r.known[session], name)
-		if len(r.known[session]) == 0 {
-			delete(r.known, session)
+		delete(r.records[session], name)
+		if len(r.records[session]) == 0 {
+			delete(r.records, session)
 		}
 		return session, had
 	}
-	if r.known[session] == nil {
-		r.known[session] = map[string]queue.Runner{}
+	if r.records[session] == nil {
+		r.records[session] = map[string]queue.Runner{}
 	}
-	r.known[session][name] = e.Value
+	r.records[session][name] = e.Value
 	return session, !had || old.Instance != e.Value.Instance || old.Version != e.Value.Version
 }
 
-// of returns the runners of a session by name, and the time from which on their
+// list returns the runners of a session by name, and the time from which on their
 // absence is reliable. It reads the bucket unless there is a copy.
-func (r *runners) of(ctx context.Context, session string) (found map[string]queue.Runner, settled time.Time, err error) {
+func (r *runnerCache) list(ctx context.Context, session string) (found map[string]queue.Runner, settled time.Time, err error) {
 	r.mu.Lock()
 	if r.synced {
 		defer r.mu.Unlock()
-		found = make(map[string]queue.Runner, len(r.known[session]))
-		for name, one := range r.known[session] {
+		found = make(map[string]queue.Runner, len(r.records[session]))
+		for name, one := range r.records[session] {
 			found[name] = one
 		}
 		return found, r.settled, nil

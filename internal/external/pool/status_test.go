@@ -1,11 +1,15 @@
 package pool
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/queue"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/external/pace"
 )
 
 func TestCutKeepsWholeCharacters(t *testing.T) {
@@ -46,64 +50,6 @@ func TestStatusEqual(t *testing.T) {
 	}
 }
 
-func TestMatters(t *testing.T) {
-	l := limits{max: 4, perOne: 1, idle: 80 * time.Second} // a moment is 10 s
-	kept := record{Plan: plan{Members: []member{{Name: "0", Phase: Active}}, Next: 1, Needed: []time.Time{start}}, Saved: start}
-	for name, c := range map[string]struct {
-		change func(p *plan)
-		after  time.Duration
-		want   bool
-	}{
-		"Nothing":        {func(*plan) {}, time.Second, false},
-		"Old":            {func(*plan) {}, keep/4 + time.Second, true},
-		"NotOld":         {func(*plan) {}, keep / 4, false},
-		"MemberAdded":    {func(p *plan) { p.add() }, 0, true},
-		"MemberDrains":   {func(p *plan) { p.Members = []member{{Name: "0", Phase: Draining}} }, 0, true},
-		"Next":           {func(p *plan) { p.Next++ }, 0, true},
-		"Slots":          {func(p *plan) { p.Slots = 4 }, 0, true},
-		"Short":          {func(p *plan) { p.Short = start }, 0, true},
-		"MoreNeeded":     {func(p *plan) { p.Needed = []time.Time{start, start} }, 0, true},
-		"FewerNeeded":    {func(p *plan) { p.Needed = nil }, 0, false},
-		"NeededLater":    {func(p *plan) { p.Needed = []time.Time{start.Add(11 * time.Second)} }, 0, true},
-		"NeededJustNow":  {func(p *plan) { p.Needed = []time.Time{start.Add(10 * time.Second)} }, 0, false},
-		"GrownIsNothing": {func(p *plan) { p.Grown = start }, 0, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			next := kept.Plan
-			c.change(&next)
-			if got := kept.matters(next, l, start.Add(c.after)); got != c.want {
-				t.Errorf("matters = %t, want %t", got, c.want)
-			}
-		})
-	}
-}
-
-func TestStandingOfAMember(t *testing.T) {
-	s := Spec{Owner: "ns/session"}
-	held := queue.Runner{State: queue.RunnerDraining, Held: make([]queue.HeldAttempt, 2)}
-	for name, c := range map[string]struct {
-		spec   Spec
-		member member
-		found  map[string]queue.Runner
-		want   standing
-		ok     bool
-	}{
-		"Absent":         {s, member{Name: "0"}, nil, standing{ready: true}, false},
-		"Idle":           {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): {State: queue.RunnerIdle}}, ready, true},
-		"Starting":       {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): {State: queue.RunnerStarting}}, standing{there: true}, true},
-		"DrainsAndHolds": {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): held}, ending, true},
-		"OfAnother":      {s, member{Name: "1"}, map[string]queue.Runner{s.runner("0"): held}, standing{ready: true}, false},
-		"NoOwner":        {Spec{}, member{Name: "0", Phase: Draining}, nil, standing{there: true, draining: true, working: true}, true},
-		"NoOwnerActive":  {Spec{}, member{Name: "0", Phase: Active}, nil, standing{there: true, draining: true, working: true}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got, ok := c.spec.standing(c.member, c.found, true); got != c.want || ok != c.ok {
-				t.Errorf("standing = %+v, %t; want %+v, %t", got, ok, c.want, c.ok)
-			}
-		})
-	}
-}
-
 func TestAPoolIsOnlyObserved(t *testing.T) {
 	c := &Client{}
 	if c.Create(t.Context(), Spec{}) != nil || c.Update(t.Context(), Spec{}) != nil || c.Delete(t.Context(), Spec{}) != nil {
@@ -111,5 +57,113 @@ func TestAPoolIsOnlyObserved(t *testing.T) {
 	}
 	if (Spec{Owner: "o", ID: "i"}).id() != "i" || (Spec{Owner: "o"}).id() != "o" {
 		t.Error("the id of a pool is its ID, or else its Owner")
+	}
+}
+
+func TestNewStatus(t *testing.T) {
+	needed := start.Add(500 * time.Millisecond)
+	second := start.UTC().Truncate(time.Second)
+	earlier := second.Add(-time.Hour)
+	s := Spec{Owner: "ns/chat", DllamaStates: map[string]DllamaState{"chat-1": {ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}, "chat-0": {Ready: true}}}
+	o := observation{poolState: poolState{waiting: 3, working: 2}, idle: 1, busy: 4}
+	p := plan{Members: []member{{Name: "0", Phase: Active}, {Name: "1", Phase: Draining}}, Next: 7, NeededAt: []time.Time{needed, start}}
+	want := Status{
+		Members:    []Member{{Name: "0", Phase: Active, Ready: true}, {Name: "1", Phase: Draining, ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}},
+		NextMember: 7, Backlog: 3, InFlight: 2, IdleRunners: 1, BusyRunners: 4, LastActivity: &second,
+	}
+	if d := cmp.Diff(want, newStatus(s, p, o, &earlier)); d != "" {
+		t.Error(d)
+	}
+	p.NeededAt = nil
+	if got := newStatus(s, p, o, &earlier).LastActivity; got != &earlier {
+		t.Errorf("last activity %v of a plan without needs, want the last one", got)
+	}
+}
+
+func TestNextReconcile(t *testing.T) {
+	all, some := of("0 1", start), of("0 1d", start)
+	soon, late := start.Add(time.Second), start.Add(time.Hour)
+	poll := start.Add(pollInterval)
+	for name, c := range map[string]struct {
+		plan        plan
+		waiting     int
+		again, want time.Time
+	}{
+		"Idle":         {all, 0, time.Time{}, time.Time{}},
+		"IdleStep":     {all, 0, late, late},
+		"Waiting":      {all, 1, time.Time{}, poll},
+		"WaitingSoon":  {all, 1, soon, soon},
+		"WaitingLate":  {all, 1, late, poll},
+		"Draining":     {some, 0, time.Time{}, poll},
+		"DrainingLate": {some, 0, late, poll},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observation{poolState: poolState{waiting: c.waiting}}
+			if got := nextReconcile(c.plan, o, c.again, start); !got.Equal(c.want) {
+				t.Errorf("next reconcile at %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func member0(ready bool, workers int) Status {
+	return Status{Members: []Member{{Name: "0", Phase: Active, Ready: ready, ReadyWorkers: workers}}}
+}
+
+// Changes of members and of readiness are reported at once, others later.
+func TestReportAt(t *testing.T) {
+	two := Status{Members: []Member{{Name: "0", Phase: Active, Ready: true}, {Name: "1", Phase: Active}}}
+	bothServe := Status{Members: []Member{{Name: "0", Phase: Active, Ready: true}, {Name: "1", Phase: Active, Ready: true}}}
+	cases := map[string]struct {
+		reported, current Status
+		want              time.Duration // after the last report; negative: never
+	}{
+		"NothingNew":     {member0(true, 0), member0(true, 0), -1},
+		"Member":         {member0(true, 0), two, 0},
+		"Phase":          {member0(true, 0), Status{Members: []Member{{Name: "0", Phase: Draining, Ready: true}}}, 0},
+		"FirstServes":    {member0(false, 0), member0(true, 0), 0},
+		"NoneServes":     {member0(true, 0), member0(false, 0), 0},
+		"AnotherServes":  {two, bothServe, dllamaStateInterval},
+		"Workers":        {member0(false, 1), member0(false, 2), dllamaStateInterval},
+		"Numbers":        {Status{IdleRunners: 1}, Status{IdleRunners: 2}, numbersInterval},
+		"AgeOfWhatWaits": {Status{Backlog: 1}, Status{Backlog: 1}, numbersInterval},
+		"DrainedIsGone":  {Status{Members: []Member{{Name: "0", Phase: Drained}}}, Status{}, dllamaStateInterval},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := &observed{reported: c.reported, current: c.current, reportedAt: start}
+			at := w.reportAt(start)
+			if c.want < 0 {
+				if !at.IsZero() {
+					t.Errorf("a report is due at %v, though nothing has changed", at)
+				}
+				return
+			}
+			if !at.Equal(start.Add(c.want)) {
+				t.Errorf("the report is due after %v, want %v", at.Sub(start), c.want)
+			}
+		})
+	}
+}
+
+// The reported status changes no more often than the budget of the composite allows,
+// and the newest status is reported in the end.
+func TestReportsArePaced(t *testing.T) {
+	w := &observed{}
+	now, changes := start, 0
+	var last Status
+	for i := range 600 { // five minutes of members that come and go
+		now = now.Add(minInterval)
+		w.current = Status{Members: []Member{{Name: fmt.Sprint(i), Phase: Active}}}
+		if status := w.report(now); !status.equal(last) {
+			changes++
+			last = status
+		}
+	}
+	if limit := (pace.Burst + now.Sub(start).Seconds()*pace.PerSecond) / pace.Change; float64(changes) > limit+1 {
+		t.Errorf("%d changes were reported, and the budget allows %.0f", changes, limit)
+	}
+	if status := w.report(w.reportAt(now)); !slices.Equal(status.Members, w.current.Members) {
+		t.Errorf("reported is %v, want %v", status.Members, w.current.Members)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// keep is how long the plan of an unobserved pool is stored.
-const keep = time.Hour
+// planTTL is how long the plan of an unobserved pool is stored.
+const planTTL = time.Hour
 
 // A record is the stored plan of a pool.
 type record struct {
@@ -25,13 +25,13 @@ func (c *Client) load(ctx context.Context, s Spec, now time.Time) (r record, rev
 		return r, revision, err
 	}
 	if len(s.Known.Members) == 0 && s.Known.NextMember == 0 {
-		return record{Plan: begin(s.limits(), now)}, 0, nil
+		return record{Plan: newPlan(s.limits(), now)}, 0, nil
 	}
 	members := make([]member, 0, len(s.Known.Members))
 	for _, m := range s.Known.Members {
-		members = append(members, member{Name: m.Name, Phase: m.Phase, Told: m.Phase != Active})
+		members = append(members, member{Name: m.Name, Phase: m.Phase, DrainOrdered: m.Phase != Active})
 	}
-	return record{Plan: resume(members, s.Known.NextMember, now)}, 0, nil
+	return record{Plan: recoverPlan(members, s.Known.NextMember, now)}, 0, nil
 }
 
 // save replaces the plan of a revision; 0 means that none exists. Errors: Conflict
@@ -40,10 +40,10 @@ func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now 
 	key := names.PoolKey(s.Session, s.id())
 	r := record{Plan: p, Saved: now}
 	if revision != 0 {
-		_, err := c.bus.Update(ctx, names.PoolsBucket, key, r, revision, keep)
+		_, err := c.bus.Update(ctx, names.PoolsBucket, key, r, revision, planTTL)
 		return err
 	}
-	_, err := c.bus.Create(ctx, names.PoolsBucket, key, r, keep)
+	_, err := c.bus.Create(ctx, names.PoolsBucket, key, r, planTTL)
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -52,14 +52,14 @@ func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now 
 	if err := c.bus.EnsureKV(ctx, spec); err != nil {
 		return err
 	}
-	_, err = c.bus.Create(ctx, names.PoolsBucket, key, r, keep)
+	_, err = c.bus.Create(ctx, names.PoolsBucket, key, r, planTTL)
 	return err
 }
 
-// matters reports whether a plan must be stored, because members have changed or
+// outdated reports whether a plan must be stored, because members have changed or
 // more than a moment would be lost.
-func (r record) matters(next plan, l limits, now time.Time) bool {
-	if len(r.Plan.Members) != len(next.Members) || r.Plan.Next != next.Next || r.Plan.Slots != next.Slots || r.Plan.Short.IsZero() != next.Short.IsZero() || now.Sub(r.Saved) > keep/4 {
+func (r record) outdated(next plan, l limits, now time.Time) bool {
+	if len(r.Plan.Members) != len(next.Members) || r.Plan.Next != next.Next || r.Plan.Slots != next.Slots || r.Plan.MissingSince.IsZero() != next.MissingSince.IsZero() || now.Sub(r.Saved) > planTTL/4 {
 		return true
 	}
 	for i, m := range next.Members {
@@ -67,12 +67,12 @@ func (r record) matters(next plan, l limits, now time.Time) bool {
 			return true
 		}
 	}
-	if len(next.Needed) > len(r.Plan.Needed) {
+	if len(next.NeededAt) > len(r.Plan.NeededAt) {
 		return true
 	}
 	moment := max(l.idle/8, time.Second)
-	for i, at := range next.Needed {
-		if at.Sub(r.Plan.Needed[i]) > moment {
+	for i, at := range next.NeededAt {
+		if at.Sub(r.Plan.NeededAt[i]) > moment {
 			return true
 		}
 	}

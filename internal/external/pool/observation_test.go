@@ -1,0 +1,91 @@
+package pool
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/queue"
+)
+
+func TestNewObservation(t *testing.T) {
+	s := Spec{Owner: "ns/chat"}
+	members := []member{{Name: "0", Phase: Active}, {Name: "1", Phase: Draining}, {Name: "2", Phase: Active}}
+	runners := map[string]queue.Runner{
+		s.runner("0"): {State: queue.RunnerBusy, Slots: 4, Requests: []string{"a", "b"}, Held: make([]queue.HeldAttempt, 2)},
+		s.runner("1"): {State: queue.RunnerDraining, Slots: 2, Requests: []string{"b"}},
+		"other":       {State: queue.RunnerIdle, Slots: 8},
+		"starting":    {State: queue.RunnerStarting, Slots: 8},
+	}
+	for name, c := range map[string]struct {
+		depth, waiting, working int
+	}{
+		"NoneWait":          {2, 0, 2},
+		"SomeWait":          {5, 3, 2},
+		"HeldHaveJustEnded": {1, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := newObservation(s, members, runners, c.depth)
+			want := observation{
+				poolState: poolState{
+					waiting: c.waiting, working: c.working, slots: 2,
+					runners: map[string]runnerState{"0": busy, "1": drainedIdle},
+				},
+				held: map[string]bool{"a": true, "b": true}, idle: 1, busy: 1,
+			}
+			if d := cmp.Diff(want, got, cmp.AllowUnexported(observation{}, poolState{}, runnerState{})); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestNewest(t *testing.T) {
+	record := queue.Runner{Instance: "i", Version: 5}
+	for name, c := range map[string]struct {
+		answer queue.Runner
+		taken  bool
+	}{
+		"Newer":           {queue.Runner{Instance: "i", Version: 6}, true},
+		"Same":            {queue.Runner{Instance: "i", Version: 5, Slots: 9}, false},
+		"Older":           {queue.Runner{Instance: "i", Version: 4}, false},
+		"AnotherInstance": {queue.Runner{Instance: "j", Version: 6}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := record
+			if c.taken {
+				want = c.answer
+			}
+			got := newest(map[string]queue.Runner{"r": record}, map[string]queue.Runner{"r": c.answer, "gone": c.answer})
+			if d := cmp.Diff(map[string]queue.Runner{"r": want}, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestRunnerStateOfAMember(t *testing.T) {
+	s := Spec{Owner: "ns/session"}
+	held := queue.Runner{State: queue.RunnerDraining, Held: make([]queue.HeldAttempt, 2)}
+	for name, c := range map[string]struct {
+		spec   Spec
+		member member
+		found  map[string]queue.Runner
+		want   runnerState
+		ok     bool
+	}{
+		"Absent":         {s, member{Name: "0"}, nil, runnerState{ready: true}, false},
+		"Idle":           {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): {State: queue.RunnerIdle}}, ready, true},
+		"Starting":       {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): {State: queue.RunnerStarting}}, runnerState{exists: true}, true},
+		"DrainsAndHolds": {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): held}, drainingBusy, true},
+		"OfAnother":      {s, member{Name: "1"}, map[string]queue.Runner{s.runner("0"): held}, runnerState{ready: true}, false},
+		"NoOwner":        {Spec{}, member{Name: "0", Phase: Draining}, nil, runnerState{exists: true, draining: true, working: true}, true},
+		"NoOwnerActive":  {Spec{}, member{Name: "0", Phase: Active}, nil, runnerState{exists: true, draining: true, working: true}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, ok := c.spec.runnerState(c.member, c.found, true); got != c.want || ok != c.ok {
+				t.Errorf("runnerState = %+v, %t; want %+v, %t", got, ok, c.want, c.ok)
+			}
+		})
+	}
+}
