@@ -15,20 +15,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fieldManager of what tests apply.
+// fieldManager is the field manager of objects that tests apply.
 const fieldManager = "koldun-test"
 
-// servedWithin is how long a kind may take from its CRD to being served.
+// servedWithin is the time limit for serving a kind after its CRD was applied.
 const servedWithin = 30 * time.Second
 
-// Apply YAML documents on the server's side. Objects without namespace go to
-// the namespace "default". A kind whose CRD was applied a moment ago is waited
-// for. The error is the API server's, with the object's name.
+// Apply applies YAML documents with server-side apply. Namespaced objects without a
+// namespace go to "default". Apply waits until the API server serves their kinds. The
+// error is the API server's, with the object's name.
 func (c *Cluster) Apply(ctx context.Context, documents ...string) error {
 	return c.ApplyIn(ctx, "default", documents...)
 }
 
-// ApplyIn is Apply with another namespace for objects without one.
+// ApplyIn is like Apply, with another default namespace.
 func (c *Cluster) ApplyIn(ctx context.Context, namespace string, documents ...string) error {
 	objects, err := Decode(documents...)
 	if err != nil {
@@ -42,8 +42,8 @@ func (c *Cluster) ApplyIn(ctx context.Context, namespace string, documents ...st
 	return nil
 }
 
-// Delete the objects of YAML documents, and in the background what they own,
-// as kubectl does. What does not exist is no error.
+// Delete deletes the objects of YAML documents, and in the background their
+// dependents, as kubectl does. Missing objects are no error.
 func (c *Cluster) Delete(ctx context.Context, namespace string, documents ...string) error {
 	objects, err := Decode(documents...)
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *Cluster) apply(ctx context.Context, namespace string, o *unstructured.U
 	return c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(fieldManager), client.ForceOwnership)
 }
 
-// locate waits until the kind is served, and sets the namespace if it needs
-// one and has none.
+// locate waits until the API server serves the kind, and sets the namespace of a
+// namespaced object without one.
 func (c *Cluster) locate(ctx context.Context, namespace string, o *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(ctx, servedWithin)
 	defer cancel()
@@ -84,7 +84,7 @@ func (c *Cluster) locate(ctx context.Context, namespace string, o *unstructured.
 	})
 }
 
-// Decode YAML documents into objects. Empty documents are left out.
+// Decode decodes YAML documents into objects. It skips empty documents.
 func Decode(documents ...string) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, doc := range documents {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// programs that a cluster is made of.
+// Programs of a cluster.
 const (
 	etcd              = "etcd"
 	apiServer         = "kube-apiserver"
@@ -15,11 +15,11 @@ const (
 	crossplane        = "crossplane"
 )
 
-// errMissing is the error if a program has not been built.
+// errMissing is the error for a program that is not built.
 var errMissing = errors.New("not built; run: make cluster-binaries") //nolint:gochecknoglobals // a sentinel
 
-// binaries finds the folder that holds the programs: $KOLDUN_BIN, or bin/ of
-// the repository that the test runs in.
+// binaries returns the folder of the programs: $KOLDUN_BIN, or bin/ of the repository
+// of the test.
 func binaries() (string, error) {
 	dir := os.Getenv("KOLDUN_BIN")
 	if dir == "" {
@@ -37,7 +37,7 @@ func binaries() (string, error) {
 	return dir, nil
 }
 
-// Repository is the nearest folder above that holds our Makefile and go.mod.
+// Repository returns the nearest parent folder with a Makefile and a go.mod.
 func Repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// chartTemplates of Crossplane's Helm chart that a cluster needs: who it is
-// and what it may. Its Deployments are processes here, and their Service
-// leads to loopback.
+// chartTemplates are the templates of Crossplane's Helm chart that a cluster needs:
+// service accounts and their rights. Processes replace the Deployments, and a Service
+// that points to loopback replaces theirs.
 var chartTemplates = []string{ //nolint:gochecknoglobals // a constant in all but syntax
 	"serviceaccount.yaml",
 	"clusterrole.yaml",
@@ -26,8 +26,8 @@ var chartTemplates = []string{ //nolint:gochecknoglobals // a constant in all bu
 	"secret.yaml",
 }
 
-// renderChart renders those templates with the chart's own values, as Helm
-// would for a release in namespace.
+// renderChart renders chartTemplates with the chart's default values, as Helm does for
+// a release in namespace.
 func renderChart(dir, namespace string) ([]string, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "values.yaml"))
 	if err != nil {
@@ -62,7 +62,7 @@ func renderChart(dir, namespace string) ([]string, error) {
 	return out, nil
 }
 
-// chartFuncs are Helm's template functions, as far as these templates go.
+// chartFuncs returns the template functions of Helm that these templates use.
 func chartFuncs(root *template.Template) template.FuncMap {
 	indent := func(n int, s string) string {
 		pad := strings.Repeat(" ", n)

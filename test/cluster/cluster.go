@@ -15,17 +15,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// requireEnv makes tests fail that would skip.
+// requireEnv makes tests fail instead of skip.
 const requireEnv = "KOLDUN_REQUIRE_CLUSTER"
 
-// startWithin bounds the start of a cluster. It takes some seconds; a machine
-// that also compiles needs more.
+// startWithin is the time limit for starting a cluster, which takes some seconds on
+// an idle machine.
 const startWithin = 3 * time.Minute
 
-// Options of a cluster.
+// Options configures a cluster.
 type Options struct {
-	// Manifests are YAML documents that are applied before Crossplane starts:
-	// CRDs of providers, the ClusterRoles that packages ship for Crossplane.
+	// Manifests are YAML documents to apply before Crossplane starts, such as CRDs
+	// of providers and the ClusterRoles that packages contain for Crossplane.
 	Manifests []string
 
 	// ControlPlaneOnly leaves Crossplane out.
@@ -54,8 +54,8 @@ type Cluster struct {
 	closers   []func()
 }
 
-// Start a cluster for one test. It stops when the test ends. The test is
-// skipped if the programs are not built.
+// Start starts a cluster, which stops when the test ends. It skips the test if the
+// programs are not built.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	c, err := start(t.Context(), o)
@@ -67,7 +67,7 @@ func Start(t testing.TB, o Options) *Cluster {
 	return c
 }
 
-// New starts a cluster for a program that is no test. Close ends it.
+// New starts a cluster outside of tests. The caller must close it.
 func New(ctx context.Context, o Options) (*Cluster, error) { return start(ctx, o) }
 
 // Close stops all programs and removes their data.
@@ -76,7 +76,7 @@ func (c *Cluster) Close() {
 	c.dir.remove()
 }
 
-// refuse ends a test that has no cluster.
+// refuse skips or fails a test whose cluster cannot start.
 func refuse(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, errMissing) && os.Getenv(requireEnv) != "1" {
@@ -85,8 +85,8 @@ func refuse(t testing.TB, err error) {
 	t.Fatal(err)
 }
 
-// Missing ends a test that needs a program that is not built, as one ends that
-// has no cluster.
+// Missing ends a test that needs a program that is not built: it skips the test, or
+// fails it if clusters are required.
 func Missing(t testing.TB, program, command string) {
 	t.Helper()
 	if os.Getenv(requireEnv) != "1" {
@@ -95,8 +95,8 @@ func Missing(t testing.TB, program, command string) {
 	t.Fatalf("%s is not built; run: %s", program, command)
 }
 
-// start returns a running cluster. If it cannot, everything is stopped again,
-// and the error holds the end of the logs.
+// start returns a running cluster. If it fails, it stops all programs, and the error
+// contains the end of their logs.
 func start(ctx context.Context, o Options) (*Cluster, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -138,8 +138,7 @@ func (c *Cluster) up(ctx context.Context, o Options) error {
 	return c.startCrossplane(ctx, o.CrossplaneArgs)
 }
 
-// Stop all programs, those first that need the others. It returns when they
-// are gone.
+// Stop stops all programs in reverse order, and returns when they have ended.
 func (c *Cluster) Stop() {
 	c.mu.Lock()
 	closers := c.closers
@@ -149,33 +148,32 @@ func (c *Cluster) Stop() {
 		f()
 	}
 	for _, p := range slices.Backward(c.programs()) {
-		// Nobody needs what they would write in their last moments.
+		// Their data is not needed any more.
 		p.Kill()
 	}
 }
 
-// Dir is the folder of the cluster's data. It goes with the cluster.
+// Dir returns the folder of the cluster's data. Close removes it.
 func (c *Cluster) Dir() string { return c.dir.path }
 
-// Config of the cluster's administrator.
+// Config returns the configuration of the cluster's administrator.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
-// Client of the cluster's administrator. It reads from the API server, not
-// from a cache.
+// Client returns a client of the cluster's administrator. It reads from the API
+// server, not from a cache.
 func (c *Cluster) Client() client.WithWatch { return c.client }
 
-// Kubeconfig is the path of the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.dir.in("admin.kubeconfig") }
 
-// Controllers is the process of kube-controller-manager. Its garbage collector
-// learns of new CRDs within half a minute, or when it is restarted; until then
-// it keeps what objects of those kinds own.
+// Controllers returns the process of kube-controller-manager. Its garbage collector
+// discovers new CRDs within half a minute or when it restarts; until then it does
+// not delete the dependents of objects of those kinds.
 func (c *Cluster) Controllers() *Process { return c.controllers }
 
-// Crossplane is the process of Crossplane's core, to kill and restart. It is
-// nil without Crossplane.
+// Crossplane returns the process of Crossplane's core, or nil without Crossplane.
 func (c *Cluster) Crossplane() *Process { return c.core }
 
-// RBACManager is the process of Crossplane's RBAC manager. It is nil without
+// RBACManager returns the process of Crossplane's RBAC manager, or nil without
 // Crossplane.
 func (c *Cluster) RBACManager() *Process { return c.rbac }

@@ -20,9 +20,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster/simulate"
 )
 
-// shared is started by the first test that needs it. Here the provider answers
-// at once, as no real one does: these tests are of the cluster and of what is
-// composed, not of how often.
+// shared starts with the first test that needs it. Its provider answers at once, unlike
+// a real one: these tests check the cluster and what is composed, not how often.
 var shared = cluster.Shared{Options: cluster.Options{CrossplaneArgs: []string{"--circuit-breaker-burst=1000"}}}
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
@@ -66,7 +65,7 @@ func TestCompositeBecomesObjects(t *testing.T) {
 		}
 	}
 
-	// The garbage collector learns of the new kinds.
+	// A restarted garbage collector discovers the new kinds.
 	if err := c.Controllers().Restart(); err != nil {
 		t.Fatal(err)
 	}
@@ -90,17 +89,18 @@ func TestCompositeBecomesObjects(t *testing.T) {
 	})
 }
 
-// connected is what a provider reports of a thing whose connection is known.
+// connected is the observation of an external resource with connection details.
 func connected(*unstructured.Unstructured) simulate.Observation {
 	return simulate.Observation{Connection: map[string]string{"NATS_URL": "nats://nats:4222"}}
 }
 
-// ready reports why the object is not ready.
+// ready returns a check that fails until the object is ready.
 func ready(c *cluster.Cluster, namespace, apiVersion, kind, name string) func(context.Context) error {
 	return holds(c, namespace, apiVersion, kind, name, "Ready")
 }
 
-// holds reports what an object says of itself while a condition is not true.
+// holds returns a check that fails with the object's conditions while the given one is
+// not true.
 func holds(c *cluster.Cluster, namespace, apiVersion, kind, name, condition string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		o := &unstructured.Unstructured{}
@@ -118,7 +118,7 @@ func holds(c *cluster.Cluster, namespace, apiVersion, kind, name, condition stri
 	}
 }
 
-// empty reports what of an Ingress is left in the namespace.
+// empty returns a check that fails while objects of an Ingress remain in the namespace.
 func empty(ctx context.Context, c *cluster.Cluster, namespace string) error {
 	for _, gvk := range []schema.GroupVersionKind{
 		{Group: "koldun.gorizond.io", Version: "v1", Kind: "Ingress"},
@@ -134,7 +134,7 @@ func empty(ctx context.Context, c *cluster.Cluster, namespace string) error {
 			return err
 		}
 		if n := len(list.Items); n > 0 {
-			return fmt.Errorf("there are %d of kind %s, among them %q", n, gvk.Kind, list.Items[0].GetName())
+			return fmt.Errorf("%d objects of kind %s remain, such as %q", n, gvk.Kind, list.Items[0].GetName())
 		}
 	}
 	return nil

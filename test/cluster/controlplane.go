@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// controllers of kube-controller-manager that run: those that give objects
-// their life and their end. Nothing schedules and nothing runs pods.
+// controllers are the enabled controllers of kube-controller-manager: those that
+// create and delete objects. There is no scheduler and no kubelet.
 var controllers = []string{ //nolint:gochecknoglobals // a constant in all but syntax
 	"clusterrole-aggregation-controller",
 	"deployment-controller",
@@ -34,7 +34,7 @@ var controllers = []string{ //nolint:gochecknoglobals // a constant in all but s
 }
 
 // startControlPlane starts etcd, kube-apiserver and kube-controller-manager,
-// and returns when requests are answered.
+// and returns when the API server is ready.
 func (c *Cluster) startControlPlane(ctx context.Context) error {
 	free, err := ports(2)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Cluster) startControlPlane(ctx context.Context) error {
 		Host:            "https://" + loopback(apiPort),
 		BearerToken:     token,
 		TLSClientConfig: rest.TLSClientConfig{CAData: ca.pem},
-		QPS:             -1, // tests need no mercy
+		QPS:             -1, // no client-side limit
 		WarningHandler:  rest.NoWarnings{},
 	}
 	kubeconfig := c.dir.in("admin.kubeconfig")
@@ -135,12 +135,12 @@ func (c *Cluster) apiServerKeys() []string {
 	}
 }
 
-// start a program of the cluster under a name of its own.
+// start starts a program of the cluster under a unique name.
 func (c *Cluster) start(name, program string, args ...string) error {
 	return c.add(name, program, os.Environ(), args...).Start()
 }
 
-// add a program that stops with the cluster.
+// add adds a program that stops with the cluster.
 func (c *Cluster) add(name, program string, env []string, args ...string) *Process {
 	path := program
 	if !filepath.IsAbs(path) {
@@ -153,7 +153,7 @@ func (c *Cluster) add(name, program string, env []string, args ...string) *Proce
 	return p
 }
 
-// awaitHTTP waits until url answers 200, all programs still run and ctx lasts.
+// awaitHTTP waits until url answers 200. It fails if ctx or a program ends before.
 func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 	transport, err := rest.TransportFor(c.config)
 	if err != nil {
@@ -171,13 +171,13 @@ func (c *Cluster) awaitHTTP(ctx context.Context, name, url string) error {
 		}
 		defer rsp.Body.Close() //nolint:errcheck // nothing is read from it
 		if rsp.StatusCode != http.StatusOK {
-			return fmt.Errorf("it answers %s", rsp.Status)
+			return fmt.Errorf("the status is %s", rsp.Status)
 		}
 		return nil
 	})
 }
 
-// await polls until ready returns nil, as long as all programs run.
+// await polls until ready returns nil. It fails if ctx or a program ends before.
 func (c *Cluster) await(ctx context.Context, what string, ready func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -193,7 +193,7 @@ func (c *Cluster) await(ctx context.Context, what string, ready func(context.Con
 	return nil
 }
 
-// ended is the end of a program that should run.
+// ended returns the error of a program that has ended.
 func (c *Cluster) ended() error {
 	for _, p := range c.programs() {
 		if err := p.err(); err != nil {

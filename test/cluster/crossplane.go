@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SystemNamespace is where Crossplane believes to run.
+// SystemNamespace is the namespace of Crossplane's objects.
 const SystemNamespace = "crossplane-system"
 
 // Names of the Secrets in which Crossplane keeps its certificates.
@@ -25,11 +25,11 @@ const (
 	secretClient = "crossplane-tls-client"
 )
 
-// webhookService is the name by which the API server reaches core's webhooks.
+// webhookService is the Service through which the API server reaches core's webhooks.
 const webhookService = "crossplane-webhooks"
 
-// startCrossplane does what Crossplane's Helm chart and its Deployments do,
-// and returns when core watches.
+// startCrossplane does what Crossplane's Helm chart and Deployments do, and returns
+// when core is ready.
 func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error {
 	free, err := ports(3)
 	if err != nil {
@@ -37,8 +37,8 @@ func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error 
 	}
 	webhookPort, metricsPort, healthPort := free[0], free[1], free[2]
 	files := filepath.Join(c.bin, crossplane+".d")
-	// The init container applies them too, but then fails if the API server
-	// does not serve them at once.
+	// The init container applies them too, but fails if the API server does not
+	// serve them at once.
 	if err := c.applyFiles(ctx, filepath.Join(files, "crds")); err != nil {
 		return err
 	}
@@ -86,7 +86,8 @@ func (c *Cluster) startCrossplane(ctx context.Context, coreArgs []string) error 
 	return c.awaitHTTP(ctx, crossplane, "http://"+loopback(healthPort)+"/readyz")
 }
 
-// debugArgs make Crossplane log every reconcile.
+// debugArgs returns the arguments that make Crossplane log every reconcile, if
+// requested.
 func debugArgs() []string {
 	if os.Getenv("KOLDUN_CLUSTER_DEBUG") == "1" {
 		return []string{"--debug"}
@@ -94,14 +95,14 @@ func debugArgs() []string {
 	return nil
 }
 
-// applyChart applies what the Helm chart holds besides Deployments, and waits
-// until the ClusterRoles have their aggregated rules.
+// applyChart applies the Helm chart without its Deployments, and waits until the
+// ClusterRoles have their aggregated rules.
 func (c *Cluster) applyChart(ctx context.Context, dir string) error {
 	manifests, err := renderChart(dir, SystemNamespace)
 	if err != nil {
 		return err
 	}
-	// The API server must find core on loopback, which no endpoint may be.
+	// The API server reaches core on loopback, which endpoints may not name.
 	service := fmt.Sprintf("{apiVersion: v1, kind: Service, metadata: {name: %s, namespace: %s}, spec: {type: ExternalName, externalName: localhost}}",
 		webhookService, SystemNamespace)
 	namespace := "{apiVersion: v1, kind: Namespace, metadata: {name: " + SystemNamespace + "}}"
@@ -137,8 +138,8 @@ func (c *Cluster) applyFiles(ctx context.Context, dir string) error {
 	return c.Apply(ctx, manifests...)
 }
 
-// serviceAccountEnv is the environment of a program that is that service
-// account of Crossplane's namespace, and nobody else.
+// serviceAccountEnv returns the environment of a program that runs as the service
+// account in Crossplane's namespace.
 func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string, error) {
 	path, err := c.serviceAccountKubeconfig(ctx, name)
 	if err != nil {
@@ -153,8 +154,8 @@ func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string,
 	}, nil
 }
 
-// serviceAccountKubeconfig is the path of a kubeconfig with a token of that
-// service account of Crossplane's namespace.
+// serviceAccountKubeconfig writes a kubeconfig with a token of the service account in
+// Crossplane's namespace, and returns its path.
 func (c *Cluster) serviceAccountKubeconfig(ctx context.Context, name string) (string, error) {
 	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name}}
 	seconds := int64(validity.Seconds())
@@ -185,8 +186,7 @@ func (c *Cluster) initCrossplane(ctx context.Context, env []string) error {
 	})
 }
 
-// mountSecret writes a Secret into the folder of its name, as a kubelet would
-// mount it.
+// mountSecret writes a Secret to the folder of the same name, as a kubelet mounts it.
 func (c *Cluster) mountSecret(ctx context.Context, name string) error {
 	var s corev1.Secret
 	if err := c.client.Get(ctx, client.ObjectKey{Namespace: SystemNamespace, Name: name}, &s); err != nil {

@@ -9,19 +9,18 @@ import (
 
 const folderPattern = "koldun-cluster-"
 
-// keepEnv leaves data and logs in the folder for temporary files, until the
-// next cluster starts without it.
+// keepEnv keeps data and logs in the folder for temporary files until the next cluster
+// starts without it.
 const keepEnv = "KOLDUN_CLUSTER_KEEP"
 
-// A folder holds the data and logs of one cluster. It is locked while its
-// cluster lives.
+// A folder contains the data and logs of one cluster. It is locked while its cluster
+// runs.
 type folder struct {
 	path string
 	lock *os.File
 }
 
-// newFolder makes a folder, and removes those of clusters whose test was
-// killed.
+// newFolder creates a folder, and removes the folders of clusters that no longer run.
 func newFolder() (*folder, error) {
 	stale, err := filepath.Glob(filepath.Join(os.TempDir(), folderPattern+"*"))
 	if err != nil {
@@ -37,7 +36,7 @@ func newFolder() (*folder, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot make folder of cluster: %w", err)
 		}
-		// Another test may take it for a stale one before it is locked.
+		// Another test may remove it as stale before it is locked.
 		lock, err := lockFolder(path)
 		if err != nil {
 			continue
@@ -65,7 +64,7 @@ func (f *folder) in(elem ...string) string {
 	return filepath.Join(append([]string{f.path}, elem...)...)
 }
 
-// remove the folder, unless the person who runs the tests wants to look at it.
+// remove removes the folder unless keepEnv is set.
 func (f *folder) remove() {
 	if os.Getenv(keepEnv) != "1" {
 		_ = os.RemoveAll(f.path)

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ServeFunction serves fn to Crossplane as the Function of that name, with
-// mutual TLS, until the cluster stops. A Function of the same name that is
-// served already is replaced; calls that it has begun are finished.
+// ServeFunction serves fn to Crossplane as the named Function, with mutual TLS, until
+// the cluster stops. It replaces a server of the same Function after its open calls
+// have ended.
 //
-// A Function that is not installed from a package (see [Cluster.ServePackages])
-// is made without one.
+// If the Function is not installed from a package (see [Cluster.ServePackages]),
+// ServeFunction creates it without one.
 func (c *Cluster) ServeFunction(ctx context.Context, name string, fn fnv1.FunctionRunnerServiceServer) error {
 	creds, err := c.functionCredentials(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *Cluster) ServeFunction(ctx context.Context, name string, fn fnv1.Functi
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = server.Serve(listener) // ends with Stop
+		_ = server.Serve(listener) // returns after Stop
 	}()
 	stop := func() {
 		server.Stop()
@@ -57,7 +57,7 @@ func (c *Cluster) ServeFunction(ctx context.Context, name string, fn fnv1.Functi
 }
 
 // FunctionCertificates writes the certificates of a Function (tls.crt,
-// tls.key, ca.crt) into dir, for a program that serves one.
+// tls.key, ca.crt) to dir, for a program that serves it.
 func (c *Cluster) FunctionCertificates(ctx context.Context, dir string) error {
 	files, err := c.serverCertificate(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func (c *Cluster) FunctionCertificates(ctx context.Context, dir string) error {
 	return writeFiles(dir, files)
 }
 
-// serverCertificate is a new certificate that Crossplane trusts: tls.crt,
-// tls.key and ca.crt.
+// serverCertificate creates a certificate that Crossplane trusts: tls.crt, tls.key and
+// ca.crt.
 func (c *Cluster) serverCertificate(ctx context.Context) (map[string][]byte, error) {
 	ca, err := c.functionAuthority(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Cluster) functionCredentials(ctx context.Context) (credentials.Transpor
 	}), nil
 }
 
-// functionAuthority is the authority that Crossplane trusts.
+// functionAuthority returns the certificate authority that Crossplane trusts.
 func (c *Cluster) functionAuthority(ctx context.Context) (*authority, error) {
 	var s corev1.Secret
 	if err := c.client.Get(ctx, client.ObjectKey{Namespace: SystemNamespace, Name: secretRootCA}, &s); err != nil {

@@ -13,18 +13,18 @@ import (
 	"strconv"
 )
 
-// Media types of an image. A package's layers are compressed.
+// Media types of an image. The layers of a package are compressed.
 const (
 	mediaTypeManifest = "application/vnd.oci.image.manifest.v1+json"
 	mediaTypeConfig   = "application/vnd.oci.image.config.v1+json"
 	mediaTypeLayer    = "application/vnd.oci.image.layer.v1.tar+gzip"
 )
 
-// layerLabel begins the labels by which the configuration of a package says
-// what its layers are; a registry says it in the layers' annotations.
+// layerLabel is the prefix of the labels with which the configuration of a package
+// describes its layers. A registry uses annotations of the layers instead.
 const layerLabel = "io.crossplane.xpkg"
 
-// An image as a registry serves it.
+// An image is a container image as a registry serves it.
 type image struct {
 	manifest  []byte
 	mediaType string
@@ -32,7 +32,7 @@ type image struct {
 	blobs     map[string][]byte // by digest
 }
 
-// A descriptor of the OCI image specification.
+// A descriptor is a descriptor of the OCI image specification.
 type descriptor struct {
 	MediaType   string            `json:"mediaType"`
 	Digest      string            `json:"digest"`
@@ -40,8 +40,8 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// readImage reads the file that `docker save` and `crossplane xpkg build`
-// write: a tar archive with manifest.json, a configuration and layers.
+// readImage reads a file as written by `docker save` and `crossplane xpkg build`: a
+// tar archive with manifest.json, a configuration and layers.
 func readImage(path string) (*image, error) {
 	files, err := readTar(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func readImage(path string) (*image, error) {
 		return nil, fmt.Errorf("cannot parse manifest.json of %q: %w", path, err)
 	}
 	if len(list) != 1 {
-		return nil, fmt.Errorf("cannot read %q: it holds %d images, not one", path, len(list))
+		return nil, fmt.Errorf("cannot read %q: it contains %d images, want one", path, len(list))
 	}
 	var config struct {
 		Config struct {
@@ -122,12 +122,12 @@ func readTar(path string) (map[string][]byte, error) {
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the client is gone
+	_ = json.NewEncoder(w).Encode(v) // the client has disconnected
 }
 
 func write(w http.ResponseWriter, mediaType, digest string, body []byte) {
 	w.Header().Set("Content-Type", mediaType)
 	w.Header().Set("Docker-Content-Digest", digest)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // the client is gone
+	_, _ = w.Write(body) // the client has disconnected
 }

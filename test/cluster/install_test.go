@@ -45,8 +45,8 @@ func install(t *testing.T, c *cluster.Cluster, kinds ...string) {
 	}
 }
 
-// definition is the XRD with the schema of that CRD, and its Composition, if
-// the CRD is of that kind.
+// definition returns the XRD with the schema of the CRD and its Composition, if the CRD
+// is of that kind.
 func definition(t *testing.T, crd []byte, kind string) []string {
 	t.Helper()
 	type names struct {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// writeKubeconfig writes what a program needs to be the bearer of token.
+// writeKubeconfig writes a kubeconfig that authenticates with token.
 func writeKubeconfig(path string, cfg *rest.Config, token string) error {
 	const name = "cluster"
 	k := api.NewConfig()

@@ -15,12 +15,11 @@ import (
 )
 
 const (
-	logLines   = 40 // of each program that a failed test prints
-	eventLines = 60 // of the cluster that a failed test prints
+	logLines   = 40 // lines of each program that a failed test prints
+	eventLines = 60 // events that a failed test prints
 )
 
-// watch prints what the programs logged and which events there were since now,
-// if the test fails.
+// watch makes the test print the logs and events from now on if it fails.
 func (c *Cluster) watch(t testing.TB) {
 	t.Helper()
 	since, begin := c.logSizes(), time.Now()
@@ -31,7 +30,7 @@ func (c *Cluster) watch(t testing.TB) {
 	})
 }
 
-// logSizes are the sizes of the logs in bytes, by path.
+// logSizes returns the sizes of the logs in bytes, by path.
 func (c *Cluster) logSizes() map[string]int64 {
 	sizes := map[string]int64{}
 	for _, path := range c.logFiles() {
@@ -43,11 +42,11 @@ func (c *Cluster) logSizes() map[string]int64 {
 }
 
 func (c *Cluster) logFiles() []string {
-	files, _ := filepath.Glob(c.dir.in("logs", "*.log")) // the pattern is good
+	files, _ := filepath.Glob(c.dir.in("logs", "*.log")) // the pattern is valid
 	return files
 }
 
-// logs are the last lines of each log, leaving out the first so many bytes.
+// logs returns the last lines of each log after the given offsets in bytes.
 func (c *Cluster) logs(from map[string]int64) string {
 	var b strings.Builder
 	for _, path := range c.logFiles() {
@@ -56,7 +55,7 @@ func (c *Cluster) logs(from map[string]int64) string {
 			continue
 		}
 		lines := bytes.Split(bytes.TrimSpace(raw[min(from[path], int64(len(raw))):]), []byte("\n"))
-		lines = slices.DeleteFunc(lines, chatter)
+		lines = slices.DeleteFunc(lines, isRoutine)
 		if len(lines) == 0 {
 			continue
 		}
@@ -65,13 +64,13 @@ func (c *Cluster) logs(from map[string]int64) string {
 	return b.String()
 }
 
-// chatter is what Kubernetes logs when all is well: lines such as
+// isRoutine reports whether a line is empty, or an info or warning of Kubernetes, such as
 // "I0131 12:00:00 ..." and "W0131 12:00:00 ...".
-func chatter(line []byte) bool {
+func isRoutine(line []byte) bool {
 	return len(line) == 0 || len(line) > 5 && line[5] == ' ' && (line[0] == 'I' || line[0] == 'W')
 }
 
-// events of all namespaces since then, oldest first.
+// events returns the events of all namespaces since then, oldest first.
 func (c *Cluster) events(since time.Time) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

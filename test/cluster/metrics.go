@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Metrics of Crossplane's core that tests ask for.
+// Metrics of Crossplane's core that tests read.
 const (
-	// BreakerOpens counts how often the circuit breaker of a composite opened.
+	// BreakerOpens counts openings of circuit breakers of composites.
 	BreakerOpens = "circuit_breaker_opens_total"
-	// BreakerEvents counts what circuit breakers let pass and what they stopped.
+	// BreakerEvents counts the events that circuit breakers passed or dropped.
 	BreakerEvents = "circuit_breaker_events_total"
 	// FunctionCalls counts requests to functions.
 	FunctionCalls = "function_run_function_request_total"
 )
 
-// CrossplaneMetric is the sum of all series of a metric of Crossplane's core.
-// A metric that was never counted is 0.
+// CrossplaneMetric returns the sum of all series of a metric of Crossplane's core. A
+// metric without series is 0.
 func (c *Cluster) CrossplaneMetric(ctx context.Context, name string) (float64, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.metrics, nil)
 	if err != nil {

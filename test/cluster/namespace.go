@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Namespace makes a namespace of its own for a test. It begins to be deleted
-// when the test ends.
+// Namespace creates a namespace for the test, and deletes it in the background when
+// the test ends.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}

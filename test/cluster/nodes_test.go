@@ -19,7 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A fleet is nodes of the control plane, without machines.
+// A fleet is a set of Node objects without machines.
 type fleet struct {
 	t      *testing.T
 	nodes  typedcorev1.NodeInterface
@@ -102,8 +102,8 @@ func TestNodeLabelRules(t *testing.T) {
 		}
 	}
 	watch, cancel := context.WithCancel(ctx)
-	told, done := make(chan bool, 100), make(chan error)
-	go func() { done <- rules.Watch(watch, s, func() { told <- true }) }()
+	changed, done := make(chan bool, 100), make(chan error)
+	go func() { done <- rules.Watch(watch, s, func() { changed <- true }) }()
 	defer func() {
 		cancel()
 		if err := waittest.Receive(t, "the watch ends", done); err != nil {
@@ -114,32 +114,32 @@ func TestNodeLabelRules(t *testing.T) {
 	bring(2, 1, 1)
 	labels(0, "", "")
 	labels(1, "fast", "a")
-	labels(2, "slow", "a") // somebody else's value stays
+	labels(2, "slow", "a") // a value set by another manager stays
 	labels(3, "", "")
 
-	// A node comes to match, another one does not any more.
-	for len(told) > 0 {
-		<-told
+	// One node starts to match, and another one no longer matches.
+	for len(changed) > 0 {
+		<-changed
 	}
 	f.set(0, "test.example.org/gpu", "16")
-	waittest.Receive(t, "a changed label is told", told)
+	waittest.Receive(t, "a notification of a changed label", changed)
 	f.set(1, "test.example.org/gpu", "1")
 	bring(2, 1, 1)
 	labels(0, "fast", "a")
 	labels(1, "", "")
 	if f.get(0).Labels["kept"] != "yes" {
-		t.Error("a label of somebody else is gone")
+		t.Error("a label of another manager is gone")
 	}
-	// Somebody takes a label away: it comes back.
+	// A removed label is restored.
 	f.set(0, "koldun.test/pool", "")
 	bring(2, 1, 1)
 	labels(0, "fast", "a")
-	// The rule gives another label in place of one.
+	// The rule replaces a label by another one.
 	s.Labels = map[string]string{"tier": "fast"}
 	bring(2, 1, 1)
 	labels(0, "fast", "")
 	labels(2, "slow", "")
-	// A node goes while the rule is applied: it is not made anew.
+	// A node deleted while the rule is applied is not created again.
 	if err := f.nodes.Delete(ctx, f.name(3), metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ metadata: {name: hello}
 spec: {text: Hello}
 `
 
-// notes composes a ConfigMap, which core may write by its own rights.
+// notes composes a ConfigMap, which core may write with its own rights.
 type notes struct {
 	fnv1.UnimplementedFunctionRunnerServiceServer
 }
@@ -93,7 +93,7 @@ func (notes) RunFunction(_ context.Context, req *fnv1.RunFunctionRequest) (*fnv1
 	return rsp, nil
 }
 
-// A platform team installs one Configuration by its name; the rest follows.
+// Installing one Configuration by its name installs its dependencies.
 func TestConfigurationIsInstalledFromPackages(t *testing.T) {
 	c := shared.Cluster(t)
 	ctx := t.Context()
@@ -131,7 +131,7 @@ func TestConfigurationIsInstalledFromPackages(t *testing.T) {
 	}
 	cluster.Eventually(t, "the Note to be ready", ready(c, ns, "tests.example.org/v1", "Note", "hello"))
 
-	// A Crossplane that was killed goes on where it stopped.
+	// After a kill, Crossplane continues where it stopped.
 	c.Crossplane().Kill()
 	if err := c.Client().DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace(ns)); err != nil {
 		t.Fatal(err)

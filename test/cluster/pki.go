@@ -24,7 +24,7 @@ const (
 	caCert  = "ca.crt"
 )
 
-// validity of certificates: a cluster is for one run of tests.
+// validity of certificates. A cluster runs for one test run only.
 const validity = 48 * time.Hour
 
 // An authority signs certificates.
@@ -87,8 +87,7 @@ func loadAuthority(certPEM []byte, key crypto.Signer) (*authority, error) {
 	return &authority{cert: cert, key: key, pem: certPEM}, nil
 }
 
-// server signs a certificate for a server on loopback that is also called by
-// those DNS names.
+// server signs a certificate for a server on loopback with the given DNS names.
 func (a *authority) server(names ...string) (certPEM, keyPEM []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -136,7 +135,7 @@ func pemBlock(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-// writeFiles writes files into a folder that only we can read.
+// writeFiles writes files to a folder, which only its owner can read if it is new.
 func writeFiles(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

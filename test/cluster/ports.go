@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// The range of ports that no system takes for outgoing connections by itself,
-// below those of pods (see internal/local/pod): what is free here stays free
-// until our program takes it.
+// This range is outside the ephemeral ports of all systems and below the ports of
+// pods (see internal/local/pod), so that a free port stays free until a program of
+// the cluster uses it.
 const (
 	firstPort = 15000
 	lastPort  = 20000
@@ -24,7 +24,7 @@ func ports(n int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		// Closed last, so that no port is found twice.
+		// Deferred, so that no port is found twice.
 		defer l.Close() //nolint:errcheck // nothing was sent
 		if found = append(found, port); len(found) == n {
 			return found, nil

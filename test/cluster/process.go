@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// patience with a program that was asked to stop.
+// patience is how long Stop waits before it kills a program.
 const patience = 10 * time.Second
 
-// A Process is one program of a cluster. It can be killed and started again.
-// It is safe for concurrent use.
+// A Process is a program of a cluster, which can be killed and restarted. It is safe
+// for concurrent use.
 type Process struct {
 	name string
 	path string
@@ -29,27 +29,26 @@ type Process struct {
 	run *run
 }
 
-// A run is one life of a Process.
+// A run is one operating system process of a Process.
 type run struct {
 	process *os.Process
-	done    chan struct{} // closed when the process is gone
+	done    chan struct{} // closed when the process has ended
 	err     error         // why it ended; read after done
 }
 
-// Run a program beside the control plane until that stops: a provider, a
-// function. The variables come besides those of this process. What it logged is
-// printed when a test fails.
+// Run runs a program, such as a provider, until the cluster stops. env adds to the
+// variables of this process. A failed test prints the program's log.
 func (c *Cluster) Run(name, path string, env []string, args ...string) (*Process, error) {
 	p := c.add(name, path, slices.Concat(os.Environ(), env), args...)
 	return p, p.Start()
 }
 
-// Start the program. Its output is appended to its log.
+// Start starts the program, and appends its output to its log.
 func (p *Process) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.run != nil && !closed(p.run.done) {
-		return fmt.Errorf("cannot start %s: it runs already", p.name)
+		return fmt.Errorf("cannot start %s: it is already running", p.name)
 	}
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -63,7 +62,7 @@ func (p *Process) Start() error {
 	r := &run{done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// The thread must live as long as the child, see dieWithParent.
+		// Keep the thread as long as the child, see dieWithParent.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer out.Close() //nolint:errcheck // the child wrote it, not us
@@ -83,7 +82,7 @@ func (p *Process) Start() error {
 }
 
 // Stop asks the program to end, kills it if it does not within 10 seconds, and
-// returns when it is gone.
+// returns when it has ended.
 func (p *Process) Stop() {
 	r := p.current()
 	if r == nil {
@@ -97,7 +96,7 @@ func (p *Process) Stop() {
 	}
 }
 
-// Kill ends the program without warning, and returns when it is gone.
+// Kill kills the program, and returns when it has ended.
 func (p *Process) Kill() {
 	r := p.current()
 	if r == nil {
@@ -113,7 +112,8 @@ func (p *Process) Restart() error {
 	return p.Start()
 }
 
-// wait until the program has ended, and return an error if not with status 0.
+// wait waits until the program has ended. It returns an error unless the exit status
+// is 0.
 func (p *Process) wait(ctx context.Context) error {
 	r := p.current()
 	select {
@@ -124,7 +124,7 @@ func (p *Process) wait(ctx context.Context) error {
 	}
 }
 
-// err is why the program ended; nil while it runs.
+// err returns why the program has ended, or nil while it runs.
 func (p *Process) err() error {
 	r := p.current()
 	if r == nil {

@@ -29,7 +29,7 @@ func TestKilledTestLeavesNothingRunning(t *testing.T) {
 	}
 	var pid int
 	if _, err := fmt.Fscanf(out, "pid %d\n", &pid); err != nil {
-		t.Fatalf("child told no process id: %v", err)
+		t.Fatalf("cannot read the process id from the child: %v", err)
 	}
 	if !processtest.Alive(pid) {
 		t.Fatal("the program of the child does not run")
@@ -46,7 +46,7 @@ func TestKilledTestLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// TestChild is the test that is killed.
+// TestChild is the test that TestKilledTestLeavesNothingRunning kills.
 func TestChild(t *testing.T) {
 	dir := os.Getenv(childEnv)
 	if dir == "" {
@@ -73,7 +73,7 @@ func TestProcess(t *testing.T) {
 		t.Error("a program that runs was started again")
 	}
 	if err := p.err(); err != nil {
-		t.Errorf("it should run: %v", err)
+		t.Errorf("the process does not run: %v", err)
 	}
 	started := func(times int) func(context.Context) error {
 		return func(context.Context) error {
@@ -82,7 +82,7 @@ func TestProcess(t *testing.T) {
 				return err
 			}
 			if n := bytes.Count(raw, []byte("started")); n != times {
-				return fmt.Errorf("it started %d times", n)
+				return fmt.Errorf("the process started %d times", n)
 			}
 			return nil
 		}
@@ -93,7 +93,7 @@ func TestProcess(t *testing.T) {
 	}
 	Eventually(t, "the second life", started(2))
 	if err := p.current().process.Signal(syscall.Signal(0)); err != nil {
-		t.Errorf("second life: %v", err)
+		t.Errorf("after the restart: %v", err)
 	}
 	p.Stop()
 	if err := p.err(); err == nil {
@@ -101,7 +101,7 @@ func TestProcess(t *testing.T) {
 	}
 	raw, err := os.ReadFile(log)
 	if err != nil || !bytes.Contains(raw, []byte("asked")) {
-		t.Errorf("it was killed, not asked: %q, %v", raw, err)
+		t.Errorf("the process was killed without a signal to stop: %q, %v", raw, err)
 	}
 }
 

@@ -4,8 +4,8 @@ package cluster
 
 import "syscall"
 
-// dieWithParent can only keep the terminal's signals away here: a test that is
-// killed leaves its programs behind.
+// dieWithParent only shields the child from the terminal's signals on this system: a
+// killed test leaves its programs behind.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

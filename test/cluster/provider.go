@@ -13,11 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ConnectProvider does for a Provider that was installed from its package what
-// the runtime "External" leaves to others, so that its CRDs are installed and
-// the RBAC manager gives its service account the rights that a provider has.
-// It returns the path of a kubeconfig of that service account, for the process
-// that is the provider.
+// ConnectProvider reports the runtime of an installed Provider, as the runtime
+// "External" requires, so that Crossplane installs its CRDs and the RBAC manager
+// grants its service account the rights of a provider. It returns the path of a
+// kubeconfig of that service account, for the provider's process.
 func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig string, err error) {
 	revision, err := c.reportRuntime(ctx, "Provider", name, func(*unstructured.Unstructured) error { return nil })
 	if err != nil {
@@ -31,7 +30,7 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 	if err := c.client.Create(ctx, account); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("cannot create service account of Provider %q: %w", name, err)
 	}
-	// The RBAC manager finds the service account in the Deployment that the
+	// The RBAC manager reads the service account from the Deployment that the
 	// revision owns.
 	deployment := emptyDeployment(revision.GetName(), account.Name)
 	deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(revision, revision.GroupVersionKind())}
@@ -41,8 +40,8 @@ func (c *Cluster) ConnectProvider(ctx context.Context, name string) (kubeconfig 
 	return c.serviceAccountKubeconfig(ctx, account.Name)
 }
 
-// runtimeAccount is the name of the service account that a revision runs as: its
-// own, or that of the runtime configuration that an ImageConfig has for it.
+// runtimeAccount returns the name of the service account of a revision: its own, or
+// that of the runtime configuration of a matching ImageConfig.
 func (c *Cluster) runtimeAccount(ctx context.Context, revision *unstructured.Unstructured) (string, error) {
 	source, _, _ := unstructured.NestedString(revision.Object, "spec", "image")
 	list := &unstructured.UnstructuredList{}
@@ -69,7 +68,7 @@ func (c *Cluster) runtimeAccount(ctx context.Context, revision *unstructured.Uns
 	return revision.GetName(), nil
 }
 
-// matches reports whether an ImageConfig is for the image.
+// matches reports whether an ImageConfig applies to the image.
 func matches(config unstructured.Unstructured, image string) bool {
 	all, _, _ := unstructured.NestedSlice(config.Object, "spec", "matchImages")
 	for _, m := range all {
@@ -81,7 +80,7 @@ func matches(config unstructured.Unstructured, image string) bool {
 	return false
 }
 
-// emptyDeployment has no pods.
+// emptyDeployment returns a Deployment without pods.
 func emptyDeployment(name, account string) *appsv1.Deployment {
 	labels := map[string]string{"koldun.gorizond.io/test": name}
 	replicas := int32(0)

@@ -37,7 +37,7 @@ spec:
       schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {providerConfigRef: {type: object, properties: {name: {type: string}}}}}}}}
 `
 
-// A provider of a package has the rights that Crossplane gives to providers.
+// The provider of a package has the rights that Crossplane grants to providers.
 func TestProviderIsInstalledFromPackage(t *testing.T) {
 	c := shared.Cluster(t)
 	ctx := t.Context()

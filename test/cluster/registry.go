@@ -11,9 +11,9 @@ import (
 )
 
 // ServePackages serves package files (as `crossplane xpkg build` writes them)
-// under the names by which users know them, such as
-// "ghcr.io/gorizond/koldun-function:v1.0.0". Crossplane takes images of those
-// repositories from here, and from nowhere else, until the cluster stops.
+// under their published names, such as "ghcr.io/gorizond/koldun-function:v1.0.0".
+// Until the cluster stops, Crossplane pulls images of those repositories only from
+// here.
 //
 // A Function that is installed from its package gets its endpoint from
 // [Cluster.ServeFunction] or [Cluster.ConnectFunction] with the Function's name.
@@ -60,7 +60,8 @@ func (c *Cluster) ServePackages(ctx context.Context, files map[string]string) er
 	return nil
 }
 
-// rewrite tells Crossplane to take images of the repository from address.
+// rewrite returns an ImageConfig that makes Crossplane pull the repository from
+// address.
 func rewrite(repository, address string) string {
 	_, path, _ := strings.Cut(repository, "/")
 	name := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(repository)
@@ -78,7 +79,7 @@ spec:
 `, name, repository, address, path)
 }
 
-// A registry is as much of the OCI distribution API as pulling needs:
+// A registry implements the part of the OCI distribution API that pulling needs:
 // https://github.com/opencontainers/distribution-spec/blob/v1.1.0/spec.md
 type registry struct {
 	tags map[string]map[string]*image // by repository and tag

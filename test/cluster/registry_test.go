@@ -77,7 +77,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-func TestImageThatIsNone(t *testing.T) {
+func TestInvalidImage(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "package.xpkg")
 	if err := os.WriteFile(file, []byte("not an archive"), 0o600); err != nil {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What Crossplane's package manager and function runner look for.
+// Names that Crossplane's package manager and function runner expect.
 const (
 	packages          = "pkg.crossplane.io/v1"
 	labelPackage      = "pkg.crossplane.io/package"
@@ -23,14 +23,13 @@ const (
 	capabilityCompose = "composition"
 )
 
-// unpackedWithin is how long a package may take from being installed to
-// having a revision.
+// unpackedWithin is the time limit for an installed package to get a revision.
 const unpackedWithin = time.Minute
 
-// ConnectFunction leads Crossplane to a Function of that name that listens at
-// address (host:port of loopback) with [Cluster.FunctionCertificates]. It does
-// what the runtime "External" leaves to others: the active revision gets an
-// endpoint, and is healthy.
+// ConnectFunction connects Crossplane to the named Function, which listens at address
+// (host:port on loopback) with [Cluster.FunctionCertificates]. As the runtime
+// "External" requires, it sets the endpoint of the active revision and marks it
+// healthy.
 func (c *Cluster) ConnectFunction(ctx context.Context, name, address string) error {
 	if err := c.ensureFunction(ctx, name); err != nil {
 		return err
@@ -47,8 +46,8 @@ func (c *Cluster) ConnectFunction(ctx context.Context, name, address string) err
 	return err
 }
 
-// reportRuntime waits for the active revision of a package, and reports that
-// its runtime is healthy, and whatever set adds to its status.
+// reportRuntime waits for the active revision of a package, sets its status with set,
+// and marks its runtime healthy.
 func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func(*unstructured.Unstructured) error) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, unpackedWithin)
 	defer cancel()
@@ -64,7 +63,7 @@ func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func
 		if err := errors.Join(setHealthy(revision), set(revision)); err != nil {
 			return err
 		}
-		return c.client.Status().Update(ctx, revision) // again if it changed meanwhile
+		return c.client.Status().Update(ctx, revision) // a conflict is retried
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect %s %q: %w", kind, name, err)
@@ -72,7 +71,7 @@ func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func
 	return revision, nil
 }
 
-// setHealthy sets the condition that a runtime reports.
+// setHealthy sets the condition that a package runtime reports.
 func setHealthy(revision *unstructured.Unstructured) error {
 	conditions, _, err := unstructured.NestedSlice(revision.Object, "status", "conditions")
 	if err != nil {
@@ -90,8 +89,9 @@ func setHealthy(revision *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(revision.Object, all, "status", "conditions")
 }
 
-// reportCertificate makes a Secret with a server's certificate and names it in
-// the status: the package manager installs no objects of the package before.
+// reportCertificate creates a Secret with a server's certificate and sets its name in
+// the status: the package manager requires it before it installs the package's
+// objects.
 func (c *Cluster) reportCertificate(ctx context.Context, name string, revision *unstructured.Unstructured) error {
 	data, err := c.serverCertificate(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Cluster) reportCertificate(ctx context.Context, name string, revision *
 	return unstructured.SetNestedField(revision.Object, secret.Name, "status", "tlsServerSecretName")
 }
 
-// activeRevision of a package.
+// activeRevision returns the active revision of a package.
 func (c *Cluster) activeRevision(ctx context.Context, kind, name string) (*unstructured.Unstructured, error) {
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(schema.FromAPIVersionAndKind(packages, kind+"RevisionList"))
@@ -117,11 +117,11 @@ func (c *Cluster) activeRevision(ctx context.Context, kind, name string) (*unstr
 			return &list.Items[i], nil
 		}
 	}
-	return nil, errors.New("it has no active revision")
+	return nil, errors.New("the package has no active revision")
 }
 
-// ensureFunction makes a Function and its revision, unless there is one. It
-// does what the package manager would, and keeps that from looking for a
+// ensureFunction creates a Function and its revision if they do not exist, in place of
+// the package manager, and pauses them so that the package manager does not pull a
 // package.
 func (c *Cluster) ensureFunction(ctx context.Context, name string) error {
 	image := "registry.invalid/" + name + ":v0.0.0"

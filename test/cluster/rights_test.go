@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// Crossplane must have no more rights than on a real cluster, or a test would
-// not notice that a package forgot to ask for one.
+// Crossplane must have no more rights than on a real cluster. Otherwise tests would not
+// notice that a package does not request one.
 func TestCrossplaneHasOnlyGivenRights(t *testing.T) {
 	c := shared.Cluster(t)
 	rights, err := os.ReadFile("testdata/rights.yaml")

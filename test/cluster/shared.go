@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Shared cluster is started by the first test of a binary that asks for it,
-// and stops with the binary:
+// A Shared cluster starts with the first test of a test binary that needs it, and
+// stops with the binary:
 //
 //	var shared cluster.Shared
 //
@@ -30,7 +30,7 @@ func (s *Shared) Main(m *testing.M) int {
 	return status
 }
 
-// Stop the cluster, if it runs. Main does so.
+// Stop stops the cluster if it runs. Main calls it.
 func (s *Shared) Stop() {
 	if s.cluster != nil {
 		s.cluster.Close()
@@ -41,7 +41,7 @@ func (s *Shared) Stop() {
 // not built, and fails it if the cluster cannot start.
 func (s *Shared) Cluster(t testing.TB) *Cluster {
 	t.Helper()
-	// Not the context of this test: others will use the cluster.
+	// Do not use the context of this test: other tests use the cluster.
 	s.once.Do(func() {
 		begin := time.Now()
 		s.cluster, s.err = start(context.Background(), s.Options)

@@ -60,12 +60,12 @@ spec:
 `
 
 // The real controllers compute the status of workloads from simulated pods.
-func TestWorkloadsMoveAsPodsDo(t *testing.T) {
+func TestWorkloadStatusFollowsPods(t *testing.T) {
 	c := shared.Cluster(t)
 	ctx := t.Context()
 	var stuck atomic.Bool
 	stuck.Store(true)
-	simulate.Start(t, c.Config(), simulate.Kubelet{Fate: func(p *corev1.Pod) simulate.Fate {
+	simulate.Start(t, c.Config(), simulate.Kubelet{Behavior: func(p *corev1.Pod) simulate.Behavior {
 		if p.Name == "ring-2" && stuck.Load() {
 			return simulate.Waiting("ImagePullBackOff", "there is no such image")
 		}
@@ -108,10 +108,10 @@ func TestWorkloadsMoveAsPodsDo(t *testing.T) {
 		return &j
 	}
 	if j := job("works"); j.Status.Succeeded != 1 {
-		t.Errorf("Job that works: %+v", j.Status)
+		t.Errorf("successful Job: %+v", j.Status)
 	}
 	if j := job("fails"); j.Status.Failed != 1 {
-		t.Errorf("Job whose exit status no retry can mend: %+v", j.Status)
+		t.Errorf("Job with a permanent exit status: %+v", j.Status)
 	}
 
 	if err := c.Delete(ctx, ns, workloads); err != nil {
@@ -123,7 +123,7 @@ func TestWorkloadsMoveAsPodsDo(t *testing.T) {
 			return err
 		}
 		if n := len(pods.Items); n > 0 {
-			return fmt.Errorf("there are %d", n)
+			return fmt.Errorf("%d pods remain", n)
 		}
 		return nil
 	})

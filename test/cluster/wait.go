@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// pollEvery is how often is looked again.
+	// pollEvery is the poll interval.
 	pollEvery = 50 * time.Millisecond
-	// eventually is how long anything may take in the end. It is not a measure
-	// of speed: machines that run this also compile.
+	// eventually is the time limit of Eventually. It is long because the machine
+	// may be compiling as well.
 	eventually = 5 * time.Minute
 )
 
-// poll until ready returns nil. The error tells what it returned at last.
+// poll calls ready until it returns nil or ctx ends. The error then wraps the last
+// one of ready.
 func poll(ctx context.Context, ready func(context.Context) error) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -26,18 +27,18 @@ func poll(ctx context.Context, ready func(context.Context) error) error {
 			return nil
 		}
 		if ctx.Err() == nil || last == nil {
-			last = err // and not that the time is over
+			last = err // keep the cause, not the timeout
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w; at last: %w", context.Cause(ctx), last)
+			return fmt.Errorf("%w; last error: %w", context.Cause(ctx), last)
 		case <-tick.C:
 		}
 	}
 }
 
-// Eventually polls until ready returns nil, and fails the test with what it
-// returned at last if that takes minutes.
+// Eventually polls until ready returns nil. It fails the test with the last error of
+// ready after some minutes.
 func Eventually(t testing.TB, what string, ready func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), eventually)

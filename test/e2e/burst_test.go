@@ -16,25 +16,26 @@ import (
 )
 
 const (
-	// sides from which a crowd asks: more than the largest pool answers at once.
+	// sides is the number of concurrent clients: more than the slots of the largest
+	// pool.
 	sides = 12
-	// seedEnv repeats the order and the moments of the kills.
+	// seedEnv sets the seed of the order and times of the kills.
 	seedEnv = "KOLDUN_SEED"
-	// between kills, at most so many answers.
+	// between is the greatest number of answers between two kills.
 	between = 20
 )
 
-// burst makes the pool grow to its largest, kills all gateways and providers, a
-// dispatcher and the function, one after the other, while everybody asks, and lets the pool shrink to one and to none. No circuit breaker
-// opens, and no member goes back to an earlier phase: nobody is drained while all
-// are needed, and with one client a second one would have to be needed for longer
-// than it takes to drain one that is idle.
+// burst grows the pool to its maximum, kills all gateways and providers, a
+// dispatcher and the function one after another under load, and lets the pool shrink
+// to one member and to none. No circuit breaker opens, and no member returns to an
+// earlier phase: no member is drained while all are needed, and one client never
+// needs a second member for longer than it takes to drain an idle one.
 func (s *serving) burst(t *testing.T) {
-	random := seeded(t)
-	s.refilled(t, whole)
+	random := newRandom(t)
+	s.waitForBudget(t, whole)
 	before := s.opens(t)
 	c := s.call(t, sides)
-	defer c.disperse()
+	defer c.stop()
 	cluster.Eventually(t, "the largest pool", s.pool(largest))
 	made, turned := s.timeline.made(), s.timeline.phases.changes()
 	victims := s.victims(t, c, random)
@@ -50,30 +51,30 @@ func (s *serving) burst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now := s.timeline.made(); now != made {
-		t.Errorf("%d members came while the load was the same: the pool flaps", now-made)
+		t.Errorf("%d members were created under constant load: the pool flaps", now-made)
 	}
 	if now := s.timeline.phases.changes(); now != turned {
-		t.Errorf("members changed their phase %d times while the load was the same: the pool flaps\n%s", now-turned, strings.Join(s.timeline.phases.lines(), "\n"))
+		t.Errorf("members changed their phase %d times under constant load: the pool flaps\n%s", now-turned, strings.Join(s.timeline.phases.lines(), "\n"))
 	}
-	c.disperse()
-	t.Logf("%d answers, %d connections broken with their gateway", c.answered.Load(), c.broken.Load())
+	c.stop()
+	t.Logf("%d answers, %d connections broken by kills of gateways", c.answered.Load(), c.broken.Load())
 
 	one := s.call(t, 1)
-	defer one.disperse()
+	defer one.stop()
 	cluster.Eventually(t, "a pool of one for one client", s.pool(1))
-	one.disperse()
-	t.Logf("%d answers while the pool shrank; %d members were ever made", one.answered.Load(), s.timeline.made())
+	one.stop()
+	t.Logf("%d answers while the pool shrank; %d members were created in total", one.answered.Load(), s.timeline.made())
 	cluster.Eventually(t, "the pool to go", s.pool(0))
 	s.stayedClosed(t, before)
 	t.Logf("phases of members:\n%s", strings.Join(s.timeline.phases.lines(), "\n"))
 	if lives := s.timeline.phases.backwards(); len(lives) > 0 {
-		t.Errorf("members went back to an earlier phase:\n%s", strings.Join(lives, "\n"))
+		t.Errorf("members returned to an earlier phase:\n%s", strings.Join(lives, "\n"))
 	}
 	s.end(t)
 }
 
-// seeded tells how to repeat what it decides.
-func seeded(t *testing.T) *rand.Rand {
+// newRandom returns a random source, and logs its seed.
+func newRandom(t *testing.T) *rand.Rand {
 	seed, err := strconv.ParseUint(os.Getenv(seedEnv), 10, 64)
 	if err != nil {
 		seed = uint64(time.Now().UnixNano())
@@ -82,13 +83,13 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// A victim is a process that is started again when it was killed.
+// A victim is a process that restarts after it was killed.
 type victim struct {
 	name string
 	kill func()
 }
 
-// victims are both gateways, both providers, a dispatcher and the function.
+// victims returns both gateways, both providers, a dispatcher and the function.
 func (s *serving) victims(t *testing.T, c *callers, r *rand.Rand) []victim {
 	t.Helper()
 	gateways, dispatchers := s.pods(t, "gateway"), s.pods(t, "dispatcher")
@@ -103,7 +104,7 @@ func (s *serving) victims(t *testing.T, c *callers, r *rand.Rand) []victim {
 	return all
 }
 
-// pods of a component. The node starts their processes again.
+// pods returns the pods of a component. The node restarts their processes.
 func (s *serving) pods(t *testing.T, component string) (out []victim) {
 	t.Helper()
 	var pods corev1.PodList

@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// refused shows that the API server itself says what is wrong with a claim.
-func (p *proof) refused(t *testing.T) {
+// refused tests that the API server refuses invalid claims with the reason.
+func (p *suite) refused(t *testing.T) {
 	for name, c := range map[string]struct{ kind, spec, field string }{
 		"NodesTwice":      {"Dllama", "{modelRef: {name: m}, nodes: 2, replicaPower: 1}", "spec.nodes"},
 		"ModelTwice":      {"Dllama", "{modelRef: {name: m}, model: {sourceUrl: 'hf://a/b'}}", "spec"},
@@ -41,8 +41,9 @@ func (p *proof) refused(t *testing.T) {
 	}
 }
 
-// seeds are accepted as they are, and composed.
-func (p *proof) seeds(t *testing.T) {
+// seeds tests that the API server accepts the claims in functions/router/testdata,
+// and that they compose.
+func (p *suite) seeds(t *testing.T) {
 	ctx := t.Context()
 	if err := p.Apply(ctx, "{apiVersion: v1, kind: Namespace, metadata: {name: koldun}}"); err != nil {
 		t.Fatal(err)

@@ -20,20 +20,21 @@ import (
 const (
 	question = `{"model":"koldun-tiny","stream":true,"messages":[{"role":"user","content":"What is Koldun?"}]}`
 	answer   = "Koldun turns a short YAML claim into a running, OpenAI-compatible language model service on distributed-llama."
-	// answered is how long an answer may take, whatever is killed meanwhile: a
-	// new provider leads half a minute after the end of the one before.
+	// answered is the time limit of an answer, including kills: a new provider leads
+	// half a minute after the end of the previous one.
 	answered = 5 * time.Minute
-	// dying is how long a gateway may take to go after it was killed, and to come
-	// back: the other one may be killed meanwhile.
+	// dying is the time limit for a killed gateway to end and to restart. The other
+	// one may be killed in the same time.
 	dying = time.Minute
-	// tryAgain is how long somebody waits whose connection broke.
+	// tryAgain is the pause of a client after its connection broke.
 	tryAgain = 100 * time.Millisecond
 )
 
-// errBroken is a connection that ended before the answer.
+// errBroken is the error for a connection that ended before the answer.
 var errBroken = errors.New("the connection broke") //nolint:gochecknoglobals // a sentinel
 
-// ask a streamed question. first is called at the first piece of text.
+// ask sends a streaming request and checks the answer. It calls first at the first
+// text.
 func ask(ctx context.Context, client *http.Client, url string, first func()) error {
 	ctx, cancel := context.WithTimeout(ctx, answered)
 	defer cancel()
@@ -74,7 +75,7 @@ func ask(ctx context.Context, client *http.Client, url string, first func()) err
 			return fmt.Errorf("cannot read %q: %w", data, err)
 		}
 		if chunk.Error != nil {
-			return fmt.Errorf("the answer ends with %s: %s", chunk.Error.Code, chunk.Error.Message)
+			return fmt.Errorf("the answer ends with the error %s: %s", chunk.Error.Code, chunk.Error.Message)
 		}
 		for _, c := range chunk.Choices {
 			if text == "" && c.Delta.Content != "" && first != nil {
@@ -85,8 +86,8 @@ func ask(ctx context.Context, client *http.Client, url string, first func()) err
 	}
 }
 
-// Callers ask again and again from several sides. A connection may break only
-// if a gateway was killed while it lasted.
+// callers are clients that send requests in a loop. A connection may break only if a
+// gateway was killed during it.
 type callers struct {
 	over     atomic.Bool
 	answered atomic.Int64
@@ -94,7 +95,7 @@ type callers struct {
 	all      sync.WaitGroup
 
 	mu    sync.Mutex
-	kills []time.Time // of gateways
+	kills []time.Time // times of kills of gateways
 }
 
 func (s *serving) call(t *testing.T, sides int) *callers {
@@ -109,7 +110,7 @@ func (s *serving) call(t *testing.T, sides int) *callers {
 					c.answered.Add(1)
 				case errors.Is(err, errBroken) && c.killed(began):
 					c.broken.Add(1)
-					pass(t, tryAgain)
+					sleep(t, tryAgain)
 				default:
 					t.Errorf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
 					return
@@ -120,14 +121,14 @@ func (s *serving) call(t *testing.T, sides int) *callers {
 	return c
 }
 
-// killed reports whether a gateway was killed since then, or was not back yet.
+// killed reports whether a gateway was killed since then, or had not restarted yet.
 func (c *callers) killed(since time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.kills) > 0 && c.kills[len(c.kills)-1].Add(dying).After(since)
 }
 
-// kill a gateway, which is noted before it happens.
+// kill kills a gateway with f, and records the time before any caller can check it.
 func (c *callers) kill(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +136,7 @@ func (c *callers) kill(f func()) {
 	c.kills = append(c.kills, time.Now())
 }
 
-// more waits until so many more questions are answered.
+// more waits for n more answers.
 func (c *callers) more(ctx context.Context, n int64) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -151,8 +152,8 @@ func (c *callers) more(ctx context.Context, n int64) error {
 	return nil
 }
 
-// disperse waits until everybody has their last answer.
-func (c *callers) disperse() {
+// stop stops the callers and waits for their last answers.
+func (c *callers) stop() {
 	c.over.Store(true)
 	c.all.Wait()
 }

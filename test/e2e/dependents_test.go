@@ -24,7 +24,7 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// An applier makes what Demands and Pools make, by the provider's own code.
+// An applier applies the objects of Demands and Pools with the provider's code.
 type applier struct{ applier *dependents.Applier }
 
 func newApplier(t *testing.T, cfg *rest.Config) *applier {
@@ -60,15 +60,15 @@ func newApplier(t *testing.T, cfg *rest.Config) *applier {
 	return n
 }
 
-// demand makes the Sessions of a Demand.
+// demand applies the Sessions of a Demand.
 func (a *applier) demand(o *unstructured.Unstructured, status demand.Status) (why string) {
-	_, why = bring(a, o, &v1alpha1.Demand{}, demand.Sessions(), func(demand.Spec) demand.Status { return status })
+	_, why = apply(a, o, &v1alpha1.Demand{}, demand.Sessions(), func(demand.Spec) demand.Status { return status })
 	return why
 }
 
-// pool makes the Dllamas of a Pool of so many members.
+// pool applies the Dllamas of a Pool with this number of members.
 func (a *applier) pool(o *unstructured.Unstructured, members int) (status pool.Status, why string) {
-	return bring(a, o, &v1alpha1.Pool{}, pool.Dllamas(), func(s pool.Spec) (out pool.Status) {
+	return apply(a, o, &v1alpha1.Pool{}, pool.Dllamas(), func(s pool.Spec) (out pool.Status) {
 		_, session, _ := strings.Cut(s.Owner, "/")
 		for i := range members {
 			name := strconv.Itoa(i)
@@ -79,9 +79,9 @@ func (a *applier) pool(o *unstructured.Unstructured, members int) (status pool.S
 	})
 }
 
-// bring makes the objects that a managed resource should have, and returns what
-// it is to show, or why it is not ready.
-func bring[S, O any](a *applier, o *unstructured.Unstructured, m resource.Managed, p external.Dependents[S, O], show func(S) O) (status O, why string) {
+// apply applies the dependents of a managed resource, and returns its status, or why it
+// is not ready.
+func apply[S, O any](a *applier, o *unstructured.Unstructured, m resource.Managed, p external.Dependents[S, O], show func(S) O) (status O, why string) {
 	fail := func(err error) (O, string) { return status, err.Error() }
 	var s S
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, m); err != nil {
@@ -95,7 +95,7 @@ func bring[S, O any](a *applier, o *unstructured.Unstructured, m resource.Manage
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fail(err)
 	}
-	ctx := context.Background() // the provider's step has no other
+	ctx := context.Background() // the simulated provider passes none
 	there, err := a.applier.Existing(ctx, p.Kind, m)
 	if err != nil {
 		return fail(err)

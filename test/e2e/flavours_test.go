@@ -13,42 +13,41 @@ import (
 
 const api = "koldun.gorizond.io/v1"
 
-// A proof is one flavour of the packages on a cluster of its own.
-type proof struct {
+// A suite tests one flavour of the packages on its own cluster.
+type suite struct {
 	*cluster.Cluster
 	flavour
-	*stage
+	*simulation
 	budget   *budget.Counter
 	recorder *recorder
-	watched  []schema.GroupVersionResource // what Koldun makes
+	watched  []schema.GroupVersionResource // kinds that Koldun creates
 
 	programs         programs
 	function         *cluster.Process
 	providerIdentity string // kubeconfig of the Provider's service account
 
-	// What runs when things are not simulated.
+	// Processes of tests without simulation.
 	providers []*cluster.Process
 	node      *node.Node
 	services  *services
 }
 
-// closed shows that no circuit breaker has opened, and tells how near one came.
-func (p *proof) closed(t *testing.T) {
+// breakersClosed tests that no circuit breaker has opened, and logs the lowest budget.
+func (p *suite) breakersClosed(t *testing.T) {
 	t.Helper()
 	opens, err := p.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
 	if err != nil {
 		t.Fatal(err)
 	}
 	composite, left := p.budget.Lowest()
-	t.Logf("least left of a budget of %d: %.0f, of %s", int(budget.Burst), left, composite)
+	t.Logf("lowest budget of %d: %.0f, of %s", int(budget.Burst), left, composite)
 	if opens > 0 {
 		t.Errorf("circuit breakers opened %v times:\n%s", opens, p.budget.Report(""))
 	}
 }
 
-// together runs tests side by side, more than there are CPUs: they wait most of
-// the time.
-func together(t *testing.T, tests map[string]func(*testing.T)) {
+// parallel runs tests in parallel, more than there are CPUs, because they mostly wait.
+func parallel(t *testing.T, tests map[string]func(*testing.T)) {
 	t.Helper()
 	var all sync.WaitGroup
 	for name, test := range tests {
@@ -74,23 +73,22 @@ func flavours() map[string]flavour {
 	}
 }
 
-// TestOnCrossplane shows that both flavours do the same with the same
-// manifests.
+// TestOnCrossplane tests that both flavours behave the same for the same manifests.
 func TestOnCrossplane(t *testing.T) {
 	function := program(t, "functions")
 	for name, f := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := cluster.Start(t, cluster.Options{})
-			p := &proof{Cluster: c, flavour: f, programs: programs{function: function}}
+			p := &suite{Cluster: c, flavour: f, programs: programs{function: function}}
 			p.install(t)
 			p.simulate(t)
 			t.Run("InvalidClaimsAreRefused", p.refused)
-			together(t, map[string]func(*testing.T){
-				"Quickstart": p.quickstart, "Ring": p.ring, "Rollout": p.rollout, "All": p.all, "Sessions": p.sessions,
+			parallel(t, map[string]func(*testing.T){
+				"Quickstart": p.quickstart, "Scale": p.scale, "Rollout": p.rollout, "All": p.all, "Sessions": p.sessions,
 			})
 			t.Run("SeedsAreAccepted", p.seeds)
-			p.closed(t)
+			p.breakersClosed(t)
 		})
 	}
 }

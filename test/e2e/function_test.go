@@ -7,10 +7,10 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// programs of ours that run, by their paths.
+// programs holds the paths of Koldun's programs.
 type programs struct{ function, provider, koldun string }
 
-// program builds one of our programs.
+// program builds one of Koldun's programs and returns its path.
 func program(t *testing.T, folder string) string {
 	t.Helper()
 	path, err := platform.Build(t.Context(), repository, folder)
@@ -20,9 +20,9 @@ func program(t *testing.T, folder string) string {
 	return path
 }
 
-// serveFunction runs the program of our Function as a pod of it would, with
-// mutual TLS, and leads Crossplane to it.
-func (p *proof) serveFunction(t *testing.T) {
+// serveFunction runs the program of the Function with mutual TLS, as its pod does, and
+// connects Crossplane to it.
+func (p *suite) serveFunction(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := p.FunctionCertificates(t.Context(), dir); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// compare tells how objects differ from what a golden file says of them. An API
-// server adds fields; it takes none away.
+// compare returns the differences between objects and a golden file. Additional fields
+// do not count, because the API server adds some.
 func compare(t *testing.T, golden string, got map[string]*unstructured.Unstructured) (differences []string) {
 	t.Helper()
 	documents, err := cluster.Decode(golden)
@@ -23,7 +23,7 @@ func compare(t *testing.T, golden string, got map[string]*unstructured.Unstructu
 	for key := range got {
 		rest[key] = true
 	}
-	for _, want := range documents[1:] { // the first is the claim
+	for _, want := range documents[1:] { // skip the claim
 		key := identity(want)
 		o, ok := got[key]
 		if !ok {
@@ -63,7 +63,7 @@ func differ(path string, want, got any) (out []string) {
 	return nil
 }
 
-// plain has the types that JSON decodes to.
+// plain converts v to the types of JSON.
 func plain(t *testing.T, v any) any {
 	t.Helper()
 	raw, err := json.Marshal(v)

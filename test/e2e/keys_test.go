@@ -12,17 +12,17 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// noKeys shows that nothing of a session stays in the buckets for ever: there is
-// no demand, runner or leader any more, and what is kept of its pool expires.
-// All sessions have ended. A dispatcher that leads one gives that up after a
-// minute, and the one that stands by a minute later.
+// noKeys tests that no key of a session stays in the buckets for ever: demand, runners
+// and leaders are gone, and the record of its pool expires. All sessions have ended. A
+// dispatcher that leads one releases its lease after a minute, and the standby a minute
+// later.
 func (o *services) noKeys(t *testing.T) {
 	t.Helper()
 	for _, bucket := range []string{names.DemandBucket, names.RunnersBucket, names.LeasesBucket} {
 		cluster.Eventually(t, "no key to be left in "+bucket, func(ctx context.Context) error {
 			left, err := o.keys(ctx, bucket)
 			if err == nil && len(left) > 0 {
-				err = fmt.Errorf("there are %q", left)
+				err = fmt.Errorf("keys remain: %q", left)
 			}
 			return err
 		})
@@ -47,7 +47,7 @@ func (o *services) noKeys(t *testing.T) {
 			t.Errorf("key %q of %s never expires", key, names.PoolsBucket)
 		}
 	}
-	t.Logf("no demand, runner or leader is left; pools that are remembered until that expires: %d", len(pools))
+	t.Logf("no demand, runner or leader remains; pool records that will expire: %d", len(pools))
 }
 
 func (o *services) keys(ctx context.Context, bucket string) ([]string, error) {

@@ -10,15 +10,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// get an object.
-func (p *proof) get(ctx context.Context, namespace, apiVersion, kind, name string) (*unstructured.Unstructured, error) {
+// get reads an object.
+func (p *suite) get(ctx context.Context, namespace, apiVersion, kind, name string) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(schema.FromAPIVersionAndKind(apiVersion, kind))
 	return o, p.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, o)
 }
 
-// holds reports what an object says of itself while a condition is not true.
-func (p *proof) holds(namespace, apiVersion, kind, name, condition string) func(context.Context) error {
+// holds returns a check that fails with the object's conditions while the given one is
+// not true.
+func (p *suite) holds(namespace, apiVersion, kind, name, condition string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		o, err := p.get(ctx, namespace, apiVersion, kind, name)
 		if err != nil {
@@ -32,8 +33,9 @@ func (p *proof) holds(namespace, apiVersion, kind, name, condition string) func(
 	}
 }
 
-// nothing reports what is left of what Koldun makes in the namespace.
-func (p *proof) nothing(ns string) func(context.Context) error {
+// nothingLeftIn returns a check that fails while an object of Koldun exists in the
+// namespace.
+func (p *suite) nothingLeftIn(ns string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for _, r := range p.watched {
 			kind, err := p.Client().RESTMapper().KindFor(r)
@@ -55,7 +57,7 @@ func (p *proof) nothing(ns string) func(context.Context) error {
 			}
 			for _, o := range list.Items {
 				if o.GetKind() != "Service" || o.GetName() != "kubernetes" {
-					return fmt.Errorf("there are %d of kind %s, among them %q", len(list.Items), kind.Kind, o.GetName())
+					return fmt.Errorf("%d objects of kind %s remain, such as %q", len(list.Items), kind.Kind, o.GetName())
 				}
 			}
 		}

@@ -12,12 +12,12 @@ import (
 
 const (
 	repository = "../.."
-	// The package manager names what the Configuration depends on by its
-	// repository.
+	// The package manager names the dependencies of a Configuration by their
+	// repositories.
 	functionName = "gorizond-koldun-function"
 	providerName = "gorizond-koldun-provider"
 
-	// image is the one of the golden files.
+	// image is the image in the golden files.
 	image = "ghcr.io/gorizond/koldun:golden"
 )
 
@@ -26,12 +26,13 @@ type flavour struct {
 	configuration string   // folder of package/
 	prefix        string   // of the names of XRDs
 	conditions    []string // of XRDs
-	manifests     []string // of the repository, to apply besides install.yaml
-	delivery      string   // how roots get the files of a Model with a volume
+	manifests     []string // to apply in addition to install.yaml
+	delivery      string   // how root pods mount the volume of a Model
 }
 
-// install does what the README asks for, and waits until the API is there.
-func (p *proof) install(t *testing.T) {
+// install installs the packages as the README describes, and waits until the API server
+// serves their kinds.
+func (p *suite) install(t *testing.T) {
 	ctx := t.Context()
 	files, err := platform.Packages(ctx, repository, t.TempDir(), p.configuration)
 	if err != nil {
@@ -62,7 +63,7 @@ func (p *proof) install(t *testing.T) {
 			cluster.Eventually(t, name+" to be "+condition, p.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", name, condition))
 		}
 	}
-	// The garbage collector learns of the new kinds.
+	// A restarted garbage collector discovers the new kinds.
 	if err := p.Controllers().Restart(); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func list(t *testing.T, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no files like %s: %v", pattern, err)
+		t.Fatalf("no files match %s: %v", pattern, err)
 	}
 	return files
 }

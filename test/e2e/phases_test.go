@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-// phases notes what members of pools went through, each change once. Safe for
+// phases records the phases of pool members, each change once. It is safe for
 // concurrent use.
 type phases struct {
 	mu    sync.Mutex
@@ -20,7 +20,7 @@ type phases struct {
 
 func newPhases() *phases { return &phases{lives: map[string][]string{}} }
 
-// note the status of a Pool.
+// note records the status of a Pool.
 func (p *phases) note(pool *unstructured.Unstructured) {
 	members, _, _ := unstructured.NestedSlice(pool.Object, "status", "atProvider", "members")
 	p.mu.Lock()
@@ -38,7 +38,7 @@ func (p *phases) note(pool *unstructured.Unstructured) {
 	}
 }
 
-// changes counts the changes of phase, a member's first phase aside.
+// changes returns the number of phase changes, without the first phase of each member.
 func (p *phases) changes() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +48,7 @@ func (p *phases) changes() (n int) {
 	return n
 }
 
-// lines tells every life.
+// lines returns the phases of each member.
 func (p *phases) lines() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *phases) lines() []string {
 	return out
 }
 
-// backwards lists the lives in which a phase came after a later one.
+// backwards returns the members that returned to an earlier phase.
 func (p *phases) backwards() (out []string) {
 	order := []string{string(v1alpha1.PoolActive), string(v1alpha1.PoolDraining), string(v1alpha1.PoolDrained)}
 	p.mu.Lock()

@@ -7,17 +7,16 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// idleFor is longer than the time for which Crossplane takes an answer of the
-// function as good: it asks again in between.
+// idleFor is longer than the TTL of the function's response, after which Crossplane
+// calls the function again.
 const idleFor = 70 * time.Second
 
-// settled is how long nothing happens any more when all that became ready has
-// been told.
+// settled is a time without changes after which all readiness has been reported.
 const settled = 10 * time.Second
 
-// quickstart becomes what koldun render prints, and ready; it tells so on the
-// claim, and then rests; deleted, it leaves nothing.
-func (p *proof) quickstart(t *testing.T) {
+// quickstart tests that the quickstart composes what koldun render prints, reports on
+// the claim that it is ready, stays idle, and leaves nothing after its deletion.
+func (p *suite) quickstart(t *testing.T) {
 	const name = "koldun-tiny"
 	ctx := t.Context()
 	claim := read(t, repository+"/examples/quickstart/dllama.yaml")
@@ -31,15 +30,15 @@ func (p *proof) quickstart(t *testing.T) {
 	for _, message := range compare(t, read(t, repository+"/cmd/koldun/testdata/golden/quickstart-dllama.yaml"), p.recorder.composed("default")) {
 		t.Error(message)
 	}
-	p.rests(t, name)
+	p.staysIdle(t, name)
 	if err := p.Delete(ctx, "default", claim); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "nothing to be left of the quickstart", p.nothing("default"))
+	cluster.Eventually(t, "nothing to be left of the quickstart", p.nothingLeftIn("default"))
 }
 
-// pass lets time pass.
-func pass(t *testing.T, d time.Duration) {
+// sleep waits for d or until the test ends.
+func sleep(t *testing.T, d time.Duration) {
 	t.Helper()
 	select {
 	case <-t.Context().Done():
@@ -47,20 +46,20 @@ func pass(t *testing.T, d time.Duration) {
 	}
 }
 
-// rests shows that nothing changes when nothing has to.
-func (p *proof) rests(t *testing.T, name string) {
+// staysIdle tests that an idle composite does not change.
+func (p *suite) staysIdle(t *testing.T, name string) {
 	t.Helper()
 	before := len(p.recorder.changed(name))
-	for range 30 { // more is no rest
-		pass(t, settled) // the last events of what became ready
+	for range 30 { // with more rounds it is not idle
+		sleep(t, settled) // wait for the last events
 		now := len(p.recorder.changed(name))
 		if now == before {
 			break
 		}
 		before = now
 	}
-	pass(t, idleFor)
+	sleep(t, idleFor)
 	if after := p.recorder.changed(name); len(after) > before {
-		t.Errorf("while idle, these changed: %v", after[before:])
+		t.Errorf("objects changed while idle: %v", after[before:])
 	}
 }

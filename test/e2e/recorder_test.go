@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// A recorder remembers every object that ever was, and what changed.
+// A recorder records all objects that ever existed, and their changes.
 type recorder struct {
 	mu      sync.Mutex
 	seen    map[string]*unstructured.Unstructured // by identity
@@ -62,12 +62,12 @@ func (r *recorder) note(obj any) {
 	r.changes = append(r.changes, key)
 }
 
-// identity of an object among all that ever were.
+// identity returns a key of an object that is unique over time.
 func identity(o *unstructured.Unstructured) string {
 	return o.GroupVersionKind().GroupKind().String() + " " + o.GetNamespace() + "/" + o.GetName()
 }
 
-// composed are all objects that composites ever made in the namespace, by
+// composed returns all objects that composites ever created in the namespace, by
 // identity.
 func (r *recorder) composed(namespace string) map[string]*unstructured.Unstructured {
 	r.mu.Lock()
@@ -82,7 +82,7 @@ func (r *recorder) composed(namespace string) map[string]*unstructured.Unstructu
 	return out
 }
 
-// changed lists all changes so far of objects whose identity holds the text.
+// changed returns all changes so far of objects whose identity contains the text.
 func (r *recorder) changed(text string) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,16 +15,16 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// The gateway of objects is a process of its own.
+// TestMain can also run this binary as the S3 gateway.
 func TestMain(m *testing.M) { s3test.Main(m) }
 
-// services run beside the clusters of a platform: NATS, an object store and a hub.
-// They serve until the test ends.
+// services are the servers outside the clusters: NATS, an object store and a hub. They
+// run until the test ends.
 type services struct {
 	nats *natstest.Server
 	s3   *s3test.Gateway
 	hub  string
-	bus  *bus.Bus // a connection of the test's own
+	bus  *bus.Bus // connection of the test
 }
 
 func newServices(t *testing.T) *services {
@@ -47,21 +47,21 @@ func newServices(t *testing.T) *services {
 	return o
 }
 
-// config of a connection to NATS.
+// config returns the configuration of a connection to NATS.
 func (o *services) config() bus.Config {
 	return bus.Config{URL: o.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "test", Logger: slog.New(slog.DiscardHandler)}
 }
 
-// providers are two, of which one leads.
+// providers is the number of provider processes, one of which leads.
 const providers = 2
 
-// run starts what Crossplane and Kubernetes run in a cluster: the providers,
-// with the rights of their package and no others, and a node.
-func (p *proof) run(t *testing.T) {
+// run starts the processes of a cluster: the providers, with only the rights of their
+// package, and a node.
+func (p *suite) run(t *testing.T) {
 	t.Helper()
 	p.services = newServices(t)
 	for i := range providers {
-		// Kubernetes starts a pod again that ends; these do not.
+		// Kubernetes restarts pods that end; these processes do not restart.
 		process, err := p.Run(fmt.Sprintf("koldun-provider-%d", i), p.programs.provider,
 			[]string{"KUBECONFIG=" + p.providerIdentity, "POD_NAMESPACE=crossplane-system"}, "--metrics=0", "--health=")
 		if err != nil {

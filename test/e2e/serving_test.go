@@ -16,20 +16,20 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// coldEnv is how often a model is asked that nobody serves.
+// coldEnv sets the number of cold starts.
 const coldEnv = "KOLDUN_COLD_STARTS"
 
-// rested is what is left of a circuit breaker's budget before a pool is asked
-// for. A pool with one member takes 60 of its own 100, and 45 of its Ingress's.
+// rested is the minimal budget of circuit breakers before a pool is requested. A pool
+// with one member takes 60 of its own 100, and 45 of its Ingress's.
 const rested = 70
 
-// whole is what a budget of 100 has again when little happens for a while.
+// whole is the level to which a budget of 100 recovers with little activity.
 const whole = 95
 
-// largest pool of the Ingress.
+// largest is the maximal size of the Ingress's pool.
 const largest = 3
 
-// onDemand is a Model, and an endpoint whose pool comes and goes.
+// onDemand is a Model, and an Ingress that scales its pool from zero.
 const onDemand = `
 apiVersion: koldun.gorizond.io/v1
 kind: Model
@@ -49,23 +49,23 @@ spec:
     sessionScaling: {minDllamas: 1, maxDllamas: 3, scaleUpBacklog: 1, scaleDownIdleSeconds: 2}
 `
 
-// A serving is a Model and an Ingress that run.
+// A serving is a running Model and Ingress.
 type serving struct {
-	*proof
+	*suite
 	ns, url  string
 	began    time.Time
 	timeline *timeline
 }
 
-// TestServing shows that what Crossplane composes serves: pods run, a request
-// makes a pool, load makes it grow, idleness makes it go, and none of that loses
-// a request, whatever is killed.
+// TestServing tests that the composed resources serve requests: pods run, a request
+// creates a pool, load grows it, idleness removes it, and no request is lost, whatever
+// is killed.
 func TestServing(t *testing.T) {
 	built := programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
 	for name, f := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &proof{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
+			p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
 			p.install(t)
 			p.watch(t)
 			p.run(t)
@@ -77,10 +77,10 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// serve applies the claims and waits until questions are admitted.
-func (p *proof) serve(t *testing.T) *serving {
+// serve applies the claims and waits until the gateway accepts requests.
+func (p *suite) serve(t *testing.T) *serving {
 	t.Helper()
-	s := &serving{proof: p, ns: p.Namespace(t), began: time.Now()}
+	s := &serving{suite: p, ns: p.Namespace(t), began: time.Now()}
 	if err := p.ApplyIn(t.Context(), s.ns, onDemand); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (p *proof) serve(t *testing.T) *serving {
 			return err
 		}
 		if s.url, _, _ = unstructured.NestedString(ingress.Object, "status", "url"); s.url == "" {
-			return errors.New("the Ingress does not tell its URL")
+			return errors.New("the Ingress has no URL in its status")
 		}
 		return nil
 	})
@@ -101,7 +101,8 @@ func (p *proof) serve(t *testing.T) *serving {
 	return s
 }
 
-// pool reports how many members there are, if not that many that are ready.
+// pool returns a check that fails unless the pool has exactly the wanted members, all
+// ready.
 func (s *serving) pool(want int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		members, err := s.list(ctx, api, "Dllama")
@@ -137,17 +138,17 @@ func (s *serving) list(ctx context.Context, apiVersion, kind string) ([]unstruct
 	return list.Items, err
 }
 
-// coldStarts asks a model that nobody serves, and lets its pool go again. No
-// circuit breaker opens.
+// coldStarts sends requests to a model without a pool, and lets the pool disappear
+// again. No circuit breaker opens.
 func (s *serving) coldStarts(t *testing.T) {
 	n := 1
 	if more, err := strconv.Atoi(os.Getenv(coldEnv)); err == nil {
 		n = more
 	}
-	s.refilled(t, rested)
+	s.waitForBudget(t, rested)
 	before := s.opens(t)
 	for range n {
-		s.refilled(t, rested)
+		s.waitForBudget(t, rested)
 		s.timeline.begin()
 		if err := ask(t.Context(), s.node.HTTP(), s.url, func() { s.timeline.reach(stepText) }); err != nil {
 			t.Fatal(err)
@@ -160,20 +161,20 @@ func (s *serving) coldStarts(t *testing.T) {
 	s.end(t)
 }
 
-// refilled waits until circuit breakers have forgotten what was before: people ask
-// when an Ingress has been there for a while, and a pool that comes and goes
-// every few seconds is more than breakers allow.
-func (s *serving) refilled(t *testing.T, least float64) {
+// waitForBudget waits until the circuit breakers have recovered: users send requests
+// some time after an Ingress was created, and breakers do not allow a pool that starts
+// and stops every few seconds.
+func (s *serving) waitForBudget(t *testing.T, least float64) {
 	t.Helper()
 	cluster.Eventually(t, "budgets to be there again", func(context.Context) error {
 		if left := s.budget.Left("public"); left < least {
-			return fmt.Errorf("%.0f are left, want %.0f\n%s", left, least, s.budget.Report("public"))
+			return fmt.Errorf("the budget is %.0f, want %.0f\n%s", left, least, s.budget.Report("public"))
 		}
 		return nil
 	})
 }
 
-// opens counts how often circuit breakers have opened.
+// opens returns the number of times circuit breakers have opened.
 func (s *serving) opens(t *testing.T) float64 {
 	t.Helper()
 	n, err := s.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
@@ -183,9 +184,8 @@ func (s *serving) opens(t *testing.T) float64 {
 	return n
 }
 
-// stayedClosed shows that no circuit breaker has opened since then. A slow machine
-// does not open one: a pool takes as many events there, and there is more time
-// for budgets to come back meanwhile.
+// stayedClosed tests that no circuit breaker has opened since then. A slow machine does
+// not open one: a pool causes as many events, and budgets have more time to recover.
 func (s *serving) stayedClosed(t *testing.T, before float64) {
 	t.Helper()
 	if opens := s.opens(t); opens > before {
@@ -193,7 +193,7 @@ func (s *serving) stayedClosed(t *testing.T, before float64) {
 	}
 }
 
-// end shows that what was asked has ended, and that what was made goes.
+// end tests that all requests have ended, and that all objects are deleted.
 func (s *serving) end(t *testing.T) {
 	t.Helper()
 	t.Logf("budgets:\n%s", s.budget.Report(""))
@@ -201,7 +201,7 @@ func (s *serving) end(t *testing.T) {
 	s.nothingLeft(t)
 }
 
-// nothingLost shows that each request that was published ended once.
+// nothingLost tests that each published request has ended once.
 func (s *serving) nothingLost(t *testing.T) {
 	ids := s.timeline.requests()
 	cluster.Eventually(t, "each request to have ended once", func(ctx context.Context) error {
@@ -225,11 +225,11 @@ func (s *serving) nothingLost(t *testing.T) {
 	t.Logf("%d requests, each with one outcome", len(ids))
 }
 
-// nothingLeft deletes all and shows that no object remains.
+// nothingLeft deletes the claims and tests that no object remains.
 func (s *serving) nothingLeft(t *testing.T) {
 	cluster.Eventually(t, "the pool to go", s.pool(0))
 	if err := s.Delete(t.Context(), s.ns, onDemand); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "nothing to be left of the claims", s.nothing(s.ns))
+	cluster.Eventually(t, "nothing to be left of the claims", s.nothingLeftIn(s.ns))
 }

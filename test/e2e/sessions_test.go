@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	crowd  = 8 // sessions that people make at once
-	wanted = 8 // pools that are asked for at once
+	concurrent = 8 // sessions created at the same time
+	wanted     = 8 // pools demanded at the same time
 )
 
-// sessions starts many pools at once: those that people make, and those that
-// the demand at an Ingress makes. Then the namespace is deleted.
-func (p *proof) sessions(t *testing.T) {
+// sessions starts many pools at once, by Sessions and by demand at an Ingress, and then
+// deletes the namespace.
+func (p *suite) sessions(t *testing.T) {
 	ctx := t.Context()
 	ns := p.Namespace(t)
 	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report("crowd")) })
@@ -31,7 +31,7 @@ func (p *proof) sessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the Ingress to be ready", p.holds(ns, api, "Ingress", "crowd", "Ready"))
-	for i := range crowd {
+	for i := range concurrent {
 		if err := p.ApplyIn(ctx, ns, fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Session, metadata: {name: crowd-%d}, spec: {
   modelRef: {name: big}, hash: '%064d'}}`, i, i)); err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func (p *proof) sessions(t *testing.T) {
 	for i := range wanted {
 		p.ask(ns, names.Session(ns, "big", fmt.Sprint(i)), "big")
 	}
-	cluster.Eventually(t, "all sessions to be ready", p.allReady(ns, "Session", crowd+wanted))
+	cluster.Eventually(t, "all sessions to be ready", p.allReady(ns, "Session", concurrent+wanted))
 	cluster.Eventually(t, "the Ingress to be ready", p.holds(ns, api, "Ingress", "crowd", "Ready"))
 
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
@@ -52,13 +52,13 @@ func (p *proof) sessions(t *testing.T) {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("it is still there: %w", err)
+		return fmt.Errorf("the namespace still exists: %w", err)
 	})
-	cluster.Eventually(t, "nothing to be left of the namespace", p.nothing(ns))
+	cluster.Eventually(t, "nothing to be left of the namespace", p.nothingLeftIn(ns))
 }
 
-// allReady reports how many of the kind are ready, if not that many.
-func (p *proof) allReady(ns, kind string, want int) func(context.Context) error {
+// allReady returns a check that fails unless the wanted number of objects is ready.
+func (p *suite) allReady(ns, kind string, want int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		list := &unstructured.UnstructuredList{}
 		list.SetAPIVersion(api)

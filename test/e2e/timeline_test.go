@@ -50,7 +50,7 @@ type timeline struct {
 }
 
 // newTimeline watches a namespace until the test ends.
-func newTimeline(t *testing.T, p *proof, namespace string) *timeline {
+func newTimeline(t *testing.T, p *suite, namespace string) *timeline {
 	t.Helper()
 	h := &timeline{reached: map[string]time.Duration{}, seen: map[string]bool{}, phases: newPhases()}
 	h.follow(t, p.services)

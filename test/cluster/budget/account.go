@@ -18,12 +18,12 @@ const (
 	costUpdate = 2.0
 )
 
-// An account is what one composite spent.
+// An account is the spending of one composite.
 type account struct {
 	tokens, lowest float64
 	spent          float64
 	last           time.Time
-	by             map[string]float64 // what was spent on, by the source of events
+	by             map[string]float64 // spending by source of events
 }
 
 func newAccount(now time.Time) *account {
@@ -38,12 +38,12 @@ func (a *account) spend(now time.Time, source string, cost float64) {
 	a.by[source] += cost
 }
 
-// left are the tokens that there are at that moment.
+// left returns the number of tokens at that time.
 func (a *account) left(now time.Time) float64 {
 	return min(Burst, a.tokens+perSecond*now.Sub(a.last).Seconds())
 }
 
-// report names the largest sources first.
+// report lists the sources, largest first.
 func (a *account) report() string {
 	sources := make([]string, 0, len(a.by))
 	for s := range a.by {
@@ -55,5 +55,5 @@ func (a *account) report() string {
 	for i, s := range sources {
 		sources[i] = fmt.Sprintf("%s %.0f", s, a.by[s])
 	}
-	return fmt.Sprintf("spent %.0f, %.0f left at least: %s", a.spent, a.lowest, strings.Join(sources, ", "))
+	return fmt.Sprintf("spent %.0f, minimum left %.0f: %s", a.spent, a.lowest, strings.Join(sources, ", "))
 }

@@ -1,6 +1,6 @@
-// Package budget counts what Crossplane's circuit breakers count: the events
-// of each composite resource and of what it composes. It tells how much of a
-// budget was left, where the breaker itself only tells that none was.
+// Package budget counts the same events as Crossplane's circuit breakers: those of
+// each composite resource and of the resources it composes. It reports how much of
+// a budget was left, while the breaker only reports when it is exhausted.
 package budget
 
 import (
@@ -21,22 +21,23 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Options say which kinds there are.
+// Options selects the kinds to count.
 type Options struct {
-	// Group of the composites, and the resources that are composites.
+	// Group is the API group of the composites, Composites their resource names.
 	Group      string
 	Composites []string
-	// Composed are the resources besides that composites compose.
+	// Composed are the other resources that composites compose.
 	Composed []schema.GroupVersionResource
 }
 
-// A Counter counts from its start on. It is safe for concurrent use.
+// A Counter counts events from its start. It is safe for concurrent use.
 type Counter struct {
 	mu       sync.Mutex
 	accounts map[string]*account
 }
 
-// Start counting; it stops when the test ends. The kinds must be served.
+// Start starts a counter, which stops when the test ends. The API server must serve
+// all kinds.
 func Start(t testing.TB, cfg *rest.Config, o Options) *Counter {
 	t.Helper()
 	client, err := metadata.NewForConfig(cfg)
@@ -70,7 +71,7 @@ func (c *Counter) handler(group string, r schema.GroupVersionResource, composite
 	count := func(obj any, cost float64) {
 		m, ok := obj.(*metav1.PartialObjectMetadata)
 		if !ok || m.DeletionTimestamp != nil {
-			return // what goes is free
+			return // deletions cost nothing
 		}
 		source := r.Resource + "/" + m.Name
 		if composite {
@@ -101,8 +102,8 @@ func (c *Counter) handler(group string, r schema.GroupVersionResource, composite
 	}
 }
 
-// renew the budget of a composite that is gone: the next one of its name begins
-// with all of it.
+// renew restores the budget of a deleted composite: the next one of the same name
+// starts with a full budget.
 func (c *Counter) renew(composite string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,8 +131,8 @@ func (c *Counter) spend(composite, source string, cost float64) {
 	a.spend(now, source, cost)
 }
 
-// Lowest is the composite that had the least left, such as "models ns/name",
-// and how much that was.
+// Lowest returns the composite with the lowest budget ever left, such as
+// "models ns/name", and that budget.
 func (c *Counter) Lowest() (composite string, left float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +145,8 @@ func (c *Counter) Lowest() (composite string, left float64) {
 	return composite, left
 }
 
-// Left is the least that any composite has now whose name contains the text.
+// Left returns the lowest budget that any composite has now whose name contains the
+// text.
 func (c *Counter) Left(text string) float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +159,7 @@ func (c *Counter) Left(text string) float64 {
 	return least
 }
 
-// Report is a line for each composite whose name contains the text.
+// Report returns a line for each composite whose name contains the text.
 func (c *Counter) Report(text string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// logTail is how many bytes of each log Logs holds.
+// logTail is the number of bytes of each log that Logs returns.
 const logTail = 3000
 
-// Kill a container as the kernel would that lacks memory: without warning. It
-// is started again if its pod says so. It is false if the container does not
-// run.
+// Kill kills a container as the kernel does when memory is exhausted. The container
+// restarts if the pod's restartPolicy says so. Kill returns false if the container
+// does not run.
 func (n *Node) Kill(namespace, pod, container string) bool {
-	l := n.life(namespace + "/" + pod)
+	l := n.worker(namespace + "/" + pod)
 	return l != nil && l.kill(container)
 }
 
 func (n *Node) logs(namespace string) string { return filepath.Join(n.dir, "logs", namespace) }
 
-// Log is what a container has written since it was last started, of bounded
-// size.
+// Log returns what a container has written since its last start, of bounded size.
 func (n *Node) Log(namespace, pod, container string) string {
 	raw, err := os.ReadFile(filepath.Join(n.logs(namespace), pod, container+".log"))
 	if err != nil {
@@ -31,9 +30,9 @@ func (n *Node) Log(namespace, pod, container string) string {
 	return string(raw)
 }
 
-// Logs are the ends of what all containers have ever written, by pod.
+// Logs returns the end of the log of each container, ordered by pod.
 func (n *Node) Logs() string {
-	files, _ := filepath.Glob(filepath.Join(n.dir, "logs", "*", "*", "*.log")) // the pattern is good
+	files, _ := filepath.Glob(filepath.Join(n.dir, "logs", "*", "*", "*.log")) // the pattern is valid
 	slices.Sort(files)
 	var b strings.Builder
 	for _, file := range files {

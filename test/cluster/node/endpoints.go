@@ -28,7 +28,7 @@ func (n *Node) endpoints(to serviceName) []string {
 	}
 	var out []string
 	for _, p := range pods {
-		l := n.life(p.Namespace + "/" + p.Name)
+		l := n.worker(p.Namespace + "/" + p.Name)
 		if l == nil || l.uid != p.UID || to.pod != "" && p.Spec.Hostname != to.pod && p.Name != to.pod {
 			continue
 		}
@@ -40,8 +40,8 @@ func (n *Node) endpoints(to serviceName) []string {
 	return out
 }
 
-// target returns the port of a pod that a Service name stands for. Headless
-// Services have no ports of their own: theirs are those of the pods.
+// target returns the port of a pod for a Service name. The ports of a headless
+// Service are those of its pods.
 func target(s *corev1.Service, to serviceName) (pod.NameOrPort, bool) {
 	if s.Spec.ClusterIP == corev1.ClusterIPNone {
 		return pod.NameOrPort{Number: to.port}, true
@@ -60,8 +60,8 @@ func target(s *corev1.Service, to serviceName) (pod.NameOrPort, bool) {
 	return pod.NameOrPort{}, false
 }
 
-// serves reports whether connections may go to the pod.
-func (l *life) serves(unready bool) bool {
+// serves reports whether the pod accepts connections.
+func (l *podWorker) serves(unready bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.over && (unready || l.ready && !l.ending)

@@ -1,21 +1,20 @@
-// Package node is the node that a test control plane lacks: it binds pods to
-// itself, runs their containers as processes of this machine, reports how they
-// fare, ends them, and leads the names of Services to them.
+// Package node implements the node that a test control plane lacks: it binds pods
+// to itself, runs their containers as processes of this machine, reports their
+// status, ends them, and forwards connections to Services to them.
 //
-// It runs containers of Koldun's own image by the program that the test has
-// built, as `koldun up` does: with the same ports, folders and probes, see
-// package internal/local/pod. All pods share the loopback interface, so each
-// named port of a pod gets a number of its own, which containers learn from
-// their environment (names.PortEnv).
+// It runs containers of Koldun's own image with the program that the test has
+// built, as `koldun up` does: with the same ports, folders and probes (see package
+// internal/local/pod). All pods share the loopback interface, so each named port of
+// a pod gets its own number, which containers read from their environment
+// (names.PortEnv).
 //
-// Names of Services are those of a cluster: wherever an argument or variable of
-// a container holds NAME.NAMESPACE.svc:PORT, the container finds an address of
-// the loopback interface in its place, and tests use [Node.Address] or
-// [Node.HTTP].
+// Containers reach Services by their cluster names: the node replaces
+// NAME.NAMESPACE.svc:PORT in arguments and variables by a loopback address. Tests
+// use [Node.Address] or [Node.HTTP].
 //
-// What a kubelet does besides is left out: images, users, limits, projected and
-// persistent volumes (a claim is a folder of the node), probes other than
-// httpGet, and restartPolicy OnFailure.
+// It does not implement the rest of a kubelet: images, users, limits, projected and
+// persistent volumes (a claim is a folder of the node), probes other than httpGet,
+// and restartPolicy OnFailure.
 package node
 
 import (
@@ -45,24 +44,23 @@ import (
 const Name = "localhost"
 
 const (
-	// workers is the number of pods that are processed at the same time.
-	workers = 4
-	// again is how soon a pod is looked at again for which something is missing.
+	// concurrency is the number of pods that are processed at the same time.
+	concurrency = 4
+	// again is the retry interval for a pod that waits for something.
 	again = 250 * time.Millisecond
 )
 
-// Options of a node.
+// Options configures a node.
 type Options struct {
 	// Image is the name of Koldun's own image, Binary the absolute path of the
 	// program that its containers run.
 	Image, Binary string
 
-	// Programs are folders of programs by the image that has them. They come
-	// first on the PATH of the image's containers. Pods of other images wait
-	// forever.
+	// Programs maps images to folders of programs, which come first on the PATH of
+	// the image's containers. Pods of other images wait forever.
 	Programs map[string]string
 
-	// Env are KEY=VALUE for every container. What it sets itself wins.
+	// Env has variables KEY=VALUE for every container. Those of the container win.
 	Env []string
 }
 
@@ -79,15 +77,15 @@ type Node struct {
 	proxies  *proxies
 
 	cancel context.CancelFunc
-	ctx    context.Context //nolint:containedctx // ends with Stop, and with it whatever runs
+	ctx    context.Context //nolint:containedctx // ends with Stop, which ends all processes
 	all    sync.WaitGroup
 
-	mu    sync.Mutex
-	lives map[string]*life // by namespace/name
+	mu      sync.Mutex
+	workers map[string]*podWorker // by namespace/name
 }
 
-// Start a node that is stopped when the test ends, its pods killed. What they
-// logged is printed if the test failed.
+// Start starts a node. When the test ends, it kills all pods, and prints their logs
+// if the test has failed.
 func Start(t testing.TB, cfg *rest.Config, o Options) *Node {
 	t.Helper()
 	n, err := New(cfg, t.TempDir(), o)
@@ -103,7 +101,7 @@ func Start(t testing.TB, cfg *rest.Config, o Options) *Node {
 	return n
 }
 
-// New starts a node that keeps logs and volumes in dir. It must be stopped.
+// New starts a node that stores logs and volumes in dir. The caller must stop it.
 func New(cfg *rest.Config, dir string, o Options) (*Node, error) {
 	if !filepath.IsAbs(o.Binary) {
 		return nil, fmt.Errorf("cannot run %q: not an absolute path", o.Binary)
@@ -121,7 +119,7 @@ func New(cfg *rest.Config, dir string, o Options) (*Node, error) {
 	}
 	n := &Node{
 		Options: o, dir: dir, clients: clients, tether: tether, ports: pod.NewPorts(),
-		queue: workqueue.NewTypedDelayingQueue[string](), lives: map[string]*life{},
+		queue: workqueue.NewTypedDelayingQueue[string](), workers: map[string]*podWorker{},
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.proxies = newProxies(n.ctx, n.endpoints)
@@ -129,13 +127,13 @@ func New(cfg *rest.Config, dir string, o Options) (*Node, error) {
 		n.Stop()
 		return nil, err
 	}
-	for range workers {
+	for range concurrency {
 		n.all.Go(n.work)
 	}
 	return n, nil
 }
 
-// watch pods and Services.
+// watch watches pods and Services.
 func (n *Node) watch() error {
 	factory := informers.NewSharedInformerFactory(n.clients, 0)
 	pods, services := factory.Core().V1().Pods(), factory.Core().V1().Services()
@@ -183,16 +181,16 @@ func (n *Node) work() {
 	}
 }
 
-// Stop kills all pods and returns when nothing is left of them. Nothing is
-// reported of that.
+// Stop kills all pods and returns when their processes have ended. It does not
+// update their status.
 func (n *Node) Stop() {
 	n.cancel()
 	n.queue.ShutDown()
 	n.mu.Lock()
-	lives := slices.Collect(maps.Values(n.lives))
+	workers := slices.Collect(maps.Values(n.workers))
 	n.mu.Unlock()
-	for _, l := range lives {
-		l.cut()
+	for _, l := range workers {
+		l.killAll()
 	}
 	n.all.Wait()
 	n.proxies.close()

@@ -25,7 +25,7 @@ import (
 
 var shared = cluster.Shared{Options: cluster.Options{ControlPlaneOnly: true}} //nolint:gochecknoglobals // stops with the binary
 
-// The test binary is also the program of the containers.
+// TestMain also runs this binary as the program of containers.
 func TestMain(m *testing.M) {
 	process.ExitWithParent()
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "role-") {
@@ -57,8 +57,8 @@ func play(role string, args []string) int {
 	return serve(ctx, args)
 }
 
-// serve answers with what it was told, until it is told to end. Then it leaves
-// a file of the pod's name.
+// serve answers with its configured text until SIGTERM, and then writes a file with the
+// pod's name.
 func serve(ctx context.Context, args []string) int {
 	exe, _ := os.Executable()
 	mux := http.NewServeMux()
@@ -77,7 +77,7 @@ func serve(ctx context.Context, args []string) int {
 
 const image = "koldun:test"
 
-// start a node whose pods leave files in ends.
+// start starts a node whose pods write their files to ends.
 func start(t *testing.T) (c *cluster.Cluster, n *node.Node, ns, ends string) {
 	t.Helper()
 	c = shared.Cluster(t)
@@ -129,8 +129,8 @@ spec:
 
 const secret = `{apiVersion: v1, kind: Secret, metadata: {name: words}, stringData: {word: hello}}`
 
-// TestServes shows the life of pods behind a Service: they wait for a Secret,
-// serve by the Service's name, are started again when killed, and end politely.
+// TestServes tests pods behind a Service: they wait for a Secret, serve under the
+// Service's name, restart when killed, and end gracefully.
 func TestServes(t *testing.T) {
 	c, n, ns, ends := start(t)
 	ctx := t.Context()
@@ -162,7 +162,7 @@ func TestServes(t *testing.T) {
 			t.Fatalf("the answer is %q", answer)
 		}
 		if len(answers) != 2 {
-			return fmt.Errorf("only these answer: %v", answers)
+			return fmt.Errorf("only these pods answer: %v", answers)
 		}
 		return nil
 	})
@@ -178,7 +178,7 @@ func TestServes(t *testing.T) {
 				continue
 			}
 			if end := s[0].LastTerminationState.Terminated; end == nil || end.ExitCode != 137 {
-				t.Fatalf("it ended with %+v, want status 137", end)
+				t.Fatalf("the container ended with %+v, want status 137", end)
 			}
 			return nil
 		}
@@ -195,13 +195,13 @@ func TestServes(t *testing.T) {
 	}
 	cluster.Eventually(t, "the pods to be gone", func(ctx context.Context) error {
 		if left := pods(ctx, c, ns); len(left) > 0 {
-			return fmt.Errorf("%d are left", len(left))
+			return fmt.Errorf("%d pods remain", len(left))
 		}
 		return nil
 	})
 	for _, p := range names {
 		if _, err := os.Stat(filepath.Join(ends, p.Name)); err != nil {
-			t.Errorf("pod %q was not asked to end: %v", p.Name, err)
+			t.Errorf("pod %q received no SIGTERM: %v", p.Name, err)
 		}
 	}
 }
@@ -225,7 +225,7 @@ spec:
     spec: {restartPolicy: Never, automountServiceAccountToken: false, containers: [{name: job, image: 'koldun:test', args: [role-exit, '12']}]}
 `
 
-// TestJobs shows that Jobs end as their containers do, each of which runs once.
+// TestJobs tests that a Job ends like its containers, which run once each.
 func TestJobs(t *testing.T) {
 	c, _, ns, _ := start(t)
 	if err := c.ApplyIn(t.Context(), ns, jobs); err != nil {
@@ -240,7 +240,7 @@ func TestJobs(t *testing.T) {
 			for _, cond := range job.Status.Conditions {
 				if cond.Type == want && cond.Status == corev1.ConditionTrue {
 					if n := job.Status.Succeeded + job.Status.Failed; n != 1 {
-						t.Fatalf("it ran %d times", n)
+						t.Fatalf("the container ran %d times", n)
 					}
 					return nil
 				}
@@ -276,7 +276,7 @@ spec:
         readinessProbe: {httpGet: {path: /readyz, port: api}}
 `
 
-// TestPodsHaveNames shows that each pod of a StatefulSet answers by its name.
+// TestPodsHaveNames tests that each pod of a StatefulSet answers under its name.
 func TestPodsHaveNames(t *testing.T) {
 	c, n, ns, _ := start(t)
 	if err := c.ApplyIn(t.Context(), ns, set); err != nil {
@@ -299,7 +299,7 @@ func pods(ctx context.Context, c *cluster.Cluster, ns string) []corev1.Pod {
 	return list.Items
 }
 
-// ready reports how many pods are not.
+// ready returns a check that fails unless the wanted number of pods is ready.
 func ready(c *cluster.Cluster, ns string, want int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		got, why := 0, ""

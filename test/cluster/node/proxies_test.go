@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Names of Services become addresses of this machine, the same each time, and
-// nothing else does.
+// Names of Services are replaced by loopback addresses, the same each time, and other
+// text stays.
 func TestNamesBecomeAddresses(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var asked []serviceName
@@ -40,7 +40,7 @@ func TestNamesBecomeAddresses(t *testing.T) {
 		}
 	}
 	if len(asked) != 3 {
-		t.Errorf("these were asked for, each once: %v", asked)
+		t.Errorf("requested endpoints: %v", asked)
 	}
 	want := map[serviceName]bool{
 		{service: "web", namespace: "ns", port: 80}:             true,

@@ -12,14 +12,14 @@ import (
 // address of every pod.
 const address = "127.0.0.1"
 
-func (l *life) isOver() bool {
+func (l *podWorker) isOver() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over
 }
 
-// status of the pod now, from the one that was reported last.
-func (l *life) status(p *corev1.Pod) corev1.PodStatus {
+// status returns the current status of p, based on the last reported one.
+func (l *podWorker) status(p *corev1.Pod) corev1.PodStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	began := metav1.NewTime(l.began.Truncate(time.Second))
@@ -41,8 +41,8 @@ func (l *life) status(p *corev1.Pod) corev1.PodStatus {
 	return s
 }
 
-// phase as a kubelet tells it.
-func (l *life) phase() corev1.PodPhase {
+// phase returns the phase that a kubelet would report.
+func (l *podWorker) phase() corev1.PodPhase {
 	switch {
 	case !l.over && l.initialised():
 		return corev1.PodRunning
@@ -57,8 +57,8 @@ func (l *life) phase() corev1.PodPhase {
 	return corev1.PodSucceeded
 }
 
-// initialised is whether a container has started that is not an init container.
-func (l *life) initialised() bool {
+// initialised reports whether a container other than an init container has started.
+func (l *podWorker) initialised() bool {
 	for _, c := range l.plan.Containers {
 		if s := l.containers[c.Name]; s.pid > 0 || s.last != nil {
 			return true
@@ -67,7 +67,7 @@ func (l *life) initialised() bool {
 	return false
 }
 
-func (l *life) statuses(specs []corev1.Container, ready bool) []corev1.ContainerStatus {
+func (l *podWorker) statuses(specs []corev1.Container, ready bool) []corev1.ContainerStatus {
 	var out []corev1.ContainerStatus
 	for _, spec := range specs {
 		c := l.containers[spec.Name]
@@ -86,7 +86,7 @@ func (l *life) statuses(specs []corev1.Container, ready bool) []corev1.Container
 			s.LastTerminationState.Terminated = end
 		case end != nil:
 			s.State.Terminated = end
-			s.Ready = end.ExitCode == 0 && !ready // as a kubelet says of init containers
+			s.Ready = end.ExitCode == 0 && !ready // as a kubelet reports init containers
 		default:
 			s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
 		}
@@ -106,7 +106,7 @@ func terminated(e *ended) *corev1.ContainerStateTerminated {
 	return out
 }
 
-// waiting is the status of a pod that cannot begin.
+// waiting returns the status of a pod that cannot start.
 func waiting(p *corev1.Pod, reason, message string) corev1.PodStatus {
 	s := *p.Status.DeepCopy()
 	s.Phase = corev1.PodPending
@@ -121,8 +121,8 @@ func waiting(p *corev1.Pod, reason, message string) corev1.PodStatus {
 	return s
 }
 
-// conditions are those of before with what is known now. A time changes only
-// with its status.
+// conditions returns before updated with now. A transition time changes only with
+// its status.
 func conditions(before []corev1.PodCondition, now map[corev1.PodConditionType]bool) []corev1.PodCondition {
 	var out []corev1.PodCondition
 	had := map[corev1.PodConditionType]corev1.PodCondition{}
@@ -150,4 +150,4 @@ func conditions(before []corev1.PodCondition, now map[corev1.PodConditionType]bo
 	return out
 }
 
-var _ pod.Watcher = (*life)(nil)
+var _ pod.Watcher = (*podWorker)(nil)

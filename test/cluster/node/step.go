@@ -22,21 +22,21 @@ import (
 	"github.com/gorizond/koldun/internal/local/process"
 )
 
-// errAgain asks to look at the pod again.
+// errAgain requests a retry of the pod.
 var errAgain = errors.New("look again") //nolint:gochecknoglobals // a sentinel
 
-// step brings one pod one step further: on the API server, or here.
+// step takes the next step of one pod: on the API server, or on this node.
 func (n *Node) step(ctx context.Context, key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
 		return nil //nolint:nilerr // no such pod
 	}
 	p, err := n.pods.Pods(namespace).Get(name)
-	l := n.life(key)
+	l := n.worker(key)
 	if l != nil && (err != nil || p.UID != l.uid) {
-		// It was deleted without grace, and another one may have its name.
-		l.cut()
-		return n.bury(key, l)
+		// It was deleted without grace, and another pod may have its name.
+		l.killAll()
+		return n.forget(key, l)
 	}
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
@@ -57,15 +57,15 @@ func (n *Node) step(ctx context.Context, key string) error {
 	case l == nil:
 		return n.begin(ctx, p, key)
 	default:
-		// The life is kept until its end is known to all: another one would
-		// begin for what looks like a pod that has not run.
+		// The worker is kept until the API server knows the end of the pod.
+		// Otherwise the pod would look as if it had not run, and start again.
 		if l.isOver() && finished(p) {
-			return n.bury(key, l)
+			return n.forget(key, l)
 		}
 		err = n.report(ctx, p, l)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // what changed it makes it queue again
+		return nil // the change enqueues the pod
 	}
 	return err
 }
@@ -74,8 +74,8 @@ func finished(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// remove a pod that was deleted: first its processes, then the object.
-func (n *Node) remove(ctx context.Context, p *corev1.Pod, key string, l *life) error {
+// remove removes a deleted pod: first its processes, then the object.
+func (n *Node) remove(ctx context.Context, p *corev1.Pod, key string, l *podWorker) error {
 	if l != nil {
 		l.end()
 		if err := n.report(ctx, p, l); err != nil {
@@ -83,10 +83,10 @@ func (n *Node) remove(ctx context.Context, p *corev1.Pod, key string, l *life) e
 		}
 		if left := time.Until(p.DeletionTimestamp.Time); !l.isOver() && left > 0 {
 			n.queue.AddAfter(key, left)
-			return nil // its end makes it queue again, too
+			return nil // its end enqueues the pod, too
 		}
-		l.cut()
-		if err := n.bury(key, l); err != nil {
+		l.killAll()
+		if err := n.forget(key, l); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func (n *Node) remove(ctx context.Context, p *corev1.Pod, key string, l *life) e
 	})
 }
 
-// begin the life of a pod, or say why it cannot begin.
+// begin starts a pod, or reports why it cannot start.
 func (n *Node) begin(ctx context.Context, p *corev1.Pod, key string) error {
 	plan, err := n.plan(ctx, p)
 	if err != nil {
@@ -108,18 +108,18 @@ func (n *Node) begin(ctx context.Context, p *corev1.Pod, key string) error {
 			return err
 		}
 		if fault.Is(err, fault.Unsupported) {
-			return nil // nothing but another pod can help
+			return nil // the pod can never run
 		}
 		return errAgain
 	}
 	grace := corev1.DefaultTerminationGracePeriodSeconds * time.Second
 	m := &pod.Machine{Tether: n.tether, Binary: n.Binary, Logs: n.logs(p.Namespace), Grace: cmp.Or(plan.Grace, grace)}
-	l := newLife(p.UID, plan, func() {
+	l := newPodWorker(p.UID, plan, func() {
 		n.queue.Add(key)
 		n.proxies.refresh()
 	})
-	var life context.Context
-	life, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	var running context.Context
+	running, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if ctx.Err() != nil {
@@ -127,39 +127,39 @@ func (n *Node) begin(ctx context.Context, p *corev1.Pod, key string) error {
 		n.ports.Give(plan.Ports)
 		return nil
 	}
-	n.lives[key] = l
+	n.workers[key] = l
 	n.all.Go(func() {
 		defer l.cancel()
-		l.run(life, m, p.Spec.RestartPolicy == corev1.RestartPolicyAlways)
+		l.run(running, m, p.Spec.RestartPolicy == corev1.RestartPolicyAlways)
 	})
 	return nil
 }
 
-// bury forgets a life, once it is over.
-func (n *Node) bury(key string, l *life) error {
+// forget removes a worker that has ended.
+func (n *Node) forget(key string, l *podWorker) error {
 	if !l.isOver() {
 		return errAgain
 	}
 	n.mu.Lock()
-	delete(n.lives, key)
+	delete(n.workers, key)
 	n.mu.Unlock()
 	n.ports.Give(l.plan.Ports)
 	n.queue.Add(key)
 	return nil
 }
 
-func (n *Node) life(key string) *life {
+func (n *Node) worker(key string) *podWorker {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.lives[key]
+	return n.workers[key]
 }
 
-// report what is new of a pod that runs.
-func (n *Node) report(ctx context.Context, p *corev1.Pod, l *life) error {
+// report updates the status of a running pod.
+func (n *Node) report(ctx context.Context, p *corev1.Pod, l *podWorker) error {
 	return n.write(ctx, p, l.status(p))
 }
 
-// write the status, if it is another one.
+// write updates the status if it differs.
 func (n *Node) write(ctx context.Context, p *corev1.Pod, status corev1.PodStatus) error {
 	if equality.Semantic.DeepEqual(p.Status, status) {
 		return nil
@@ -170,8 +170,8 @@ func (n *Node) write(ctx context.Context, p *corev1.Pod, status corev1.PodStatus
 	return err
 }
 
-// plan looks up what a pod needs. A NotFound error says what is not there yet;
-// an Unsupported one that the pod can never run here.
+// plan resolves what a pod needs. Errors: NotFound (something does not exist yet),
+// Unsupported (the pod can never run here).
 func (n *Node) plan(ctx context.Context, p *corev1.Pod) (*pod.Plan, error) {
 	raw, err := json.Marshal(p.Spec)
 	if err != nil {
@@ -208,7 +208,7 @@ func (n *Node) plan(ctx context.Context, p *corev1.Pod) (*pod.Plan, error) {
 
 func (n *Node) runnable(restart corev1.RestartPolicy, s pod.Spec) error {
 	if restart == corev1.RestartPolicyOnFailure {
-		return fault.Errorf(fault.Unsupported, "restartPolicy %q is not known to this node", restart)
+		return fault.Errorf(fault.Unsupported, "restartPolicy %q is not supported by this node", restart)
 	}
 	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
 		if c.Image != n.Image && n.Programs[c.Image] == "" {
@@ -218,8 +218,8 @@ func (n *Node) runnable(restart corev1.RestartPolicy, s pod.Spec) error {
 	return nil
 }
 
-// adapt puts addresses of this machine in place of the names of Services, and
-// the programs of images on the PATH of their containers.
+// adapt replaces the names of Services by loopback addresses, and adds the programs
+// of images to the PATH of their containers.
 func (n *Node) adapt(plan *pod.Plan, s pod.Spec) error {
 	images := map[string]string{}
 	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
@@ -245,8 +245,8 @@ func (n *Node) adapt(plan *pod.Plan, s pod.Spec) error {
 	return nil
 }
 
-// lookup the data of a Secret or ConfigMap. One that cannot be read is as good
-// as none.
+// lookup returns the data of a Secret or ConfigMap. One that cannot be read counts
+// as missing.
 func (n *Node) lookup(ctx context.Context, kind, namespace, name string) (map[string][]byte, bool) {
 	if kind == "Secret" {
 		s, err := n.clients.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})

@@ -1,9 +1,8 @@
-// Package platform makes of a test control plane what a platform team makes of
-// a cluster: Koldun's packages, the Provider and the Function that come with
-// them, a connection to NATS, an object store and a hub, and a node that runs
-// pods.
+// Package platform sets up a test control plane as a platform team sets up a
+// cluster: with Koldun's packages, their Provider and Function, connections to NATS,
+// an object store and a hub, and a node that runs pods.
 //
-// Tests start it, and so does `make control-plane`, for people.
+// Tests and `make control-plane` start it.
 package platform
 
 import (
@@ -24,35 +23,34 @@ import (
 )
 
 const (
-	// The package manager names what the Configuration depends on by its
-	// repository.
+	// The package manager names the dependencies of a Configuration by their
+	// repositories.
 	functionName = "gorizond-koldun-function"
 	providerName = "gorizond-koldun-provider"
 
-	// image of all pods. The node runs its program.
+	// image is the image of all pods. The node runs its program.
 	image = host + "koldun:control-plane"
 
-	// installed is how long Koldun's packages may take to work. It is no measure
-	// of speed: machines that run this also compile.
+	// installed is the time limit for Koldun's packages to become healthy. It is
+	// long because the machine may be compiling as well.
 	installed = 10 * time.Minute
 	lookEvery = 200 * time.Millisecond
 )
 
-// A Platform is a cluster with what Koldun needs.
+// A Platform is a cluster with everything that Koldun needs.
 type Platform struct {
 	*cluster.Cluster
 	Node *node.Node
 
 	root, provider string // the repository, and the provider's program
 	cancel         context.CancelFunc
-	done           chan struct{} // closed when the packages are attended to
+	done           chan struct{} // closed when runPackages has returned
 	err            error         // read after done
 }
 
-// Start prepares a cluster with Crossplane. root is the repository; dir is for
-// its packages and for what pods leave; s must be reachable until Stop.
-// Koldun's packages can be had by their usual names, but are not installed:
-// see [Platform.Install].
+// Start prepares a cluster with Crossplane. root is the repository; dir stores its
+// packages and the files of pods; s must be reachable until Stop. Koldun's packages
+// are served by their published names, but not installed: see [Platform.Install].
 func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services) (*Platform, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -75,7 +73,7 @@ func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services
 	}
 	n, err := node.New(c.Config(), filepath.Join(dir, "node"), node.Options{
 		Image: image, Binary: koldun,
-		Env: []string{names.EnvHFEndpoint + "=" + s.Hub}, // as a mirror within a company would be named
+		Env: []string{names.EnvHFEndpoint + "=" + s.Hub}, // as a company would set its mirror
 	})
 	if err != nil {
 		return nil, err
@@ -84,7 +82,7 @@ func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(p.done)
-		p.err = p.attend(ctx, s)
+		p.err = p.runPackages(ctx, s)
 	}()
 	return p, nil
 }
@@ -96,8 +94,8 @@ func (p *Platform) Stop() {
 	p.Node.Stop()
 }
 
-// Install applies package/install.yaml, as the README asks for, and waits until
-// claims can be made.
+// Install applies package/install.yaml, as the README describes, and waits until
+// the API server accepts claims.
 func (p *Platform) Install(ctx context.Context) error {
 	manifest, err := os.ReadFile(p.Manifest())
 	if err != nil {
@@ -109,7 +107,7 @@ func (p *Platform) Install(ctx context.Context) error {
 	return p.Ready(ctx)
 }
 
-// Manifest is the path of package/install.yaml.
+// Manifest returns the path of package/install.yaml.
 func (p *Platform) Manifest() string {
 	return filepath.Join(p.root, "package", "install.yaml")
 }
@@ -136,10 +134,10 @@ func (p *Platform) Ready(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.Controllers().Restart() // its garbage collector knows the new kinds then
+	return p.Controllers().Restart() // so that its garbage collector knows the new kinds
 }
 
-// holds waits until an object without namespace has a condition.
+// holds waits until a condition of a cluster-scoped object is true.
 func (p *Platform) holds(ctx context.Context, apiVersion, kind, name, condition string) error {
 	return until(ctx, fmt.Sprintf("%s %q to be %s", kind, name, condition), func(ctx context.Context) error {
 		o := &unstructured.Unstructured{}
@@ -153,12 +151,12 @@ func (p *Platform) holds(ctx context.Context, apiVersion, kind, name, condition 
 				return nil
 			}
 		}
-		return fmt.Errorf("it says %v", conditions)
+		return fmt.Errorf("its conditions are %v", conditions)
 	})
 }
 
-// until calls look until it returns no error. If ctx ends before, the error has the
-// last one of look.
+// until calls look until it returns nil. If ctx ends before, the error wraps the last
+// one of look.
 func until(ctx context.Context, what string, look func(context.Context) error) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

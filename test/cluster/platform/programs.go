@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// host is the registry in the names of our packages.
+// host is the registry in the names of Koldun's packages.
 const host = "ghcr.io/gorizond/"
 
 // Build builds a program of the repository at root, such as "cmd/koldun", into
@@ -38,9 +38,9 @@ func Build(ctx context.Context, root, program string) (string, error) {
 	return path, run(ctx, root, "go", "build", "-ldflags", "-s -w", "-o", path, "./"+program)
 }
 
-// Packages makes package files in dir as make package does: those of the
-// Function, of the Provider and of one Configuration, which is a folder of
-// package/. They are returned by the names by which users know them.
+// Packages builds the package files of the Function, the Provider and one
+// Configuration (a folder of package/) in dir, as make package does. It returns
+// them by their published names.
 func Packages(ctx context.Context, root, dir, configuration string) (map[string]string, error) {
 	builder, err := Build(ctx, root, "package/build")
 	if err != nil {

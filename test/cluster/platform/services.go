@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// Services are the addresses and credentials of the servers that a platform team
-// runs beside its clusters. They are reachable from this machine.
+// Services holds the addresses and credentials of the servers that a platform team
+// runs outside its clusters. They are reachable from this machine.
 type Services struct {
 	NATS bus.Config
 	S3   s3.Config

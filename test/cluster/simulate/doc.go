@@ -1,5 +1,5 @@
-// Package simulate stands in for what a control plane without nodes lacks: the
-// kubelet, which runs pods, and the provider, which reconciles managed resources.
+// Package simulate simulates the kubelet, which runs pods, and the provider, which
+// reconciles managed resources, on a control plane without nodes.
 //
 // Both change one object at a time, in the order of its events, so that a watch
 // sees every step of a rollout.
@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// again is the interval between two looks at an object that is not as desired.
+// again is the retry interval for an object that is not in its desired state.
 const again = 250 * time.Millisecond
 
 // A Simulator runs until ctx ends.
@@ -21,7 +21,7 @@ type Simulator interface {
 	Run(ctx context.Context, cfg *rest.Config) error
 }
 
-// Start simulators that stop when the test ends.
+// Start starts simulators that stop when the test ends.
 func Start(t testing.TB, cfg *rest.Config, simulators ...Simulator) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -39,7 +39,7 @@ func Start(t testing.TB, cfg *rest.Config, simulators ...Simulator) {
 	})
 }
 
-// pause waits, unless ctx ends.
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

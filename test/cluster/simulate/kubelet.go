@@ -20,17 +20,17 @@ import (
 // Node is the name of the node to which pods are bound. No such object exists.
 const Node = "simulated"
 
-// A Kubelet schedules, runs and ends all pods of a cluster: one step of one
-// pod at a time.
+// A Kubelet simulates scheduling, running and ending of all pods of a cluster, one
+// step of one pod at a time.
 type Kubelet struct {
-	// Fate of a pod, asked for before every step. Nil is Run for all.
-	Fate func(*corev1.Pod) Fate
+	// Behavior returns the behavior of a pod before every step. Nil is Run for all.
+	Behavior func(*corev1.Pod) Behavior
 
 	// Pace is the pause after each step.
 	Pace time.Duration
 }
 
-// Run until ctx ends.
+// Run runs the kubelet until ctx ends.
 func (k Kubelet) Run(ctx context.Context, cfg *rest.Config) error {
 	clients, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
@@ -59,7 +59,7 @@ func (k Kubelet) Run(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// enqueue names what changed.
+// enqueue adds the keys of changed pods to the queue.
 func enqueue(queue workqueue.TypedDelayingInterface[string]) cache.ResourceEventHandler {
 	add := func(obj any) {
 		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
@@ -69,10 +69,10 @@ func enqueue(queue workqueue.TypedDelayingInterface[string]) cache.ResourceEvent
 	return cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }, DeleteFunc: add}
 }
 
-// errAgain asks to look at the pod again.
+// errAgain requests a retry of the pod.
 var errAgain = errors.New("look again") //nolint:gochecknoglobals // a sentinel
 
-// step brings one pod one step further.
+// step takes the next step of one pod.
 func (k Kubelet) step(ctx context.Context, clients kubernetes.Interface, pods listers.PodLister, key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
@@ -83,16 +83,16 @@ func (k Kubelet) step(ctx context.Context, clients kubernetes.Interface, pods li
 		return nil //nolint:nilerr // it is gone
 	}
 	pod := seen.DeepCopy()
-	fate := Run()
-	if k.Fate != nil {
-		fate = k.Fate(seen)
+	behavior := Run()
+	if k.Behavior != nil {
+		behavior = k.Behavior(seen)
 	}
 	api := clients.CoreV1().Pods(namespace)
-	switch next(pod, fate) {
+	switch next(pod, behavior) {
 	case nothing:
 		return nil
 	case wait:
-		if k.Fate == nil {
+		if k.Behavior == nil {
 			return nil
 		}
 		return errAgain
@@ -109,7 +109,7 @@ func (k Kubelet) step(ctx context.Context, clients kubernetes.Interface, pods li
 	}
 	pause(ctx, k.Pace)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // what changed it made it queue again
+		return nil // the change enqueued the pod
 	}
 	return err
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 )
 
-// What our provider writes on a managed resource.
+// Fields that Koldun's provider writes on a managed resource.
 const (
 	finalizer    = "finalizer.managedresource.crossplane.io"
 	externalName = "crossplane.io/external-name"
 )
 
-// prepare does the update of a resource's metadata that our provider makes
-// before it acts, and reports whether there was one.
+// prepare updates the metadata of a resource as the provider does before it acts,
+// and reports whether there was a change.
 func prepare(obj *unstructured.Unstructured) bool {
 	finalizers := obj.GetFinalizers()
 	has := slices.Contains(finalizers, finalizer)
@@ -44,16 +44,16 @@ func prepare(obj *unstructured.Unstructured) bool {
 	return true
 }
 
-// deletes reports whether a resource deletes an external resource; our
-// provider gives others that were composed no finalizer.
+// deletes reports whether deleting a resource deletes an external resource. The
+// provider adds no finalizer to other composed resources.
 func deletes(obj *unstructured.Unstructured) bool {
 	policies, given, _ := unstructured.NestedStringSlice(obj.Object, "spec", "managementPolicies")
 	return !v1alpha1.ObserveOnly(obj.GetKind()) &&
 		(!given || slices.Contains(policies, "*") || slices.Contains(policies, "Delete"))
 }
 
-// settle sets what was observed, and the conditions Synced and Ready.
-func settle(obj *unstructured.Unstructured, seen Observation) error {
+// setStatus sets what was observed, and the conditions Synced and Ready.
+func setStatus(obj *unstructured.Unstructured, seen Observation) error {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Available"}
 	if seen.Unready != "" {
 		ready = metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Unavailable", Message: seen.Unready}
@@ -64,14 +64,14 @@ func settle(obj *unstructured.Unstructured, seen Observation) error {
 			err = unstructured.SetNestedMap(obj.Object, fields, "status", "atProvider")
 		}
 		if err != nil {
-			return fmt.Errorf("cannot report what was observed of %s %q: %w", obj.GetKind(), obj.GetName(), err)
+			return fmt.Errorf("cannot report observation of %s %q: %w", obj.GetKind(), obj.GetName(), err)
 		}
 	}
 	synced := metav1.Condition{Type: "Synced", Status: metav1.ConditionTrue, Reason: "ReconcileSuccess"}
 	return setConditions(obj, ready, synced)
 }
 
-// setConditions changes those that differ and keeps all others.
+// setConditions sets the given conditions and keeps all others.
 func setConditions(obj *unstructured.Unstructured, want ...metav1.Condition) error {
 	list, _, err := unstructured.NestedSlice(obj.Object, "status", "conditions")
 	if err != nil {
@@ -105,7 +105,7 @@ func setConditions(obj *unstructured.Unstructured, want ...metav1.Condition) err
 	return unstructured.SetNestedSlice(obj.Object, list, "status", "conditions")
 }
 
-// tree is v as JSON knows it, with int64 for whole numbers.
+// tree converts v to the types of JSON, with int64 for whole numbers.
 func tree(v any) (map[string]any, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -115,7 +115,7 @@ func tree(v any) (map[string]any, error) {
 	return fields, json.Unmarshal(raw, &fields)
 }
 
-// connect writes the connection Secret, once.
+// connect creates the connection Secret if it does not exist.
 func connect(ctx context.Context, client dynamic.Interface, obj *unstructured.Unstructured, values map[string]string) error {
 	name, _, _ := unstructured.NestedString(obj.Object, "spec", "writeConnectionSecretToRef", "name")
 	if name == "" || len(values) == 0 {

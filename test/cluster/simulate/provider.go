@@ -21,30 +21,30 @@ import (
 
 // An Observation is what the provider observes of an external resource.
 type Observation struct {
-	// Unready is why the thing is not ready; empty if it is.
+	// Unready is why the external resource is not ready; empty if it is.
 	Unready string
 	// AtProvider replaces status.atProvider, if it is not nil. It is encoded as
 	// JSON.
 	AtProvider any
-	// Connection is written to the Secret that the resource names.
+	// Connection is the content of the connection Secret.
 	Connection map[string]string
 }
 
-// A Provider makes the managed resources of a group ready: one write of one
-// resource at a time. The CRDs must exist before it starts.
+// A Provider simulates a provider for the managed resources of a group, one write of
+// one resource at a time. The CRDs must exist before it starts.
 type Provider struct {
 	// Group of the resources, such as koldun.m.gorizond.io.
 	Group string
 
-	// Observe is asked what is to be seen of a resource, again and again. Nil
-	// makes all of them ready, with nothing observed.
+	// Observe returns the observation of a resource, and is called repeatedly. Nil
+	// makes all resources ready without any observed fields.
 	Observe func(*unstructured.Unstructured) Observation
 
 	// Pace is the pause after each write.
 	Pace time.Duration
 }
 
-// Run until ctx ends.
+// Run runs the provider until ctx ends.
 func (p Provider) Run(ctx context.Context, cfg *rest.Config) error {
 	client, err := dynamic.NewForConfig(cfg)
 	if err != nil {
@@ -90,13 +90,13 @@ func (p Provider) Run(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// An item names one managed resource.
+// An item identifies one managed resource.
 type item struct {
 	resource schema.GroupVersionResource
 	key      string // namespace/name
 }
 
-// resources that the group serves and that have a status.
+// resources returns the resources of the group that have a status.
 func (p Provider) resources(cfg *rest.Config) ([]schema.GroupVersionResource, error) {
 	d, err := discovery.NewDiscoveryClientForConfig(cfg)
 	if err != nil {
@@ -119,13 +119,12 @@ func (p Provider) resources(cfg *rest.Config) ([]schema.GroupVersionResource, er
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("cannot stand in for a provider: group %q is not served", p.Group)
+		return nil, fmt.Errorf("cannot simulate the provider: group %q is not served", p.Group)
 	}
 	return out, nil
 }
 
-// step does the next write that the resource needs. It returns an error if the
-// resource is to be looked at again without having changed.
+// step does the next write that the resource needs. An error requests a retry.
 func (p Provider) step(ctx context.Context, client dynamic.Interface, r schema.GroupVersionResource, obj *unstructured.Unstructured) error {
 	api := client.Resource(r).Namespace(obj.GetNamespace())
 	before := obj.DeepCopy()
@@ -143,7 +142,7 @@ func (p Provider) step(ctx context.Context, client dynamic.Interface, r schema.G
 	if err := connect(ctx, client, obj, seen.Connection); err != nil {
 		return err
 	}
-	if err := settle(obj, seen); err != nil {
+	if err := setStatus(obj, seen); err != nil {
 		return err
 	}
 	if equality.Semantic.DeepEqual(before.Object["status"], obj.Object["status"]) {
@@ -159,7 +158,7 @@ func (p Provider) step(ctx context.Context, client dynamic.Interface, r schema.G
 func (p Provider) wrote(ctx context.Context, err error) error {
 	pause(ctx, p.Pace)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // what changed it made it queue again
+		return nil // the change enqueued the resource
 	}
 	return err
 }

@@ -7,12 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A step is what a kubelet does next for a pod.
+// A step is the next action of a kubelet for a pod.
 type step string
 
 const (
 	nothing step = "nothing"
-	wait    step = "wait"   // and ask for its fate again
+	wait    step = "wait"   // then request the behavior again
 	bind    step = "bind"   // to the node
 	report  step = "report" // the status that next has set
 	remove  step = "remove" // the object
@@ -21,8 +21,8 @@ const (
 // exitTerminated is the status of a container that SIGTERM ended.
 const exitTerminated = 143
 
-// next decides on the next step of a pod, and sets the status to report.
-func next(pod *corev1.Pod, fate Fate) step {
+// next returns the next step of a pod, and sets the status to report.
+func next(pod *corev1.Pod, behavior Behavior) step {
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	switch {
 	case pod.DeletionTimestamp != nil && (ended || pod.Spec.NodeName == ""):
@@ -34,17 +34,17 @@ func next(pod *corev1.Pod, fate Fate) step {
 		return nothing
 	case pod.Spec.NodeName == "":
 		return bind
-	case fate.waiting != "":
-		return stall(pod, fate.waiting, fate.message)
+	case behavior.waiting != "":
+		return stall(pod, behavior.waiting, behavior.message)
 	case pod.Status.Phase != corev1.PodRunning:
 		run(pod)
 		return report
-	case fate.ends && pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
+	case behavior.ends && pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
 		return stall(pod, "CrashLoopBackOff", "back-off restarting failed container")
-	case fate.ends:
-		end(pod, fate.exit)
+	case behavior.ends:
+		end(pod, behavior.exit)
 		return report
-	case fate.unready:
+	case behavior.unready:
 		return setReady(pod, corev1.ConditionFalse)
 	case pod.Spec.RestartPolicy != corev1.RestartPolicyAlways:
 		end(pod, 0)
@@ -54,7 +54,7 @@ func next(pod *corev1.Pod, fate Fate) step {
 	}
 }
 
-// stall sets that no container starts.
+// stall sets the status of containers that cannot start.
 func stall(pod *corev1.Pod, reason, message string) step {
 	if c := pod.Status.ContainerStatuses; len(c) > 0 && c[0].State.Waiting != nil && c[0].State.Waiting.Reason == reason {
 		return wait
@@ -71,7 +71,7 @@ func stall(pod *corev1.Pod, reason, message string) step {
 	return report
 }
 
-// run sets that all containers run, none ready yet.
+// run sets the status of containers that run and are not ready.
 func run(pod *corev1.Pod) {
 	now := metav1.Now()
 	pod.Status.Phase = corev1.PodRunning
@@ -85,7 +85,7 @@ func run(pod *corev1.Pod) {
 	conditions(pod, corev1.ConditionFalse)
 }
 
-// setReady sets whether all containers that run are ready.
+// setReady sets whether the running containers are ready.
 func setReady(pod *corev1.Pod, ready corev1.ConditionStatus) step {
 	settled := true
 	for _, s := range pod.Status.ContainerStatuses {
@@ -105,7 +105,7 @@ func setReady(pod *corev1.Pod, ready corev1.ConditionStatus) step {
 	return report
 }
 
-// end sets that all containers ended with that status.
+// end sets the status of containers that ended with that exit status.
 func end(pod *corev1.Pod, exit int32) {
 	now := metav1.NewTime(time.Now())
 	reason := "Error"
@@ -144,7 +144,7 @@ func containers(pod *corev1.Pod, set func(*corev1.ContainerStatus)) {
 	}
 }
 
-// conditions sets those of a pod that is scheduled and initialised.
+// conditions sets the conditions of a scheduled and initialised pod.
 func conditions(pod *corev1.Pod, ready corev1.ConditionStatus) {
 	want := map[corev1.PodConditionType]corev1.ConditionStatus{
 		corev1.PodScheduled:    corev1.ConditionTrue,

@@ -29,36 +29,36 @@ func TestNext(t *testing.T) {
 	crashed := func(p *corev1.Pod) { next(p, Run()); next(p, Exit(1)) }
 
 	cases := map[string]struct {
-		pod    *corev1.Pod
-		fate   Fate
-		want   step
-		phase  corev1.PodPhase
-		ready  bool
-		reason string // of the first container
-		exit   int32
+		pod      *corev1.Pod
+		behavior Behavior
+		want     step
+		phase    corev1.PodPhase
+		ready    bool
+		reason   string // of the first container
+		exit     int32
 	}{
 		"Unscheduled":           {pod: pod(unscheduled), want: bind},
 		"Scheduled":             {pod: pod(), want: report, phase: corev1.PodRunning},
 		"Running":               {pod: pod(running), want: report, phase: corev1.PodRunning, ready: true},
 		"Ready":                 {pod: pod(ready), want: wait, phase: corev1.PodRunning, ready: true},
-		"NoLongerReady":         {pod: pod(ready), fate: Unready(), want: report, phase: corev1.PodRunning},
-		"NeverReady":            {pod: pod(running), fate: Unready(), want: wait, phase: corev1.PodRunning},
-		"ImageMissing":          {pod: pod(), fate: Waiting("ImagePullBackOff", "no"), want: report, reason: "ImagePullBackOff"},
-		"Crashes":               {pod: pod(ready), fate: Exit(1), want: report, phase: corev1.PodRunning, reason: "CrashLoopBackOff"},
-		"StaysCrashed":          {pod: pod(crashed), fate: Exit(1), want: wait, phase: corev1.PodRunning, reason: "CrashLoopBackOff"},
+		"NoLongerReady":         {pod: pod(ready), behavior: Unready(), want: report, phase: corev1.PodRunning},
+		"NeverReady":            {pod: pod(running), behavior: Unready(), want: wait, phase: corev1.PodRunning},
+		"ImageMissing":          {pod: pod(), behavior: Waiting("ImagePullBackOff", "no"), want: report, reason: "ImagePullBackOff"},
+		"Crashes":               {pod: pod(ready), behavior: Exit(1), want: report, phase: corev1.PodRunning, reason: "CrashLoopBackOff"},
+		"StaysCrashed":          {pod: pod(crashed), behavior: Exit(1), want: wait, phase: corev1.PodRunning, reason: "CrashLoopBackOff"},
 		"Recovers":              {pod: pod(crashed), want: report, phase: corev1.PodRunning, ready: true},
 		"JobRunning":            {pod: pod(once, running), want: report, phase: corev1.PodSucceeded, reason: "Completed"},
-		"JobFails":              {pod: pod(once, running), fate: Exit(12), want: report, phase: corev1.PodFailed, reason: "Error", exit: 12},
-		"JobNeverEnds":          {pod: pod(once, running), fate: Unready(), want: wait, phase: corev1.PodRunning},
+		"JobFails":              {pod: pod(once, running), behavior: Exit(12), want: report, phase: corev1.PodFailed, reason: "Error", exit: 12},
+		"JobNeverEnds":          {pod: pod(once, running), behavior: Unready(), want: wait, phase: corev1.PodRunning},
 		"JobEnded":              {pod: pod(once, running, running), want: nothing, phase: corev1.PodSucceeded, reason: "Completed"},
 		"DeletedUnscheduled":    {pod: pod(unscheduled, deleted), want: remove},
 		"DeletedWhileRunning":   {pod: pod(ready, deleted), want: report, phase: corev1.PodFailed, reason: "Error", exit: exitTerminated},
 		"DeletedAndEnded":       {pod: pod(once, ready, deleted), want: remove, phase: corev1.PodSucceeded, reason: "Completed"},
-		"DeletedAndNeverPulled": {pod: pod(deleted), fate: Waiting("ImagePullBackOff", ""), want: report, phase: corev1.PodFailed, reason: "Error", exit: exitTerminated},
+		"DeletedAndNeverPulled": {pod: pod(deleted), behavior: Waiting("ImagePullBackOff", ""), want: report, phase: corev1.PodFailed, reason: "Error", exit: exitTerminated},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := next(tc.pod, tc.fate); got != tc.want {
+			if got := next(tc.pod, tc.behavior); got != tc.want {
 				t.Errorf("next step %q, want %q", got, tc.want)
 			}
 			if got := tc.pod.Status.Phase; got != tc.phase {

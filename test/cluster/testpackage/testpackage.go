@@ -11,13 +11,13 @@ import (
 	"encoding/json"
 )
 
-// Build is the file of a package that holds these YAML documents: an image
-// archive with one layer, which holds package.yaml.
+// Build returns a package file with these YAML documents: an image archive with one
+// layer that contains package.yaml.
 func Build(yaml string) []byte {
 	content := archive(map[string][]byte{"package.yaml": []byte(yaml)})
 	var layer bytes.Buffer
 	z := gzip.NewWriter(&layer)
-	_, _ = z.Write(content) // a buffer takes everything
+	_, _ = z.Write(content) // writes to a buffer do not fail
 	_ = z.Close()
 
 	name := digest(layer.Bytes())
@@ -39,7 +39,7 @@ func archive(files map[string][]byte) []byte {
 	w := tar.NewWriter(&b)
 	for name, data := range files {
 		_ = w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data)), Typeflag: tar.TypeReg})
-		_, _ = w.Write(data) // a buffer takes everything
+		_, _ = w.Write(data) // writes to a buffer do not fail
 	}
 	_ = w.Close()
 	return b.Bytes()
@@ -53,7 +53,7 @@ func digest(b []byte) string {
 func encode(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings and lists can be encoded
+		panic(err) // strings and lists always encode
 	}
 	return raw
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// writeEnv writes a file for a shell to source, which only its owner may read,
-// and the settings by which Terraform and OpenTofu find the provider in bin/.
+// writeEnv writes a shell environment file, readable only by its owner, and the
+// settings with which Terraform and OpenTofu find the provider in bin/.
 func writeEnv(path, root string, p *platform.Platform, o platform.Services) error {
 	settings := filepath.Join(p.Dir(), "tofurc")
 	overrides := fmt.Sprintf("provider_installation {\n  dev_overrides { \"gorizond/koldun\" = %q }\n  direct {}\n}\n", filepath.Join(root, "bin"))
@@ -28,7 +28,7 @@ func writeEnv(path, root string, p *platform.Platform, o platform.Services) erro
 	} {
 		fmt.Fprintf(&b, "export %s='%s'\n", v[0], v[1])
 	}
-	// Behind the user's own programs: what make has built, tofu among it.
+	// Append the programs that make has built, such as tofu, after the user's own.
 	fmt.Fprintf(&b, "export PATH=\"$PATH:%s\"\n", filepath.Join(root, "bin"))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot make folder: %w", err)

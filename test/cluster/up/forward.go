@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// lookEvery is the time between two searches for new endpoints.
+// lookEvery is the interval between searches for new endpoints.
 const lookEvery = time.Second
 
 // A forwarder forwards loopback ports to endpoints of the cluster, whose names do
@@ -41,7 +41,7 @@ func (f *forwarder) watch(ctx context.Context) {
 	for {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "koldun.gorizond.io", Version: "v1", Kind: "IngressList"})
-		_ = f.platform.Client().List(ctx, list) // there may be no such kind yet
+		_ = f.platform.Client().List(ctx, list) // the kind may not exist yet
 		for _, o := range list.Items {
 			if inside, _, _ := unstructured.NestedString(o.Object, "status", "url"); inside != "" && !f.open[inside] {
 				f.forward(ctx, inside)
@@ -58,7 +58,7 @@ func (f *forwarder) watch(ctx context.Context) {
 // forward forwards a loopback port to the endpoint: the endpoint's own port if it
 // is free.
 func (f *forwarder) forward(ctx context.Context, inside string) {
-	f.open[inside] = true // a failure is not tried again
+	f.open[inside] = true // a failure is not retried
 	u, err := url.Parse(inside)
 	if err != nil || !strings.Contains(u.Hostname(), ".svc") {
 		return // not the name of a Service

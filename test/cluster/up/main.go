@@ -1,7 +1,7 @@
-// Command up is a cluster to play with: a Kubernetes API server, Crossplane
-// with Koldun's packages, a node that runs pods as processes of this machine,
-// NATS, an object store and a hub. All of it listens on loopback only. Ctrl-C
-// ends it and removes everything.
+// Command up runs a cluster for development: a Kubernetes API server, Crossplane
+// with Koldun's packages, a node that runs pods as processes of this machine, NATS,
+// an object store and a hub. All listen on loopback only. Ctrl-C stops the cluster
+// and removes its data.
 package main
 
 import (
@@ -28,7 +28,7 @@ type CLI struct {
 	Env    string `default:".koldun/control-plane.env" type:"path" help:"File for the environment variables of its clients."`
 }
 
-// Run until ctx ends.
+// Run runs the cluster until ctx ends.
 func (c *CLI) Run(ctx context.Context) error {
 	say("Starting a control plane ...")
 	control, err := cluster.New(ctx, cluster.Options{})
@@ -60,7 +60,7 @@ func (c *CLI) Run(ctx context.Context) error {
 	if err := writeEnv(c.Env, root, p, s.services); err != nil {
 		return err
 	}
-	defer os.Remove(c.Env) //nolint:errcheck // it leads nowhere any more
+	defer os.Remove(c.Env) //nolint:errcheck // its addresses are no longer valid
 	say("\nReady. In another terminal:\n\n    source %s\n\nCtrl-C ends it and removes everything.\n", c.Env)
 	newForwarder(p).watch(ctx)
 	say("Ending ...")
@@ -79,7 +79,7 @@ func main() {
 	k := kong.Parse(&c, kong.Name("control-plane"), kong.Description("A cluster with Koldun, to play with."))
 	err := c.Run(ctx)
 	if ctx.Err() != nil {
-		err = nil // it was ended while it started
+		err = nil // it was interrupted while starting
 	}
 	k.FatalIfErrorf(err)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// servers are what is outside of the cluster, with credentials that live as
-// long as they do.
+// servers are the servers outside the cluster. Their credentials are valid while they
+// run.
 type servers struct {
 	services platform.Services
 	closers  []func()
@@ -30,7 +30,7 @@ func (s *servers) close() {
 	}
 }
 
-// serve starts the servers, which keep their data in dir and end with close.
+// serve starts the servers, which store their data in dir and run until close.
 func serve(ctx context.Context, dir, models string) (*servers, error) {
 	ctx = context.WithoutCancel(ctx)
 	s, ok := &servers{}, false

@@ -14,9 +14,9 @@ import (
 // packages is the API of Crossplane's package manager.
 const packages = "pkg.crossplane.io/v1"
 
-// attend runs the Provider and the Function once they are installed, which
-// Crossplane leaves to others here, and then says where the servers are.
-func (p *Platform) attend(ctx context.Context, s Services) error {
+// runPackages waits until the Provider and the Function are installed, runs them as
+// the package runtime "External" requires, and applies the connection settings.
+func (p *Platform) runPackages(ctx context.Context, s Services) error {
 	if err := p.exists(ctx, packages, "Provider", providerName); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (p *Platform) attend(ctx context.Context, s Services) error {
 	return p.Apply(ctx, manifests...)
 }
 
-// exists waits for an object without namespace for as long as ctx lasts.
+// exists waits until a cluster-scoped object exists or ctx ends.
 func (p *Platform) exists(ctx context.Context, apiVersion, kind, name string) error {
 	return until(ctx, kind+" "+name, func(ctx context.Context) error {
 		o := &unstructured.Unstructured{}

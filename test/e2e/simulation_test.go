@@ -18,39 +18,38 @@ import (
 )
 
 const (
-	// providerPace is what one write of the provider takes, a look at the
-	// outside thing included.
+	// providerPace is the duration of one write of the provider, including the
+	// observation of the external resource.
 	providerPace = 50 * time.Millisecond
-	// kubeletPace is what one step of one pod takes.
+	// kubeletPace is the duration of one step of one pod.
 	kubeletPace = 50 * time.Millisecond
-	// jobTakes is how long a Job takes: its pod is scheduled, an image pulled, a
-	// connection made, files copied. With 5 seconds, which is a tiny model and an
-	// image that is there already, a Dllama with a Model and an Ingress of its
-	// own comes to the very end of its budget.
+	// jobTakes is the duration of a Job: scheduling, pulling the image, connecting
+	// and copying files. With 5 seconds, as for a tiny model and a cached image, a
+	// Dllama with its own Model and Ingress nearly exhausts its budget.
 	jobTakes = 15 * time.Second
-	// podTakes is how long a pod takes to become ready.
+	// podTakes is the time until a pod is ready.
 	podTakes = 3 * time.Second
 )
 
-// A stage is what stands around Crossplane: a kubelet and a provider.
-type stage struct {
+// A simulation is the simulated kubelet and provider of a cluster.
+type simulation struct {
 	mu   sync.Mutex
-	made map[string]map[string]any // what Jobs wrote, by URL
-	live map[string]demand.Status  // pools that are asked for, by namespace
+	made map[string]map[string]any // output of Jobs, by URL
+	live map[string]demand.Status  // demanded pools, by namespace
 	*applier
 }
 
-// simulate a kubelet and a provider, and watch.
-func (p *proof) simulate(t *testing.T) {
-	p.stage = &stage{made: map[string]map[string]any{}, live: map[string]demand.Status{}, applier: newApplier(t, p.Config())}
+// simulate starts the simulation, and calls watch.
+func (p *suite) simulate(t *testing.T) {
+	p.simulation = &simulation{made: map[string]map[string]any{}, live: map[string]demand.Status{}, applier: newApplier(t, p.Config())}
 	simulate.Start(t, p.Config(),
-		simulate.Kubelet{Fate: p.fate, Pace: kubeletPace},
+		simulate.Kubelet{Behavior: p.behavior, Pace: kubeletPace},
 		simulate.Provider{Group: "koldun.m.gorizond.io", Observe: p.observe, Pace: providerPace})
 	p.watch(t)
 }
 
-// watch what Koldun makes, and count what that costs.
-func (p *proof) watch(t *testing.T) {
+// watch starts recording the objects of Koldun and counting budgets.
+func (p *suite) watch(t *testing.T) {
 	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses"}
 	composed := kinds("koldun.m.gorizond.io", "v1alpha1", "buckets", "streams", "keyvalues", "queues", "hubrevisions", "modelartifacts", "modelrecords",
 		"tokensets", "demands", "pools", "providerconfigs")
@@ -79,8 +78,9 @@ func kinds(group, version string, resources ...string) []schema.GroupVersionReso
 	return out
 }
 
-// fate of a pod: one of a Job runs for a while, and leaves its files.
-func (s *stage) fate(pod *corev1.Pod) simulate.Fate {
+// behavior returns the behavior of a pod. The pod of a Job runs for jobTakes and then
+// records its output.
+func (s *simulation) behavior(pod *corev1.Pod) simulate.Behavior {
 	if pod.Labels["job-name"] == "" {
 		if time.Since(pod.CreationTimestamp.Time) < podTakes {
 			return simulate.Unready()
@@ -110,8 +110,8 @@ func option(args []string, name string) string {
 	return strings.TrimPrefix(args[at], name+"=")
 }
 
-// observe is what the provider finds.
-func (s *stage) observe(o *unstructured.Unstructured) simulate.Observation {
+// observe returns what the provider observes.
+func (s *simulation) observe(o *unstructured.Unstructured) simulate.Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := simulate.Observation{Connection: map[string]string{"NATS_URL": "nats://nats:4222", "AWS_ENDPOINT_URL_S3": "http://s3:9000"}}
@@ -135,8 +135,8 @@ func (s *stage) observe(o *unstructured.Unstructured) simulate.Observation {
 	return out
 }
 
-// ask for a pool.
-func (s *stage) ask(namespace, key, model string) {
+// ask adds demand for a pool.
+func (s *simulation) ask(namespace, key, model string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.live[namespace]

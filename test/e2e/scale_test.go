@@ -12,22 +12,22 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// inVolume is a Model whose files are in a volume already.
+// inVolume is a Model with files in an existing volume.
 const inVolume = `{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: big}, spec: {
   preConverted: true, preConvertedPVCName: files, preConvertedSizeBytes: 1000000}}`
 
-// betweenChanges is how long somebody takes who changes a claim again and
-// again: each change of a group of nodes is a rollout of its own.
+// betweenChanges is the pause between changes of a claim: each change of the number of
+// nodes is a rollout.
 const betweenChanges = 30 * time.Second
 
-// ring changes the number of nodes of a Dllama: workers are added and pruned.
-func (p *proof) ring(t *testing.T) { p.grows(t, "ring", 1, 2, 0) }
+// scale changes the number of nodes of a Dllama, which adds and removes workers.
+func (p *suite) scale(t *testing.T) { p.scaleTo(t, "ring", 1, 2, 0) }
 
-// rollout starts sixteen nodes at once.
-func (p *proof) rollout(t *testing.T) { p.grows(t, "sixteen", 4) }
+// rollout starts a Dllama of sixteen nodes.
+func (p *suite) rollout(t *testing.T) { p.scaleTo(t, "sixteen", 4) }
 
-// grows gives a Dllama so many nodes, one after the other, and then deletes it.
-func (p *proof) grows(t *testing.T, name string, powers ...int) {
+// scaleTo gives a Dllama 1<<power nodes for each power in turn, and then deletes it.
+func (p *suite) scaleTo(t *testing.T, name string, powers ...int) {
 	ctx := t.Context()
 	ns := p.Namespace(t)
 	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
@@ -41,7 +41,7 @@ func (p *proof) grows(t *testing.T, name string, powers ...int) {
 	cluster.Eventually(t, "the Model to be ready", p.holds(ns, api, "Model", "big", "Ready"))
 	for i, power := range powers {
 		if i > 0 {
-			pass(t, betweenChanges)
+			sleep(t, betweenChanges)
 		}
 		if err := p.ApplyIn(ctx, ns, dllama(power)); err != nil {
 			t.Fatal(err)
@@ -53,12 +53,12 @@ func (p *proof) grows(t *testing.T, name string, powers ...int) {
 	if err := p.Delete(ctx, ns, dllama(0), inVolume); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "nothing to be left of the group", p.nothing(ns))
+	cluster.Eventually(t, "nothing to be left of the group", p.nothingLeftIn(ns))
 }
 
-// all is one claim that does it all, for a group: its model comes into a volume,
-// and what it serves is exposed.
-func (p *proof) all(t *testing.T) {
+// all tests one claim that uses every feature for several nodes: it fetches its model
+// into a volume and exposes an endpoint.
+func (p *suite) all(t *testing.T) {
 	const name = "all"
 	ctx := t.Context()
 	ns := p.Namespace(t)
@@ -78,23 +78,24 @@ func (p *proof) all(t *testing.T) {
 	}
 	volumes, _, _ := unstructured.NestedSlice(root.Object, "spec", "template", "spec", "volumes")
 	if !slices.ContainsFunc(volumes, func(v any) bool { return v.(map[string]any)["persistentVolumeClaim"] != nil }) {
-		t.Errorf("the root mounts no volume with the files, but %v", volumes)
+		t.Errorf("the root pod does not mount the volume with the files, its volumes are %v", volumes)
 	}
 	if err := p.Delete(ctx, ns, claim); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "nothing to be left of the claim", p.nothing(ns))
+	cluster.Eventually(t, "nothing to be left of the claim", p.nothingLeftIn(ns))
 }
 
-// rolledOut reports why there are not so many workers, all ready and reported.
-func (p *proof) rolledOut(ns, name string, workers int64) func(context.Context) error {
+// rolledOut returns a check that fails until this number of workers is ready and
+// reported.
+func (p *suite) rolledOut(ns, name string, workers int64) func(context.Context) error {
 	return func(ctx context.Context) error {
 		set, err := p.get(ctx, ns, "apps/v1", "StatefulSet", name+"-workers")
 		if workers == 0 {
 			if err == nil {
-				return fmt.Errorf("there still is StatefulSet %q", set.GetName())
+				return fmt.Errorf("StatefulSet %q still exists", set.GetName())
 			}
-			return p.says(ctx, ns, name, 1, 0)
+			return p.reportsNodes(ctx, ns, name, 1, 0)
 		}
 		if err != nil {
 			return err
@@ -103,12 +104,12 @@ func (p *proof) rolledOut(ns, name string, workers int64) func(context.Context) 
 		if replicas != workers {
 			return fmt.Errorf("%d workers are ready", replicas)
 		}
-		return p.says(ctx, ns, name, workers+1, workers)
+		return p.reportsNodes(ctx, ns, name, workers+1, workers)
 	}
 }
 
-// says checks what the Dllama says of its nodes.
-func (p *proof) says(ctx context.Context, ns, name string, nodes, ready int64) error {
+// reportsNodes checks the nodes and ready workers in the status of the Dllama.
+func (p *suite) reportsNodes(ctx context.Context, ns, name string, nodes, ready int64) error {
 	d, err := p.get(ctx, ns, api, "Dllama", name)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (p *proof) says(ctx context.Context, ns, name string, nodes, ready int64) e
 	n, _, _ := unstructured.NestedInt64(d.Object, "status", "nodes")
 	r, _, _ := unstructured.NestedInt64(d.Object, "status", "readyWorkers")
 	if n != nodes || r != ready {
-		return fmt.Errorf("its status tells of %d nodes and %d ready workers", n, r)
+		return fmt.Errorf("its status reports %d nodes and %d ready workers", n, r)
 	}
 	return nil
 }
