@@ -139,7 +139,7 @@ output "region" { value = koldun_bucket.models.status.region }
 	env := servers(t)
 	m.Test(t, lookup(env), steps...)
 	if _, err := connect(t, env).JetStream().Stream(t.Context(), "acceptance"); !errors.Is(err, jetstream.ErrStreamNotFound) {
-		t.Errorf("after destroy the stream is there: %v", err)
+		t.Errorf("the stream exists after destroy: %v", err)
 	}
 }
 
@@ -160,7 +160,7 @@ resource "koldun_dllama" "d" {
 	r := f.Run("validate")
 	for _, want := range []string{`name     = "a b"`, "replica_power = 2", "the embedded engine runs on 1 node"} {
 		if r.Exit == 0 || !strings.Contains(strings.Join(strings.Fields(r.Out), " "), strings.Join(strings.Fields(want), " ")) {
-			t.Errorf("validate does not say %q:\n%s", want, r.Out)
+			t.Errorf("output of validate lacks %q:\n%s", want, r.Out)
 		}
 	}
 }

@@ -35,7 +35,7 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// a stage is a cluster with Crossplane that runs pods.
+// A stage is a cluster that runs Crossplane and pods.
 type stage struct {
 	*platform.Platform
 	tofu *clitest.Mirror
@@ -44,8 +44,8 @@ type stage struct {
 	env  []string // of commands
 }
 
-// TestOnCrossplane applies the examples as their README says, in a cluster in
-// which Koldun serves requests.
+// TestOnCrossplane applies the examples by the steps of their README, in a cluster
+// where Koldun serves requests.
 func TestOnCrossplane(t *testing.T) {
 	tofu := mirror(t)
 	c := cluster.Start(t, cluster.Options{})
@@ -91,7 +91,7 @@ func (s *stage) quickstart(t *testing.T) {
 	}
 	f.OK("plan", "-var", "threads=2", "-out", "saved.plan")
 	if got := changes(t, f.OK("show", "-json", "saved.plan")); got != "koldun_dllama.tiny update engine" {
-		t.Errorf("a changed value is planned as %q", got)
+		t.Errorf("plan of a changed value: got %q", got)
 	}
 	if out := f.OK("show", "saved.plan"); !strings.Contains(out, "~ threads") || !strings.Contains(out, "1 -> 2") || strings.Contains(out, "Changes to Outputs") {
 		t.Errorf("the plan shows:\n%s", out)
@@ -211,7 +211,7 @@ func (s *stage) refuses(t *testing.T, url, token, model string) {
 	})
 	var refused *openai.Error
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusUnauthorized {
-		t.Errorf("a wrong token is told %v", err)
+		t.Errorf("wrong token: got %v", err)
 	}
 }
 
@@ -237,20 +237,20 @@ func (s *stage) nothing(t *testing.T, namespace string) {
 				return err
 			}
 			if len(list.Items) > 0 {
-				return fmt.Errorf("there are %d of kind %s, among them %q", len(list.Items), kind.Kind, list.Items[0].GetName())
+				return fmt.Errorf("got %d objects of kind %s, among them %q", len(list.Items), kind.Kind, list.Items[0].GetName())
 			}
 		}
 		models, err := registry.Models(s.bus).List(ctx, ">")
 		if err != nil || len(models) > 0 {
-			return fmt.Errorf("there are models %v: %w", models, err)
+			return fmt.Errorf("got models %v: %w", models, err)
 		}
 		tokens, err := registry.Tokens(s.bus).List(ctx, ">")
 		if err != nil || len(tokens) > 0 {
-			return fmt.Errorf("there are tokens %v: %w", tokens, err)
+			return fmt.Errorf("got tokens %v: %w", tokens, err)
 		}
 		queue, err := s.bus.JetStream().Stream(ctx, names.RequestStream)
 		if err == nil && queue.CachedInfo().State.Msgs > 0 {
-			err = fmt.Errorf("there are %d requests", queue.CachedInfo().State.Msgs)
+			err = fmt.Errorf("got %d requests", queue.CachedInfo().State.Msgs)
 		}
 		return err
 	})
@@ -259,6 +259,6 @@ func (s *stage) nothing(t *testing.T, namespace string) {
 		t.Fatal(err)
 	}
 	if files, err := store.List(t.Context(), ""); err != nil || len(files) == 0 {
-		t.Errorf("there are %d files of the model, %v", len(files), err)
+		t.Errorf("got %d files of the model, %v", len(files), err)
 	}
 }

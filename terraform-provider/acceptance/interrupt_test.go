@@ -39,13 +39,13 @@ resource "koldun_dllama" "chat" {
 		d.reaches(generation)
 		apply.Interrupt()
 		if out := apply.Wait().Out; !strings.Contains(out, "the wait was interrupted") {
-			t.Errorf("an interrupted apply of %s says:\n%s", change, out)
+			t.Errorf("interrupted apply of %s: got output:\n%s", change, out)
 		}
 		requireUntainted(t, f, generation)
 		d.serve()
 		// With a refresh it would be ready before the apply waits.
 		if out := f.OK("apply", "-auto-approve", "-refresh=false", "-var", change); !strings.Contains(out, "0 added, 1 changed, 0 destroyed") {
-			t.Errorf("the apply that goes on says:\n%s", out)
+			t.Errorf("resumed apply: got output:\n%s", out)
 		}
 		d.reaches(generation)
 		if r := f.Run("plan", "-detailed-exitcode", "-var", change); r.Exit != 0 {
@@ -79,11 +79,11 @@ func requireUntainted(t *testing.T, f *clitest.Folder, threads int64) {
 		t.Fatal(err)
 	}
 	if len(state.Resources) != 1 || len(state.Resources[0].Instances) != 1 {
-		t.Fatalf("the state is:\n%s", raw)
+		t.Fatalf("got state:\n%s", raw)
 	}
 	i := state.Resources[0].Instances[0]
 	if i.Status != "" || i.Attributes.Ready == nil || *i.Attributes.Ready || i.Attributes.Engine.Threads != threads {
-		t.Errorf("the state is:\n%s", raw)
+		t.Errorf("got state:\n%s", raw)
 	}
 }
 
@@ -106,7 +106,7 @@ func (d *dllama) reaches(generation int64) {
 	cluster.Eventually(d.t, fmt.Sprintf("Dllama %q to reach generation %d", d.key, generation), func(ctx context.Context) error {
 		obj, err := d.get(ctx)
 		if err == nil && obj.GetGeneration() != generation {
-			err = fmt.Errorf("it has generation %d", obj.GetGeneration())
+			err = fmt.Errorf("got generation %d", obj.GetGeneration())
 		}
 		return err
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
-// TestMistakesAreExplained makes mistakes of new users: each error says what is
-// wrong and where to mend it.
+// TestMistakesAreExplained makes mistakes of new users: each error names the mistake
+// and the place to correct it.
 func TestMistakesAreExplained(t *testing.T) { each(t, mistakesAreExplained) }
 
 func mistakesAreExplained(t *testing.T, m *clitest.Mirror) {
@@ -71,6 +71,6 @@ func TestExpiredTokenIsAWarning(t *testing.T) {
   expires = "2020-01-31T00:00:00Z"
 }`, servers(t)...)
 	if out := f.OK("validate"); !strings.Contains(out, "The token has ended") {
-		t.Errorf("validate says:\n%s", out)
+		t.Errorf("output of validate:\n%s", out)
 	}
 }

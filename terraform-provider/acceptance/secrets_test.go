@@ -17,11 +17,11 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
-// TestSecretsStayOutside plans, applies, refreshes and destroys with secrets of
+// TestPlansAndStateHoldNoSecrets plans, applies, refreshes and destroys with secrets of
 // all kinds, and looks for them in the output, the logs, the plan and the state.
-func TestSecretsStayOutside(t *testing.T) { each(t, secretsStayOutside) }
+func TestPlansAndStateHoldNoSecrets(t *testing.T) { each(t, plansAndStateHoldNoSecrets) }
 
-func secretsStayOutside(t *testing.T, m *clitest.Mirror) {
+func plansAndStateHoldNoSecrets(t *testing.T, m *clitest.Mirror) {
 	const marker = "marker-of-a-secret-word"
 	env := servers(t)
 	b := connect(t, env)
@@ -64,21 +64,21 @@ resource "koldun_key_value_entry" "run" {
 	}
 	run, _, err := b.GetBytes(t.Context(), "settings", "run")
 	if err != nil || !strings.HasPrefix(string(run), "koldun-") {
-		t.Fatalf("the ephemeral token is %q, %v", run, err)
+		t.Fatalf("ephemeral token: got %q, %v", run, err)
 	}
 	said.lacks(t, marker, string(run), natstest.Password, s3test.SecretKey)
 	tokens, err := registry.Tokens(b).List(t.Context(), ">")
 	if err != nil || len(tokens) != 1 {
-		t.Errorf("after the run there are %d tokens, %v: the ephemeral ones are to be dead", len(tokens), err)
+		t.Errorf("tokens after the run: got %d, %v; want no valid ephemeral token", len(tokens), err)
 	}
 	f.OK("destroy", "-auto-approve")
 }
 
-// TestSecretsOfAClusterStayOutside lets the provider write Secrets of a cluster,
+// TestSecretsOfAClusterStayThere lets the provider write Secrets of a cluster,
 // loses and replaces one, and looks for the secrets everywhere else.
-func TestSecretsOfAClusterStayOutside(t *testing.T) { each(t, secretsOfAClusterStayOutside) }
+func TestSecretsOfAClusterStayThere(t *testing.T) { each(t, secretsOfAClusterStayThere) }
 
-func secretsOfAClusterStayOutside(t *testing.T, m *clitest.Mirror) {
+func secretsOfAClusterStayThere(t *testing.T, m *clitest.Mirror) {
 	c := shared.Cluster(t)
 	namespace := c.Namespace(t)
 	env := servers(t)
@@ -121,12 +121,12 @@ resource "koldun_bucket" "app" {
 	said.add(f.OK("apply", "saved.plan"))
 	first := secret("app-token", token.ConnectionKey)
 	if secret("app-stream", "NATS_PASSWORD") != natstest.Password || secret("app-bucket", "AWS_SECRET_ACCESS_KEY") != s3test.SecretKey {
-		t.Error("the Secrets have other credentials than those in use")
+		t.Error("the Secrets do not hold the credentials in use")
 	}
 	if r := f.Run("plan", "-detailed-exitcode"); r.Exit != 0 {
 		t.Errorf("the plan after apply is not empty:\n%s", r.Out)
 	}
-	// The token is lost with its Secret, and the provider makes another one.
+	// The token is lost with its Secret, and the provider generates another one.
 	if err := c.Client().Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "app-token"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ resource "koldun_bucket" "app" {
 	said.add(f.OK("apply", "saved.plan"))
 	second := secret("app-token", token.ConnectionKey)
 	if second == first {
-		t.Error("the token that was lost is still the one")
+		t.Error("the lost token is still current")
 	}
 	said.add(f.OK("show", "-json"))
 	said.add(f.OK("show", "-json", "saved.plan"))
@@ -161,7 +161,7 @@ func connect(t *testing.T, env []string) *bus.Bus {
 func TestSecretsOfClaimsAreRefused(t *testing.T) { each(t, secretsOfClaimsAreRefused) }
 
 func secretsOfClaimsAreRefused(t *testing.T, m *clitest.Mirror) {
-	// The configuration, of which a saved plan has a copy, holds it backwards.
+	// The configuration, which a saved plan copies, holds the secret reversed.
 	const secret, known = "marker-of-a-secret-word", `strrev("drow-terces-a-fo-rekram")`
 	c := shared.Cluster(t)
 	namespace := c.Namespace(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// buckets are all S3 buckets with their configuration and objects.
+// buckets adds all S3 buckets with their configuration and objects.
 func (s *servers) buckets(out map[string]string) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -18,7 +18,7 @@ func (s *servers) buckets(out map[string]string) {
 	}
 	for _, b := range list.Buckets {
 		name, path := aws.ToString(b.Name), "s3 "+aws.ToString(b.Name)
-		out[path] = "there"
+		out[path] = "exists"
 		versioning, err := s.store.GetBucketVersioning(ctx, &awss3.GetBucketVersioningInput{Bucket: &name})
 		s.aspect(out, path+" versioning", err, func() any { return versioning.Status })
 		lifecycle, err := s.store.GetBucketLifecycleConfiguration(ctx, &awss3.GetBucketLifecycleConfigurationInput{Bucket: &name})
@@ -45,8 +45,8 @@ func (s *servers) buckets(out map[string]string) {
 	}
 }
 
-// aspect notes a part of a bucket's configuration, or by what code the server
-// says that there is none.
+// aspect adds one part of a bucket's configuration, or the error code of the
+// server if it is not configured.
 func (s *servers) aspect(out map[string]string, path string, err error, value func() any) {
 	s.t.Helper()
 	var api smithy.APIError

@@ -23,21 +23,21 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// connection is the name of the ProviderConfig of a case and of its Secret.
-const connection = "outside"
+// connection is the name of the ProviderConfig of a scenario and of its Secret.
+const connection = "servers"
 
 // crossplane is a managed resource that the provider's controllers reconcile.
 type crossplane struct {
-	t       *testing.T
-	cluster *cluster.Cluster
-	kind    *crd.Kind
-	object  *unstructured.Unstructured
-	more    map[string]any // of spec
-	given   map[string]any // all that a manifest ever said of forProvider
-	looks   int
+	t            *testing.T
+	cluster      *cluster.Cluster
+	kind         *crd.Kind
+	object       *unstructured.Unstructured
+	more         map[string]any // of spec
+	given        map[string]any // all fields of forProvider that manifests have set so far
+	observations int
 }
 
-func newCrossplane(t *testing.T, s *servers, c scene) manager {
+func newCrossplane(t *testing.T, s *servers, c scenario) manager {
 	t.Helper()
 	k, err := crd.Load(crd.Managed, c.plural)
 	if err != nil {
@@ -75,12 +75,12 @@ func newCrossplane(t *testing.T, s *servers, c scene) manager {
 
 func (f *crossplane) manifest(namespace string, o map[string]any) {
 	f.t.Helper()
-	if err := f.apply1(namespace, o); err != nil {
+	if err := f.applyObject(namespace, o); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-func (f *crossplane) apply1(namespace string, o map[string]any) error {
+func (f *crossplane) applyObject(namespace string, o map[string]any) error {
 	raw, err := json.Marshal(o)
 	if err != nil {
 		return err
@@ -88,19 +88,19 @@ func (f *crossplane) apply1(namespace string, o map[string]any) error {
 	return f.cluster.ApplyIn(f.t.Context(), namespace, string(raw))
 }
 
-// send what a user's manifest says, as kubectl apply --server-side does.
+// send applies a manifest with the spec, as kubectl apply --server-side does.
 func (f *crossplane) send(spec map[string]any) error {
 	metadata := map[string]any{"name": f.object.GetName()}
-	if f.looks > 0 {
-		metadata["annotations"] = map[string]any{meta.AnnotationKeyReconcileRequestedAt: strconv.Itoa(f.looks)}
+	if f.observations > 0 {
+		metadata["annotations"] = map[string]any{meta.AnnotationKeyReconcileRequestedAt: strconv.Itoa(f.observations)}
 	}
 	whole := map[string]any{"providerConfigRef": map[string]any{"kind": v1alpha1.KindProviderConfig, "name": connection}}
 	if !f.kind.Namespaced {
-		delete(whole, "providerConfigRef") // they need no outside server
+		delete(whole, "providerConfigRef") // they need no server but the cluster
 	}
 	wanted := maps.Clone(spec)
 	for name := range f.given {
-		if none, ok := taken()[f.kind.Plural][name]; ok && wanted[name] == nil {
+		if none, ok := resets()[f.kind.Plural][name]; ok && wanted[name] == nil {
 			wanted[name] = none
 		}
 	}
@@ -113,7 +113,7 @@ func (f *crossplane) send(spec map[string]any) error {
 		}
 	}
 	whole["forProvider"] = wanted
-	return f.apply1(f.object.GetNamespace(), map[string]any{"apiVersion": f.kind.APIVersion(), "kind": f.kind.Kind, "metadata": metadata, "spec": whole})
+	return f.applyObject(f.object.GetNamespace(), map[string]any{"apiVersion": f.kind.APIVersion(), "kind": f.kind.Kind, "metadata": metadata, "spec": whole})
 }
 
 func (f *crossplane) apply(spec map[string]any) {
@@ -131,8 +131,8 @@ func (f *crossplane) settled() {
 			return err
 		}
 		handled, _, _ := unstructured.NestedString(f.object.Object, "status", "lastHandledReconcileAt")
-		if f.looks > 0 && handled != strconv.Itoa(f.looks) {
-			return errors.New("it has not been looked at again")
+		if f.observations > 0 && handled != strconv.Itoa(f.observations) {
+			return errors.New("not observed again")
 		}
 		ready, synced := f.condition("Ready"), f.condition("Synced")
 		if ready.Status != metav1.ConditionTrue || synced.Status != metav1.ConditionTrue || synced.ObservedGeneration != f.object.GetGeneration() {
@@ -153,10 +153,10 @@ func (f *crossplane) condition(kind string) (out metav1.Condition) {
 	return out
 }
 
-// again has the resource looked at, as an annotation by kubectl would.
-func (f *crossplane) again(spec map[string]any) {
+// reobserve requests a reconcile, as kubectl annotate would.
+func (f *crossplane) reobserve(spec map[string]any) {
 	f.t.Helper()
-	f.looks++
+	f.observations++
 	f.apply(spec)
 }
 
@@ -181,11 +181,11 @@ func (f *crossplane) delete() {
 	if err := f.cluster.Client().Delete(f.t.Context(), f.object); err != nil {
 		f.t.Fatal(err)
 	}
-	cluster.Eventually(f.t, f.kind.Kind+" to be gone", func(ctx context.Context) error {
+	cluster.Eventually(f.t, f.kind.Kind+" to be deleted", func(ctx context.Context) error {
 		err := f.cluster.Client().Get(ctx, client.ObjectKeyFromObject(f.object), f.object)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return errors.Join(err, fmt.Errorf("it is there, synced %q", f.condition("Synced").Message))
+		return errors.Join(err, fmt.Errorf("still exists, synced %q", f.condition("Synced").Message))
 	})
 }

@@ -1,6 +1,6 @@
-// Package parity proves that the Crossplane provider, the Terraform provider and
-// koldun up do the same: each scene is played by all of them, on servers of its
-// own, and the contents of the servers are compared.
+// Package parity checks that the Crossplane provider, the Terraform provider and
+// koldun up have the same effects: each of them runs every scenario on its own
+// servers, and the tests compare the contents of the servers.
 package parity
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/test/cluster/controllers"
 )
 
-// shared is the control plane and the Crossplane provider of all scenes.
+// shared runs the control plane and the Crossplane provider of all scenarios.
 var shared = controllers.New()
 
 func TestMain(m *testing.M) {

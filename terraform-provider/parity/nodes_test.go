@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func nodeScenes() []scene {
+func nodeScenarios() []scenario {
 	expression := func(key, operator string, values ...any) object {
 		out := object{"key": key, "operator": operator}
 		if len(values) > 0 {
@@ -21,7 +21,7 @@ func nodeScenes() []scene {
 		expression("parity", "Exists"), expression("memory", "Gt", "32"), expression("disk", "NotIn", "slow", "none"),
 	}}
 	other := object{"labels": object{"example.org/pool": "small"}, "matchExpressions": []any{expression("memory", "Lt", "32"), expression("gpu", "DoesNotExist")}}
-	out := life("node_label_rule", "nodelabelrules", least, most, other)
+	out := standardScenarios("node_label_rule", "nodelabelrules", least, most, other)
 	for i := range out {
 		out[i].terraform = object{"name": resourceName}
 		out[i].prepare = func(s *servers) {
@@ -33,7 +33,7 @@ func nodeScenes() []scene {
 	return out
 }
 
-// node makes a node of the cluster that lasts as long as the test.
+// node creates a node of the cluster, and deletes it when the test ends.
 func (s *servers) node(name string, labels map[string]string) {
 	s.t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
@@ -47,7 +47,7 @@ func (s *servers) node(name string, labels map[string]string) {
 	})
 }
 
-// nodes are the nodes of the cluster with their labels.
+// nodes adds the nodes of the cluster with their labels.
 func (s *servers) nodes(out map[string]string) {
 	s.t.Helper()
 	var list corev1.NodeList

@@ -16,45 +16,45 @@ type manager interface {
 	// apply creates or changes the resource, and returns when the program reports
 	// that it is ready.
 	apply(spec map[string]any)
-	// again has a resource observed that is as its spec says.
-	again(spec map[string]any)
+	// reobserve observes a resource that matches its spec, which must write nothing.
+	reobserve(spec map[string]any)
 	// refused is apply of a spec that fails with an error that contains why.
 	refused(spec map[string]any, why string)
 	// delete returns when the program reports that the resource is deleted.
 	delete()
 }
 
-// A program opens its manager for a scene.
+// A program opens its manager for a scenario.
 type program struct {
 	name string
-	open func(*testing.T, *servers, scene) manager
+	open func(*testing.T, *servers, scenario) manager
 }
 
-// programs returns those that can manage the resource of a scene.
-func programs(c scene) []program {
+// programs returns the programs that can manage the resource of a scenario.
+func programs(c scenario) []program {
 	out := []program{{"Crossplane", newCrossplane}, {"Terraform", newTerraform}}
-	if c.resource != "node_label_rule" { // one machine has no nodes
+	if c.resource != "node_label_rule" { // koldun up has no nodes
 		out = append(out, program{"Up", newUp})
 	}
 	return out
 }
 
-// TestParity plays each scene with all programs, and compares the servers after
-// every step.
+// TestParity runs each scenario with all programs, and compares the contents of
+// the servers after every step.
 func TestParity(t *testing.T) {
-	for _, c := range scenes() {
+	for _, c := range scenarios() {
 		t.Run(c.resource+"/"+c.name, func(t *testing.T) {
-			seen := map[string][]shot{}
+			seen := map[string][]snapshot{}
 			for _, p := range programs(c) {
-				t.Run(p.name, func(t *testing.T) { seen[p.name] = play(t, c, p.open) })
+				t.Run(p.name, func(t *testing.T) { seen[p.name] = run(t, c, p.open) })
 			}
 			if t.Failed() {
 				return // nothing to compare
 			}
 			for _, p := range programs(c)[1:] {
 				for i, first := range seen["Crossplane"] {
-					for _, d := range differences(first.holds, seen[p.name][i].holds) {
-						t.Errorf("koldun_%s, case %s, after %q, Crossplane against %s: %s", c.resource, c.name, first.after, p.name, d)
+					for _, d := range differences(first.contents, seen[p.name][i].contents) {
+						t.Errorf("koldun_%s, scenario %s, after %q, Crossplane against %s: %s", c.resource, c.name, first.after, p.name, d)
 					}
 				}
 			}
@@ -62,22 +62,22 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// A shot is what the servers hold after a step.
-type shot struct {
-	after string
-	holds map[string]string
+// A snapshot is the contents of the servers after a step.
+type snapshot struct {
+	after    string
+	contents map[string]string
 }
 
-// play the scene by one manager on servers of its own.
-func play(t *testing.T, c scene, open func(*testing.T, *servers, scene) manager) []shot {
-	s := fresh(t)
+// run runs the scenario with one program on its own servers.
+func run(t *testing.T, c scenario, open func(*testing.T, *servers, scenario) manager) []snapshot {
+	s := newServers(t)
 	if c.prepare != nil {
 		c.prepare(s)
 	}
 	f := open(t, s, c)
-	var out []shot
-	look := func(after string) { out = append(out, shot{after, s.hold()}) }
-	before := s.hold()
+	var out []snapshot
+	look := func(after string) { out = append(out, snapshot{after, s.contents()}) }
+	before := s.contents()
 	for _, step := range c.steps {
 		if step.refused != "" {
 			f.refused(step.spec, step.refused)
@@ -86,30 +86,30 @@ func play(t *testing.T, c scene, open func(*testing.T, *servers, scene) manager)
 		}
 		f.apply(step.spec)
 		look(step.name)
-		holds, writes := s.hold(), s.writes()
-		f.again(step.spec)
-		if d := append(differences(holds, s.hold()), differences(writes, s.writes())...); len(d) > 0 {
-			t.Errorf("a look after %q changes:\n%s", step.name, strings.Join(d, "\n"))
+		contents, writes := s.contents(), s.writes()
+		f.reobserve(step.spec)
+		if d := append(differences(contents, s.contents()), differences(writes, s.writes())...); len(d) > 0 {
+			t.Errorf("an observation after %q changes:\n%s", step.name, strings.Join(d, "\n"))
 		}
 	}
 	f.delete()
 	look("delete")
-	if !slices.ContainsFunc(out, func(s shot) bool { return len(differences(before, s.holds)) > 0 }) && c.steps[0].refused == "" {
-		t.Error("the scene does nothing outside")
+	if !slices.ContainsFunc(out, func(s snapshot) bool { return len(differences(before, s.contents)) > 0 }) && c.steps[0].refused == "" {
+		t.Error("the scenario changes nothing on the servers")
 	}
 	return out
 }
 
-// TestEveryKindHasAScene wants a comparison of all fields of every kind that
-// Terraform offers.
-func TestEveryKindHasAScene(t *testing.T) {
+// TestEveryKindHasAScenario checks that the scenarios set all fields of every kind
+// that Terraform offers.
+func TestEveryKindHasAScenario(t *testing.T) {
 	for _, k := range managed.Kinds() {
 		c, err := crd.Load(crd.Managed, k.Plural)
 		if err != nil {
 			t.Fatal(err)
 		}
 		used, steps := map[string]bool{}, map[string]bool{}
-		for _, s := range scenes() {
+		for _, s := range scenarios() {
 			if s.plural != k.Plural {
 				continue
 			}
@@ -127,13 +127,13 @@ func TestEveryKindHasAScene(t *testing.T) {
 		c.Spec.Walk("spec", func(path string, f *crd.Field) {
 			why, exempt := uncompared()[k.Name+"."+strings.TrimPrefix(path, "spec.")]
 			if path != "spec" && !strings.HasSuffix(path, "[*]") && used[path] == exempt {
-				t.Errorf("koldun_%s: %s is compared: %v, reason not to: %q", k.Name, path, used[path], why)
+				t.Errorf("koldun_%s: %s: got compared %v with the exemption %q, want one of them", k.Name, path, used[path], why)
 			}
 		})
 	}
 }
 
-// mark the paths of all fields that a value gives.
+// mark marks the paths of all fields that a value sets.
 func mark(used map[string]bool, f *crd.Field, path string, v any) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -150,7 +150,7 @@ func mark(used map[string]bool, f *crd.Field, path string, v any) {
 	}
 }
 
-// differences tells where two maps differ.
+// differences describes each key with different values.
 func differences(a, b map[string]string) []string {
 	names := maps.Clone(a)
 	maps.Copy(names, b)

@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/test/cluster"
 )
 
-// servers are a NATS server and an object store that only one scene uses,
-// by one manager. The cluster is that of all, with nodes of the scene's own.
+// servers are the NATS server and the object store of one scenario with one
+// program. All scenarios share the cluster, and create their own nodes in it.
 type servers struct {
 	t     *testing.T
 	nats  *natstest.Server
@@ -24,11 +24,11 @@ type servers struct {
 	kubernetes *cluster.Cluster
 }
 
-func fresh(t *testing.T) *servers {
+func newServers(t *testing.T) *servers {
 	t.Helper()
 	s := &servers{t: t, nats: natstest.Start(t), s3: s3test.Start(t, t.TempDir(), ""), kubernetes: shared.Cluster(t)}
 	var err error
-	if s.bus, err = bus.Connect(t.Context(), bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "onlooker"}); err != nil {
+	if s.bus, err = bus.Connect(t.Context(), bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "observer"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.bus.Close)

@@ -20,7 +20,7 @@ type terraform struct {
 	more     map[string]any // attributes
 }
 
-func newTerraform(t *testing.T, s *servers, c scene) manager {
+func newTerraform(t *testing.T, s *servers, c scenario) manager {
 	t.Helper()
 	k, err := crd.Load(crd.Managed, c.plural)
 	if err != nil {
@@ -36,7 +36,7 @@ func newTerraform(t *testing.T, s *servers, c scene) manager {
 	return &terraform{t: t, kind: k, resource: r.Resource("koldun_" + c.resource), more: c.terraform}
 }
 
-// config is a spec in Terraform's words.
+// config returns a spec as the attributes of Terraform.
 func (f *terraform) config(spec map[string]any) map[string]any {
 	f.t.Helper()
 	out, _ := attributes(f.t, f.kind.Spec, spec).(map[string]any)
@@ -80,12 +80,12 @@ func (f *terraform) apply(spec map[string]any) {
 		f.t.Fatal(e)
 	}
 	if f.resource.Attribute("ready") != true {
-		f.t.Fatalf("it is not ready: %v %s", providertest.JSON(f.resource.State), f.resource.Warnings)
+		f.t.Fatalf("resource is not ready: %v %s", providertest.JSON(f.resource.State), f.resource.Warnings)
 	}
 }
 
-// again refreshes and applies a plan that must be empty.
-func (f *terraform) again(spec map[string]any) {
+// reobserve refreshes and applies a plan that must be empty.
+func (f *terraform) reobserve(spec map[string]any) {
 	f.t.Helper()
 	f.resource.CheckStable(f.config(spec))
 	f.apply(spec)
@@ -94,14 +94,14 @@ func (f *terraform) again(spec map[string]any) {
 func (f *terraform) refused(spec map[string]any, why string) {
 	f.t.Helper()
 	if e := f.resource.Apply(f.config(spec)); !strings.Contains(e, why) {
-		f.t.Fatalf("apply ends with %q, want %q", e, why)
+		f.t.Fatalf("apply: got error %q, want %q", e, why)
 	}
 }
 
 func (f *terraform) delete() {
 	f.t.Helper()
 	if f.resource.State.IsNull() {
-		return // it was never made
+		return // it was never created
 	}
 	if e := f.resource.Destroy(); e != "" {
 		f.t.Fatal(e)

@@ -24,18 +24,18 @@ import (
 
 // up is a managed resource in the claims of koldun up.
 type up struct {
-	t       *testing.T
-	kind    *crd.Kind
-	schemas *validation.Schemas
-	local   *local.Local
-	client  *recorder
-	secret  local.Object   // of the scene, if it has one
-	more    map[string]any // of spec
-	given   map[string]any // all that claims ever gave of forProvider
-	looks   int
+	t            *testing.T
+	kind         *crd.Kind
+	schemas      *validation.Schemas
+	local        *local.Local
+	client       *recorder
+	secret       local.Object   // of the scenario, if it has one
+	more         map[string]any // of spec
+	given        map[string]any // all fields of forProvider that claims have set so far
+	observations int
 }
 
-func newUp(t *testing.T, s *servers, c scene) manager {
+func newUp(t *testing.T, s *servers, c scenario) manager {
 	t.Helper()
 	k, err := crd.Load(crd.Managed, c.plural)
 	if err != nil {
@@ -55,7 +55,7 @@ func newUp(t *testing.T, s *servers, c scene) manager {
 		Bus: s.bus, S3: s.s3.Config(), Default: f.schemas.Default,
 		NATS: map[string][]byte{names.EnvNATSURL: []byte(s.nats.URL()), names.EnvNATSUser: []byte(natstest.User), names.EnvNATSPassword: []byte(natstest.Password)},
 		Hubs: func(context.Context, string, string) (hubrevision.Hub, error) {
-			return nil, errors.New("no scene has a hub")
+			return nil, errors.New("no scenario has a hub")
 		},
 		Secrets:    func(namespace string) []local.Secret { return f.local.Secrets(namespace) },
 		Composites: func(kind, namespace string) []local.Composite { return f.local.Composites(kind, namespace) },
@@ -89,7 +89,7 @@ func newUp(t *testing.T, s *servers, c scene) manager {
 	return f
 }
 
-// unrelated is an object that stays: there must be one.
+// unrelated returns an object that stays: koldun up requires at least one.
 func unrelated() local.Object {
 	return local.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"namespace": "default", "name": "unrelated"}, "data": map[string]any{}}
 }
@@ -98,15 +98,15 @@ func unrelated() local.Object {
 type noComposer struct{}
 
 func (noComposer) Compose(context.Context, local.Object, map[string]local.Object, map[string][]local.Object) (local.Composed, error) {
-	return local.Composed{}, errors.New("no scene has a composite")
+	return local.Composed{}, errors.New("no scenario has a composite")
 }
 
-// send applies claims with a spec, and returns the spec as koldun up has it.
+// send applies claims with a spec, and returns the object as koldun up sees it.
 func (f *up) send(spec map[string]any) map[string]any {
 	f.t.Helper()
 	whole, wanted := map[string]any{}, maps.Clone(spec)
 	for name := range f.given {
-		if none, ok := taken()[f.kind.Plural][name]; ok && wanted[name] == nil {
+		if none, ok := resets()[f.kind.Plural][name]; ok && wanted[name] == nil {
 			wanted[name] = none
 		}
 	}
@@ -119,7 +119,7 @@ func (f *up) send(spec map[string]any) map[string]any {
 		}
 	}
 	whole["forProvider"] = wanted
-	metadata := map[string]any{"name": resourceName, "namespace": "default", "annotations": map[string]any{"looks": strconv.Itoa(f.looks)}}
+	metadata := map[string]any{"name": resourceName, "namespace": "default", "annotations": map[string]any{"observations": strconv.Itoa(f.observations)}}
 	obj := map[string]any{"apiVersion": f.kind.APIVersion(), "kind": f.kind.Kind, "metadata": metadata, "spec": whole}
 	f.schemas.Default(obj)
 	claims := []local.Object{unrelated(), obj}
@@ -142,10 +142,10 @@ func (f *up) apply(spec map[string]any) {
 	})
 }
 
-// again has the resource observed, by an annotation that changes.
-func (f *up) again(spec map[string]any) {
+// reobserve changes an annotation, which makes koldun up observe the resource.
+func (f *up) reobserve(spec map[string]any) {
 	f.t.Helper()
-	f.looks++
+	f.observations++
 	f.apply(spec)
 }
 
@@ -163,7 +163,7 @@ func (f *up) delete() {
 	if err := f.local.Apply([]local.Object{unrelated()}); err != nil {
 		f.t.Fatal(err)
 	}
-	waittest.Until(f.t, f.kind.Kind+" to be gone", f.client.gone)
+	waittest.Until(f.t, f.kind.Kind+" to be deleted", f.client.gone)
 }
 
 // A recorder remembers the last result of reconciling the resource.
@@ -227,7 +227,7 @@ func (r *recorder) Delete(ctx context.Context, obj local.Object) error {
 	return err
 }
 
-// text is what a claim says: its annotations and its spec.
+// text returns the annotations and the spec of a claim as JSON.
 func text(obj local.Object) string {
 	metadata, _ := obj["metadata"].(map[string]any)
 	raw, err := json.Marshal([]any{metadata["annotations"], obj["spec"]})

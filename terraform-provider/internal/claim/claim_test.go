@@ -30,7 +30,7 @@ var collect sync.Once //nolint:gochecknoglobals // once for the shared cluster
 
 func TestMain(m *testing.M) { os.Exit(shared.Main(m)) }
 
-// world is a provider with a real API server. Each test has a namespace.
+// A world is a provider on a real API server with a namespace of one test.
 type world struct {
 	*providertest.Provider
 	t         *testing.T
@@ -41,7 +41,7 @@ type world struct {
 func start(t *testing.T) *world {
 	t.Helper()
 	c := shared.Cluster(t)
-	// So that the garbage collector knows our kinds now, and not in half a minute.
+	// Make the garbage collector discover our kinds now, not half a minute later.
 	collect.Do(func() {
 		if err := c.Controllers().Restart(); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func (w *world) get(kind, name string) *unstructured.Unstructured {
 	return obj
 }
 
-// say writes what Crossplane would: conditions for a generation.
+// say writes conditions for a generation, as Crossplane does.
 func (w *world) say(obj *unstructured.Unstructured, generation int64, ready, reason, message string) error {
 	now := metav1.Now().UTC().Format("2006-01-02T15:04:05Z")
 	condition := func(kind, status, why, text string) any {
@@ -111,7 +111,7 @@ func (w *world) serve(kind string) {
 				continue
 			}
 			if seen, _, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration"); seen < obj.GetGeneration() {
-				// It may be gone by now; then nobody waits for it.
+				// An object that was deleted since needs no status.
 				_ = w.say(obj, obj.GetGeneration(), "True", "Available", "")
 			}
 		}
@@ -138,19 +138,19 @@ func TestDriftIsOnlyWhatIsConfigured(t *testing.T) {
 	before := r.State
 	r.Refresh()
 	if !r.State.Equal(before) && r.Attribute("ready") == true {
-		t.Errorf("others' fields are shown: %v", providertest.JSON(r.State))
+		t.Errorf("state contains fields of other managers: %v", providertest.JSON(r.State))
 	}
-	// Somebody takes a field of ours, and sets it to something else.
+	// Another manager takes over a field and changes it.
 	obj := w.get("Dllama", "shared")
 	if err := w.cluster.Client().Patch(t.Context(), obj, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"engine":{"threads":7}}}`)), client.FieldOwner("somebody")); err != nil {
 		t.Fatal(err)
 	}
 	r.Refresh()
 	if engine, _ := r.Attribute("engine").(map[string]any); fmt.Sprint(engine["threads"]) != "7" || engine["max_seq_len"] != nil {
-		t.Errorf("after the change engine is %v", engine)
+		t.Errorf("engine after the change: got %v", engine)
 	}
 	if e := r.Apply(config); !strings.Contains(e, "somebody") || !strings.Contains(e, "threads") || !strings.Contains(e, "force_conflicts") {
-		t.Errorf("the conflict is told as %q", e)
+		t.Errorf("conflict: got error %q", e)
 	}
 	config["force_conflicts"] = true
 	if e := r.Apply(config); e != "" {
@@ -158,7 +158,7 @@ func TestDriftIsOnlyWhatIsConfigured(t *testing.T) {
 	}
 	r.CheckStable(config)
 	if n, _, _ := unstructured.NestedInt64(w.get("Dllama", "shared").Object, "spec", "engine", "maxSeqLen"); n != 512 {
-		t.Errorf("what others had set is %d now", n)
+		t.Errorf("field of the other manager: got %d", n)
 	}
 }
 
@@ -170,17 +170,17 @@ func TestTimeoutIsResumed(t *testing.T) {
 		t.Fatal(e)
 	}
 	if r.Tainted || r.Attribute("ready") != false || !strings.Contains(r.Warnings, "not ready after 1s") {
-		t.Fatalf("after the timeout it is %v with %q", providertest.JSON(r.State), r.Warnings)
+		t.Fatalf("after the timeout: got %v with warnings %q", providertest.JSON(r.State), r.Warnings)
 	}
 	uid := w.get("Dllama", "slow").GetUID()
 	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 {
-		t.Errorf("the next plan is empty or replaces: %v", providertest.JSON(p.State))
+		t.Errorf("next plan: got none or a replacement: %v", providertest.JSON(p.State))
 	}
 	if err := w.say(w.get("Dllama", "slow"), 1, "False", "WorkersStarting", "worker-1 does not listen"); err != nil {
 		t.Fatal(err)
 	}
 	if e := r.Apply(config); e != "" || !strings.Contains(r.Warnings, "worker-1 does not listen") {
-		t.Errorf("the next apply says %q %q", e, r.Warnings)
+		t.Errorf("next apply: got %q %q", e, r.Warnings)
 	}
 	w.serve("Dllama")
 	config["timeouts"] = map[string]any{"create": "1m", "update": "1m"}
@@ -188,11 +188,11 @@ func TestTimeoutIsResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := r.Apply(config); e != "" || r.Attribute("ready") != true {
-		t.Errorf("the apply that waits ends with %q and %v", e, providertest.JSON(r.State))
+		t.Errorf("waiting apply: got error %q and %v", e, providertest.JSON(r.State))
 	}
 	r.CheckStable(config)
 	if now := w.get("Dllama", "slow").GetUID(); now != uid {
-		t.Error("it was made anew")
+		t.Error("the object was created again")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestTimeoutMayBeAnError(t *testing.T) {
 	r := w.Resource("koldun_dllama")
 	e := r.Apply(map[string]any{"name": "strict", "model_ref": map[string]any{"name": "m"}, "timeouts": map[string]any{"create": "1s"}, "wait": map[string]any{"on_timeout": "error"}})
 	if !strings.Contains(e, "not ready after 1s") || !r.Tainted {
-		t.Errorf("it ends with %q, tainted %v", e, r.Tainted)
+		t.Errorf("got error %q, tainted %v", e, r.Tainted)
 	}
 }
 
@@ -216,14 +216,14 @@ func TestFinalReasonEndsTheWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	delete(config, "wait")
-	// The time limit is half an hour: the reason ends the wait, not the limit.
+	// The timeout is half an hour: the reason ends the wait.
 	if e := r.Apply(config); !strings.Contains(e, "TopologyInvalid: 3 does not divide 8 kv heads") {
-		t.Errorf("it ends with %q", e)
+		t.Errorf("got error %q", e)
 	}
 }
 
-// TestOldReadinessDoesNotCount changes a Dllama that is ready: what is said of
-// the old generation does not end the wait.
+// TestOldReadinessDoesNotCount changes a ready Dllama: conditions of the old
+// generation do not end the wait.
 func TestOldReadinessDoesNotCount(t *testing.T) {
 	w := start(t)
 	config := map[string]any{"name": "stale", "model_ref": map[string]any{"name": "m"}, "wait": map[string]any{"until": "none"}}
@@ -237,11 +237,11 @@ func TestOldReadinessDoesNotCount(t *testing.T) {
 	config["wait"], config["timeouts"] = nil, map[string]any{"update": "1s"}
 	config["engine"] = map[string]any{"threads": 2}
 	if e := r.Apply(config); e != "" || r.Attribute("ready") != false || !strings.Contains(r.Warnings, "generation 2") {
-		t.Errorf("the change ends with %q %q and ready %v", e, r.Warnings, r.Attribute("ready"))
+		t.Errorf("change: got %q %q and ready %v", e, r.Warnings, r.Attribute("ready"))
 	}
 }
 
-// TestKindThatIsInstalledLater is without one kind for a while.
+// TestKindThatIsInstalledLater removes a CRD and installs it during the wait.
 func TestKindThatIsInstalledLater(t *testing.T) {
 	w := start(t)
 	raw, err := fs.ReadFile(crds.Files, "koldun.gorizond.io_workers.yaml")
@@ -263,7 +263,7 @@ func TestKindThatIsInstalledLater(t *testing.T) {
 			return err
 		}
 		if e := r.Apply(config); !strings.Contains(e, "workers.koldun.gorizond.io") || !strings.Contains(e, "install.yaml") {
-			return fmt.Errorf("an unknown kind is told as %q", e)
+			return fmt.Errorf("unknown kind: got error %q", e)
 		}
 		return nil
 	})
@@ -276,7 +276,7 @@ func TestKindThatIsInstalledLater(t *testing.T) {
 	if err := waittest.Receive(t, "the definitions are installed", installed); err != nil {
 		t.Fatal(err)
 	}
-	// The garbage collector is to know the kind again.
+	// Make the garbage collector discover the kind again.
 	if err := w.cluster.Controllers().Restart(); err != nil {
 		t.Fatal(err)
 	}
@@ -296,16 +296,16 @@ func TestDeletionWaitsUntilItIsGone(t *testing.T) {
 	}
 	finalizers(`["example.org/hold"]`)
 	if e := r.Destroy(); !strings.Contains(e, "example.org/hold") || r.State.IsNull() {
-		t.Errorf("a deletion that does not end is told as %q, with the state %v", e, providertest.JSON(r.State))
+		t.Errorf("deletion that does not end: got error %q and state %v", e, providertest.JSON(r.State))
 	}
 	finalizers(`null`)
 	if e := r.Destroy(); e != "" || !r.State.IsNull() {
-		t.Errorf("the deletion ends with %q", e)
+		t.Errorf("deletion: got error %q", e)
 	}
 }
 
-// TestImportOfOthers imports what kubectl applied: the plan is empty, and what
-// is taken out of the configuration later leaves the object.
+// TestImportOfOthers imports what kubectl applied: the plan is empty, and an
+// attribute that is removed from the configuration later leaves the object.
 func TestImportOfOthers(t *testing.T) {
 	w := start(t)
 	w.serve("Dllama")
@@ -319,12 +319,12 @@ func TestImportOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := w.Resource("koldun_dllama").Apply(config); !strings.Contains(e, "terraform import koldun_dllama.NAME") {
-		t.Errorf("what exists is told as %q", e)
+		t.Errorf("creation of an existing object: got error %q", e)
 	}
-	// It becomes ready by and by; the import itself does not wait.
+	// The object becomes ready later; the import does not wait.
 	cluster.Eventually(t, "the Dllama to be ready", func(context.Context) error {
 		if seen, _, _ := unstructured.NestedInt64(w.get("Dllama", "theirs").Object, "status", "observedGeneration"); seen != 1 {
-			return fmt.Errorf("seen up to generation %d", seen)
+			return fmt.Errorf("observed up to generation %d", seen)
 		}
 		return nil
 	})
@@ -335,7 +335,7 @@ func TestImportOfOthers(t *testing.T) {
 		t.Fatal(e)
 	}
 	if v, ok, _ := unstructured.NestedString(w.get("Dllama", "theirs").Object, "spec", "delivery"); ok {
-		t.Errorf("the field that was taken out is still %q", v)
+		t.Errorf("removed field: got %q", v)
 	}
 }
 
@@ -355,6 +355,6 @@ func TestDataSource(t *testing.T) {
 		t.Errorf("got %v %s", got, e)
 	}
 	if _, e := w.Data("koldun_dllama", map[string]any{"name": "none"}); !strings.Contains(e, "not found") {
-		t.Errorf("none is told as %q", e)
+		t.Errorf("read of a missing object: got error %q", e)
 	}
 }

@@ -17,11 +17,11 @@ type subject struct {
 	samples providertest.Samples
 }
 
-// inside are attributes that say how to apply, and do not stand on an object:
-// no import can tell them.
+// inside lists attributes that control operations and are not stored on the
+// object: no import can read them.
 var inside = []string{"wait", "timeouts", "force_conflicts", "model_config"} //nolint:gochecknoglobals // a constant in all but syntax
 
-// subjects are all kinds that can be claimed.
+// subjects returns a subject for each kind of claim.
 func subjects() map[string]subject {
 	model := map[string]any{"name": "m"}
 	engine := []any{map[string]any{}, map[string]any{"threads": 1}, map[string]any{"threads": 4, "extra_args": []any{}}}
@@ -47,9 +47,8 @@ func subjects() map[string]subject {
 	}
 }
 
-// TestEveryPermutation applies each kind with attributes that are left out,
-// empty and set: plans after apply, refresh and import, by id and by identity,
-// are empty.
+// TestEveryPermutation applies each kind with omitted, empty and set attributes:
+// plans after apply, refresh and import, by id and by identity, are empty.
 func TestEveryPermutation(t *testing.T) {
 	all := subjects()
 	for _, k := range claim.Kinds() {
@@ -78,7 +77,7 @@ func TestEveryPermutation(t *testing.T) {
 					t.Fatalf("with %v", config)
 				}
 				if i > 0 {
-					continue // the others end with the cluster
+					continue // the others are deleted with the cluster
 				}
 				if e := r.Destroy(); e != "" {
 					t.Fatal(e)
@@ -106,11 +105,11 @@ func (w *world) permute(kind string, config map[string]any) *providertest.Resour
 	for _, imported := range []*providertest.Resource{w.Import(kind, fmt.Sprintf("%s/%s", w.namespace, config["name"])), w.ImportIdentity(kind, identity)} {
 		imported.CheckStable(outside)
 		if got := fmt.Sprint(imported.Identity()); got != fmt.Sprint(identity) {
-			t.Errorf("the identity is %s", got)
+			t.Errorf("got identity %s", got)
 		}
 	}
 	if data, e := w.Data(kind, identity); e != "" || data["ready"] != true {
-		t.Errorf("the data source has %v %s", data, e)
+		t.Errorf("data source: got %v %s", data, e)
 	}
 	return r
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// TestPlanKnowsWhatStays changes a number of threads: what depends on the URL
-// is not to be changed for that. Another route has another URL.
+// TestPlanKnowsWhatStays changes the number of threads, which must not change what
+// depends on the URL. Another route has another URL.
 func TestPlanKnowsWhatStays(t *testing.T) {
 	w := start(t)
 	w.serve("Dllama")
@@ -43,11 +43,11 @@ func TestPlanKnowsWhatStays(t *testing.T) {
 	}
 	config["engine"] = map[string]any{"threads": 2}
 	if u, n := planned("url"), planned("nodes"); u != "http://steady.example/v1" || n != "(unknown)" {
-		t.Errorf("with more threads the URL is %v, the number of nodes %v", u, n)
+		t.Errorf("with more threads: got URL %v and %v nodes", u, n)
 	}
 	config["expose"] = map[string]any{"route": map[string]any{"host": "a.example"}}
 	if u := planned("url"); u != "(unknown)" {
-		t.Errorf("with a route the URL is %v", u)
+		t.Errorf("with a route: got URL %v", u)
 	}
 	config["expose"] = map[string]any{"allow_anonymous": true}
 	p := r.Plan(config)
@@ -56,22 +56,22 @@ func TestPlanKnowsWhatStays(t *testing.T) {
 		t.Fatal(e)
 	}
 	if got := attribute(t, r.State, "status", "url"); got != "http://steady.example/v1" {
-		t.Errorf("the state has %v, which the plan has not", got)
+		t.Errorf("state contains %v, which the plan does not", got)
 	}
 	r.Refresh()
 	if got := attribute(t, r.State, "status", "url"); got != "http://moved.example/v1" {
-		t.Errorf("after a refresh the state has %v", got)
+		t.Errorf("state after a refresh: got %v", got)
 	}
 }
 
-// attribute is a value within an object, as JSON decodes it.
+// attribute returns a value within an object, as JSON decodes it.
 func attribute(t *testing.T, v tftypes.Value, path ...string) any {
 	t.Helper()
 	now := providertest.JSON(v)
 	for _, name := range path {
 		m, ok := now.(map[string]any)
 		if !ok {
-			t.Fatalf("there is no %q in %v", name, now)
+			t.Fatalf("no %q in %v", name, now)
 		}
 		now = m[name]
 	}

@@ -10,7 +10,7 @@ import (
 
 const secretWord = "secret-word"
 
-// TestSecretsAreRefused gives secrets where plans and the state would hold them.
+// TestSecretsAreRefused sets secrets in attributes that plans and the state hold.
 func TestSecretsAreRefused(t *testing.T) {
 	p := offline(t)
 	ingress := func(backend map[string]any) map[string]any {
@@ -72,6 +72,6 @@ func TestSecretsOfOthersStayOutOfTheState(t *testing.T) {
 		}
 	}
 	if p := r.Plan(config); p.Empty || strings.Contains(fmt.Sprint(providertest.JSON(p.State)), secretWord) {
-		t.Errorf("the plan after the change of others is %v", providertest.JSON(p.State))
+		t.Errorf("plan after the change of another manager: got %v", providertest.JSON(p.State))
 	}
 }

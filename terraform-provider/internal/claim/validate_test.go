@@ -9,8 +9,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// offline returns a provider that is configured with a cluster that does not
-// exist: plans need none.
+// offline returns a provider with the address of a cluster that does not exist:
+// plans need none.
 func offline(t *testing.T) *providertest.Provider {
 	return providertest.New(t, provider.New("test", func(string) string { return "" }), map[string]any{
 		"kubernetes": map[string]any{"host": "https://192.0.2.1:6443", "token": "none"},
@@ -23,7 +23,7 @@ func TestPlanContactsNoCluster(t *testing.T) {
 		t.Error(p.Errors)
 	}
 	if m, _ := providertest.JSON(p.State).(map[string]any); m["namespace"] != "default" || m["ready"] != "(unknown)" {
-		t.Errorf("the plan is %v", m)
+		t.Errorf("got plan %v", m)
 	}
 }
 
@@ -31,7 +31,7 @@ func TestWithoutAnyClusterThePlanSaysSo(t *testing.T) {
 	r := providertest.New(t, provider.New("test", func(string) string { return "" }), nil)
 	p := r.Resource("koldun_model").Plan(map[string]any{"name": "a", "source_url": "hf://a/b"})
 	if !strings.Contains(p.Errors, "kubernetes.config_path") || !strings.Contains(p.Errors, "provider::koldun::claim") {
-		t.Errorf("it says %q", p.Errors)
+		t.Errorf("got error %q", p.Errors)
 	}
 }
 
@@ -80,10 +80,10 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 			}
 			got := r.Resource(c.kind).Validate(c.config)
 			if c.want == nil && got != "" {
-				t.Errorf("it is refused: %s", got)
+				t.Errorf("got error %s, want none", got)
 			}
 			if c.want != nil && got == "" {
-				t.Error("it is let through")
+				t.Error("got no error")
 			}
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
@@ -97,7 +97,7 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 	}
 }
 
-// TestFinalReasons compares ours with the catalogue.
+// TestFinalReasons compares the list of final reasons with the catalogue.
 func TestFinalReasons(t *testing.T) {
 	raw, err := os.ReadFile("../../../docs/reasons.md")
 	if err != nil {
@@ -114,7 +114,7 @@ func TestFinalReasons(t *testing.T) {
 		}
 		final, listed := strings.Contains(line, "*Final.*"), strings.Contains(string(source), `"`+parts[1]+`"`)
 		if final != listed && parts[1] != "Pending" {
-			t.Errorf("reason %s is final: %v, and in the list: %v", parts[1], final, listed)
+			t.Errorf("reason %s: final in the catalogue %v, in the list %v", parts[1], final, listed)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func TestParseModelRef(t *testing.T) {
 	}
 }
 
-// TestConversationHash compares with what the gateway computes.
+// TestConversationHash compares the hash with that of the gateway.
 func TestConversationHash(t *testing.T) {
 	r := start(t)
 	messages := []any{

@@ -47,17 +47,17 @@ func TestPlainValue(t *testing.T) {
 		}
 		x.CheckStable(config)
 		if got := stored(t, b, "a.b/c"); got != value {
-			t.Errorf("stored is %q, want %q", got, value)
+			t.Errorf("stored value: got %q, want %q", got, value)
 		}
 		if _, err := b.PutBytes(t.Context(), "settings", "a.b/c", []byte("theirs"), 0); err != nil {
 			t.Fatal(err)
 		}
 		x.Refresh()
 		if p := x.Plan(config); p.Empty || x.Attribute("value") != "theirs" {
-			t.Errorf("a change outside is shown as %v", providertest.JSON(x.State))
+			t.Errorf("state after another client's change: got %v", providertest.JSON(x.State))
 		}
 		if e := x.Apply(config); e != "" || stored(t, b, "a.b/c") != value {
-			t.Errorf("it is not undone: %s", e)
+			t.Errorf("the change is not undone: %s", e)
 		}
 		if e := x.Destroy(); e != "" {
 			t.Fatal(e)
@@ -74,25 +74,25 @@ func TestSecretValue(t *testing.T) {
 	}
 	x.CheckStable(config)
 	config["value_wo"] = "second-secret"
-	x.CheckNoChanges(config) // the version is what tells
+	x.CheckNoChanges(config) // only the version shows a change
 	config["value_wo_version"] = 2
 	if e := x.Apply(config); e != "" || stored(t, b, "k") != "second-secret" {
-		t.Errorf("a new version is not written: %s", e)
+		t.Errorf("new version is not written: %s", e)
 	}
 	if _, err := b.PutBytes(t.Context(), "settings", "k", []byte("theirs"), 0); err != nil {
 		t.Fatal(err)
 	}
 	x.Refresh()
 	if e := x.Apply(config); e != "" || stored(t, b, "k") != "second-secret" {
-		t.Errorf("a change outside is not undone: %s, stored is %q", e, stored(t, b, "k"))
+		t.Errorf("another client's change is not undone: %s, stored value %q", e, stored(t, b, "k"))
 	}
 	x.CheckStable(config)
 	if s := fmt.Sprint(providertest.JSON(x.State)); strings.Contains(s, "secret") {
-		t.Errorf("the state is %s", s)
+		t.Errorf("got state %s", s)
 	}
 	imported := r.Import("koldun_key_value_entry", "settings/k")
 	if s := fmt.Sprint(providertest.JSON(imported.State)); strings.Contains(s, "secret") {
-		t.Errorf("an import has the state %s", s)
+		t.Errorf("imported state: got %s", s)
 	}
 	if e := imported.Apply(config); e != "" {
 		t.Fatal(e)

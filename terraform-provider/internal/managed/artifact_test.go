@@ -16,7 +16,7 @@ func TestArtifactIsVerifiedOnce(t *testing.T) {
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
-	// A look at the bytes would tell.
+	// Another read of the files would find the difference.
 	if err := store.Put(t.Context(), "dllama_model_tiny_q40.m", []byte("WEIGHTS")); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestArtifactIsVerifiedOnce(t *testing.T) {
 	}
 	config["progress_key"] = "fetch.tiny"
 	if e := r.Apply(config); e != "" || r.Attribute("ready") != true {
-		t.Errorf("a change of something else verified the files again: %s %v", e, providertest.JSON(r.State))
+		t.Errorf("a change of another attribute verified the files again: %s %v", e, providertest.JSON(r.State))
 	}
 	config["verify"] = "twice"
 	config["wait"] = map[string]any{"until": "none"}

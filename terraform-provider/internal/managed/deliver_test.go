@@ -20,14 +20,14 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// safe is a namespace for Secrets.
+// A safe is a namespace for Secrets.
 type safe struct {
 	t         *testing.T
 	namespace string
 	secrets   typedcorev1.SecretInterface
 }
 
-// startWithSafe is a world with a real API server beside NATS and S3.
+// startWithSafe returns a world with a real API server, NATS and S3.
 func startWithSafe(t *testing.T, more map[string]any) (*world, *safe) {
 	t.Helper()
 	c := shared.Cluster(t)
@@ -48,7 +48,7 @@ func startWithSafe(t *testing.T, more map[string]any) (*world, *safe) {
 	return w, s
 }
 
-// data is what a Secret holds, nil if there is none.
+// data returns the data of a Secret, nil if there is none.
 func (s *safe) data(name string) map[string][]byte {
 	s.t.Helper()
 	got, err := s.secrets.Get(s.t.Context(), name, metav1.GetOptions{})
@@ -63,8 +63,8 @@ func (s *safe) data(name string) map[string][]byte {
 
 func (s *safe) token(name string) string { return string(s.data(name)[token.ConnectionKey]) }
 
-// valid are the SHA-256 of the tokens in the registry that are not replaced,
-// and the number of those that are.
+// valid returns the SHA-256 of the current tokens in the registry, and the number
+// of replaced tokens.
 func (w *world) valid(t *testing.T) (current []string, replaced int) {
 	t.Helper()
 	all, err := registry.Tokens(w.bus).List(t.Context(), ">")
@@ -81,14 +81,14 @@ func (w *world) valid(t *testing.T) (current []string, replaced int) {
 	return current, replaced
 }
 
-// agree wants one token in registry, Secret and state, and the secret nowhere
-// but in the Secret.
+// agree requires the same token in registry, Secret and state, and the secret only
+// in the Secret.
 func agree(t *testing.T, w *world, s *safe, r *providertest.Resource, secret string) string {
 	t.Helper()
 	got := s.token(secret)
 	current, _ := w.valid(t)
 	if got == "" || len(current) != 1 || current[0] != token.Digest(got) || r.Attribute("sha256") != token.Digest(got) {
-		t.Fatalf("the Secret's token has the SHA-256 %s, the registry has %v, the state %v", token.Digest(got), current, r.Attribute("sha256"))
+		t.Fatalf("SHA-256 differ: Secret %s, registry %v, state %v", token.Digest(got), current, r.Attribute("sha256"))
 	}
 	if strings.Contains(text(providertest.JSON(r.State)), got) {
 		t.Fatal("the token is in the state")
@@ -96,14 +96,14 @@ func agree(t *testing.T, w *world, s *safe, r *providertest.Resource, secret str
 	return got
 }
 
-// TestTokenIsWrittenIntoASecret lives through all that happens to a generated
-// token and the Secret it is kept in.
+// TestTokenIsWrittenIntoASecret creates a generated token, loses and changes its
+// Secret, moves it to another Secret and destroys it.
 func TestTokenIsWrittenIntoASecret(t *testing.T) {
 	w, s := startWithSafe(t, nil)
 	config := map[string]any{"name": "app", "models": []any{"ns/a"}, "write_secret_to": map[string]any{"name": "app-token"}}
 	r := w.Resource("koldun_token")
 	if p := r.Plan(config); p.Errors != "" || providertest.JSON(p.State).(map[string]any)["sha256"] != "(unknown)" {
-		t.Errorf("the plan is %v %s", providertest.JSON(p.State), p.Errors)
+		t.Errorf("got plan %v %s", providertest.JSON(p.State), p.Errors)
 	}
 	apply := func() string {
 		t.Helper()
@@ -117,7 +117,7 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 
 	config["models"] = []any{"ns/a", "ns/b"}
 	if again := apply(); again != first {
-		t.Error("a change of something else has replaced the token")
+		t.Error("a change of another attribute replaced the token")
 	}
 
 	if err := s.secrets.Delete(t.Context(), "app-token", metav1.DeleteOptions{}); err != nil {
@@ -125,11 +125,11 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 	}
 	r.Refresh()
 	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 || r.Attribute("ready") != false {
-		t.Errorf("a deleted Secret is planned as %v", providertest.JSON(p.State))
+		t.Errorf("plan after the deletion of the Secret: got %v", providertest.JSON(p.State))
 	}
 	second := apply()
 	if second == first {
-		t.Error("a token that was lost with its Secret is still the one")
+		t.Error("the token of a deleted Secret is still current")
 	}
 
 	if _, err := s.secrets.Patch(t.Context(), "app-token", types.MergePatchType, []byte(`{"stringData":{"token":"somebody-elses-token"}}`), metav1.PatchOptions{}); err != nil {
@@ -138,7 +138,7 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 	r.Refresh()
 	third := apply()
 	if third == second || third == "somebody-elses-token" {
-		t.Error("a token that somebody has written over is still the one")
+		t.Error("the token of an overwritten Secret is still current")
 	}
 
 	config["write_secret_to"] = map[string]any{"name": "moved", "namespace": s.namespace}
@@ -148,19 +148,19 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 	r.CheckStable(config)
 	agree(t, w, s, r, "moved")
 	if s.data("app-token") != nil {
-		t.Error("the Secret of before is still there")
+		t.Error("the previous Secret still exists")
 	}
 
 	if e := r.Destroy(); e != "" {
 		t.Fatal(e)
 	}
 	if current, _ := w.valid(t); len(current) != 0 || s.data("moved") != nil {
-		t.Errorf("after the end the registry has %v, the Secret %d keys", current, len(s.data("moved")))
+		t.Errorf("after destroy: got tokens %v in the registry and %d keys in the Secret, want none", current, len(s.data("moved")))
 	}
 }
 
-// TestTokenIsRotated replaces a token that is as old as it may get, and keeps
-// the one before for the overlap.
+// TestTokenIsRotated replaces a token that has reached its maximum age, and keeps
+// the previous one for the overlap.
 func TestTokenIsRotated(t *testing.T) {
 	w, s := startWithSafe(t, nil)
 	config := map[string]any{"name": "app", "write_secret_to": map[string]any{"name": "app"}, "rotate_after": "1h", "overlap": "30m"}
@@ -182,7 +182,7 @@ func TestTokenIsRotated(t *testing.T) {
 	}
 	r.Refresh()
 	if p := r.Plan(config); p.Empty || providertest.JSON(p.State).(map[string]any)["sha256"] != "(unknown)" {
-		t.Errorf("a rotation that is due is planned as %v", providertest.JSON(p.State))
+		t.Errorf("plan of a due rotation: got %v", providertest.JSON(p.State))
 	}
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
@@ -190,11 +190,12 @@ func TestTokenIsRotated(t *testing.T) {
 	r.CheckStable(config)
 	second := agree(t, w, s, r, "app")
 	if _, replaced := w.valid(t); second == first || replaced != 1 {
-		t.Errorf("the token is replaced: %v, and %d before it are valid", second != first, replaced)
+		t.Errorf("got replaced %v and %d valid previous tokens, want true and 1", second != first, replaced)
 	}
 }
 
-// TestSecretOfOthersIsRefused writes over nothing that somebody else has made.
+// TestSecretOfOthersIsRefused checks that a Secret of another writer is not
+// overwritten.
 func TestSecretOfOthersIsRefused(t *testing.T) {
 	for name, adopt := range map[string]bool{"Refused": false, "Adopted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -207,17 +208,17 @@ func TestSecretOfOthersIsRefused(t *testing.T) {
 			e := r.Apply(map[string]any{"name": "app", "write_secret_to": map[string]any{"name": "theirs"}})
 			switch {
 			case adopt && (e != "" || s.token("theirs") == ""):
-				t.Errorf("it ends with %q", e)
+				t.Errorf("got error %q", e)
 			case adopt:
 				agree(t, w, s, r, "theirs")
 			case !strings.Contains(e, "was not written by koldun_token/app") || s.token("theirs") != "a-token-of-theirs" || !r.State.IsNull():
-				t.Errorf("it ends with %q", e)
+				t.Errorf("got error %q", e)
 			}
 		})
 	}
 }
 
-// TestConnectionIsWrittenIntoASecret has what a workload needs to reach a
+// TestConnectionIsWrittenIntoASecret writes what a workload needs to connect to a
 // bucket and a stream.
 func TestConnectionIsWrittenIntoASecret(t *testing.T) {
 	w, s := startWithSafe(t, nil)
@@ -243,20 +244,20 @@ func TestConnectionIsWrittenIntoASecret(t *testing.T) {
 			}
 			r.CheckStable(c.config)
 			if got := s.data(name); !bytes.Equal(got[c.key], []byte(c.want)) {
-				t.Errorf("the Secret has %d keys, and %s is not the one in use", len(got), c.key)
+				t.Errorf("Secret with %d keys has another %s than the one in use", len(got), c.key)
 			}
 			if strings.Contains(fmt.Sprint(providertest.JSON(r.State)), c.want) {
-				t.Error("the state has the credentials")
+				t.Error("the state contains the credentials")
 			}
 			if err := s.secrets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			r.Refresh()
 			if e := r.Apply(c.config); e != "" || s.data(name) == nil {
-				t.Errorf("after its deletion the Secret is not made anew: %q", e)
+				t.Errorf("the deleted Secret is not written again: %q", e)
 			}
 			if e := r.Apply(plain); e != "" || s.data(name) != nil {
-				t.Errorf("a Secret that is not wanted any more is still there: %q", e)
+				t.Errorf("the Secret still exists after the removal of write_secret_to: %q", e)
 			}
 			r.CheckStable(plain)
 			if e := r.Destroy(); e != "" {
@@ -270,6 +271,6 @@ func TestSecretNeedsACluster(t *testing.T) {
 	w := start(t, nil)
 	p := w.Resource("koldun_token").Plan(map[string]any{"name": "app", "write_secret_to": map[string]any{"name": "app"}})
 	if !strings.Contains(p.Errors, "kubernetes.config_path") {
-		t.Errorf("it says %q", p.Errors)
+		t.Errorf("got error %q", p.Errors)
 	}
 }

@@ -25,7 +25,7 @@ func TestOutsideChangeIsShownAndUndone(t *testing.T) {
 	r.Refresh()
 	for attribute, want := range map[string]string{"subjects": "[drift.a drift.b]", "max_bytes": "4096", "discard": "new", "max_age": "1h"} {
 		if got := text(r.Attribute(attribute)); got != want {
-			t.Errorf("after the change %s is %s, want %s", attribute, got, want)
+			t.Errorf("%s after the change: got %s, want %s", attribute, got, want)
 		}
 	}
 	if e := r.Apply(config); e != "" {
@@ -34,7 +34,7 @@ func TestOutsideChangeIsShownAndUndone(t *testing.T) {
 	r.CheckStable(config)
 	got, err := w.bus.ViewStream(t.Context(), "drift")
 	if err != nil || got.MaxBytes != 0 || got.DiscardNew || strings.Join(got.Subjects, " ") != "drift.>" {
-		t.Errorf("the stream is %+v, %v", got, err)
+		t.Errorf("got stream %+v, %v", got, err)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestOutsideDeletionIsANewCreation(t *testing.T) {
 	}
 	r.Refresh()
 	if !r.State.IsNull() {
-		t.Fatalf("the state still has %v", providertest.JSON(r.State))
+		t.Fatalf("got state %v, want none", providertest.JSON(r.State))
 	}
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
@@ -67,7 +67,7 @@ func TestChangeInPlaceAndReplacement(t *testing.T) {
 	larger := map[string]any{"name": "one", "subjects": []any{"s.>"}, "max_bytes": 1 << 20}
 	p := r.Plan(larger)
 	if len(p.Replace) > 0 || p.Empty {
-		t.Errorf("a larger limit would replace the stream for %v", p.Replace)
+		t.Errorf("a larger limit replaces the stream for %v", p.Replace)
 	}
 	if e := r.Apply(larger); e != "" {
 		t.Fatal(e)
@@ -75,13 +75,13 @@ func TestChangeInPlaceAndReplacement(t *testing.T) {
 	r.CheckStable(larger)
 	renamed := map[string]any{"name": "two", "subjects": []any{"s.>"}}
 	if p := r.Plan(renamed); len(p.Replace) != 1 || !strings.Contains(p.Replace[0], "name") {
-		t.Errorf("a rename replaces for %v, want name", p.Replace)
+		t.Errorf("rename: got a replacement for %v, want name", p.Replace)
 	}
 	if e := r.Apply(renamed); e != "" {
 		t.Fatal(e)
 	}
 	if _, err := w.bus.ViewStream(t.Context(), "one"); err == nil {
-		t.Error("the stream of the old name is still there")
+		t.Error("the stream of the old name still exists")
 	}
 }
 
@@ -104,7 +104,7 @@ func TestWhatExistsIsRefusedOrAdopted(t *testing.T) {
 				t.Errorf("got %q, want %q", e, c.want)
 			}
 			if c.want != "" && !r.State.IsNull() {
-				t.Error("what was refused is in the state")
+				t.Error("the refused resource is in the state")
 			}
 		})
 	}
@@ -134,10 +134,10 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := w.Resource(c.kind).Validate(c.config)
 			if c.want == nil && got != "" {
-				t.Errorf("it is refused: %s", got)
+				t.Errorf("got error %s, want none", got)
 			}
 			if c.want != nil && got == "" {
-				t.Error("it is let through")
+				t.Error("got no error")
 			}
 			for _, want := range c.want {
 				if !strings.Contains(got, want) {
@@ -157,11 +157,11 @@ func TestUnreachableIsNotGone(t *testing.T) {
 	}
 	w.nats.Stop()
 	if e := r.Read(); e == "" || r.State.IsNull() {
-		t.Errorf("a read of a server that is away ends with %q and the state %v", e, providertest.JSON(r.State))
+		t.Errorf("read from an unreachable server: got error %q and state %v", e, providertest.JSON(r.State))
 	}
 }
 
-// TestUnconfiguredIsSaidByThePlan has no provider configuration at all.
+// TestUnconfiguredIsSaidByThePlan plans without a configuration of the provider.
 func TestUnconfiguredIsSaidByThePlan(t *testing.T) {
 	r := providertest.New(t, provider.New("test", func(string) string { return "" }), nil)
 	for kind, want := range map[string]string{"koldun_bucket": "s3.endpoint", "koldun_stream": "NATS_URL"} {
@@ -175,8 +175,8 @@ func TestUnconfiguredIsSaidByThePlan(t *testing.T) {
 	}
 }
 
-// TestSettingsKnownLater is a server that the same run makes: it is not looked
-// for in the environment, and plans go on without it.
+// TestSettingsKnownLater plans with the address of a server that the same run
+// creates: the environment does not replace it, and the plan succeeds without it.
 func TestSettingsKnownLater(t *testing.T) {
 	env := func(string) string { return "nats://another.example" }
 	r := providertest.New(t, provider.New("test", env), map[string]any{"nats": map[string]any{"url": providertest.Unknown{}}})
@@ -185,7 +185,7 @@ func TestSettingsKnownLater(t *testing.T) {
 		t.Errorf("the plan fails: %s", p.Errors)
 	}
 	if e := x.Apply(map[string]any{"bucket": "later"}); !strings.Contains(e, "not known yet") {
-		t.Errorf("apply ends with %q", e)
+		t.Errorf("apply: got error %q", e)
 	}
 }
 
@@ -199,6 +199,6 @@ func TestDataSource(t *testing.T) {
 		t.Errorf("got %v %s", got, e)
 	}
 	if _, e := w.Data("koldun_stream", map[string]any{"name": "none"}); !strings.Contains(e, "does not exist") {
-		t.Errorf("none is told as %q", e)
+		t.Errorf("read of a missing resource: got error %q", e)
 	}
 }

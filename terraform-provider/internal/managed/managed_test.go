@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// world is a provider with a NATS server and an object store of its own.
+// A world is a provider with its own NATS server and object store.
 type world struct {
 	*providertest.Provider
 	nats *natstest.Server

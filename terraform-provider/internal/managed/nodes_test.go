@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// fleet is a provider of a real API server with nodes of this test.
+// A fleet is a provider on a real API server with the nodes of one test.
 type fleet struct {
 	*providertest.Provider
 	t     *testing.T
@@ -42,7 +42,7 @@ func newFleet(t *testing.T, sizes ...string) *fleet {
 
 func (f *fleet) name(i int) string { return fmt.Sprintf("%s-%d", f.mark, i) }
 
-// labels are the values of a label on all nodes of the fleet, "-" for none.
+// labels returns the values of a label on all nodes of the fleet, "-" for none.
 func (f *fleet) labels(key string) string {
 	f.t.Helper()
 	list, err := f.nodes.List(f.t.Context(), metav1.ListOptions{LabelSelector: "fleet=" + f.mark})
@@ -68,7 +68,7 @@ func (f *fleet) patch(i int, labels string) {
 	}
 }
 
-// rule is a rule for the nodes of the fleet with a size above a limit.
+// rule returns a rule for the nodes of the fleet with a size above a limit.
 func (f *fleet) rule(limit string, labels map[string]any) map[string]any {
 	return map[string]any{
 		"name": f.mark, "labels": labels, "match_expressions": []any{
@@ -78,8 +78,7 @@ func (f *fleet) rule(limit string, labels map[string]any) map[string]any {
 	}
 }
 
-// TestNodeLabelRule lives through a creation, drift, changes, imports and the
-// end of a rule.
+// TestNodeLabelRule creates a rule, repairs drift, changes, imports and destroys it.
 func TestNodeLabelRule(t *testing.T) {
 	f := newFleet(t, "8", "64", "128")
 	r := f.Resource("koldun_node_label_rule")
@@ -89,27 +88,27 @@ func TestNodeLabelRule(t *testing.T) {
 	}
 	r.CheckStable(config)
 	if got := f.labels("koldun.gorizond.io/pool"); got != "- large large" {
-		t.Errorf("the nodes have %q", got)
+		t.Errorf("got labels %q", got)
 	}
 	status, _ := r.Attribute("status").(map[string]any)
 	if r.Attribute("ready") != true || text(status["matched"]) != "2" || text(status["labelled"]) != "2" {
-		t.Errorf("the state is %v", providertest.JSON(r.State))
+		t.Errorf("got state %v", providertest.JSON(r.State))
 	}
 	if again := f.Resource("koldun_node_label_rule").Apply(config); !strings.Contains(again, "terraform import koldun_node_label_rule.NAME") {
-		t.Errorf("a rule of the same name is told as %q", again)
+		t.Errorf("second rule of the same name: got error %q", again)
 	}
 
 	f.patch(1, `{"koldun.gorizond.io/pool":null}`)
 	f.patch(0, `{"size":"48"}`)
 	r.Refresh()
 	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 {
-		t.Errorf("after a change of nodes the plan is empty, or replaces for %v", p.Replace)
+		t.Errorf("plan after a change of nodes: got none or a replacement for %v", p.Replace)
 	}
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
 	}
 	if got := f.labels("koldun.gorizond.io/pool"); got != "large large large" {
-		t.Errorf("after the drift the nodes have %q", got)
+		t.Errorf("labels after the repair: got %q", got)
 	}
 	r.CheckStable(config)
 
@@ -119,30 +118,31 @@ func TestNodeLabelRule(t *testing.T) {
 	}
 	r.CheckStable(smaller)
 	if a, b := f.labels("koldun.gorizond.io/pool"), f.labels("example.org/pool"); a != "- - -" || b != "- - huge" {
-		t.Errorf("after the change the nodes have %q and %q", a, b)
+		t.Errorf("labels after the change: got %q and %q", a, b)
 	}
 	for _, imported := range []*providertest.Resource{f.Import("koldun_node_label_rule", f.mark), f.ImportIdentity("koldun_node_label_rule", map[string]any{"name": f.mark})} {
 		if got := text(imported.Attribute("labels")); got != "map[example.org/pool:huge]" {
-			t.Errorf("imported are the labels %s", got)
+			t.Errorf("imported labels: got %s", got)
 		}
-		// What it matches does not stand on the nodes.
+		// Nodes do not hold the expressions of a rule.
 		if p := imported.Plan(smaller); p.Empty || len(p.Replace) > 0 {
-			t.Errorf("the plan after the import is empty, or replaces for %v", p.Replace)
+			t.Errorf("plan after the import: got none or a replacement for %v", p.Replace)
 		}
 	}
 	got, e := f.Data("koldun_node_label_rule", map[string]any{"name": f.mark})
 	if e != "" || text(got["labels"]) != "map[example.org/pool:huge]" {
-		t.Errorf("the data source has %v %s", got, e)
+		t.Errorf("data source: got %v %s", got, e)
 	}
 	if e := r.Destroy(); e != "" {
 		t.Fatal(e)
 	}
 	if got := f.labels("example.org/pool"); got != "- - -" {
-		t.Errorf("after the end the nodes have %q", got)
+		t.Errorf("labels after destroy: got %q", got)
 	}
 }
 
-// TestNodeLabelRuleWithoutNodes stays in the state, though nothing is outside.
+// TestNodeLabelRuleWithoutNodes checks that a rule stays in the state if it matches
+// no node.
 func TestNodeLabelRuleWithoutNodes(t *testing.T) {
 	f := newFleet(t)
 	r := f.Resource("koldun_node_label_rule")
@@ -156,7 +156,8 @@ func TestNodeLabelRuleWithoutNodes(t *testing.T) {
 	}
 }
 
-// TestNodeLabelRuleLeavesOthersAlone tells of nodes with another value.
+// TestNodeLabelRuleLeavesOthersAlone checks that nodes with another value keep it
+// and are reported.
 func TestNodeLabelRuleLeavesOthersAlone(t *testing.T) {
 	f := newFleet(t, "64", "128")
 	f.patch(0, `{"example.org/pool":"theirs"}`)
@@ -168,12 +169,12 @@ func TestNodeLabelRuleLeavesOthersAlone(t *testing.T) {
 	r.CheckStable(config)
 	status, _ := r.Attribute("status").(map[string]any)
 	if got := f.labels("example.org/pool"); got != "theirs ours" || text(status["conflicts"]) != "["+f.name(0)+"]" {
-		t.Errorf("the nodes have %q, the status is %v", got, status)
+		t.Errorf("got labels %q and status %v", got, status)
 	}
 	if e := r.Destroy(); e != "" {
 		t.Fatal(e)
 	}
 	if got := f.labels("example.org/pool"); got != "theirs -" {
-		t.Errorf("after the end the nodes have %q", got)
+		t.Errorf("labels after destroy: got %q", got)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// TestEveryPermutation creates each resource with optional attributes that are
-// left out, empty and set: plans after apply, refresh and import, by id and by
-// identity, are empty. The data source shows what an import does.
+// TestEveryPermutation creates each resource with omitted, empty and set optional
+// attributes: plans after apply, refresh and import, by id and by identity, are
+// empty. The data source returns the same as an import.
 func TestEveryPermutation(t *testing.T) {
 	for name, s := range subjects() {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestEveryPermutation(t *testing.T) {
 			for i, c := range w.Resource(kind).Permutations(base, s.samples, 32) {
 				config, _ := named(c, fresh, fmt.Sprintf("perm-%d", i)).(map[string]any)
 				if pauses, _ := config["backoff"].([]any); len(pauses) > 0 {
-					delete(config, "ack_wait") // a server has the pauses in its place
+					delete(config, "ack_wait") // the server replaces it with the backoff
 				}
 				if w.permute(t, kind, s, config); t.Failed() {
 					t.Fatalf("with %v", config)
@@ -40,7 +40,7 @@ func TestEveryPermutation(t *testing.T) {
 	}
 }
 
-// TestEveryResourceIsPermuted misses none that is not a claim.
+// TestEveryResourceIsPermuted requires a subject for every resource of a managed kind.
 func TestEveryResourceIsPermuted(t *testing.T) {
 	all := subjects()
 	for _, k := range managed.Kinds() {
@@ -50,7 +50,7 @@ func TestEveryResourceIsPermuted(t *testing.T) {
 	}
 }
 
-// furnish makes what the subjects need to be there.
+// furnish creates what the subjects depend on.
 func (w *world) furnish(t *testing.T) {
 	t.Helper()
 	if err := w.bus.Ensure(t.Context()); err != nil {
@@ -80,7 +80,7 @@ func (w *world) permute(t *testing.T, kind string, s subject, config map[string]
 	id, identity := s.names(config)
 	for i, imported := range []*providertest.Resource{w.Import(kind, id), w.ImportIdentity(kind, identity)} {
 		if got := fmt.Sprint(imported.Identity()); got != fmt.Sprint(r.Identity()) {
-			t.Errorf("the identity is %s, that of the resource %v", got, r.Identity())
+			t.Errorf("identity: got %s, want that of the resource, %v", got, r.Identity())
 		}
 		outside := maps.Clone(config)
 		maps.DeleteFunc(outside, func(a string, _ any) bool { return slices.Contains(s.inside, a) })
@@ -91,7 +91,7 @@ func (w *world) permute(t *testing.T, kind string, s subject, config map[string]
 			w.shown(t, kind, identity, imported)
 		}
 		if p := imported.Plan(config); p.Errors != "" || len(p.Replace) > 0 {
-			t.Errorf("after the import the plan replaces for %v %s", p.Replace, p.Errors)
+			t.Errorf("plan after the import: got a replacement for %v %s", p.Replace, p.Errors)
 		}
 		if i > 0 && len(outside) < len(config) {
 			if e := imported.Apply(config); e != "" {
@@ -105,7 +105,7 @@ func (w *world) permute(t *testing.T, kind string, s subject, config map[string]
 	}
 }
 
-// names are the id and the identity of a configured resource.
+// names returns the id and the identity of a configured resource.
 func (s subject) names(config map[string]any) (id string, identity map[string]any) {
 	identity = map[string]any{}
 	var parts, places []string
@@ -124,7 +124,7 @@ func (s subject) names(config map[string]any) (id string, identity map[string]an
 	return id, identity
 }
 
-// shown wants the data source to have what was imported.
+// shown requires the data source to return the imported attributes.
 func (w *world) shown(t *testing.T, kind string, identity map[string]any, imported *providertest.Resource) {
 	t.Helper()
 	data, e := w.Data(kind, identity)
@@ -133,12 +133,12 @@ func (w *world) shown(t *testing.T, kind string, identity map[string]any, import
 	}
 	for a, v := range data {
 		if want := imported.Attribute(a); text(v) != text(want) {
-			t.Errorf("the data source has %s %v, an import %v", a, v, want)
+			t.Errorf("data source: got %s %v, want the imported %v", a, v, want)
 		}
 	}
 }
 
-// named fills in a name.
+// named replaces the placeholder of a name in a value.
 func named(v any, placeholder, name string) any {
 	switch x := v.(type) {
 	case string:

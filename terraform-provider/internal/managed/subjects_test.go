@@ -15,10 +15,10 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// fresh stands for a name of its own in the values of subjects.
+// fresh is the placeholder of a unique name in the values of subjects.
 const fresh = "fresh-name"
 
-// filled is the bucket of a test's object store that has a model in it.
+// filled is the bucket of a test's object store with the files of a model.
 const filled = "bucket-with-a-model"
 
 // A subject is a resource to permute.
@@ -27,21 +27,21 @@ type subject struct {
 	prepare  func(*world, *testing.T) // before each creation; nil: nothing
 	base     map[string]any
 	identity []string // in the order of the id
-	places   []string // that the id has besides
+	places   []string // optional parts of the id
 	samples  providertest.Samples
-	// partial says that what no import can tell decides whether all is well.
+	// partial reports that readiness depends on attributes that no import can read.
 	partial bool
-	// inside are attributes that say what to do with a thing, and do not stand on
-	// it: no import can tell them.
+	// inside lists attributes that control operations and are not stored on the
+	// external resource: no import can read them.
 	inside []string
 }
 
-// subjects are all resources of outside things.
+// subjects returns a subject for each resource of a managed kind.
 func subjects() map[string]subject {
 	wait := []any{map[string]any{}, map[string]any{"until": "ready"}}
 	limits := []any{map[string]any{}, map[string]any{"create": "10m"}}
 	inside := []string{"wait", "timeouts"}
-	// A server of its own is no cluster.
+	// A single server has no cluster for the placement.
 	alone, nowhere := []any{0, 1}, []any{map[string]any{}, map[string]any{"tags": []any{}}}
 	return map[string]subject{
 		"koldun_stream": {
@@ -84,7 +84,7 @@ func subjects() map[string]subject {
 		},
 		"koldun_bucket": {
 			base: map[string]any{"bucket_name": fresh}, identity: []string{"bucket_name"}, inside: append(inside, "force_destroy", "abort_uploads_after_days"),
-			// The server has no versions and no lifecycle rules.
+			// The server supports neither versioning nor lifecycle rules.
 			samples: providertest.Samples{
 				"wait": wait, "timeouts": limits, "write_secret_to": nil, "versioning": nil, "lifecycle_rules": nil,
 				"tags":   {map[string]any{}, map[string]any{"team": "a"}, map[string]any{"team": "b", "cost": ""}},
@@ -96,7 +96,7 @@ func subjects() map[string]subject {
 			samples: providertest.Samples{"wait": wait, "timeouts": limits, "artifact_url": {""}, "size_bytes": {0, 4096}, "weights": {"q40"}},
 		},
 		"koldun_model_artifact": {
-			prepare: (*world).model, // its deletion is that of the files
+			prepare: (*world).model, // a deletion deletes the files
 			base:    map[string]any{"url": "s3://" + filled + "/tiny", "timeouts": map[string]any{"create": "1m"}}, identity: []string{"url"}, inside: append(inside, "progress_key", "verify"),
 			samples: providertest.Samples{"wait": wait, "progress_key": {"fetch.tiny"}, "verify": {"", "once"}},
 		},
@@ -120,7 +120,7 @@ func subjects() map[string]subject {
 	}
 }
 
-// startWithNode is a world with a cluster that has a node.
+// startWithNode returns a world with a cluster that has a node.
 func startWithNode(t *testing.T) *world {
 	t.Helper()
 	w, _ := startWithSafe(t, nil)
@@ -140,7 +140,7 @@ func startWithNode(t *testing.T) *world {
 	return w
 }
 
-// model leaves the files of a converted model.
+// model writes the files of a converted model.
 func (w *world) model(t *testing.T) {
 	t.Helper()
 	store := w.s3.Store(t, "tiny")

@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/providertest"
 )
 
-// TestTokenIsKeptByItsHash gives a token, rotates it and takes it away.
+// TestTokenIsKeptByItsHash creates a token, rotates and destroys it.
 func TestTokenIsKeptByItsHash(t *testing.T) {
 	const first, second = "the-first-secret-word", "the-second-secret-word"
 	w := start(t, nil)
@@ -33,11 +33,11 @@ func TestTokenIsKeptByItsHash(t *testing.T) {
 	}
 	r.CheckStable(config)
 	if !valid(first) || strings.Contains(text(providertest.JSON(r.State)), first) {
-		t.Errorf("the token is not kept, or it is in the state: %v", providertest.JSON(r.State))
+		t.Errorf("the token is not in the registry, or is in the state: %v", providertest.JSON(r.State))
 	}
 	config["secret_wo"] = second
 	if p := r.Plan(config); p.Empty || len(p.Replace) > 0 || strings.Contains(text(providertest.JSON(p.State)), second) {
-		t.Errorf("a new secret is planned as %v", providertest.JSON(p.State))
+		t.Errorf("plan of a new secret: got %v", providertest.JSON(p.State))
 	}
 	if e := r.Apply(config); e != "" {
 		t.Fatal(e)
@@ -47,7 +47,7 @@ func TestTokenIsKeptByItsHash(t *testing.T) {
 		t.Error("after the rotation the old token is valid, or the new one is not")
 	}
 	if e := r.Destroy(); e != "" || valid(second) {
-		t.Errorf("after the end (%s) the token is still valid", e)
+		t.Errorf("the token is valid after destroy (%s)", e)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestSecretKnownAtApplyOnly(t *testing.T) {
 		t.Fatal(e)
 	}
 	if r.Attribute("sha256") != token.Digest("known-by-now-secret") {
-		t.Errorf("the state is %v", providertest.JSON(r.State))
+		t.Errorf("got state %v", providertest.JSON(r.State))
 	}
 }
 

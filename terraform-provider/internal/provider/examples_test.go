@@ -13,8 +13,8 @@ import (
 	"github.com/gorizond/koldun/terraform-provider/internal/provider"
 )
 
-// TestEverythingHasAnExample looks for the files that the documentation is made
-// of, and for the page that was made.
+// TestEverythingHasAnExample requires the sources of the documentation and the
+// generated page of each resource, data source and function.
 func TestEverythingHasAnExample(t *testing.T) {
 	const koldun = "koldun"
 	p := provider.New("test", os.Getenv)
@@ -56,6 +56,6 @@ func TestEverythingHasAnExample(t *testing.T) {
 		}
 	}
 	if files < 90 {
-		t.Errorf("only %d files are looked for", files)
+		t.Errorf("got only %d checked files", files)
 	}
 }

@@ -49,7 +49,7 @@ func TestEveryKindIsOffered(t *testing.T) {
 	for _, f := range files {
 		_, plural, _ := strings.Cut(strings.TrimSuffix(f, ".yaml"), "_")
 		if why := withoutResource()[plural]; offered[plural] == (why != "") {
-			t.Errorf("%s: a resource: %v, a reason for none: %q", plural, offered[plural], why)
+			t.Errorf("%s: got resource %v and reason %q, want one of them", plural, offered[plural], why)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func specOf(t *testing.T, plural string) (spec extv1.JSONSchemaProps, managed bo
 		}
 		return spec, false
 	}
-	t.Fatalf("there is no CRD %q", plural)
+	t.Fatalf("no CRD %q", plural)
 	return spec, false
 }
 
@@ -137,7 +137,7 @@ func (p *parity) object(path string, s extv1.JSONSchemaProps, attributes map[str
 		name, ok := byWords[words(field)]
 		if contains(p.omitted, field) && top {
 			if ok {
-				p.t.Errorf("%s.%s is said to be omitted", path, field)
+				p.t.Errorf("%s.%s is an attribute, but listed as omitted", path, field)
 			}
 			continue
 		}
@@ -160,7 +160,7 @@ func (p *parity) object(path string, s extv1.JSONSchemaProps, attributes map[str
 func (p *parity) field(path, name string, s extv1.JSONSchemaProps, a schema.Attribute, required, top bool) {
 	p.t.Helper()
 	if want := required && s.Default == nil; a.IsRequired() != want {
-		p.t.Errorf("%s is required: %v, and in the CRD: %v", path, a.IsRequired(), want)
+		p.t.Errorf("%s: required %v, in the CRD %v", path, a.IsRequired(), want)
 	}
 	field := path[strings.LastIndex(path, ".")+1:]
 	immutable := top && (contains(p.identity, name) || contains(p.fixed, field))
@@ -168,7 +168,7 @@ func (p *parity) field(path, name string, s extv1.JSONSchemaProps, a schema.Attr
 		immutable = immutable || r.Rule == "self == oldSelf"
 	}
 	if got := replaces(p.t, a); got != immutable {
-		p.t.Errorf("%s is replaced when it changes: %v, and immutable: %v", path, got, immutable)
+		p.t.Errorf("%s: a change replaces the resource %v, immutable in the CRD %v", path, got, immutable)
 	}
 	for _, e := range s.Enum {
 		if v := strings.Trim(string(e.Raw), `"`); v != "" && !strings.Contains(a.GetDescription(), "`"+v+"`") {
@@ -181,11 +181,11 @@ func (p *parity) field(path, name string, s extv1.JSONSchemaProps, a schema.Attr
 			p.t.Errorf("%s: the default %s is not described: %s", path, v, a.GetDescription())
 		}
 		if a.IsComputed() != p.whole {
-			p.t.Errorf("%s: its default is filled in by Terraform: %v, want %v", path, a.IsComputed(), p.whole)
+			p.t.Errorf("%s: computed %v, want %v", path, a.IsComputed(), p.whole)
 		}
 	}
 	if got, want := a.IsSensitive(), s.Format == "password"; got != want {
-		p.t.Errorf("%s is sensitive: %v, want %v", path, got, want)
+		p.t.Errorf("%s: sensitive %v, want %v", path, got, want)
 	}
 	switch x := a.(type) {
 	case schema.SingleNestedAttribute:

@@ -81,7 +81,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = p.connections, p.connections, p.connections
 }
 
-// Resources are those of outside things and those of claims.
+// Resources returns the resources of managed kinds and of claims.
 func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	return append(append(managed.Resources(p.check), claim.Resources(p.check)...), keyvalueentry.New)
 }

@@ -17,7 +17,7 @@ import (
 
 type object = map[string]any
 
-func bucketScenes() []scene {
+func bucketScenarios() []scenario {
 	const policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::models/*"}]}`
 	least := object{"bucketName": "models"}
 	most := object{
@@ -25,13 +25,13 @@ func bucketScenes() []scene {
 		"policy": policy, "abortUploadsAfterDays": 2,
 	}
 	other := object{"bucketName": "models", "forceDestroy": false, "versioning": "Suspended", "tags": object{"team": "b"}, "abortUploadsAfterDays": 3}
-	// The embedded gateway has no rules: all managers must report that alike.
+	// The embedded gateway has no lifecycle rules: all managers must report that.
 	ruled := object{"bucketName": "models", "lifecycleRules": []any{object{"id": "old", "prefix": "tmp/", "expirationDays": 1, "noncurrentDays": 2}}}
-	return append(life("bucket", "buckets", least, most, other),
-		scene{resource: "bucket", plural: "buckets", name: "Lifecycle", steps: []step{{name: "ask for rules", spec: ruled, refused: "lifecycle"}}})
+	return append(standardScenarios("bucket", "buckets", least, most, other),
+		scenario{resource: "bucket", plural: "buckets", name: "Lifecycle", steps: []step{{name: "set lifecycle rules", spec: ruled, refused: "lifecycle"}}})
 }
 
-func streamScenes() []scene {
+func streamScenarios() []scenario {
 	least := object{"name": "work", "subjects": []any{"work.>"}}
 	most := object{
 		"name": "work", "subjects": []any{"work.a", "work.b"}, "discard": "new", "maxBytes": 1 << 20, "maxMsgs": 1000, "maxMsgSize": 4096,
@@ -41,17 +41,17 @@ func streamScenes() []scene {
 		"name": "work", "subjects": []any{"work.b", "work.c"}, "discard": "old", "maxBytes": 2 << 20, "maxMsgs": 2000, "maxMsgSize": 8192,
 		"maxMsgsPerSubject": 6, "maxAge": "90m", "duplicateWindow": "1m", "replicas": 1,
 	}
-	return life("stream", "streams", least, most, other)
+	return standardScenarios("stream", "streams", least, most, other)
 }
 
-func keyValueScenes() []scene {
+func keyValueScenes() []scenario {
 	least := object{"bucket": "settings"}
 	most := object{"bucket": "settings", "limitMarkerTTL": "1m", "ttl": "24h", "history": 3, "maxBytes": 1 << 20, "maxValueSize": 1024, "replicas": 1, "placement": object{"cluster": "here", "tags": []any{"fast"}}}
 	other := object{"bucket": "settings", "limitMarkerTTL": "2m", "ttl": "12h", "history": 4, "maxBytes": 2 << 20, "maxValueSize": 2048, "replicas": 1}
-	return life("key_value", "keyvalues", least, most, other)
+	return standardScenarios("key_value", "keyvalues", least, most, other)
 }
 
-func consumerScenes() []scene {
+func consumerScenarios() []scenario {
 	with := func(more object) object {
 		out := object{"stream": "work", "name": "reader"}
 		for k, v := range more {
@@ -65,16 +65,16 @@ func consumerScenes() []scene {
 		"ackWait": "20s", "maxDeliver": 5, "backoff": []any{"1s", "10s"}, "maxAckPending": 7, "inactiveThreshold": "1h", "headersOnly": true, "replicas": 1,
 	})
 	other := with(object{
-		"description": "reads on", "filterSubjects": []any{"work.b"}, "deliverPolicy": "All", "ackPolicy": "Explicit", "replayPolicy": "Instant",
+		"description": "reads more", "filterSubjects": []any{"work.b"}, "deliverPolicy": "All", "ackPolicy": "Explicit", "replayPolicy": "Instant",
 		"ackWait": "40s", "maxDeliver": 6, "maxAckPending": 8, "inactiveThreshold": "2h", "headersOnly": false, "replicas": 1,
 	})
-	out := life("consumer", "consumers", least, most, other)
+	out := standardScenarios("consumer", "consumers", least, most, other)
 	for name, begin := range map[string]object{
 		"FromSequence": {"deliverPolicy": "ByStartSequence", "startSequence": 3},
 		"FromTime":     {"deliverPolicy": "ByStartTime", "startTime": "2026-01-31T00:00:00Z"},
 		"Others":       {"deliverPolicy": "New", "ackPolicy": "None", "replayPolicy": "Original"},
 	} {
-		out = append(out, scene{resource: "consumer", plural: "consumers", name: name, steps: []step{{name: full, spec: with(begin)}}})
+		out = append(out, scenario{resource: "consumer", plural: "consumers", name: name, steps: []step{{name: full, spec: with(begin)}}})
 	}
 	for i := range out {
 		out[i].prepare = func(s *servers) {
@@ -86,9 +86,9 @@ func consumerScenes() []scene {
 	return out
 }
 
-// tokenScenes give the namespace that the token is of: left out it is that of
-// the resource, which only Crossplane's are in.
-func tokenScenes() []scene {
+// tokenScenarios set the namespace that owns the token: its default is that of
+// the resource, and only Crossplane's resources have one.
+func tokenScenarios() []scenario {
 	sum := sha256.Sum256([]byte(secretWord))
 	least := object{"namespace": "team"}
 	most := object{
@@ -99,14 +99,14 @@ func tokenScenes() []scene {
 		"namespace": "team", "disabled": false, "expires": "2102-01-31T00:00:00Z", "models": []any{"team/b"}, "requestsPerMinute": 61,
 		"tokensPerMinute": 6001, "concurrentRequests": 3, "metadata": object{"use": "more"}, "overlap": "2m",
 	}
-	out := life("token", "tokens", least, most, other)
+	out := standardScenarios("token", "tokens", least, most, other)
 	for i := range out {
 		out[i].secret = secretWord
 		out[i].manifest = object{"secretRef": object{"name": secretName}}
 		out[i].terraform = object{"secret_wo": secretWord}
 	}
 	elsewhere := object{"namespace": "team", "sha256": hex.EncodeToString(sum[:]), "bucket": "elsewhere", "prefix": "tokens/"}
-	out = append(out, scene{resource: "token", plural: "tokens", name: "Elsewhere", steps: []step{{name: full, spec: elsewhere}}})
+	out = append(out, scenario{resource: "token", plural: "tokens", name: "Elsewhere", steps: []step{{name: full, spec: elsewhere}}})
 	for i := range out {
 		if out[i].terraform == nil {
 			out[i].terraform = object{}
@@ -124,13 +124,13 @@ func tokenScenes() []scene {
 	return out
 }
 
-func modelScenes() []scene {
+func modelScenarios() []scenario {
 	const url = "s3://models/org/tiny/q40"
-	record := life("model_record", "modelrecords",
+	record := standardScenarios("model_record", "modelrecords",
 		object{"namespace": "team", "name": "tiny"},
 		object{"namespace": "team", "name": "tiny", "artifactUrl": url},
 		object{"namespace": "team", "name": "tiny", "sizeBytes": 1000, "weights": "q40"})
-	artifact := life("model_artifact", "modelartifacts",
+	artifact := standardScenarios("model_artifact", "modelartifacts",
 		object{"url": url},
 		object{"url": url, "progressKey": "fetch.tiny", "verify": "once"},
 		object{"url": url, "progressKey": "fetch.tiny", "verify": "twice"})
@@ -141,7 +141,7 @@ func modelScenes() []scene {
 	return out
 }
 
-// model leaves the files of a converted model, and what its job told.
+// model writes the files of a converted model, and the progress of its job.
 func model(s *servers) {
 	s.t.Helper()
 	ctx := s.t.Context()

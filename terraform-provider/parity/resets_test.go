@@ -1,9 +1,9 @@
 package parity
 
-// taken is how a manifest takes away what it has given before, by plural and
-// field: in a cluster what is left out stays as it is. Terraform has defaults
-// instead.
-func taken() map[string]map[string]any {
+// resets returns the values with which a manifest removes what it has set, by
+// plural and field: in a cluster an omitted field keeps its value. Terraform has
+// defaults instead.
+func resets() map[string]map[string]any {
 	return map[string]map[string]any{
 		"streams": {
 			"discard": "old", "duplicateWindow": "2m", "maxAge": "0s", "maxBytes": 0, "maxMsgs": 0, "maxMsgSize": 0, "maxMsgsPerSubject": 0,

@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// hold is all that the servers hold, by path. Times of writing are left out,
-// and so is who wrote.
-func (s *servers) hold() map[string]string {
+// hold returns everything on the servers, by path, without times of writing
+// and writers.
+func (s *servers) contents() map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
 	s.streams(func(info *jetstream.StreamInfo) {
@@ -25,7 +25,7 @@ func (s *servers) hold() map[string]string {
 		consumers := stream.ListConsumers(s.t.Context())
 		for c := range consumers.Info() {
 			if c.Config.Durable == "" {
-				continue // somebody is watching
+				continue // the ephemeral consumer of a watch
 			}
 			flatten(out, path+" consumer "+c.Name, c.Config)
 		}
@@ -41,7 +41,7 @@ func (s *servers) hold() map[string]string {
 	return out
 }
 
-// entries are the keys of a bucket with their values.
+// entries adds the keys of a bucket with their values.
 func (s *servers) entries(out map[string]string, bucket string) {
 	s.t.Helper()
 	kv, err := s.bus.JetStream().KeyValue(s.t.Context(), bucket)
@@ -65,7 +65,7 @@ func (s *servers) entries(out map[string]string, bucket string) {
 	}
 }
 
-// writes are how often each stream was written to, and each configuration.
+// writes returns the last sequence of each stream.
 func (s *servers) writes() map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
@@ -86,7 +86,7 @@ func (s *servers) streams(visit func(*jetstream.StreamInfo)) {
 	}
 }
 
-// flatten a value, as JSON has it, into the paths of its leaves.
+// flatten adds the leaves of a value, encoded as JSON, by path.
 func flatten(out map[string]string, path string, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -123,17 +123,17 @@ func leaves(out map[string]string, path, name string, v any) {
 	}
 }
 
-// plainly is a leaf, without what no two runs have in common.
+// plainly returns a leaf, with a placeholder for values that differ in every run.
 func plainly(name, raw string, v any) string {
 	text, _ := v.(string)
 	if _, err := time.Parse(time.RFC3339, text); err == nil && (name == "created" || name == "written") {
 		return "a time"
 	}
 	if seq, ok := v.(float64); ok && name == "first_seq" && seq > 1 {
-		return "the moment it was made" // see internal/bus
+		return "the time of creation" // see internal/bus
 	}
 	if name == "owner" && text != "" {
-		return "somebody" // each manager has names of its own for its resources
+		return "an owner" // each manager names its resources differently
 	}
 	return raw
 }
