@@ -258,7 +258,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy, silent bool) 
 	r.running = slices.DeleteFunc(r.running, func(other *attempt) bool { return other == a })
 	switch {
 	case silent:
-		r.hangs.Store(!r.generatesSince(a.silentSince()))
+		r.hangs.Store(!r.generatesSince(a.midSilence(time.Now())))
 	case healthy:
 		r.hangs.Store(false)
 	}
@@ -284,8 +284,13 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy, silent bool) 
 	}
 }
 
-// silentSince returns since when the engine has sent nothing for the attempt.
-func (a *attempt) silentSince() int64 { return max(a.heard.Load(), a.started.UnixNano()) }
+// midSilence returns the middle of the time for which the engine has sent nothing
+// for the attempt. An engine that hangs falls silent for all attempts at nearly the
+// same time, and so may have sent the last text of another one a little later.
+func (a *attempt) midSilence(now time.Time) int64 {
+	since := max(a.heard.Load(), a.started.UnixNano())
+	return since + (now.UnixNano()-since)/2
+}
 
 // generatesSince reports whether the engine has sent something for a running
 // attempt after a moment, in ns since 1970. Such an engine does not hang, and to
