@@ -18,6 +18,7 @@ func (l *leader) takeOver(j *job) {
 		delete(l.orphans, j.req.ID)
 		if p := l.peers[o.runner]; p != nil {
 			l.adopt(o.runner, p, o.held)
+			l.offer(p) // one of its slots is no longer free
 		}
 	}
 	for _, e := range l.unread[j.req.ID] {

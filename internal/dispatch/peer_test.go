@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -197,5 +198,26 @@ func TestPeerOffersItsOperations(t *testing.T) {
 				t.Errorf("it is assigned: %t, want %t", ok, c.want)
 			}
 		})
+	}
+}
+
+// A new leader that reads a request of which a runner holds an attempt gives the
+// attempt's slot to no other request.
+func TestTakeOverOccupiesASlot(t *testing.T) {
+	now := time.Now()
+	rec := runnerOf(2, queue.RunnerBusy)
+	rec.Held = []queue.HeldAttempt{{Request: queue.Ref{ID: "1"}, Epoch: 1, Attempt: 1}}
+	p := newPeer(rec)
+	p.synced = true
+	j := jobOf("1", "")
+	l := &leader{
+		queue: policy.New(time.Second), jobs: map[string]*job{"1": j}, peers: map[string]*peer{"r": p},
+		orphans: map[string]orphan{"1": {"r", rec.Held[0]}}, spawn: func(func(context.Context)) {},
+	}
+	l.offer(p)
+	l.takeOver(j)
+	l.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
+	if _, to, ok := l.queue.Next(now); !ok || p.slots[to.Number].job != "" {
+		t.Errorf("request 2 goes to slot %d (%t), and request 1 has slot %d", to.Number, ok, p.slot("1"))
 	}
 }
