@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	"github.com/nats-io/nats.go/jetstream"
 	corev1 "k8s.io/api/core/v1"
@@ -36,9 +37,9 @@ func entryText(w *world, bucket, key string) (string, error) {
 }
 
 func modelRecordLifecycle() lifecycle {
-	key := func(name string) string { return names.ModelKey("ns", name) }
+	key := func(w *world, name string) string { return names.ModelKey(w.ns, name) }
 	sized := func(w *world, name string, want int64) error {
-		r, err := registry.Models(w.link()).Get(w.t.Context(), key(name))
+		r, err := registry.Models(w.link()).Get(w.t.Context(), key(w, name))
 		if err == nil && r.Value.Size != want {
 			return fmt.Errorf("got size %d, want %d", r.Value.Size, want)
 		}
@@ -48,22 +49,22 @@ func modelRecordLifecycle() lifecycle {
 		server: onNATS,
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.ModelRecord{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.ModelRecordSpec{
-				ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{Namespace: "ns", Name: name, SizeBytes: 7, Weights: "q40"},
+				ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{Namespace: w.ns, Name: name, SizeBytes: 7, Weights: "q40"},
 			}}
 		},
-		read:    func(w *world, name string) (string, error) { return entryText(w, names.ModelsBucket, key(name)) },
+		read:    func(w *world, name string) (string, error) { return entryText(w, names.ModelsBucket, key(w, name)) },
 		matches: func(w *world, name string) error { return sized(w, name, 7) },
 		update: func(_ *world, m resource.ModernManaged) {
 			m.(*v1alpha1.ModelRecord).Spec.ForProvider.SizeBytes = 8
 		},
 		updated: func(w *world, _ resource.ModernManaged, name string) error { return sized(w, name, 8) },
 		drift: func(w *world, name string) {
-			if err := registry.Models(w.link()).Delete(w.t.Context(), key(name), 0); err != nil {
+			if err := registry.Models(w.link()).Delete(w.t.Context(), key(w, name), 0); err != nil {
 				w.t.Fatal(err)
 			}
 		},
 		exist: func(w *world, name string) {
-			s := modelrecord.Spec{Namespace: "ns", Name: name, SizeBytes: 7, Weights: "q40"}
+			s := modelrecord.Spec{Namespace: w.ns, Name: name, SizeBytes: 7, Weights: "q40"}
 			if err := modelrecord.New(nil, registry.Models(w.link())).Create(w.t.Context(), s); err != nil {
 				w.t.Fatal(err)
 			}
@@ -121,20 +122,21 @@ func tokenLifecycle() lifecycle {
 	}
 }
 
-// Each case has its own prefix, because all TokenSets of a namespace mirror the
-// same Secrets.
+// Each case has its own prefix and Secret, because all TokenSets of a namespace
+// mirror all its labelled Secrets. The update changes the Secret, because no field
+// of a TokenSet changes its entries.
 func tokenSetLifecycle() lifecycle {
-	const secret = "labelled"
 	prefix := func(name string) string { return name + "/" }
-	key := func(name string) string { return prefix(name) + token.Digest(secretOf(secret)) }
-	is := func(w *world, name, namespace string) error {
-		return tokenIs(w, registry.TokensIn(w.link(), "", prefix(name)), key(name), func(t registry.Token) bool { return t.Namespace == namespace })
+	secret := func(name string) string { return "labelled-" + name }
+	key := func(name string) string { return prefix(name) + token.Digest(secretOf(name)) }
+	is := func(w *world, name string, disabled bool) error {
+		return tokenIs(w, registry.TokensIn(w.link(), "", prefix(name)), key(name), func(t registry.Token) bool { return t.Namespace == w.ns && t.Disabled == disabled })
 	}
-	labelled := func(w *world, _ string) {
+	labelled := func(w *world, name string) {
 		w.t.Helper()
 		s := &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret, Labels: map[string]string{v1.LabelToken: "true"}},
-			StringData: map[string]string{"token": secretOf(secret)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret(name), Labels: map[string]string{v1.LabelToken: "true"}},
+			StringData: map[string]string{"token": secretOf(name)},
 		}
 		if err := w.client.Create(w.t.Context(), s); client.IgnoreAlreadyExists(err) != nil {
 			w.t.Fatal(err)
@@ -149,11 +151,12 @@ func tokenSetLifecycle() lifecycle {
 			}}
 		},
 		read:    func(w *world, name string) (string, error) { return entryText(w, names.TokensBucket, key(name)) },
-		matches: func(w *world, name string) error { return is(w, name, w.ns) },
-		update: func(_ *world, m resource.ModernManaged) {
-			m.(*v1alpha1.TokenSet).Spec.ForProvider.Namespace = "elsewhere"
+		matches: func(w *world, name string) error { return is(w, name, false) },
+		update: func(w *world, m resource.ModernManaged) {
+			s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: secret(m.GetName())}}
+			w.change(s, func() { meta.AddAnnotations(s, map[string]string{token.AnnotationDisabled: "true"}) })
 		},
-		updated: func(w *world, _ resource.ModernManaged, name string) error { return is(w, name, "elsewhere") },
+		updated: func(w *world, _ resource.ModernManaged, name string) error { return is(w, name, true) },
 		drift: func(w *world, name string) {
 			if err := registry.TokensIn(w.link(), "", prefix(name)).Delete(w.t.Context(), key(name), 0); err != nil {
 				w.t.Fatal(err)
@@ -162,7 +165,7 @@ func tokenSetLifecycle() lifecycle {
 		exist: func(w *world, name string) {
 			labelled(w, name)
 			s := tokenset.Spec{Namespace: w.ns, Prefix: prefix(name), Owner: "TokenSet/" + w.ns + "/" + name, Secrets: []token.Secret{
-				{Name: secret, Data: map[string][]byte{"token": []byte(secretOf(secret))}},
+				{Name: secret(name), Data: map[string][]byte{"token": []byte(secretOf(name))}},
 			}}
 			if err := tokenset.New(w.link()).Create(w.t.Context(), s); err != nil {
 				w.t.Fatal(err)

@@ -124,7 +124,7 @@ func TestModelRecord(t *testing.T) {
 	m := &v1alpha1.ModelRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "tiny"},
 		Spec: v1alpha1.ModelRecordSpec{ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{
-			Namespace: "ns", Name: "tiny", ArtifactURL: "s3://models/tiny",
+			Namespace: w.ns, Name: "tiny", ArtifactURL: "s3://models/tiny",
 		}},
 	}
 	w.create(m)
@@ -133,7 +133,7 @@ func TestModelRecord(t *testing.T) {
 	w.ready(m)
 	models := registry.Models(b)
 	w.eventually("the entry", func() error {
-		r, err := models.Get(t.Context(), "model/ns/tiny")
+		r, err := models.Get(t.Context(), "model/"+w.ns+"/tiny")
 		if err == nil && r.Value.Size != 7 {
 			return fmt.Errorf("the entry is %+v", r.Value)
 		}
@@ -146,7 +146,7 @@ func TestModelRecord(t *testing.T) {
 	}
 	w.delete(m)
 	w.gone(m)
-	if _, err := models.Get(t.Context(), "model/ns/tiny"); !fault.Is(err, fault.NotFound) {
+	if _, err := models.Get(t.Context(), "model/"+w.ns+"/tiny"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("get entry: got %v, want NotFound", err)
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
+	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
@@ -73,6 +75,57 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.known(string(kept.Data["token"]), true)
+}
+
+// TestTokensOfOtherNamespacesAreRefused checks that a resource in one namespace
+// registers no token for the gateways of another.
+func TestTokensOfOtherNamespacesAreRefused(t *testing.T) {
+	w := newWorld(t)
+	if err := w.bus().Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const value = "a-token-that-is-long-enough"
+	w.tokenSecret("mine", value, nil)
+	for _, m := range []resource.Managed{
+		&v1alpha1.Token{ObjectMeta: metav1.ObjectMeta{Name: "token"}, Spec: v1alpha1.TokenSpec{
+			ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenParameters{Namespace: "victim", SecretRef: &xpv2.LocalSecretReference{Name: "mine"}},
+		}},
+		&v1alpha1.TokenSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}, Spec: v1alpha1.TokenSetSpec{
+			ManagedResourceSpec: via(), ForProvider: v1alpha1.TokenSetParameters{Namespace: "victim"},
+		}},
+	} {
+		w.create(m)
+		w.failing(m, "spec.forProvider.namespace")
+		w.known(value, false)
+		w.delete(m)
+		w.gone(m)
+	}
+}
+
+// TestModelsOfOtherNamespacesStay checks that a ModelRecord neither writes nor
+// deletes the entry of another namespace.
+func TestModelsOfOtherNamespacesStay(t *testing.T) {
+	w := newWorld(t)
+	b := w.bus()
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	models := registry.Models(b)
+	if err := modelrecord.New(nil, models).Create(t.Context(), modelrecord.Spec{Namespace: "victim", Name: "m", SizeBytes: 7}); err != nil {
+		t.Fatal(err)
+	}
+	m := &v1alpha1.ModelRecord{ObjectMeta: metav1.ObjectMeta{Name: "m", Finalizers: []string{"test/hold"}}, Spec: v1alpha1.ModelRecordSpec{
+		ManagedResourceSpec: via(), ForProvider: v1alpha1.ModelRecordParameters{Namespace: "victim", Name: "m", SizeBytes: 8},
+	}}
+	w.create(m)
+	w.failing(m, "spec.forProvider.namespace")
+	w.delete(m)
+	w.change(m, func() { m.Finalizers = nil })
+	w.gone(m)
+	r, err := models.Get(t.Context(), names.ModelKey("victim", "m"))
+	if err != nil || r.Value.Size != 7 {
+		t.Errorf("the entry of the other namespace: %+v, %v", r, err)
+	}
 }
 
 // TestTokensStayWhereTheyAre checks that bucket and prefix are immutable: a change

@@ -7,7 +7,7 @@ import (
 
 // ModelRecordParameters describe the entry of a model in the registry.
 type ModelRecordParameters struct {
-	// Namespace of the model.
+	// Namespace of the model. In Kubernetes it must be the namespace of the ModelRecord itself.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`

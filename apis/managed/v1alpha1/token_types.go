@@ -22,7 +22,7 @@ type TokenParameters struct {
 	// +optional
 	SecretRef *xpv2.LocalSecretReference `json:"secretRef,omitempty"`
 
-	// Namespace of the token in the registry. Defaults to the namespace of the resource.
+	// Namespace of the token in the registry. It defaults to the namespace of the Kubernetes resource, and cannot be another one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`

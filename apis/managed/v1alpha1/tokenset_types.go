@@ -11,7 +11,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="(has(self.bucket) ? self.bucket : 'koldun_tokens') == (has(oldSelf.bucket) ? oldSelf.bucket : 'koldun_tokens')",message="bucket cannot be changed: make another TokenSet, and delete this one"
 // +kubebuilder:validation:XValidation:rule="(has(self.prefix) ? self.prefix : 'token/') == (has(oldSelf.prefix) ? oldSelf.prefix : 'token/')",message="prefix cannot be changed: make another TokenSet, and delete this one"
 type TokenSetParameters struct {
-	// Namespace of the tokens in the registry. Secrets are read from the namespace of the resource.
+	// Namespace of the tokens in the registry. It defaults to the namespace of the Kubernetes resource, from which Secrets are read, and cannot be
+	// another one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`

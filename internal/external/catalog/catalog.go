@@ -65,7 +65,7 @@ func Entries() []Entry {
 			pending:      func(s modelartifact.Spec, o modelartifact.Status) bool { return o.Whole && o.Verified != s.Verify },
 		}),
 		Erase(row[modelrecord.Spec, modelrecord.Status]{
-			kind: "ModelRecord", system: NATS, open: openModelRecord,
+			kind: "ModelRecord", system: NATS, open: openModelRecord, complete: completeRecord,
 			externalName: func(s modelrecord.Spec) string { return names.ModelKey(s.Namespace, s.Name) },
 			watch: func(ctx context.Context, c Connections, s modelrecord.Spec) (Watch, error) {
 				return watchKey(ctx, c, names.ModelsBucket, names.ModelKey(s.Namespace, s.Name))

@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/external/tokenset"
 	"github.com/gorizond/koldun/internal/fault"
@@ -115,7 +116,7 @@ func TestTokenIsCompletedByItsWholeSecret(t *testing.T) {
 			want: token.Spec{SecretRef: &external.SecretRef{Name: "given"}, Namespace: "ns", Secret: &in},
 		},
 		"Lost": {
-			spec: token.Spec{SecretRef: &external.SecretRef{Name: "gone"}, Namespace: "other"}, r: Resource{Namespace: "ns"},
+			spec: token.Spec{SecretRef: &external.SecretRef{Name: "gone"}, Namespace: "other"}, // as of Terraform
 			want: token.Spec{SecretRef: &external.SecretRef{Name: "gone"}, Namespace: "other"},
 		},
 		"Generated": {want: token.Spec{Stored: "generated"}},
@@ -132,6 +133,54 @@ func TestTokenIsCompletedByItsWholeSecret(t *testing.T) {
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
+			}
+		})
+	}
+}
+
+// The namespace of an entry decides whose gateways accept it, so a resource
+// writes only those of its own namespace, and deletes no other's.
+func TestResourcesKeepToTheirNamespace(t *testing.T) {
+	kinds := map[string]func(r Resource, namespace string) (got string, foreign bool, err error){
+		"Token": func(r Resource, namespace string) (string, bool, error) {
+			s := token.Spec{Namespace: namespace, SHA256: "ab"}
+			err := completeToken(t.Context(), r, &s)
+			return s.Namespace, false, err
+		},
+		"TokenSet": func(r Resource, namespace string) (string, bool, error) {
+			s := tokenset.Spec{Namespace: namespace}
+			err := completeTokens(t.Context(), r, &s)
+			return s.Namespace, false, err
+		},
+		"ModelRecord": func(r Resource, namespace string) (string, bool, error) {
+			s := modelrecord.Spec{Namespace: namespace, Name: "m"}
+			err := completeRecord(t.Context(), r, &s)
+			return s.Namespace, s.Foreign, err
+		},
+	}
+	for kind, complete := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			own := Resource{Namespace: "ns", Secrets: kept{}}
+			if got, foreign, err := complete(own, "ns"); got != "ns" || foreign || err != nil {
+				t.Errorf("its own namespace: %q, %t, %v", got, foreign, err)
+			}
+			if got, foreign, err := complete(Resource{Secrets: kept{}}, "other"); got != "other" || foreign || err != nil {
+				t.Errorf("of a resource without a namespace: %q, %t, %v", got, foreign, err)
+			}
+			for _, victim := range []string{"victim", "NS", "ns ", "*"} {
+				_, _, err := complete(own, victim)
+				if !fault.Is(err, fault.Invalid) {
+					t.Fatalf("namespace %q: error %v, want Invalid", victim, err)
+				}
+				for _, want := range []string{"spec.forProvider.namespace", victim, `Set the field to "ns"`} {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("the error does not say %s: %v", want, err)
+					}
+				}
+			}
+			own.Deleting = true
+			if _, foreign, err := complete(own, "victim"); err != nil || foreign != (kind == "ModelRecord") {
+				t.Errorf("on deletion: %t, %v", foreign, err)
 			}
 		})
 	}

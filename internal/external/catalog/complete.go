@@ -7,6 +7,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
+	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/external/token"
@@ -59,6 +60,33 @@ func completeArtifact(_ context.Context, r Resource, s *modelartifact.Spec) erro
 	return err
 }
 
+// completeRecord checks the namespace of the entry. The deletion of a resource
+// that describes an entry of another namespace leaves that entry as it is.
+func completeRecord(_ context.Context, r Resource, s *modelrecord.Spec) error {
+	if r.Deleting {
+		s.Foreign = !r.owns(s.Namespace)
+		return nil
+	}
+	return r.checkNamespace(s.Namespace)
+}
+
+// owns reports whether entries of a namespace belong to the resource. A resource
+// without a namespace is one of Terraform, which says the namespace in the field.
+func (r Resource) owns(namespace string) bool {
+	return r.Namespace == "" || namespace == r.Namespace
+}
+
+// checkNamespace refuses a spec.forProvider.namespace that is not the namespace of
+// the resource. Otherwise a user with access to one namespace could write tokens
+// and models that the gateways of another accept.
+func (r Resource) checkNamespace(given string) error {
+	if given == "" || r.owns(given) {
+		return nil
+	}
+	return fault.Errorf(fault.Invalid, "cannot use spec.forProvider.namespace %q: the resource is in namespace %q and can write entries of that namespace only. "+
+		"Set the field to %q, or create the resource in namespace %q", given, r.Namespace, r.Namespace, given)
+}
+
 // completeRule adds the owner of the labels.
 func completeRule(_ context.Context, r Resource, s *nodes.Spec) error {
 	s.Owner, s.Ending = r.Owner, r.Creating
@@ -71,6 +99,9 @@ func completeToken(ctx context.Context, r Resource, s *token.Spec) error {
 	s.Owner, s.Namespace = r.Owner, cmp.Or(s.Namespace, r.Namespace)
 	if r.Deleting {
 		return nil // the entries are found by the owner
+	}
+	if err := r.checkNamespace(s.Namespace); err != nil {
+		return err
 	}
 	if s.SecretRef != nil {
 		secret, err := r.Secrets.Secret(ctx, s.SecretRef.Name)
@@ -97,6 +128,9 @@ func completeTokens(ctx context.Context, r Resource, s *tokenset.Spec) error {
 	s.Owner, s.Namespace = r.Owner, cmp.Or(s.Namespace, r.Namespace)
 	if r.Deleting {
 		return nil
+	}
+	if err := r.checkNamespace(s.Namespace); err != nil {
+		return err
 	}
 	secrets, err := r.Secrets.Labelled(ctx)
 	for _, secret := range secrets {

@@ -26,6 +26,10 @@ type Spec struct {
 	ArtifactURL string `json:"artifactUrl,omitempty"`
 	SizeBytes   int64  `json:"sizeBytes,omitempty"`
 	Weights     string `json:"weights,omitempty"`
+
+	// Foreign says that the entry belongs to another namespace than the resource,
+	// which therefore has none to delete.
+	Foreign bool `json:"-"`
 }
 
 // A Status describes the observed entry.
@@ -50,6 +54,9 @@ func New(open modelartifact.Stores, models *registry.Table[registry.Model]) *Cli
 // Observe compares the entry with the manifest. Without one the entry is not up
 // to date, and Update returns why.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	if s.Foreign {
+		return external.Observation[Status]{Message: "the entry belongs to another namespace"}, nil
+	}
 	key := names.ModelKey(s.Namespace, s.Name)
 	have, err := c.models.Get(ctx, key)
 	if fault.Is(err, fault.NotFound) {
@@ -102,8 +109,11 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return err
 }
 
-// Delete deletes the entry.
+// Delete deletes the entry, unless it belongs to another namespace.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
+	if s.Foreign {
+		return nil
+	}
 	return c.models.Delete(ctx, names.ModelKey(s.Namespace, s.Name), 0)
 }
 

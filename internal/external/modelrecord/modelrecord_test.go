@@ -125,3 +125,23 @@ func world(t *testing.T, open modelartifact.Stores) (*registry.Table[registry.Mo
 	models := registry.Models(b)
 	return models, modelrecord.New(open, models)
 }
+
+// The deletion of a resource that describes an entry of another namespace leaves
+// that entry as it is.
+func TestForeignEntryStays(t *testing.T) {
+	models, c := world(t, nil)
+	spec := modelrecord.Spec{Namespace: "victim", Name: "m", SizeBytes: 7}
+	if err := c.Create(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	spec.Foreign = true
+	if o, err := c.Observe(t.Context(), spec); err != nil || o.Exists {
+		t.Errorf("Observe: %+v, %v, want nothing to delete", o, err)
+	}
+	if err := c.Delete(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := models.Get(t.Context(), "model/victim/m"); err != nil || r.Value.Size != 7 {
+		t.Errorf("the entry: %+v, %v", r, err)
+	}
+}
