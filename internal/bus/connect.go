@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/rawconn"
 )
@@ -254,11 +254,7 @@ func isHost(u *url.URL) bool {
 // Backoff returns the pause after failed attempt n, counted from 0. It grows to
 // two seconds and has jitter, so that clients do not retry at the same time.
 func Backoff(n int) time.Duration {
-	d := maxBackoff
-	if n < 5 {
-		d = min(maxBackoff, minBackoff<<n)
-	}
-	return d/2 + rand.N(d/2)
+	return backoff.Policy{First: minBackoff, Most: maxBackoff}.After(n + 1)
 }
 
 // KindAtEnd returns the kind of the error when ctx has ended and err is the last

@@ -190,7 +190,7 @@ func (m *manager) onLease(e bus.Event[lease]) {
 	s := m.sessions[e.Key]
 	m.mu.Unlock()
 	if s != nil {
-		poke(s.leaseNews)
+		s.signalLease()
 	}
 }
 
@@ -203,7 +203,7 @@ func (m *manager) setSynced(bucket string) {
 	}
 	m.mu.Unlock()
 	for _, s := range sessions {
-		poke(s.leaseNews)
+		s.signalLease()
 	}
 }
 
@@ -225,12 +225,4 @@ func (m *manager) lastEpoch(session string) uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.epochs[session]
-}
-
-// poke wakes the receiver of a channel of capacity 1.
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

@@ -44,7 +44,7 @@ func (s *session) runnerChanged(name string, r queue.Runner) {
 	s.runners[name] = r
 	s.dirty[name] = true
 	s.mu.Unlock()
-	poke(s.news)
+	s.signalRunners()
 }
 
 func (s *session) runnerGone(name string) {
@@ -52,7 +52,22 @@ func (s *session) runnerGone(name string) {
 	delete(s.runners, name)
 	s.dirty[name] = true
 	s.mu.Unlock()
-	poke(s.news)
+	s.signalRunners()
+}
+
+// signalLease and signalRunners wake the loop or the leader. They do not block.
+func (s *session) signalLease() {
+	select {
+	case s.leaseNews <- struct{}{}:
+	default: // a signal is pending
+	}
+}
+
+func (s *session) signalRunners() {
+	select {
+	case s.news <- struct{}{}:
+	default: // a signal is pending
+	}
 }
 
 // changes calls f for each runner that has changed since the last call, or for all

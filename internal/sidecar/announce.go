@@ -37,12 +37,12 @@ func (r *runner) announce(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.stirred:
+		case <-r.announceSoon:
 			if soon == nil {
 				soon = time.After(announceLag)
 			}
 			continue
-		case <-r.changed:
+		case <-r.announceNow:
 		case <-soon:
 		case <-beat.C:
 		case <-reconnected: // the record may have expired

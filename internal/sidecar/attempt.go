@@ -67,7 +67,7 @@ func (r *runner) begin(as queue.Assignment) {
 		r.idle = make(chan struct{})
 	}
 	r.running = append(r.running, a)
-	r.stir()
+	r.changedByRequest()
 	r.begun <- a // there is room: it holds only attempts that run
 }
 
@@ -192,7 +192,7 @@ func (a *attempt) send(text string) {
 	if isFirst {
 		a.first = time.Now()
 		a.traced.AddEvent(telemetry.EventFirstToken)
-		a.r.stir()
+		a.r.changedByRequest()
 	}
 	a.r.mu.Unlock()
 	if isFirst {
@@ -271,14 +271,20 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy, silent bool) 
 	r.cached(a.assignment.Request.Affinity)
 	r.metrics.attempt(end)
 	if healthy {
-		r.stir()
+		r.changedByRequest()
 	} else {
 		r.ready = false
 		r.affinities = nil
-		poke(r.suspect)
-		r.touch()
+		select {
+		case r.suspect <- struct{}{}:
+		default: // a signal is pending
+		}
+		r.changed()
 	}
-	poke(r.toReport)
+	select {
+	case r.toReport <- struct{}{}:
+	default: // a signal is pending
+	}
 	if len(r.running) == 0 {
 		close(r.idle)
 	}

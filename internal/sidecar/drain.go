@@ -10,7 +10,7 @@ import (
 func (r *runner) drain() {
 	r.mu.Lock()
 	r.draining = true
-	r.touch()
+	r.changed()
 	running, idle := slices.Clone(r.running), r.idle
 	var handedBack []*attempt
 	for _, a := range running {

@@ -129,5 +129,5 @@ func (r *runner) setReady(ready bool) {
 	}
 	r.ready = ready
 	r.affinities = nil // the warm-up replaced a conversation in the prompt cache
-	r.touch()
+	r.changed()
 }

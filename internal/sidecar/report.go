@@ -88,7 +88,7 @@ func (r *runner) tell(ctx context.Context, e *queue.AttemptEnd) bool {
 		r.ends = nil
 		close(r.reported)
 	}
-	r.stir()
+	r.changedByRequest()
 	return true
 }
 

@@ -17,25 +17,25 @@ type runner struct {
 	cfg      Config
 	instance string
 	// work makes the context of an attempt, which outlives Run's to drain.
-	work     func() (context.Context, context.CancelCauseFunc)
-	metrics  *metrics
-	requests *queue.Queue
-	resumes  *queue.Resumes
-	changed  chan struct{} // cap 1: the record is to be written at once
-	stirred  chan struct{} // cap 1: the record is to be written soon
-	toReport chan struct{} // cap 1: there are ends to report
-	suspect  chan struct{} // cap 1: the engine has to prove itself again
-	begun    chan *attempt // cap Slots: the attempts to work on
-	hangs    atomic.Bool   // whether the engine was silent for too long
+	work         func() (context.Context, context.CancelCauseFunc)
+	metrics      *metrics
+	requests     *queue.Queue
+	resumes      *queue.Resumes
+	announceNow  chan struct{} // cap 1: the record is to be written at once
+	announceSoon chan struct{} // cap 1: the record is to be written soon
+	toReport     chan struct{} // cap 1: there are ends to report
+	suspect      chan struct{} // cap 1: the engine has to prove itself again
+	begun        chan *attempt // cap Slots: the attempts to work on
+	hangs        atomic.Bool   // whether the engine was silent for too long
 
-	mu       sync.Mutex
-	version  uint64
-	ready    bool // whether the engine has generated a token
-	draining bool // Run's context has ended
-	resting  bool // whether a drain order is in effect
-	fence    fence
-	running  []*attempt // at most Slots, oldest first
-	past     past       // of attempts whose frames can be sent again
+	mu           sync.Mutex
+	version      uint64
+	ready        bool // whether the engine has generated a token
+	draining     bool // Run's context has ended
+	drainOrdered bool // whether a drain order is in effect
+	fence        fence
+	running      []*attempt // at most Slots, oldest first
+	past         past       // of attempts whose frames can be sent again
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
 	affinities []string
@@ -49,18 +49,18 @@ type runner struct {
 func newRunner(cfg Config) *runner {
 	requests := queue.New(cfg.Bus)
 	r := &runner{
-		cfg:      cfg,
-		instance: rand.Text(),
-		metrics:  newMetrics(),
-		requests: requests,
-		resumes:  requests.Resumes(),
-		changed:  make(chan struct{}, 1),
-		stirred:  make(chan struct{}, 1),
-		toReport: make(chan struct{}, 1),
-		suspect:  make(chan struct{}, 1),
-		begun:    make(chan *attempt, cfg.Slots),
-		idle:     make(chan struct{}),
-		reported: make(chan struct{}),
+		cfg:          cfg,
+		instance:     rand.Text(),
+		metrics:      newMetrics(),
+		requests:     requests,
+		resumes:      requests.Resumes(),
+		announceNow:  make(chan struct{}, 1),
+		announceSoon: make(chan struct{}, 1),
+		toReport:     make(chan struct{}, 1),
+		suspect:      make(chan struct{}, 1),
+		begun:        make(chan *attempt, cfg.Slots),
+		idle:         make(chan struct{}),
+		reported:     make(chan struct{}),
 	}
 	close(r.idle)
 	close(r.reported)
@@ -71,7 +71,7 @@ func newRunner(cfg Config) *runner {
 // state is called with mu held.
 func (r *runner) state() queue.RunnerState {
 	switch {
-	case r.draining, r.resting:
+	case r.draining, r.drainOrdered:
 		return queue.RunnerDraining
 	case !r.ready:
 		return queue.RunnerStarting
@@ -147,30 +147,28 @@ func (r *runner) status() queue.RunnerStatus {
 	return s
 }
 
-// touch is called with mu held, after a change of the record that others must
+// changed requires mu. It is called after a change of the record that others must
 // know at once.
-func (r *runner) touch() {
+func (r *runner) changed() {
 	r.step()
-	poke(r.changed)
+	select {
+	case r.announceNow <- struct{}{}:
+	default: // a signal is pending
+	}
 }
 
-// stir is called with mu held, after a change that comes with each request: the
-// leader hears of it from answers and reports.
-func (r *runner) stir() {
+// changedByRequest requires mu. It is called after a change that each request
+// causes. The leader learns it from answers and reports, so the record may wait.
+func (r *runner) changedByRequest() {
 	r.step()
-	poke(r.stirred)
+	select {
+	case r.announceSoon <- struct{}{}:
+	default: // a signal is pending
+	}
 }
 
 func (r *runner) step() {
 	r.version++
 	r.metrics.setState(r.state())
 	r.metrics.running.Set(float64(len(r.running)))
-}
-
-// poke wakes the receiver of a channel of capacity 1.
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

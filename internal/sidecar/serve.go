@@ -75,7 +75,7 @@ func (r *runner) refusal(as queue.Assignment) string {
 		return queue.RefusedStale
 	case !r.fence.synced:
 		return queue.RefusedUnsynced
-	case r.draining, r.resting:
+	case r.draining, r.drainOrdered:
 		return queue.RefusedDraining
 	case len(r.running) >= r.cfg.Slots, len(r.ends)+len(r.running) >= queue.MaxEnds:
 		return queue.RefusedBusy
@@ -89,9 +89,9 @@ func (r *runner) refusal(as queue.Assignment) string {
 func (r *runner) onDrain(_ string, order queue.DrainOrder) (queue.Runner, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.resting != order.Drain {
-		r.resting = order.Drain
-		r.touch()
+	if r.drainOrdered != order.Drain {
+		r.drainOrdered = order.Drain
+		r.changed()
 	}
 	return r.record(), true
 }
