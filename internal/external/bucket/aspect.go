@@ -18,14 +18,14 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// An aspect is a part of a bucket's configuration with calls of its own.
+// An aspect is a part of a bucket's configuration with its own API calls.
 type aspect struct {
 	name string
 	same func(ctx context.Context) (bool, error)
 	set  func(ctx context.Context) error
 }
 
-// aspects are those that the spec speaks of: servers are asked for no others.
+// aspects returns the aspects that the spec sets: no others are requested.
 func (c *Client) aspects(s Spec) []aspect {
 	var out []aspect
 	add := func(asked bool, name string, same func(context.Context, Spec) (bool, error), set func(context.Context, Spec) error) {
@@ -63,8 +63,8 @@ func (c *Client) sameLifecycle(ctx context.Context, s Spec) (bool, error) {
 	return err == nil && !foreign && sameRules(have, *s.LifecycleRules), err
 }
 
-// lifecycle are the bucket's rules; foreign reports that one says more than ours
-// can.
+// lifecycle returns the bucket's rules; foreign reports that one has fields that a
+// Rule lacks.
 func (c *Client) lifecycle(ctx context.Context, bucket string) (have []Rule, foreign bool, err error) {
 	out, err := c.s3.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &bucket})
 	if code(err) == "NoSuchLifecycleConfiguration" {
@@ -82,7 +82,7 @@ func sameRules(a, b []Rule) bool {
 	return slices.Equal(slices.SortedFunc(slices.Values(a), byID), slices.SortedFunc(slices.Values(b), byID))
 }
 
-// rules reads rules as we write them; foreign reports that one says more.
+// rules converts rules; foreign reports that one has fields that a Rule lacks.
 func rules(in []types.LifecycleRule) (out []Rule, foreign bool) {
 	for _, r := range in {
 		rule := Rule{ID: aws.ToString(r.ID)}
@@ -174,8 +174,8 @@ func (c *Client) samePolicy(ctx context.Context, s Spec) (bool, error) {
 	return same, nil
 }
 
-// samePolicy compares what a server has with what is wanted: servers write it
-// down in their own way. An error says that what is wanted is no JSON.
+// samePolicy compares the policy of a server with the desired one, because servers
+// reformat it. It returns an error if the desired one is not JSON.
 func samePolicy(have, want string) (bool, error) {
 	if have == "" || want == "" {
 		return have == want, nil
@@ -211,7 +211,7 @@ func (c *Client) staleUploads(ctx context.Context, s Spec) ([]types.MultipartUpl
 	return slices.DeleteFunc(all, func(u types.MultipartUpload) bool { return u.Initiated == nil || u.Initiated.After(before) }), err
 }
 
-// code is the error code of the server; empty if the error is none of it.
+// code returns the server's error code; empty for other errors.
 func code(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {

@@ -16,8 +16,7 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// capable is a bucket on a server that implements everything that a spec may
-// ask for.
+// capable returns a bucket on a server that implements all aspects.
 func capable(t *testing.T) *s3test.Bucket {
 	t.Helper()
 	b := s3test.NewOn(t, s3test.StartVersioned(t, t.TempDir()))
@@ -25,7 +24,7 @@ func capable(t *testing.T) *s3test.Bucket {
 	return b
 }
 
-// front has a bucket asked through a handler.
+// front puts a handler before the server of a bucket.
 func front(t *testing.T, b *s3test.Bucket, h s3test.Handler) {
 	t.Helper()
 	b.Config = s3test.Front(t, b.Config, h)
@@ -39,15 +38,15 @@ func policy(bucket string) string {
 	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::` + bucket + `/*"}]}`
 }
 
-// Each aspect is seen to differ, is set, is as it should be then, and is set
-// again when somebody else has changed it.
+// TestAspects checks that Observe finds that each aspect differs, that Update sets
+// it, and that both repair it after another client's change.
 func TestAspects(t *testing.T) {
 	b := capable(t)
 	rules := &[]bucket.Rule{{ID: "old", Prefix: "logs/", ExpirationDays: 3, NoncurrentDays: 1}, {ID: "all", NoncurrentDays: 7}}
 	cases := map[string]struct {
 		want  bucket.Spec
-		other bucket.Spec // what somebody else makes of it
-		empty bucket.Spec // takes it away; zero if it cannot be
+		other bucket.Spec // the change of another client
+		empty bucket.Spec // removes it; zero if that is impossible
 	}{
 		"versioning": {bucket.Spec{Versioning: "Enabled"}, bucket.Spec{Versioning: "Suspended"}, bucket.Spec{}},
 		"lifecycle":  {bucket.Spec{LifecycleRules: rules}, bucket.Spec{LifecycleRules: &[]bucket.Rule{{ID: "old", ExpirationDays: 9}}}, bucket.Spec{LifecycleRules: &[]bucket.Rule{}}},
@@ -62,7 +61,7 @@ func TestAspects(t *testing.T) {
 				s.BucketName = b.Name
 				o, err := client.Observe(t.Context(), s)
 				if err != nil || !slices.Equal(o.Status.Differs, want) || o.UpToDate != (len(want) == 0) {
-					t.Fatalf("Observe: %+v, %v, want it to differ in %v", o, err, want)
+					t.Fatalf("Observe: got %+v, %v, want a difference in %v", o, err, want)
 				}
 			}
 			update := func(s bucket.Spec) {
@@ -79,7 +78,7 @@ func TestAspects(t *testing.T) {
 			differs(c.want, name)
 			update(c.want)
 			differs(c.want)
-			update(bucket.Spec{}) // speaks of nothing
+			update(bucket.Spec{}) // without aspects
 			differs(c.want)
 			if c.empty.LifecycleRules != nil || c.empty.Tags != nil {
 				update(c.empty)
@@ -90,7 +89,7 @@ func TestAspects(t *testing.T) {
 	}
 }
 
-// A rule that says more than a spec can is not taken for one of ours.
+// A rule with fields that a Rule lacks differs from every Rule.
 func TestForeignRule(t *testing.T) {
 	b := capable(t)
 	c := bucket.New(b.Client, b.Config.Region, nil)
@@ -105,7 +104,7 @@ func TestForeignRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o, err := c.Observe(t.Context(), spec); err != nil || o.UpToDate {
-		t.Errorf("Observe: %+v, %v, want it to differ", o, err)
+		t.Errorf("Observe: got %+v, %v, want a difference", o, err)
 	}
 	if err := c.Update(t.Context(), spec); err != nil {
 		t.Fatal(err)
@@ -128,18 +127,18 @@ func TestStaleUploadsAreAborted(t *testing.T) {
 	}{{47 * time.Hour, false}, {49 * time.Hour, true}} {
 		client := bucket.New(b.Client, b.Config.Region, nil).At(time.Now().Add(c.age))
 		if o, err := client.Observe(ctx, spec); err != nil || o.UpToDate == c.stale {
-			t.Errorf("after %s: %+v, %v, want stale %v", c.age, o, err, c.stale)
+			t.Errorf("after %s: got %+v, %v, want stale %v", c.age, o, err, c.stale)
 		}
 		if err := client.Update(ctx, spec); err != nil {
 			t.Fatal(err)
 		}
 		if left := b.Uploads(t); (left == 0) != c.stale {
-			t.Errorf("after %s there are %d uploads, want them aborted: %v", c.age, left, c.stale)
+			t.Errorf("after %s: got %d uploads, want them aborted: %v", c.age, left, c.stale)
 		}
 	}
 }
 
-// With its versions, and what was deleted but is kept.
+// A forced deletion includes versions and delete markers.
 func TestVersionsAreDestroyedWhenTold(t *testing.T) {
 	ctx := t.Context()
 	b := capable(t)
@@ -157,7 +156,7 @@ func TestVersionsAreDestroyedWhenTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Delete(ctx, spec); !fault.Is(err, fault.Conflict) {
-		t.Errorf("Delete of a bucket with versions: %v of kind %s, want Conflict", err, fault.KindOf(err))
+		t.Errorf("Delete of a bucket with versions: got %v of kind %s, want Conflict", err, fault.KindOf(err))
 	}
 	spec.ForceDestroy = true
 	if err := c.Delete(ctx, spec); err != nil {
@@ -168,8 +167,7 @@ func TestVersionsAreDestroyedWhenTold(t *testing.T) {
 	}
 }
 
-// What a server does not implement is an error for those who ask for it, and
-// for nobody else.
+// An aspect that a server does not implement is an error only if the spec sets it.
 func TestNotImplemented(t *testing.T) {
 	name := "aspects"
 	all := map[string]bucket.Spec{
@@ -187,15 +185,15 @@ func TestNotImplemented(t *testing.T) {
 			c := bucket.New(b.Client, b.Config.Region, nil)
 			asked.BucketName = b.Name
 			if err := c.Update(ctx, asked); !fault.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), b.Name) {
-				t.Errorf("Update: %v of kind %s, want Unsupported, and the bucket's name", err, fault.KindOf(err))
+				t.Errorf("Update: got %v of kind %s, want Unsupported, and the bucket's name", err, fault.KindOf(err))
 			}
 			if _, err := c.Observe(ctx, asked); !fault.Is(err, fault.Unsupported) {
-				t.Errorf("Observe: %v of kind %s, want Unsupported", err, fault.KindOf(err))
+				t.Errorf("Observe: got %v of kind %s, want Unsupported", err, fault.KindOf(err))
 			}
 			for other := range all {
 				spec := bucket.Spec{BucketName: b.Name}
 				if other == "tagging" && query != other {
-					spec.Tags = map[string]string{"a": "1"} // which this server knows
+					spec.Tags = map[string]string{"a": "1"} // which this server implements
 				}
 				if err := c.Update(ctx, spec); err != nil {
 					t.Errorf("Update without %s: %v", query, err)

@@ -16,22 +16,22 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// A Spec describes a bucket. Of what is absent nothing is asked, so that a
-// server that cannot do it is good enough.
+// A Spec describes a bucket. Absent fields are never requested, so that a
+// server need not implement them.
 type Spec struct {
 	BucketName string `json:"bucketName"`
 	// ForceDestroy lets Delete remove the objects as well.
 	ForceDestroy   bool              `json:"forceDestroy,omitempty"`
 	Versioning     string            `json:"versioning,omitempty"`     // Enabled or Suspended
-	LifecycleRules *[]Rule           `json:"lifecycleRules,omitempty"` // all rules there are
-	Tags           map[string]string `json:"tags,omitzero"`            // all tags there are
+	LifecycleRules *[]Rule           `json:"lifecycleRules,omitempty"` // the complete list of rules
+	Tags           map[string]string `json:"tags,omitzero"`            // the complete set of tags
 	Policy         string            `json:"policy,omitempty"`         // JSON
-	// AbortUploadsAfterDays is the age from which on an unfinished upload in
-	// parts is aborted: by Update, not by a rule, because many servers have none.
+	// AbortUploadsAfterDays is the age at which an incomplete multipart upload is
+	// aborted: by Update, not by a rule, because many servers have no rules.
 	AbortUploadsAfterDays int `json:"abortUploadsAfterDays,omitempty"`
 }
 
-// A Rule has the server remove objects.
+// A Rule makes the server delete objects.
 type Rule struct {
 	ID             string `json:"id"`
 	Prefix         string `json:"prefix,omitempty"`
@@ -39,7 +39,7 @@ type Rule struct {
 	NoncurrentDays int32  `json:"noncurrentDays,omitempty"` // of old versions; 0: they stay
 }
 
-// A Status is what is shown of a bucket.
+// A Status is the observed state of a bucket.
 type Status struct {
 	Region string `json:"region,omitempty"`
 	// Differs names the aspects that Update would change.
@@ -61,7 +61,7 @@ func New(client *s3.Client, region string, connection map[string][]byte) *Client
 	return &Client{s3: client, region: region, connection: connection, now: time.Now}
 }
 
-// Observe reports whether the bucket exists and is as the spec says. A bucket of
+// Observe reports whether the bucket exists and matches the spec. A bucket of
 // another owner is an error of kind Denied.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	region, exists, err := c.head(ctx, s.BucketName)
@@ -99,7 +99,7 @@ func (c *Client) head(ctx context.Context, bucket string) (region string, exists
 	return region, true, nil
 }
 
-// at says where the buckets are.
+// at returns the location of the buckets, for errors.
 func (c *Client) at() string {
 	if e := aws.ToString(c.s3.Options().BaseEndpoint); e != "" {
 		return " at " + e
@@ -107,7 +107,7 @@ func (c *Client) at() string {
 	return ""
 }
 
-// Create makes the bucket. One that we own already is fine.
+// Create creates the bucket, or adopts one of the same owner.
 func (c *Client) Create(ctx context.Context, s Spec) error {
 	in := &s3.CreateBucketInput{Bucket: &s.BucketName}
 	if c.region != "" && c.region != s3store.DefaultRegion {
@@ -115,7 +115,7 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(c.region)}
 	}
 	if _, err := c.s3.CreateBucket(ctx, in); err != nil {
-		// The codes for "exists" differ between services: look who owns it.
+		// The codes for "exists" differ between services: check the owner.
 		if _, exists, seen := c.head(ctx, s.BucketName); seen != nil || !exists {
 			return fmt.Errorf("cannot create bucket %q%s: %w", s.BucketName, c.at(), s3store.Fault(err))
 		}
@@ -123,7 +123,7 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 	return c.Update(ctx, s)
 }
 
-// Update brings the bucket to the spec.
+// Update applies the spec to the bucket.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	for _, a := range c.aspects(s) {
 		same, err := a.same(ctx)
@@ -148,8 +148,8 @@ func (c *Client) aspectError(verb, aspect, bucket string, err error) error {
 	return fmt.Errorf("cannot %s %s of bucket %q%s: %w", verb, aspect, bucket, c.at(), err)
 }
 
-// Delete removes the bucket. One with objects in it is left alone, and an
-// error of kind Conflict, unless ForceDestroy is set.
+// Delete deletes the bucket. It returns an error of kind Conflict for a bucket with
+// objects unless ForceDestroy is set.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if s.ForceDestroy {
 		if err := c.empty(ctx, s.BucketName); err != nil {

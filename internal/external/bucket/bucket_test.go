@@ -23,7 +23,7 @@ func TestLifeOfABucket(t *testing.T) {
 	if o, err := c.Observe(ctx, spec); err != nil || o.Exists {
 		t.Fatalf("Observe of nothing: %+v, %v", o, err)
 	}
-	for range 2 { // one that exists is adopted
+	for range 2 { // an existing bucket is adopted
 		if err := c.Create(ctx, spec); err != nil {
 			t.Fatal(err)
 		}
@@ -37,10 +37,10 @@ func TestLifeOfABucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Delete(ctx, spec); err == nil {
-		t.Fatal("a bucket with objects in it is deleted without being told")
+		t.Fatal("a bucket with objects is deleted without ForceDestroy")
 	}
 	if _, err := b.Client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &spec.BucketName, Key: &key}); err != nil {
-		t.Fatalf("a refused deletion has lost an object: %v", err)
+		t.Fatalf("get object after the refused deletion: %v", err)
 	}
 	spec.ForceDestroy = true
 	for range 2 {
@@ -64,9 +64,9 @@ func TestWrongKeyIsDenied(t *testing.T) {
 	c := bucket.New(client, cfg.Region, nil)
 	_, err = c.Observe(t.Context(), bucket.Spec{BucketName: b.Name})
 	if !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), b.Name) {
-		t.Errorf("Observe: %v of kind %s, want Denied and the bucket's name", err, fault.KindOf(err))
+		t.Errorf("Observe: got %v of kind %s, want Denied and the bucket's name", err, fault.KindOf(err))
 	}
 	if err != nil && strings.Contains(err.Error(), "wrong") {
-		t.Errorf("the error tells the key: %v", err)
+		t.Errorf("error contains the key: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// empty removes all objects, with their versions, and what was never completed.
+// empty deletes all objects with their versions, and incomplete uploads.
 func (c *Client) empty(ctx context.Context, bucket string) error {
 	err := c.emptyVersions(ctx, bucket)
 	if code(err) == "NotImplemented" || code(err) == "MethodNotAllowed" {
@@ -72,7 +72,7 @@ func (c *Client) remove(ctx context.Context, bucket string, key, version *string
 	return err
 }
 
-// uploads are those that were begun and not completed.
+// uploads returns the incomplete multipart uploads.
 func (c *Client) uploads(ctx context.Context, bucket string) ([]types.MultipartUpload, error) {
 	var out []types.MultipartUpload
 	pages := s3.NewListMultipartUploadsPaginator(c.s3, &s3.ListMultipartUploadsInput{Bucket: &bucket})

@@ -59,7 +59,7 @@ func (c *Client) viewVersioning(ctx context.Context, s *Spec) error {
 	return err
 }
 
-// versioning of a bucket that never had versions is as good as suspended.
+// versioning returns Suspended for a bucket that never had versions.
 func versioning(s types.BucketVersioningStatus) string {
 	return cmp.Or(string(s), string(types.BucketVersioningStatusSuspended))
 }
@@ -96,7 +96,7 @@ func (c *Client) viewPolicy(ctx context.Context, s *Spec) error {
 	return nil
 }
 
-// policy is the bucket's, empty if there is none.
+// policy returns the policy of the bucket, empty if it has none.
 func (c *Client) policy(ctx context.Context, bucket string) (string, error) {
 	out, err := c.s3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: &bucket})
 	if code(err) == "NoSuchBucketPolicy" {

@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/modelref"
 )
 
-// maxConfig is what is kept of a config.json, in bytes; real ones have a few
-// thousand.
+// maxConfig is the maximum size of config.json in the status, in bytes; usual ones
+// have a few thousand.
 const maxConfig = 64 << 10
 
 // A Spec names the revision.
@@ -23,24 +23,24 @@ type Spec struct {
 	TokenSecretRef *external.SecretRef `json:"tokenSecretRef,omitempty"`
 
 	Token string `json:"-"` // of TokenSecretRef
-	// Commit is what an earlier observation resolved the revision to. It is
-	// kept: a branch that moves does not move a model.
+	// Commit is the commit that an earlier observation resolved the revision to. It
+	// stays: a branch that moves does not change a model.
 	Commit string `json:"-"`
 }
 
-// A Status is what the hub says.
+// A Status is the observed state of the revision.
 type Status struct {
 	Source   string `json:"source,omitempty"`   // as in the spec
 	Revision string `json:"revision,omitempty"` // as in the spec
 	Commit   string `json:"commit,omitempty"`
-	// Refusal is why the hub refuses the revision, when trying again cannot help.
+	// Refusal is the reason of a refusal by the hub that a retry cannot change.
 	Refusal   string `json:"refusal,omitempty"`
 	Files     int    `json:"files,omitempty"`
 	SizeBytes int64  `json:"sizeBytes,omitempty"`
 	Config    string `json:"config,omitempty"`
 }
 
-// A Hub is what is needed of a hub.Client.
+// A Hub is the part of hub.Client that a Client uses.
 type Hub interface {
 	Resolve(ctx context.Context, repo, revision string) (commit string, err error)
 	Tree(ctx context.Context, repo, commit string) ([]hub.File, error)
@@ -57,7 +57,7 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client.
+// New returns a Client.
 func New(hubs Hubs) *Client { return &Client{hubs: hubs} }
 
 // Observe resolves the revision, once, and describes the commit.
@@ -114,5 +114,5 @@ func (c *Client) Create(context.Context, Spec) error { return nil }
 // Update has nothing to do.
 func (c *Client) Update(context.Context, Spec) error { return nil }
 
-// Delete has nothing to do: the hub is not ours.
+// Delete has nothing to do: nothing on the hub belongs to Koldun.
 func (c *Client) Delete(context.Context, Spec) error { return nil }

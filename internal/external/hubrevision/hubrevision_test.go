@@ -28,7 +28,7 @@ func TestObserveDescribesTheCommit(t *testing.T) {
 	}
 	want := hubrevision.Status{Source: "hf://" + h.Repo, Commit: h.Commit(), Files: 2, SizeBytes: 1022, Config: string(files["config.json"])}
 	if !o.Exists || !o.UpToDate || !o.Ready || o.Status != want {
-		t.Errorf("Observe: %+v, want %+v", o, want)
+		t.Errorf("Observe: got %+v, want %+v", o, want)
 	}
 }
 
@@ -41,7 +41,7 @@ func TestObserveKeepsTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o.Status.Commit != first || o.Status.Files != 2 {
-		t.Errorf("a moved branch moves the revision: %+v, want commit %s", o.Status, first)
+		t.Errorf("revision after the branch moved: got %+v, want commit %s", o.Status, first)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestObserveTellsRefusalFromOutage(t *testing.T) {
 		source  string
 		refusal string // part of it; empty means an error instead
 	}{
-		"NoRepository": {source: "hf://org/nobody", refusal: "org/nobody"},
+		"NoRepository": {source: "hf://org/missing", refusal: "org/missing"},
 		"Gated":        {rule: hubtest.Rule{Do: hubtest.Gated()}, refusal: "token"},
 		"Outage":       {rule: hubtest.Rule{Do: hubtest.Status(http.StatusServiceUnavailable, "")}},
 	}
@@ -68,7 +68,7 @@ func TestObserveTellsRefusalFromOutage(t *testing.T) {
 			o, err := client(h).Observe(t.Context(), hubrevision.Spec{Source: source})
 			if c.refusal == "" {
 				if err == nil {
-					t.Errorf("Observe: %+v, want an error", o)
+					t.Errorf("Observe: got %+v, want an error", o)
 				}
 				return
 			}
@@ -76,7 +76,7 @@ func TestObserveTellsRefusalFromOutage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.Ready || !strings.Contains(o.Status.Refusal, c.refusal) {
-				t.Errorf("Observe: %+v, want a refusal that says %q", o, c.refusal)
+				t.Errorf("Observe: got %+v, want a refusal with %q", o, c.refusal)
 			}
 		})
 	}

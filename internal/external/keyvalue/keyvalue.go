@@ -12,24 +12,24 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// callWithin bounds one change: the reconciler tries again by itself.
+// callWithin is the time limit of one change: the reconciler retries it.
 const callWithin = 15 * time.Second
 
-// A Spec describes a key-value bucket. What is absent or zero is no limit,
-// except where a field says otherwise.
+// A Spec describes a key-value bucket. Absent and zero mean no limit
+// unless a field states otherwise.
 type Spec struct {
 	Bucket string `json:"bucket"`
-	// LimitMarkerTTL lets keys expire one by one and watchers learn of it.
+	// LimitMarkerTTL lets keys have their own TTL, and watchers see them expire.
 	LimitMarkerTTL *external.Duration `json:"limitMarkerTTL,omitempty"`
 	TTL            *external.Duration `json:"ttl,omitempty"`     // of every key
-	History        int                `json:"history,omitempty"` // values kept per key; 0: as it is, 1 for a new bucket
+	History        int                `json:"history,omitempty"` // values kept per key; 0: unchanged, 1 for a new bucket
 	MaxBytes       int64              `json:"maxBytes,omitempty"`
 	MaxValueSize   int32              `json:"maxValueSize,omitempty"` // bytes
-	Replicas       int                `json:"replicas,omitempty"`     // 0: as it is, 1 for a new bucket
-	Placement      *stream.Placement  `json:"placement,omitempty"`    // absent: as it is
+	Replicas       int                `json:"replicas,omitempty"`     // 0: unchanged, 1 for a new bucket
+	Placement      *stream.Placement  `json:"placement,omitempty"`    // absent: unchanged
 }
 
-// A Status is what is shown of a bucket.
+// A Status is the observed state of a bucket.
 type Status struct {
 	Configured bool       `json:"configured,omitempty"`
 	Created    *time.Time `json:"created,omitempty"`
@@ -45,12 +45,12 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client that hands out the connection with each bucket.
+// New returns a Client that returns the connection with each bucket.
 func New(b *bus.Bus, connection map[string][]byte) *Client {
 	return &Client{bus: b, connection: connection}
 }
 
-// Observe looks whether the bucket is as the spec says.
+// Observe reports whether the bucket matches the spec.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	have, same, err := c.bus.CompareKV(ctx, s.bus())
 	if err != nil || have == nil {
@@ -66,7 +66,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, nil
 }
 
-// Create makes the bucket, or takes over one that exists.
+// Create creates the bucket, or adopts an existing one.
 func (c *Client) Create(ctx context.Context, s Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
@@ -76,7 +76,7 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 // Update changes the bucket in place.
 func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
 
-// Delete removes the bucket with all its keys.
+// Delete deletes the bucket with all its keys.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if err := c.bus.DeleteKV(ctx, s.Bucket); err != nil && !fault.Is(err, fault.NotFound) {
 		return err

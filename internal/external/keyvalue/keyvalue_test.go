@@ -19,7 +19,7 @@ func TestLifeOfABucket(t *testing.T) {
 	}
 	t.Cleanup(b.Close)
 	c := keyvalue.New(b, nil)
-	spec := keyvalue.Spec{Bucket: "things"}
+	spec := keyvalue.Spec{Bucket: "settings"}
 
 	if o, err := c.Observe(ctx, spec); err != nil || o.Exists {
 		t.Fatalf("Observe of nothing: %+v, %v", o, err)
@@ -27,7 +27,7 @@ func TestLifeOfABucket(t *testing.T) {
 	if err := c.Create(ctx, spec); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Put(ctx, "things", "kept", 1); err != nil {
+	if _, err := b.Put(ctx, "settings", "kept", 1); err != nil {
 		t.Fatal(err)
 	}
 	minute := external.Duration(time.Minute)
@@ -41,11 +41,11 @@ func TestLifeOfABucket(t *testing.T) {
 	if o, err := c.Observe(ctx, spec); err != nil || !o.UpToDate || !o.Ready {
 		t.Fatalf("Observe after Update: %+v, %v", o, err)
 	}
-	if _, _, err := bus.Get[int](ctx, b, "things", "kept"); err != nil {
-		t.Errorf("the update has lost a key: %v", err)
+	if _, _, err := bus.Get[int](ctx, b, "settings", "kept"); err != nil {
+		t.Errorf("get key after Update: %v", err)
 	}
-	if _, err := b.PutTTL(ctx, "things", "short", 1, time.Second); err != nil {
-		t.Errorf("keys cannot expire one by one: %v", err)
+	if _, err := b.PutTTL(ctx, "settings", "short", 1, time.Second); err != nil {
+		t.Errorf("put key with a TTL: %v", err)
 	}
 	for range 2 {
 		if err := c.Delete(ctx, spec); err != nil {

@@ -9,7 +9,7 @@ import (
 
 var _ external.Viewer[Spec] = (*Client)(nil)
 
-// View reads how the bucket is configured.
+// View reads the configuration of the bucket.
 func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
 	have, err := c.bus.ViewKV(ctx, s.Bucket)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, 
 		LimitMarkerTTL: stream.ViewLimit(s.LimitMarkerTTL, have.Markers), Placement: stream.ViewPlacement(s.Placement, have.Placement, scope),
 	}
 	if scope == external.SpecFields && s.History == 0 && have.History == 1 {
-		out.History = 0 // as a new bucket has it
+		out.History = 0 // the value of a new bucket
 	}
 	return out, nil
 }

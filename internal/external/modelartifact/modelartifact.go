@@ -1,5 +1,5 @@
 // Package modelartifact observes the files of a model in the object store, and
-// how far the Job is that makes them.
+// the progress of the Job that writes them.
 package modelartifact
 
 import (
@@ -21,13 +21,13 @@ import (
 type Spec struct {
 	URL         string `json:"url"` // s3://BUCKET/PREFIX
 	ProgressKey string `json:"progressKey,omitempty"`
-	// Verify has all bytes compared with the manifest whenever it changes.
+	// Verify requests a comparison of all bytes with the manifest when it changes.
 	Verify string `json:"verify,omitempty"`
-	// Verified is the value for which an earlier observation has done so.
+	// Verified is the value that an earlier observation has verified the files for.
 	Verified string `json:"-"`
 }
 
-// A Status is what was found of the files.
+// A Status is the observed state of the files.
 type Status struct {
 	Whole          bool            `json:"whole,omitempty"`
 	ManifestSHA256 string          `json:"manifestSHA256,omitempty"`
@@ -36,11 +36,11 @@ type Status struct {
 	TokenizerFile  string          `json:"tokenizerFile,omitempty"`
 	Weights        string          `json:"weights,omitempty"`
 	Shape          *topology.Shape `json:"shape,omitempty"`
-	Verified       string          `json:"verified,omitempty"` // value of Verify for which the files are known to be right
+	Verified       string          `json:"verified,omitempty"` // value of Verify for which the files match the manifest
 	Progress       *Progress       `json:"progress,omitempty"`
 }
 
-// A Progress is what a Job reports of its work.
+// A Progress is the last report of a Job.
 type Progress struct {
 	Stage          string         `json:"stage,omitempty"`
 	Phase          progress.Phase `json:"phase,omitempty"`
@@ -56,10 +56,10 @@ type Progress struct {
 // A Stores opens the store of a URL.
 type Stores func(ctx context.Context, url string) (objectstore.Store, error)
 
-// A Reports reads the report of a Job by its key. NotFound if there is none.
+// A Reports reads the report of a Job by its key. Errors: NotFound.
 type Reports func(ctx context.Context, key string) (progress.Report, error)
 
-// A Client observes artifacts. Jobs make them; Create and Update do nothing.
+// A Client observes artifacts. Jobs write them; Create and Update do nothing.
 type Client struct {
 	open     Stores
 	reports  Reports
@@ -68,14 +68,14 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New returns a Client that has artifacts verified by v in the background. If v is
-// nil, Observe verifies them, and blocks until it has read all files.
+// New returns a Client that verifies artifacts in the background by v. If v is nil,
+// Observe verifies them, and blocks until it has read all files.
 func New(open Stores, reports Reports, v *Verifier) *Client {
 	return &Client{open: open, reports: reports, verifier: v}
 }
 
-// Observe reads the manifest, and checks that all its files are there with
-// their sizes. An artifact always exists; it is ready when it is whole.
+// Observe reads the manifest, and checks that all its files exist with their
+// sizes. An artifact always exists; it is ready when it is complete.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	o := external.Observation[Status]{Exists: true, UpToDate: true}
 	store, err := c.open(ctx, s.URL)
@@ -132,7 +132,7 @@ func (c *Client) verify(ctx context.Context, store objectstore.Store, digest, va
 	return err == nil, err
 }
 
-// missing names the first file that is not there as the manifest has it.
+// missing names the first file that does not exist with the size in the manifest.
 func missing(ctx context.Context, store objectstore.Store, m manifest.Manifest) (string, error) {
 	objects, err := store.List(ctx, "")
 	if err != nil {
@@ -154,7 +154,7 @@ func missing(ctx context.Context, store objectstore.Store, m manifest.Manifest) 
 	return "", nil
 }
 
-// converted are the names of the .m and .t files.
+// converted returns the names of the .m and .t files.
 func converted(m manifest.Manifest) (model, tokenizer string) {
 	for _, f := range m.Files {
 		switch f.Path {
@@ -178,7 +178,7 @@ func (c *Client) progress(ctx context.Context, key string) (*Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The shape is in the status once the files are whole.
+	// The status has the shape once the files are complete.
 	return &Progress{
 		Stage: r.Stage, Phase: r.Phase, Item: r.Item, Bytes: r.Bytes, Total: r.Total, Percent: r.Percent(),
 		ETASeconds: int64(r.ETA().Round(time.Second) / time.Second), BytesPerSecond: r.BytesPerSecond, Message: r.Message,
@@ -191,7 +191,7 @@ func (c *Client) Create(context.Context, Spec) error { return nil }
 // Update has nothing to do.
 func (c *Client) Update(context.Context, Spec) error { return nil }
 
-// Delete removes the files, the manifest first: what is left is no model.
+// Delete deletes the files, the manifest first: the remaining files are no model.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	store, err := c.open(ctx, s.URL)
 	if err != nil {

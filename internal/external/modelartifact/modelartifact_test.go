@@ -20,7 +20,7 @@ const (
 	tokenizerFile = "dllama_tokenizer_tiny.t"
 )
 
-// whole writes a converted model.
+// whole writes all files of a converted model.
 func whole(t *testing.T, store objectstore.Store) {
 	t.Helper()
 	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40"}
@@ -57,7 +57,7 @@ func TestObserve(t *testing.T) {
 		spoil func(t *testing.T, store objectstore.Store)
 		key   string
 		want  func(o modelartifact.Status) bool
-		says  string // message of what is not ready; empty means ready
+		says  string // message of an artifact that is not ready; empty means ready
 	}{
 		"Whole": {func(t *testing.T, s objectstore.Store) { t.Helper(); whole(t, s) }, "", func(o modelartifact.Status) bool {
 			return o.Whole && o.ModelFile == modelFile && o.TokenizerFile == tokenizerFile && o.Weights == "q40" && o.SizeBytes == int64(len(modelFile+tokenizerFile)) && len(o.ManifestSHA256) == 64
@@ -88,7 +88,7 @@ func TestObserve(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.Ready != (c.says == "") || !strings.Contains(o.Message, c.says) || !c.want(o.Status) {
-				t.Errorf("Observe: %+v", o)
+				t.Errorf("Observe: got %+v", o)
 			}
 		})
 	}
@@ -104,6 +104,6 @@ func TestDeleteLeavesNoModel(t *testing.T) {
 		}
 	}
 	if objects, err := store.List(t.Context(), ""); err != nil || len(objects) > 0 {
-		t.Errorf("after Delete there are %v, %v", objects, err)
+		t.Errorf("objects after Delete: got %v, %v", objects, err)
 	}
 }

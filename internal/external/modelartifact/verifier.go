@@ -9,12 +9,12 @@ import (
 	"github.com/gorizond/koldun/internal/verify"
 )
 
-// verifyWorkers are the files of one artifact that are read at once.
+// verifyWorkers is the number of files of one artifact that are read concurrently.
 const verifyWorkers = 2
 
 // A Verifier reads all bytes of artifacts and compares them with their
-// manifests, in the background, one artifact at a time. It remembers what came
-// of it for the last value that each was verified for. Safe for concurrent use.
+// manifests, in the background, one artifact at a time. It keeps the
+// result for the last value of each. It is safe for concurrent use.
 type Verifier struct {
 	ctx    func() context.Context
 	cancel context.CancelFunc
@@ -25,7 +25,7 @@ type Verifier struct {
 	jobs map[string]*verification // by URL
 }
 
-// A verification is one reading of one artifact.
+// A verification is one read of all files of one artifact.
 type verification struct {
 	digest, value string // of the manifest; of Spec.Verify
 	stop          context.CancelFunc
@@ -33,7 +33,7 @@ type verification struct {
 	err           error // once done is closed
 }
 
-// NewVerifier is a Verifier. Close has to be called once.
+// NewVerifier returns a Verifier. Close must be called once.
 func NewVerifier() *Verifier {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Verifier{
@@ -42,15 +42,16 @@ func NewVerifier() *Verifier {
 	}
 }
 
-// Close ends what is under way, and waits for its end.
+// Close cancels running verifications, and waits until they have ended.
 func (v *Verifier) Close() {
 	v.cancel()
 	v.wg.Wait()
 }
 
-// verified reports whether an artifact has been verified for a value, and what
-// came of it: Corrupt if it is not what its manifest says. If it has not been,
-// that begins. A failure that may pass is reported once, and then it begins anew.
+// verified reports whether an artifact has been verified for a value, and the
+// result: Corrupt if it does not match its manifest. Otherwise it starts the
+// verification. It reports a transient failure once, and the next call starts the
+// verification again.
 func (v *Verifier) verified(store objectstore.Store, digest, value string) (bool, error) {
 	url := store.URL()
 	v.mu.Lock()

@@ -12,8 +12,8 @@ import (
 const quiet = 30 * time.Second
 
 // Watch calls changed at once, when a Job begins, ends, fails or enters another stage,
-// and every 30 seconds while it gets on, until ctx ends. news holds a token
-// whenever its report was written, and read reads it.
+// and every 30 seconds while it makes progress, until ctx ends. news receives a
+// token for each write of the report, and read reads it.
 func Watch(ctx context.Context, news <-chan struct{}, read func(context.Context) (progress.Report, error), changed func()) error {
 	type step struct {
 		stage string

@@ -12,9 +12,9 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// A Job of 98 seconds reports every 700 ms. Its beginning, its end and the
-// next stage are told at once, numbers every 30 seconds. The clock is synctest's:
-// to sleep is to set it, and takes no time.
+// A Job of 98 seconds reports every 700 ms. Watch calls changed at once for its
+// start, its end and the next stage, and every 30 seconds for numbers. The clock is
+// synctest's, so sleeps take no time.
 func TestWatchKeepsTheEventBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -46,14 +46,14 @@ func TestWatchKeepsTheEventBudget(t *testing.T) {
 		}
 		const ms = time.Millisecond
 		want := []time.Duration{
-			0,                                     // as it is when the watch begins
+			0,                                     // the state when the watch starts
 			0,                                     // the fetch runs
-			30_700 * ms, 60_800 * ms, 90_900 * ms, // each 30 s after a number that was not told
+			30_700 * ms, 60_800 * ms, 90_900 * ms, // 30 s after the first number without a call
 			98_000 * ms,              // done
 			99_000 * ms, 99_000 * ms, // the conversion runs, and fails
 		}
 		if diff := cmp.Diff(want, told); diff != "" {
-			t.Errorf("told at (-want +got):\n%s", diff)
+			t.Errorf("times of the calls (-want +got):\n%s", diff)
 		}
 	})
 }

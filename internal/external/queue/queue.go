@@ -1,5 +1,5 @@
-// Package queue manages JetStream streams and key-value buckets that belong
-// together as one thing.
+// Package queue manages a set of JetStream streams and key-value buckets as one
+// external resource.
 package queue
 
 import (
@@ -18,7 +18,7 @@ type Spec struct {
 	KeyValues []keyvalue.Spec `json:"keyValues,omitempty"`
 }
 
-// A Status is what is shown of a queue.
+// A Status is the observed state of a queue.
 type Status struct {
 	Configured bool `json:"configured,omitempty"`
 }
@@ -38,14 +38,14 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client that keeps the parts through the clients of their kinds, and
-// hands out the connection with each queue.
+// New returns a Client that manages the parts by the clients of their kinds, and
+// returns the connection with each queue.
 func New(streams Part[stream.Spec, stream.Status], keyValues Part[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
 	return &Client{streams: streams, keyValues: keyValues, connection: connection}
 }
 
-// Observe looks whether all parts are as the spec says. A queue of which a part
-// is missing exists if any part does: Update makes what is missing.
+// Observe reports whether all parts match the spec. A queue exists if any of its
+// parts does: Update creates missing parts.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	out := external.Observation[Status]{UpToDate: true, Ready: true}
 	add := func(part string, exists, same bool, err error) error {
@@ -78,10 +78,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return out, nil
 }
 
-// Create makes the parts, or takes over those that exist.
+// Create creates the parts, or adopts existing ones.
 func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
 
-// Update makes parts that are missing and changes the others in place.
+// Update creates missing parts and changes the others in place.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	for _, p := range s.Streams {
 		if err := c.streams.Create(ctx, p); err != nil {
@@ -96,8 +96,8 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return nil
 }
 
-// Delete removes the parts with all that is in them. One that cannot be
-// removed keeps no other one from it.
+// Delete deletes the parts with their contents. A failure does not stop the
+// deletion of other parts.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	var errs []error
 	for _, p := range s.Streams {

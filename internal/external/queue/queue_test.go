@@ -54,7 +54,7 @@ func TestLifeOfAQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A part is lost, and another one is to change.
+	// One part is deleted, and another one has to change.
 	if err := b.DeleteKV(ctx, "b"); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestLifeOfAQueue(t *testing.T) {
 		t.Errorf("Observe after Update: %+v", o)
 	}
 	if _, _, err := bus.Get[int](ctx, b, "a", "kept"); err != nil {
-		t.Errorf("the update has lost a key: %v", err)
+		t.Errorf("get key after Update: %v", err)
 	}
 
 	for range 2 { // no queue is no error
@@ -87,6 +87,6 @@ func TestObserveWithoutServer(t *testing.T) {
 	b, c := client(t)
 	b.Close()
 	if o, err := c.Observe(t.Context(), queue.Spec{KeyValues: []keyvalue.Spec{{Bucket: "a"}}}); err == nil || fault.Is(err, fault.NotFound) {
-		t.Errorf("Observe = %+v, %v, want an error that is not about what is missing", o, err)
+		t.Errorf("Observe = %+v, %v, want an error other than NotFound", o, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 var _ external.Viewer[Spec] = (*Client)(nil)
 
-// View reads how the parts are configured, in the order of the spec. One that
-// does not exist is as the spec says.
+// View reads the configuration of the parts, in the order of the spec. It returns
+// the spec of a part that does not exist.
 func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
 	var out Spec
 	for _, p := range s.Streams {

@@ -11,10 +11,10 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// callWithin bounds one change: the reconciler tries again by itself.
+// callWithin is the time limit of one change: the reconciler retries it.
 const callWithin = 15 * time.Second
 
-// A Spec describes a stream with limits retention. What is absent or zero is no
+// A Spec describes a stream with limits retention. Absent and zero mean no
 // limit for a new stream.
 type Spec struct {
 	Name              string             `json:"name"`
@@ -27,16 +27,16 @@ type Spec struct {
 	MaxAge            *external.Duration `json:"maxAge,omitempty"`
 	DuplicateWindow   *external.Duration `json:"duplicateWindow,omitempty"` // absent: two minutes
 	Replicas          int                `json:"replicas,omitempty"`
-	Placement         *Placement         `json:"placement,omitempty"` // absent: as it is
+	Placement         *Placement         `json:"placement,omitempty"` // absent: unchanged
 }
 
-// A Placement says which servers of a cluster keep a stream.
+// A Placement selects the servers of a cluster that store a stream.
 type Placement struct {
 	Cluster string   `json:"cluster,omitempty"`
 	Tags    []string `json:"tags,omitempty"`
 }
 
-// Bus is the placement as the bus has it; nil is none.
+// Bus returns the placement for the bus; nil is none.
 func (p *Placement) Bus() bus.Placement {
 	if p == nil {
 		return bus.Placement{}
@@ -44,7 +44,7 @@ func (p *Placement) Bus() bus.Placement {
 	return bus.Placement{Cluster: p.Cluster, Tags: p.Tags}
 }
 
-// A Status is what is shown of a stream.
+// A Status is the observed state of a stream.
 type Status struct {
 	Configured      bool               `json:"configured,omitempty"`
 	Created         *time.Time         `json:"created,omitempty"`
@@ -61,12 +61,12 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client that hands out the connection with each stream.
+// New returns a Client that returns the connection with each stream.
 func New(b *bus.Bus, connection map[string][]byte) *Client {
 	return &Client{bus: b, connection: connection}
 }
 
-// Observe looks whether the stream is as the spec says.
+// Observe reports whether the stream matches the spec.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	have, same, err := c.bus.CompareStream(ctx, s.bus())
 	if err != nil || have == nil {
@@ -82,7 +82,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, nil
 }
 
-// Create makes the stream, or takes over one that exists.
+// Create creates the stream, or adopts an existing one.
 func (c *Client) Create(ctx context.Context, s Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, callWithin)
 	defer cancel()
@@ -92,7 +92,7 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 // Update changes the stream in place.
 func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
 
-// Delete removes the stream with all its messages.
+// Delete deletes the stream with all its messages.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if err := c.bus.DeleteStream(ctx, s.Name); err != nil && !fault.Is(err, fault.NotFound) {
 		return err

@@ -44,7 +44,7 @@ func TestLifeOfAStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info := s.CachedInfo(); info.Config.MaxBytes != 2<<20 || info.State.Msgs != 1 {
-		t.Errorf("after Update the stream has %d bytes at most and %d messages, want 2 MiB and the one message", info.Config.MaxBytes, info.State.Msgs)
+		t.Errorf("stream after Update: got limit of %d bytes and %d messages, want 2 MiB and 1 message", info.Config.MaxBytes, info.State.Msgs)
 	}
 	for range 2 { // no stream is no error
 		if err := c.Delete(ctx, spec); err != nil {

@@ -14,7 +14,7 @@ var _ external.Viewer[Spec] = (*Client)(nil)
 // defaultWindow is the server's duplicate window.
 const defaultWindow = 2 * time.Minute
 
-// View reads how the stream is configured.
+// View reads the configuration of the stream.
 func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, error) {
 	have, err := c.bus.ViewStream(ctx, s.Name)
 	if err != nil {
@@ -36,8 +36,8 @@ func (c *Client) View(ctx context.Context, s Spec, scope external.Scope) (Spec, 
 	return out, nil
 }
 
-// window is the duplicate window in the spec's words: a server caps it at the
-// age of messages, and has one of two minutes by default.
+// window returns the duplicate window as a spec states it: the server limits it to
+// the age of messages, and its default is two minutes.
 func window(said *external.Duration, have, maxAge time.Duration) *external.Duration {
 	wanted := defaultWindow
 	if said != nil && *said != 0 {
@@ -52,8 +52,8 @@ func window(said *external.Duration, have, maxAge time.Duration) *external.Durat
 	return inWords(said, have)
 }
 
-// ViewPlacement is a placement in the spec's words: one that the spec does not
-// mention is left out, unless AllFields are viewed.
+// ViewPlacement returns the placement as a spec states it: nil if the spec omits
+// it, unless AllFields are viewed.
 func ViewPlacement(said *Placement, have bus.Placement, scope external.Scope) *Placement {
 	if said == nil && (scope == external.SpecFields || have.Cluster == "" && len(have.Tags) == 0) {
 		return nil
@@ -64,8 +64,8 @@ func ViewPlacement(said *Placement, have bus.Placement, scope external.Scope) *P
 	return &Placement{Cluster: have.Cluster, Tags: have.Tags}
 }
 
-// ViewReplicas is the number of copies in the spec's words, where 0 is the one
-// that a new stream has.
+// ViewReplicas returns the number of replicas as a spec states it, where 0 means
+// the 1 of a new stream.
 func ViewReplicas(said, have int) int {
 	if said == 0 && have == 1 {
 		return 0
@@ -73,7 +73,8 @@ func ViewReplicas(said, have int) int {
 	return have
 }
 
-// ViewLimit is a time in the spec's words, where both nil and 0 are no limit.
+// ViewLimit returns a duration as a spec states it, where both nil and 0 mean no
+// limit.
 func ViewLimit(said *external.Duration, have time.Duration) *external.Duration {
 	if have == 0 && (said == nil || *said != 0) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A token whose Secret is gone is revoked, and stays so until there is one.
+// A token is revoked while its Secret does not exist.
 func TestLostSecretRevokesTheToken(t *testing.T) {
 	w := newWorld(t)
 	s := token.Spec{Owner: "Token ns/a", SecretRef: &external.SecretRef{Name: "s"}, Secret: secret(given)}
@@ -17,14 +17,14 @@ func TestLostSecretRevokesTheToken(t *testing.T) {
 	lost := s
 	lost.Secret = nil
 	if o, err := w.client.Observe(t.Context(), lost); err != nil || !o.Exists || o.UpToDate || o.Ready || !strings.Contains(o.Message, `Secret "s" does not exist`) {
-		t.Errorf("Observe: %+v, %v", o, err)
+		t.Errorf("Observe: got %+v, %v", o, err)
 	}
 	if err := w.client.Update(t.Context(), lost); !fault.Is(err, fault.NotFound) || w.valid(given) {
-		t.Errorf("Update: %v, the token is valid: %v", err, w.valid(given))
+		t.Errorf("Update: got %v, valid %v", err, w.valid(given))
 	}
 	for range 2 {
 		if _, err := w.client.Observe(t.Context(), lost); !fault.Is(err, fault.NotFound) {
-			t.Errorf("Observe of what is revoked: %v", err)
+			t.Errorf("Observe of a revoked token: got %v", err)
 		}
 	}
 	w.bring(s)

@@ -16,10 +16,10 @@ import (
 // usualPrefix is the default prefix of the keys of tokens.
 var usualPrefix = registry.Token{}.Key()
 
-// Records are the tokens of one owner in a bucket.
+// Records manages the tokens of one owner in a bucket.
 type Records struct {
 	Owner  string
-	Bucket string // empty: the usual one
+	Bucket string // empty: the default one
 	Prefix string // of keys; empty: "token/"
 }
 
@@ -31,7 +31,7 @@ func (r Records) bucket() string { return cmp.Or(r.Bucket, names.TokensBucket) }
 
 func (r Records) key(sha256 string) string { return cmp.Or(r.Prefix, usualPrefix) + sha256 }
 
-// List reads the records of the owner, and who keeps each of the others, by
+// List reads the records of the owner, and the owners of all other records, by
 // hash.
 func (r Records) List(ctx context.Context, b *bus.Bus) (mine map[string]registry.Token, others map[string]string, err error) {
 	records, err := r.table(b).List(ctx, ">")
@@ -71,13 +71,13 @@ func (r Records) Write(ctx context.Context, b *bus.Bus, t registry.Token) error 
 	return err
 }
 
-// Remove removes a record of the owner.
+// Remove deletes a record of the owner.
 func (r Records) Remove(ctx context.Context, b *bus.Bus, sha256 string) error {
 	return r.table(b).Delete(ctx, r.key(sha256), 0)
 }
 
-// Watch calls changed when a record of the owner was changed or removed by
-// anybody, and after each loss of the connection, until ctx ends.
+// Watch calls changed after each change or deletion of a record of the owner, and
+// after each loss of the connection, until ctx ends.
 func (r Records) Watch(ctx context.Context, b *bus.Bus, changed func()) {
 	mine := map[string]bool{}
 	prefix := cmp.Or(r.Prefix, usualPrefix)
@@ -100,7 +100,7 @@ func (r Records) Watch(ctx context.Context, b *bus.Bus, changed func()) {
 	})
 }
 
-// Same reports whether two records say the same, apart from when they were made.
+// Same reports whether two records are equal except for their times of writing.
 func Same(a, b registry.Token) bool {
 	for _, t := range []*registry.Token{&a, &b} {
 		t.Created, t.Version, t.Owner = time.Time{}, 0, ""

@@ -14,9 +14,9 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// Bounds of what is taken from a Secret.
+// Limits of the values in a Secret.
 const (
-	minToken    = 16   // bytes: what is shorter can be guessed
+	minToken    = 16   // bytes: shorter ones can be guessed
 	maxToken    = 4096 // bytes
 	maxMetadata = 64   // entries
 	maxModels   = 256
@@ -35,7 +35,7 @@ const AnnotationDisabled = "koldun.gorizond.io/token-disabled"
 //	disabled  whether it is refused: see Truthy
 //	expires   when it ends, RFC 3339
 //	models    models it may ask, NAMESPACE/NAME, by commas or white space
-//	metadata  a JSON object of what else is known of it
+//	metadata  a JSON object with more information about the token
 //	requestsPerMinute, tokensPerMinute, concurrentRequests  its limits
 type Secret external.Secret
 
@@ -49,7 +49,7 @@ func Truthy(s string) bool {
 	return false
 }
 
-// Digest is the SHA-256 of a token, by which it is known: lower-case hex.
+// Digest returns the SHA-256 of a token, which identifies it, in lower-case hex.
 func Digest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
@@ -57,8 +57,8 @@ func Digest(token string) string {
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Parse is the record of the token in a Secret. Its errors are Invalid, and
-// repeat nothing of the token.
+// Parse returns the record of the token in a Secret. Its errors are Invalid, and
+// contain no part of the token.
 func Parse(s Secret) (registry.Token, error) {
 	var t registry.Token
 	var err error
@@ -103,7 +103,7 @@ func (s Secret) digest() (string, error) {
 	return Digest(token), nil
 }
 
-// metadata takes values that are no strings as JSON writes them.
+// metadata converts values that are not strings to JSON.
 func (s Secret) metadata() (map[string]string, error) {
 	raw := s.Data["metadata"]
 	if len(strings.TrimSpace(string(raw))) == 0 {

@@ -1,5 +1,5 @@
 // Package token manages API tokens in the registry. The registry holds their
-// hashes only: a generated token is handed out once, as a connection.
+// hashes only: a generated token is returned once, as a connection.
 package token
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// ConnectionKey is where a connection holds a generated token.
+// ConnectionKey is the key of a generated token in a connection.
 const ConnectionKey = "token"
 
 // A Spec describes a token, which is given by its hash or in a Secret, or else
@@ -32,14 +32,15 @@ type Spec struct {
 	ConcurrentRequests int                `json:"concurrentRequests,omitempty"`
 	Metadata           map[string]string  `json:"metadata,omitempty"`
 	RotateAfter        *external.Duration `json:"rotateAfter,omitempty"` // nil: never
-	Overlap            *external.Duration `json:"overlap,omitempty"`     // for which a replaced token stays valid
+	Overlap            *external.Duration `json:"overlap,omitempty"`     // time that a replaced token stays valid
 	Bucket             string             `json:"bucket,omitempty"`
 	Prefix             string             `json:"prefix,omitempty"`
 	// SecretRef names the Secret that holds the token or its hash.
 	SecretRef *external.SecretRef `json:"secretRef,omitempty"`
 
 	Owner string `json:"-"` // unique name of the resource
-	// Secret is that of SecretRef. Nil: it does not exist, and its token is revoked.
+	// Secret holds the data of SecretRef. Nil: it does not exist, and its token is
+	// revoked.
 	Secret *Secret `json:"-"`
 	// Stored is the generated token that the connection Secret holds.
 	Stored string `json:"-"`
@@ -63,7 +64,7 @@ type Client struct {
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New is a Client.
+// New returns a Client.
 func New(b *bus.Bus) *Client { return &Client{bus: b, pending: map[Records]string{}} }
 
 // Observe compares the registry with the spec. A generated token is in the
@@ -107,7 +108,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, nil
 }
 
-// observeLost has Update revoke a token whose Secret does not exist. Errors:
+// observeLost makes Update revoke a token whose Secret does not exist. Errors:
 // NotFound once it is revoked.
 func (c *Client) observeLost(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	mine, _, err := s.records().List(ctx, c.bus)
@@ -124,8 +125,8 @@ func (c *Client) observeLost(ctx context.Context, s Spec) (external.Observation[
 func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx, s) }
 
 // Update writes the entry. A token that replaces another one, by rotation or by a
-// new spec, leaves it valid for the overlap. A token
-// whose Secret does not exist is revoked, with an error of kind NotFound.
+// new spec, leaves it valid for the overlap. Update revokes a token whose Secret
+// does not exist, and returns an error of kind NotFound.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	if s.lost() {
 		if err := c.Delete(ctx, s); err != nil {
@@ -165,7 +166,7 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return nil
 }
 
-// retire has a token that was replaced expire after the overlap.
+// retire makes a replaced token expire after the overlap.
 func (c *Client) retire(ctx context.Context, s Spec, old registry.Token, now time.Time) error {
 	until := now.Add(s.overlap())
 	if s.overlap() == 0 || !old.Expires.IsZero() && !now.Before(old.Expires) {
@@ -199,9 +200,9 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 	return nil
 }
 
-// Watch calls changed when an entry was changed by others, when the token is due
-// to be rotated, and when one before it has ended, until ctx ends; it returns
-// nil then. changed is called from one goroutine at a time.
+// Watch calls changed when another client has changed an entry, when the rotation
+// of the token is due, and when a replaced token has expired. It returns nil when
+// ctx ends. changed is called from one goroutine at a time.
 func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	var one sync.Mutex
 	notify := func() {

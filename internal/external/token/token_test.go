@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 	return &world{t: t, bus: b, client: token.New(b)}
 }
 
-// bring does what a reconciler does, and returns what is observed at the end.
+// bring reconciles a spec, and returns the last observation.
 func (w *world) bring(s token.Spec) external.Observation[token.Status] {
 	w.t.Helper()
 	o, err := w.client.Observe(w.t.Context(), s)
@@ -56,7 +56,7 @@ func (w *world) bring(s token.Spec) external.Observation[token.Status] {
 	return o
 }
 
-// valid reports whether the registry lets a token pass.
+// valid reports whether the registry has a valid token.
 func (w *world) valid(value string) bool {
 	w.t.Helper()
 	r, err := registry.Tokens(w.bus).Get(w.t.Context(), names.TokenKey(token.Digest(value)))
@@ -99,7 +99,7 @@ func TestGivenTokens(t *testing.T) {
 			}
 			r, err := registry.Tokens(w.bus).Get(t.Context(), o.Status.Key)
 			if err != nil || r.Value.Limits.RequestsPerMinute != 7 || !r.Value.Allows("ns/m") || r.Value.Allows("ns/other") {
-				t.Errorf("the entry is %+v, %v", r.Value, err)
+				t.Errorf("got entry %+v, %v", r.Value, err)
 			}
 			s.Disabled = true
 			w.bring(s)
@@ -142,11 +142,11 @@ func TestAnotherSecretReplacesTheToken(t *testing.T) {
 	s.Secret = secret(next)
 	w.bring(s)
 	if w.valid(given) || !w.valid(next) {
-		t.Error("without overlap the old token ends at once")
+		t.Error("without an overlap, the old token is valid or the new one is not")
 	}
 	s.Secret, s.Overlap = secret(given), duration(time.Hour)
 	if o := w.bring(s); !w.valid(given) || !w.valid(next) || o.Status.Replaced != 1 {
-		t.Errorf("with overlap both are valid: %+v", o.Status)
+		t.Errorf("one token is not valid during the overlap: %+v", o.Status)
 	}
 	s.Disabled = true
 	if w.bring(s); w.valid(given) {
@@ -159,18 +159,18 @@ func TestGeneratedTokenSurvivesUntilItIsKept(t *testing.T) {
 	s := token.Spec{Owner: "Token ns/a"}
 	first := string(w.bring(s).Connection[token.ConnectionKey])
 	if len(first) < 30 || !w.valid(first) {
-		t.Fatalf("the generated token has %d bytes, valid: %t", len(first), w.valid(first))
+		t.Fatalf("generated token: got %d bytes, valid %t", len(first), w.valid(first))
 	}
 	if again := string(w.bring(s).Connection[token.ConnectionKey]); again != first {
-		t.Error("each look hands out another token")
+		t.Error("the second observation returns another token")
 	}
 	s.Stored = first
 	w.bring(s)
-	w.client = token.New(w.bus) // a process that starts again
+	w.client = token.New(w.bus) // a restarted process
 	if again := string(w.bring(s).Connection[token.ConnectionKey]); again != first {
-		t.Error("a restart makes another token")
+		t.Error("a restart generates another token")
 	}
-	// The Secret is lost, and with it the token: there has to be another one.
+	// The token is lost with its Secret, and another one is generated.
 	s.Stored = ""
 	w.client = token.New(w.bus)
 	second := string(w.bring(s).Connection[token.ConnectionKey])
@@ -187,22 +187,22 @@ func TestRotationWithOverlap(t *testing.T) {
 	first := string(o.Connection[token.ConnectionKey])
 	s.Stored = first
 	ctx, cancel := context.WithCancel(t.Context())
-	told, done := make(chan bool, 100), make(chan error)
-	go func() { done <- w.client.Watch(ctx, s, func() { told <- true }) }()
+	changes, done := make(chan bool, 100), make(chan error)
+	go func() { done <- w.client.Watch(ctx, s, func() { changes <- true }) }()
 	second := first
 	var before time.Time // of the rotation
 	for second == first {
-		waittest.Receive(t, "the token is rotated", told)
+		waittest.Receive(t, "the token is rotated", changes)
 		before = time.Now()
 		second = string(w.bring(s).Connection[token.ConnectionKey])
 	}
 	if both := w.valid(first) && w.valid(second); !both && time.Since(before) < overlap {
-		t.Error("for the time of overlap both are valid")
+		t.Error("one token is not valid during the overlap")
 	}
 	s.Stored, s.RotateAfter = second, nil
 	waittest.Until(t, "the old token ends", func() bool {
 		select {
-		case <-told:
+		case <-changes:
 			w.bring(s)
 		default:
 		}
@@ -219,13 +219,13 @@ func TestATokenOfSomebodyElseIsLeftAlone(t *testing.T) {
 	w.bring(token.Spec{Owner: "Token ns/a", Secret: secret(given)})
 	other := token.Spec{Owner: "Token ns/b", Secret: secret(given), Disabled: true}
 	if err := w.client.Create(t.Context(), other); !fault.Is(err, fault.Conflict) || strings.Contains(err.Error(), given) {
-		t.Errorf("Create: %v, want Conflict", err)
+		t.Errorf("Create: got %v, want Conflict", err)
 	}
 	if err := w.client.Delete(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	if !w.valid(given) {
-		t.Error("somebody else has revoked the token")
+		t.Error("another owner has revoked the token")
 	}
 }
 
@@ -251,7 +251,7 @@ func TestParseRefuses(t *testing.T) {
 			}
 			_, err := token.Parse(s)
 			if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), given) {
-				t.Errorf("Parse: %v, want an error with %q and without the token", err, c.want)
+				t.Errorf("Parse: got %v, want an error with %q and without the token", err, c.want)
 			}
 		})
 	}
@@ -266,12 +266,12 @@ func FuzzParse(f *testing.F) {
 		}})
 		if err != nil {
 			if len(value) >= 16 && !strings.Contains(string(value), " ") && strings.Contains(err.Error(), string(value)) {
-				t.Errorf("the error repeats the token: %v", err)
+				t.Errorf("error contains the token: %v", err)
 			}
 			return
 		}
 		if len(rec.SHA256) != 64 || strings.Trim(rec.SHA256, "0123456789abcdef") != "" {
-			t.Errorf("the digest is %q", rec.SHA256)
+			t.Errorf("got digest %q", rec.SHA256)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 
 var _ external.Viewer[Spec] = (*Client)(nil)
 
-// View reads the entry of the token, or the newest of the owner if the spec
-// names no hash or one that is not there.
+// View reads the entry of the token, or the newest entry of the owner if the spec
+// has no hash, or one without an entry.
 func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, error) {
 	mine, _, err := s.records().List(ctx, c.bus)
 	if err != nil {
