@@ -16,8 +16,8 @@ import (
 	"github.com/gorizond/koldun/apis/validation"
 )
 
-// everything is an Ingress with every setting of its gateway, and a Model of a
-// private repository on a hub of its own.
+// everything holds an Ingress with every setting of its gateway, and a Model of a
+// private repository on another hub.
 const everything = `
 apiVersion: koldun.gorizond.io/v1
 kind: Ingress
@@ -108,7 +108,7 @@ func composedArgs(t *testing.T, text string) (out [][]string) {
 			} `json:"spec"`
 		}
 		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
-			continue // not one with pods
+			continue // not a workload
 		}
 		for _, c := range slices.Concat(o.Spec.Template.Spec.InitContainers, o.Spec.Template.Spec.Containers) {
 			if c.Image != "ghcr.io/gorizond/koldun:golden" && len(c.Command) == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// While NATS cannot be reached a server says that it lives and is not ready, and
-// ends when it is told to.
+// While NATS is unreachable a server is live and not ready, and it stops on
+// SIGTERM.
 func TestServersLiveWithoutNATS(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]string{
@@ -40,7 +40,7 @@ func TestServersLiveWithoutNATS(t *testing.T) {
 	}
 }
 
-// get returns status and body, "" while nobody listens.
+// get returns status and body, "" while no server listens.
 func get(t *testing.T, url string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// koldun requests finds the koldun up that runs, by default that of the folder
-// it is started in.
+// koldun requests connects to a running koldun up, by default to that of the working
+// directory.
 func TestRequestsFindTheRunningUp(t *testing.T) {
 	t.Setenv(names.EnvNATSURL, "")
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func TestRequestsFindTheRunningUp(t *testing.T) {
 	looks(0, "", nil, []string{"list", "--data", data}, "default/koldun-tiny")
 	looks(12, dir, nil, []string{"show", "req_none"}, "neither waiting nor")
 
-	// The environment comes before what is found, and a flag before both.
+	// The environment overrides the file of koldun up, and a flag overrides both.
 	other := natstest.Start(t)
 	env := []string{names.EnvNATSURL + "=" + other.URL(), names.EnvNATSUser + "=" + natstest.User, names.EnvNATSPassword + "=" + natstest.Password}
 	looks(12, dir, env, []string{"list"}, "cannot list requests")
@@ -49,7 +49,7 @@ func TestRequestsFindTheRunningUp(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the file with the password has mode %v, want 0600", info.Mode())
 	}
-	// A killed koldun up leaves its file.
+	// A killed koldun up does not delete its file.
 	left, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestRequestsFindTheRunningUp(t *testing.T) {
 		t.Errorf("exit status %d", code)
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
-		t.Errorf("the file with the password is still there: %v", err)
+		t.Errorf("the file with the password still exists: %v", err)
 	}
 	if err := os.WriteFile(file, left, 0o600); err != nil {
 		t.Fatal(err)

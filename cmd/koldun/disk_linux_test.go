@@ -29,7 +29,7 @@ func TestUpFullDiskEndsWithOneMessage(t *testing.T) {
 			last := lines[len(lines)-1]
 			for _, want := range c.says {
 				if !strings.Contains(last, want) {
-					t.Errorf("the last line is %q, want it to say %q", last, want)
+					t.Errorf("last line: got %q, want %q in it", last, want)
 				}
 			}
 			halfWritten(t, data)

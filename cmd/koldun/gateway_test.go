@@ -27,8 +27,8 @@ func gatewayConfig(t *testing.T, args ...string) (gateway.Config, error) {
 	return c.config(slog.New(slog.DiscardHandler))
 }
 
-// TestGatewayFlags uses the flags as the functions compose them, and holds the
-// defaults that the functions leave out.
+// TestGatewayFlags parses the flags that the functions compose, and checks the
+// defaults that the functions omit.
 func TestGatewayFlags(t *testing.T) {
 	t.Setenv(names.EnvNATSURL, "nats://127.0.0.1:4222")
 	t.Setenv(envHashSecret, "base64:c2VjcmV0")
@@ -37,7 +37,7 @@ func TestGatewayFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Isolation != gateway.IsolateModel || got.MaxSessions != 8 || got.DemandTTL != 10*time.Minute || got.StrictParameters || string(got.HashKey) != "secret" {
-		t.Errorf("defaults are %+v", got)
+		t.Errorf("got defaults %+v", got)
 	}
 	got, err = gatewayConfig(t, "--isolation=token", "--max-sessions=3", "--demand-ttl=5m0s", "--strict-parameters", "--requests-per-minute=1",
 		"--tokens-per-minute=2", "--concurrent-requests=4", "--max-per-session=5", "--max-per-tenant=6", "--cors-origin=https://a.example,https://b.example", "--namespace=team", "--namespaces=shared,more")

@@ -24,7 +24,7 @@ func TestCollectLess(t *testing.T) {
 			now := next()
 			end()
 			if less := now >= usually+spareGarbage; less != c.less {
-				t.Errorf("garbage is collected at %d bytes in place of %d", now, usually)
+				t.Errorf("got a garbage collection at %d bytes, %d without the setting", now, usually)
 			}
 		})
 	}

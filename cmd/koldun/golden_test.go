@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/apis/validation"
 )
 
-// TestGolden compares what every example composes with the golden files.
-// UPDATE=1 writes them.
+// TestGolden compares the composed resources of every example with the golden files.
+// UPDATE=1 writes the files.
 func TestGolden(t *testing.T) {
 	schemas, err := validation.Load()
 	if err != nil {
@@ -23,7 +23,7 @@ func TestGolden(t *testing.T) {
 	for _, pattern := range []string{"../../examples/quickstart/*.yaml", "../../examples/claims/*.yaml", "../../examples/argocd/app/[!i]*.yaml", "../../examples/argocd/app/ingress.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
-			t.Fatalf("there are no examples like %s: %v", pattern, err)
+			t.Fatalf("no examples match %s: %v", pattern, err)
 		}
 		files = append(files, found...)
 	}
@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("the example becomes something else (-want +got); UPDATE=1 accepts it:\n%s", diff)
+				t.Errorf("composed resources differ (-want +got); UPDATE=1 accepts them:\n%s", diff)
 			}
 		})
 	}

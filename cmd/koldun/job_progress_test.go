@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// Jobs of a cluster leave in the registry how they ended, with the model's
-// header or with what ails them.
+// Jobs of a cluster write their result to the registry, with the model's header or
+// with their error.
 func TestJobsTellTheirProgress(t *testing.T) {
 	f := newStack(t)
 	fetched, converted := t.TempDir(), t.TempDir()
@@ -17,7 +17,7 @@ func TestJobsTellTheirProgress(t *testing.T) {
 		key  string
 		args []string
 		code int
-		kind fault.Kind // empty: it succeeds
+		kind fault.Kind // empty: the Job succeeds
 	}{
 		{"fetch.good", []string{"fetch", "--from", models + "/koldun-tiny", "--to", fetched}, 0, ""},
 		{"convert.good", []string{"convert", "--from", fetched, "--to", converted, "--name", "tiny"}, 0, ""},
@@ -36,14 +36,14 @@ func TestJobsTellTheirProgress(t *testing.T) {
 			r := entry.Value
 			switch {
 			case r.Stage != c.args[0]:
-				t.Errorf("the record is of stage %q", r.Stage)
+				t.Errorf("got stage %q", r.Stage)
 			case c.kind != "" && (r.Phase != progress.Failed || r.Kind != string(c.kind) || r.Message == ""):
-				t.Errorf("the record says %+v", r)
+				t.Errorf("got record %+v", r)
 			case c.kind == "" && (r.Phase != progress.Done || r.Bytes == 0 || r.Bytes != r.Total || r.Percent() != 100):
-				t.Errorf("the record says %+v", r)
+				t.Errorf("got record %+v", r)
 			}
 			if hasShape := r.Shape != nil; hasShape != (c.key == "convert.good") {
-				t.Errorf("the record has a model's header: %v", hasShape)
+				t.Errorf("got a model's header: %v", hasShape)
 			}
 		})
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// remote is a hub with the tiny model and a bucket, as environment variables.
+// remote starts a hub with the tiny model and an object store, and returns their
+// environment variables.
 func remote(t *testing.T, o hubtest.Options) (*hubtest.Hub, *s3test.Bucket) {
 	t.Helper()
 	h, b := hubtest.NewDir(t, o, models+"/koldun-tiny"), s3test.New(t)
@@ -21,7 +22,7 @@ func remote(t *testing.T, o hubtest.Options) (*hubtest.Hub, *s3test.Bucket) {
 	return h, b
 }
 
-// jobs runs commands one after the other, which must succeed.
+// jobs runs commands one after the other, and requires that they succeed.
 func jobs(t *testing.T, steps ...[]string) (last string) {
 	t.Helper()
 	for _, args := range steps {
@@ -43,7 +44,7 @@ func TestJobsFromHubToBucket(t *testing.T) {
 		[]string{"verify", source}, []string{"verify", model})
 	for _, from := range []string{"hf://" + h.Repo, source, model} {
 		if text := jobs(t, []string{"topology", from}); !strings.Contains(text, "4 key-value heads, q40 weights") {
-			t.Errorf("topology of %s prints %q", from, text)
+			t.Errorf("topology of %s: got %q", from, text)
 		}
 	}
 	store := b.Store(t, "model")
@@ -53,13 +54,13 @@ func TestJobsFromHubToBucket(t *testing.T) {
 	refused(t, 14, "has 5 bytes", "verify", model)
 }
 
-// Exit statuses tell Jobs what to do: bad credentials, not found, corrupt and
-// so on are not worth another try.
+// Exit statuses determine whether a Job is retried: bad credentials, missing and
+// corrupt files and the like are final.
 func TestJobsRefuse(t *testing.T) {
 	h, b := remote(t, hubtest.Options{})
 	dir := t.TempDir()
 	to := "s3://" + b.Name + "/m"
-	refused(t, 12, "no such repository", "fetch", "--from", "hf://nobody/nothing", "--to", to)
+	refused(t, 12, "no such repository", "fetch", "--from", "hf://missing/missing", "--to", to)
 	refused(t, 12, "nowhere", "fetch", "--from", "hf://"+h.Repo+"@nowhere", "--to", to)
 	for _, args := range [][]string{
 		{"fetch", "--from", "hf://" + h.Repo, "--to", "s3://no-such-bucket/m"},

@@ -25,7 +25,7 @@ func TestJobsByHand(t *testing.T) {
 			t.Fatalf("koldun %s: exit status %d", args[0], code)
 		}
 		if args[0] == "topology" && !strings.Contains(p.text(), "4 key-value heads, q40 weights") {
-			t.Errorf("topology prints %q", p.text())
+			t.Errorf("topology: got %q", p.text())
 		}
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")

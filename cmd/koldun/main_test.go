@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/local/process/processtest"
 )
 
-// program is the koldun binary, built once for all tests.
+// program is the path of the koldun binary, built once for all tests.
 var program string //nolint:gochecknoglobals // TestMain has no other way
 
 func TestMain(m *testing.M) {
@@ -43,8 +43,8 @@ func run(m *testing.M) int {
 	return s3test.Run(m)
 }
 
-// patience is how long anything here may take at most: a hanging test fails,
-// a slow machine does not.
+// patience is the time limit of every wait: long enough for a slow machine, so that
+// only a hanging test exceeds it.
 const patience = 3 * time.Minute
 
 // A process is a running koldun.
@@ -54,7 +54,7 @@ type process struct {
 	done chan struct{}
 }
 
-// output collects what a process writes, and can be waited for.
+// output collects the output of a process, and wakes its readers.
 type output struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
@@ -75,8 +75,8 @@ func (o *output) look() (string, <-chan struct{}) {
 	return o.buf.String(), o.news
 }
 
-// start runs koldun in the background. What it leaves is killed at the end of
-// the test.
+// start runs koldun in the background. The end of the test kills the processes that
+// it leaves.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	return startEnv(t, nil, args...)
@@ -194,14 +194,14 @@ func descendants(t *testing.T, pid int) map[int]string {
 	return out
 }
 
-// gone waits until none of the processes is there.
+// gone waits until all of the processes have ended.
 func gone(t *testing.T, pids map[int]string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for pid, line := range pids {
 		if err := waitGone(ctx, pid); err != nil {
-			t.Errorf("process %d is still there: %s", pid, line)
+			t.Errorf("process %d still runs: %s", pid, line)
 		}
 	}
 }

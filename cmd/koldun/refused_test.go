@@ -20,7 +20,7 @@ func listening(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// Commands report wrong flags also without NATS.
+// Commands report wrong flags without NATS, too.
 func TestFlagsAreCheckedBeforeNATS(t *testing.T) {
 	t.Parallel()
 	env := []string{names.EnvNATSURL + "=nats://" + listening(t)}
@@ -59,14 +59,14 @@ func TestFlagsAreCheckedBeforeNATS(t *testing.T) {
 				t.Errorf("exit status %d, want 10", status)
 			}
 			if !strings.Contains(p.text(), c.says) || strings.Contains(p.text(), "cannot connect") {
-				t.Errorf("the output is %q, want %q", p.text(), c.says)
+				t.Errorf("output: got %q, want %q in it", p.text(), c.says)
 			}
 		})
 	}
 }
 
-// A look with wrong credentials fails at once; a server says so at once, and
-// waits for better ones.
+// With wrong credentials koldun requests fails at once; a server reports them at
+// once, and waits for valid ones.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
 	srv := natstest.Start(t)
@@ -88,6 +88,6 @@ func TestWrongCredentials(t *testing.T) {
 		t.Errorf("exit status %d of a server that waits, want 0", status)
 	}
 	if all := look.text() + server.text(); strings.Contains(all, "SECRET") {
-		t.Errorf("the password is shown:\n%s", all)
+		t.Errorf("output contains the password:\n%s", all)
 	}
 }

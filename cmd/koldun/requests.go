@@ -16,7 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// defaultData is where koldun up keeps everything unless it is told.
+// defaultData is the default data directory of koldun up.
 const defaultData = ".koldun"
 
 // RequestsCmd looks into the queue. It connects to NATS as the environment
@@ -30,7 +30,7 @@ type RequestsCmd struct {
 	Cancel RequestsCancelCmd `cmd:"" help:"Cancel a request that has not ended."`
 }
 
-// lookTimeout is how long people wait for NATS before they are told.
+// lookTimeout is the time after which an unreachable NATS is an error.
 const lookTimeout = 10 * time.Second
 
 // open connects for a look into the queue.

@@ -64,7 +64,8 @@ func TestRequests(t *testing.T) {
 	f.prints(12, []string{"requests", "replay", "req_good"}, `cannot replay request "req_good"`)
 	f.prints(10, []string{"requests", "list", "--model=other"}, "NAMESPACE/NAME")
 
-	// Cured, the request is served under a new id, and its dead letter goes.
+	// Once the engine works, the request is served under a new id, and its dead letter
+	// is deleted.
 	cured.Store(true)
 	f.prints(0, []string{"requests", "replay", "req_poison"}, "queued as req_", "all is well")
 	f.prints(0, []string{"requests", "list", "--state=dead"}, "no requests")

@@ -58,7 +58,7 @@ func (f *stack) runner(name string, e *enginetest.Engine) *process {
 	return f.koldun("llm", "--listen=127.0.0.1:0", "--engine="+e.URL, "--session=ns_model", "--runner="+name, "--model=ns/model")
 }
 
-// An asked request is followed by a goroutine of its own.
+// An asked is a sent request, which a goroutine follows.
 type asked struct {
 	req     queue.Request
 	started chan struct{} // closed when an engine has it
@@ -117,12 +117,12 @@ func (a *asked) begun(t *testing.T) {
 	t.Helper()
 	select {
 	case <-a.started:
-	case <-a.done: // in time: it does not outlast the patience
+	case <-a.done: // the follower ends within the time limit
 		t.Fatalf("request %s ended without being started: %+v", a.req.ID, a.last)
 	}
 }
 
-// want checks the answer, and that the outcome agrees.
+// want checks that answer and outcome are those of a completed request.
 func (f *stack) want(a *asked, text string) queue.Outcome {
 	f.t.Helper()
 	<-a.done

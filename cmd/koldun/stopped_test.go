@@ -18,9 +18,9 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// A leader that is stopped in the middle of its work and goes on when another
-// leads changes nothing: no request is lost, given out again, ended otherwise
-// than the new leader ends it, or cut.
+// A leader that is suspended during its work, and resumes when another one leads,
+// has no effect: no request is lost, assigned again or truncated, and the outcome of
+// each is that of the new leader.
 func TestStoppedLeaderChangesNothing(t *testing.T) {
 	f := newStack(t)
 	gate := make(chan struct{})
@@ -37,12 +37,12 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 	}
 	old := f.dispatcher("old")
 	old.expect(t, `msg=leading|"leading"`)
-	running := f.ask("req_running", "slow") // one runner is at work through it all
+	running := f.ask("req_running", "slow") // keeps one runner busy during the whole test
 	running.begun(t)
 	waittest.Send(t, "a piece passes", gate, struct{}{})
 	f.want(f.ask("req_before", "before"), "before")
 
-	// Stopped while requests come in: some are on their way to it.
+	// It is suspended while requests arrive: some are in transit to it.
 	var during []*asked
 	for i := range 20 {
 		if i == 5 {
@@ -57,8 +57,8 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 			t.Errorf("%s took %d attempts, want 1", a.req.ID, o.Attempts)
 		}
 	}
-	// The other runner is busy, too, and requests wait, when the old leader
-	// goes on with what it believes.
+	// The other runner is busy, too, and requests wait, when the old leader resumes
+	// with its outdated state.
 	second := f.ask("req_second", "slow")
 	second.begun(t)
 	var waiting []*asked
@@ -79,17 +79,17 @@ func TestStoppedLeaderChangesNothing(t *testing.T) {
 	}
 	f.settled()
 
-	// No engine was asked anything twice.
+	// No engine got a request twice.
 	times := map[string]int{}
 	for _, e := range engines {
 		for _, r := range e.Requests() {
 			times[r.Last()]++
 		}
 	}
-	delete(times, "Hi") // of the proofs that the engines generate
+	delete(times, "Hi") // the requests that prove that the engines generate
 	for text, n := range times {
 		if want := map[bool]int{true: 2, false: 1}[text == "slow"]; n != want {
-			t.Errorf("%q was asked %d times, want %d", text, n, want)
+			t.Errorf("%q: got %d requests, want %d", text, n, want)
 		}
 	}
 	outcomes := map[string]int{}

@@ -7,8 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A source must not choose where HF_TOKEN goes: only the hub of HF_ENDPOINT and
-// that of --token-endpoint get it.
+// A source must not choose the receiver of HF_TOKEN: only the hubs of HF_ENDPOINT and
+// --token-endpoint get it.
 func TestTokenGoesToItsHubOnly(t *testing.T) {
 	const token = "hf_secret"
 	own := hubtest.NewDir(t, hubtest.Options{Token: token}, models+"/koldun-tiny")

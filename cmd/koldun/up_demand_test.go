@@ -17,7 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// onDemand is an endpoint whose pools follow demand.
+// onDemand is an Ingress whose pools scale with demand.
 const onDemand = `
 apiVersion: koldun.gorizond.io/v1
 kind: Model
@@ -74,7 +74,7 @@ func (w *demandHarness) claim(text string) {
 	}
 }
 
-// ask returns the status of an answer.
+// ask sends a request and returns the status of the answer.
 func (w *demandHarness) ask(ctx context.Context, token string) (int, error) {
 	body := `{"model":"koldun-tiny","messages":[{"role":"user","content":"What is Koldun?"}]}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/chat/completions", bytes.NewBufferString(body))
@@ -96,7 +96,7 @@ func (w *demandHarness) wants(token string, status int) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	if got, err := w.ask(ctx, token); err != nil || got != status {
-		w.t.Fatalf("the status is %d, %v, want %d", got, err, status)
+		w.t.Fatalf("got status %d, %v, want %d", got, err, status)
 	}
 }
 
@@ -116,8 +116,8 @@ func (w *demandHarness) eventually(what string, ok func() bool) {
 	waittest.Until(w.t, what, ok)
 }
 
-// load asks from several sides at once until stop is called, which returns how
-// many requests were answered. Each has to be.
+// load sends requests from several concurrent clients until stop is called, which
+// returns the number of answers. Every request must be answered.
 func (w *demandHarness) load(sides int) (stop func() int) {
 	var over atomic.Bool
 	var answered atomic.Int64
@@ -174,7 +174,7 @@ func TestUpFollowsDemand(t *testing.T) {
 
 func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
 	w := newDemandHarness(t)
-	w.wants("nobody-has-such-a-token", http.StatusUnauthorized)
+	w.wants("not-a-token-of-anyone", http.StatusUnauthorized)
 	w.wants("alice-has-a-long-token", http.StatusOK)
 	hangup := func() {
 		t.Helper()
@@ -198,7 +198,7 @@ func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
 	w.p.expect(t, `Reloaded claims`)
 	w.wants("bob-has-a-long-token", http.StatusOK)
 
-	// Another argument of the gateway: a new one takes over without a gap.
+	// After a change of its arguments a new gateway takes over without a gap.
 	gateways := func() (pids []int) {
 		for pid, line := range descendants(t, w.p.cmd.Process.Pid) {
 			if strings.Contains(line, " gateway ") {
@@ -219,11 +219,11 @@ func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
 		return len(now) == 1 && now[0] != old[0]
 	})
 	if n := stop(); n == 0 {
-		t.Error(fmt.Errorf("nothing was answered while the gateway was replaced"))
+		t.Error(fmt.Errorf("no request was answered during the replacement of the gateway"))
 	}
 }
 
-// A claim that wants tokens is asked with one, which is not shown.
+// koldun up uses a token for a claim that requires one, and does not print it.
 func TestUpAsksWithAToken(t *testing.T) {
 	for name, secret := range map[string]string{"Token": aliceToken, "NoToken": ""} {
 		t.Run(name, func(t *testing.T) {

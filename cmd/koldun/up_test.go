@@ -54,11 +54,11 @@ func TestUpOnceAnswersAndUsesTheModelAgain(t *testing.T) {
 		t.Fatalf("exit status of the second run %d", code)
 	}
 	if !strings.Contains(second.text(), answer) {
-		t.Error("the second run does not answer")
+		t.Error("the second run answers no request")
 	}
 	for _, job := range []string{"Job koldun-tiny-fetch", "Job koldun-tiny-convert"} {
 		if strings.Contains(second.text(), job) {
-			t.Errorf("the second run has %s, though the model is there", job)
+			t.Errorf("the second run has %s, though the model exists", job)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(list.Data) != 1 || list.Data[0].ID != "default/koldun-tiny" {
-		t.Errorf("models are %+v", list.Data)
+		t.Errorf("got models %+v", list.Data)
 	}
 	if m, err := client.Models.Get(ctx, "default/koldun-tiny"); err != nil || m.ID != "default/koldun-tiny" {
 		t.Errorf("Get: %+v, %v", m, err)
@@ -89,10 +89,10 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := whole.Choices[0].Message.Content; got != answer || whole.Choices[0].FinishReason != "stop" {
-		t.Errorf("the answer is %q (%s)", got, whole.Choices[0].FinishReason)
+		t.Errorf("got answer %q (%s)", got, whole.Choices[0].FinishReason)
 	}
 	if whole.Usage.CompletionTokens == 0 || whole.Usage.PromptTokens == 0 {
-		t.Errorf("usage is %+v", whole.Usage)
+		t.Errorf("got usage %+v", whole.Usage)
 	}
 	params.StreamOptions = openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)}
 	stream := client.Chat.Completions.NewStreaming(ctx, params)
@@ -104,13 +104,13 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := acc.Choices[0].Message.Content; got != answer {
-		t.Errorf("the streamed answer is %q", got)
+		t.Errorf("got streamed answer %q", got)
 	}
 	if acc.Usage.TotalTokens == 0 {
 		t.Error("the stream has no usage")
 	}
-	// What comes at once is told at once: a busy machine may hand over much of
-	// a long answer together, and not time and again.
+	// An answer arrives in many chunks. A busy machine may deliver much of one answer
+	// together, but not of several.
 	var chunks []int
 	for range 5 {
 		n := 0
@@ -126,7 +126,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 	}
 	p.interrupt(t)
 	if code := p.exit(t); code != 0 {
-		t.Errorf("exit status after an interrupt is %d", code)
+		t.Errorf("exit status after an interrupt: got %d", code)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestUpRestartsAKilledChildAndLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Choices[0].Message.Content != answer {
-		t.Errorf("the answer is %q", got.Choices[0].Message.Content)
+		t.Errorf("got answer %q", got.Choices[0].Message.Content)
 	}
 	children = descendants(t, p.cmd.Process.Pid)
 	p.interrupt(t)
@@ -172,7 +172,7 @@ func TestUpKilledLeavesNothingAndStartsAgain(t *testing.T) {
 	endpoint(t, p)
 	children := descendants(t, p.cmd.Process.Pid)
 	if len(children) < 4 {
-		t.Fatalf("only %v are running", children)
+		t.Fatalf("got only the processes %v", children)
 	}
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestUpKilledLeavesNothingAndStartsAgain(t *testing.T) {
 		t.Fatalf("exit status %d", code)
 	}
 	if !strings.Contains(again.text(), answer) {
-		t.Error("it does not answer")
+		t.Error("it answers no request")
 	}
 }
 
@@ -206,7 +206,7 @@ func edited(t *testing.T, pattern, with string) string {
 	return name
 }
 
-// copied is the model's folder in a hub of its own, to be spoilt.
+// copied copies the model's folder to a new hub, for a test to corrupt.
 func copied(t *testing.T) (hub, model string) {
 	t.Helper()
 	hub = t.TempDir()
@@ -243,7 +243,7 @@ func TestUpRefusesBadInput(t *testing.T) {
 		"UnknownField": {claim(`sourceUrl`, "sourceURL"), []string{"Dllama default/koldun-tiny", "spec.model.sourceURL: unknown field", "spec.model.sourceUrl: Required"}, 10},
 		"WrongValue":   {claim(`q40`, "q41"), []string{"spec.model.conversion.weightsFloatType", `"q41"`}, 10},
 		"NotRunHere":   {claim(`(?s)^.*$`, "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: NodeLabelRule, metadata: {name: r}, spec: {forProvider: {labels: {a: b}}}}"), []string{"NotRunHere", "NodeLabelRule", "no nodes"}, 10},
-		"NoModel":      {claim(`gorizond/koldun-tiny`, "gorizond/nobody"), []string{"Dllama default/koldun-tiny", "gorizond/nobody"}, 10},
+		"NoModel":      {claim(`gorizond/koldun-tiny`, "gorizond/missing"), []string{"Dllama default/koldun-tiny", "gorizond/missing"}, 10},
 		"Unsupported": {hub(func(t *testing.T, model string) {
 			t.Helper()
 			rewrite(t, filepath.Join(model, "config.json"), `"model_type": "llama"`, `"model_type": "gpt2"`)
@@ -292,7 +292,7 @@ func TestUpRefusesBadInput(t *testing.T) {
 			last := lines[len(lines)-1]
 			for _, want := range c.says {
 				if !strings.Contains(last, want) {
-					t.Errorf("the last line is %q, want it to say %q", last, want)
+					t.Errorf("last line: got %q, want %q in it", last, want)
 				}
 			}
 			halfWritten(t, data)

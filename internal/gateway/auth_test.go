@@ -15,7 +15,7 @@ func TestTokens(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous = false })
 	w.putModel("default", "other")
 	waittest.Until(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/default/other"); return ok })
-	startRunner(t, w.bus, tinySession, says("hi"))
+	startRunner(t, w.bus, tinySession, replies("hi"))
 	w.putToken(registry.Token{SHA256: digest("good")})
 	w.putToken(registry.Token{SHA256: digest("disabled"), Disabled: true})
 	w.putToken(registry.Token{SHA256: digest("expired"), Expires: time.Now().Add(-time.Second)})
@@ -109,7 +109,7 @@ func TestTenants(t *testing.T) {
 	w := newWorld(t, nil) // anonymous is allowed
 	w.putToken(registry.Token{SHA256: digest("good")})
 	w.putToken(registry.Token{SHA256: digest("disabled"), Disabled: true})
-	r := startRunner(t, w.bus, tinySession, says("hi"))
+	r := startRunner(t, w.bus, tinySession, replies("hi"))
 	cases := map[string]struct{ token, tenant string }{
 		"Anonymous": {"", "anonymous"},
 		"AnyKey":    {"sk-whatever", "anonymous"},

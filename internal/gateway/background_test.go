@@ -26,7 +26,7 @@ func TestBackground(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 	if e.run(time.Hour, func(context.Context) {}) {
-		t.Error("a function starts after the end")
+		t.Error("a function starts after the close")
 	}
 }
 
@@ -38,7 +38,7 @@ func TestBackgroundIsBounded(t *testing.T) {
 		}
 	}
 	if e.run(time.Hour, func(context.Context) {}) {
-		t.Error("there is no bound")
+		t.Error("the number of functions is not limited")
 	}
 	waittest.Returns(t, "all functions end", func() { e.close(0) })
 }

@@ -17,13 +17,13 @@ func (q memoryQueue) Follow(queue.Ref) (frames, error)                { return q
 func (q memoryQueue) Publish(context.Context, queue.Request) error    { return nil }
 func (q memoryQueue) Cancel(context.Context, queue.Ref, string) error { return nil }
 
-// A recital gives a number of pieces of text, then the end.
-type recital struct{ left int }
+// A scriptedAnswer sends a number of pieces of text, then the end.
+type scriptedAnswer struct{ left int }
 
-func (r *recital) Close()                     {}
-func (r *recital) Ready() (queue.Frame, bool) { return queue.Frame{}, false }
+func (r *scriptedAnswer) Close()                     {}
+func (r *scriptedAnswer) Ready() (queue.Frame, bool) { return queue.Frame{}, false }
 
-func (r *recital) Next(context.Context) (queue.Frame, error) {
+func (r *scriptedAnswer) Next(context.Context) (queue.Frame, error) {
 	r.left--
 	if r.left < 0 {
 		return queue.Frame{Kind: queue.FrameEnd, FinishReason: "stop", Usage: &queue.Usage{PromptTokens: 1, CompletionTokens: 1}}, nil
@@ -31,7 +31,7 @@ func (r *recital) Next(context.Context) (queue.Frame, error) {
 	return queue.Frame{Kind: queue.FrameDelta, Text: " hello"}, nil
 }
 
-// benchWorld is a gateway that knows its models, with a queue in memory.
+// benchWorld returns a gateway with models and an in-memory queue.
 func benchWorld(b *testing.B, f func() frames) *world {
 	b.Helper()
 	w := newWorld(b, func(_ *Config, p *timing) { *p = defaultTiming })
@@ -50,7 +50,7 @@ func post(b *testing.B, url, body string) *http.Response {
 
 // BenchmarkChat is a whole answer without a bus, client included.
 func BenchmarkChat(b *testing.B) {
-	w := benchWorld(b, func() frames { return &recital{left: 1} })
+	w := benchWorld(b, func() frames { return &scriptedAnswer{left: 1} })
 	b.ReportAllocs()
 	for b.Loop() {
 		r := post(b, w.url, chatBody(""))
@@ -62,7 +62,7 @@ func BenchmarkChat(b *testing.B) {
 // BenchmarkChatOverNATS is the same with a real queue, without fsync.
 func BenchmarkChatOverNATS(b *testing.B) {
 	w := newWorld(b, func(_ *Config, p *timing) { *p = defaultTiming })
-	startRunner(b, w.bus, tinySession, says("hello"))
+	startRunner(b, w.bus, tinySession, replies("hello"))
 	b.ReportAllocs()
 	for b.Loop() {
 		r := post(b, w.url, chatBody(""))
@@ -73,7 +73,7 @@ func BenchmarkChatOverNATS(b *testing.B) {
 
 // BenchmarkStreamedChunk is one event of a stream without a bus, client included.
 func BenchmarkStreamedChunk(b *testing.B) {
-	w := benchWorld(b, func() frames { return &recital{left: b.N} })
+	w := benchWorld(b, func() frames { return &scriptedAnswer{left: b.N} })
 	b.ReportAllocs()
 	b.ResetTimer()
 	r := post(b, w.url, chatBody(streaming))

@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// TestBodyOfUnknownLength is read up to the limit only, in chunks as it comes.
+// TestBodyOfUnknownLength checks that a chunked body is read up to the limit only.
 func TestBodyOfUnknownLength(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.MaxBodyBytes = 1000 })
 	body := io.MultiReader(strings.NewReader(chatBody(`,"user":"` + strings.Repeat("x", 1000) + `"`)))
@@ -37,8 +37,8 @@ func TestBodyOfUnknownLength(t *testing.T) {
 	}
 }
 
-// TestTooLargeIsNotSent: a client that asks first, as curl does, need not send
-// a body that is not read.
+// TestTooLargeIsNotSent checks that a client with "Expect: 100-continue", such as
+// curl, does not send a body that is too large.
 func TestTooLargeIsNotSent(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.MaxBodyBytes = 1000 })
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
@@ -55,11 +55,12 @@ func TestTooLargeIsNotSent(t *testing.T) {
 	}
 	line, err := bufio.NewReader(c).ReadString('\n')
 	if err != nil || !strings.Contains(line, " 413 ") {
-		t.Errorf("the first line is %q, %v; want 413", line, err)
+		t.Errorf("first line: got %q, %v; want 413", line, err)
 	}
 }
 
-// TestBodyThatNeverComes is cut, whether a handler reads it or not.
+// TestBodyThatNeverComes checks that a stalled body ends the connection, whether or
+// not a handler reads it.
 func TestBodyThatNeverComes(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.body = 100 * time.Millisecond })
 	for path, status := range map[string]int{"/v1/chat/completions": 400, "/v1/embeddings": 404} {
@@ -81,7 +82,7 @@ func TestBodyThatNeverComes(t *testing.T) {
 			}
 			_, _ = io.Copy(io.Discard, response.Body)
 			if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
-				t.Errorf("the connection is kept: %v", err)
+				t.Errorf("connection is still open: %v", err)
 			}
 		})
 	}

@@ -40,11 +40,11 @@ func TestPriorityOf(t *testing.T) {
 	}
 }
 
-// The envelope has it.
+// The priority is in the envelope.
 func TestPriorityIsQueued(t *testing.T) {
 	w := newWorld(t, nil)
 	w.putToken(registry.Token{SHA256: digest("urgent"), Metadata: map[string]string{queue.MetadataPriority: "high"}})
-	runner := startRunner(t, w.bus, tinySession, says("x"))
+	runner := startRunner(t, w.bus, tinySession, replies("x"))
 	if r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "X-Api-Key", "urgent", queue.HeaderPriority, "high"); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d: %s", r.StatusCode, body)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// client is the official client, as its users set it up.
+// client returns OpenAI's official client, configured as users do.
 func (w *world) client(o ...option.RequestOption) openai.Client {
 	return openai.NewClient(append([]option.RequestOption{
 		option.WithBaseURL(w.url + "/v1/"), option.WithAPIKey("sk-any"), option.WithMaxRetries(0),
@@ -34,7 +34,7 @@ func question(model string) openai.ChatCompletionNewParams {
 func TestOfficialClient(t *testing.T) {
 	w := newWorld(t, nil)
 	client := w.client()
-	runner := startRunner(t, w.bus, tinySession, says("A", " little", " \"magic\"\n", "žába", " ", "."))
+	runner := startRunner(t, w.bus, tinySession, replies("A", " little", " \"magic\"\n", "žába", " ", "."))
 	const want = "A little \"magic\"\nžába ."
 
 	t.Run("ListModels", func(t *testing.T) {
@@ -139,11 +139,11 @@ func TestOfficialClientWithoutToken(t *testing.T) {
 	wantAPIError(t, err, 401, "invalid_api_key", "")
 }
 
-// TestOfficialClientLeaves cancels in the middle of an answer.
+// TestOfficialClientLeaves cancels a request during its answer.
 func TestOfficialClientLeaves(t *testing.T) {
 	w := newWorld(t, nil)
 	stopped := make(chan time.Time, 1)
-	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		s.text("first")
 		<-ctx.Done()
@@ -162,7 +162,7 @@ func TestOfficialClientLeaves(t *testing.T) {
 		}
 		left := time.Now()
 		cancel()
-		return waittest.Receive(t, "the runner is told", stopped).Sub(left)
+		return waittest.Receive(t, "the cancellation reaches the runner", stopped).Sub(left)
 	})
 	if reason, _ := runner.cancellation(runner.seen()[0].ID); reason != "disconnected" {
 		t.Errorf("reason = %q", reason)
@@ -171,7 +171,7 @@ func TestOfficialClientLeaves(t *testing.T) {
 
 func TestOfficialClientSeesABrokenStream(t *testing.T) {
 	w := newWorld(t, nil)
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		s.started()
 		s.text("first")
 		s.fail(queue.CodeInterrupted, "runner 10.0.0.7 died")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEveryEndpointIsRouted holds that the rows of the table make the routes, the
-// allowed methods and the text of the 404.
+// TestEveryEndpointIsRouted checks that the table of endpoints determines the
+// routes, the allowed methods and the text of the 404.
 func TestEveryEndpointIsRouted(t *testing.T) {
 	w := newWorld(t, nil)
 	_, none := w.do("GET", "/v2", "")
@@ -28,7 +28,7 @@ func TestEveryEndpointIsRouted(t *testing.T) {
 	}
 	const want = "There is nothing here. This server has A, B and C."
 	if got := errNoEndpoint([]string{"A", "B", "C"}).Message; got != want {
-		t.Errorf("the 404 is %q, want %q", got, want)
+		t.Errorf("404: got %q, want %q", got, want)
 	}
 }
 

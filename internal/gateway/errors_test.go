@@ -8,7 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// TestRefusals sends what is wrong in some way; no runner ever sees it.
+// TestRefusals sends invalid requests, which never reach a runner.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.MaxBodyBytes = 1000 })
 	cases := map[string]struct {
@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 				t.Error("no Allow header")
 			}
 			if strings.Contains(body, "nats") || strings.Contains(body, "koldun.v1") {
-				t.Errorf("tells internals: %s", body)
+				t.Errorf("answer contains internals: %s", body)
 			}
 		})
 	}

@@ -23,10 +23,10 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// divider stands between a request and its answer in testdata/exchanges.
+// divider separates a request from its answer in testdata/exchanges.
 const divider = "\n==== answer ====\n"
 
-// volatile is what differs from one run to the next.
+// volatile matches values that differ between runs.
 var volatile = []struct {
 	find *regexp.Regexp
 	put  string
@@ -38,11 +38,11 @@ var volatile = []struct {
 	{regexp.MustCompile(`Date: [^\r\n]+`), "Date: NOW"},
 }
 
-// TestExchanges sends requests as clients send them and compares every byte of
-// the answers with what was recorded. UPDATE=1 records them anew.
+// TestExchanges sends recorded requests and compares every byte of the answers with
+// the recorded ones. UPDATE=1 records the answers again.
 func TestExchanges(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.quiet, p.keepAlive = time.Hour, time.Hour })
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		if s.chat.Messages[0].Content == "long" {
 			s.started()
 			s.fail(queue.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
@@ -84,14 +84,14 @@ func TestExchanges(t *testing.T) {
 				return
 			}
 			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("the answer is not as recorded; UPDATE=1 records it anew: %s", d)
+				t.Errorf("answer differs from the recorded one; UPDATE=1 records it again: %s", d)
 			}
 		})
 	}
 }
 
-// exchange sends a request as it is, with its length, and returns the answer
-// without what is volatile.
+// exchange sends a request with its length, and returns the answer without volatile
+// values.
 func exchange(t *testing.T, url, request string) string {
 	t.Helper()
 	head, body, _ := strings.Cut(strings.TrimRight(request, "\n"), "\n\n")
@@ -111,7 +111,7 @@ func exchange(t *testing.T, url, request string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response.TransferEncoding = nil // pieces of the connection are no matter
+	response.TransferEncoding = nil // chunks are not compared
 	answer, err := httputil.DumpResponse(response, false)
 	if err != nil {
 		t.Fatal(err)

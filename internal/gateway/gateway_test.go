@@ -22,7 +22,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// quickTiming makes what would take seconds take a moment.
+// quickTiming shortens the timing from seconds to milliseconds.
 var quickTiming = timing{
 	quiet: 50 * time.Millisecond, keepAlive: 20 * time.Millisecond,
 	body: time.Minute, write: time.Minute, publish: time.Minute, cancel: time.Minute, backstop: time.Minute,
@@ -33,7 +33,7 @@ var tinySession = names.Session("default", "tiny", "")
 // A world is a NATS server, a gateway over real HTTP, and a model "default/tiny".
 type world struct {
 	t       testing.TB
-	nats    *natstest.Server // nil if it runs elsewhere
+	nats    *natstest.Server // nil if it runs in another process
 	natsURL string
 	bus     *bus.Bus // of the test, not of the gateway
 	gateway *Gateway
@@ -52,7 +52,7 @@ func newWorld(tb testing.TB, change func(*Config, *timing)) *world {
 	return w.another(change)
 }
 
-// another is the same world with one more gateway.
+// another returns the same world with one more gateway.
 func (w *world) another(change func(*Config, *timing)) *world {
 	tb := w.t
 	tb.Helper()
@@ -118,8 +118,8 @@ func (w *world) putToken(t registry.Token) {
 	})
 }
 
-// soon tries what is promised to take at most a second. A machine may be busy
-// at one moment, and not at each of several.
+// soon fails if f takes more than a second in each of several attempts: a machine
+// may be busy during one of them.
 func soon(t *testing.T, try func() time.Duration) {
 	t.Helper()
 	var took []time.Duration
@@ -129,7 +129,7 @@ func soon(t *testing.T, try func() time.Duration) {
 			return
 		}
 	}
-	t.Errorf("it took %v, want at most a second", took)
+	t.Errorf("took %v, want at most a second", took)
 }
 
 // do sends a request and returns status, headers and body.
@@ -142,7 +142,7 @@ func (w *world) do(method, path, body string, header ...string) (*http.Response,
 	return response, answer
 }
 
-// try is do where the connection may break.
+// try is do for requests whose connection may break.
 func (w *world) try(method, path, body string, header ...string) (*http.Response, string, error) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(waittest.Context(w.t), method, w.url+path, strings.NewReader(body))
@@ -164,7 +164,7 @@ func (w *world) try(method, path, body string, header ...string) (*http.Response
 	return response, string(b), err
 }
 
-// chatBody is a request for tiny with more fields.
+// chatBody returns a request for tiny with more fields.
 func chatBody(more string) string {
 	return `{"model":"tiny","messages":[{"role":"user","content":"hello"}]` + more + `}`
 }

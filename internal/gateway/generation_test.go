@@ -7,7 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// TestTokensWithoutUsage: a client that leaves is charged for what was computed.
+// TestTokensWithoutUsage checks that a cancelled request is charged for the computed
+// tokens.
 func TestTokensWithoutUsage(t *testing.T) {
 	used := queue.Frame{Usage: &queue.Usage{PromptTokens: 3, CompletionTokens: 4}}
 	started := time.Now()

@@ -21,7 +21,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// open sends a chat that streams, and returns once the status is there.
+// open sends a streaming chat request, and returns after the status.
 func (w *world) open(ctx context.Context, body string) *http.Response {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/chat/completions", strings.NewReader(body))
@@ -41,27 +41,27 @@ const streaming = `,"stream":true`
 
 func TestFailures(t *testing.T) {
 	cases := map[string]struct {
-		fail        func(*speaker)
+		fail        func(*responder)
 		status      int
 		code, param string
 		message     string
 		header      string
 	}{
 		"Context": {
-			func(s *speaker) {
+			func(s *responder) {
 				s.fail(queue.CodeContextLength, "The context holds 128 tokens, and the messages have 200.")
 			},
 			400, "context_length_exceeded", "messages", "The context holds 128 tokens, and the messages have 200.", "",
 		},
-		"Engine":    {func(s *speaker) { s.fail(queue.CodeEngineFailed, "dial 10.0.0.7: refused") }, 502, "engine_failed", "", errEngine().Message, ""},
-		"Unknown":   {func(s *speaker) { s.fail("strange", "secret") }, 502, "engine_failed", "", errEngine().Message, ""},
-		"Nothing":   {func(s *speaker) { s.send(queue.Frame{Kind: queue.FrameError, Seq: -1}) }, 500, "internal_error", "", errInternal().Message, ""},
-		"Expired":   {func(s *speaker) { s.fail(queue.CodeExpired, "x") }, 503, "expired", "", errExpired().Message, "Retry-After"},
-		"Timeout":   {func(s *speaker) { s.fail(queue.CodeTimeout, "x") }, 504, "timeout", "", errTimeout().Message, "X-Should-Retry"},
-		"Cancelled": {func(s *speaker) { s.fail(queue.CodeCancelled, "x") }, 409, "cancelled", "", errCancelled().Message, "X-Should-Retry"},
+		"Engine":    {func(s *responder) { s.fail(queue.CodeEngineFailed, "dial 10.0.0.7: refused") }, 502, "engine_failed", "", errEngine().Message, ""},
+		"Unknown":   {func(s *responder) { s.fail("strange", "secret") }, 502, "engine_failed", "", errEngine().Message, ""},
+		"Nothing":   {func(s *responder) { s.send(queue.Frame{Kind: queue.FrameError, Seq: -1}) }, 500, "internal_error", "", errInternal().Message, ""},
+		"Expired":   {func(s *responder) { s.fail(queue.CodeExpired, "x") }, 503, "expired", "", errExpired().Message, "Retry-After"},
+		"Timeout":   {func(s *responder) { s.fail(queue.CodeTimeout, "x") }, 504, "timeout", "", errTimeout().Message, "X-Should-Retry"},
+		"Cancelled": {func(s *responder) { s.fail(queue.CodeCancelled, "x") }, 409, "cancelled", "", errCancelled().Message, "X-Should-Retry"},
 	}
 	w := newWorld(t, func(_ *Config, p *timing) { p.quiet, p.keepAlive = time.Hour, time.Hour })
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		s.started()
 		cases[s.chat.Messages[0].Content].fail(s)
 	})
@@ -81,10 +81,10 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestFailureInAStream: once the status is out, an error is the last event.
+// TestFailureInAStream checks that after the status an error is the last event.
 func TestFailureInAStream(t *testing.T) {
 	w := newWorld(t, nil)
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		s.started()
 		s.text("first")
 		s.fail(queue.CodeInterrupted, "secret")
@@ -100,14 +100,14 @@ func TestFailureInAStream(t *testing.T) {
 	}
 }
 
-// TestOneGenerationOnly: a second attempt never mixes with what was shown.
+// TestOneGenerationOnly checks that an answer never contains text of two attempts.
 func TestOneGenerationOnly(t *testing.T) {
 	w := newWorld(t, nil)
-	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		second := *s
 		second.attempt = 2
 		if s.chat.Messages[0].Content == "early" {
-			s.started() // broke before its first text: the second counts
+			s.started() // fails before its first text: the second attempt answers
 			second.started()
 			second.text("second")
 			s.text("late") // fenced
@@ -118,7 +118,7 @@ func TestOneGenerationOnly(t *testing.T) {
 		s.text("first")
 		second.started()
 		second.text("second")
-		<-ctx.Done() // no client is left, so it is stopped
+		<-ctx.Done() // stopped, because no client is left
 	})
 	r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(""), "hello", "early", 1))
 	if r.StatusCode != http.StatusOK || !strings.Contains(body, `"content":"second"`) {
@@ -134,10 +134,10 @@ func TestOneGenerationOnly(t *testing.T) {
 	})
 }
 
-// TestCurl sends what curl -d does.
+// TestCurl sends a request as curl -d does.
 func TestCurl(t *testing.T) {
 	w := newWorld(t, nil)
-	startRunner(t, w.bus, tinySession, says("x"))
+	startRunner(t, w.bus, tinySession, replies("x"))
 	r, body := w.do("POST", "/v1/chat/completions", chatBody(""), "Content-Type", "application/x-www-form-urlencoded")
 	if r.StatusCode != http.StatusOK || !strings.HasSuffix(body, "}\n") {
 		t.Errorf("got %d %s", r.StatusCode, body)
@@ -146,7 +146,7 @@ func TestCurl(t *testing.T) {
 
 func TestIgnoredParameters(t *testing.T) {
 	w := newWorld(t, nil)
-	startRunner(t, w.bus, tinySession, says("x"))
+	startRunner(t, w.bus, tinySession, replies("x"))
 	r, _ := w.do("POST", "/v1/chat/completions", chatBody(`,"frequency_penalty":1,"top_k":5,"b\r\nad":1,"logit_bias":{},"`+strings.Repeat("x", 50)+`":1`))
 	if got := r.Header.Get("X-Koldun-Ignored"); r.StatusCode != http.StatusOK || got != "frequency_penalty, top_k" {
 		t.Errorf("%d, X-Koldun-Ignored = %q", r.StatusCode, got)
@@ -231,9 +231,9 @@ func TestDemandFollowsRequests(t *testing.T) {
 	begun := time.Now()
 	want := registry.Demand{Version: 1, Session: tinySession, Namespace: "default", Model: "tiny"}
 	for scanner.Scan() && time.Since(begun) < 2500*time.Millisecond {
-		continue // signs of life
+		continue // keep-alive comments
 	}
-	// It may have been late on a busy machine, but does not stay away.
+	// A busy machine may write it late.
 	waittest.Until(t, "the demand is kept", func() bool {
 		got, ok := cache.Get(tinySession)
 		return ok && cmp.Equal(want, got)
@@ -242,10 +242,10 @@ func TestDemandFollowsRequests(t *testing.T) {
 	waittest.Until(t, "the demand ends", func() bool { _, ok := cache.Get(tinySession); return !ok })
 }
 
-// TestSlowClient does not read: the runner must not wait for it.
+// TestSlowClient checks that a runner does not wait for a client that does not read.
 func TestSlowClient(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.write = 100 * time.Millisecond })
-	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		text := strings.Repeat("x", 32<<10)
 		for ctx.Err() == nil {
@@ -253,7 +253,7 @@ func TestSlowClient(t *testing.T) {
 			_ = s.bus.Flush()
 		}
 	})
-	// The status may come too late as well, so no client reads even that.
+	// The status may be late, too, so the client does not read it.
 	c, err := new(net.Dialer).DialContext(waittest.Context(t), "tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -273,10 +273,11 @@ func TestSlowClient(t *testing.T) {
 	})
 }
 
-// TestClientLeavesWhileQueued: no runner works on the request, and it is dropped.
+// TestClientLeavesWhileQueued checks that the request of a client that left the
+// queue is cancelled before a runner gets it.
 func TestClientLeavesWhileQueued(t *testing.T) {
 	w := newWorld(t, nil)
-	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.queued(1, 0)
 		<-ctx.Done()
 	})
@@ -306,13 +307,13 @@ func TestClientLeavesWhileQueued(t *testing.T) {
 	}
 }
 
-// TestBackstop: dispatcher and runner are gone, so the gateway holds the limits of
-// a request.
+// TestBackstop checks that the gateway enforces the time limits of a request without
+// dispatcher and runner.
 func TestBackstop(t *testing.T) {
 	w := newWorld(t, func(c *Config, p *timing) {
 		c.QueueTimeout, c.ResponseTimeout, p.backstop = 50*time.Millisecond, 50*time.Millisecond, 2*time.Second
 	})
-	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, _ *speaker) { <-ctx.Done() })
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, _ *responder) { <-ctx.Done() })
 	for how, more := range map[string]string{"Whole": "", "Stream": streaming} {
 		r, body := w.do("POST", "/v1/chat/completions", chatBody(more))
 		_, rest, _ := strings.Cut(body, "{")                                                                            // after comments, and "data: "

@@ -12,7 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/telemetry"
 )
 
-// chain is the API with one endpoint.
+// chain returns the API with one endpoint.
 func chain(log io.Writer, h http.HandlerFunc) http.Handler {
 	g := &Gateway{
 		cfg: Config{Tracer: telemetry.NoTracer(), AllowAnonymous: true}, metrics: newMetrics(), log: slog.New(slog.NewTextHandler(log, nil)),
@@ -49,6 +49,6 @@ func TestPanicWithinTheAnswer(t *testing.T) {
 	}
 	defer func() { _ = r.Body.Close() }()
 	if b, err := io.ReadAll(r.Body); err == nil {
-		t.Errorf("the cut answer %q looks whole", b)
+		t.Errorf("cut answer %q looks complete", b)
 	}
 }

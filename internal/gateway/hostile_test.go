@@ -11,7 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// series counts all series that a gateway exports.
+// series counts the exported series of a gateway.
 func (w *world) series() int {
 	w.t.Helper()
 	families, err := w.gateway.metrics.registry.Gather()
@@ -25,12 +25,12 @@ func (w *world) series() int {
 	return n
 }
 
-// Nothing that strangers choose becomes a label of a metric, and nothing that
-// is secret gets into the log.
+// No value that clients choose becomes a label of a metric, and the log contains no
+// secret.
 func TestStrangersMakeNoSeries(t *testing.T) {
 	var log journal
 	w := newWorld(t, func(c *Config, _ *timing) { c.Logger = slog.New(slog.NewJSONHandler(&log, nil)) })
-	startRunner(t, w.bus, tinySession, says("confidential answer"))
+	startRunner(t, w.bus, tinySession, replies("confidential answer"))
 	sent := 0
 	hostile := func(round int) {
 		for i := range 10 {
@@ -58,18 +58,17 @@ func TestStrangersMakeNoSeries(t *testing.T) {
 		hostile(round)
 	}
 	if after := w.series(); after != before {
-		t.Errorf("%d series, and %d after more of the same kind", before, after)
+		t.Errorf("got %d series, and %d after more requests", before, after)
 	}
 	for _, secret := range []string{"confidential", "sk-odd"} {
 		if strings.Contains(log.String(), secret) {
-			t.Errorf("the log holds %q", secret)
+			t.Errorf("log contains %q", secret)
 		}
 	}
 }
 
-// TestRebinding is the attack of a page whose site changed the address of its
-// name to that of this machine: the browser takes the page and the gateway for
-// one origin.
+// TestRebinding simulates DNS rebinding: a site changes the address of its name to
+// that of this machine, so that page and gateway have the same origin.
 func TestRebinding(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Hosts = []string{"localhost"} })
 	for host, want := range map[string]int{"evil.example:8082": 421, "localhost:8082": 200, "127.0.0.1:8082": 200} {

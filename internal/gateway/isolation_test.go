@@ -13,13 +13,13 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// TestIsolation asks in several ways and looks at the pools that are asked for.
+// TestIsolation sends requests by different callers and checks their pools.
 func TestIsolation(t *testing.T) {
 	const chat = "/v1/chat/completions"
 	cases := map[string]struct {
 		isolation Isolation
 		ask       func(*world) // two requests by different callers or conversations
-		pools     int          // of their own
+		pools     int          // isolated ones
 	}{
 		"Model": {IsolateModel, func(w *world) {
 			w.do("POST", chat, chatBody(""), "X-Api-Key", "a")
@@ -59,7 +59,7 @@ func TestIsolation(t *testing.T) {
 			w.putToken(registry.Token{SHA256: digest("b")})
 			ended := make(chan bool)
 			go func() { defer close(ended); c.ask(w) }()
-			// Requests are answered in whatever pool they lie.
+			// A runner answers the requests of every pool.
 			served := map[string]bool{}
 			for done := false; !done; {
 				select {
@@ -70,14 +70,14 @@ func TestIsolation(t *testing.T) {
 				for session := range demanded(t, w) {
 					if !served[session] {
 						served[session] = true
-						startRunner(t, w.bus, session, says("x"))
+						startRunner(t, w.bus, session, replies("x"))
 					}
 				}
 			}
 			own := 0
 			for session := range served {
 				if !names.SessionOf(session, tinySession) {
-					t.Errorf("strange session %q", session)
+					t.Errorf("unexpected session %q", session)
 				}
 				if session != tinySession {
 					own++
@@ -103,8 +103,8 @@ func demanded(t *testing.T, w *world) map[string]bool {
 	return out
 }
 
-// TestSlotsAreNeverTooMany lets many sessions reach for few slots through
-// several gateways at the same moment.
+// TestSlotsAreNeverTooMany takes few slots for many sessions through several
+// gateways concurrently.
 func TestSlotsAreNeverTooMany(t *testing.T) {
 	const gateways, sessions, most = 3, 20, 4
 	isolated := func(c *Config, _ *timing) { c.Isolation, c.MaxSessions = IsolateConversation, most }
@@ -130,7 +130,7 @@ func TestSlotsAreNeverTooMany(t *testing.T) {
 	}
 	waittest.Returns(t, "all have asked for a slot", tasks.Wait)
 	if len(holders) == 0 || len(holders) > most {
-		t.Errorf("%d sessions have one of %d slots", len(holders), most)
+		t.Errorf("got %d sessions with a slot, want at most %d", len(holders), most)
 	}
 	waittest.Until(t, "all gateways agree", func() bool {
 		for session := range holders {
@@ -151,11 +151,11 @@ func TestSlotsAreNeverTooMany(t *testing.T) {
 		}
 	}
 	if !all[0].hold(t.Context(), "elsewhere", "elsewhere_tiny_0") {
-		t.Error("another namespace has no slots of its own")
+		t.Error("another namespace does not have its own slots")
 	}
 }
 
-// TestSlotsLastAsLongAsTheyAreKept uses the server's real expiry.
+// TestSlotsLastAsLongAsTheyAreKept checks the expiry of slots on a real server.
 func TestSlotsLastAsLongAsTheyAreKept(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Isolation, c.MaxSessions, c.DemandTTL = IsolateToken, 1, time.Second })
 	s := w.gateway.slots
@@ -169,15 +169,15 @@ func TestSlotsLastAsLongAsTheyAreKept(t *testing.T) {
 	}
 	for begun := time.Now(); time.Since(begun) < 2500*time.Millisecond; <-time.After(100 * time.Millisecond) {
 		s.keep(t.Context(), "default", "first")
-		s.keep(t.Context(), "default", "second") // has none to keep
+		s.keep(t.Context(), "default", "second") // holds no slot
 		kept := until()
 		if !s.hold(t.Context(), "default", "second") {
 			continue
 		}
 		if time.Now().Before(kept) {
-			t.Fatal("the only slot is held by two")
+			t.Fatal("two sessions hold the only slot")
 		}
-		// This machine stood still for longer than a slot lasts: once more.
+		// The machine was suspended for longer than a slot lasts: try again.
 		waittest.Until(t, "the first has the slot again", func() bool { return s.hold(t.Context(), "default", "first") })
 		begun = time.Now()
 	}
@@ -194,13 +194,13 @@ func TestParseWords(t *testing.T) {
 		}
 	}
 	if _, err := ParseIsolation("user"); err == nil {
-		t.Error("a strange isolation passes")
+		t.Error("an unknown isolation is accepted")
 	}
 	if got, err := ParseReasoning(""); err != nil || got != openai.ReasoningSeparate {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := ParseReasoning("loud"); err == nil {
-		t.Error("a strange word passes")
+		t.Error("an unknown word is accepted")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 func TestRequestsPerMinute(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Limits.RequestsPerMinute = 2 })
-	startRunner(t, w.bus, tinySession, says("x"))
+	startRunner(t, w.bus, tinySession, replies("x"))
 	w.putToken(registry.Token{SHA256: digest("more"), Limits: registry.Limits{RequestsPerMinute: 3}})
 	for token, most := range map[string]int{"": 2, "more": 3} {
 		for i := range most {
@@ -26,7 +26,7 @@ func TestRequestsPerMinute(t *testing.T) {
 				t.Fatalf("token %q, request %d: %d, %q left: %s", token, i, r.StatusCode, left, body)
 			}
 		}
-		// A request that is wrong anyway says so, and costs nothing.
+		// An invalid request is refused as such, and does not count.
 		if r, _ := w.do("POST", "/v1/chat/completions", chatBody(`,"n":2`), "X-Api-Key", token); r.StatusCode != http.StatusBadRequest {
 			t.Errorf("status %d", r.StatusCode)
 		}
@@ -43,7 +43,7 @@ func TestRequestsPerMinute(t *testing.T) {
 	if r, _ := w.do("GET", "/v1/models", ""); r.StatusCode != http.StatusOK {
 		t.Errorf("models: %d", r.StatusCode)
 	}
-	// The official client understands.
+	// The official client understands the refusal.
 	client := w.client()
 	_, err := client.Chat.Completions.New(waittest.Context(t), question("tiny"))
 	wantAPIError(t, err, 429, "rate_limit_exceeded", "")
@@ -55,7 +55,7 @@ func TestRequestsPerMinute(t *testing.T) {
 
 func TestTokensPerMinute(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Limits.TokensPerMinute = 30 })
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		s.started()
 		s.text("x")
 		s.end("stop", 20, 10)
@@ -69,12 +69,12 @@ func TestTokensPerMinute(t *testing.T) {
 	})
 }
 
-// TestLimitsOfTwoGateways: what one lets through counts at the other.
+// TestLimitsOfTwoGateways checks that each gateway counts the requests of the other.
 func TestLimitsOfTwoGateways(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Limits.ConcurrentRequests = 1 })
 	other := w.another(func(c *Config, _ *timing) { c.Limits.ConcurrentRequests = 1 })
 	release := make(chan bool)
-	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		s.text("x")
 		if s.chat.Messages[0].Content == "held" {
@@ -86,7 +86,7 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 	if held.StatusCode != http.StatusOK {
 		t.Fatal(held.Status)
 	}
-	waittest.Until(t, "the other gateway knows", func() bool {
+	waittest.Until(t, "the other gateway counts it", func() bool {
 		total := other.gateway.usage.total
 		other.gateway.usage.mu.Lock()
 		defer other.gateway.usage.mu.Unlock()
@@ -95,7 +95,7 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 	for name, g := range map[string]*world{"same": w, "other": other} {
 		var r *http.Response
 		var body string
-		// A gateway that was silent for long, on a busy machine, counts as gone.
+		// On a busy machine a gateway may be silent for long, and counts as stopped.
 		waittest.Until(t, name+" refuses", func() bool {
 			r, body = g.do("POST", "/v1/chat/completions", chatBody(""))
 			return r.StatusCode == http.StatusTooManyRequests
@@ -105,7 +105,7 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 		}
 	}
 	close(release)
-	waittest.Until(t, "both let somebody in again", func() bool {
+	waittest.Until(t, "both accept requests again", func() bool {
 		for _, g := range []*world{w, other} {
 			if r, _ := g.do("POST", "/v1/chat/completions", chatBody("")); r.StatusCode != http.StatusOK {
 				return false
@@ -117,7 +117,7 @@ func TestLimitsOfTwoGateways(t *testing.T) {
 
 func TestStrictParameters(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.StrictParameters = true })
-	startRunner(t, w.bus, tinySession, says("x"))
+	startRunner(t, w.bus, tinySession, replies("x"))
 	w.putEngine("r1", "seed") // as dllama-api
 	cases := map[string]struct {
 		more   string
@@ -141,7 +141,7 @@ func TestStrictParameters(t *testing.T) {
 			} {
 				r, answer := w.do("POST", path, body)
 				if name == "Reasoning" && path == "/v1/completions" {
-					continue // thoughts have no place of their own there
+					continue // it has no field for reasoning
 				}
 				if r.StatusCode != c.status || r.Header.Get("X-Koldun-Ignored") != "" {
 					t.Fatalf("%s: %d %s", path, r.StatusCode, answer)

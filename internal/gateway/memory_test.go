@@ -18,15 +18,15 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// To measure the gateway's side of many open streams alone, everything else
-// lives in a process of its own: this test binary again.
+// To measure only the gateway's side of many open streams, everything else runs in
+// another process of this test binary.
 const (
 	envOthers = "KOLDUN_TEST_OTHERS"
 	openCount = 2000
 )
 
-// TestOthers is that process: a NATS server with a model and a runner, and then
-// the clients that the gateway's process asks for.
+// TestOthers is the other process: a NATS server with a model and a runner, and then
+// as many clients as the gateway's process requests.
 func TestOthers(t *testing.T) {
 	if os.Getenv(envOthers) == "" {
 		t.Skip("it is started by: go test -run '^$' -bench OpenStreams ./internal/gateway")
@@ -38,7 +38,7 @@ func TestOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.putModel("default", "tiny")
-	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		s.text("hello")
 		<-ctx.Done()
@@ -64,7 +64,7 @@ func TestOthers(t *testing.T) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// openStream asks for a stream and reads its status.
+// openStream sends a streaming request and reads the status.
 func openStream(c net.Conn, prompt int) error {
 	body := strings.Replace(chatBody(streaming), "hello", strings.Repeat("x", prompt), 1)
 	request := "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
@@ -108,8 +108,8 @@ func startOthers(b *testing.B) *others {
 	return o
 }
 
-// says waits for the next word of the other process.
-func (o *others) says(b *testing.B) string {
+// nextWord waits for the next word of the other process.
+func (o *others) nextWord(b *testing.B) string {
 	b.Helper()
 	for o.output.Scan() {
 		if word, ok := strings.CutPrefix(o.output.Text(), "others "); ok {
@@ -125,7 +125,8 @@ func (o *others) end() {
 	_ = o.cmd.Wait()
 }
 
-// inUse is the heap and the stacks of this process, without garbage.
+// inUse returns the size of the heap and the stacks of this process, without
+// garbage.
 func inUse() (heap, stack float64) {
 	var m runtime.MemStats
 	for range 3 { // stacks shrink by half in each
@@ -135,9 +136,9 @@ func inUse() (heap, stack float64) {
 	return float64(m.HeapAlloc), float64(m.StackInuse)
 }
 
-// BenchmarkOpenStreams reports what each of 2,000 open streams takes of the
-// gateway's heap and stacks, its side of NATS included, once text has come.
-// Clients, NATS and runner live in another process.
+// BenchmarkOpenStreams reports the heap and stacks of the gateway, with its side of
+// NATS, per stream of 2,000 open streams after their first text. Clients, NATS and
+// runner run in another process.
 func BenchmarkOpenStreams(b *testing.B) {
 	for name, prompt := range map[string]int{"Short": 10, "Prompt64KiB": 64 << 10} {
 		b.Run(name, func(b *testing.B) {
@@ -151,14 +152,14 @@ func BenchmarkOpenStreams(b *testing.B) {
 func measureStreams(b *testing.B, prompt int) {
 	o := startOthers(b)
 	defer o.end()
-	w := &world{t: b, natsURL: o.says(b)}
+	w := &world{t: b, natsURL: o.nextWord(b)}
 	w = w.another(func(_ *Config, p *timing) { *p = defaultTiming })
 	waittest.Until(b, "the model is known", func() bool { return len(w.gateway.models.All()) > 0 })
 	heap, stack := inUse()
 	if _, err := fmt.Fprintln(o.input, strings.TrimPrefix(w.url, "http://"), prompt); err != nil {
 		b.Fatal(err)
 	}
-	if bad := o.says(b); bad != "0" {
+	if bad := o.nextWord(b); bad != "0" {
 		b.Fatalf("%s streams were not opened", bad)
 	}
 	heapThen, stackThen := inUse()

@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// TestForeignNamespaces: a gateway serves the models and accepts the tokens of
-// its own namespace and of those it is configured with. Of the others it shows
-// nothing and queues nothing.
+// TestForeignNamespaces checks that a gateway serves the models and accepts the
+// tokens of its own and of the configured namespaces only. It lists no others and
+// queues nothing for them.
 func TestForeignNamespaces(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Namespace, c.AllowAnonymous = "team", false })
 	listed := w.another(func(c *Config, _ *timing) {
@@ -62,8 +62,8 @@ func TestForeignNamespaces(t *testing.T) {
 		})
 	}
 
-	// A gateway that serves all callers takes a foreign token for none: its limits
-	// and priority do not count.
+	// A gateway with anonymous access ignores a foreign token, with its limits and
+	// priority.
 	open := w.another(func(c *Config, _ *timing) { c.Namespace, c.AllowAnonymous = "team", true })
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, open.url, nil)
 	if err != nil {
@@ -71,6 +71,6 @@ func TestForeignNamespaces(t *testing.T) {
 	}
 	request.Header.Set("Authorization", "Bearer foreign")
 	if who, refused := open.gateway.authenticate(request, modelTime); refused != nil || who.token != nil || who.tenant != anonymous {
-		t.Errorf("a foreign token is %+v, %+v; want an anonymous caller", who, refused)
+		t.Errorf("foreign token: got %+v, %+v; want an anonymous caller", who, refused)
 	}
 }

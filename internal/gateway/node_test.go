@@ -24,7 +24,7 @@ func TestOfficialNodeClient(t *testing.T) {
 		t.Skip("run it with: make openai-node")
 	}
 	w := newWorld(t, nil)
-	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		s.text("Hello")
 		switch s.chat.Messages[0].Content {
@@ -50,5 +50,5 @@ func TestOfficialNodeClient(t *testing.T) {
 	}
 	seen := runner.seen()
 	last := seen[len(seen)-1].ID
-	waittest.Until(t, "what it left is cancelled", func() bool { _, ok := runner.cancellation(last); return ok })
+	waittest.Until(t, "its abandoned request is cancelled", func() bool { _, ok := runner.cancellation(last); return ok })
 }

@@ -13,7 +13,7 @@ import (
 func TestOfficialClientCompletes(t *testing.T) {
 	w := newWorld(t, nil)
 	client := w.client()
-	runner := startRunner(t, w.bus, tinySession, says("there", " was", " a <think>"))
+	runner := startRunner(t, w.bus, tinySession, replies("there", " was", " a <think>"))
 	params := openai.CompletionNewParams{
 		Model:  "tiny",
 		Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("Once")},
@@ -66,7 +66,7 @@ func TestOfficialClientCompletes(t *testing.T) {
 func TestThoughts(t *testing.T) {
 	w := newWorld(t, nil)
 	inline := w.another(func(c *Config, _ *timing) { c.Reasoning = "inline" })
-	startRunner(t, w.bus, tinySession, says("<th", "ink>\nHm", ", two.</think>", "\n\n", "Tw", "o."))
+	startRunner(t, w.bus, tinySession, replies("<th", "ink>\nHm", ", two.</think>", "\n\n", "Tw", "o."))
 	const raw = "<think>\nHm, two.</think>\n\nTwo."
 	cases := map[string]struct {
 		w              *world
@@ -118,10 +118,10 @@ func TestThoughts(t *testing.T) {
 	}
 }
 
-// TestThoughtsThatBreakOff: what was held back is not lost at the end.
+// TestThoughtsThatBreakOff checks that an unfinished tag is sent at the end.
 func TestThoughtsThatBreakOff(t *testing.T) {
 	w := newWorld(t, nil)
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		s.started()
 		s.text("<think>a</thi")
 		s.end("length", 1, 3)

@@ -17,7 +17,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// runGateway runs a whole gateway; stop ends it and returns what Run returned.
+// runGateway runs a gateway with all its listeners; stop stops it and returns the
+// result of Run.
 func runGateway(t *testing.T, cfg Config) (api, health string, stop func() error) {
 	t.Helper()
 	cfg.Listen, cfg.HealthListen, cfg.AllowAnonymous = "127.0.0.1:0", "127.0.0.1:0", true
@@ -61,7 +62,7 @@ func TestRun(t *testing.T) {
 		Bus: bus.Config{URL: url, User: natstest.User, Password: natstest.Password}, Grace: 50 * time.Millisecond,
 	})
 
-	// Without NATS the process lives and says what it waits for.
+	// Without NATS the process is live, and /readyz names what it waits for.
 	if status, body := get(t, health+"/healthz"); status != 200 {
 		t.Errorf("healthz: %d %s", status, body)
 	}
@@ -78,7 +79,7 @@ func TestRun(t *testing.T) {
 	w.bus = w.connect()
 	w.putModel("default", "tiny")
 	waittest.Until(t, "the model is listed", func() bool { _, body := get(t, api+"/v1/models"); return strings.Contains(body, "default/tiny") })
-	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		s.text("first")
 		<-ctx.Done()

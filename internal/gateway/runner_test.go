@@ -15,12 +15,12 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A testRunner is dispatcher and runner of one session in one: it takes every
-// request from the real stream and lets the script answer it with real frames.
+// A testRunner is both dispatcher and runner of one session: it takes every request
+// from the stream, and its script answers with frames.
 type testRunner struct {
 	bus     *bus.Bus
 	session string
-	script  func(context.Context, *speaker)
+	script  func(context.Context, *responder)
 
 	mu        sync.Mutex
 	requests  []queue.Request
@@ -28,7 +28,7 @@ type testRunner struct {
 	cancelled map[string]string // reasons by request
 }
 
-func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.Context, *speaker)) *testRunner {
+func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.Context, *responder)) *testRunner {
 	tb.Helper()
 	r := &testRunner{bus: b, session: session, script: script, running: map[string]context.CancelFunc{}, cancelled: map[string]string{}}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -65,7 +65,7 @@ func (r *testRunner) work(ctx context.Context, e queue.Entry) {
 			panic("the gateway queued a request that cannot be decoded: " + err.Error())
 		}
 	}
-	r.script(ctx, &speaker{bus: r.bus, request: e.Request, chat: chat, attempt: 1})
+	r.script(ctx, &responder{bus: r.bus, request: e.Request, chat: chat, attempt: 1})
 	end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
 	_ = queue.New(r.bus).Delete(end, e.Seq)
@@ -95,8 +95,8 @@ func (r *testRunner) cancellation(id string) (string, bool) {
 	return reason, ok
 }
 
-// A speaker sends the frames of one request.
-type speaker struct {
+// A responder sends the frames of one request.
+type responder struct {
 	bus     *bus.Bus
 	request queue.Request
 	chat    openai.ChatRequest
@@ -104,7 +104,7 @@ type speaker struct {
 	seq     int
 }
 
-func (s *speaker) send(f queue.Frame) {
+func (s *responder) send(f queue.Frame) {
 	f.Request, f.Epoch, f.Attempt = s.request.ID, 1, s.attempt
 	if f.Seq == 0 {
 		f.Seq = s.seq
@@ -113,20 +113,20 @@ func (s *speaker) send(f queue.Frame) {
 	_ = queue.New(s.bus).PublishFrame(f)
 }
 
-func (s *speaker) queued(position int, wait time.Duration) {
+func (s *responder) queued(position int, wait time.Duration) {
 	s.send(queue.Frame{Kind: queue.FrameQueued, Seq: -1, Position: position, Wait: wait})
 }
-func (s *speaker) started()         { s.send(queue.Frame{Kind: queue.FrameStarted}) }
-func (s *speaker) text(text string) { s.send(queue.Frame{Kind: queue.FrameDelta, Text: text}) }
-func (s *speaker) end(reason string, in, out int) {
+func (s *responder) started()         { s.send(queue.Frame{Kind: queue.FrameStarted}) }
+func (s *responder) text(text string) { s.send(queue.Frame{Kind: queue.FrameDelta, Text: text}) }
+func (s *responder) end(reason string, in, out int) {
 	s.send(queue.Frame{Kind: queue.FrameEnd, FinishReason: reason, Usage: &queue.Usage{PromptTokens: in, CompletionTokens: out}})
 }
 
-func (s *speaker) fail(code, message string) {
+func (s *responder) fail(code, message string) {
 	s.send(queue.Frame{Kind: queue.FrameError, Seq: -1, Error: &queue.Failure{Code: code, Message: message}})
 }
 
-// await blocks until the test lets a script go on, or the runner ends.
+// await blocks until the test lets the script continue, or the runner stops.
 func await(ctx context.Context, goOn <-chan bool) {
 	select {
 	case <-goOn:
@@ -134,9 +134,9 @@ func await(ctx context.Context, goOn <-chan bool) {
 	}
 }
 
-// says is a script that gives the same answer to all.
-func says(texts ...string) func(context.Context, *speaker) {
-	return func(_ context.Context, s *speaker) {
+// replies returns a script with the same answer to all requests.
+func replies(texts ...string) func(context.Context, *responder) {
+	return func(_ context.Context, s *responder) {
 		s.started()
 		for _, text := range texts {
 			s.text(text)

@@ -18,8 +18,8 @@ import (
 
 const hot = `,"temperature":0.5,"seed":1`
 
-// putEngine announces a runner of tiny whose engine honours the hints, and
-// waits until the gateway knows.
+// putEngine announces a runner of tiny whose engine honours the hints, and waits
+// until the gateway knows it.
 func (w *world) putEngine(runner string, honours ...string) {
 	w.t.Helper()
 	key := names.RunnerKey(tinySession, runner)
@@ -40,7 +40,7 @@ func (w *world) untilEngines(ok func(known map[string]capabilities) bool) {
 	})
 }
 
-// What runners announce counts until they are gone or announce something else.
+// The announcement of a runner counts until it ends or is replaced.
 func TestEnginesComeAndGo(t *testing.T) {
 	w := newWorld(t, nil)
 	chat, err := openai.DecodeChat([]byte(chatBody(hot)))
@@ -59,7 +59,7 @@ func TestEnginesComeAndGo(t *testing.T) {
 	ignored()
 	w.putEngine("r1", "seed")
 	ignored("temperature")
-	w.putEngine("r2", "temperature") // a pool that is being changed
+	w.putEngine("r2", "temperature") // a pool during a rollout
 	ignored("seed", "temperature")
 	w.putEngine("r1", "temperature", "seed")
 	ignored("seed")
@@ -74,11 +74,11 @@ func TestEnginesComeAndGo(t *testing.T) {
 	w.untilEngines(func(known map[string]capabilities) bool { return known == nil })
 }
 
-// An answer's header names what the engine that gave it ignores, whatever was
-// expected before.
+// The header of an answer names the hints that its engine ignores, even if the
+// gateway expected others.
 func TestIgnoredByTheEngine(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.quiet = time.Hour })
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		var ignored []string
 		if s.chat.Messages[0].Content == "cold" {
 			ignored = []string{"temperature"}
@@ -102,12 +102,12 @@ func TestIgnoredByTheEngine(t *testing.T) {
 	}
 }
 
-// A stream that opened before its engine was known has the forecast in its
-// header, if there is one, and the truth in a comment.
+// A stream that starts before its engine is known has the expected hints in its
+// header, if there are any, and the actual ones in a comment.
 func TestIgnoredIsToldLate(t *testing.T) {
 	w := newWorld(t, nil)
 	goOn := make(chan bool)
-	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.queued(1, 0)
 		await(ctx, goOn)
 		s.send(queue.Frame{Kind: queue.FrameStarted, Ignored: []string{"temperature"}})
@@ -116,7 +116,7 @@ func TestIgnoredIsToldLate(t *testing.T) {
 	})
 	for _, want := range []string{"", "temperature"} {
 		response := w.open(waittest.Context(t), chatBody(hot+streaming))
-		waittest.Send(t, "the runner goes on", goOn, true)
+		waittest.Send(t, "the runner continues", goOn, true)
 		if got := response.Header.Get("X-Koldun-Ignored"); got != want {
 			t.Errorf("X-Koldun-Ignored = %q, want %q", got, want)
 		}
@@ -131,18 +131,18 @@ func TestIgnoredIsToldLate(t *testing.T) {
 			}
 		}
 		if !told {
-			t.Error("no comment names what is ignored")
+			t.Error("no comment names the ignored hints")
 		}
 		w.putEngine("r1", "seed")
 	}
 }
 
-// While no engine of a model is known, the one that gets the request refuses it.
+// While no engine of a model is known, the engine that gets the request refuses it.
 func TestStrictParametersOfAnUnknownEngine(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.StrictParameters = true })
-	startRunner(t, w.bus, tinySession, func(_ context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
 		if !s.request.Strict {
-			t.Error("the request does not say that it is strict")
+			t.Error("the request is not marked as strict")
 		}
 		s.send(queue.Frame{Kind: queue.FrameError, Seq: -1, Error: &queue.Failure{
 			Code: queue.CodeUnsupported, Message: "not honoured", Param: "temperature",
@@ -154,11 +154,11 @@ func TestStrictParametersOfAnUnknownEngine(t *testing.T) {
 	}
 }
 
-// TestOperationsOfRunners: the operation is queued with the request, and no
-// request is queued for an operation that no runner of the model serves.
+// TestOperationsOfRunners checks that the operation is queued with the request, and
+// that a request is refused if no runner of the model serves its operation.
 func TestOperationsOfRunners(t *testing.T) {
 	w := newWorld(t, nil)
-	runner := startRunner(t, w.bus, tinySession, says("hello"))
+	runner := startRunner(t, w.bus, tinySession, replies("hello"))
 	announce := func(name string, operations ...openai.Operation) {
 		t.Helper()
 		rec := queue.Runner{Name: name, Session: tinySession, Model: "default/tiny", State: queue.RunnerIdle, Operations: operations}
@@ -202,6 +202,6 @@ func TestOperationsOfRunners(t *testing.T) {
 	ask(400, 400)
 	announce("r2", openai.OperationChat)
 	ask(200, 400)
-	announce("r3") // an older one, which lists none
+	announce("r3") // an older one, which lists no operations
 	ask(200, 200)
 }

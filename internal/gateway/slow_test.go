@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestConnectionIsUsedAgain: deadlines of one request do not harm the next. A
-// busy machine may miss short ones, and not long ones too.
+// TestConnectionIsUsedAgain checks that the deadlines of one request do not affect
+// the next one. A busy machine may miss short deadlines, but not long ones.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	var err error
 	for _, deadline := range []time.Duration{time.Second, 5 * time.Second, 25 * time.Second} {
@@ -24,7 +24,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 func useAgain(t *testing.T, deadline time.Duration) error {
 	t.Helper()
 	w := newWorld(t, func(_ *Config, p *timing) { p.write, p.body = deadline, deadline })
-	runner := startRunner(t, w.bus, tinySession, says("x"))
+	runner := startRunner(t, w.bus, tinySession, replies("x"))
 	ids := map[string]bool{}
 	for range 2 {
 		r, body, err := w.try("POST", "/v1/chat/completions", chatBody(streaming))

@@ -54,7 +54,7 @@ func (t *generation) streamer(w http.ResponseWriter) *streamer {
 }
 
 // writeFor writes what comes within the pause. It returns the outcome, or "" if
-// the answer goes on. One context spans many frames, because most of them come
+// the answer continues. One context spans many frames, because most of them come
 // much faster than a keep-alive is due.
 func (s *streamer) writeFor(ctx context.Context, pause time.Duration) string {
 	beat, cancel := context.WithTimeout(ctx, pause)
@@ -83,7 +83,7 @@ func (s *streamer) writeFor(ctx context.Context, pause time.Duration) string {
 	}
 }
 
-// write writes one frame. It returns the outcome, or "" if the answer goes on.
+// write writes one frame. It returns the outcome, or "" if the answer continues.
 func (s *streamer) write(frame *queue.Frame) string {
 	var err error
 	switch frame.Kind {

@@ -16,15 +16,15 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A heap holds frames that have all come already, up to a number.
-type heap struct {
+// An arrivedFrames returns frames of which a number have arrived already.
+type arrivedFrames struct {
 	left []queue.Frame
 	come int
 }
 
-func (h *heap) Close() {}
+func (h *arrivedFrames) Close() {}
 
-func (h *heap) Ready() (queue.Frame, bool) {
+func (h *arrivedFrames) Ready() (queue.Frame, bool) {
 	if h.come == 0 {
 		return queue.Frame{}, false
 	}
@@ -34,7 +34,7 @@ func (h *heap) Ready() (queue.Frame, bool) {
 	return f, true
 }
 
-func (h *heap) Next(context.Context) (queue.Frame, error) {
+func (h *arrivedFrames) Next(context.Context) (queue.Frame, error) {
 	h.come++
 	f, _ := h.Ready()
 	return f, nil
@@ -48,8 +48,8 @@ type flushCounter struct {
 
 func (c *flushCounter) Flush() { c.flushed++ }
 
-// TestWhatComesTogetherGoesTogether shows that pieces which have come are
-// flushed once, and others before the wait for more.
+// TestWhatComesTogetherGoesTogether checks that pieces which have arrived are flushed
+// once, and others before the wait for more.
 func TestWhatComesTogetherGoesTogether(t *testing.T) {
 	piece := func(text string) queue.Frame { return queue.Frame{Kind: queue.FrameDelta, Text: text} }
 	end := queue.Frame{Kind: queue.FrameEnd, FinishReason: "stop", Usage: &queue.Usage{}}
@@ -69,7 +69,7 @@ func TestWhatComesTogetherGoesTogether(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil)
-			w.gateway.queue = memoryQueue{func() frames { return &heap{left: c.frames, come: c.come} }}
+			w.gateway.queue = memoryQueue{func() frames { return &arrivedFrames{left: c.frames, come: c.come} }}
 			r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions",
 				strings.NewReader(`{"model":"tiny","stream":true,"messages":[{"role":"user","content":"hi"}]}`))
 			r.Header.Set("Content-Type", "application/json")
@@ -80,18 +80,18 @@ func TestWhatComesTogetherGoesTogether(t *testing.T) {
 				t.Errorf("flushed %d times, want %d:\n%s", rec.flushed, c.flushes, body)
 			}
 			if strings.Contains(string(body), "[DONE]") != (c.holds == "[DONE]") {
-				t.Errorf("it is not told rightly how it ended:\n%s", body)
+				t.Errorf("wrong end of the stream:\n%s", body)
 			}
 		})
 	}
 }
 
-// TestStreamFlushesEachEvent lets the runner go on only when the client has
-// what came before: a gateway that buffers would never end.
+// TestStreamFlushesEachEvent lets the runner continue only after the client has
+// received the previous event: a gateway that buffers would block for ever.
 func TestStreamFlushesEachEvent(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.quiet, p.keepAlive = time.Hour, time.Hour })
 	goOn := make(chan bool)
-	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
 		for _, text := range []string{"a", "b", "c"} {
 			s.text(text)
@@ -126,11 +126,11 @@ func TestStreamFlushesEachEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Usage != nil {
-			t.Error("usage without being asked")
+			t.Error("got usage without include_usage")
 		}
 		if content := c.Choices[0].Delta.Content; content != nil && *content != "" {
 			text += *content
-			waittest.Send(t, "the runner goes on", goOn, true)
+			waittest.Send(t, "the runner continues", goOn, true)
 		}
 		if f := c.Choices[0].FinishReason; f != nil {
 			finish = *f
@@ -147,7 +147,7 @@ func TestStreamFlushesEachEvent(t *testing.T) {
 func TestStreamShowsTheQueue(t *testing.T) {
 	w := newWorld(t, nil)
 	goOn := make(chan bool)
-	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *speaker) {
+	startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.queued(3, 90*time.Second)
 		await(ctx, goOn)
 		s.queued(1, 0)
@@ -163,9 +163,9 @@ func TestStreamShowsTheQueue(t *testing.T) {
 	again := 0
 	d.Comment = func(text string) {
 		if len(awaited) > 0 && text == awaited[0] {
-			if again++; again == 2 { // once as news, once as keep-alive
+			if again++; again == 2 { // once as a change, once as a keep-alive
 				awaited, again = awaited[1:], 0
-				waittest.Send(t, "the runner goes on", goOn, true)
+				waittest.Send(t, "the runner continues", goOn, true)
 			}
 		}
 	}

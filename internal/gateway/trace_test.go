@@ -16,7 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A journal is a log that can be read while it is written.
+// A journal is a log that is safe for concurrent reads and writes.
 type journal struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -36,8 +36,8 @@ func (j *journal) String() string {
 
 const clientTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-// TestTraceparent follows the trace into the envelope, with and without
-// somebody who collects spans.
+// TestTraceparent checks that the trace reaches the envelope, with and without an
+// exporter of spans.
 func TestTraceparent(t *testing.T) {
 	var log journal
 	w := newWorld(t, func(c *Config, _ *timing) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -45,7 +45,7 @@ func TestTraceparent(t *testing.T) {
 	traced := w.another(func(c *Config, _ *timing) {
 		c.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)).Tracer("test")
 	})
-	runner := startRunner(t, w.bus, tinySession, says("secret answer"))
+	runner := startRunner(t, w.bus, tinySession, replies("secret answer"))
 	wellFormed := regexp.MustCompile(`^00-([0-9a-f]{32})-[0-9a-f]{16}-01$`)
 	ids := map[string]bool{}
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestTraceparent(t *testing.T) {
 		})
 	}
 	if strings.Contains(log.String(), "secret") {
-		t.Errorf("the log holds what was said: %s", log.String())
+		t.Errorf("log contains the answer: %s", log.String())
 	}
 	waittest.Until(t, "the spans have ended", func() bool { return len(spans.Ended()) == 2 })
 	for _, s := range spans.Ended() {

@@ -10,7 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/registry"
 )
 
-// noon is the begin of a step.
+// noon is the start of a step.
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func TestWindowForgets(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAdmit(t *testing.T) {
 	cases := map[string]struct {
 		limits registry.Limits
 		bounds bounds
-		lets   int // requests at once, each estimated at 10 tokens
+		lets   int // concurrent requests, each estimated at 10 tokens
 		limit  string
 		retry  time.Duration
 	}{
@@ -89,11 +89,11 @@ func TestAdmit(t *testing.T) {
 			other := ask
 			other.tenant, other.session = "b", "t"
 			if p, _, refused := u.admit(other, noon); refused != nil {
-				t.Errorf("somebody else is refused: %v", refused)
+				t.Errorf("another tenant is refused: %v", refused)
 			} else {
 				p.end(0, noon)
 			}
-			// What has ended frees its place, and what was not used is not counted.
+			// An ended request frees its place, and unused tokens do not count.
 			permits[0].started()
 			permits[0].end(0, noon)
 			permits[0].end(0, noon)
@@ -127,7 +127,7 @@ func TestStartedIsNoLongerWaiting(t *testing.T) {
 		t.Fatal(refused)
 	}
 	if _, _, refused := u.admit(ask, noon); refused == nil {
-		t.Error("two wait")
+		t.Error("two requests wait")
 	}
 	p.end(0, noon)
 	q.end(0, noon)
@@ -152,7 +152,7 @@ func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 	if refused == nil || left.tokens.used != 100 {
 		t.Fatalf("got %+v, %v", left, refused)
 	}
-	// The estimate leaves with its step, and the rest is below the limit then.
+	// The estimate expires with its step, and the rest is below the limit then.
 	if refused.retryAfter != 30*time.Second {
 		t.Errorf("retry after %v", refused.retryAfter)
 	}
@@ -161,7 +161,7 @@ func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 	}
 }
 
-// TestGatewaysShare connects the gossip of two gateways by function calls.
+// TestGatewaysShare exchanges the reports of two gateways by function calls.
 func TestGatewaysShare(t *testing.T) {
 	a, b := newUsage(bounds{perSession: 2}), newUsage(bounds{perSession: 2})
 	ga := &usageReports{name: "a", usage: a, log: slog.New(slog.DiscardHandler)}
@@ -210,20 +210,20 @@ func TestGatewaysShare(t *testing.T) {
 		t.Errorf("a: %v", refused)
 	}
 
-	// A gateway that falls silent holds nothing any more, but has used what it used.
+	// A silent gateway holds nothing, but its used tokens count.
 	silent := noon.Add(peerTimeout + time.Second)
 	third.admission.limits = registry.Limits{}
 	if got := a.total(ask, silent); got.held != 0 || got.requests.total != 3 {
 		t.Errorf("held %d, used %d", got.held, got.requests.total)
 	}
-	if n := exchange(silent, true); n != 1 { // b is alive and holds one
+	if n := exchange(silent, true); n != 1 { // b still sends reports and holds one
 		t.Errorf("%d reports", n)
 	}
 	if got := a.total(ask, silent); got.held != 1 {
 		t.Errorf("held %d", got.held)
 	}
 
-	// A new gateway asks, and receives everything.
+	// A new gateway requests and receives all reports.
 	c := newUsage(bounds{})
 	gc := &usageReports{name: "c", usage: c, log: ga.log}
 	ga.receive(usageReport{Gateway: "c", Hello: true}, silent)
@@ -233,7 +233,7 @@ func TestGatewaysShare(t *testing.T) {
 		gc.receive(r, silent)
 	}
 	if got := c.total(ask, silent); got.requests.total != 3 || got.held != 1 {
-		t.Errorf("a new gateway knows of %d requests, %d held", got.requests.total, got.held)
+		t.Errorf("new gateway: got %d requests, %d held", got.requests.total, got.held)
 	}
 	third.end(0, silent)
 }
@@ -256,7 +256,7 @@ func TestLongReportsComeInParts(t *testing.T) {
 	}
 }
 
-// TestHostileReports: what others send must not break or poison the counting.
+// TestHostileReports checks that invalid reports do not corrupt the counts.
 func TestHostileReports(t *testing.T) {
 	u := newUsage(bounds{})
 	for _, at := range []int64{-1, -1 << 62, 0, 1 << 62, stepAt(noon) + 100, stepAt(noon) - 100} {

@@ -30,7 +30,7 @@ func TestPackage(t *testing.T) {
 	t.Run("SameBytes", func(t *testing.T) {
 		c := PackageCmd{Stage: stage, Binary: binary, Arch: "amd64"}
 		if !bytes.Equal(build(t, c), build(t, c)) {
-			t.Error("the same input gives different bytes")
+			t.Error("the same input results in different bytes")
 		}
 	})
 }
@@ -48,7 +48,7 @@ func TestPackageRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := stream(stageOf(t, c.files))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("stream: %v, want it to say %q", err, c.want)
+				t.Errorf("stream: got %v, want %q in it", err, c.want)
 			}
 		})
 	}
@@ -121,14 +121,14 @@ func check(t *testing.T, raw []byte, arch string, entrypoint []string) {
 			t.Fatal(err)
 		}
 		if digest(content) != config.RootFS.DiffIDs[i] {
-			t.Errorf("layer %d is not what the configuration says", i)
+			t.Errorf("digest of layer %d differs from that in the configuration", i)
 		}
 		if config.Config.Labels[labelPrefix+digest(blob)] != "base" {
 			continue
 		}
 		objects := string(untar(t, content)["package.yaml"])
 		if !strings.HasPrefix(objects, "---\n"+description) || strings.Count(objects, "---\n") != 3 {
-			t.Errorf("package.yaml is %q", objects)
+			t.Errorf("got package.yaml %q", objects)
 		}
 		return
 	}

@@ -62,8 +62,8 @@ func TestHealthScriptListsFinalReasons(t *testing.T) {
 	}
 }
 
-// TestDefinitionsBecomeValidCRDs converts the XRDs as Crossplane and the API
-// server do, and wants nothing to get lost.
+// TestDefinitionsBecomeValidCRDs converts the XRDs as Crossplane and the API server
+// do, and checks that the conversion loses nothing.
 func TestDefinitionsBecomeValidCRDs(t *testing.T) {
 	crds, err := readCRDs(filepath.Join(root, "apis", "crds"))
 	if err != nil {
@@ -114,11 +114,11 @@ func check(t *testing.T, derived *extv1.CustomResourceDefinition, source extv1.C
 	wantSpec, gotSpec := want.Schema.OpenAPIV3Schema.Properties["spec"], got.Schema.OpenAPIV3Schema.Properties["spec"]
 	for name, p := range wantSpec.Properties {
 		if diff := cmp.Diff(asJSON(t, p), asJSON(t, gotSpec.Properties[name])); diff != "" {
-			t.Errorf("spec.%s changed on the way (-want +got):\n%s", name, diff)
+			t.Errorf("spec.%s changed in the conversion (-want +got):\n%s", name, diff)
 		}
 	}
 	if diff := cmp.Diff(wantSpec.XValidations, gotSpec.XValidations); diff != "" {
-		t.Errorf("rules of spec changed on the way (-want +got):\n%s", diff)
+		t.Errorf("rules of spec changed in the conversion (-want +got):\n%s", diff)
 	}
 	for _, r := range wantSpec.Required {
 		if !slices.Contains(gotSpec.Required, r) {
@@ -131,7 +131,7 @@ func check(t *testing.T, derived *extv1.CustomResourceDefinition, source extv1.C
 	}
 	for _, c := range got.AdditionalPrinterColumns {
 		if n := strings.Count(columns(got), "|"+strings.ToLower(c.Name)+"|"); n != 1 {
-			t.Errorf("column %q is there %d times", c.Name, n)
+			t.Errorf("got column %q %d times", c.Name, n)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func TestPodMonitor(t *testing.T) {
 	}
 	read(t, "podmonitor.yaml", &m)
 	if m.APIVersion != "monitoring.coreos.com/v1" || m.Kind != "PodMonitor" || !m.Spec.NamespaceSelector.Any {
-		t.Errorf("it is %s %s", m.APIVersion, m.Kind)
+		t.Errorf("got %s %s", m.APIVersion, m.Kind)
 	}
 	labels := workload.Labels("dllama", "a", "root")
 	for name, value := range m.Spec.Selector.MatchLabels {
@@ -104,7 +104,7 @@ func rules(t *testing.T) []rule {
 	}
 	read(t, "rules.yaml", &m)
 	if m.APIVersion != "monitoring.coreos.com/v1" || m.Kind != "PrometheusRule" {
-		t.Errorf("it is %s %s", m.APIVersion, m.Kind)
+		t.Errorf("got %s %s", m.APIVersion, m.Kind)
 	}
 	var all []rule
 	for _, g := range m.Spec.Groups {
@@ -160,14 +160,14 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 		}
 		alerts++
 		if r.Annotations["summary"] == "" || r.Annotations["description"] == "" || r.Labels["severity"] == "" {
-			t.Errorf("%s lacks words: %+v", r.Alert, r)
+			t.Errorf("%s lacks texts: %+v", r.Alert, r)
 		}
 		if r.For != "" && !duration.MatchString(r.For) {
 			t.Errorf("%s lasts for %q", r.Alert, r.For)
 		}
 	}
 	if alerts < 5 {
-		t.Errorf("only %d alerts were read", alerts)
+		t.Errorf("got only %d alerts", alerts)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestAlertsHearOfWhoIsGone(t *testing.T) {
 		names := metricName.FindAllString(r.Expr, -1)
 		for _, name := range names {
 			if process.FindString(name) != process.FindString(names[0]) {
-				t.Errorf("%s compares %s with 0 beside %s; write unless ... > 0", r.Alert, names[0], name)
+				t.Errorf("%s compares %s with 0 next to %s; write unless ... > 0", r.Alert, names[0], name)
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func (s *serving) victims(t *testing.T, c *callers, r *rand.Rand) []victim {
 	t.Helper()
 	gateways, dispatchers := s.pods(t, "gateway"), s.pods(t, "dispatcher")
 	if len(gateways) != 2 || len(dispatchers) != 2 || len(s.providers) != 2 {
-		t.Fatalf("there are %d gateways, %d dispatchers and %d providers, want two of each", len(gateways), len(dispatchers), len(s.providers))
+		t.Fatalf("got %d gateways, %d dispatchers and %d providers, want two of each", len(gateways), len(dispatchers), len(s.providers))
 	}
 	all := []victim{dispatchers[r.IntN(2)], restarted(t, "function", s.function)}
 	for i := range 2 {

@@ -124,7 +124,7 @@ func (s *serving) pool(want int) func(context.Context) error {
 			}
 		}
 		if len(members) != want || ready != want || len(sets) != want || len(sessions) != min(want, 1) {
-			return fmt.Errorf("there are %d Sessions, %d Dllamas of which %d are ready, and %d StatefulSets; want %d", len(sessions), len(members), ready, len(sets), want)
+			return fmt.Errorf("got %d Sessions, %d Dllamas of which %d are ready, and %d StatefulSets; want %d", len(sessions), len(members), ready, len(sets), want)
 		}
 		return nil
 	}
@@ -166,7 +166,7 @@ func (s *serving) coldStarts(t *testing.T) {
 // and stops every few seconds.
 func (s *serving) waitForBudget(t *testing.T, least float64) {
 	t.Helper()
-	cluster.Eventually(t, "budgets to be there again", func(context.Context) error {
+	cluster.Eventually(t, "recovered budgets", func(context.Context) error {
 		if left := s.budget.Left("public"); left < least {
 			return fmt.Errorf("the budget is %.0f, want %.0f\n%s", left, least, s.budget.Report("public"))
 		}

@@ -47,7 +47,7 @@ func (p *suite) sessions(t *testing.T) {
 	if err := p.Client().Delete(ctx, namespace); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "the namespace to be gone", func(ctx context.Context) error {
+	cluster.Eventually(t, "the end of the namespace", func(ctx context.Context) error {
 		_, err := p.get(ctx, "", "v1", "Namespace", ns)
 		if apierrors.IsNotFound(err) {
 			return nil

@@ -36,7 +36,7 @@ type Client struct {
 	cfg         Config
 	connections *connections
 	entries     map[string]catalog.Entry
-	run         string // tells resources of this run from those of others
+	run         string // identifies the resources of this run
 }
 
 var (

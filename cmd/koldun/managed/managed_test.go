@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { s3test.Main(m) }
 
-// world is a Client with servers and Secrets of the test's own.
+// A world is a Client with its own servers and Secrets.
 type world struct {
 	*managed.Client
 	t       *testing.T
@@ -96,7 +96,7 @@ func TestAnnotationDisablesTheToken(t *testing.T) {
 		}
 		r, err := registry.Tokens(w.bus).Get(t.Context(), names.TokenKey(token.Digest(word)))
 		if err != nil || r.Value.Disabled != (disabled != "") || r.Value.Namespace != "default" {
-			t.Errorf("with annotation %q the entry is %+v, %v", disabled, r.Value, err)
+			t.Errorf("with annotation %q: got entry %+v, %v", disabled, r.Value, err)
 		}
 	}
 }
@@ -123,9 +123,9 @@ func TestArtifactIsVerifiedOnce(t *testing.T) {
 	put("weights")
 	o := w.bring(obj)
 	if !o.Ready {
-		t.Fatalf("the files are not whole: %+v", o)
+		t.Fatalf("the files are not complete: %+v", o)
 	}
-	put("WEIGHTS") // a look at the bytes would tell
+	put("WEIGHTS") // another read of the files would find the difference
 	obj["status"] = map[string]any{"atProvider": o.Status}
 	if o := w.bring(obj); !o.Ready {
 		t.Errorf("the files were verified again: %+v", o)
@@ -148,6 +148,6 @@ func TestErrorsNameTheObject(t *testing.T) {
 	}
 	_, err := w.Observe(t.Context(), object("Bucket", map[string]any{"bucketNam": "models"}))
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), `unknown field "bucketNam"`) {
-		t.Errorf("a misspelt field: %v", err)
+		t.Errorf("misspelt field: got %v", err)
 	}
 }
