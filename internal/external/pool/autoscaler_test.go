@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,7 @@ func TestStep(t *testing.T) {
 		"ManyWait":          {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
 		"NotIdleYet":        {of("0 1 2", start.Add(-50*time.Second)), usual, poolState{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
 		"Idle":              {of("0 1 2", long), usual, poolState{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
+		"IdleJustNow":       {of("0 1", start.Add(-time.Minute)), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
 		"IdleToZero":        {of("0", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{runners: runners(ready)}, "0d", 0},
 		"WorkingOneStays":   {of("0 1 2", long), usual, poolState{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
 		"UnreadyGoesFirst":  {of("0 1 2", long), limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, poolState{settled: true, runners: runners(ready, runnerState{exists: true}, ready)}, "0 1d 2", 0},
@@ -127,6 +129,18 @@ func TestNeedCountsSlots(t *testing.T) {
 				t.Errorf("need = %d, want %d", got, c.want)
 			}
 		})
+	}
+}
+
+// Only the numbers of members that are needed now are renewed.
+func TestRecordNeed(t *testing.T) {
+	before := start.Add(-time.Hour)
+	for need, want := range [][]time.Time{{before, before}, {start, before}, {start, start}, {start, start, start}} {
+		p := plan{NeededAt: []time.Time{before, before}}
+		p.recordNeed(need, start)
+		if !slices.Equal(p.NeededAt, want) {
+			t.Errorf("need of %d members: %v, want %v", need, p.NeededAt, want)
+		}
 	}
 }
 

@@ -25,6 +25,9 @@ func TestDllamasOfMembers(t *testing.T) {
 	if d := cmp.Diff([]external.Object{of("chat-1"), of("chat-2")}, pool.Dllamas().Objects(s, o)); d != "" {
 		t.Error(d)
 	}
+	if !pool.Dllamas().Enabled(s) {
+		t.Error("a pool with a template creates no Dllamas")
+	}
 	s.Dllama = nil
 	if got := pool.Dllamas().Objects(s, o); len(got) > 0 || pool.Dllamas().Enabled(s) {
 		t.Errorf("without a template there are %v", got)
