@@ -68,7 +68,7 @@ func TestPurgerWithoutOrder(t *testing.T) {
 	}
 }
 
-// Whatever ends in whatever order, nothing open is removed, and all that ended is.
+// In any order of ends, no open message is removed, and each ended one is.
 func TestPurgerRemovesWhatEnded(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	now := time.Now()

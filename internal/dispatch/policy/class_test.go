@@ -17,8 +17,8 @@ func classed(class policy.Class, order int, words string) policy.Job {
 	return j
 }
 
-// While jobs of all classes wait, their tokens served are as their shares, and
-// nobody is left out.
+// While jobs of all classes wait, each class is served tokens in proportion to its
+// share.
 func TestClassesGetTheirShares(t *testing.T) {
 	q := policy.New(patience)
 	order := 0
@@ -48,8 +48,7 @@ func TestClassesGetTheirShares(t *testing.T) {
 	}
 }
 
-// A class that was away does not make up for it, and an urgent job goes first
-// among those that come together.
+// An urgent job goes before the waiting jobs of a lower class.
 func TestUrgentFirst(t *testing.T) {
 	q := policy.New(patience)
 	for i := range 40 {

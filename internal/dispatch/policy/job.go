@@ -8,7 +8,7 @@
 //     while jobs of it wait: an urgent one by far the most, none nothing.
 //   - Between tenants of a class, the one that was served the fewest tokens goes
 //     first. One that comes back after a pause starts level with the others, so
-//     nobody can save up a right to be served, and every tenant gets its turn.
+//     no tenant can save up a right to be served, and every tenant gets its turn.
 //   - Within a tenant, the earliest deadline goes first, then the earliest
 //     arrival. Each job has a deadline, so none waits for ever behind newer ones.
 //   - A job goes to the slot whose prompt cache holds its conversation. If

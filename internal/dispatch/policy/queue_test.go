@@ -172,7 +172,7 @@ func TestFairnessCountsTokens(t *testing.T) {
 	add := func(tenant string) {
 		order++
 		j := job(order, fmt.Sprintf("%s%d %s", tenant, order, tenant))
-		j.Cost = 100 // nobody knows before
+		j.Cost = 100 // the actual cost is not known yet
 		q.Add(j)
 	}
 	for range 5 {
@@ -194,8 +194,8 @@ func TestFairnessCountsTokens(t *testing.T) {
 	}
 }
 
-// One that was away does not get to make up for it.
-func TestNobodySavesUp(t *testing.T) {
+// A tenant without jobs does not save up a right to be served.
+func TestIdleTenantsDoNotSaveUp(t *testing.T) {
 	q := policy.New(patience)
 	for i := range 100 {
 		q.Add(job(i, fmt.Sprintf("a%d a", i)))
@@ -281,7 +281,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Whatever happens, nothing is lost or served twice, and nobody starves.
+// Under any sequence of calls, no job is lost or served twice, and each is served in
+// the end.
 func FuzzQueue(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed)
@@ -374,7 +375,7 @@ func FuzzQueue(f *testing.F) {
 	})
 }
 
-// BenchmarkNext is one decision and the return of its runner, with 1,000
+// BenchmarkNext measures one decision and the return of its slot, with 1,000
 // runners and 10,000 jobs of 100 tenants.
 func BenchmarkNext(b *testing.B) {
 	q := policy.New(patience)

@@ -355,7 +355,7 @@ func TestPropertiesUnderAnyLoad(t *testing.T) {
 		s := newSimulation(t, l)
 		for range 40 {
 			s.run(1+r.IntN(40), 0, 0)
-			if r.IntN(3) == 0 { // somebody scales by hand
+			if r.IntN(3) == 0 { // a user scales
 				s.limits.min = r.IntN(3)
 				s.limits.max = s.limits.min + r.IntN(6)
 			}
