@@ -121,8 +121,8 @@ func TestIgnoredIsToldLate(t *testing.T) {
 			t.Errorf("X-Koldun-Ignored = %q, want %q", got, want)
 		}
 		d := openai.NewDecoder(response.Body, 1<<16)
-		var told bool
-		d.Comment = func(text string) { told = told || text == "started ignored=temperature" }
+		var commented bool
+		d.Comment = func(text string) { commented = commented || text == "started ignored=temperature" }
 		for {
 			if _, err := d.Next(); errors.Is(err, io.EOF) {
 				break
@@ -130,7 +130,7 @@ func TestIgnoredIsToldLate(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !told {
+		if !commented {
 			t.Error("no comment names the ignored hints")
 		}
 		w.putEngine("r1", "seed")

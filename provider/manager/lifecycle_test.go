@@ -218,7 +218,7 @@ const wrong = "not-this-one"
 
 // wrongCredentials names a ProviderConfig with credentials that every server
 // refuses, and their Secret.
-const wrongCredentials = "wrongCredentials"
+const wrongCredentials = "wrong-credentials"
 
 func testCredentials(w *world, l lifecycle, name string) {
 	good := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: credentials}}

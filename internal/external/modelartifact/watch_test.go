@@ -19,13 +19,13 @@ func TestWatchKeepsTheEventBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var now progress.Report
-		var told []time.Duration
+		var calls []time.Duration
 		began := time.Now()
 		news := make(chan struct{})
 		read := func(context.Context) (progress.Report, error) { return now, nil }
 		done := make(chan error, 1)
 		go func() {
-			done <- modelartifact.Watch(ctx, news, read, func() { told = append(told, time.Since(began)) })
+			done <- modelartifact.Watch(ctx, news, read, func() { calls = append(calls, time.Since(began)) })
 		}()
 		report := func(r progress.Report) {
 			now = r
@@ -52,7 +52,7 @@ func TestWatchKeepsTheEventBudget(t *testing.T) {
 			98_000 * ms,              // done
 			99_000 * ms, 99_000 * ms, // the conversion runs, and fails
 		}
-		if diff := cmp.Diff(want, told); diff != "" {
+		if diff := cmp.Diff(want, calls); diff != "" {
 			t.Errorf("times of the calls (-want +got):\n%s", diff)
 		}
 	})

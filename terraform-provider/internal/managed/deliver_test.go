@@ -132,12 +132,12 @@ func TestTokenIsWrittenIntoASecret(t *testing.T) {
 		t.Error("the token of a deleted Secret is still current")
 	}
 
-	if _, err := s.secrets.Patch(t.Context(), "app-token", types.MergePatchType, []byte(`{"stringData":{"token":"somebody-elses-token"}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := s.secrets.Patch(t.Context(), "app-token", types.MergePatchType, []byte(`{"stringData":{"token":"token-of-another-writer"}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	r.Refresh()
 	third := apply()
-	if third == second || third == "somebody-elses-token" {
+	if third == second || third == "token-of-another-writer" {
 		t.Error("the token of an overwritten Secret is still current")
 	}
 
