@@ -80,21 +80,25 @@ func readAll(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// check validates objects of our groups. It refuses kinds with the name of a
-// composite kind in another group, which are typing errors more likely than
-// claims, and accepts all others as they are.
+// check validates objects of our groups, and of groups that misspell ours. It
+// accepts all other objects as they are.
 func check(ctx context.Context, schemas *validation.Schemas, o local.Object) error {
 	key := o.Key()
-	group := key.Group()
 	if key.Kind == "" || key.APIVersion == "" {
 		return fmt.Errorf("apiVersion and kind are required")
 	}
-	ours := group == local.CompositeGroup || group == local.ManagedGroup
-	misspelt := slices.Contains(router.Kinds(), key.Kind) && !strings.HasSuffix(group, ".k8s.io")
-	if !ours && !misspelt {
+	group := key.Group()
+	if group != local.CompositeGroup && group != local.ManagedGroup && !misspelt(group, key.Kind) {
 		return nil
 	}
 	return schemas.Check(ctx, o)
+}
+
+// misspelt reports whether group is likely a typing error for ours: kind is a
+// composite kind, and the group has one of the words of ours. Other projects
+// have kinds called Model, Session, Ingress or Worker, too.
+func misspelt(group, kind string) bool {
+	return slices.Contains(router.Kinds(), kind) && (strings.Contains(group, "kold") || strings.Contains(group, "gorizond"))
 }
 
 // defaultNamespace puts an object without a namespace into "default".

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
@@ -51,7 +52,12 @@ func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 	return cmp.Or(advise(refused()), err)
 }
 
+// engine returns a client of the engine. It checks the number of slots first,
+// since each slot has a client of its own.
 func (c *LLMCmd) engine() (sidecar.Engine, error) {
+	if c.Slots < 1 || c.Slots > queue.MaxSlots {
+		return nil, fault.Errorf(fault.Invalid, "cannot use --slots=%d: use 1 to %d", c.Slots, queue.MaxSlots)
+	}
 	if c.Slots == 1 {
 		return engineapi.New(c.Engine)
 	}

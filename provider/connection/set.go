@@ -19,7 +19,9 @@ import (
 )
 
 // A Set holds the connections of one managed resource during one reconcile. Each
-// is resolved and opened when it is first needed.
+// is resolved and opened when it is first needed. A watch, which outlives the
+// reconcile, keeps what it needs of a Set, never the Set: its methods are not
+// safe for concurrent use.
 type Set struct {
 	pool     *Pool
 	owner    requeue.Key
