@@ -127,7 +127,7 @@ func (l *leader) subscribe() (func(), error) {
 			})
 		},
 		func() (func(), error) {
-			return bus.Listen(b, names.MarkSubject(l.name), func(_ string, mark queue.FirstToken) {
+			return bus.Listen(b, names.FirstTokenSubject(l.name), func(_ string, mark queue.FirstToken) {
 				l.post(func() { l.onFirstToken(mark) })
 			})
 		},

@@ -135,9 +135,9 @@ func SyncSubject(session, runner string) string {
 	return "koldun.v1.sync." + session + "." + runner
 }
 
-// MarkSubject is where a runner reports to the leader of the session that an
+// FirstTokenSubject is where a runner reports to the leader of the session that an
 // attempt has reached its first token, just before it sends that to the gateway.
-func MarkSubject(session string) string { return "koldun.v1.mark." + session }
+func FirstTokenSubject(session string) string { return "koldun.v1.mark." + session }
 
 // ResumeSubject asks the runner that holds a request to send its frames again.
 func ResumeSubject(session, request string) string {

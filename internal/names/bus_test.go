@@ -21,7 +21,7 @@ func TestSubjectsAndKeys(t *testing.T) {
 		"Cancel":        {names.CancelSubject("s", "r"), "koldun.v1.cancel.s.r"},
 		"End":           {names.EndSubject("s"), "koldun.v1.done.s"},
 		"Sync":          {names.SyncSubject("s", "run"), "koldun.v1.sync.s.run"},
-		"Mark":          {names.MarkSubject("s"), "koldun.v1.mark.s"},
+		"FirstToken":    {names.FirstTokenSubject("s"), "koldun.v1.mark.s"},
 		"Resume":        {names.ResumeSubject("s", "r"), "koldun.v1.resume.s.r"},
 		"Drain":         {names.DrainSubject("s", "run"), "koldun.v1.drain.s.run"},
 		"Use":           {names.UseSubject("ns"), "koldun.v1.use.ns"},

@@ -10,8 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// However many requests a runner answers, its record is written at the pace of
-// a clock, and what has lasted is in it in the end.
+// The number of requests does not increase the number of writes of a runner's record,
+// which finally contains all lasting changes.
 func TestRequestsDoNotWriteRecords(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")

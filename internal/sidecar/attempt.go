@@ -200,7 +200,7 @@ func (a *attempt) send(text string) {
 			Request: a.assignment.Request.ID, Epoch: a.assignment.Epoch,
 			Attempt: a.assignment.Attempt, Runner: a.r.cfg.Runner,
 		}
-		if err := a.r.cfg.Bus.Send(names.MarkSubject(a.r.cfg.Session), &mark); err != nil {
+		if err := a.r.cfg.Bus.Send(names.FirstTokenSubject(a.r.cfg.Session), &mark); err != nil {
 			a.r.cfg.Logger.Warn("cannot report a first token", "request", mark.Request, "error", err)
 		}
 	}
@@ -267,7 +267,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy, silent bool) 
 	if len(r.ends) == 1 {
 		r.reported = make(chan struct{})
 	}
-	r.past.add(a.frames, time.Now())
+	r.endedLogs.add(a.frames, time.Now())
 	r.cached(a.assignment.Request.Affinity)
 	r.metrics.attempt(end)
 	if healthy {

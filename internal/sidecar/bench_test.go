@@ -84,8 +84,8 @@ func serve(b *testing.B, client *bus.Bus, r queue.Request) {
 	}
 }
 
-// BenchmarkChunk is one piece of text from the engine's socket through the
-// sidecar and NATS to a follower, all of them and the engine included.
+// BenchmarkChunk measures one piece of text from the engine's socket through the
+// sidecar and NATS to a follower, including the engine.
 func BenchmarkChunk(b *testing.B) {
 	e := enginetest.Start(b, func(r enginetest.Request) enginetest.Reply {
 		return enginetest.Reply{Pieces: []string{" hello"}, Repeat: true}

@@ -12,7 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A history is what one client saw of one request.
+// A history is what one client received for one request.
 type history struct {
 	id, want string
 	text     string
@@ -20,7 +20,7 @@ type history struct {
 	outcome  queue.Outcome
 }
 
-// check holds what a client saw against what is promised.
+// check compares a history with the guarantees.
 func (h history) check() error {
 	switch {
 	case !strings.HasPrefix(h.want, h.text):
@@ -37,8 +37,8 @@ func (h history) check() error {
 	return nil
 }
 
-// Under faults at random moments, every accepted request ends once, and no
-// client sees text of two generations, a gap, or silence.
+// Under random faults, every accepted request ends once, and no client receives text of
+// two generations, text with a gap, or no end.
 func TestFaultsAtRandom(t *testing.T) {
 	const clients, requests, faults = 4, 30, 10
 	w := newWorld(t)
@@ -62,7 +62,7 @@ func TestFaultsAtRandom(t *testing.T) {
 
 	histories := make(chan history, clients*requests)
 	var wg sync.WaitGroup
-	defer wg.Wait() // whoever outlives a test may not use it
+	defer wg.Wait() // goroutines must not use t after the test
 	for c := range clients {
 		wg.Go(func() {
 			for i := range requests {

@@ -13,7 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// newClusterWorld has streams and buckets on three servers.
+// newClusterWorld returns a world with streams and buckets on three servers.
 func newClusterWorld(t *testing.T) (*world, *natstest.Cluster) {
 	t.Helper()
 	c := natstest.StartCluster(t, 3)
@@ -34,7 +34,7 @@ func newClusterWorld(t *testing.T) (*world, *natstest.Cluster) {
 	return w, c
 }
 
-// streamLeader is the server that leads the request stream, -1 while it has none.
+// streamLeader returns the server that leads the request stream, or -1 if none does.
 func (w *world) streamLeader(c *natstest.Cluster) int {
 	s, err := w.bus.JetStream().Stream(w.ctx(), names.RequestStream)
 	if err != nil || s.CachedInfo().Cluster == nil {
@@ -43,8 +43,8 @@ func (w *world) streamLeader(c *natstest.Cluster) int {
 	return c.Index(s.CachedInfo().Cluster.Leader)
 }
 
-// A cluster loses the server that leads the request stream, again and again,
-// while requests flow: nothing is lost, repeated or cut in silence.
+// While a cluster repeatedly loses the server that leads the request stream, no request
+// is lost or repeated, and no answer is cut without an error.
 func TestClusterLosesItsLeader(t *testing.T) {
 	t.Parallel()
 	const clients, losses = 4, 3
@@ -59,7 +59,7 @@ func TestClusterLosesItsLeader(t *testing.T) {
 	var histories []history
 	var running sync.WaitGroup
 	end := sync.OnceFunc(func() { close(stop); running.Wait() })
-	defer end() // whoever outlives a test may not use it
+	defer end() // goroutines must not use t after the test
 	served := func() int {
 		mu.Lock()
 		defer mu.Unlock()

@@ -37,7 +37,7 @@ func drive(t *testing.T, e target, timeouts sidecar.Timeouts) *world {
 	return w
 }
 
-// unharmed fails if the engine did not survive what was asked of it.
+// unharmed fails the test if the engine has aborted.
 func (e target) unharmed(t *testing.T) {
 	t.Helper()
 	if why := e.restarts(); why != "" {
@@ -65,7 +65,7 @@ func TestEngineAnswers(t *testing.T) {
 	})
 }
 
-// What would end the original as it is sent by clients must not reach it so.
+// Requests that would crash the real engine must not reach it unchanged.
 func TestEngineSurvivesClients(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
 		w := drive(t, e, sidecar.Timeouts{})
@@ -117,7 +117,7 @@ func TestEngineSurvivesCancels(t *testing.T) {
 	})
 }
 
-func TestEngineIsAskedOneByOne(t *testing.T) {
+func TestEngineComputesOneRequestAtATime(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
 		w := drive(t, e, sidecar.Timeouts{})
 		var clients []*client
@@ -131,7 +131,7 @@ func TestEngineIsAskedOneByOne(t *testing.T) {
 	})
 }
 
-// An engine that is killed is back soon, and what had sent no text is done.
+// A killed engine restarts, and requests without text are retried.
 func TestEngineIsKilled(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
 		w := drive(t, e, sidecar.Timeouts{})
@@ -151,8 +151,8 @@ func TestEngineIsKilled(t *testing.T) {
 	})
 }
 
-// A worker that freezes makes the ring start anew, and the request that found
-// it so goes back to the queue and is answered.
+// A frozen worker makes all nodes restart, and the interrupted request returns to the
+// queue and is answered.
 func TestWorkerHangs(t *testing.T) {
 	e := ring(t, 3)
 	w := drive(t, e, sidecar.Timeouts{First: 2 * time.Second, Between: 2 * time.Second})
@@ -168,8 +168,8 @@ func TestWorkerHangs(t *testing.T) {
 	}
 }
 
-// A worker that is replaced while nobody asks anything makes the root start
-// anew before somebody does.
+// A worker that is replaced without requests makes the root restart before the next
+// request.
 func TestWorkerIsReplaced(t *testing.T) {
 	e := ring(t, 3)
 	w := drive(t, e, sidecar.Timeouts{})

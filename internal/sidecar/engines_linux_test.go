@@ -30,13 +30,13 @@ const (
 	bins = "DLLAMA_BIN"
 )
 
-// A target is an engine below the sidecar: the double, or the original with
-// or without workers. Both are held to the same tests.
+// A target is an engine of the sidecar: the fake, or the real one with or without
+// workers. All pass the same tests.
 type target struct {
 	url        string
-	supervisor sidecarSupervisor // nil: nobody restarts it
-	restarts   func() string     // what has happened to it that should not; "" if nothing
-	kill       func()            // ends the root's process without a word
+	supervisor sidecarSupervisor // nil: no restarts
+	restarts   func() string     // unexpected restarts; "" if none
+	kill       func()            // kills the root's process
 	workers    []string          // ports of the workers
 }
 
@@ -132,8 +132,8 @@ func supervised(t *testing.T, waitFor []string, command ...string) string {
 	return ""
 }
 
-// converted is the tiny model in f32, whose answers do not depend on the number
-// of nodes.
+// converted returns the tiny model in f32, because its answers do not depend on the
+// number of nodes.
 func converted(t *testing.T) (model, tokenizer string) {
 	t.Helper()
 	dir := t.TempDir()

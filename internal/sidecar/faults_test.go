@@ -46,7 +46,7 @@ func TestLeaderIsKilled(t *testing.T) {
 
 	w.dispatcher("d2")
 	d1.kill()
-	late := w.send(chat("req_3", "third")) // nobody leads now
+	late := w.send(chat("req_3", "third")) // there is no leader now
 	pass(t, gate)
 	pass(t, gate)
 	running.want("a b c")
@@ -75,7 +75,7 @@ func TestLeaderStops(t *testing.T) {
 	w.empty()
 }
 
-// The end of a request while nobody leads is told to the next leader.
+// The end of a request without a leader is reported to the next leader.
 func TestEndWithoutALeader(t *testing.T) {
 	w := newWorld(t)
 	d1 := w.dispatcher("d1")
@@ -136,7 +136,7 @@ func TestSidecarIsKilledAfterTheFirstToken(t *testing.T) {
 	w.empty()
 }
 
-// A sidecar that comes back under its name has forgotten what it held.
+// A sidecar that restarts under its name has lost its attempts.
 func TestSidecarRestarts(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
@@ -218,8 +218,8 @@ func TestNATSRestarts(t *testing.T) {
 	w.runner("r1", idle)
 }
 
-// While NATS is away for longer than leases and runner records last, whoever
-// generates goes on, and is found again.
+// While NATS is down for longer than the TTL of leases and runner records, generations
+// continue, and the next leader finds them.
 func TestNATSIsAwayForLong(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
@@ -252,7 +252,7 @@ func TestNATSIsAwayForLong(t *testing.T) {
 	}
 }
 
-// A server that has lost its data has lost its requests; new ones are served.
+// A server that has lost its data has lost its requests; new requests are served.
 func TestNATSLosesItsData(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
@@ -270,7 +270,7 @@ func TestNATSLosesItsData(t *testing.T) {
 	w.empty()
 }
 
-// A client that missed frames gets them again; one whose runner is gone is told.
+// A client that missed frames receives them again, or an error if its runner is gone.
 func TestFollowsLate(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
@@ -288,8 +288,7 @@ func TestFollowsLate(t *testing.T) {
 	second.want("abc")
 }
 
-// A request whose outcome was stored by a leader that could not delete it any
-// more does not run again.
+// A request does not run again if a leader stored its outcome but could not delete it.
 func TestOutcomeStoredButNotDeleted(t *testing.T) {
 	w := newWorld(t)
 	e := enginetest.Start(t, nil)
@@ -308,7 +307,7 @@ func TestOutcomeStoredButNotDeleted(t *testing.T) {
 	_ = c
 }
 
-// A runner obeys the newest leader only.
+// A runner accepts messages only of the newest leader.
 func TestOldLeadersAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.sidecar("r1", enginetest.Start(t, nil))
@@ -329,7 +328,7 @@ func TestOldLeadersAreRefused(t *testing.T) {
 		return reply.Epoch
 	}
 	if r := assign(5, 1); r.Accepted || r.Reason != queue.RefusedUnsynced {
-		t.Errorf("a leader that has not asked: %+v", r)
+		t.Errorf("a leader without sync: %+v", r)
 	}
 	if got := sync(5, 2); got != 5 {
 		t.Errorf("epoch = %d, want 5", got)
@@ -348,9 +347,9 @@ func TestOldLeadersAreRefused(t *testing.T) {
 	}
 }
 
-// Runners that have seen a newer epoch than any lease has (its bucket was
-// lost) are won back.
-func TestEpochsAreWonBack(t *testing.T) {
+// A leader recovers runners that have seen a newer epoch than any lease has, because
+// the bucket of leases was lost.
+func TestEpochsRecover(t *testing.T) {
 	w := newWorld(t)
 	w.sidecar("r1", enginetest.Start(t, nil))
 	w.runner("r1", idle)
@@ -361,8 +360,8 @@ func TestEpochsAreWonBack(t *testing.T) {
 	w.send(chat("req_1", "hello")).want("hello")
 }
 
-// A client that reads only when all is over gets everything, however much more
-// that is than is buffered for it.
+// A client that starts to read after the end receives all frames, even more than its
+// buffer holds.
 func TestSlowFollowerCatchesUp(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")

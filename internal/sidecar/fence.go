@@ -1,14 +1,14 @@
 package sidecar
 
-// A fence refuses leaders whose lease another has taken: it accepts messages of
-// the newest epoch only, and those in their order.
+// A fence refuses leaders that have lost their lease: it accepts only messages of the
+// newest epoch, in order.
 type fence struct {
 	epoch  uint64
 	seq    uint64
-	synced bool // the leader of epoch knows what this runner holds
+	synced bool // whether the leader of epoch knows the attempts of this runner
 }
 
-// pass accepts a message if it is newer than all before, and reports whether it is.
+// pass reports whether a message is newer than all before, and if so, accepts it.
 func (f *fence) pass(epoch, seq uint64) bool {
 	if epoch < f.epoch || epoch == f.epoch && seq <= f.seq {
 		return false

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxLogBytes = 4 << 20 // of text kept per attempt
+	maxLogBytes = 4 << 20 // bytes of stored text per attempt
 	maxResend   = 100     // frames per answer to a resume, fewer than a gateway buffers
 
 	// framePace is the minimum interval of text frames, which users cannot
@@ -33,14 +33,14 @@ type frameLog struct {
 
 	stop func() // ends serve
 
-	mu     sync.Mutex
-	first  int // Seq of frames[0]
-	frames []queue.Frame
-	told   int // Seq of the next frame to publish
-	bytes  int
-	held   strings.Builder // text that waits for its frame
-	timer  *time.Timer     // runs while something waits
-	last   time.Time       // when a frame was published
+	mu        sync.Mutex
+	first     int // Seq of frames[0]
+	frames    []queue.Frame
+	published int // Seq of the next frame to publish
+	bytes     int
+	held      strings.Builder // text of the next frame
+	timer     *time.Timer     // runs while frames or text wait
+	last      time.Time       // when a frame was published
 }
 
 func newFrameLog(q *queue.Queue, log *slog.Logger, as queue.Assignment) *frameLog {
@@ -75,8 +75,8 @@ func (l *frameLog) addText(text string) {
 	l.held.WriteString(text)
 }
 
-// hold has release called soon, unless a frame is published before. It is
-// called with mu held.
+// hold schedules release after d, unless a frame is published before. It is called
+// with mu held.
 func (l *frameLog) hold(d time.Duration) {
 	if l.timer == nil {
 		l.timer = time.AfterFunc(d, l.release)
@@ -89,7 +89,7 @@ func (l *frameLog) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.releaseHeld()
-	l.tell()
+	l.publishNew()
 }
 
 // releaseHeld is called with mu held.
@@ -124,10 +124,10 @@ func (l *frameLog) addSoon(f queue.Frame) {
 func (l *frameLog) append(f queue.Frame, now time.Time) {
 	l.last = now
 	l.keep(f)
-	l.tell()
+	l.publishNew()
 }
 
-// keep numbers a frame. It is called with mu held.
+// keep numbers and stores a frame. It is called with mu held.
 func (l *frameLog) keep(f queue.Frame) {
 	f.Request, f.Epoch, f.Attempt = l.as.Request.ID, l.as.Epoch, l.as.Attempt
 	f.Seq = l.first + len(l.frames)
@@ -140,18 +140,18 @@ func (l *frameLog) keep(f queue.Frame) {
 	}
 }
 
-// tell publishes what was not yet. It is called with mu held.
-func (l *frameLog) tell() {
+// publishNew publishes all unpublished frames. It is called with mu held.
+func (l *frameLog) publishNew() {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	for _, f := range l.frames[max(l.told-l.first, 0):] {
+	for _, f := range l.frames[max(l.published-l.first, 0):] {
 		l.publish(f)
 	}
-	l.told = l.first + len(l.frames)
+	l.published = l.first + len(l.frames)
 }
 
-// resend publishes the frames from a place on.
+// resend publishes stored frames again, from a given one on.
 func (l *frameLog) resend(from queue.Resume) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,9 +189,9 @@ func (l *frameLog) size() int {
 	return l.bytes + logCost + len(l.frames)*frameCost
 }
 
-// forgetFrames ends the serving of frames at the end of Run.
-func (r *runner) forgetFrames() {
+// stopFrames stops serving frames at the end of Run.
+func (r *runner) stopFrames() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.past.clear()
+	r.endedLogs.clear()
 }

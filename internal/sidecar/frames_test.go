@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// TestStartWaitsForText shows that a frame which is added soon goes before the
-// next, and goes alone if there is none.
+// TestStartWaitsForText tests that a frame of addSoon is published before the next
+// frame, or alone if there is none.
 func TestStartWaitsForText(t *testing.T) {
 	srv := natstest.Start(t)
 	b, err := bus.Connect(t.Context(), bus.Config{URL: srv.URL(), User: natstest.User, Password: natstest.Password})

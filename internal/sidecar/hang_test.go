@@ -20,7 +20,7 @@ import (
 	"github.com/gorizond/koldun/internal/sidecar"
 )
 
-// restarter starts a double anew, as a supervisor does with an engine.
+// restarter restarts a fake engine, as a supervisor does.
 type restarter struct{ restart func() error }
 
 func (r restarter) Restart(context.Context) error { return r.restart() }
@@ -101,8 +101,8 @@ func TestEngineHangs(t *testing.T) {
 	}
 }
 
-// The span of an attempt goes on with the trace of the request, and neither it
-// nor a log line holds text of the prompt or the answer.
+// The span of an attempt continues the trace of the request. Spans and logs contain no
+// text of prompts or answers.
 func TestTracesAndLogsWithoutText(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
@@ -162,7 +162,7 @@ func TestTracesAndLogsWithoutText(t *testing.T) {
 		t.Errorf("the log holds text: %s", text)
 	}
 	if !strings.Contains(text, `"msg":"attempt ended","session":"ns_model","runner":"r1","request":"req_1","attempt":1`) {
-		t.Errorf("the log does not tell of the request: %s", text)
+		t.Errorf("the log does not mention the request: %s", text)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// get returns 0 while nobody listens.
+// get returns the status and body, or 0 if no server listens.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -42,7 +42,7 @@ func TestHealthAndMetrics(t *testing.T) {
 	w.start("d1", func(ctx context.Context, b *bus.Bus) error {
 		return dispatch.Run(ctx, dispatch.Config{
 			Bus: b, Identity: "d1", Listen: d, Logger: w.logger("d1"),
-			LeaseTTL: time.Minute, // a lead that is lost may leave an outcome uncounted
+			LeaseTTL: time.Minute, // a leader that loses its lease may not count an outcome
 		})
 	})
 	e := enginetest.Start(t, nil)
@@ -67,7 +67,7 @@ func TestHealthAndMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	status(s, "/readyz", 200)
-	for i := range 20 { // of which some end before the leader hears that they were accepted
+	for i := range 20 { // some end before the leader receives their acceptance
 		w.send(chat(fmt.Sprintf("req_%d", i), "one two")).want("one two")
 	}
 	for _, line := range []struct{ addr, text string }{

@@ -58,9 +58,9 @@ func TestRunnerNamesWhatItsEngineIgnores(t *testing.T) {
 	}
 }
 
-// A request asks for the operation of its envelope: a chat if it names none, as
-// in messages that were queued before it named one.
-func TestRequestsAskByOperation(t *testing.T) {
+// A request runs the operation of its envelope, or a chat if it names none, as in
+// messages of older versions.
+func TestRequestsRunTheirOperation(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
 	e := enginetest.Start(t, enginetest.Echo)

@@ -22,15 +22,15 @@ import (
 	"github.com/gorizond/koldun/internal/sidecar"
 )
 
-// TestNamesMakeNoSeries: what clients, other runners and the engine call
-// things appears in no label of the dispatcher's metrics and the sidecar's.
+// TestNamesMakeNoSeries tests that names chosen by clients, other runners or the engine
+// appear in no label of metrics of the dispatcher and the sidecar.
 func TestNamesMakeNoSeries(t *testing.T) {
 	w := newWorld(t)
 	d, s := porttest.Address(t), porttest.Address(t)
 	w.start("d1", func(ctx context.Context, b *bus.Bus) error {
 		return dispatch.Run(ctx, dispatch.Config{
 			Bus: b, Identity: "d1", Listen: d, AffinityWait: 200 * time.Millisecond, Logger: w.logger("d1"),
-			LeaseTTL: time.Minute, // a lead that is lost may leave an outcome uncounted
+			LeaseTTL: time.Minute, // a leader that loses its lease may not count an outcome
 		})
 	})
 	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
@@ -93,10 +93,10 @@ func TestNamesMakeNoSeries(t *testing.T) {
 	}
 	for addr, old := range before {
 		if diff := cmp.Diff(old, series(t, addr)); diff != "" {
-			t.Errorf("more of the same make other series:\n%s", diff)
+			t.Errorf("a second round adds series:\n%s", diff)
 		}
 		if all := strings.Join(old, "\n"); strings.Contains(all, "odd") {
-			t.Errorf("a stranger's word is in\n%s", all)
+			t.Errorf("a foreign name is in\n%s", all)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (m *metrics) setState(now queue.RunnerState) {
 	}
 }
 
-// token counts n tokens that came at once, at now, after what came last.
+// token records n tokens that arrived together at the time now, after the last ones.
 func (m *metrics) token(last, now time.Time, n int, isFirst bool) {
 	each := now.Sub(last).Seconds()
 	if isFirst {

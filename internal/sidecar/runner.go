@@ -35,7 +35,7 @@ type runner struct {
 	drainOrdered bool // whether a drain order is in effect
 	fence        fence
 	running      []*attempt // at most Slots, oldest first
-	past         past       // of attempts whose frames can be sent again
+	endedLogs    endedLogs  // of attempts whose frames can be sent again
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
 	affinities []string

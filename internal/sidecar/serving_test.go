@@ -110,9 +110,9 @@ func TestCancelRunning(t *testing.T) {
 	stranger := c.req.Ref()
 	stranger.Tenant = "stranger"
 	if err := queue.New(w.bus).Cancel(w.ctx(), stranger, "test"); !fault.Is(err, fault.Denied) {
-		t.Errorf("a stranger cancels: %v, want Denied", err)
+		t.Errorf("another tenant cancels: %v, want Denied", err)
 	}
-	for range 30 { // it goes on
+	for range 30 { // the generation continues
 		c.until(queue.FrameDelta)
 	}
 	if err := queue.New(w.bus).Cancel(w.ctx(), c.req.Ref(), "test"); err != nil {
@@ -212,8 +212,8 @@ func TestPoisonEnds(t *testing.T) {
 	w.send(chat("req_2", "wholesome")).want("wholesome")
 }
 
-// Attempts are counted across leaders, whether they fail while nobody leads, and
-// are told to the next; under a leader that is killed later; or with their runner.
+// Attempts are counted across leaders: attempts that fail without a leader and are
+// reported to the next one, under a leader that is killed later, or with their runner.
 func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 	w := newWorld(t)
 	engine := func(fail chan bool) *enginetest.Engine {
@@ -242,7 +242,7 @@ func TestPoisonEndsUnderManyLeaders(t *testing.T) {
 	r1 := w.sidecar("r1", first)
 	c := w.send(chat("req_1", "poison"))
 
-	attempt(1) // fails while nobody leads
+	attempt(1) // fails without a leader
 	d.kill()
 	waittest.Send(t, "an attempt to fail", fail, true)
 	w.runner("r1", func(r queue.Runner) bool { return len(r.Ends) == 1 })
@@ -307,8 +307,8 @@ func TestEngineRestarts(t *testing.T) {
 	c.want("hello")
 }
 
-// A runner that is told to rest finishes what it has, takes nothing more, and
-// takes work again when it is told to.
+// A runner with a drain order finishes its attempts and accepts no others until the
+// order is withdrawn.
 func TestARestingRunnerTakesNoMore(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d")
@@ -325,7 +325,7 @@ func TestARestingRunnerTakesNoMore(t *testing.T) {
 	pass(t, gate)
 	held.until(queue.FrameDelta)
 
-	tell := func(drain bool) queue.Runner {
+	order := func(drain bool) queue.Runner {
 		t.Helper()
 		r, err := bus.Call[queue.Runner](w.ctx(), w.bus, names.DrainSubject(session, "first"), queue.DrainOrder{Drain: drain})
 		if err != nil {
@@ -333,8 +333,8 @@ func TestARestingRunnerTakesNoMore(t *testing.T) {
 		}
 		return r
 	}
-	if r := tell(true); r.State != queue.RunnerDraining || len(r.Held) != 1 {
-		t.Errorf("told to rest: %+v, want it to drain and to hold its request", r)
+	if r := order(true); r.State != queue.RunnerDraining || len(r.Held) != 1 {
+		t.Errorf("with a drain order: %+v, want it to drain and to hold its request", r)
 	}
 	w.runner("first", func(r queue.Runner) bool { return r.State == queue.RunnerDraining })
 	waiting := w.send(chat("r2", "two"))
@@ -346,8 +346,8 @@ func TestARestingRunnerTakesNoMore(t *testing.T) {
 	if n := asked(first, "two"); n != 0 {
 		t.Errorf("it was asked %d times while it rested", n)
 	}
-	if r := tell(false); r.State != queue.RunnerIdle {
-		t.Errorf("told to go on: %+v", r)
+	if r := order(false); r.State != queue.RunnerIdle {
+		t.Errorf("without a drain order: %+v", r)
 	}
 	waiting.want("two")
 }

@@ -185,7 +185,7 @@ func Run(ctx context.Context, cfg Config) error {
 	unsubscribe()
 	stopWork()
 	err = g.Wait()
-	r.forgetFrames()
+	r.stopFrames()
 	r.withdraw()
 	cfg.Logger.Info("stopped")
 	return err

@@ -8,8 +8,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-func TestPast(t *testing.T) {
-	const often = 5 * time.Millisecond // an engine that answers at once
+func TestEndedLogs(t *testing.T) {
+	const often = 5 * time.Millisecond // interval of an engine that answers at once
 	cases := map[string]struct {
 		logs  int
 		every time.Duration
@@ -18,15 +18,15 @@ func TestPast(t *testing.T) {
 	}{
 		"Few":          {logs: 10, every: often, kept: 10},
 		"Fast":         {logs: 1000, every: often, kept: 1000},
-		"TooFast":      {logs: maxPast + 10, every: often, kept: maxPast},
-		"Slow":         {logs: 100, every: time.Hour, kept: minPast},
+		"TooFast":      {logs: maxEndedLogs + 10, every: often, kept: maxEndedLogs},
+		"Slow":         {logs: 100, every: time.Hour, kept: minEndedLogs},
 		"Old":          {logs: 100, every: time.Second, kept: 61},
 		"Large":        {logs: 10, every: often, text: 2 << 20, kept: 3},
-		"TooLargeEach": {logs: 3, every: often, text: 2 * maxPastBytes, kept: 1},
+		"TooLargeEach": {logs: 3, every: often, text: 2 * maxEndedBytes, kept: 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			var p past
+			var p endedLogs
 			serving := map[int]bool{}
 			now := time.Now()
 			for i := range c.logs {
@@ -39,25 +39,25 @@ func TestPast(t *testing.T) {
 				now = now.Add(c.every)
 			}
 			if len(p.kept) != c.kept || len(serving) != c.kept {
-				t.Errorf("%d are kept and %d serve, want %d", len(p.kept), len(serving), c.kept)
+				t.Errorf("%d logs are stored and %d serve, want %d", len(p.kept), len(serving), c.kept)
 			}
 			for i := c.logs - c.kept; i < c.logs; i++ {
 				if !serving[i] {
-					t.Fatalf("number %d was forgotten before an older one", i)
+					t.Fatalf("log %d was dropped before an older one", i)
 				}
 			}
 			if p.clear(); len(serving) != 0 || p.bytes != 0 {
-				t.Errorf("at the end %d serve, and %d bytes are counted", len(serving), p.bytes)
+				t.Errorf("after clear, %d logs serve, and %d bytes are counted", len(serving), p.bytes)
 			}
 		})
 	}
 }
 
-// Prompts are not kept with the frames: they may be large.
-func TestFramesAreKeptWithoutThePrompt(t *testing.T) {
+// Frame logs do not contain prompts, which may be large.
+func TestFrameLogDropsThePrompt(t *testing.T) {
 	as := queue.Assignment{Request: queue.Request{ID: "req_1", Body: []byte(`{"messages":[]}`)}}
 	if l := newFrameLog(nil, nil, as); l.as.Request.Body != nil {
-		t.Error("the prompt is kept")
+		t.Error("the log contains the prompt")
 	}
 	if as.Request.Body == nil {
 		t.Error("the attempt has lost its prompt")

@@ -9,9 +9,9 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A client that was cut off while its runner has answered many others gets its
-// answer all the same; once the runner is gone it is told so.
-func TestFollowsLateAmongMany(t *testing.T) {
+// A client that resumes after its runner has answered many other requests receives its
+// answer. After the runner has stopped it receives an error.
+func TestResumeAfterManyRequests(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
 	r1 := w.sidecar("r1", enginetest.Start(t, nil))
@@ -25,20 +25,20 @@ func TestFollowsLateAmongMany(t *testing.T) {
 		c.want("another")
 	}
 	late := w.follow(first.req)
-	w.nudge(late)
+	w.sendGap(late)
 	late.want("the first answer")
 
 	r1.stop(t)
 	lost := w.follow(first.req)
-	w.nudge(lost)
+	w.sendGap(lost)
 	if _, last := lost.finish(); last.Kind != queue.FrameError || last.Error.Code != queue.CodeInterrupted {
-		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, queue.CodeInterrupted)
+		t.Errorf("the last frame is %q (%+v), want error %q", last.Kind, last.Error, queue.CodeInterrupted)
 	}
 }
 
-// nudge shows a client that frames are missing, as the next one that comes or
-// a reconnect does.
-func (w *world) nudge(c *client) {
+// sendGap publishes a frame with a later number, so that the client notices missing
+// frames.
+func (w *world) sendGap(c *client) {
 	w.t.Helper()
 	f := queue.Frame{Request: c.req.ID, Epoch: 1, Attempt: 1, Seq: 1 << 20, Kind: queue.FrameDelta, Text: "?"}
 	if err := queue.New(w.bus).PublishFrame(f); err != nil {
@@ -46,13 +46,13 @@ func (w *world) nudge(c *client) {
 	}
 }
 
-// A client that missed more than the runner keeps is told at once, while the
-// generation goes on.
-func TestWhatIsNotKeptEndsInAnError(t *testing.T) {
+// A client that missed more frames than the runner stores receives an error at once,
+// while the generation continues.
+func TestResumeOfDroppedFramesFails(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
 	const pieces = 20
-	piece := strings.Repeat("x", 256<<10) // more than is kept, in all
+	piece := strings.Repeat("x", 256<<10) // in total more than a log stores
 	e, gate := gated(t, strings.Split(strings.Repeat(piece+",", pieces), ",")[:pieces]...)
 	w.sidecar("r1", e)
 	first := w.send(chat("req_1", "slow"))
@@ -64,7 +64,7 @@ func TestWhatIsNotKeptEndsInAnError(t *testing.T) {
 	pass(t, gate)
 	first.until(queue.FrameDelta)
 	if _, last := late.finish(); last.Kind != queue.FrameError || last.Error.Code != queue.CodeInterrupted {
-		t.Errorf("it ends in %q (%+v), want error %q", last.Kind, last.Error, queue.CodeInterrupted)
+		t.Errorf("the last frame is %q (%+v), want error %q", last.Kind, last.Error, queue.CodeInterrupted)
 	}
 	if !e.Active() {
 		t.Error("the generation has ended: the test proves nothing")
