@@ -3,6 +3,7 @@ package sidecar_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/openai"
@@ -63,17 +64,26 @@ func TestRunnerNamesWhatItsEngineIgnores(t *testing.T) {
 func TestRequestsRunTheirOperation(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
-	e := enginetest.Start(t, enginetest.Echo)
+	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		reply := enginetest.Echo(r)
+		reply.Operations = "chat, completion, rerank"
+		return reply
+	})
 	w.sidecar("r1", e)
 	for id, operation := range map[string]openai.Operation{"req_1": "", "req_2": openai.OperationChat, "req_3": openai.OperationCompletion} {
 		r := chat(id, "hello", "")
 		r.Operation = operation
 		w.send(r).want("hello")
 	}
+	// The engine serves it, but its client has no such operation.
 	r := chat("req_4", "unknown", "")
 	r.Operation = "rerank"
 	unknown := w.send(r)
 	unknown.wantError(queue.Failed, queue.CodeInvalidRequest)
+	// No engine serves it.
+	r = chat("req_5", "unknown", "")
+	r.Operation, r.Deadline = "embedding", time.Now().Add(time.Second)
+	w.send(r).wantError(queue.Expired, queue.CodeExpired)
 	if n := asked(e, "unknown"); n != 0 {
 		t.Errorf("the engine was asked %d times, want never", n)
 	}

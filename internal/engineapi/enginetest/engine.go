@@ -65,6 +65,8 @@ type Reply struct {
 	// Honours, if set, is announced in openai.HeaderHonours, as the embedded
 	// engine does.
 	Honours string
+	// Operations, if set, is announced in openai.HeaderOperations.
+	Operations string
 }
 
 // An Engine is a running double.
@@ -309,6 +311,9 @@ func (e *Engine) stream(conn net.Conn, req Request, reply Reply) {
 	more := ""
 	if reply.Honours != "" {
 		more = openai.HeaderHonours + ": " + reply.Honours + "\r\n"
+	}
+	if reply.Operations != "" {
+		more += openai.HeaderOperations + ": " + reply.Operations + "\r\n"
 	}
 	out := bufio.NewWriter(conn) // writes that nothing has to pass between go together
 	_, _ = out.WriteString("HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n" + more + "Transfer-Encoding: chunked\r\n\r\n")
