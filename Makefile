@@ -11,7 +11,7 @@ HUB_DIR     ?= examples/models
 DATA        ?= .koldun
 # vet is part of make lint. More packages run at a time than there are CPUs, as
 # those with a control plane wait much of their time.
-TESTFLAGS   ?= -race -vet=off -p 4 -timeout 20m
+TESTFLAGS   ?= -race -vet=off -p 4 -timeout 30m
 # A program with the race detector sleeps before it exits, by default for a second.
 RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 # The packages whose tests take longest start first, and wait while others compile.
