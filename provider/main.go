@@ -18,8 +18,8 @@ import (
 
 var version = "dev" //nolint:gochecknoglobals // set by the linker
 
-// CLI is the command line of the provider. A kubeconfig is looked for as
-// kubectl does: KUBECONFIG, the pod's service account.
+// CLI is the command line of the provider. It finds a kubeconfig like kubectl:
+// KUBECONFIG, then the pod's service account.
 type CLI struct {
 	Debug            bool             `help:"Log each reconcile." short:"d"`
 	PollInterval     time.Duration    `default:"10m" help:"Interval of polling each external resource, in addition to watches."`
@@ -32,7 +32,7 @@ type CLI struct {
 	Version          kong.VersionFlag `help:"Print the version."`
 }
 
-// Run works until the process is told to stop.
+// Run runs the controllers until the process gets SIGINT or SIGTERM.
 func (c *CLI) Run() error {
 	log := zap.New(zap.UseDevMode(c.Debug))
 	ctrl.SetLogger(log)

@@ -1,5 +1,5 @@
-// Package connection finds out how an object reaches NATS and its object
-// store, and composes the ProviderConfig that says so.
+// Package connection determines how an object reaches NATS and its object
+// store, and composes the ProviderConfig that describes it.
 package connection
 
 import (
@@ -19,47 +19,48 @@ const (
 	resCredentials = "nats-credentials"
 )
 
-// A Connection says how something is reached. The zero Connection is the
-// default one.
+// A Connection describes how to reach NATS and an object store. The zero
+// Connection is the default one.
 type Connection struct {
-	// Ref is a connection that is described elsewhere.
+	// Ref refers to an existing ProviderConfig.
 	Ref *v1.ProviderConfigReference
-	// NATS and S3 are what the object, or its Ingress, says.
+	// NATS and S3 come from the spec of the object or of its Ingress.
 	NATS *v1alpha1.NATSConfig
 	S3   *v1alpha1.S3Config
 
 	credentials map[string][]byte
 }
 
-// Default is the reference to the default connection, for those that others
-// should not have to look for.
+// Default returns an explicit reference to the default connection, for objects
+// whose readers should not have to look it up.
 func Default() *v1.ProviderConfigReference {
 	return &v1.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: "default"}
 }
 
-// BusSecret is the name of the Secret in which an object of that kind and name
-// gets the connection to the queue for its pods.
+// BusSecret returns the name of the Secret that holds the connection to the
+// queue for the pods of an object.
 func BusSecret(kind, name string) string { return names.Object(name, kind, "nats") }
 
-// StoreSecret is the name of the Secret in which an object of that kind and
-// name gets the connection to the object store for its pods.
+// StoreSecret returns the name of the Secret that holds the connection to the
+// object store for the pods of an object.
 func StoreSecret(kind, name string) string { return names.Object(name, kind, "s3") }
 
-// A Problem is why a connection cannot be made. The zero Problem is none.
+// A Problem is the reason why a connection cannot be composed. The zero Problem
+// means that there is none.
 type Problem struct {
 	Reason  reason.Reason
 	Message string
 }
 
-// An Owner is whose connection it is.
+// An Owner is the object that has the connection.
 type Owner struct{ Kind, Namespace, Name string }
 
 func (o Owner) name(parts ...string) string {
 	return names.Object(o.Name, append([]string{o.Kind}, parts...)...)
 }
 
-// Compose composes what describes the connection, and returns the reference
-// that managed resources give; nil is the default one.
+// Compose composes the objects that describe the connection, and returns the
+// reference for managed resources; nil means the default connection.
 func (c Connection) Compose(call *compose.Call, o Owner) (*v1.ProviderConfigReference, error) {
 	if c.NATS == nil && c.S3 == nil {
 		return c.Ref, nil
@@ -84,9 +85,9 @@ func (c Connection) Compose(call *compose.Call, o Owner) (*v1.ProviderConfigRefe
 	return ref, call.Desire(resConfig, config, compose.Ready)
 }
 
-// ComposeOrKeep composes the connection. If problem says why there is none, it
-// keeps the one that exists: what runs is not taken away for that. res names a
-// composed managed resource that uses it.
+// ComposeOrKeep composes the connection. If there is a problem, it keeps the
+// existing connection, so that running workloads do not lose it. res names a
+// composed managed resource that uses the connection.
 func (c Connection) ComposeOrKeep(call *compose.Call, o Owner, problem Problem, res string) (*v1.ProviderConfigReference, error) {
 	if problem.Message != "" {
 		return keep(call, res)
@@ -94,12 +95,12 @@ func (c Connection) ComposeOrKeep(call *compose.Call, o Owner, problem Problem, 
 	return c.Compose(call, o)
 }
 
-// Join is a connection that has the NATS of one and the object store of the
-// other.
+// Join returns a connection with the NATS of one connection and the object
+// store of the other.
 func Join(nats, s3 Connection) (Connection, Problem) {
 	switch {
 	case s3.Ref != nil:
-		// Whoever wrote it knows both.
+		// The referenced ProviderConfig describes both.
 		return Connection{Ref: s3.Ref}, Problem{}
 	case nats.Ref != nil && s3.S3 != nil:
 		return Connection{}, Problem{reason.ConnectionInvalid, "NATS is described by a " + nats.Ref.Kind + " and the object store is not: " +
@@ -109,8 +110,8 @@ func Join(nats, s3 Connection) (Connection, Problem) {
 	return nats, Problem{}
 }
 
-// keep desires what describes the connection as it is observed, and returns the
-// reference that the composed managed resource res gives.
+// keep desires the observed objects of the connection unchanged, and returns
+// the reference of the composed managed resource res.
 func keep(call *compose.Call, res string) (*v1.ProviderConfigReference, error) {
 	var secret corev1.Secret
 	if call.Observed(resCredentials, &secret) {

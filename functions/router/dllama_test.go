@@ -58,14 +58,14 @@ func TestStrangersPoolIsNotJoined(t *testing.T) {
 }
 
 // TestForeignModelHasAPoolOfItsOwn gives a Dllama a Model of another namespace:
-// it must not be given what is asked there, and can be asked here.
+// the Dllama must serve requests of its own namespace, and none of the Model's.
 func TestForeignModelHasAPoolOfItsOwn(t *testing.T) {
 	xr := dllama + "spec: {modelRef: {name: m, namespace: other}}\n"
 	required := map[string]string{"model": strings.Replace(goodModel, "namespace: ns", "namespace: other", 1), "namesake": ""}
 	desired := run(t, xr, state{"bucket": ready, "runners": ready, "record": ready}, required).GetDesired().GetResources()
 	for _, arg := range []string{`"--session=ns_m"`, `"--model=ns/m"`} {
 		if text := desired["root"].String(); !strings.Contains(text, arg) {
-			t.Errorf("the sidecar is not told %s: %s", arg, text)
+			t.Errorf("the sidecar does not have the argument %s: %s", arg, text)
 		}
 	}
 	record := at(desired["record"].GetResource(), "spec", "forProvider").GetStructValue().AsMap()

@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/functions/router"
 )
 
-// A life is a composite as Crossplane keeps it, and how often it was written.
+// A life is a composite as Crossplane stores it, with the number of writes.
 type life struct {
 	t          *testing.T
 	composite  *structpb.Struct
@@ -26,9 +26,9 @@ type life struct {
 	writes     int
 }
 
-// reconcile composes with what is observed, and again as long as Crossplane
-// hears of references that it has written. It counts what Crossplane writes of
-// the composite: its references, its status and its conditions.
+// reconcile composes with the observed resources, and repeats that while
+// Crossplane's own writes of references cause another reconcile. It counts
+// Crossplane's writes to the composite: references, status and conditions.
 func (l *life) reconcile(observed state) {
 	l.t.Helper()
 	for l.once(observed) {
@@ -88,9 +88,9 @@ func (l *life) once(observed state) (again bool) {
 	return again
 }
 
-// TestModelIsWrittenRarely counts the writes of a Model from its beginning to
-// when it is ready. Crossplane lets a composite have 50 at once, and what it
-// composes takes its share.
+// TestModelIsWrittenRarely counts the writes of a Model from its creation until
+// it is ready. Crossplane allows a composite a burst of 50, and the composed
+// resources use a part of it.
 func TestModelIsWrittenRarely(t *testing.T) {
 	whole := "status: {atProvider: {whole: true, weights: q40}, conditions: [{type: Ready, status: 'True'}]}"
 	pending := "status: {conditions: [{type: Synced, status: 'True'}, {type: Ready, status: 'False', reason: Creating}]}"

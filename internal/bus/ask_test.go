@@ -51,7 +51,7 @@ func TestAsk(t *testing.T) {
 		})
 	}
 	b.Close()
-	if err := bus.Ask(b, "test.double", []byte("21"), time.Minute, func(int, error) { t.Error("told although it failed") }); err == nil {
-		t.Error("a question on a closed connection was sent")
+	if err := bus.Ask(b, "test.double", []byte("21"), time.Minute, func(int, error) { t.Error("Ask failed and called the callback") }); err == nil {
+		t.Error("Ask succeeds on a closed connection")
 	}
 }

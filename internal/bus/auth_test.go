@@ -52,7 +52,7 @@ func TestLogIn(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			if _, err := bus.Connect(ctx, bus.Config{URL: c.cfg.URL}); err == nil {
-				t.Error("nobody in particular may log in")
+				t.Error("the server accepts a client without credentials")
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func TestEnsureAdoptsWhatThereIs(t *testing.T) {
 	defer b.Close()
 	js := b.JetStream()
 	// An older bucket without TTLs per key, with a value; and a queue with
-	// limits of somebody's choice.
+	// limits that a user set.
 	old, err := js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: names.RunnersBucket, History: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -121,8 +121,8 @@ func TestConnect(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			// Connect tries until its context ends. On a machine that is busy
-			// the first try may not have come to its end by then.
+			// Connect retries until its context ends. On a busy machine the first
+			// attempt may not finish in time.
 			var err error
 			for patience := 300 * time.Millisecond; patience < time.Minute; patience *= 2 {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)

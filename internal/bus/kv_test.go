@@ -57,11 +57,11 @@ func TestKeys(t *testing.T) {
 		t.Errorf("created after the deletion: revision %d, %v; want more than %d", again, err, next)
 	}
 	if _, err := b.Put(ctx, bucket, "a b", 1); !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Transient) {
-		t.Errorf("a key that is none: %v", err)
+		t.Errorf("an invalid key: %v", err)
 	}
 }
 
-// A recorder keeps what a watch tells.
+// A recorder records the events of a watch.
 type recorder struct {
 	events chan string
 }
@@ -123,7 +123,7 @@ func TestWatch(t *testing.T) {
 	put("foreign", "no number")
 	r := watch(ctx, b, bucket)
 	r.want(t, "a=1", "synced")
-	// One after the other: what is overtaken by a later value is never seen.
+	// One change per key: a watch may skip a value that a later one replaces.
 	put("a", 2)
 	put("b", 3)
 	r.want(t, "a=2", "b=3")
@@ -138,7 +138,7 @@ func TestWatch(t *testing.T) {
 	}
 	r.wantLast(t, "short gone") // expires
 
-	// While the watch cannot hear, one key goes and one comes.
+	// One key is deleted and one is created while the watch is disconnected.
 	put("c", 5)
 	r.want(t, "c=5")
 	srv.Stop()
@@ -162,7 +162,7 @@ func TestWatch(t *testing.T) {
 func TestWatchListsOnceWhileConnected(t *testing.T) {
 	b := connect(t, natstest.Start(t))
 	r := watch(t.Context(), b, names.DemandBucket)
-	quiet := time.After(7 * time.Second) // longer than any time limit of the set-up
+	quiet := time.After(7 * time.Second) // longer than any timeout of the watch's setup
 	for synced := 0; ; {
 		select {
 		case e := <-r.events:
@@ -170,7 +170,7 @@ func TestWatchListsOnceWhileConnected(t *testing.T) {
 				synced++
 			}
 			if synced > 1 {
-				t.Fatal("everything is listed again, though the connection stands")
+				t.Fatal("the watch lists everything again without a reconnect")
 			}
 		case <-quiet:
 			if synced != 1 {
@@ -181,8 +181,8 @@ func TestWatchListsOnceWhileConnected(t *testing.T) {
 	}
 }
 
-// A value that cannot be decoded ends the old one: a token that was revoked by
-// such a record must not stay valid.
+// A value that cannot be decoded invalidates the previous one: a token that such
+// a record revokes must not stay valid.
 func TestWatchFailsClosed(t *testing.T) {
 	b := connect(t, natstest.Start(t))
 	ctx := testContext(t)
@@ -200,7 +200,7 @@ func TestWatchFailsClosed(t *testing.T) {
 		put(bad)
 		w.want(t, "k gone")
 	}
-	put("{") // again, without a value in force: there is nothing to report
+	put("{") // again, but without a valid value before it: no event
 	put("2")
 	w.want(t, "k=2")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// A guarded server has one user, whose password can change.
+// A guarded server has one user, with a password that can change.
 type guarded struct {
 	t   *testing.T
 	srv *server.Server
@@ -35,13 +35,14 @@ func startGuarded(t *testing.T, password string) *guarded {
 	srv.Start()
 	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
 	if !srv.ReadyForConnections(time.Minute) {
-		t.Fatal("the server takes no clients")
+		t.Fatal("the server accepts no clients")
 	}
 	g.srv, g.opt.Port = srv, opts.Port
 	return g
 }
 
-// rotate changes the password; who is connected with another one is sent away.
+// rotate changes the password. The server disconnects clients that use another
+// one.
 func (g *guarded) rotate(password string) {
 	g.t.Helper()
 	opts := g.opt
@@ -55,7 +56,7 @@ func (g *guarded) config(password string, patience time.Duration) bus.Config {
 	return bus.Config{URL: g.srv.ClientURL(), User: "koldun", Password: password, Patience: patience}
 }
 
-// lines are what a log says, until there are too many.
+// lines receives the lines of a log, and drops them when it is full.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -107,12 +108,12 @@ func TestPatienceOutlastsARotation(t *testing.T) {
 		done <- result{b, err}
 	}()
 	select {
-	case text := <-told: // at once, though it is borne
+	case text := <-told: // immediately, although Connect retries
 		if !strings.Contains(text, "the server refuses user") || strings.Contains(text, "SECRET") {
 			t.Errorf("the log says %q, want the refusal without the password", text)
 		}
 	case <-testContext(t).Done():
-		t.Fatal("nobody is told of the refusal")
+		t.Fatal("the refusal is not logged")
 	}
 	g.rotate("new-SECRET")
 	r := <-done
@@ -141,7 +142,7 @@ func TestRefusedWhileConnected(t *testing.T) {
 	select {
 	case <-ends.Done():
 	case <-testContext(t).Done():
-		t.Fatal("a client that is refused goes on")
+		t.Fatal("a refused client continues")
 	}
 	if err := context.Cause(ends); !fault.Is(err, fault.Denied) || !strings.Contains(err.Error(), `the server refuses user "koldun" with its password`) {
 		t.Errorf("the cause is %v of kind %s", err, fault.KindOf(err))
@@ -154,7 +155,7 @@ func TestRefusedWhileConnected(t *testing.T) {
 	g.rotate("old")
 	waittest.Until(t, "the connection", func() bool { return patient.Lost() == nil })
 	if err := stays.Err(); err != nil {
-		t.Errorf("a client that was refused for a moment ends: %v", context.Cause(stays))
+		t.Errorf("a client that was refused briefly stops: %v", context.Cause(stays))
 	}
 	if err := stopStays(); err != nil {
 		t.Errorf("stop: %v", err)

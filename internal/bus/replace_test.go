@@ -22,8 +22,8 @@ func connected(t *testing.T) *bus.Bus {
 	return b
 }
 
-// What a spec cannot say, or leaves to the server, stays on a stream that is
-// taken over.
+// Ensuring an existing stream keeps the settings that a spec cannot express or
+// leaves to the server.
 func TestEnsureKeepsWhatIsNotSpokenOf(t *testing.T) {
 	ctx := t.Context()
 	b := connected(t)
@@ -52,7 +52,8 @@ func TestEnsureKeepsWhatIsNotSpokenOf(t *testing.T) {
 	}
 }
 
-// The window of a bucket is the server's, and never longer than its keys live.
+// The duplicate window of a bucket is the server's default, and never longer
+// than the TTL of its keys.
 func TestBucketsWindowFollowsItsTTL(t *testing.T) {
 	ctx := t.Context()
 	b := connected(t)

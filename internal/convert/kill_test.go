@@ -27,7 +27,7 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// fromEnv and toEnv tell a process of this test binary to be a conversion.
+// fromEnv and toEnv make a process of this test binary run a conversion.
 const (
 	fromEnv = "KOLDUN_CONVERT_TEST_FROM"
 	toEnv   = "KOLDUN_CONVERT_TEST_TO"
@@ -67,9 +67,9 @@ func convertOnce(from, to string) error {
 var killCount = flag.Int("kills", 6, "how often TestKilled kills a conversion into a folder")
 
 // TestKilled kills conversions at random moments, between folders and between
-// prefixes of a real S3 gateway. After each kill a manifest is there only with
-// the bytes it lists, and each conversion that gets through has the right
-// ones, and leaves nothing unfinished.
+// prefixes of a real S3 gateway. After each kill a manifest exists only together
+// with the bytes it lists. Each conversion that completes writes the right bytes
+// and leaves nothing unfinished.
 func TestKilled(t *testing.T) {
 	kills := *killCount
 	if testing.Short() {
@@ -117,10 +117,10 @@ func TestKilled(t *testing.T) {
 type killer struct {
 	t      *testing.T
 	kills  int
-	want   string // digest of the right file, hex
+	want   string // digest of the expected file, hex
 	from   string
 	env    []string
-	target func(n int) (url string, s objectstore.Store) // a fresh one for each n
+	target func(n int) (url string, s objectstore.Store) // a new one for each n
 }
 
 func (k killer) run() {
@@ -146,11 +146,10 @@ func (k killer) run() {
 	}
 }
 
-// whole is how long a conversion may take that nobody kills.
+// whole limits the time of an undisturbed conversion.
 const whole = 5 * time.Minute
 
-// child runs a conversion and reports whether it came to its end before it was
-// killed.
+// child runs a conversion and reports whether it completed before it was killed.
 func (k killer) child(url string, life time.Duration) bool {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(k.t.Context(), life)
@@ -169,7 +168,7 @@ func (k killer) child(url string, life time.Duration) bool {
 	return false
 }
 
-// check compares manifest and bytes.
+// check compares the manifest with the bytes.
 func (k killer) check(store objectstore.Store, whole bool) {
 	k.t.Helper()
 	ctx := k.t.Context()

@@ -17,13 +17,13 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// memoryEnv tells a process of this test binary to measure itself.
+// memoryEnv makes a process of this test binary measure its own memory.
 const memoryEnv = "KOLDUN_CONVERT_TEST_MEMORY"
 
-// TestMemory converts a model of 300 MB, whose weights are made up
-// while they are read, with as many workers as a large machine has, into a
-// store that keeps nothing. A process of its own does it, so that nothing of
-// other tests counts.
+// TestMemory converts a model of 300 MB with as many workers as a large machine
+// has. The source generates the weights while they are read, and the target
+// discards them. A separate process converts, so that the memory of other tests
+// does not count.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 300 MB; run it without -short")
@@ -46,8 +46,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// measureMemory prints the peak of the process's memory and the size of the
-// weights.
+// measureMemory converts, and prints the peak memory of the process and the size
+// of the weights.
 func measureMemory() error {
 	from, err := newEndless()
 	if err != nil {
@@ -62,7 +62,7 @@ func measureMemory() error {
 	return err
 }
 
-// inUse is the memory that the process holds.
+// inUse returns the memory that the process holds, in bytes.
 func inUse() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
@@ -133,7 +133,7 @@ func (e *endless) Open(ctx context.Context, name string, offset, length int64) (
 	return io.NopCloser(io.LimitReader(io.MultiReader(bytes.NewReader(head), same{}), length)), nil
 }
 
-// same gives the same byte for ever; two of them are a small bfloat16.
+// same reads the same byte forever; two of them are a small bfloat16.
 type same struct{}
 
 func (same) Read(p []byte) (int, error) {
@@ -143,7 +143,7 @@ func (same) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A sink takes uploads and drops them, and looks at the memory meanwhile.
+// A sink discards uploads, and measures the memory during them.
 type sink struct {
 	*memStore
 	peak atomic.Uint64

@@ -7,7 +7,8 @@ import (
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 )
 
-// tokenizer converts the tokenizer files. It tells of what will not work well.
+// tokenizer converts the tokenizer files. It logs a warning about what the
+// engine will not handle well.
 func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.File, error) {
 	var in tokenizer.Files
 	for _, f := range []struct {

@@ -63,7 +63,7 @@ func TestChat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Texts that come together may be passed on together.
+			// Pieces that arrive together may be delivered together.
 			if diff := cmp.Diff(strings.Join(tc.want, ""), strings.Join(got, "")); diff != "" {
 				t.Error(diff)
 			}
@@ -77,7 +77,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// The hints and operations that an engine lists are those of the result.
+// The result has the hints and operations that the engine lists.
 func TestEngineListsWhatItHonours(t *testing.T) {
 	e := enginetest.Start(t, func(enginetest.Request) enginetest.Reply {
 		return enginetest.Reply{Pieces: []string{"ok"}, Honours: "temperature, seed"}
@@ -142,7 +142,7 @@ func TestChatFails(t *testing.T) {
 	}
 	e.Stop()
 	if _, err = c.Do(waittest.Context(t), ask("x"), engineapi.Options{}, collect(&got)); !errors.Is(err, engineapi.ErrLoading) {
-		t.Errorf("nobody listens: %v, want %v", err, engineapi.ErrLoading)
+		t.Errorf("without a listener: %v, want %v", err, engineapi.ErrLoading)
 	}
 }
 
@@ -171,12 +171,12 @@ func TestAlive(t *testing.T) {
 	}
 	e.Stop()
 	if err := c.Alive(waittest.Context(t)); !errors.Is(err, engineapi.ErrLoading) {
-		t.Errorf("nobody listens: %v, want %v", err, engineapi.ErrLoading)
+		t.Errorf("without a listener: %v, want %v", err, engineapi.ErrLoading)
 	}
 }
 
-// A request that is cancelled before it was sent must not leave a connection
-// without a request behind, however the moments fall.
+// A request that is cancelled before it is sent must not leave a connection
+// without a request behind, whatever the timing.
 func TestCancelledRequestsDoNotAbortTheEngine(t *testing.T) {
 	e := enginetest.Start(t, nil)
 	c := client(t, e.URL)
@@ -224,7 +224,8 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// The double must be as fragile as the original, or it would prove nothing.
+// The test double must be as fragile as the real engine: otherwise tests with it
+// prove nothing.
 func TestTheDoubleAborts(t *testing.T) {
 	raw := func(text string) func(*enginetest.Engine) {
 		return func(e *enginetest.Engine) {
@@ -260,8 +261,8 @@ func TestTheDoubleAborts(t *testing.T) {
 	}
 }
 
-// Upstream knows the length of a body by one spelling only: with another, a
-// body that comes after its header is not seen, and the chat is empty.
+// The real engine knows one spelling of Content-Length only: with another, it
+// ignores a body that arrives after the header, and the chat is empty.
 func TestTheDoubleKnowsOneSpelling(t *testing.T) {
 	for name, want := range map[string]int{"Content-Length": 1, "content-length": 0} {
 		e := enginetest.Start(t, nil)

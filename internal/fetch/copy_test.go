@@ -19,7 +19,7 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// fetched is a bucket with a whole model in it.
+// fetched returns a bucket that holds a complete model.
 func fetched(t *testing.T) (objectstore.Store, manifest.Manifest) {
 	t.Helper()
 	from := s3test.New(t).Store(t, "source")
@@ -64,15 +64,15 @@ func TestCopies(t *testing.T) {
 	})
 }
 
-// unreadable gives nothing but the manifest.
+// unreadable is a store that serves the manifest only.
 type unreadable struct{ objectstore.Store }
 
 func (u *unreadable) Stat(ctx context.Context, name string) (objectstore.Object, error) {
 	return objectstore.Object{}, fault.Errorf(fault.Internal, "file %q must not be looked at", name)
 }
 
-// What is damaged in a folder is found by its digest, also at the same size,
-// and brought again. Files that somebody brought by other ways are kept.
+// A copy detects damaged files of a folder by digest, also at the same size, and
+// transfers them again. It keeps intact files from another origin.
 func TestCopyRecognisesByDigest(t *testing.T) {
 	t.Parallel()
 	from, _ := fetched(t)
@@ -87,15 +87,15 @@ func TestCopyRecognisesByDigest(t *testing.T) {
 	brought := map[string]bool{}
 	watched := &spy{Store: to, wrote: func(name string, _ int) { brought[name] = true }}
 	cfg := copyConfig(t, from, watched)
-	cfg.Concurrency = 1 // calls of the spy come one after the other
+	cfg.Concurrency = 1 // makes the calls of the spy sequential
 	mustCopy(t, cfg)
 	verify(t, to, chosen(repo()))
 	if diff := cmp.Diff(map[string]bool{"model-00002-of-00002.safetensors": true, "tokenizer.json": true}, brought); diff != "" {
-		t.Errorf("large files brought (-want +got):\n%s", diff)
+		t.Errorf("large files transferred (-want +got):\n%s", diff)
 	}
 }
 
-// A source that lies about its bytes is found out.
+// A copy rejects a source with bytes that do not match its manifest.
 func TestCopyRefusesCorruptSource(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
@@ -106,7 +106,7 @@ func TestCopyRefusesCorruptSource(t *testing.T) {
 			if err := from.Put(t.Context(), name, body); err != nil {
 				t.Fatal(err)
 			}
-			if err := to.Remove(t.Context(), name); err != nil { // of the round before
+			if err := to.Remove(t.Context(), name); err != nil { // from the previous round
 				t.Fatal(err)
 			}
 			_, err := fetch.Copy(t.Context(), copyConfig(t, from, to))
@@ -167,7 +167,7 @@ func TestCopyResumes(t *testing.T) {
 	})
 }
 
-// A folder without a manifest is taken as it is.
+// A folder without a manifest is copied as it is.
 func TestCopiesPlainFolder(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {

@@ -16,7 +16,7 @@ import (
 
 const large = "model-00001-of-00002.safetensors"
 
-// Troubles that pass: the fetch ends well in spite of them.
+// The fetch succeeds in spite of temporary faults.
 func TestOvercomes(t *testing.T) {
 	cases := map[string]hubtest.Rule{
 		"Truncation":     {Path: large, Times: 4, Do: hubtest.Truncate(part / 2)},
@@ -57,7 +57,7 @@ func TestOvercomes(t *testing.T) {
 	}
 }
 
-// A connection that trickles is as bad as one that stalls.
+// The fetch treats a connection that trickles like one that stalls.
 func TestOvercomesTrickle(t *testing.T) {
 	t.Parallel()
 	to := dirStore(t, t.TempDir())
@@ -84,8 +84,8 @@ func TestOvercomesTrickle(t *testing.T) {
 	verify(t, to, light())
 }
 
-// Troubles that do not pass: the fetch ends with a clear error, without a
-// manifest, and says so in its last report.
+// With a permanent fault the fetch ends with a clear error, without a manifest,
+// and with a last report of the failure.
 func TestGivesUp(t *testing.T) {
 	cases := map[string]struct {
 		rule hubtest.Rule
@@ -142,7 +142,7 @@ func bucketHas(t *testing.T, s objectstore.Store, name string) bool {
 	return err == nil
 }
 
-// The token reaches the hub and nobody else.
+// Only the hub receives the token.
 func TestToken(t *testing.T) {
 	h := hubtest.New(t, hubtest.Options{Token: "hf_secret"}, light())
 	to := dirStore(t, t.TempDir())

@@ -46,8 +46,8 @@ func TestFetches(t *testing.T) {
 	})
 }
 
-// A second run over a whole target asks only what the branch stands for, and
-// with a commit nothing.
+// A second run with a complete target asks only for the commit of the branch,
+// and nothing at all if the revision is a commit.
 func TestSecondRunDoesNothing(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
@@ -76,7 +76,7 @@ func TestSecondRunDoesNothing(t *testing.T) {
 	})
 }
 
-// What somebody changed or took away is brought again, and only that.
+// A fetch transfers changed and removed files again, and only those.
 func TestMendsTarget(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
@@ -120,7 +120,7 @@ func TestPatterns(t *testing.T) {
 	}
 	verify(t, to, want)
 
-	// Other patterns are another model: what they do not choose goes.
+	// Other patterns select another model: a fetch removes the other files.
 	cfg.Include, cfg.Exclude = nil, nil
 	mustRun(t, cfg)
 	verify(t, to, chosen(repo()))
@@ -140,8 +140,7 @@ func TestNoWeights(t *testing.T) {
 	}
 }
 
-// A branch that moves while its files are fetched changes nothing: the commit
-// was pinned.
+// A branch that moves during a fetch changes nothing: the fetch pins the commit.
 func TestMovingBranch(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
@@ -188,8 +187,8 @@ func TestCommitChangesBetweenRuns(t *testing.T) {
 	})
 }
 
-// interrupt runs until the last part of a file is asked for and the three
-// before it are stored, and stops there.
+// interrupt runs a fetch and stops it when the last part of a file is requested
+// and the three parts before it are stored.
 func interrupt(t *testing.T, cfg fetch.Config, h *hubtest.Hub, path string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -207,7 +206,7 @@ func interrupt(t *testing.T, cfg fetch.Config, h *hubtest.Hub, path string) {
 	noManifest(t, cfg.To)
 }
 
-// After an interruption only the missing part is fetched.
+// After an interruption a fetch transfers only the missing part.
 func TestResumes(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
@@ -227,11 +226,11 @@ func TestResumes(t *testing.T) {
 	})
 }
 
-// The same for a file that git knows and LFS does not.
+// The same for a file that is in git and not in LFS.
 func TestResumesGitFile(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, to objectstore.Store) {
-		files := map[string][]byte{"tokenizer.json": content(9<<20, 9)} // two parts; from 10 MiB on it would be in LFS
+		files := map[string][]byte{"tokenizer.json": content(9<<20, 9)} // two parts; from 10 MiB it would be in LFS
 		h := hubtest.New(t, hubtest.Options{}, files)
 		cfg := config(t, h, to)
 		cfg.Include = []string{"*.json"}
@@ -264,7 +263,7 @@ func TestResumesGitFile(t *testing.T) {
 }
 
 // A process is killed while it waits for the bucket to complete an upload, and
-// the bucket does so after the next process has listed what is there.
+// the bucket completes it after the next process has listed the files.
 func TestCompletedBehindTheListing(t *testing.T) {
 	t.Parallel()
 	bucket := s3test.New(t)
@@ -285,7 +284,7 @@ func TestCompletedBehindTheListing(t *testing.T) {
 	}
 }
 
-// unlisted has objects that its listing does not show yet.
+// unlisted is a store with objects that its listing does not show yet.
 type unlisted struct{ objectstore.Store }
 
 func (*unlisted) List(context.Context, string) ([]objectstore.Object, error) { return nil, nil }
@@ -330,7 +329,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A repository may be a copy of a folder that was fetched before.
+// A repository may be a copy of a fetched folder.
 func TestOwnFilesAreNotFetched(t *testing.T) {
 	files := light()
 	files[names.Manifest] = []byte("{}")
@@ -342,7 +341,7 @@ func TestOwnFilesAreNotFetched(t *testing.T) {
 	verify(t, to, files)
 }
 
-// A fetch that was stopped leaves no goroutine behind.
+// A stopped fetch leaves no goroutine behind.
 func TestNothingRunsOn(t *testing.T) {
 	h := hubtest.New(t, hubtest.Options{}, repo())
 	h.Break(hubtest.Rule{Path: large, CDN: true, Do: hubtest.Stall(1000)})

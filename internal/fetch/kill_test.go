@@ -27,7 +27,7 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 )
 
-// victimEnv makes the test binary a process that fetches, and is killed for it.
+// victimEnv makes the test binary a process that fetches until a test kills it.
 const victimEnv = "KOLDUN_FETCH_VICTIM"
 
 // roundsEnv is the number of kills; a long run is
@@ -35,13 +35,13 @@ const victimEnv = "KOLDUN_FETCH_VICTIM"
 //	KOLDUN_KILL_ROUNDS=100 go test -run TestKilled -v ./internal/fetch
 const roundsEnv = "KOLDUN_KILL_ROUNDS"
 
-// order is what a victim is to do.
+// An order is the task of a victim.
 type order struct {
 	Hub, Repo string
 	Source    string // a store to copy from, in place of the hub
 	Target    string
 	S3        s3.Config
-	Usual     bool // with the usual options, not with small ones
+	Usual     bool // with the default options, not with small ones
 }
 
 const victimConcurrency = 3
@@ -51,7 +51,7 @@ func victim() int {
 		fmt.Fprintln(os.Stderr, err)
 		return fault.ExitCode(err)
 	}
-	// Not the rusage that the parent sees: that counts the parent's own memory
+	// Not the rusage that the parent gets: it includes the parent's own memory
 	// at the fork.
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -108,8 +108,8 @@ func rounds(t *testing.T, usual int) int {
 	return n
 }
 
-// runVictim runs a process to its end, or kills it after a while if that is not 0. It tells what
-// the process printed and whether it was killed.
+// runVictim runs a process to its end, or kills it after the duration if that is
+// not 0. It returns the output, and reports whether it killed the process.
 func runVictim(t *testing.T, o order, after time.Duration) (string, bool) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -129,7 +129,7 @@ func runVictim(t *testing.T, o order, after time.Duration) (string, bool) {
 	}
 	limit := after
 	if limit == 0 {
-		limit = 5 * time.Minute // nothing takes so long
+		limit = 5 * time.Minute // longer than any run
 	}
 	defer time.AfterFunc(limit, func() { _ = cmd.Process.Kill() }).Stop()
 	err = cmd.Wait()
@@ -144,10 +144,10 @@ func runVictim(t *testing.T, o order, after time.Duration) (string, bool) {
 	return "", false
 }
 
-// killed runs victims until one ends by itself, killing each after a random
-// part of the time that a whole run takes, and begins again with an empty
-// target, until the rounds are used up. check looks at the target after each
-// kill, done after each end; wipe empties it.
+// killed runs victims and kills each after a random part of the time of a whole
+// run. When a victim completes before that, it starts over with an empty target,
+// until n victims are killed. check checks the target after each kill, done after
+// each complete run; wipe empties it.
 func killed(t *testing.T, o order, n int, check, done, wipe func()) {
 	t.Helper()
 	began := time.Now()
@@ -170,7 +170,7 @@ func killed(t *testing.T, o order, n int, check, done, wipe func()) {
 	t.Logf("%d kills, an undisturbed run takes %s", kills, whole.Round(time.Millisecond))
 }
 
-// wholeOrNone checks that a manifest, if there is one, stands for whole files.
+// wholeOrNone checks that a manifest, if there is one, lists complete files.
 func wholeOrNone(t *testing.T, to objectstore.Store, want map[string][]byte) {
 	t.Helper()
 	_, _, err := manifest.Load(t.Context(), to)
@@ -180,7 +180,7 @@ func wholeOrNone(t *testing.T, to objectstore.Store, want map[string][]byte) {
 	case !fault.Is(err, fault.NotFound):
 		t.Errorf("the manifest cannot be read: %v", err)
 	}
-	// What is visible is whole, manifest or not.
+	// A visible file is complete, with or without a manifest.
 	list, err := to.List(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestKilledFetch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := hubtest.New(t, hubtest.Options{}, files)
-			// A slower source than loopback, so that there is something to hit.
+			// A source slower than loopback, so that kills hit a running fetch.
 			h.Break(hubtest.Rule{CDN: true, Do: slowly(20 * time.Millisecond)})
 			url, b := target(t)
 			to, err := storeurl.Open(t.Context(), url, b.Config)
@@ -267,9 +267,9 @@ func slowly(d time.Duration) hubtest.Fault {
 	}
 }
 
-// checkThrift counts the parts of the large file: all of them once, and for
-// each kill at most those that were in flight: in a buffer, or written while
-// the record of how far the file is was being written.
+// checkThrift counts the transferred parts of the large file: each part once, and
+// for each kill at most the parts in flight, which are in a buffer or written but
+// not yet in the saved state.
 func checkThrift(t *testing.T, h *hubtest.Hub, kills int) {
 	t.Helper()
 	got := 0

@@ -11,13 +11,13 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore/storeurl"
 )
 
-// memoryEnv is the size of a file in GiB, which then goes to a bucket that
-// forgets it, since no disk needs to hold it:
+// memoryEnv is the size of a file in GiB. The file goes to a bucket that discards
+// it, so it needs no disk space:
 //
 //	KOLDUN_MEMORY_GIB=20 go test -run TestMemory -v ./internal/fetch
 const memoryEnv = "KOLDUN_MEMORY_GIB"
 
-// A process that fetches takes at most 128 MiB, whatever the model's size.
+// A process that fetches takes at most 128 MiB for a model of any size.
 func TestMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector takes memory of its own; run it with: go test -run TestMemory ./internal/fetch")

@@ -21,7 +21,7 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// brokenS3 puts a server before the bucket that may answer in its place.
+// brokenS3 puts a proxy in front of the bucket that may answer in its place.
 func brokenS3(t *testing.T, b *s3test.Bucket, breaks func(w http.ResponseWriter, r *http.Request) bool) objectstore.Store {
 	t.Helper()
 	to, err := url.Parse(b.Config.Endpoint)
@@ -29,7 +29,7 @@ func brokenS3(t *testing.T, b *s3test.Bucket, breaks func(w http.ResponseWriter,
 		t.Fatal(err)
 	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, // the host is signed
+		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }, // the signature covers the host
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func isPart(r *http.Request) bool {
 	return r.Method == http.MethodPut && r.URL.Query().Has("partNumber")
 }
 
-// Troubles of the bucket that pass.
+// The fetch succeeds in spite of temporary faults of the bucket.
 func TestOvercomesBucket(t *testing.T) {
 	cases := map[string]func(n int64, w http.ResponseWriter, r *http.Request) bool{
 		"PartsFail": func(n int64, w http.ResponseWriter, r *http.Request) bool {
@@ -87,7 +87,7 @@ func TestOvercomesBucket(t *testing.T) {
 	}
 }
 
-// Troubles of the bucket that do not pass.
+// The fetch fails on permanent faults of the bucket.
 func TestGivesUpOnBucket(t *testing.T) {
 	puts := func(status int, code string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -159,7 +159,7 @@ func TestWrongBucketAndKeys(t *testing.T) {
 	}
 }
 
-// tmpfs mounts a file system of its own, where that is allowed.
+// tmpfs mounts a separate file system, or skips the test if that is not permitted.
 func tmpfs(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -178,7 +178,7 @@ func tmpfs(t *testing.T, options string) string {
 	return dir
 }
 
-// A full disk, for real.
+// A fetch to a file system that is really full.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	h := hubtest.New(t, hubtest.Options{}, light())
@@ -222,11 +222,11 @@ func TestTargetIsAFile(t *testing.T) {
 	h := hubtest.New(t, hubtest.Options{}, light())
 	_, err := fetch.Run(t.Context(), config(t, h, dirStore(t, file)))
 	if !fault.Final(err) || !strings.Contains(err.Error(), "is a file: name a folder") {
-		t.Errorf("Run = %v, want a final error that tells what is wrong", err)
+		t.Errorf("Run = %v, want a final error that names the cause", err)
 	}
 }
 
-// The gateway dies and comes back while the fetch is under way.
+// The gateway restarts during the fetch.
 func TestGatewayRestarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -107,7 +107,7 @@ func (e *engine) part(ctx context.Context, it item, o objectstore.UploadOptions,
 		keep.hashed(p.number, d.state())
 		close(p.after)
 	case <-ctx.Done():
-		<-written //nolint:errcheck // ctx tells why
+		<-written //nolint:errcheck // the cause of ctx is the error
 		return context.Cause(ctx)
 	}
 	if err := <-written; err != nil {

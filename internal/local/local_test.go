@@ -249,7 +249,7 @@ func TestWarningsAreToldOnce(t *testing.T) {
 	}))
 	w.settle()
 	if told := w.told(of(Problem, xr("a").Key())); len(told) != 1 || told[0].Message != "careful" {
-		t.Errorf("told %+v", told)
+		t.Errorf("events %+v", told)
 	}
 }
 
@@ -386,10 +386,10 @@ func TestApplyExchangesClaims(t *testing.T) {
 		}
 	}
 	if err := w.Apply([]Object{xr("a"), xr("a")}); !fault.Is(err, fault.Invalid) {
-		t.Errorf("claims that are the same twice: %v", err)
+		t.Errorf("duplicate claims: %v", err)
 	}
 	if _, ok := known(); !ok {
-		t.Error("claims that are refused change something")
+		t.Error("rejected claims cause a change")
 	}
 	if err := w.Apply([]Object{secret("three")}); err != nil {
 		t.Fatal(err)
@@ -579,13 +579,13 @@ func TestManagedIsUpdatedAndFailuresAreTold(t *testing.T) {
 	w.look(func() { w.dirty[xr("a").Key()] = true })
 	waittest.Until(t, "it is updated", func() bool { return cmp.Equal(things.did(), []string{"create s", "update s"}) })
 	if n := len(w.told(func(e Event) bool { return e.Type == Problem })); n != 1 {
-		t.Errorf("the same trouble is told %d times", n)
+		t.Errorf("the same problem is reported %d times", n)
 	}
 	if err := w.stop(); err != nil {
 		t.Error(err)
 	}
 	if got := things.did(); len(got) != 2 {
-		t.Errorf("outside things do not stay at the end: %v", got)
+		t.Errorf("external resources do not stay at the end: %v", got)
 	}
 }
 
@@ -628,7 +628,7 @@ func TestOtherKindsAreListedOnce(t *testing.T) {
 	}
 	told := w.told(func(e Event) bool { return e.Type == NotRunHere })
 	if len(told) != 1 || told[0].Object.Kind != "Ingress" {
-		t.Errorf("told %+v", told)
+		t.Errorf("events %+v", told)
 	}
 }
 
@@ -680,7 +680,7 @@ func TestServiceProxy(t *testing.T) {
 	}
 	addr := r.Endpoints[0].Address
 	if told := w.await("listening", of(Listening, s.Key())); told.Endpoint != r.Endpoints[0] {
-		t.Errorf("told %+v", told.Endpoint)
+		t.Errorf("endpoint %+v", told.Endpoint)
 	}
 	answers := map[string]bool{}
 	for range 4 {
@@ -773,7 +773,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 	second := up()
 	second.Stderr = &stderr
 	if err := second.Run(); err == nil || !strings.Contains(stderr.String(), fmt.Sprintf("process %d uses it", parent.Process.Pid)) {
-		t.Errorf("a second one on the same data: %v, %s", err, stderr.String())
+		t.Errorf("a second process with the same data folder: %v, %s", err, stderr.String())
 	}
 
 	if err := parent.Process.Kill(); err != nil {
@@ -784,7 +784,7 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 		waittest.Until(t, "process "+strconv.Itoa(pid)+" ends", func() bool { return !processtest.Alive(pid) })
 	}
 
-	// The next run starts with the remains.
+	// The next run starts with the leftovers of the killed one.
 	if err := os.Remove(told); err != nil {
 		t.Fatal(err)
 	}

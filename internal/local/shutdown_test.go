@@ -64,7 +64,7 @@ func TestRemovedJobIsEnded(t *testing.T) {
 		t.Error("the process is still there")
 	}
 	if told := w.told(of(JobEnded, j.Key())); len(told) != 0 {
-		t.Errorf("a removed Job is told to have ended: %+v", told)
+		t.Errorf("a JobEnded event for a removed Job: %+v", told)
 	}
 	if r := w.settle(); !r.Ready {
 		t.Errorf("root = %+v", r)

@@ -116,7 +116,7 @@ func TestJobWaitsForSecret(t *testing.T) {
 	w := run(t, compose(j, s), func(c *Config) { c.Managed = things })
 	told := w.await("trouble", of(Problem, j.Key()))
 	if told.Message != `there is no Secret "conn" yet` {
-		t.Errorf("told %q", told.Message)
+		t.Errorf("message %q", told.Message)
 	}
 	things.set(func() { things.fails = nil })
 	if r := w.settle(); !r.Ready {

@@ -17,8 +17,8 @@ func delta(ref queue.Ref, seq int) queue.Frame {
 	return queue.Frame{Request: ref.ID, Epoch: 1, Attempt: 1, Seq: seq, Kind: queue.FrameDelta, Text: fmt.Sprint(seq)}
 }
 
-// A reader that is slower than its buffer gets all frames, because those that
-// did not fit are asked for again.
+// A reader that is too slow for its buffer gets all frames, because it requests
+// the dropped ones again.
 func TestSlowReaderGetsAll(t *testing.T) {
 	srv := natstest.Start(t)
 	client, runner := connect(t, srv), connect(t, srv)
@@ -56,7 +56,7 @@ func TestSlowReaderGetsAll(t *testing.T) {
 	if err := runner.PublishFrame(queue.Frame{Request: ref.ID, Epoch: 1, Attempt: 1, Seq: n, Kind: queue.FrameEnd}); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(runner.Flush(), client.Flush()); err != nil { // all is there or dropped
+	if err := errors.Join(runner.Flush(), client.Flush()); err != nil { // all frames are delivered or dropped
 		t.Fatal(err)
 	}
 	for seq := range n {
@@ -72,11 +72,11 @@ func TestSlowReaderGetsAll(t *testing.T) {
 		t.Errorf("after the last frame: %v, want EOF", err)
 	}
 	if len(resumed) == 0 {
-		t.Error("nothing was dropped: the test proves nothing")
+		t.Error("no frame was dropped, so the test proves nothing")
 	}
 }
 
-// Who follows a request that has ended unseen is told so.
+// A subscriber that missed the end of a request gets its outcome.
 func TestFollowsARequestThatHasEnded(t *testing.T) {
 	srv := natstest.Start(t)
 	b := connect(t, srv)
@@ -100,7 +100,7 @@ func TestFollowsARequestThatHasEnded(t *testing.T) {
 			if err := b.PublishOutcome(ctx, c.outcome, 0); err != nil {
 				t.Fatal(err)
 			}
-			// A frame without those before it shows that something was missed.
+			// A gap before a frame shows that frames were missed.
 			if err := b.PublishFrame(delta(ref, 5)); err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestNextEndsWithItsContext(t *testing.T) {
 	frames.Close()
 }
 
-// BenchmarkFrame is one frame from a runner to a reader, on one machine.
+// BenchmarkFrame sends one frame from a runner to a reader on one machine.
 func BenchmarkFrame(b *testing.B) {
 	srv := natstest.Start(b)
 	client, runner := connect(b, srv), connect(b, srv)
@@ -153,7 +153,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkPublishRequest is one durable write, not forced to disk.
+// BenchmarkPublishRequest measures one durable write without a sync to disk.
 func BenchmarkPublishRequest(b *testing.B) {
 	bus := connect(b, natstest.Start(b))
 	b.ReportAllocs()

@@ -13,8 +13,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// queueOf is a queue on a server of its own, and what puts requests of a
-// session into it.
+// queueOf returns a queue on a new server, and a function that publishes requests
+// of a session.
 func queueOf(t *testing.T) (*Queue, func(session string, ids ...string)) {
 	t.Helper()
 	srv := natstest.Start(t)
@@ -23,7 +23,7 @@ func queueOf(t *testing.T) (*Queue, func(session string, ids ...string)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	// One whose sequences begin at 1, as Ensure leaves those it did not make.
+	// A stream with sequences from 1: Ensure keeps those of an existing stream.
 	_, err = b.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: names.RequestStream, Subjects: []string{names.RequestSubjects}})
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +62,8 @@ func TestNewest(t *testing.T) {
 	want(2)
 }
 
-// read runs a reader of session s, and tells what it reads and when it has
-// read all.
+// read runs a reader of session s, and returns what it reads and when it has
+// replayed all.
 func read(t *testing.T, q *Queue, newest func() uint64) <-chan string {
 	t.Helper()
 	events := make(chan string, 100)
@@ -89,8 +89,8 @@ func expect(t *testing.T, events <-chan string, words ...string) {
 	}
 }
 
-// The leader of the stream knows of two messages that the server which is read
-// from gets late. The reader looks again and begins anew meanwhile.
+// The leader of the stream has two messages that the server of the reader gets
+// late. The reader asks again, and restarts meanwhile.
 func TestReaderWaitsForAServerThatLagsBehind(t *testing.T) {
 	q, publish := queueOf(t)
 	publish("s", "req_1", "req_2", "req_3")
@@ -106,8 +106,8 @@ func TestReaderWaitsForAServerThatLagsBehind(t *testing.T) {
 	expect(t, events, "6")
 }
 
-// The last message was deleted after the leader had told of it, and no other
-// comes.
+// The last message is deleted after the leader has reported it, and no other
+// arrives.
 func TestReaderDoesNotWaitForADeletedMessage(t *testing.T) {
 	q, publish := queueOf(t)
 	publish("s", "req_1", "req_2")

@@ -38,7 +38,7 @@ func TestSweepRequests(t *testing.T) {
 	}
 	depths(map[string]int{"s": 0, "other": 1})
 
-	// What was known of a stream that was lost removes nothing of the next.
+	// A sequence of a lost stream removes nothing from its successor.
 	if err := b.DeleteStream(ctx, names.RequestStream); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestSweepRequests(t *testing.T) {
 	depths(map[string]int{"s": 1})
 }
 
-// Sequences of a stream that somebody else has made may come again.
+// Sequences of a stream that Ensure did not create may repeat.
 func TestForeignStreamsDoNotLast(t *testing.T) {
 	nc, err := bus.Connect(t.Context(), bus.Config{URL: natstest.Start(t).URL(), User: natstest.User, Password: natstest.Password})
 	if err != nil {

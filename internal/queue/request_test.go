@@ -89,8 +89,8 @@ func requestStream(t *testing.T, b client) jetstream.StreamConfig {
 	return s.CachedInfo().Config
 }
 
-// A stream that is there and does not answer (it has no leader, or its subjects
-// are being changed) is waited for.
+// Publish waits for a stream that exists and does not answer, because it has no
+// leader or its subjects are being changed.
 func TestPublishRequestWaitsForTheStream(t *testing.T) {
 	b := connect(t, natstest.Start(t))
 	ctx := testContext(t)
@@ -102,7 +102,7 @@ func TestPublishRequestWaitsForTheStream(t *testing.T) {
 	short, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if _, err := b.Publish(short, request("req_1")); !fault.Is(err, fault.Transient) || short.Err() == nil {
-		t.Errorf("nobody answers: %v, want Transient when time is up", err)
+		t.Errorf("no answer: %v, want Transient at the deadline", err)
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -118,7 +118,7 @@ func TestPublishRequestWaitsForTheStream(t *testing.T) {
 	}
 }
 
-// What the server does not delete is not taken for gone.
+// Delete returns an error if the server refuses to delete the message.
 func TestDeleteRequest(t *testing.T) {
 	b := connect(t, natstest.Start(t))
 	ctx := testContext(t)
@@ -127,7 +127,7 @@ func TestDeleteRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time there is none
+	for range 2 { // the second time it does not exist
 		if err := b.Queue.Delete(ctx, seq); err != nil {
 			t.Error(err)
 		}
@@ -143,7 +143,7 @@ func TestDeleteRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := b.Queue.Delete(ctx, seq); err == nil {
-		t.Error("a message that the server keeps counts as deleted")
+		t.Error("Delete succeeds for a message that the server keeps")
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// Each attempt at a request hears who asks for its frames, also the second on
-// the same runner, until it is stopped; those of other requests do not.
+// Each attempt at a request receives the resumes of that request until it stops,
+// also the second attempt on the same runner; attempts at other requests do not.
 func TestResumes(t *testing.T) {
 	srv := natstest.Start(t)
 	client, runner := connect(t, srv), connect(t, srv)
@@ -41,7 +41,7 @@ func TestResumes(t *testing.T) {
 	defer stopOther()
 	asks := func(id string, from queue.Resume, want ...string) {
 		t.Helper()
-		if err := runner.Flush(); err != nil { // the subscriptions are there, or gone
+		if err := runner.Flush(); err != nil { // the subscriptions exist, or are removed
 			t.Fatal(err)
 		}
 		ref := request(id).Ref()
@@ -54,7 +54,7 @@ func TestResumes(t *testing.T) {
 			case h := <-calls:
 				got[h.By] = h.From
 			case <-ctx.Done():
-				t.Fatal("nobody hears it")
+				t.Fatal("the resume is not delivered")
 			}
 		}
 		all := map[string]queue.Resume{}
@@ -68,5 +68,5 @@ func TestResumes(t *testing.T) {
 	asks("req_1", queue.Resume{Epoch: 1, Attempt: 1, Seq: 7}, "first", "second")
 	stopFirst()
 	asks("req_1", queue.Resume{Epoch: 1, Attempt: 2}, "second")
-	asks("req_2", queue.Resume{Seq: 3}, "other") // and what came before it was heard once
+	asks("req_2", queue.Resume{Seq: 3}, "other") // and each earlier resume was delivered once
 }

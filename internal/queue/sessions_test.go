@@ -28,7 +28,7 @@ func TestSessions(t *testing.T) {
 			select {
 			case got = <-told:
 			case <-patience:
-				t.Fatalf("told of %v, want %v", got, open)
+				t.Fatalf("open sessions %v, want %v", got, open)
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func TestSessions(t *testing.T) {
 	}
 	want(map[string]int{"s": 2})
 
-	// It goes on when the server was away, and when the stream was lost.
+	// It continues after a restart of the server and the loss of the stream.
 	srv.Restart()
 	want(map[string]int{"s": 2})
 	if err := b.DeleteStream(ctx, names.RequestStream); err != nil {

@@ -85,5 +85,5 @@ func TestDialTimeout(t *testing.T) {
 		}
 		return
 	}
-	t.Error("the port took 100 connections that nobody accepts")
+	t.Error("the port takes 100 connections without an Accept")
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// With the race detector the calls are those of package syscall, which tell it
-// that whoever reads knows what happened before it was written.
+// With the race detector the calls are those of package syscall, which report
+// to it that a write happens before the read of its data.
 
 func receive(fd uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Read(int(fd), b)

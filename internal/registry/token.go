@@ -18,15 +18,15 @@ type Token struct {
 	Disabled bool              `json:"disabled,omitempty"`
 	Expires  time.Time         `json:"expires,omitzero"` // zero: never
 	Metadata map[string]string `json:"metadata,omitempty"`
-	// Models lists the models it may ask: "namespace/name", "namespace/*" or
+	// Models lists the models that the token may use: "namespace/name", "namespace/*" or
 	// "*". Empty means all.
 	Models []string `json:"models,omitempty"`
-	// Limits of this token; where one is 0, that of the gateway holds.
+	// Limits of this token; where one is 0, the gateway's limit applies.
 	Limits Limits `json:"limits,omitzero"`
 
-	Namespace string    `json:"namespace,omitempty"` // that the token comes from
+	Namespace string    `json:"namespace,omitempty"` // where the token comes from
 	Created   time.Time `json:"created,omitzero"`
-	// Owner keeps the record: nobody else changes or removes it. Empty: nobody.
+	// Owner is the only one that changes or removes the record. Empty: no owner.
 	Owner string `json:"owner,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type Token struct {
 type Limits struct {
 	RequestsPerMinute  int   `json:"requestsPerMinute,omitempty"`
 	TokensPerMinute    int64 `json:"tokensPerMinute,omitempty"`    // of prompts and answers
-	ConcurrentRequests int   `json:"concurrentRequests,omitempty"` // that wait or are at work
+	ConcurrentRequests int   `json:"concurrentRequests,omitempty"` // queued or running
 }
 
 // Or returns l with the limits of otherwise where l has none.

@@ -23,7 +23,7 @@ const (
 func (r *runner) report(ctx context.Context) {
 	var tellers sync.WaitGroup
 	defer tellers.Wait()
-	ready := make(chan *queue.AttemptEnd) // to a teller that has nothing to tell
+	ready := make(chan *queue.AttemptEnd) // to an idle teller
 	teller := func(e *queue.AttemptEnd) {
 		for {
 			r.tellUntilHeard(ctx, e)
@@ -34,7 +34,7 @@ func (r *runner) report(ctx context.Context) {
 			}
 		}
 	}
-	told := map[*queue.AttemptEnd]bool{} // somebody sees to it
+	told := map[*queue.AttemptEnd]bool{} // ends that have a teller
 	for {
 		r.mu.Lock()
 		ends := slices.Clone(r.ends)
@@ -92,7 +92,7 @@ func (r *runner) tell(ctx context.Context, e *queue.AttemptEnd) bool {
 	return true
 }
 
-// unreported is called with mu held.
+// unreported returns the unacknowledged ends. The caller holds mu.
 func (r *runner) unreported() []queue.AttemptEnd {
 	var out []queue.AttemptEnd
 	for _, e := range r.ends {

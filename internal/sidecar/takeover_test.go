@@ -11,9 +11,9 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// A standby leads in less than 5 s after the leader was killed. The time is the
-// NATS server's: from the last that the old leader has written to the first of
-// the new one. A machine may be busy at one moment, and not at each of several.
+// A standby takes over in less than 5 s after a kill of the leader. The time is
+// the NATS server's, from the last write of the old leader to the first of the
+// new one. The test retries, since the machine may be busy for a moment.
 func TestStandbyTakesOver(t *testing.T) {
 	t.Parallel()
 	const promised, attempts = 5 * time.Second, 5
@@ -28,8 +28,8 @@ func TestStandbyTakesOver(t *testing.T) {
 	t.Errorf("a standby never led within %v: %v", promised, took)
 }
 
-// takeover kills a leader that holds a request, sees to it that it is
-// answered, and returns how long nobody led.
+// takeover kills a leader that holds a request, checks that the request is
+// answered, and returns the time without a leader.
 func takeover(t *testing.T) time.Duration {
 	t.Helper()
 	w := anotherWorld(t)
@@ -47,7 +47,7 @@ func takeover(t *testing.T) time.Duration {
 	running.want("a b")
 	queued.want("second")
 	w.empty()
-	var last time.Time // that the old leader has written
+	var last time.Time // last write of the old leader
 	for entry := range leases {
 		var lease struct{ Leader string }
 		if entry == nil || entry.Operation() != jetstream.KeyValuePut {
@@ -65,8 +65,7 @@ func takeover(t *testing.T) time.Duration {
 	return 0
 }
 
-// leases are all that is written to the session's lease from now on, after what
-// it is now.
+// leases returns the current lease of the session and all later writes to it.
 func (w *world) leases() <-chan jetstream.KeyValueEntry {
 	w.t.Helper()
 	bucket, err := w.bus.JetStream().KeyValue(w.ctx(), names.LeasesBucket)

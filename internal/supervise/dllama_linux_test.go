@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// TestRealWorker shows that a real worker survives what ends it: somebody who
-// connects and leaves.
+// TestRealWorker shows that a supervised real worker is available again after a
+// client that connects and disconnects.
 func TestRealWorker(t *testing.T) {
 	dir := os.Getenv("DLLAMA_BIN")
 	if dir == "" {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// The test binary is also what is supervised: KOLDUN_TEST_CHILD says how it
-// behaves.
+// The test binary is also the supervised process: its arguments select the
+// behavior.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 3 || os.Args[1] != "worker" && os.Args[1] != "api" && os.Args[1] != "init" {
 		os.Exit(m.Run())
@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 		signal.Ignore(syscall.SIGTERM)
 		say("Listening on 0.0.0.0:1...")
 		select {}
-	case "worker": // listens, and becomes busy when somebody connects
+	case "worker": // listens, and is busy after a client connects
 		worker(arg, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) })
-	case "hangs": // the same, but does not look whether he is still there
+	case "hangs": // the same, but hangs when a client connects
 		worker(arg, func(net.Conn) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) })
 	case "api": // listens and answers by closing, once the peer does
 		l := listen()
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 			_, _ = c.Read(make([]byte, 1))
 			_ = c.Close()
 		}
-	case "leaver": // leaves a process of another session, which holds the output
+	case "leaver": // leaves a process in another session that holds the output
 		cmd := exec.Command("/bin/sh", "-c", "sleep 30")
 		cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
 		if err := cmd.Start(); err != nil {
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case "orphans":
 		orphans()
-	case "parent": // makes an orphan that ends
+	case "parent": // creates an orphan that ends
 		cmd := exec.Command("/bin/sh", "-c", "(exit 3) & echo orphan $!; exec true")
 		cmd.Stdout = os.Stdout
 		_ = cmd.Run()
@@ -73,7 +73,7 @@ func listen() net.Listener {
 	return l
 }
 
-// worker is a session as soon as somebody connects, until he leaves.
+// worker serves one client at a time, from its connect to its disconnect.
 func worker(portFile string, attend func(net.Conn)) {
 	for {
 		l := listen()

@@ -34,7 +34,7 @@ func TestTracePassesThrough(t *testing.T) {
 	}
 }
 
-// No endpoint, no exporter: a span is then nothing that records.
+// Without an endpoint there is no exporter, and spans do not record.
 func TestNoEndpointNoExporter(t *testing.T) {
 	t.Setenv(telemetry.EnvOTLPEndpoint, "")
 	t.Setenv(telemetry.EnvOTLPTracesEndpoint, "")
@@ -44,7 +44,7 @@ func TestNoEndpointNoExporter(t *testing.T) {
 	}
 	defer stop()
 	if _, span := tracer.Start(t.Context(), "x"); span.IsRecording() {
-		t.Error("a span records though nobody wants it")
+		t.Error("a span records without an exporter")
 	}
 }
 

@@ -15,7 +15,7 @@ func key(kind, name string) requeue.Key {
 	return requeue.Key{Kind: kind, NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
 }
 
-// queue of a kind on a tracker.
+// queue returns the queue of a kind on a tracker.
 func queue(t *testing.T, b *requeue.Tracker, kind string) requeue.Queue {
 	t.Helper()
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
@@ -26,7 +26,7 @@ func queue(t *testing.T, b *requeue.Tracker, kind string) requeue.Queue {
 	return q
 }
 
-// waiting are the names in a queue, which is empty then.
+// waiting drains a queue and returns the names in it.
 func waiting(q requeue.Queue) (out []string) {
 	for q.Len() > 0 {
 		r, _ := q.Get()
@@ -57,7 +57,7 @@ func TestWhoHasReadIsWoken(t *testing.T) {
 	}
 	b.Changed(key("Secret", "other"))
 	if s := waiting(streams); len(s) > 0 {
-		t.Errorf("what nobody has read wakes %v", s)
+		t.Errorf("an object that no resource has read wakes %v", s)
 	}
 }
 

@@ -16,15 +16,15 @@ import (
 type Resource struct {
 	// Spec encodes to the JSON of spec.forProvider.
 	Spec any
-	// Status encodes to the JSON of status.atProvider as it was last observed. Nil:
-	// it was not observed yet.
+	// Status encodes to the JSON of status.atProvider as last observed. Nil: not
+	// observed yet.
 	Status any
 	// Owner is the unique name of the resource. Entries of the registry and labels
 	// carry it.
 	Owner string
-	// ID tells the resource from earlier ones of its name.
+	// ID distinguishes the resource from earlier ones of the same name.
 	ID string
-	// Namespace of the resource. Empty: it has none.
+	// Namespace of the resource. Empty if it has none.
 	Namespace string
 	Secrets   Secrets
 	// Existing holds the objects of the kind Entry.Dependents in the namespace.
@@ -32,8 +32,8 @@ type Resource struct {
 	// Creating asks, before a creation, for an external resource that exists
 	// already.
 	Creating bool
-	// Deleting says that the resource is to be deleted, so that nothing but the
-	// names in its spec is read.
+	// Deleting means that the resource is to be deleted: only the names in its
+	// spec are read.
 	Deleting bool
 }
 
@@ -43,7 +43,7 @@ type Observation struct {
 	Message                 string
 	Status                  json.RawMessage
 	Connection              map[string][]byte // secret
-	Dependents              []external.Object // all that there should be
+	Dependents              []external.Object // the complete desired set
 }
 
 // A Watch calls changed whenever Observe would return something else. It returns

@@ -19,9 +19,9 @@ func Sessions() external.Dependents[Spec, Status] {
 	}
 }
 
-// objects are one Session for each pool that has none of somebody else's. Names come
-// of the key alone: when several ask for a pool in a namespace, one makes its
-// Session, and the others find the name taken.
+// objects returns one Session for each pool that no other Session serves. A name
+// depends on the pool alone: when several Demands ask for the same pool in a
+// namespace, one creates the Session, and the others find the name taken.
 func objects(s Spec, o Status) []external.Object {
 	if s.Session == nil {
 		return nil
@@ -38,8 +38,8 @@ func objects(s Spec, o Status) []external.Object {
 // SessionName returns the name of the Session of a pool.
 func SessionName(d Session) string { return names.Join(maxSessionName, d.Model, names.Hash(8, d.Key)) }
 
-// note notes which pools others serve: Sessions say so in their status, or
-// in their spec before they have one.
+// note records which pools other Sessions serve: their status names the pool, or
+// their spec while there is no status.
 func note(s *Spec, there external.Existing) {
 	s.Taken = map[string]bool{}
 	for _, other := range there.Others {

@@ -24,7 +24,7 @@ func TestOneSourceRunsWhileSomebodyFollows(t *testing.T) {
 				return
 			case topic := <-topics:
 				tell(topic)
-				topics <- "" // told
+				topics <- "" // delivered
 			}
 		}
 	})
@@ -44,21 +44,21 @@ func TestOneSourceRunsWhileSomebodyFollows(t *testing.T) {
 	a, stopA := f.Follow("a")
 	b, stopB := f.Follow("b")
 	tell("a")
-	tell("a") // what was not taken yet is not told twice
+	tell("a") // a pending notification is not repeated
 	if !has(a) || has(a) || has(b) {
-		t.Error("news of a: want one token for a and none for b")
+		t.Error("after news of a: want one notification for a and none for b")
 	}
 	tell(feed.Everyone)
 	if !has(a) || !has(b) {
-		t.Error("news for everyone do not reach everyone")
+		t.Error("news for everyone does not reach all followers")
 	}
 	stopA()
 	if running.Load() != 1 {
-		t.Error("the source ends though somebody follows")
+		t.Error("the source stops while it has a follower")
 	}
 	stopB()
 	if running.Load() != 0 {
-		t.Error("the source runs on though nobody follows")
+		t.Error("the source still runs without followers")
 	}
 	_, stop := f.Follow("a")
 	defer stop()

@@ -72,7 +72,7 @@ func TestRulesWithoutSenseAreRefused(t *testing.T) {
 		})
 	}
 	if err := (Spec{Owner: "rule", Labels: map[string]string{"notkubernetes.io/x": "", "koldun.gorizond.io/x": ""}}).check(); err != nil {
-		t.Errorf("labels that belong to nobody: %v", err)
+		t.Errorf("labels without an owner: %v", err)
 	}
 }
 

@@ -17,7 +17,7 @@ func TestBudgetNeverExceedsCrossplanes(t *testing.T) {
 		ok, when := b.Take(pace.Change, now)
 		if !ok {
 			if !when.After(now) {
-				t.Fatalf("refused at %v and told to come back at %v", now, when)
+				t.Fatalf("Take at %v refuses and returns %v, want a later time", now, when)
 			}
 			now = when.Add(time.Millisecond)
 			continue
@@ -29,7 +29,7 @@ func TestBudgetNeverExceedsCrossplanes(t *testing.T) {
 		}
 	}
 	if now.Sub(time.Unix(1000, 0)) > 200*20*time.Second {
-		t.Errorf("the budget is slower than it has to be: %v", now)
+		t.Errorf("the budget is slower than necessary: %v", now)
 	}
 }
 
@@ -41,16 +41,16 @@ func TestWhatIsUsedComesBack(t *testing.T) {
 	}
 	ok, when := b.Take(1, now)
 	if ok {
-		t.Fatal("nothing should be left")
+		t.Fatal("an exhausted budget grants an update")
 	}
 	if left := b.Left(1, now); !left.Equal(when) {
-		t.Errorf("it is left at %v, and given at %v", left, when)
+		t.Errorf("Left returns %v, Take returns %v, want the same", left, when)
 	}
 	if ok, _ := b.Take(1, when.Add(-time.Second)); ok {
-		t.Error("it is given too early")
+		t.Error("Take succeeds before the returned time")
 	}
 	if ok, _ := b.Take(1, when.Add(time.Millisecond)); !ok {
-		t.Error("it is not given when it was promised")
+		t.Error("Take refuses after the returned time")
 	}
 }
 
@@ -59,6 +59,6 @@ func TestClockThatGoesBack(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b.Take(pace.Burst, now)
 	if ok, _ := b.Take(1, now.Add(-time.Hour)); ok {
-		t.Error("a clock that goes back gives updates away")
+		t.Error("a clock that goes back adds updates")
 	}
 }

@@ -18,7 +18,7 @@ func TestAddress(t *testing.T) {
 			if err == nil {
 				_ = c.Close()
 			}
-			t.Errorf("dialling %s while nobody listens: %v, want %v", addr, err, syscall.ECONNREFUSED)
+			t.Errorf("dialling %s without a listener: %v, want %v", addr, err, syscall.ECONNREFUSED)
 		}
 		l, err := net.Listen("tcp", addr)
 		if err != nil {

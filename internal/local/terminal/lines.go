@@ -9,13 +9,13 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// soon is how long one event may take to follow from another.
+// soon is the longest time between an event and another that it causes.
 const soon = time.Second
 
-// plainEvery is how often progress is told where bars cannot be drawn.
+// plainEvery is the interval of progress lines where bars cannot be drawn.
 const plainEvery = 10 * time.Second
 
-// lines takes note of an event and says which lines it is worth.
+// lines records an event and returns the lines to print for it.
 func (t *Terminal) lines(e local.Event) []string {
 	switch e.Type {
 	case local.Stopping:
@@ -36,7 +36,7 @@ func (t *Terminal) lines(e local.Event) []string {
 		return append(t.arrived(e, o), t.becameReady(e, o)...)
 	case local.BecameUnready:
 		o.message = e.Message
-		if o.workload() && e.Time.Sub(o.endedAt) > soon { // else it has been told why
+		if o.workload() && e.Time.Sub(o.endedAt) > soon { // otherwise an earlier line gives the reason
 			return t.line(e, t.bad, yellow, t.name(o)+" is not ready: "+e.Message)
 		}
 	case local.ConditionChanged:
@@ -70,7 +70,7 @@ func (t *Terminal) lines(e local.Event) []string {
 	return nil
 }
 
-// process names a container, or a pod that could not begin.
+// process returns the name of a container, or of a pod that could not start.
 func process(e local.Event) string {
 	if e.Container == "" {
 		return e.Pod
@@ -78,13 +78,14 @@ func process(e local.Event) string {
 	return e.Pod + "/" + e.Container
 }
 
-// line is one line: when, how bad, what.
+// line returns one line: time, severity and text.
 func (t *Terminal) line(e local.Event, mark, color, text string) []string {
 	when := fmt.Sprintf("%7s", span(e.Time.Sub(t.began)))
 	return []string{t.paint(dim, when) + " " + t.paint(color, mark) + " " + text}
 }
 
-// arrived ends the bar of work whose result is there before its last report.
+// arrived ends the progress bar of an object that is ready before the last
+// progress report.
 func (t *Terminal) arrived(e local.Event, o *object) []string {
 	if o.progress.Phase != progress.Running {
 		return nil
@@ -94,7 +95,7 @@ func (t *Terminal) arrived(e local.Event, o *object) []string {
 	return t.progress(e, o)
 }
 
-// becameReady tells of the first time in full.
+// becameReady returns the lines for a ready object, with details the first time.
 func (t *Terminal) becameReady(e local.Event, o *object) []string {
 	again := o.wasReady
 	o.wasReady = true
@@ -110,8 +111,8 @@ func (t *Terminal) becameReady(e local.Event, o *object) []string {
 	return nil
 }
 
-// condition tells of a stage that is done, and of a new reason for Serving;
-// another message alone is not news.
+// condition returns the lines for a completed stage or a new reason of Serving;
+// a change of the message alone prints nothing.
 func (t *Terminal) condition(e local.Event, o *object) []string {
 	c := e.Condition
 	old := o.conditions[c.Type]
@@ -163,7 +164,7 @@ func (t *Terminal) progress(e local.Event, o *object) []string {
 	return t.line(e, t.note, dim, p.Stage+" "+amount(p))
 }
 
-// picture is a bar with all that fits beside it.
+// picture returns a progress bar with its numbers and the current item.
 func (t *Terminal) picture(p progress.Report, columns int) string {
 	width := 30
 	if columns > 0 {
@@ -172,7 +173,7 @@ func (t *Terminal) picture(p progress.Report, columns int) string {
 	return fmt.Sprintf("%9s %s %s  %s", p.Stage, t.bar(p.Percent(), width), amount(p), t.paint(dim, p.Item))
 }
 
-// amount is how much is done, how fast, and how long it may take.
+// amount returns the progress in bytes, the rate and the estimated time left.
 func amount(p progress.Report) string {
 	text := bytesize.Format(p.Bytes)
 	if p.Total > 0 {
@@ -187,7 +188,7 @@ func amount(p progress.Report) string {
 	return text
 }
 
-// took is how long an object has been here.
+// took returns the time since the object was added.
 func (t *Terminal) took(e local.Event, o *object) string {
 	return t.paint(dim, " after "+span(e.Time.Sub(o.added)))
 }

@@ -1,6 +1,6 @@
-// Package terminal shows people what happens while claims run here: one line
-// for each change that matters, live bars for work that takes long, and in the
-// end what runs where.
+// Package terminal shows the events of a local run to users: one line for each
+// important change, progress bars for long work, and a summary with addresses
+// when a claim is ready.
 package terminal
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 )
 
-// maxHeld bounds the lines that are kept while the terminal is held.
+// maxHeld limits the lines that are kept while the terminal is held.
 const maxHeld = 1000
 
-// Options say what the other side can show. The zero value suits a file.
+// Options describe what the output can show. The zero value suits a file.
 type Options struct {
-	Live    bool // lines can be drawn over
+	Live    bool // lines can be overwritten
 	Color   bool
 	Unicode bool
-	// Width is the number of columns now; nil or 0 means no limit.
+	// Width returns the current number of columns; nil or 0 means no limit.
 	Width func() int
 }
 
-// Detect finds out what a file can show. NO_COLOR and TERM=dumb are heeded.
+// Detect returns what a file can show. It respects NO_COLOR and TERM=dumb.
 func Detect(f *os.File) Options {
 	tty := term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 	locale := os.Getenv("LC_ALL") + os.Getenv("LC_CTYPE") + os.Getenv("LANG")
@@ -46,7 +46,7 @@ func Detect(f *os.File) Options {
 	}
 }
 
-// A Terminal is a local.Observer that writes for people. It is safe for
+// A Terminal is a local.Observer that writes text for users. It is safe for
 // concurrent use.
 type Terminal struct {
 	style
@@ -56,29 +56,29 @@ type Terminal struct {
 	began   time.Time // of the first event
 	objects map[local.Key]*object
 	order   []local.Key
-	held    int // how many hold it
+	held    int // number of holders
 	waiting []string
 }
 
-// An object is what is known of one.
+// An object is the displayed state of one object.
 type object struct {
 	key, owner local.Key
 	role       string
 	added      time.Time
 	wasReady   bool
-	message    string                     // how far, "1/1"
+	message    string                     // readiness, "1/1"
 	address    string                     // of a Service
-	notRun     bool                       // here
-	conditions map[string]local.Condition // that were told
+	notRun     bool                       // on this machine
+	conditions map[string]local.Condition // as last printed
 	starts     map[string]int             // of processes, by POD/CONTAINER
-	endedAt    time.Time                  // of its last process that was not asked to
-	progress   progress.Report            // that was told
+	endedAt    time.Time                  // last unrequested end of a process
+	progress   progress.Report            // last report
 	progressAt time.Time
 }
 
 var _ local.Observer = (*Terminal)(nil)
 
-// New makes a Terminal that writes to w.
+// New returns a Terminal that writes to w.
 func New(w io.Writer, o Options) *Terminal {
 	return &Terminal{
 		style:   newStyle(o.Color, o.Unicode),
@@ -87,7 +87,7 @@ func New(w io.Writer, o Options) *Terminal {
 	}
 }
 
-// Observe shows an event, if people need to know it.
+// Observe prints an event if it matters to users.
 func (t *Terminal) Observe(e local.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +103,7 @@ func (t *Terminal) Observe(e local.Event) {
 	t.screen.print(lines, e.Time)
 }
 
-// clean makes one line of every text that comes from elsewhere.
+// clean reduces each external text of an event to one line.
 func clean(e local.Event) local.Event {
 	for _, text := range []*string{
 		&e.Message, &e.Role, &e.Pod, &e.Container, &e.Object.Namespace, &e.Object.Name, &e.Condition.Reason, &e.Condition.Message,
@@ -114,8 +114,8 @@ func clean(e local.Event) local.Event {
 	return e
 }
 
-// Hold keeps lines back, so that somebody else can write to the same place,
-// until release is called.
+// Hold buffers lines until release is called, so that the caller can write to the
+// same output.
 func (t *Terminal) Hold() (release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +131,7 @@ func (t *Terminal) Hold() (release func()) {
 	})
 }
 
-// Close takes the live lines away.
+// Close clears the progress bars.
 func (t *Terminal) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"github.com/gorizond/koldun/internal/queue/wire"
 )
 
-// samples are messages of each kind, with nothing, with all fields and with odd ones.
+// samples are messages of each kind: empty, with all fields, and with unusual
+// values.
 func samples() map[string]wire.Message {
 	at := time.Date(2026, 11, 21, 20, 1, 2, 345678901, time.UTC)
 	abroad := at.In(time.FixedZone("", -3*3600-1800))
@@ -69,14 +70,15 @@ func samples() map[string]wire.Message {
 	}
 }
 
-// blank is a message of the same kind with nothing in it.
+// blank returns an empty message of the same kind.
 func blank(m wire.Message) wire.Message {
 	return reflect.New(reflect.TypeOf(m).Elem()).Interface().(wire.Message)
 }
 
-// What is written is what encoding/json writes, and is read in the quick way.
+// The fast encoder writes what encoding/json writes, and the fast decoder reads
+// it.
 func TestCodec(t *testing.T) {
-	slow := map[string]bool{"HugeEpoch": true} // which encoding/json reads
+	slow := map[string]bool{"HugeEpoch": true} // encoding/json decodes these
 	for name, m := range samples() {
 		t.Run(name, func(t *testing.T) {
 			want, err := json.Marshal(m)
@@ -92,7 +94,7 @@ func TestCodec(t *testing.T) {
 			}
 			same(t, got, m)
 			if wire.Decode(got, blank(m)) == slow[name] {
-				t.Errorf("%s is read in the quick way: %t", got, !slow[name])
+				t.Errorf("%s is read by the fast decoder: %t", got, !slow[name])
 			}
 		})
 	}
@@ -109,7 +111,7 @@ func TestEncodeRefusesWhatJSONRefuses(t *testing.T) {
 	}
 }
 
-// What is expected and does not come is not read.
+// Unmarshal clears the previous values of fields that the data lacks.
 func TestDecodeForgetsWhatItExpected(t *testing.T) {
 	for _, data := range []string{`{"attempt":1,"seq":2,"kind":"end"}`, ` {"attempt":1,"seq":2,"kind":"end"}`} {
 		got := queue.Frame{Request: "req_1", Kind: queue.FrameDelta}
@@ -122,8 +124,8 @@ func TestDecodeForgetsWhatItExpected(t *testing.T) {
 	}
 }
 
-// same reports whether data is read as encoding/json reads it, if the quick way
-// reads it at all.
+// same checks that the fast decoder, if it accepts data, returns what
+// encoding/json returns.
 func same(t *testing.T, data []byte, kind wire.Message) {
 	t.Helper()
 	got, want := blank(kind), blank(kind)
@@ -131,14 +133,14 @@ func same(t *testing.T, data []byte, kind wire.Message) {
 		return
 	}
 	if err := json.Unmarshal(data, want); err != nil {
-		t.Fatalf("%q is read though it is no %T: %v", data, want, err)
+		t.Fatalf("the fast decoder accepts %q, which is no %T: %v", data, want, err)
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("%q: %s", data, d)
 	}
 }
 
-// Whatever comes, the quick way reads what encoding/json would.
+// For any input, the fast decoder returns what encoding/json returns.
 func FuzzDecode(f *testing.F) {
 	all := samples()
 	for _, m := range all {
@@ -156,7 +158,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Whatever is told, the quick way writes what encoding/json would.
+// For any message, the fast encoder writes what encoding/json writes.
 func FuzzEncode(f *testing.F) {
 	f.Add("a", "жук", int64(1), uint64(2), true, int64(3), `{"a":1}`)
 	f.Add("\xff\u2028", "<", int64(-1), uint64(0), false, int64(-1<<60), `[`)

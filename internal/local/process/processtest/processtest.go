@@ -1,4 +1,4 @@
-// Package processtest looks at processes of this machine, for tests.
+// Package processtest inspects the processes of this machine in tests.
 package processtest
 
 import (
@@ -9,21 +9,21 @@ import (
 	"syscall"
 )
 
-// State is the letter that proc(5) has for what a process does, "" if there is
-// no such process, or no /proc.
+// State returns the state letter of a process, see proc(5), or "" if there is no
+// such process or no /proc.
 func State(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return ""
 	}
-	// The name before it may hold anything.
+	// The name before the state may contain any character.
 	_, rest, _ := strings.Cut(string(stat[strings.LastIndex(string(stat), ")")+1:]), " ")
 	letter, _, _ := strings.Cut(rest, " ")
 	return letter
 }
 
-// Alive reports whether a process runs or is stopped. One that has ended does
-// not, whether somebody has waited for it or not.
+// Alive reports whether a process runs or is stopped. A process that has ended
+// is not alive, even if its parent has not waited for it yet.
 func Alive(pid int) bool {
 	if runtime.GOOS != "linux" {
 		return syscall.Kill(pid, 0) == nil
