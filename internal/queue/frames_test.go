@@ -76,7 +76,7 @@ func TestSlowReaderGetsAll(t *testing.T) {
 	}
 }
 
-// A subscriber that missed the end of a request gets its outcome.
+// A subscriber that missed the end of a request gets an error frame.
 func TestFollowsARequestThatHasEnded(t *testing.T) {
 	srv := natstest.Start(t)
 	b := connect(t, srv)

@@ -33,9 +33,9 @@ func TestUnwantedSubscriptionsEnd(t *testing.T) {
 	before.Close()
 	after := follow("req_3")
 	if before.sub.IsValid() {
-		t.Error("a new subscription did not take the end of an old one along")
+		t.Error("a new subscription did not end the old one")
 	}
 	if !after.sub.IsValid() {
-		t.Error("it ended the new one as well")
+		t.Error("the new subscription has ended, too")
 	}
 }

@@ -32,7 +32,7 @@ func TestDial(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.LocalAddr().String() != other.RemoteAddr().String() || c.RemoteAddr().String() != other.LocalAddr().String() {
-				t.Errorf("it is %v to %v, and the other end is %v to %v", c.LocalAddr(), c.RemoteAddr(), other.LocalAddr(), other.RemoteAddr())
+				t.Errorf("the connection is %v to %v, the other end is %v to %v", c.LocalAddr(), c.RemoteAddr(), other.LocalAddr(), other.RemoteAddr())
 			}
 			if _, err := io.WriteString(c, "there"); err != nil {
 				t.Error(err)

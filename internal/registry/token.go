@@ -18,15 +18,15 @@ type Token struct {
 	Disabled bool              `json:"disabled,omitempty"`
 	Expires  time.Time         `json:"expires,omitzero"` // zero: never
 	Metadata map[string]string `json:"metadata,omitempty"`
-	// Models lists the models that the token may use: "namespace/name", "namespace/*" or
-	// "*". Empty means all.
+	// Models lists the models that the token may use: "namespace/name",
+	// "namespace/*" or "*". Empty means all.
 	Models []string `json:"models,omitempty"`
 	// Limits of this token; where one is 0, the gateway's limit applies.
 	Limits Limits `json:"limits,omitzero"`
 
 	Namespace string    `json:"namespace,omitempty"` // where the token comes from
 	Created   time.Time `json:"created,omitzero"`
-	// Owner is the only one that changes or removes the record. Empty: no owner.
+	// Only Owner changes or removes the record. Empty: there is no owner.
 	Owner string `json:"owner,omitempty"`
 }
 

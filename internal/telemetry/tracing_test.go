@@ -74,7 +74,7 @@ func TestExports(t *testing.T) {
 		t.Errorf("span is %v", sent)
 	}
 	if len(sent.GetParentSpanId()) == 0 || sent.GetTraceId()[0] != 0x4b {
-		t.Errorf("it is of trace %x below %x", sent.GetTraceId(), sent.GetParentSpanId())
+		t.Errorf("the span has trace %x and parent %x", sent.GetTraceId(), sent.GetParentSpanId())
 	}
 	name := ""
 	for _, a := range resource.GetResource().GetAttributes() {

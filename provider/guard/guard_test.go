@@ -18,8 +18,9 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// scene is a ProviderConfig that knows NATS only, the default that knows the
-// rest, the Secret of each, and a stream that uses the first.
+// scene returns a guard and an API with a ProviderConfig that describes NATS only,
+// a default ProviderConfig that describes the rest, the Secret of each, and a
+// Stream that uses the first.
 func scene(t *testing.T, policies ...xpv2.ManagementAction) (*Guard, client.Client, *v1alpha1.Stream) {
 	t.Helper()
 	known := runtime.NewScheme()
@@ -50,7 +51,7 @@ func scene(t *testing.T, policies ...xpv2.ManagementAction) (*Guard, client.Clie
 	return New(api, api, api, []string{v1alpha1.KindStream}), api, m
 }
 
-// objects by what they are, and whether the guard may ever keep them.
+// objects lists the objects by role, and whether a resource uses them.
 var objects = map[string]struct {
 	key  requeue.Key
 	used bool
@@ -78,7 +79,7 @@ func kept(t *testing.T, g *Guard, when string, want func(used bool) bool) {
 
 func TestHoldKeepsWhatADeletionNeeds(t *testing.T) {
 	g, api, m := scene(t, xpv2.ManagementActionAll)
-	for range 2 { // may be repeated
+	for range 2 { // Hold is idempotent
 		if err := g.Hold(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestHoldKeepsWhatADeletionNeeds(t *testing.T) {
 	look()
 	kept(t, g, "after a look while it is used", func(used bool) bool { return used })
 
-	// It is to go, and has something outside still.
+	// It is being deleted, and its external resource still exists.
 	if err := api.Delete(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +129,8 @@ func TestWhatIsNotDeletedNeedsNothing(t *testing.T) {
 	}
 }
 
-// What is being deleted and is not kept will be gone in a moment: nothing must
-// be made with it.
+// An object that is being deleted without the guard's finalizer disappears soon:
+// no external resource may be created with it.
 func TestNothingIsMadeWithWhatIsGoing(t *testing.T) {
 	g, api, m := scene(t, xpv2.ManagementActionAll)
 	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "nats"}}

@@ -76,6 +76,6 @@ func TestForgetIsForOneOnly(t *testing.T) {
 		t.Errorf("%v are woken, want b", got)
 	}
 	if got := b.ReadBy(key("Stream", "a")); len(got) > 0 {
-		t.Errorf("a is said to have read %v", got)
+		t.Errorf("the tracker reports that a has read %v", got)
 	}
 }

@@ -38,8 +38,8 @@ func objects(s Spec, o Status) []external.Object {
 // SessionName returns the name of the Session of a pool.
 func SessionName(d Session) string { return names.Join(maxSessionName, d.Model, names.Hash(8, d.Key)) }
 
-// note records which pools other Sessions serve: their status names the pool, or
-// their spec while there is no status.
+// note records the pools that other Sessions serve. The key of a pool is in the
+// status of its Session, or in the spec until the Session has a status.
 func note(s *Spec, there external.Existing) {
 	s.Taken = map[string]bool{}
 	for _, other := range there.Others {

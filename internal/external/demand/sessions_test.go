@@ -26,10 +26,10 @@ func TestSessionsOfPools(t *testing.T) {
 		t.Error(d)
 	}
 	if demand.SessionName(o.Sessions[0]) == demand.SessionName(o.Sessions[1]) {
-		t.Error("two pools of a model have one name")
+		t.Error("the Sessions of two pools have the same name")
 	}
 	s.Session = nil
 	if got := demand.Sessions().Objects(s, o); len(got) > 0 || demand.Sessions().Enabled(s) {
-		t.Errorf("without a template there are %v", got)
+		t.Errorf("objects without a template: %v", got)
 	}
 }

@@ -90,7 +90,7 @@ func TestLifeOfASet(t *testing.T) {
 		return o.Status
 	}
 	if got := bring(); got.Tokens != 0 {
-		t.Errorf("of no Secrets: %+v", got)
+		t.Errorf("status without Secrets: %+v", got)
 	}
 	off := plain("bob", bob+"\n")
 	off.Data["disabled"] = []byte("Yes")
