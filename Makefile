@@ -11,7 +11,7 @@ HUB_DIR     ?= examples/models
 DATA        ?= .koldun
 # vet is part of make lint. More packages run at a time than there are CPUs, as
 # those with a control plane wait much of their time.
-TESTFLAGS   ?= -race -vet=off -p 4 -timeout 30m
+TESTFLAGS   ?= -race -vet=off -p 4 -timeout 40m
 # A program with the race detector sleeps before it exits, by default for a second.
 RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 # The packages whose tests take longest start first, and wait while others compile.
@@ -78,10 +78,10 @@ openai-node: ## Ask the quickstart and a gateway through OpenAI's client for Nod
 
 .PHONY: faults
 faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS=10 and FAULTS=42 by default
-	$(GO) test -timeout 30m -count=1 -run TestKilled ./internal/convert -args -kills $(or $(KILLS),100)
-	KOLDUN_KILL_ROUNDS=$(or $(KILLS),100) $(GO) test -timeout 30m -count=1 -run Kill ./internal/fetch
-	$(GO) test -timeout 30m -count=$(or $(ROUNDS),10) -run TestFaultsAtRandom ./internal/sidecar
-	$(GO) test -timeout 30m -count=1 -v -run 'TestFaults$$|TestCluster|TestFlood|TestModels' ./test/serving \
+	$(GO) test -timeout 40m -count=1 -run TestKilled ./internal/convert -args -kills $(or $(KILLS),100)
+	KOLDUN_KILL_ROUNDS=$(or $(KILLS),100) $(GO) test -timeout 40m -count=1 -run Kill ./internal/fetch
+	$(GO) test -timeout 40m -count=$(or $(ROUNDS),10) -run TestFaultsAtRandom ./internal/sidecar
+	$(GO) test -timeout 40m -count=1 -v -run 'TestFaults$$|TestCluster|TestFlood|TestModels' ./test/serving \
 	  -args -rounds $(or $(FAULTS),42) -modelkills $(or $(KILLS),100)
 
 .PHONY: bench
@@ -90,7 +90,7 @@ bench: ## Run all benchmarks
 
 .PHONY: bench-provider
 bench-provider: $(BIN)/koldun-provider cluster-binaries ## Measure the provider with 1,000 managed resources: memory, idleness, latency
-	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test -run '^$$' -bench Provider -benchtime 1x -timeout 30m ./provider/manager
+	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test -run '^$$' -bench Provider -benchtime 1x -timeout 40m ./provider/manager
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)

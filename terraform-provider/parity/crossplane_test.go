@@ -44,7 +44,8 @@ func newCrossplane(t *testing.T, s *servers, c scenario) manager {
 		t.Fatal(err)
 	}
 	f := &crossplane{t: t, cluster: s.kubernetes, kind: k, object: &unstructured.Unstructured{}, more: c.manifest, given: map[string]any{}}
-	ns := f.cluster.Namespace(t)
+	ns := c.namespace()
+	f.cluster.NamespaceCalled(t, ns)
 	f.object.SetAPIVersion(k.APIVersion())
 	f.object.SetKind(k.Kind)
 	f.object.SetName(resourceName)

@@ -1,6 +1,10 @@
 package parity
 
-import "slices"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Steps that every kind has.
 const (
@@ -38,9 +42,25 @@ type step struct {
 	refused string // part of the error; "" if the step succeeds
 }
 
+// namespace returns the namespace of the resource, and of the entries that it
+// writes: Crossplane and koldun up refuse entries of another one. Scenarios run
+// on one cluster, so each has its own.
+func (c scenario) namespace() string {
+	return strings.ToLower(strings.ReplaceAll("team-"+c.resource+"-"+c.name, "_", "-"))
+}
+
 // scenarios returns the scenarios of all kinds.
 func scenarios() []scenario {
-	return slices.Concat(bucketScenarios(), streamScenarios(), consumerScenarios(), keyValueScenes(), tokenScenarios(), modelScenarios(), nodeScenarios())
+	all := slices.Concat(bucketScenarios(), streamScenarios(), consumerScenarios(), keyValueScenes(), tokenScenarios(), modelScenarios(), nodeScenarios())
+	for _, c := range all {
+		for i, s := range c.steps {
+			if s.spec["namespace"] != nil {
+				c.steps[i].spec = maps.Clone(s.spec)
+				c.steps[i].spec["namespace"] = c.namespace()
+			}
+		}
+	}
+	return all
 }
 
 // uncompared maps the fields that no scenario sets, by resource and path, to the

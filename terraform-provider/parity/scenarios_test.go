@@ -86,8 +86,8 @@ func consumerScenarios() []scenario {
 	return out
 }
 
-// tokenScenarios set the namespace that owns the token: its default is that of
-// the resource, and only Crossplane's resources have one.
+// tokenScenarios set the namespace that owns the token, since Terraform's
+// resources have none. See scenario.namespace for its value.
 func tokenScenarios() []scenario {
 	sum := sha256.Sum256([]byte(secretWord))
 	least := object{"namespace": "team"}

@@ -26,6 +26,7 @@ import (
 type up struct {
 	t            *testing.T
 	kind         *crd.Kind
+	namespace    string
 	schemas      *validation.Schemas
 	local        *local.Local
 	client       *recorder
@@ -41,13 +42,13 @@ func newUp(t *testing.T, s *servers, c scenario) manager {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &up{t: t, kind: k, more: c.manifest, given: map[string]any{}}
+	f := &up{t: t, kind: k, namespace: c.namespace(), more: c.manifest, given: map[string]any{}}
 	if f.schemas, err = validation.Load(); err != nil {
 		t.Fatal(err)
 	}
 	if c.secret != "" {
 		f.secret = local.Object{
-			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": "default", "name": secretName},
+			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"namespace": f.namespace, "name": secretName},
 			"stringData": map[string]any{"token": c.secret},
 		}
 	}
@@ -119,7 +120,7 @@ func (f *up) send(spec map[string]any) map[string]any {
 		}
 	}
 	whole["forProvider"] = wanted
-	metadata := map[string]any{"name": resourceName, "namespace": "default", "annotations": map[string]any{"observations": strconv.Itoa(f.observations)}}
+	metadata := map[string]any{"name": resourceName, "namespace": f.namespace, "annotations": map[string]any{"observations": strconv.Itoa(f.observations)}}
 	obj := map[string]any{"apiVersion": f.kind.APIVersion(), "kind": f.kind.Kind, "metadata": metadata, "spec": whole}
 	f.schemas.Default(obj)
 	claims := []local.Object{unrelated(), obj}

@@ -14,7 +14,18 @@ import (
 // the test ends.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	return c.namespace(t, metav1.ObjectMeta{GenerateName: "test-"})
+}
+
+// NamespaceCalled is Namespace with a name that no other test uses.
+func (c *Cluster) NamespaceCalled(t testing.TB, name string) {
+	t.Helper()
+	c.namespace(t, metav1.ObjectMeta{Name: name})
+}
+
+func (c *Cluster) namespace(t testing.TB, meta metav1.ObjectMeta) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: meta}
 	if err := c.client.Create(t.Context(), ns); err != nil {
 		t.Fatalf("cannot create namespace: %v", err)
 	}
