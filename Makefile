@@ -17,7 +17,7 @@ RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 # The packages whose tests take longest start first, and wait while others compile.
 TEST_PACKAGES := ./test/e2e ./test/cluster ./terraform-provider/acceptance ./provider/manager ./terraform-provider/parity ./test/serving ./...
 # TEST_TOOLS are the foreign programs that tests run.
-TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl tofu $(if $(RERUN),gotestsum))
+TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl tofu ollama $(if $(RERUN),gotestsum))
 RERUNS      := $(if $(RERUN),$(BIN)/reruns.txt)
 RERUNNER     = $(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test \
 	--rerun-fails-abort-on-data-race --rerun-fails-report $(RERUNS) --packages "$(TEST_PACKAGES)" --

@@ -53,6 +53,11 @@ $(BIN)/tofu: $(TOOLS)/tofu/go.mod
 $(BIN)/tfplugindocs: $(TOOLS)/tfplugindocs/go.mod
 	$(call build_tool,tfplugindocs,github.com/hashicorp/terraform-plugin-docs/cmd/tfplugindocs)
 
+# A real OpenAI-compatible server, which tests drive with the tiny model. Its
+# engine is llama.cpp, in C++.
+$(BIN)/ollama: $(TOOLS)/ollama/go.mod
+	cd $(TOOLS)/ollama && CGO_ENABLED=1 $(GO) build -trimpath -ldflags '-s -w' -o $(CURDIR)/$@ github.com/ollama/ollama
+
 # Runs tests, and once more those that failed.
 $(BIN)/gotestsum: $(TOOLS)/gotestsum/go.mod
 	$(call build_tool,gotestsum,gotest.tools/gotestsum)
