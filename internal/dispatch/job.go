@@ -82,6 +82,7 @@ func (j *job) waiting(now time.Time) policy.Job {
 		Cost:      j.cost,
 		Avoid:     j.known.Runners,
 		Operation: j.req.Operation.OrChat(),
+		Features:  j.req.Features,
 	}
 }
 

@@ -158,7 +158,7 @@ func (p *peer) offer(q *policy.Queue, now time.Time) {
 		if idle {
 			free--
 		}
-		q.SetSlot(policy.Slot{Runner: p.rec.Name, Number: i, Affinity: s.affinity, Idle: idle, Operations: p.operations})
+		q.SetSlot(policy.Slot{Runner: p.rec.Name, Number: i, Affinity: s.affinity, Idle: idle, Operations: p.operations, Features: p.rec.Features})
 	}
 }
 

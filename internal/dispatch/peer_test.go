@@ -169,28 +169,32 @@ func TestHolds(t *testing.T) {
 // names none is a chat, and a runner that lists none serves the defaults.
 func TestPeerOffersItsOperations(t *testing.T) {
 	cases := map[string]struct {
-		lists []openai.Operation
-		asked openai.Operation
-		want  bool
+		lists  []openai.Operation
+		asked  openai.Operation
+		want   bool
+		offers openai.Features
+		needs  openai.Features
 	}{
-		"DefaultOfBoth":        {nil, "", true},
-		"DefaultIsChat":        {[]openai.Operation{openai.OperationCompletion}, "", false},
-		"DefaultsOfARunner":    {nil, openai.OperationCompletion, true},
-		"NotAmongTheDefaults":  {nil, "embedding", false},
-		"Listed":               {[]openai.Operation{openai.OperationChat, "embedding"}, "embedding", true},
-		"OnlyOthersAreListed":  {[]openai.Operation{"embedding"}, openai.OperationChat, false},
-		"CompletionIsNoChat":   {[]openai.Operation{openai.OperationChat}, openai.OperationCompletion, false},
-		"ChatIsListedAndAsked": {[]openai.Operation{openai.OperationChat}, openai.OperationChat, true},
+		"DefaultOfBoth":        {lists: nil, asked: "", want: true},
+		"DefaultIsChat":        {lists: []openai.Operation{openai.OperationCompletion}, asked: "", want: false},
+		"DefaultsOfARunner":    {lists: nil, asked: openai.OperationCompletion, want: true},
+		"NotAmongTheDefaults":  {lists: nil, asked: "embedding", want: false},
+		"Listed":               {lists: []openai.Operation{openai.OperationChat, "embedding"}, asked: "embedding", want: true},
+		"OnlyOthersAreListed":  {lists: []openai.Operation{"embedding"}, asked: openai.OperationChat, want: false},
+		"CompletionIsNoChat":   {lists: []openai.Operation{openai.OperationChat}, asked: openai.OperationCompletion, want: false},
+		"ChatIsListedAndAsked": {lists: []openai.Operation{openai.OperationChat}, asked: openai.OperationChat, want: true},
+		"OffersTheFeature":     {lists: nil, asked: openai.OperationChat, want: true, offers: "logprobs,tools", needs: "tools"},
+		"LacksTheFeature":      {lists: nil, asked: openai.OperationChat, want: false, offers: "logprobs", needs: "tools"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			rec := runnerOf(1, queue.RunnerIdle)
-			rec.Operations = c.lists
+			rec.Operations, rec.Features = c.lists, c.offers
 			p := newPeer(rec)
 			p.synced = true
 			j := jobOf("1", "")
-			j.req.Operation, j.deadline = c.asked, now.Add(time.Hour)
+			j.req.Operation, j.req.Features, j.deadline = c.asked, c.needs, now.Add(time.Hour)
 			q := policy.New(time.Second)
 			p.offer(q, now)
 			q.Add(j.waiting(now))

@@ -73,6 +73,8 @@ type Result struct {
 	Honours []string
 	// Operations are those that the engine lists; nil: it lists none.
 	Operations []openai.Operation
+	// Features are those that the engine offers.
+	Features openai.Features
 	// Usage is what the engine reports, or nil if it does not (upstream never
 	// does in a stream).
 	Usage *openai.Usage

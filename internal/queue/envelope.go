@@ -28,7 +28,9 @@ type Request struct {
 	Strict bool `json:"strict,omitempty"`
 	// Operation is the requested operation; "" is openai.OperationChat.
 	Operation openai.Operation `json:"operation,omitempty"`
-	Body      json.RawMessage  `json:"body"` // validated, in the normal form of the operation
+	// Features are those that the request needs of its engine.
+	Features openai.Features `json:"features,omitempty"`
+	Body     json.RawMessage `json:"body"` // validated, in the normal form of the operation
 }
 
 // A Ref identifies a request and its subject.

@@ -59,6 +59,7 @@ func (r *Request) Visit(c *wire.Codec) {
 	wire.String(c, "traceparent", &r.Traceparent, wire.IfEmpty)
 	c.Bool("strict", &r.Strict, wire.IfEmpty)
 	wire.String(c, "operation", &r.Operation, wire.IfEmpty)
+	wire.String(c, "features", &r.Features, wire.IfEmpty)
 	c.Last("body", &r.Body)
 }
 

@@ -53,6 +53,8 @@ type Runner struct {
 	// Operations are those that its engine lists; empty means
 	// openai.DefaultOperations.
 	Operations []openai.Operation `json:"operations,omitempty"`
+	// Features are those that its engine offers.
+	Features openai.Features `json:"features,omitempty"`
 	// Ends are the ends of attempts that no leader has acknowledged yet, so that a
 	// new leader reads what the one before has missed. Oldest first, at most
 	// MaxEnds.

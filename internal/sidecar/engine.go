@@ -112,7 +112,7 @@ func (r *runner) checkAlive(ctx context.Context) {
 func (r *runner) proven(res engineapi.Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.honours, r.operations = res.Honours, res.Operations
+	r.honours, r.operations, r.features = res.Honours, res.Operations, res.Features
 	r.setReady(true)
 }
 

@@ -41,6 +41,7 @@ type runner struct {
 	affinities []string
 	honours    []string            // hints that the engine honours, once ready; never changed in place
 	operations []openai.Operation  // that the engine lists, once ready; never changed in place
+	features   openai.Features     // that the engine offers, once ready
 	ends       []*queue.AttemptEnd // not acknowledged yet, oldest first; never changed
 	idle       chan struct{}       // closed while nothing is running
 	reported   chan struct{}       // closed while ends is empty
@@ -91,6 +92,7 @@ func (r *runner) record() queue.Runner {
 		Affinity:   r.affinity(),
 		Honours:    r.honours,
 		Operations: r.operations,
+		Features:   r.features,
 		Ends:       r.unreported(),
 		Instance:   r.instance,
 		Version:    r.version,

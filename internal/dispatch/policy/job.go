@@ -17,12 +17,13 @@
 //     whose cache is worth the least.
 //   - A job that a runner failed goes to another one, or after a while to the
 //     same again.
-//   - A job goes only to a slot that serves its operation. While no such slot is
-//     idle, it lets others pass.
+//   - A job goes only to a slot that serves its operation with the features that it
+//     needs. While no such slot is idle, it lets others pass.
 package policy
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
@@ -43,7 +44,17 @@ type Job struct {
 
 	// Operation must be one of the slot's; "" is one that every slot serves.
 	Operation openai.Operation
+	// Features must all be among the slot's.
+	Features openai.Features
 }
+
+// A need is what a job asks of a slot.
+type need struct {
+	operation openai.Operation
+	features  openai.Features
+}
+
+func (j Job) need() need { return need{j.Operation, j.Features} }
 
 // A Slot is one of the requests that a runner computes at the same time. It can
 // be given a job, now or when it has finished.
@@ -56,16 +67,32 @@ type Slot struct {
 	// Operations are those that the runner serves. The slot keeps the slice, so it
 	// must not change.
 	Operations []openai.Operation
+	// Features are those that the runner offers.
+	Features openai.Features
 }
 
-// serves reports whether the slot can be given a job of an operation.
-func (s Slot) serves(op openai.Operation) bool {
-	return op == "" || slices.Contains(s.Operations, op)
+// serves reports whether the slot can be given a job.
+func (s Slot) serves(n need) bool {
+	return (n.operation == "" || slices.Contains(s.Operations, n.operation)) && s.Features.Include(n.features)
+}
+
+// needs yields the most that the slot serves of each operation.
+func (s Slot) needs() iter.Seq[need] {
+	return func(yield func(need) bool) {
+		if !yield(need{features: s.Features}) {
+			return
+		}
+		for _, op := range s.Operations {
+			if !yield(need{op, s.Features}) {
+				return
+			}
+		}
+	}
 }
 
 func (s Slot) equal(o Slot) bool {
 	return s.Runner == o.Runner && s.Number == o.Number && s.Affinity == o.Affinity && s.Idle == o.Idle &&
-		slices.Equal(s.Operations, o.Operations)
+		s.Features == o.Features && slices.Equal(s.Operations, o.Operations)
 }
 
 // byDeadline orders the jobs of one tenant.

@@ -46,7 +46,7 @@ func (q *Queue) wake(now time.Time) {
 // none, and that a slot serves.
 func (q *Queue) wakeOne(affinity string, s Slot) {
 	jobs := q.waiting[affinity]
-	if i := slices.IndexFunc(jobs, func(e *entry) bool { return s.serves(e.job.Operation) }); i >= 0 {
+	if i := slices.IndexFunc(jobs, func(e *entry) bool { return s.serves(e.job.need()) }); i >= 0 {
 		e := jobs[i]
 		q.unpark(e)
 		q.enter(e)

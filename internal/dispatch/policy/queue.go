@@ -104,7 +104,7 @@ func (q *Queue) Next(now time.Time) (j Job, to Slot, ok bool) {
 			return Job{}, Slot{}, false
 		}
 		e := t.jobs.items[0]
-		if !q.slots.serves(e.job.Operation) {
+		if !q.slots.serves(e.job.need()) {
 			q.leave(e)
 			q.unserved.add(e)
 			continue

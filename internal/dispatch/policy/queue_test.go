@@ -292,7 +292,7 @@ func FuzzQueue(f *testing.F) {
 		q := policy.New(patience)
 		now := start
 		waiting, out := map[string]bool{}, map[string]bool{}
-		operations, deadlines := map[string]openai.Operation{}, map[string]time.Time{}
+		operations, features, deadlines := map[string]openai.Operation{}, map[string]openai.Features{}, map[string]time.Time{}
 		type key struct {
 			runner string
 			slot   int
@@ -310,12 +310,17 @@ func FuzzQueue(f *testing.F) {
 					j.Avoid = []string{fmt.Sprintf("r%d", rng.IntN(4))}
 				}
 				j.Operation = []openai.Operation{"", "chat", "embedding"}[rng.IntN(3)]
+				j.Features = []openai.Features{"", "", "tools", "logprobs,tools"}[rng.IntN(4)]
 				q.Add(j)
 				waiting[j.ID] = true
-				operations[j.ID], deadlines[j.ID] = j.Operation, j.Deadline
+				operations[j.ID], features[j.ID], deadlines[j.ID] = j.Operation, j.Features, j.Deadline
 			case 2:
 				k := key{fmt.Sprintf("r%d", rng.IntN(4)), rng.IntN(3)}
-				q.SetSlot(policy.Slot{Runner: k.runner, Number: k.slot, Affinity: []string{"", "x", "y"}[rng.IntN(3)], Idle: true, Operations: [][]openai.Operation{nil, {"chat"}, {"chat", "embedding"}}[rng.IntN(3)]})
+				q.SetSlot(policy.Slot{
+					Runner: k.runner, Number: k.slot, Affinity: []string{"", "x", "y"}[rng.IntN(3)], Idle: true,
+					Operations: [][]openai.Operation{nil, {"chat"}, {"chat", "embedding"}}[rng.IntN(3)],
+					Features:   []openai.Features{"", "tools", "json_schema,logprobs,tools"}[rng.IntN(3)],
+				})
 				delete(busy, k)
 			case 3:
 				r := fmt.Sprintf("r%d", rng.IntN(4))
@@ -347,6 +352,9 @@ func FuzzQueue(f *testing.F) {
 				if op := operations[j.ID]; op != "" && !slices.Contains(to.Operations, op) {
 					t.Fatalf("%s>%v: the slot does not serve %q", j.ID, k, op)
 				}
+				if missing := to.Features.Missing(features[j.ID]); missing != "" {
+					t.Fatalf("%s>%v: the slot does not offer %q", j.ID, k, missing)
+				}
 				delete(waiting, j.ID)
 				out[j.ID], busy[k] = true, true
 			}
@@ -362,7 +370,7 @@ func FuzzQueue(f *testing.F) {
 		}
 		now = now.Add(patience)
 		for range 2000 {
-			q.SetSlot(policy.Slot{Runner: "last", Idle: true, Operations: []openai.Operation{"chat", "embedding"}})
+			q.SetSlot(policy.Slot{Runner: "last", Idle: true, Operations: []openai.Operation{"chat", "embedding"}, Features: "logprobs,tools"})
 			j, _, ok := q.Next(now)
 			if !ok {
 				break

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"container/list"
 	"slices"
-
-	"github.com/gorizond/koldun/internal/openai"
 )
 
 // slots knows the slots of all runners and finds the right idle one quickly.
@@ -14,7 +12,7 @@ type slots struct {
 	holders map[string]map[*slot]bool // by conversation, idle or not
 	cold    *list.List                // idle slots without a conversation, longest idle first
 	warm    *list.List                // idle slots with one, longest idle first
-	serving map[openai.Operation]int  // idle slots by operation
+	serving map[need]int              // idle slots by Slot.needs
 	count   int
 }
 
@@ -37,7 +35,7 @@ func newSlots() *slots {
 		holders: map[string]map[*slot]bool{},
 		cold:    list.New(),
 		warm:    list.New(),
-		serving: map[openai.Operation]int{},
+		serving: map[need]int{},
 	}
 }
 
@@ -81,8 +79,8 @@ func (p *slots) link(m *slot) {
 		m.list = p.warm
 	}
 	m.elem = m.list.PushBack(m)
-	for _, op := range m.Operations {
-		p.serving[op]++
+	for n := range m.needs() {
+		p.serving[n]++
 	}
 }
 
@@ -100,9 +98,9 @@ func (p *slots) unlink(m *slot) {
 	}
 	m.list.Remove(m.elem)
 	m.list, m.elem = nil, nil
-	for _, op := range m.Operations {
-		if p.serving[op]--; p.serving[op] == 0 {
-			delete(p.serving, op)
+	for n := range m.needs() {
+		if p.serving[n]--; p.serving[n] == 0 {
+			delete(p.serving, n)
 		}
 	}
 }
@@ -122,24 +120,30 @@ func (p *slots) remove(name string) {
 
 func (p *slots) idle() int { return p.cold.Len() + p.warm.Len() }
 
-// serves reports whether an idle slot serves an operation.
-func (p *slots) serves(op openai.Operation) bool {
-	if op == "" {
-		return p.idle() > 0
+// serves reports whether an idle slot can be given a job. Runners of one session
+// differ in few ways, so there are few sets of features to look at.
+func (p *slots) serves(n need) bool {
+	if p.serving[n] > 0 {
+		return true
 	}
-	return p.serving[op] > 0
+	for has := range p.serving {
+		if has.operation == n.operation && has.features.Include(n.features) {
+			return true
+		}
+	}
+	return false
 }
 
 // holder returns an idle slot that holds the conversation of a job, of the
 // runner that works least. busy reports whether a slot holds it that is not
-// idle. Slots that do not serve the job's operation do not count.
+// idle. Slots that do not serve the job do not count.
 func (p *slots) holder(j Job) (found *slot, busy bool) {
 	if j.Affinity == "" {
 		return nil, false
 	}
 	for m := range p.holders[j.Affinity] {
 		switch {
-		case slices.Contains(j.Avoid, m.Runner), !m.serves(j.Operation):
+		case slices.Contains(j.Avoid, m.Runner), !m.serves(j.need()):
 		case !m.Idle:
 			busy = true
 		case found == nil || m.compare(found) < 0:
@@ -157,14 +161,14 @@ func (s *slot) compare(other *slot) int {
 
 // any returns the idle slot of the runner that works least, and among those the
 // one whose prompt cache is worth the least. It skips the runners that the job
-// avoids and the slots that do not serve its operation, and returns nil if there
+// avoids and the slots that do not serve it, and returns nil if there
 // is no other.
 func (p *slots) any(j Job) *slot {
 	var found *slot
 	for _, l := range []*list.List{p.cold, p.warm} {
 		for e := l.Front(); e != nil; e = e.Next() {
 			m := e.Value.(*slot) //nolint:forcetypeassert // the lists hold nothing else
-			if found != nil && m.runner.busy >= found.runner.busy || slices.Contains(j.Avoid, m.Runner) || !m.serves(j.Operation) {
+			if found != nil && m.runner.busy >= found.runner.busy || slices.Contains(j.Avoid, m.Runner) || !m.serves(j.need()) {
 				continue
 			}
 			if found = m; m.runner.busy == 0 {

@@ -117,6 +117,23 @@ func TestNextByOperation(t *testing.T) {
 			q.RemoveRunner("r2")
 			ask(q, "embedding", "a t")
 		}, 0, nil},
+		"NeedsAFeature": {func(q *policy.Queue) {
+			j := job(0, "a t")
+			j.Operation, j.Features = "chat", "tools"
+			q.Add(j)
+			ask(q, "chat", "b t")
+			serves(q, "r1", "chat")
+			serve(q, start)
+			serves(q, "r2", "chat")
+			q.SetSlot(policy.Slot{Runner: "r3", Idle: true, Operations: []openai.Operation{"chat"}, Features: "json_schema,tools"})
+		}, 0, []string{"a>r3"}},
+		"TheFeatureIsOfAnotherOperation": {func(q *policy.Queue) {
+			j := job(0, "a t")
+			j.Operation, j.Features = "chat", "tools"
+			q.Add(j)
+			q.SetSlot(policy.Slot{Runner: "r1", Idle: true, Operations: []openai.Operation{"embedding"}, Features: "tools"})
+			serves(q, "r2", "chat")
+		}, 2 * patience, nil},
 		"TenantsTakeTurnsWhenItComes": {func(q *policy.Queue) {
 			ask(q, "embedding", "a t", "b t", "c t", "d u")
 			serves(q, "r0", "chat")

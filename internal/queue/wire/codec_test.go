@@ -21,7 +21,7 @@ func samples() map[string]wire.Message {
 	abroad := at.In(time.FixedZone("", -3*3600-1800))
 	request := queue.Request{
 		ID: "req_1", Session: "s", Tenant: "anonymous", Model: "default/tiny", Created: at, Deadline: abroad, Timeout: time.Minute,
-		Affinity: "a", Priority: queue.PriorityHigh, ReplayOf: "req_0", Traceparent: "00-1-2-01", Strict: true, Operation: openai.OperationCompletion,
+		Affinity: "a", Priority: queue.PriorityHigh, ReplayOf: "req_0", Traceparent: "00-1-2-01", Strict: true, Operation: openai.OperationCompletion, Features: "json_schema,tools",
 		Body: json.RawMessage(`{"messages":[{"role":"user","content":"}}\"\\"}],"n":1}`),
 	}
 	failure := &queue.Failure{Code: queue.CodeTimeout, Message: "жук", Param: "p"}
@@ -168,7 +168,7 @@ func FuzzEncode(f *testing.F) {
 		standing := queue.RunnerStatus{Instance: a, Version: u, State: queue.RunnerState(b)}
 		end := queue.AttemptEnd{Request: a, Epoch: u, Runner: b, Ended: when, Usage: usage, Error: failure}
 		for _, m := range []wire.Message{
-			&queue.Request{ID: a, Session: b, Created: when, Timeout: time.Duration(n), Strict: flag, Operation: openai.Operation(b), Body: json.RawMessage(body)},
+			&queue.Request{ID: a, Session: b, Created: when, Timeout: time.Duration(n), Strict: flag, Operation: openai.Operation(b), Features: openai.Features(a), Body: json.RawMessage(body)},
 			&queue.AssignmentReply{Accepted: flag, Reason: a, RunnerStatus: standing},
 			&queue.EndReport{AttemptEnd: end, Status: standing},
 			&queue.Frame{Request: a, Epoch: u, Seq: int(n), Text: b, Usage: &usage, Error: failure, Ignored: strings.Fields(b)},
