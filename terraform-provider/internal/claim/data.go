@@ -2,12 +2,10 @@ package claim
 
 import (
 	"context"
-	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
@@ -25,9 +23,8 @@ var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 func DataSources() []func() datasource.DataSource {
 	var out []func() datasource.DataSource
 	for _, k := range Kinds() {
-		load := sync.OnceValues(func() (*crd.Kind, error) { return crd.Load(crd.Composite, k.Plural) })
 		out = append(out, func() datasource.DataSource {
-			r := &Resource{Base: tfresource.Base{Name: k.Name}, kind: k, crd: load}
+			r := &Resource{Base: tfresource.Base{Name: k.Name}, kind: k, crd: k.loadWhole}
 			return &DataSource{tfresource.DataSource{Resource: &r.Base}, r}
 		})
 	}

@@ -5,6 +5,7 @@
 package claim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
@@ -51,24 +52,25 @@ func Kinds() []Kind {
 	}
 }
 
-// load reads the kind's CRD, with only the fields of the status in the state.
+// load returns the kind's CRD, with only the fields of the status in the state.
 func (k Kind) load() (*crd.Kind, error) {
-	c, err := crd.Load(crd.Composite, k.Plural)
+	c, err := k.loadWhole()
 	if err != nil {
 		return nil, err
 	}
-	status := *c.Status
+	out, status := *c, *c.Status
 	status.Fields = nil
 	for _, f := range c.Status.Fields {
-		for _, name := range k.Status {
-			if f.Name == name {
-				status.Fields = append(status.Fields, f)
-			}
+		if slices.Contains(k.Status, f.Name) {
+			status.Fields = append(status.Fields, f)
 		}
 	}
-	c.Status = &status
-	return c, nil
+	out.Status = &status
+	return &out, nil
 }
+
+// loadWhole returns the kind's CRD, with all fields of the status.
+func (k Kind) loadWhole() (*crd.Kind, error) { return crd.Load(crd.Composite, k.Plural) }
 
 func resourceOf(c *crd.Kind) kube.Resource {
 	return kube.Resource{Group: c.Group, Version: c.Version, Kind: c.Kind, Plural: c.Plural}

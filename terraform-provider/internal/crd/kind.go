@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -17,7 +18,7 @@ const (
 	Managed   = "koldun.m.gorizond.io"
 )
 
-// A Kind is one kind of object with its fields.
+// A Kind is one kind of object with its fields. It does not change after loading.
 type Kind struct {
 	Group, Version, Kind, Plural string
 	Namespaced                   bool
@@ -29,9 +30,19 @@ type Kind struct {
 // APIVersion returns group/version.
 func (k *Kind) APIVersion() string { return k.Group + "/" + k.Version }
 
-// Load reads a kind by its group and plural name.
+// loaded holds a func() (*Kind, error) for each file that Load was asked for.
+var loaded sync.Map //nolint:gochecknoglobals // remembers a pure function of embedded files: parsing them takes most of the time of a schema
+
+// Load returns a kind by its group and plural name. It reads the CRD once; all
+// callers share the kind.
 func Load(group, plural string) (*Kind, error) {
 	file := group + "_" + plural + ".yaml"
+	once, _ := loaded.LoadOrStore(file, sync.OnceValues(func() (*Kind, error) { return readFile(file) }))
+	load, _ := once.(func() (*Kind, error))
+	return load()
+}
+
+func readFile(file string) (*Kind, error) {
 	raw, err := fs.ReadFile(crds.Files, file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read CRD %q: %w", file, err)

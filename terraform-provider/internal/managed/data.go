@@ -3,7 +3,6 @@ package managed
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -25,9 +24,8 @@ var _ datasource.DataSourceWithConfigure = (*DataSource)(nil)
 func DataSources() []func() datasource.DataSource {
 	var out []func() datasource.DataSource
 	for _, k := range Kinds() {
-		load := sync.OnceValues(k.load)
 		out = append(out, func() datasource.DataSource {
-			r := &Resource{Base: tfresource.Base{Name: k.Name}, kind: k, crd: load}
+			r := &Resource{Base: tfresource.Base{Name: k.Name}, kind: k, crd: k.load}
 			return &DataSource{tfresource.DataSource{Resource: &r.Base}, r}
 		})
 	}

@@ -143,27 +143,39 @@ func row(kind, name, plural string, id ...string) Kind {
 	return k
 }
 
-// load reads the kind's CRD.
+// load returns the kind's CRD as Terraform offers it.
 func (k Kind) load() (*crd.Kind, error) {
 	c, err := crd.Load(crd.Managed, k.Plural)
 	if err != nil {
 		return nil, err
 	}
-	c.Spec.Fields = slices.DeleteFunc(c.Spec.Fields, func(f *crd.Field) bool { return slices.Contains(k.Omit, f.Name) })
+	out, spec := *c, *c.Spec
+	spec.Fields = nil
 	durations := k.entry.Durations()
 	for _, f := range c.Spec.Fields {
-		f.Duration = slices.Contains(durations, f.Name)
-		if f.Elem != nil {
-			f.Elem.Duration = f.Duration
+		if !slices.Contains(k.Omit, f.Name) {
+			spec.Fields = append(spec.Fields, k.offer(*f, slices.Contains(durations, f.Name)))
 		}
-		if v, ok := k.Defaults[f.Name]; ok {
-			f.Default = v
-		}
-		if s, ok := k.Says[f.Name]; ok {
-			f.Description = s
-		}
-		f.Kept = slices.Contains(k.Kept, f.Name) && f.Default == nil
-		f.Immutable = f.Immutable || slices.Contains(k.Fixed, f.Name)
 	}
-	return c, nil
+	out.Spec = &spec
+	return &out, nil
+}
+
+// offer returns a field of the CRD with what the row says about it.
+func (k Kind) offer(f crd.Field, duration bool) *crd.Field {
+	f.Duration = duration
+	if f.Elem != nil {
+		elem := *f.Elem
+		elem.Duration = duration
+		f.Elem = &elem
+	}
+	if v, ok := k.Defaults[f.Name]; ok {
+		f.Default = v
+	}
+	if s, ok := k.Says[f.Name]; ok {
+		f.Description = s
+	}
+	f.Kept = slices.Contains(k.Kept, f.Name) && f.Default == nil
+	f.Immutable = f.Immutable || slices.Contains(k.Fixed, f.Name)
+	return &f
 }

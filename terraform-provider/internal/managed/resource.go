@@ -3,7 +3,6 @@ package managed
 import (
 	"cmp"
 	"context"
-	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -37,9 +36,8 @@ var (
 func Resources(check *preflight.Checker) []func() resource.Resource {
 	var out []func() resource.Resource
 	for _, k := range Kinds() {
-		load := sync.OnceValues(k.load)
 		out = append(out, func() resource.Resource {
-			return &Resource{Base: tfresource.Base{Name: k.Name, Check: check}, kind: k, crd: load}
+			return &Resource{Base: tfresource.Base{Name: k.Name, Check: check}, kind: k, crd: k.load}
 		})
 	}
 	return out
