@@ -16,7 +16,10 @@
 //     anywhere: to the runner with the fewest busy slots, and there to the slot
 //     whose cache is worth the least.
 //   - A job that a runner failed goes to another one, or after a while to the
-//     same again.
+//     same again. One of another group goes first, if it is idle.
+//   - Groups of runners share the jobs that have no slot with their conversation,
+//     by weight among those with an idle slot. A group of weight 0 takes none, and a
+//     fallback only what no other group could serve, now or later.
 //   - A job goes only to a slot that serves its operation with the features that it
 //     needs. While no such slot is idle, it lets others pass.
 package policy
@@ -41,6 +44,8 @@ type Job struct {
 	Deadline time.Time // gone after it; never zero
 	Cost     int       // expected tokens, at least 1
 	Avoid    []string  // runners that have failed it
+	// AvoidGroups are the groups of those runners.
+	AvoidGroups []string
 
 	// Operation must be one of the slot's; "" is one that every slot serves.
 	Operation openai.Operation
@@ -60,6 +65,7 @@ func (j Job) need() need { return need{j.Operation, j.Features} }
 // be given a job, now or when it has finished.
 type Slot struct {
 	Runner   string
+	Group    string // of the runner
 	Number   int    // of the slot, unique for the runner
 	Affinity string // conversation in its prompt cache; "" for none
 	Idle     bool
@@ -91,7 +97,7 @@ func (s Slot) needs() iter.Seq[need] {
 }
 
 func (s Slot) equal(o Slot) bool {
-	return s.Runner == o.Runner && s.Number == o.Number && s.Affinity == o.Affinity && s.Idle == o.Idle &&
+	return s.Runner == o.Runner && s.Group == o.Group && s.Number == o.Number && s.Affinity == o.Affinity && s.Idle == o.Idle &&
 		s.Features == o.Features && slices.Equal(s.Operations, o.Operations)
 }
 

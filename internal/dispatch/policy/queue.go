@@ -45,8 +45,8 @@ func New(patience time.Duration) *Queue {
 // Len is the number of jobs.
 func (q *Queue) Len() int { return len(q.entries) }
 
-// Slots is the number of slots.
-func (q *Queue) Slots() int { return q.slots.count }
+// Slots is the number of slots that take jobs, now or when they are idle.
+func (q *Queue) Slots() int { return q.slots.groups.size() }
 
 // Add queues a job; one of the same id takes the place of the older.
 func (q *Queue) Add(j Job) {
@@ -78,6 +78,10 @@ func (q *Queue) Remove(id string) bool {
 	return true
 }
 
+// SetGroup sets weight and fallback of a group until the last of its slots is
+// removed. Set a slot of it next.
+func (q *Queue) SetGroup(g Group) { q.slots.groups.get(g.Name).Group = g }
+
 // SetSlot adds a slot or changes it.
 func (q *Queue) SetSlot(s Slot) {
 	q.slots.set(s)
@@ -97,14 +101,14 @@ func (q *Queue) RemoveRunner(name string) { q.slots.remove(name) }
 // busy from now on. ok is false if nothing can go now.
 func (q *Queue) Next(now time.Time) (j Job, to Slot, ok bool) {
 	q.wake(now)
-	for q.slots.idle() > 0 {
+	for q.slots.groups.usable() {
 		q.wakeServed()
 		t := q.next()
 		if t == nil {
 			return Job{}, Slot{}, false
 		}
 		e := t.jobs.items[0]
-		if !q.slots.serves(e.job.need()) {
+		if !q.slots.groups.serves(e.job.need()) {
 			q.leave(e)
 			q.unserved.add(e)
 			continue
@@ -136,14 +140,14 @@ func (q *Queue) choose(j Job, now time.Time) *slot {
 	if busy && patient {
 		return nil
 	}
-	if m := q.slots.any(j); m != nil {
+	if m := q.slots.groups.choose(j); m != nil {
 		return m
 	}
 	if patient { // only runners that failed it are idle: give them time, too
 		return nil
 	}
-	j.Avoid = nil
-	return q.slots.any(j)
+	j.Avoid, j.AvoidGroups = nil, nil
+	return q.slots.groups.choose(j)
 }
 
 // Charge books tokens on a tenant of a class, beyond the expected cost that

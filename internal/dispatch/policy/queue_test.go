@@ -53,12 +53,28 @@ func serve(q *policy.Queue, now time.Time) []string {
 	}
 }
 
+// A servedCase fills a queue, and names what it serves after a while.
+type servedCase struct {
+	set  func(q *policy.Queue)
+	at   time.Duration // after start
+	want []string      // "job>runner", in order
+}
+
+func testServed(t *testing.T, cases map[string]servedCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			q := policy.New(patience)
+			c.set(q)
+			if diff := cmp.Diff(c.want, serve(q, start.Add(c.at))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestNext(t *testing.T) {
-	cases := map[string]struct {
-		set  func(q *policy.Queue)
-		at   time.Duration
-		want []string
-	}{
+	testServed(t, map[string]servedCase{
 		"Empty":    {func(*policy.Queue) {}, 0, nil},
 		"NoRunner": {func(q *policy.Queue) { fill(q, "a t") }, 0, nil},
 		"NoJob":    {func(q *policy.Queue) { idle(q, "r") }, 0, nil},
@@ -151,16 +167,7 @@ func TestNext(t *testing.T) {
 			fill(q, "a t", "a t")
 			idle(q, "r1", "r2")
 		}, 0, []string{"a>r1"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			q := policy.New(patience)
-			c.set(q)
-			if diff := cmp.Diff(c.want, serve(q, start.Add(c.at))); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	})
 }
 
 // A tenant with small requests gets as many tokens as one with large ones.

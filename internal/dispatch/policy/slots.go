@@ -10,10 +10,7 @@ import (
 type slots struct {
 	runners map[string]*runner
 	holders map[string]map[*slot]bool // by conversation, idle or not
-	cold    *list.List                // idle slots without a conversation, longest idle first
-	warm    *list.List                // idle slots with one, longest idle first
-	serving map[need]int              // idle slots by Slot.needs
-	count   int
+	groups  groups
 }
 
 // A runner is one engine, which computes the requests in all its slots.
@@ -25,18 +22,13 @@ type runner struct {
 type slot struct {
 	Slot
 	runner *runner
+	group  *group
 	list   *list.List // cold, warm or nil
 	elem   *list.Element
 }
 
 func newSlots() *slots {
-	return &slots{
-		runners: map[string]*runner{},
-		holders: map[string]map[*slot]bool{},
-		cold:    list.New(),
-		warm:    list.New(),
-		serving: map[need]int{},
-	}
+	return &slots{runners: map[string]*runner{}, holders: map[string]map[*slot]bool{}}
 }
 
 // set adds a slot or changes it. One that stays as it is keeps its place in the
@@ -50,16 +42,17 @@ func (p *slots) set(s Slot) {
 	m := r.slots[s.Number]
 	switch {
 	case m == nil:
-		m = &slot{runner: r}
+		m = &slot{runner: r, group: p.groups.get(s.Group)}
 		r.slots[s.Number] = m
-		p.count++
 	case m.equal(s):
 		return
 	default:
 		p.unlink(m)
 	}
-	m.Slot = s
+	old := m.group
+	m.Slot, m.group = s, p.groups.get(s.Group)
 	p.link(m)
+	p.groups.drop(old)
 }
 
 // link adds a slot to the lists by which it is found.
@@ -70,18 +63,19 @@ func (p *slots) link(m *slot) {
 		}
 		p.holders[m.Affinity][m] = true
 	}
+	g := m.group
+	g.size++
+	g.serving.add(m.Slot, 1)
 	if !m.Idle {
 		m.runner.busy++
 		return
 	}
-	m.list = p.cold
+	m.list = g.cold
 	if m.Affinity != "" {
-		m.list = p.warm
+		m.list = g.warm
 	}
 	m.elem = m.list.PushBack(m)
-	for n := range m.needs() {
-		p.serving[n]++
-	}
+	g.idle.add(m.Slot, 1)
 }
 
 // unlink is the opposite of link.
@@ -92,17 +86,16 @@ func (p *slots) unlink(m *slot) {
 			delete(p.holders, m.Affinity)
 		}
 	}
+	g := m.group
+	g.size--
+	g.serving.add(m.Slot, -1)
 	if !m.Idle {
 		m.runner.busy--
 		return
 	}
 	m.list.Remove(m.elem)
 	m.list, m.elem = nil, nil
-	for n := range m.needs() {
-		if p.serving[n]--; p.serving[n] == 0 {
-			delete(p.serving, n)
-		}
-	}
+	g.idle.add(m.Slot, -1)
 }
 
 // remove forgets all slots of a runner.
@@ -114,36 +107,22 @@ func (p *slots) remove(name string) {
 	delete(p.runners, name)
 	for _, m := range r.slots {
 		p.unlink(m)
-		p.count--
+		p.groups.drop(m.group)
 	}
-}
-
-func (p *slots) idle() int { return p.cold.Len() + p.warm.Len() }
-
-// serves reports whether an idle slot can be given a job. Runners of one session
-// differ in few ways, so there are few sets of features to look at.
-func (p *slots) serves(n need) bool {
-	if p.serving[n] > 0 {
-		return true
-	}
-	for has := range p.serving {
-		if has.operation == n.operation && has.features.Include(n.features) {
-			return true
-		}
-	}
-	return false
 }
 
 // holder returns an idle slot that holds the conversation of a job, of the
 // runner that works least. busy reports whether a slot holds it that is not
-// idle. Slots that do not serve the job do not count.
+// idle. Slots that do not serve the job do not count, nor do those of groups that
+// take no such jobs.
 func (p *slots) holder(j Job) (found *slot, busy bool) {
 	if j.Affinity == "" {
 		return nil, false
 	}
+	fallback := p.groups.fallback(j.need())
 	for m := range p.holders[j.Affinity] {
 		switch {
-		case slices.Contains(j.Avoid, m.Runner), !m.serves(j.need()):
+		case !m.group.open(fallback), slices.Contains(j.Avoid, m.Runner), !m.serves(j.need()):
 		case !m.Idle:
 			busy = true
 		case found == nil || m.compare(found) < 0:
@@ -157,24 +136,4 @@ func (p *slots) holder(j Job) (found *slot, busy bool) {
 // runner first, then by name and number, so that the choice is deterministic.
 func (s *slot) compare(other *slot) int {
 	return cmp.Or(cmp.Compare(s.runner.busy, other.runner.busy), cmp.Compare(s.Runner, other.Runner), cmp.Compare(s.Number, other.Number))
-}
-
-// any returns the idle slot of the runner that works least, and among those the
-// one whose prompt cache is worth the least. It skips the runners that the job
-// avoids and the slots that do not serve it, and returns nil if there
-// is no other.
-func (p *slots) any(j Job) *slot {
-	var found *slot
-	for _, l := range []*list.List{p.cold, p.warm} {
-		for e := l.Front(); e != nil; e = e.Next() {
-			m := e.Value.(*slot) //nolint:forcetypeassert // the lists hold nothing else
-			if found != nil && m.runner.busy >= found.runner.busy || slices.Contains(j.Avoid, m.Runner) || !m.serves(j.need()) {
-				continue
-			}
-			if found = m; m.runner.busy == 0 {
-				return m
-			}
-		}
-	}
-	return found
 }

@@ -37,11 +37,12 @@ func (u unserved) remove(e *entry) {
 	}
 }
 
-// wakeServed returns to their tenants jobs that an idle slot serves again: the first one of each tenant, so that the next one is chosen among
-// tenants as ever, and a slot does not move all jobs that wait for it.
+// wakeServed returns to their tenants jobs that an idle slot serves again: the
+// first one of each tenant, so that the next one is chosen among tenants as ever,
+// and a slot does not move all jobs that wait for it.
 func (q *Queue) wakeServed() {
 	for n, tenants := range q.unserved {
-		if !q.slots.serves(n) {
+		if !q.slots.groups.serves(n) {
 			continue
 		}
 		for _, jobs := range tenants {

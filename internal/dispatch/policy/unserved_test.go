@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/gorizond/koldun/internal/dispatch/policy"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -30,11 +28,7 @@ func ask(q *policy.Queue, op openai.Operation, jobs ...string) {
 }
 
 func TestNextByOperation(t *testing.T) {
-	cases := map[string]struct {
-		set  func(q *policy.Queue)
-		at   time.Duration
-		want []string
-	}{
+	testServed(t, map[string]servedCase{
 		"GoesToTheRunnerThatServesIt": {func(q *policy.Queue) {
 			ask(q, "embedding", "a t")
 			serves(q, "r1", "chat")
@@ -167,16 +161,7 @@ func TestNextByOperation(t *testing.T) {
 			serves(q, "r1", "embedding")
 			q.Remove("a")
 		}, 0, []string{"b>r1"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			q := policy.New(patience)
-			c.set(q)
-			if diff := cmp.Diff(c.want, serve(q, start.Add(c.at))); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	})
 }
 
 // A leader asks again at Wake, so a time that has passed would make it ask
