@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/convert/converttest"
 	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/formats/safetensors"
 	"github.com/gorizond/koldun/internal/topology"
@@ -70,44 +70,14 @@ func (m *testModel) add(rng *rand.Rand, name string, dtype safetensors.DType, sh
 // makeModel makes up a model with random weights.
 func makeModel(arch topology.Arch, dtype safetensors.DType, tied bool) *testModel {
 	const dim, hidden, layers, heads, kv, hd, vocab, experts, moe = 64, 96, 2, 4, 2, 16, 48, 3, 32
-	m := &testModel{config: map[string]any{
-		"model_type": string(arch), "hidden_act": "silu", "hidden_size": dim, "intermediate_size": hidden, "num_hidden_layers": layers,
-		"num_attention_heads": heads, "num_key_value_heads": kv, "head_dim": hd, "vocab_size": vocab, "max_position_embeddings": 128,
-		"rms_norm_eps": 1e-6, "rope_theta": 10000.0,
-	}}
-	rng := rand.New(rand.NewPCG(7, uint64(len(arch))))
-	m.add(rng, "model.embed_tokens.weight", dtype, vocab, dim)
-	for l := range layers {
-		p := fmt.Sprintf("model.layers.%d.", l)
-		m.add(rng, p+"self_attn.q_proj.weight", dtype, heads*hd, dim)
-		m.add(rng, p+"self_attn.k_proj.weight", dtype, kv*hd, dim)
-		m.add(rng, p+"self_attn.v_proj.weight", dtype, kv*hd, dim)
-		m.add(rng, p+"self_attn.o_proj.weight", dtype, dim, heads*hd)
-		ff := func(prefix string, width int) {
-			m.add(rng, prefix+"gate_proj.weight", dtype, width, dim)
-			m.add(rng, prefix+"up_proj.weight", dtype, width, dim)
-			m.add(rng, prefix+"down_proj.weight", dtype, dim, width)
-		}
-		if arch == topology.Qwen3MoE {
-			m.config["num_experts"], m.config["num_experts_per_tok"], m.config["moe_intermediate_size"] = experts, 2, moe
-			m.config["norm_topk_prob"] = true
-			m.add(rng, p+"mlp.gate.weight", dtype, experts, dim)
-			for e := range experts {
-				ff(p+"mlp.experts."+strconv.Itoa(e)+".", moe)
-			}
-		} else {
-			ff(p+"mlp.", hidden)
-		}
-		if arch != topology.Llama {
-			m.add(rng, p+"self_attn.q_norm.weight", dtype, hd)
-			m.add(rng, p+"self_attn.k_norm.weight", dtype, hd)
-		}
-		m.add(rng, p+"input_layernorm.weight", dtype, dim)
-		m.add(rng, p+"post_attention_layernorm.weight", dtype, dim)
+	shape := converttest.Shape{
+		Arch: arch, Dim: dim, Hidden: hidden, Layers: layers, Heads: heads, KVHeads: kv, HeadDim: hd, Vocab: vocab, SeqLen: 128,
+		Experts: experts, Active: 2, ExpertWidth: moe,
 	}
-	m.add(rng, "model.norm.weight", dtype, dim)
-	if !tied {
-		m.add(rng, "lm_head.weight", dtype, vocab, dim)
+	m := &testModel{config: shape.Config()}
+	rng := rand.New(rand.NewPCG(7, uint64(len(arch))))
+	for _, t := range shape.Tensors(tied) {
+		m.add(rng, t.Name, dtype, t.Shape...)
 	}
 	return m
 }

@@ -15,14 +15,13 @@ import (
 	"github.com/gorizond/koldun/internal/sidecar"
 )
 
-// drive starts a world with a dispatcher and a sidecar on a target.
-func drive(t *testing.T, e target, timeouts sidecar.Timeouts) *world {
-	t.Helper()
-	w := newWorld(t)
+// drive starts a dispatcher and a sidecar on a target.
+func drive(w *world, e target, timeouts sidecar.Timeouts) *world {
+	w.t.Helper()
 	w.dispatcher("d1")
 	client, err := engineapi.New(e.url)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	w.start("r1", func(ctx context.Context, b *bus.Bus) error {
 		cfg := sidecar.Config{
@@ -47,7 +46,7 @@ func (e target) unharmed(t *testing.T) {
 
 func TestEngineAnswers(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
-		w := drive(t, e, sidecar.Timeouts{})
+		w := drive(newWorld(t), e, sidecar.Timeouts{})
 		c := w.send(chat("req_1", question))
 		c.want(reply)
 		last := c.seen[len(c.seen)-1]
@@ -68,7 +67,7 @@ func TestEngineAnswers(t *testing.T) {
 // Requests that would crash the real engine must not reach it unchanged.
 func TestEngineSurvivesClients(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
-		w := drive(t, e, sidecar.Timeouts{})
+		w := drive(newWorld(t), e, sidecar.Timeouts{})
 		bodies := map[string]string{
 			"parts":   `{"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"max_tokens":2}`,
 			"null":    `{"messages":[{"role":"user","content":"Hi"}],"max_tokens":2,"stop":null,"temperature":null,"seed":null}`,
@@ -94,7 +93,7 @@ func TestEngineSurvivesClients(t *testing.T) {
 // Requests cancelled at any moment leave the engine alive, and stop it.
 func TestEngineSurvivesCancels(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
-		w := drive(t, e, sidecar.Timeouts{})
+		w := drive(newWorld(t), e, sidecar.Timeouts{})
 		w.send(chat("req_first", question)).want(reply)
 		for i := range 12 {
 			c := w.send(chat(fmt.Sprintf("req_%d", i), question))
@@ -119,7 +118,7 @@ func TestEngineSurvivesCancels(t *testing.T) {
 
 func TestEngineComputesOneRequestAtATime(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
-		w := drive(t, e, sidecar.Timeouts{})
+		w := drive(newWorld(t), e, sidecar.Timeouts{})
 		var clients []*client
 		for i := range 8 {
 			clients = append(clients, w.send(chat(fmt.Sprintf("req_%d", i), question)))
@@ -134,7 +133,7 @@ func TestEngineComputesOneRequestAtATime(t *testing.T) {
 // A killed engine restarts, and requests without text are retried.
 func TestEngineIsKilled(t *testing.T) {
 	targets(t, func(t *testing.T, e target) {
-		w := drive(t, e, sidecar.Timeouts{})
+		w := drive(newWorld(t), e, sidecar.Timeouts{})
 		w.send(chat("req_0", question)).want(reply)
 		for i := range 3 {
 			c := w.send(chat(fmt.Sprintf("req_1_%d", i), question))
@@ -155,7 +154,7 @@ func TestEngineIsKilled(t *testing.T) {
 // queue and is answered.
 func TestWorkerHangs(t *testing.T) {
 	e := ring(t, 3)
-	w := drive(t, e, sidecar.Timeouts{First: 2 * time.Second, Between: 2 * time.Second})
+	w := drive(newWorld(t), e, sidecar.Timeouts{First: 2 * time.Second, Between: 2 * time.Second})
 	w.send(chat("req_1", question)).want(reply)
 	signalPort(t, e.workers[1], syscall.SIGSTOP)
 	c := w.send(chat("req_2", question))
@@ -172,7 +171,7 @@ func TestWorkerHangs(t *testing.T) {
 // request.
 func TestWorkerIsReplaced(t *testing.T) {
 	e := ring(t, 3)
-	w := drive(t, e, sidecar.Timeouts{})
+	w := drive(newWorld(t), e, sidecar.Timeouts{})
 	w.send(chat("req_1", question)).want(reply)
 	signalPort(t, e.workers[0], syscall.SIGKILL)
 	w.eventually("the root to start anew", func() bool { return e.restarts() != "" })

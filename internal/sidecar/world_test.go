@@ -32,7 +32,7 @@ const (
 
 // A world is a real NATS server with whatever processes a test starts.
 type world struct {
-	t    *testing.T
+	t    testing.TB
 	nats *natstest.Server // nil in a cluster
 	url  string
 	bus  *bus.Bus // of the client
@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // anotherWorld is for tests that have several.
-func anotherWorld(t *testing.T) *world {
+func anotherWorld(t testing.TB) *world {
 	t.Helper()
 	srv := natstest.Start(t)
 	w := &world{t: t, nats: srv, url: srv.URL()}
@@ -98,7 +98,7 @@ func (w *world) start(name string, run func(ctx context.Context, b *bus.Bus) err
 }
 
 // stop ends a process as SIGTERM does.
-func (p *process) stop(t *testing.T) {
+func (p *process) stop(t testing.TB) {
 	t.Helper()
 	p.cancel()
 	p.wait(t)
@@ -110,7 +110,7 @@ func (p *process) kill() {
 	p.cancel()
 }
 
-func (p *process) wait(t *testing.T) {
+func (p *process) wait(t testing.TB) {
 	t.Helper()
 	p.once.Do(func() {
 		if err := waittest.Receive(t, "a process to end", p.done); err != nil {

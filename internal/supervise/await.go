@@ -22,22 +22,23 @@ const (
 )
 
 // await blocks until all supervisors at these HOST:PORT report in one round that
-// their workers listen, or until ctx ends. It connects only to supervisors,
+// their workers listen, or until ctx ends. It returns the sessions that these
+// workers wait for, in the order of addrs. It connects only to supervisors,
 // because a connection that closes without a request ends a worker.
-func await(ctx context.Context, addrs []string, log *slog.Logger) error {
+func await(ctx context.Context, addrs []string, log *slog.Logger) ([]string, error) {
 	if len(addrs) == 0 {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	client := &http.Client{Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for next := time.Now().Add(remindAt); ; {
-		missing := poll(ctx, client, addrs)
+		sessions, missing := poll(ctx, client, addrs)
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 		if len(missing) == 0 {
-			return nil
+			return sessions, nil
 		}
 		if now := time.Now(); now.After(next) {
 			next = now.Add(remindAt)
@@ -45,19 +46,21 @@ func await(ctx context.Context, addrs []string, log *slog.Logger) error {
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		case <-tick.C:
 		}
 	}
 }
 
-// poll returns the workers that do not listen, with the cause: "HOST:PORT: serving".
-func poll(ctx context.Context, client *http.Client, addrs []string) []string {
-	says := make([]string, len(addrs))
+// poll returns the session of each worker, and those that do not listen, with the
+// cause: "HOST:PORT: serving".
+func poll(ctx context.Context, client *http.Client, addrs []string) (sessions, missing []string) {
+	sessions, says := make([]string, len(addrs)), make([]string, len(addrs))
 	var all sync.WaitGroup
 	for i, a := range addrs {
 		all.Go(func() {
-			phase, err := ask(ctx, client, a)
+			phase, session, err := ask(ctx, client, a)
+			sessions[i] = session
 			switch {
 			case err != nil:
 				says[i] = a + ": " + err.Error()
@@ -67,25 +70,26 @@ func poll(ctx context.Context, client *http.Client, addrs []string) []string {
 		})
 	}
 	all.Wait()
-	return slices.DeleteFunc(says, func(s string) bool { return s == "" })
+	return sessions, slices.DeleteFunc(says, func(s string) bool { return s == "" })
 }
 
-// ask returns the phase of a supervisor.
-func ask(ctx context.Context, client *http.Client, addr string) (Phase, error) {
+// ask returns the phase of a supervisor, and its session.
+func ask(ctx context.Context, client *http.Client, addr string) (Phase, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return "", errors.Unwrap(err) // without the address, which the caller has
+		return "", "", errors.Unwrap(err) // without the address, which the caller has
 	}
 	defer res.Body.Close() //nolint:errcheck // it was only read
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return parsePhase(string(text))
+	phase, err := parsePhase(string(text))
+	return phase, res.Header.Get(sessionHeader), err
 }
 
 // parsePhase parses the answer of /readyz, a state in one line.

@@ -17,7 +17,7 @@ import (
 func TestRealWorker(t *testing.T) {
 	dir := os.Getenv("DLLAMA_BIN")
 	if dir == "" {
-		t.Skip("run it with: DLLAMA_BIN=FOLDER go test -run TestRealWorker ./internal/supervise (FOLDER holds dllama of distributed-llama)")
+		t.Skip("run it with: make engine && DLLAMA_BIN=$PWD/bin/distributed-llama go test -run TestRealWorker ./internal/supervise")
 	}
 	host, port, err := net.SplitHostPort(porttest.Address(t))
 	if err != nil {

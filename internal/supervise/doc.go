@@ -9,4 +9,7 @@
 // So the supervisor reads the state of the engine from its output and from the
 // kernel's table of sockets, and never connects to an engine's port. It replaces
 // lines that are not known to be harmless by their length.
+//
+// A ring cannot do without any of its nodes, so the supervisor of the root follows
+// those of the workers, and restarts the root as soon as one has lost its session.
 package supervise

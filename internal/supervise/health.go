@@ -9,7 +9,7 @@ import (
 
 // health serves GET /healthz (200 while the process runs or a start may still
 // succeed), /readyz (200 if the process fulfils its role; the body is the state in
-// one line), /metrics, and POST /restart.
+// one line, and a header names the session), /session, /metrics, and POST /restart.
 func (s *supervisor) health() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector{s})
@@ -22,13 +22,15 @@ func (s *supervisor) health() http.Handler {
 		answer(w, http.StatusOK, "ok")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		now, _ := s.look()
+		now, session, _ := s.out.session(s.view())
 		status := http.StatusServiceUnavailable
 		if now.Ready(s.role) {
 			status = http.StatusOK
 		}
+		w.Header().Set(sessionHeader, session)
 		answer(w, status, now.String())
 	})
+	mux.HandleFunc("GET /session", s.handleSession)
 	mux.HandleFunc("POST /restart", s.handleRestart)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	return mux

@@ -16,13 +16,14 @@ type output struct {
 	role   engine.Role
 	to     io.Writer
 
-	mu    sync.Mutex
-	state State
-	scans [2]*scanner // standard output and error
+	mu       sync.Mutex
+	state    State
+	sessions sessions
+	scans    [2]*scanner // standard output and error
 }
 
 func newOutput(p *engine.Process, r engine.Role, to io.Writer) *output {
-	o := &output{engine: p, role: r, to: to, state: State{Phase: Starting}}
+	o := &output{engine: p, role: r, to: to, state: State{Phase: Starting}, sessions: newSessions()}
 	o.begin()
 	return o
 }
@@ -48,23 +49,37 @@ func (o *output) set(s State) {
 func (o *output) get(v view) (s State, text bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.observed(v), o.scans[0].inside
+}
+
+// observed is called with mu held.
+func (o *output) observed(v view) State {
 	now := o.state.observe(o.role, v)
 	if v.late {
 		o.state = now
 	}
-	return now, o.scans[0].inside
+	return now
+}
+
+// session returns the state together with the session that it belongs to.
+func (o *output) session(v view) (s State, session string, over <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.observed(v), o.sessions.name(), o.sessions.over
 }
 
 // stream returns the writer of standard output (0) or error (1).
 func (o *output) stream(i int) io.Writer { return writer{o, i} }
 
-// end handles the rest without a line feed.
+// end handles the rest without a line feed, and the end of the process.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.scans {
 		s.flush()
 	}
+	o.state = State{Phase: Restarting}
+	o.sessions.next()
 }
 
 // line handles one line. The caller holds the lock.
@@ -74,6 +89,10 @@ func (o *output) line(b []byte, n int, ok bool) {
 		return
 	}
 	shown, e, ok := o.engine.Classify(o.role, string(b))
+	// A worker says twice that a session is over; a root, that it never began.
+	if e.Kind == engine.EventEnd && (o.role == engine.RoleRoot || o.state.Phase != Starting) {
+		o.sessions.next()
+	}
 	o.state = o.state.apply(o.role, e)
 	if !ok {
 		shown = withheld("line", n)

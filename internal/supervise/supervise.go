@@ -61,6 +61,7 @@ type supervisor struct {
 	births sync.Mutex // held while a process is created or orphans are reaped
 	// restart receives the reasons of requests to restart the process.
 	restart chan string
+	ending  <-chan struct{} // closed when health is served no more
 
 	mu    sync.Mutex
 	pid   int  // of the process, or 0
@@ -84,6 +85,7 @@ func Run(ctx context.Context, c Config) error {
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
 	defer end()
+	s.ending = life.Done()
 	if err := s.serveHealth(life, &helpers); err != nil {
 		return err
 	}
@@ -152,7 +154,8 @@ func (s *supervisor) run(ctx context.Context) error {
 		if len(s.WaitFor) > 0 {
 			s.out.set(State{Phase: Waiting})
 		}
-		if stopped := await(ctx, s.WaitFor, s.log) != nil; stopped {
+		sessions, err := await(ctx, s.WaitFor, s.log)
+		if err != nil {
 			return nil //nolint:nilerr // an end that was asked for is none
 		}
 		begun := time.Now()
@@ -165,7 +168,7 @@ func (s *supervisor) run(ctx context.Context) error {
 			s.log.Error("the engine does not start", "error", err)
 		default:
 			s.log.Info("engine started", "pid", c.pid)
-			if s.attend(ctx, c) {
+			if s.attend(ctx, c, sessions) {
 				return nil
 			}
 			s.log.Warn("engine ended", "pid", c.pid, "how", c.how)
@@ -183,11 +186,14 @@ func (s *supervisor) born(pid int) {
 }
 
 // attend returns when the process has ended, and reports whether Run must return.
-func (s *supervisor) attend(ctx context.Context, c *child) (last bool) {
+// The sessions are those of the workers with which the process starts.
+func (s *supervisor) attend(ctx context.Context, c *child, sessions []string) (last bool) {
 	s.mu.Lock()
 	s.late = c.late
 	s.mu.Unlock()
-	if last = !s.watch(ctx, c); last {
+	broken, stop := s.followRing(ctx, sessions)
+	defer stop()
+	if last = !s.watch(ctx, c, broken); last {
 		s.drain(c)
 	}
 	s.born(0)

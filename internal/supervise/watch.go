@@ -14,12 +14,12 @@ const (
 	// leftFor is the time for a node to notice that a peer has disconnected. A
 	// node takes longer only if it hangs, waits for another lost node, or is a
 	// root without requests.
-	leftFor = 5 * time.Second
+	leftFor = 2 * time.Second
 )
 
 // watch returns when the process has ended, or reports false when ctx ends. It
-// stops the process if the topology needs a restart.
-func (s *supervisor) watch(ctx context.Context, c *child) bool {
+// stops the process if the topology needs a restart: broken says why.
+func (s *supervisor) watch(ctx context.Context, c *child, broken <-chan string) bool {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var left time.Time // when a peer was found to have disconnected
@@ -31,6 +31,9 @@ func (s *supervisor) watch(ctx context.Context, c *child) bool {
 			return false
 		case why := <-s.restart:
 			s.log.Warn("stopping the engine by request", "pid", c.pid, "reason", why)
+			c.signal(syscall.SIGKILL)
+		case why := <-broken:
+			s.log.Warn("stopping the engine: its ring is broken", "pid", c.pid, "reason", why)
 			c.signal(syscall.SIGKILL)
 		case now := <-tick.C:
 			switch {

@@ -61,7 +61,7 @@ func kills() []kind {
 		{"kill sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).kill() }},
 		{"kill gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).kill) }},
 		{"kill nats-server", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.nats.kill() }},
-		{"cut connections", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.proxy.cut() }},
+		{"cut connections", false, func(_ *testing.T, s *stack, _ *rand.Rand) { s.proxy.Cut() }},
 		{"roll out sidecar", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.sidecars).terminate() }},
 		{"roll out dispatcher", false, func(_ *testing.T, s *stack, rng *rand.Rand) { pick(rng, s.dispatchers).terminate() }},
 		{"roll out gateway", true, func(t *testing.T, s *stack, rng *rand.Rand) { s.restart(t, rng, (*process).terminate) }},

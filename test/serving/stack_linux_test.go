@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/httpserver/proxytest"
 	local "github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -43,7 +44,7 @@ type stack struct {
 	members  map[string]*process // of the NATS cluster, by name
 	natsURL  string              // bypassing the proxy
 	tether   *local.Tether       // see tie
-	proxy    *tcpProxy
+	proxy    *proxytest.Proxy
 	gateways []*process
 	urls     []string // of the gateways
 	health   []string // of the dispatchers
@@ -111,7 +112,7 @@ func (s *stack) server(p plan) {
 	listen := address(s.tb)
 	s.nats = s.process("nats", nil, os.Args[0], "role-nats", s.dir+"/nats", listen, mode)
 	s.natsURL = "nats://" + listen
-	s.proxy = newTCPProxy(s.tb, listen)
+	s.proxy = proxytest.Start(s.tb, listen)
 }
 
 // env returns the environment of processes. They reach NATS through the proxy,
@@ -119,7 +120,7 @@ func (s *stack) server(p plan) {
 func (s *stack) env(p plan) []string {
 	url := s.natsURL
 	if _, bench := s.tb.(*testing.B); !bench && !p.cluster {
-		url = "nats://" + s.proxy.addr()
+		url = "nats://" + s.proxy.Address()
 	}
 	return []string{
 		names.EnvNATSURL + "=" + url, names.EnvNATSUser + "=" + user, names.EnvNATSPassword + "=" + password,

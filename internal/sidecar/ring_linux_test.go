@@ -1,0 +1,169 @@
+package sidecar_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/engine/distributedllama"
+	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/httpserver/proxytest"
+	"github.com/gorizond/koldun/internal/names"
+	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
+	"github.com/gorizond/koldun/internal/supervise"
+	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/waittest"
+)
+
+// bins names the folder of the real binaries, dllama and dllama-api.
+const bins = "DLLAMA_BIN"
+
+// binaries returns the folder of the real binaries, or skips the test.
+func binaries(tb testing.TB) string {
+	tb.Helper()
+	dir := os.Getenv(bins)
+	if dir == "" {
+		tb.Skip("run it with: make engine && " + bins + "=$PWD/bin/distributed-llama go test ./internal/sidecar")
+	}
+	return dir
+}
+
+// A nodes is a topology of distributed-llama below supervisors, as pods have it.
+type nodes struct {
+	url     string   // of the root
+	port    string   // of the root
+	health  string   // HOST:PORT of the root's supervisor
+	workers []string // ports
+	links   []*proxytest.Proxy
+}
+
+// startNodes starts a root and workers. All nodes reach a worker through its link,
+// which tests cut.
+func startNodes(tb testing.TB, workers int, model, tokenizer string) *nodes {
+	tb.Helper()
+	dir := binaries(tb)
+	n := &nodes{port: strconv.Itoa(porttest.Port(tb))}
+	var waitFor, peers []string
+	for range workers {
+		port := strconv.Itoa(porttest.Port(tb))
+		waitFor = append(waitFor, supervised(tb, nil, filepath.Join(dir, "dllama"), "worker", "--host", "127.0.0.1", "--port", port, "--nthreads", "1", "--net-turbo", "0"))
+		link := proxytest.Start(tb, "127.0.0.1:"+port)
+		n.workers, n.links, peers = append(n.workers, port), append(n.links, link), append(peers, link.Address())
+	}
+	command := []string{
+		filepath.Join(dir, "dllama-api"), "--model", model, "--tokenizer", tokenizer, "--buffer-float-type", "f32",
+		"--host", "127.0.0.1", "--port", n.port, "--nthreads", "1", "--net-turbo", "0", "--temperature", "0", "--max-seq-len", "256",
+	}
+	if workers > 0 {
+		command = append(append(command, "--workers"), peers...)
+	}
+	n.health = supervised(tb, waitFor, command...)
+	n.url = "http://127.0.0.1:" + n.port
+	return n
+}
+
+// supervisor returns a client of the root's supervisor.
+func (n *nodes) supervisor() engineapi.Supervisor {
+	return engineapi.Supervisor{URL: "http://" + n.health}
+}
+
+// kill kills the process at a port.
+func kill(tb testing.TB, port string) {
+	tb.Helper()
+	signalPort(tb, port, syscall.SIGKILL)
+}
+
+// ring starts the tiny model on a root and workers.
+func ring(t *testing.T, workers int) target {
+	t.Helper()
+	binaries(t)
+	model, tokenizer := converted(t, tinyModel)
+	n := startNodes(t, workers, model, tokenizer)
+	e := target{url: n.url, supervisor: n.supervisor(), workers: n.workers, links: n.links}
+	e.restarts = func() string {
+		_, text := get(t, "http://"+n.health+"/metrics")
+		if strings.Contains(text, "koldun_supervised_restarts_total 0") {
+			return ""
+		}
+		return "it was started again"
+	}
+	e.kill = func() { kill(t, n.port) }
+	return e
+}
+
+// supervised runs a command until the test ends and returns the address of its
+// health.
+func supervised(tb testing.TB, waitFor []string, command ...string) string {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	addr, done := make(chan string, 1), make(chan error, 1)
+	w := world{}
+	cfg := supervise.Config{
+		Command: command, Engine: distributedllama.Engine().Process, WaitFor: waitFor, HealthListen: "127.0.0.1:0", Health: func(a string) { addr <- a },
+		Grace: time.Millisecond, Output: tb.Output(), Logger: w.logger(filepath.Base(command[0])),
+	}
+	go func() { done <- supervise.Run(ctx, cfg) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := waittest.Receive(tb, "a supervisor to end", done); err != nil {
+			tb.Error(err)
+		}
+	})
+	select {
+	case a := <-addr:
+		return a
+	case err := <-done:
+		done <- nil
+		tb.Fatal(err)
+	case <-waittest.Context(tb).Done():
+		tb.Fatal("a supervisor's health cannot be asked for")
+	}
+	return ""
+}
+
+// converted converts a repository to f32, because its answers do not depend on the
+// number of nodes.
+func converted(tb testing.TB, repository string) (model, tokenizer string) {
+	tb.Helper()
+	dir := tb.TempDir()
+	from, err := dirstore.Open(repository)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	to, err := dirstore.Open(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := convert.Run(tb.Context(), convert.Config{From: from, To: to, Name: "tiny", Weights: topology.F32, Only: convert.Both}); err != nil {
+		tb.Fatal(err)
+	}
+	return filepath.Join(dir, names.ModelFile("tiny", string(topology.F32))), filepath.Join(dir, names.TokenizerFile("tiny"))
+}
+
+// signalPort signals the process of distributed-llama that was given the port.
+func signalPort(tb testing.TB, port string, s syscall.Signal) {
+	tb.Helper()
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range lines {
+		line, err := os.ReadFile(name)
+		if err != nil || !strings.Contains(string(line), "\x00--port\x00"+port+"\x00") {
+			continue
+		}
+		pid := 0
+		for _, digit := range filepath.Base(filepath.Dir(name)) {
+			pid = pid*10 + int(digit-'0')
+		}
+		if err := syscall.Kill(pid, s); err != nil {
+			tb.Fatal(err)
+		}
+		return
+	}
+	tb.Fatalf("no process has port %s", port)
+}
