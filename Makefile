@@ -28,7 +28,7 @@ export CGO_ENABLED := 0
 CHECKED      = $(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | \
 	awk '!/koldun\/test\/(cluster|e2e|serving)/ {print $$1}'
 
-include test/tools/tools.mk package/package.mk terraform-provider/terraform.mk
+include test/tools/tools.mk package/package.mk package/engines/distributed-llama/engine.mk terraform-provider/terraform.mk
 
 SOURCES     := $(shell find apis cmd functions internal provider -name '*.go' -not -name '*_test.go' 2>/dev/null) $(wildcard apis/crds/*.yaml) go.mod go.sum
 

@@ -33,7 +33,7 @@ func (p *suite) scaleTo(t *testing.T, name string, powers ...int) {
 	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
 	dllama := func(power int) string {
 		return fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: %s}, spec: {
-  modelRef: {name: big}, replicaPower: %d, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.2'}}`, name, power)
+  modelRef: {name: big}, replicaPower: %d, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7'}}`, name, power)
 	}
 	if err := p.ApplyIn(ctx, ns, inVolume); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func (p *suite) all(t *testing.T) {
 	t.Cleanup(func() { t.Logf("budget:\n%s", p.budget.Report(name)) })
 	claim := fmt.Sprintf(`{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: %s}, spec: {
   model: {sourceUrl: 'https://huggingface.co/gorizond/koldun-tiny', pv: {capacity: 1Gi}}, delivery: %s, expose: {},
-  replicaPower: 2, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.2'}}`, name, p.delivery)
+  replicaPower: 2, rootImage: 'ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7'}}`, name, p.delivery)
 	if err := p.ApplyIn(ctx, ns, claim); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
+// Image is the engine's image as package/engines/distributed-llama publishes it.
+const Image = "ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7"
+
 // volumeBin names the volume with Koldun's binary, which the engine's image
 // lacks.
 const volumeBin = "bin"

@@ -1,0 +1,213 @@
+// Package recipe_test checks the recipe of distributed-llama: its pins, what it
+// refuses, and what it builds.
+package recipe_test
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"debug/elf"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/internal/engine/distributedllama"
+	"github.com/gorizond/koldun/internal/waittest"
+)
+
+const repository = "ghcr.io/gorizond/distributed-llama"
+
+// pins reads pins.env.
+func pins(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for s := bufio.NewScanner(strings.NewReader(read(t, "pins.env"))); s.Scan(); {
+		if name, value, ok := strings.Cut(s.Text(), "="); ok && !strings.HasPrefix(name, "#") {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestPins(t *testing.T) {
+	p := pins(t)
+	for name, pattern := range map[string]string{
+		"REPOSITORY": `^b4rtaz/distributed-llama$`, "COMMIT": `^[0-9a-f]{40}$`, "CONTENT": `^[0-9a-f]{64}$`, "VERSION": `^v\d+\.\d+\.\d+(-\d+-g[0-9a-f]{7})?(-\d+)?$`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(p[name]) {
+			t.Errorf("%s=%q does not match %s", name, p[name], pattern)
+		}
+	}
+	if !strings.Contains(p["VERSION"], "-g"+p["COMMIT"][:7]) {
+		t.Errorf("version %s is not one of commit %s", p["VERSION"], p["COMMIT"])
+	}
+	if want := repository + ":" + p["VERSION"]; distributedllama.Image != want {
+		t.Errorf("the default image is %s, and the recipe makes %s", distributedllama.Image, want)
+	}
+}
+
+// TestOnePlaceForPins checks that whatever builds or publishes the engine takes
+// its source from pins.env through source.sh.
+func TestOnePlaceForPins(t *testing.T) {
+	digest := regexp.MustCompile(`\b[0-9a-f]{40,64}\b`)
+	const workflow = "../../../.github/workflows/engine-image.yml"
+	for name, calls := range map[string]string{
+		"Dockerfile": "./image.sh ", "image.sh": `"$here/source.sh" `, "source.sh": `. "$here/pins.env"`, "engine.mk": "$(DLLAMA_RECIPE)/source.sh ", workflow: "pins.env",
+	} {
+		var code []string
+		for line := range strings.Lines(read(t, name)) {
+			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "- uses: ") {
+				code = append(code, line)
+			}
+		}
+		text := strings.Join(code, "")
+		if found := digest.FindString(text); found != "" {
+			t.Errorf("%s names %s itself", name, found)
+		}
+		if !strings.Contains(text, calls) {
+			t.Errorf("%s does not call %q", name, calls)
+		}
+	}
+	if final := read(t, "Dockerfile"); !strings.Contains(final, "\nFROM scratch\n") || !strings.Contains(final, "\nUSER 65532:65532\n") {
+		t.Error("the image is not from scratch, or runs as root")
+	}
+}
+
+// TestNamedImages checks that claims and docs name the image that the recipe makes.
+func TestNamedImages(t *testing.T) {
+	image := regexp.MustCompile(`ghcr\.io/[\w.\-/]*distributed-llama:[\w.\-]+`)
+	named := 0
+	for _, folder := range []string{"README.md", "docs", "examples", "terraform-provider/examples", "terraform-provider/docs", "test"} {
+		err := filepath.WalkDir(filepath.Join("../../..", folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !slices.Contains([]string{".md", ".yaml", ".tf", ".hcl", ".go"}, filepath.Ext(path)) {
+				return err
+			}
+			for _, found := range image.FindAllString(read(t, path), -1) {
+				if named++; found != distributedllama.Image {
+					t.Errorf("%s names %s, and the recipe makes %s", path, found, distributedllama.Image)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if named == 0 {
+		t.Error("no file names the image: the test reads the wrong folders")
+	}
+}
+
+// source runs source.sh on an archive.
+func source(t *testing.T, archive string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(waittest.Context(t), "./source.sh", filepath.Join(t.TempDir(), "source"))
+	cmd.Env = append(os.Environ(), "DLLAMA_SRC="+archive)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestSourceRefusesOtherContent(t *testing.T) {
+	var raw bytes.Buffer
+	zip := gzip.NewWriter(&raw)
+	files := tar.NewWriter(zip)
+	for _, name := range []string{"LICENSE", "Makefile", "src/app.cpp"} {
+		if err := files.WriteHeader(&tar.Header{Name: "distributed-llama/" + name, Mode: 0o644, Typeflag: tar.TypeReg}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := files.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{"forged.tar.gz": raw.Bytes(), "text": []byte("text")} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"forged.tar.gz": "not " + pins(t)["CONTENT"], "text": "not a .tar.gz archive", "missing": "not a file",
+	} {
+		out, err := source(t, filepath.Join(dir, name))
+		if err == nil || !strings.Contains(out, want) || !strings.Contains(out, "set DLLAMA_SRC to the archive from https://") && !strings.Contains(out, "set it to the archive from https://") {
+			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
+}
+
+// TestImage builds the files of the image for this machine's architecture.
+func TestImage(t *testing.T) {
+	archive := os.Getenv("DLLAMA_SRC")
+	if archive == "" {
+		t.Skip("builds for a minute from the archive of the source: DLLAMA_SRC=FILE go test ./package/engines/distributed-llama")
+	}
+	root := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute) // a busy machine compiles for minutes
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "./image.sh", "amd64", root).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var programs []string
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		name := strings.TrimPrefix(path, root)
+		switch {
+		case err != nil || d.IsDir():
+			return err
+		case d.Type()&fs.ModeSymlink != 0:
+			if target, err := filepath.EvalSymlinks(path); err != nil || filepath.Base(target) != "launch" {
+				t.Errorf("%s leads to %q, %v", name, target, err)
+			}
+		case filepath.Base(name) != "LICENSE":
+			static(t, path)
+		}
+		programs = append(programs, name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const libexec = "/usr/local/libexec/distributed-llama/"
+	want := []string{
+		"/usr/local/bin/dllama", "/usr/local/bin/dllama-api", libexec + "launch", libexec + "x86-64-v2/dllama", libexec + "x86-64-v2/dllama-api",
+		libexec + "x86-64-v3/dllama", libexec + "x86-64-v3/dllama-api", "/usr/share/doc/distributed-llama/LICENSE",
+	}
+	if !slices.Equal(programs, want) {
+		t.Errorf("the image holds %q, want %q", programs, want)
+	}
+}
+
+// static fails if a program needs a loader or libraries, which the image lacks.
+func static(t *testing.T, path string) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+			t.Errorf("%s is not static", path)
+		}
+	}
+}
