@@ -22,6 +22,9 @@ type LLMCmd struct {
 	Runner     string        `required:"" help:"Name of this runner, unique in its session."`
 	Model      string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
 	Slots      int           `default:"1" help:"Concurrent requests of the engine."`
+	Group      string        `default:"" help:"Name of the group of this runner, whose weight the registry may hold."`
+	Weight     *int          `placeholder:"100" help:"Share of the requests that the group takes, 0 to 1000, if the registry holds no weight."`
+	Fallback   bool          `help:"Take only requests that no ready runner of another group serves, if the registry holds no weight."`
 	First      time.Duration `default:"30m" help:"Maximum time to the first token."`
 	Between    time.Duration `default:"10m" help:"Maximum time between two tokens."`
 	Grace      time.Duration `default:"25s" help:"Time for running answers after a signal to stop."`
@@ -64,6 +67,18 @@ func (c *LLMCmd) engine() (sidecar.Engine, error) {
 	return engineapi.NewSlots(c.Engine, c.Slots)
 }
 
+// traffic returns the group that the flags describe, or nil.
+func (c *LLMCmd) traffic() *queue.Traffic {
+	if c.Weight == nil && !c.Fallback {
+		return nil
+	}
+	t := &queue.Traffic{Group: c.Group, Weight: queue.DefaultWeight, Fallback: c.Fallback}
+	if c.Weight != nil {
+		t.Weight = *c.Weight
+	}
+	return t
+}
+
 // config is checked, and lacks the bus and the tracer.
 func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 	if err := cmp.Or(positive("first", c.First), positive("between", c.Between), positive("grace", c.Grace)); err != nil {
@@ -79,6 +94,8 @@ func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 		Runner:   c.Runner,
 		Model:    c.Model,
 		Slots:    c.Slots,
+		Member:   c.Group,
+		Traffic:  c.traffic(),
 		Listen:   listenAddress(c.Listen),
 		Timeouts: sidecar.Timeouts{First: c.First, Between: c.Between},
 		Grace:    c.Grace,

@@ -19,7 +19,7 @@ func (l *leader) assign(j *job, p *peer, slot int) {
 		j.epoch, j.attempt = l.epoch, 0
 	}
 	j.attempt++
-	j.phase, j.runner, j.instance, j.started, j.text = assigning, name, p.rec.Instance, time.Time{}, false
+	j.phase, j.runner, j.instance, j.group, j.started, j.text = assigning, name, p.rec.Instance, p.group().Name, time.Time{}, false
 	j.version, j.charged = p.rec.Version+1, true
 	p.offered(j, slot)
 	p.seq++

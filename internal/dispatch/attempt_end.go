@@ -148,6 +148,7 @@ func (l *leader) countFailure(j *job, try queue.AttemptID) {
 func (l *leader) retryOrFail(j *job, why string, e *queue.AttemptEnd) {
 	j.known.Reasons = append(j.known.Reasons, why)
 	j.known.Runners = append(j.known.Runners, j.runner)
+	j.known.Groups = append(j.known.Groups, j.group)
 	switch {
 	case j.cancelled && !j.text:
 		l.finish(j, queue.Cancelled, cancelledFailure(), e)

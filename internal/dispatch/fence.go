@@ -107,6 +107,7 @@ func (j *job) addEarlier(t queue.Attempts) {
 	j.known.Failed += t.Failed
 	j.known.Reasons = append(t.Reasons, j.known.Reasons...)
 	j.known.Runners = append(t.Runners, j.known.Runners...)
+	j.known.Groups = append(t.Groups, j.known.Groups...)
 	j.known.Sequence = t.Sequence
 	if t.UpTo.After(j.known.UpTo) {
 		j.known.UpTo = t.UpTo

@@ -89,6 +89,7 @@ func (l *leader) outcome(j *job, state queue.State, failure *queue.Failure, e *q
 		Priority: j.req.Priority,
 		Attempts: j.tries,
 		Runner:   j.runner,
+		Group:    j.group,
 		Created:  j.req.Created,
 		Started:  j.started,
 		Ended:    time.Now().UTC(),

@@ -36,6 +36,7 @@ type job struct {
 	attempt  int
 	runner   string
 	instance string // of the runner
+	group    string // of the runner
 	version  uint64 // of the runner's record that first holds it
 	started  time.Time
 	text     bool // whether it has sent text
@@ -72,15 +73,15 @@ func (j *job) is(epoch uint64, attempt int) bool {
 
 func (j *job) waiting(now time.Time) policy.Job {
 	return policy.Job{
-		ID:        j.req.ID,
-		Tenant:    j.req.Tenant,
-		Class:     class(j.req.Priority),
-		Affinity:  j.req.Affinity,
-		Order:     j.seq,
-		Since:     now,
-		Deadline:  j.deadline,
-		Cost:      j.cost,
-		Avoid:     j.known.Runners,
+		ID:       j.req.ID,
+		Tenant:   j.req.Tenant,
+		Class:    class(j.req.Priority),
+		Affinity: j.req.Affinity,
+		Order:    j.seq,
+		Since:    now,
+		Deadline: j.deadline,
+		Cost:     j.cost,
+		Avoid:    j.known.Runners, AvoidGroups: j.known.Groups,
 		Operation: j.req.Operation.OrChat(),
 		Features:  j.req.Features,
 	}

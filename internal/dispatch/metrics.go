@@ -22,6 +22,7 @@ type metrics struct {
 	runners  *prometheus.GaugeVec
 	slots    prometheus.Gauge
 	outcomes *prometheus.CounterVec
+	groups   *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
 	retries  prometheus.Counter
 	dead     prometheus.Counter
@@ -46,6 +47,9 @@ func newMetrics() *metrics {
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "koldun_requests_total", Help: "Requests that ended, by how.",
 		}, []string{"state"}),
+		groups: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "koldun_group_requests_total", Help: "Requests that ended, by the group of the last runner and how. Only groups with a name count.",
+		}, []string{"group", "state"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "koldun_tokens_total", Help: "Tokens of requests that ended, by direction.",
 		}, []string{"type"}),
@@ -65,13 +69,16 @@ func newMetrics() *metrics {
 			Name: "koldun_request_duration_seconds", Help: "From a request's creation to its end.", Buckets: seconds,
 		}),
 	}
-	m.registry.MustRegister(m.leading, m.queued, m.running, m.runners, m.slots, m.outcomes, m.tokens, m.retries, m.dead, m.wait, m.first, m.duration,
+	m.registry.MustRegister(m.leading, m.queued, m.running, m.runners, m.slots, m.outcomes, m.groups, m.tokens, m.retries, m.dead, m.wait, m.first, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 func (m *metrics) ended(o queue.Outcome) {
 	m.outcomes.WithLabelValues(string(o.State)).Inc()
+	if o.Group != "" {
+		m.groups.WithLabelValues(o.Group, string(o.State)).Inc()
+	}
 	m.tokens.WithLabelValues("input").Add(float64(o.Usage.PromptTokens))
 	m.tokens.WithLabelValues("output").Add(float64(o.Usage.CompletionTokens))
 	m.duration.Observe(o.Ended.Sub(o.Created).Seconds())

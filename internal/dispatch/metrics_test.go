@@ -17,6 +17,7 @@ func TestMetricsOfOutcomes(t *testing.T) {
 		State: queue.Completed, Created: at, Started: at.Add(time.Second), First: at.Add(2 * time.Second), Ended: at.Add(4 * time.Second),
 		Usage: queue.Usage{PromptTokens: 10, CompletionTokens: 20},
 	})
+	m.ended(queue.Outcome{State: queue.Failed, Group: "canary", Created: at, Ended: at})
 	m.ended(queue.Outcome{State: queue.Expired, Created: at, Ended: at.Add(time.Minute)})
 	families, err := m.registry.Gather()
 	if err != nil {
@@ -37,15 +38,19 @@ func TestMetricsOfOutcomes(t *testing.T) {
 			}
 		}
 	}
+	if _, ok := got["koldun_group_requests_total  completed"]; ok {
+		t.Error("a request of no group counts for one")
+	}
 	for name, want := range map[string]float64{
-		"koldun_requests_total completed":          1,
-		"koldun_requests_total expired":            1,
-		"koldun_tokens_total input":                10,
-		"koldun_tokens_total output":               20,
-		"koldun_request_duration_seconds count":    2,
-		"koldun_request_duration_seconds sum":      64,
-		"koldun_time_to_first_token_seconds count": 1,
-		"koldun_time_to_first_token_seconds sum":   2,
+		"koldun_requests_total completed":           1,
+		"koldun_requests_total expired":             1,
+		"koldun_group_requests_total canary failed": 1,
+		"koldun_tokens_total input":                 10,
+		"koldun_tokens_total output":                20,
+		"koldun_request_duration_seconds count":     3,
+		"koldun_request_duration_seconds sum":       64,
+		"koldun_time_to_first_token_seconds count":  1,
+		"koldun_time_to_first_token_seconds sum":    2,
 	} {
 		if diff := cmp.Diff(want, got[name]); diff != "" {
 			t.Errorf("%s: %s", name, diff)

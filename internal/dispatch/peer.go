@@ -142,6 +142,15 @@ func (p *peer) free() int {
 	return p.capacity - max(known, p.busy+pending)
 }
 
+// group returns the group of the runner.
+func (p *peer) group() policy.Group {
+	t := p.rec.Traffic
+	if t == nil {
+		return policy.Group{Weight: queue.DefaultWeight}
+	}
+	return policy.Group{Name: t.Group, Weight: min(max(t.Weight, 0), queue.MaxWeight), Fallback: t.Fallback}
+}
+
 // offer updates the slots of the runner in a queue.
 func (p *peer) offer(q *policy.Queue, now time.Time) {
 	if !p.usable() {
@@ -153,12 +162,17 @@ func (p *peer) offer(q *policy.Queue, now time.Time) {
 		free = 0
 	}
 	p.placeAffinities()
+	group := p.group()
+	q.SetGroup(group)
 	for i, s := range p.slots[:p.capacity] {
 		idle := s.job == "" && free > 0
 		if idle {
 			free--
 		}
-		q.SetSlot(policy.Slot{Runner: p.rec.Name, Number: i, Affinity: s.affinity, Idle: idle, Operations: p.operations, Features: p.rec.Features})
+		q.SetSlot(policy.Slot{
+			Runner: p.rec.Name, Group: group.Name, Number: i, Affinity: s.affinity, Idle: idle,
+			Operations: p.operations, Features: p.rec.Features,
+		})
 	}
 }
 

@@ -225,3 +225,39 @@ func TestTakeOverOccupiesASlot(t *testing.T) {
 		t.Errorf("request 2 goes to slot %d (%t), and request 1 has slot %d", to.Number, ok, p.slot("1"))
 	}
 }
+
+// A runner offers its slots in the group of its record.
+func TestPeerOffersItsGroup(t *testing.T) {
+	cases := map[string]struct {
+		traffic *queue.Traffic
+		want    policy.Group
+	}{
+		"None":     {nil, policy.Group{Weight: 100}},
+		"Weight":   {&queue.Traffic{Group: "g", Weight: 5}, policy.Group{Name: "g", Weight: 5}},
+		"Zero":     {&queue.Traffic{Group: "g"}, policy.Group{Name: "g"}},
+		"Fallback": {&queue.Traffic{Group: "g", Weight: 1, Fallback: true}, policy.Group{Name: "g", Weight: 1, Fallback: true}},
+		"TooLarge": {&queue.Traffic{Group: "g", Weight: 1 << 40}, policy.Group{Name: "g", Weight: 1000}},
+		"Negative": {&queue.Traffic{Group: "g", Weight: -1}, policy.Group{Name: "g"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			rec := runnerOf(1, queue.RunnerIdle)
+			rec.Traffic = c.traffic
+			p := newPeer(rec)
+			p.synced = true
+			if diff := cmp.Diff(c.want, p.group()); diff != "" {
+				t.Error(diff)
+			}
+			j := jobOf("1", "")
+			j.deadline = now.Add(time.Hour)
+			q := policy.New(time.Second)
+			p.offer(q, now)
+			q.Add(j.waiting(now))
+			_, to, ok := q.Next(now)
+			if ok != (c.want.Weight > 0) || to.Group != c.want.Name && ok {
+				t.Errorf("Next = %+v, %t", to, ok)
+			}
+		})
+	}
+}

@@ -164,7 +164,7 @@ func (l *leader) adopt(name string, p *peer, h queue.HeldAttempt) {
 		return
 	}
 	j.phase = running
-	j.epoch, j.attempt, j.runner, j.instance = h.Epoch, h.Attempt, name, p.rec.Instance
+	j.epoch, j.attempt, j.runner, j.instance, j.group = h.Epoch, h.Attempt, name, p.rec.Instance, p.group().Name
 	j.version, j.started, j.text = p.rec.Version, h.Started, j.text || h.Text
 	p.accepted(j)
 	if j.cancelled {

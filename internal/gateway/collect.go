@@ -29,6 +29,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 		case queue.FrameQueued:
 		case queue.FrameStarted:
 			t.setIgnored(w.Header(), frame.Ignored)
+			setMember(w.Header(), frame.Member)
 		case queue.FrameDelta:
 			add(t.filter.push(frame.Text))
 			if thoughts.Len()+text.Len() > maxAnswer {

@@ -36,7 +36,7 @@ const (
 
 // corsExposed are the headers that pages may read.
 var corsExposed = strings.Join([]string{
-	headerRequestID, headerIgnored, headerQueue, headerOverhead, "Retry-After", "X-Should-Retry",
+	headerRequestID, headerIgnored, headerQueue, headerMember, headerOverhead, "Retry-After", "X-Should-Retry",
 	"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests",
 	"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens",
 }, ", ")

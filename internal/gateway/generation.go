@@ -28,6 +28,7 @@ type generation struct {
 	in        incoming
 	operation operation
 	model     string         // "namespace/name", "" until it is resolved
+	alias     bool           // whether the model is only a name of members, for which demand creates no pool
 	unknown   []string       // parameters that no engine knows
 	request   *queue.Request // nil once it is stored: it may be large
 	ref       queue.Ref
@@ -64,8 +65,11 @@ func (t *generation) run(ctx context.Context, w http.ResponseWriter) {
 // the refusal.
 func (t *generation) start(ctx context.Context, w http.ResponseWriter) bool {
 	g := t.g
-	namespace, name, _ := strings.Cut(t.model, "/")
-	t.release = g.demand.hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
+	t.release = func() {}
+	if !t.alias {
+		namespace, name, _ := strings.Cut(t.model, "/")
+		t.release = g.demand.hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
+	}
 	t.until = time.Now().Add(g.cfg.QueueTimeout + g.cfg.ResponseTimeout + g.timing.backstop)
 	frames, refused := g.enqueue(ctx, t.request)
 	t.request = nil

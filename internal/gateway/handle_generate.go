@@ -14,6 +14,7 @@ const (
 	headerRequestID    = "X-Request-Id"
 	headerIgnored      = "X-Koldun-Ignored"      // parameters without effect
 	headerQueue        = "X-Koldun-Queue-Ms"     // until the engine started
+	headerMember       = "X-Koldun-Member"       // Dllama or Session that answers
 	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
 	headerConversation = "X-Koldun-Conversation" // from the client: turns with the same value belong together
 )
@@ -40,7 +41,7 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	if refused != nil {
 		return refused
 	}
-	t.model = model.ID()
+	t.model, t.alias = model.ID(), model.Alias
 	if !g.runners.serve(t.model, req.Operation) {
 		return errNotServed(shown(req.Model), req.Operation)
 	}

@@ -38,7 +38,8 @@ type placement struct {
 
 // place chooses the pool for a request. Only callers with a token get a pool of
 // their own, as long as there is a slot for it; all others share the model's.
-// So no header of an anonymous client starts pods.
+// So no header of an anonymous client starts pods. No pool can be created for an
+// alias, so its members serve all callers.
 func (g *Gateway) place(ctx context.Context, who caller, explicit string, model registry.Model, opening []openai.Message) placement {
 	p := placement{
 		session:      names.Session(model.Namespace, model.Name, ""),
@@ -52,7 +53,7 @@ func (g *Gateway) place(ctx context.Context, who caller, explicit string, model 
 		key = p.conversation
 	case IsolateModel:
 	}
-	if key == "" || who.token == nil {
+	if key == "" || who.token == nil || model.Alias {
 		return p
 	}
 	if own := names.Session(model.Namespace, model.Name, key); g.slots.hold(ctx, model.Namespace, own) {

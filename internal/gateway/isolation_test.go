@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -87,6 +90,35 @@ func TestIsolation(t *testing.T) {
 				t.Errorf("%d pools, want %d: %v", own, c.pools, served)
 			}
 		})
+	}
+}
+
+// An alias has no Model from which demand could create a pool: its members serve all
+// callers, and the answer names the one that did.
+func TestAliasNeedsNoPool(t *testing.T) {
+	w := newWorld(t, func(cfg *Config, _ *timing) { cfg.Isolation = IsolateToken })
+	w.putToken(registry.Token{SHA256: digest("a")})
+	m := registry.Model{Namespace: "default", Name: "both", Alias: true, Members: queue.Members{Members: map[string]queue.Member{"canary": {Weight: 1}}}}
+	if _, err := registry.Models(w.bus).Put(t.Context(), m.Key(), m); err != nil {
+		t.Fatal(err)
+	}
+	waittest.Until(t, "the gateway knows the alias", func() bool { _, ok := w.gateway.models.Get(m.Key()); return ok })
+	startRunner(t, w.bus, names.Session("default", "both", ""), func(_ context.Context, r *responder) {
+		r.send(queue.Frame{Kind: queue.FrameStarted, Member: "canary"})
+		r.text("x")
+		r.end("stop", 1, 1)
+	})
+	for name, more := range map[string]string{"Whole": "", "Streamed": `,"stream":true`} {
+		response, answer := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(more), "tiny", "both", 1), "X-Api-Key", "a")
+		if got := response.Header.Get("X-Koldun-Member"); response.StatusCode != http.StatusOK || got != "canary" || !strings.Contains(answer, "default/both") {
+			t.Errorf("%s: %s from %q: %s", name, response.Status, got, answer)
+		}
+	}
+	if _, list := w.do("GET", "/v1/models", "", "X-Api-Key", "a"); !strings.Contains(list, `"default/both"`) {
+		t.Errorf("the alias is not listed: %s", list)
+	}
+	if d := demanded(t, w); len(d) > 0 {
+		t.Errorf("there is demand for %v", d)
 	}
 }
 

@@ -128,6 +128,7 @@ func (s *streamer) started(frame *queue.Frame) error {
 		h := s.events.w.Header()
 		h.Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
 		s.setIgnored(h, frame.Ignored)
+		setMember(h, frame.Member)
 		return nil
 	}
 	if len(frame.Ignored) > 0 {

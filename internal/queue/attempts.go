@@ -22,6 +22,7 @@ type Attempts struct {
 	Failed   int       `json:"failed"`            // attempts that failed before their first token
 	Reasons  []string  `json:"reasons,omitempty"` // why, oldest first
 	Runners  []string  `json:"runners,omitempty"` // runners that failed it
+	Groups   []string  `json:"groups,omitempty"`  // of those runners
 	UpTo     AttemptID `json:"upTo"`              // the newest counted attempt
 	Sequence uint64    `json:"-"`                 // in the outcome stream; 0: not stored
 }

@@ -137,6 +137,7 @@ type Frame struct {
 	Kind    FrameKind `json:"kind"`
 
 	Ignored      []string `json:"ignored,omitempty"`      // FrameStarted: parameters that the engine does not honour
+	Member       string   `json:"member,omitempty"`       // FrameStarted: name of the Dllama or Session that answers
 	Text         string   `json:"text,omitempty"`         // FrameDelta
 	FinishReason string   `json:"finishReason,omitempty"` // FrameEnd: "stop" or "length"
 	Usage        *Usage   `json:"usage,omitempty"`        // FrameEnd
@@ -215,6 +216,7 @@ type Outcome struct {
 	Priority Priority  `json:"priority,omitempty"`
 	Attempts int       `json:"attempts"`         // that a runner accepted
 	Runner   string    `json:"runner,omitempty"` // of the last of them
+	Group    string    `json:"group,omitempty"`  // of that runner
 	Created  time.Time `json:"created"`
 	Started  time.Time `json:"started,omitzero"`
 	First    time.Time `json:"firstToken,omitzero"`

@@ -26,6 +26,34 @@ type HeldAttempt struct {
 	Text    bool      `json:"text,omitempty"` // text was sent, so it cannot be tried elsewhere
 }
 
+// A Traffic is a group of runners that serves a share of the session's requests.
+// Runners without one form a group of weight DefaultWeight.
+type Traffic struct {
+	Group  string `json:"group"`
+	Weight int    `json:"weight"` // relative to other groups; 0 takes no requests
+	// Fallback says that the group takes only requests that no ready runner of
+	// another group serves.
+	Fallback bool `json:"fallback,omitempty"`
+}
+
+// A Member is a group as the record of a model lists it.
+type Member struct {
+	Weight   int  `json:"weight"` // as in Traffic
+	Fallback bool `json:"fallback,omitempty"`
+}
+
+// Members is the part of a model's record in names.ModelsBucket that runners read.
+type Members struct {
+	// Members are the groups with a weight of their own, by name.
+	Members map[string]Member `json:"members,omitempty"`
+}
+
+// The weights of a group.
+const (
+	DefaultWeight = 100
+	MaxWeight     = 1000
+)
+
 // MaxEnds is how many ends a runner keeps that no leader has acknowledged; with
 // so many it takes no more work.
 const MaxEnds = 32
@@ -55,6 +83,8 @@ type Runner struct {
 	Operations []openai.Operation `json:"operations,omitempty"`
 	// Features are those that its engine offers.
 	Features openai.Features `json:"features,omitempty"`
+	// Traffic is the group of the runner; nil is the group without a name.
+	Traffic *Traffic `json:"traffic,omitempty"`
 	// Ends are the ends of attempts that no leader has acknowledged yet, so that a
 	// new leader reads what the one before has missed. Oldest first, at most
 	// MaxEnds.

@@ -7,6 +7,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -26,6 +27,10 @@ type Model struct {
 	Manifest  string             `json:"manifest"`       // URL of the manifest
 	Digest    string             `json:"manifestSHA256"` // of the manifest, in hex
 	Files     []manifest.File    `json:"files,omitempty"`
+	queue.Members
+	// Alias says that there is no model of this name, only Members that serve
+	// their own models under it.
+	Alias bool `json:"alias,omitempty"`
 }
 
 // NewModel returns the record of a model by its manifest m, the URL of the

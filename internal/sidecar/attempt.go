@@ -137,7 +137,7 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	if req.Strict && len(ignored) > 0 {
 		return "", queue.Usage{}, errUnhonoured(ignored)
 	}
-	a.frames.addSoon(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored})
+	a.frames.addSoon(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored, Member: a.r.cfg.Member})
 	describe(a.traced, about)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -30,9 +30,10 @@ type runner struct {
 
 	mu           sync.Mutex
 	version      uint64
-	ready        bool // whether the engine has generated a token
-	draining     bool // Run's context has ended
-	drainOrdered bool // whether a drain order is in effect
+	ready        bool           // whether the engine has generated a token
+	draining     bool           // Run's context has ended
+	drainOrdered bool           // whether a drain order is in effect
+	traffic      *queue.Traffic // never changed in place
 	fence        fence
 	running      []*attempt // at most Slots, oldest first
 	endedLogs    endedLogs  // of attempts whose frames can be sent again
@@ -54,6 +55,7 @@ func newRunner(cfg Config) *runner {
 		instance:     rand.Text(),
 		metrics:      newMetrics(),
 		requests:     requests,
+		traffic:      cfg.Traffic,
 		resumes:      requests.Resumes(),
 		announceNow:  make(chan struct{}, 1),
 		announceSoon: make(chan struct{}, 1),
@@ -93,6 +95,7 @@ func (r *runner) record() queue.Runner {
 		Honours:    r.honours,
 		Operations: r.operations,
 		Features:   r.features,
+		Traffic:    r.traffic,
 		Ends:       r.unreported(),
 		Instance:   r.instance,
 		Version:    r.version,

@@ -46,8 +46,14 @@ type Config struct {
 	Model   string // "namespace/name"
 	// Slots is the number of requests that the engine computes concurrently, at
 	// most queue.MaxSlots. Default 1.
-	Slots  int
-	Listen string // "host:port" of health and metrics; "" for none
+	Slots int
+	// Member is the name of the Dllama or Session of the runner, and the name of its
+	// group if it has one; "" for none. Gateways show it to clients.
+	Member string
+	// Traffic is the group until the registry lists Member as a member of the
+	// Model; nil is the group without a name.
+	Traffic *queue.Traffic
+	Listen  string // "host:port" of health and metrics; "" for none
 	// Supervisor restarts the engine, and with it the whole topology, when it is
 	// silent for longer than Timeouts allow: a hanging engine never recovers. nil
 	// disables restarts.
@@ -94,6 +100,9 @@ func (c *Config) Check() error {
 	}
 	if c.Slots < 0 || c.Slots > queue.MaxSlots {
 		return fault.Errorf(fault.Invalid, "cannot run a sidecar with %d slots: use 1 to %d", c.Slots, queue.MaxSlots)
+	}
+	if t := c.Traffic; t != nil && (t.Group == "" || t.Weight < 0 || t.Weight > queue.MaxWeight) {
+		return fault.Errorf(fault.Invalid, "cannot run a sidecar in group %q with weight %d: name the group, and use a weight of 0 to %d", t.Group, t.Weight, queue.MaxWeight)
 	}
 	for _, d := range []time.Duration{c.Timeouts.Connect, c.Timeouts.First, c.Timeouts.Between, c.Grace} {
 		if d < 0 {
@@ -179,6 +188,9 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	g.Go(func() error { r.resumes.Run(work); return nil })
 	g.Go(func() error { r.watchEngine(ctx); return nil })
+	if cfg.Member != "" {
+		g.Go(func() error { r.watchTraffic(work); return nil })
+	}
 	<-ctx.Done()
 	cfg.Logger.Info("draining")
 	r.drain()

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// DefaultWeight is the weight of a group that SetGroup has not described.
-const DefaultWeight = 100
+// defaultWeight is the weight of a group that SetGroup has not described.
+const defaultWeight = 100
 
 // A Group is a set of runners that shares a weight, however many they are.
 type Group struct {
@@ -35,7 +35,7 @@ type group struct {
 
 func newGroup(name string) *group {
 	return &group{
-		Group: Group{Name: name, Weight: DefaultWeight},
+		Group: Group{Name: name, Weight: defaultWeight},
 		cold:  list.New(), warm: list.New(),
 		idle: offers{}, serving: offers{},
 	}

@@ -45,7 +45,7 @@ func samples() map[string]wire.Message {
 		"FirstToken":   &queue.FirstToken{Request: "req_1", Epoch: 1, Attempt: 2, Runner: "r"},
 		"Ack":          &queue.Ack{OK: true},
 		"AckNot":       &queue.Ack{Reason: "not yours"},
-		"Started":      &queue.Frame{Request: "req_1", Epoch: 9, Attempt: 1, Kind: queue.FrameStarted, Ignored: []string{"top_p", `"`, "seed"}},
+		"Started":      &queue.Frame{Request: "req_1", Epoch: 9, Attempt: 1, Kind: queue.FrameStarted, Ignored: []string{"top_p", `"`, "seed"}, Member: "canary"},
 		"Text":         delta(" hello"),
 		"Unicode":      delta("жук 😀"),
 		"Separators":   delta("\u2028 \u2029 …"),
