@@ -12,6 +12,7 @@ import (
 	"math"
 	"sort"
 	"strings"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -24,67 +25,64 @@ import (
 	apimachineryvalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/crds"
 )
 
-// A Kind is the schema and the rules of one kind.
-type Kind struct {
+// rules are the schema and the rules of one kind.
+type rules struct {
 	structural *schema.Structural
 	validator  validation.SchemaValidator
-	rules      *cel.Validator
+	cel        *cel.Validator
 }
 
 // Schemas checks objects of all kinds. It is safe for concurrent use.
 type Schemas struct {
-	kinds map[string]*Kind // by apiVersion + "/" + kind
+	// kinds compile the rules of a kind on first use, by apiVersion + "/" + kind:
+	// most programs check few kinds.
+	kinds map[string]func() (*rules, error)
 }
 
 // Load reads the embedded CRDs.
 func Load() (*Schemas, error) {
-	s := &Schemas{kinds: map[string]*Kind{}}
+	s := &Schemas{kinds: map[string]func() (*rules, error){}}
 	files, err := fs.Glob(crds.Files, "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list CRDs: %w", err)
 	}
 	for _, name := range files {
-		raw, err := fs.ReadFile(crds.Files, name)
+		crd, err := crds.Definition(name)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read CRD %q: %w", name, err)
+			return nil, err
 		}
-		if err := s.add(raw); err != nil {
-			return nil, fmt.Errorf("cannot use CRD %q: %w", name, err)
+		for _, v := range crd.Spec.Versions {
+			s.kinds[crd.Spec.Group+"/"+v.Name+"/"+crd.Spec.Names.Kind] = sync.OnceValues(func() (*rules, error) {
+				k, err := compile(v.Schema.OpenAPIV3Schema)
+				if err != nil {
+					return nil, fmt.Errorf("cannot use CRD %q: %w", name, err)
+				}
+				return k, nil
+			})
 		}
 	}
 	return s, nil
 }
 
-func (s *Schemas) add(raw []byte) error {
-	var crd extv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(raw, &crd); err != nil {
-		return err
+func compile(props *extv1.JSONSchemaProps) (*rules, error) {
+	var internal apiextensions.JSONSchemaProps
+	// The conversion shares memory with props, which are not ours.
+	if err := extv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(props.DeepCopy(), &internal, nil); err != nil {
+		return nil, err
 	}
-	for _, v := range crd.Spec.Versions {
-		var internal apiextensions.JSONSchemaProps
-		if err := extv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
-			return err
-		}
-		structural, err := schema.NewStructural(&internal)
-		if err != nil {
-			return err
-		}
-		validator, _, err := validation.NewSchemaValidator(&internal)
-		if err != nil {
-			return err
-		}
-		s.kinds[crd.Spec.Group+"/"+v.Name+"/"+crd.Spec.Names.Kind] = &Kind{
-			structural: structural,
-			validator:  validator,
-			rules:      cel.NewValidator(structural, true, celCostLimit),
-		}
+	structural, err := schema.NewStructural(&internal)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	validator, _, err := validation.NewSchemaValidator(&internal)
+	if err != nil {
+		return nil, err
+	}
+	return &rules{structural: structural, validator: validator, cel: cel.NewValidator(structural, true, celCostLimit)}, nil
 }
 
 // celCostLimit is the API server's limit for the rules of one object.
@@ -109,7 +107,7 @@ func (s *Schemas) Has(apiVersion, kind string) bool {
 // Default fills in the defaults of the object's schema, in place. It does not
 // change objects of unknown kinds.
 func (s *Schemas) Default(obj map[string]any) {
-	if k, ok := s.kindOf(obj); ok {
+	if k, err := s.rulesOf(obj); err == nil {
 		defaulting.Default(obj, k.structural)
 	}
 }
@@ -130,10 +128,10 @@ func (s *Schemas) Check(ctx context.Context, obj map[string]any) error {
 
 // Violations is like Check with one error for each field. Without rules it checks
 // only schemas, for incomplete objects.
-func (s *Schemas) Violations(ctx context.Context, obj map[string]any, rules bool) (field.ErrorList, error) {
-	k, ok := s.kindOf(obj)
-	if !ok {
-		return nil, fmt.Errorf("kind %q of apiVersion %q is not known; known are: %s", obj["kind"], obj["apiVersion"], strings.Join(s.Known(), ", "))
+func (s *Schemas) Violations(ctx context.Context, obj map[string]any, withRules bool) (field.ErrorList, error) {
+	k, err := s.rulesOf(obj)
+	if err != nil {
+		return nil, err
 	}
 	integers(obj)
 	var errs field.ErrorList
@@ -146,18 +144,21 @@ func (s *Schemas) Violations(ctx context.Context, obj map[string]any, rules bool
 	defaulting.Default(obj, k.structural)
 	invalid := validation.ValidateCustomResource(nil, obj, k.validator)
 	errs = append(errs, invalid...)
-	if rules && len(invalid) == 0 && k.rules != nil {
-		broken, _ := k.rules.Validate(ctx, nil, k.structural, obj, nil, math.MaxInt64)
+	if withRules && len(invalid) == 0 && k.cel != nil {
+		broken, _ := k.cel.Validate(ctx, nil, k.structural, obj, nil, math.MaxInt64)
 		errs = append(errs, broken...)
 	}
 	return errs, nil
 }
 
-func (s *Schemas) kindOf(obj map[string]any) (*Kind, bool) {
+func (s *Schemas) rulesOf(obj map[string]any) (*rules, error) {
 	apiVersion, _ := obj["apiVersion"].(string)
 	kind, _ := obj["kind"].(string)
-	k, ok := s.kinds[apiVersion+"/"+kind]
-	return k, ok
+	compiled, ok := s.kinds[apiVersion+"/"+kind]
+	if !ok {
+		return nil, fmt.Errorf("kind %q of apiVersion %q is not known; known are: %s", obj["kind"], obj["apiVersion"], strings.Join(s.Known(), ", "))
+	}
+	return compiled()
 }
 
 func checkMeta(obj map[string]any) field.ErrorList {

@@ -91,3 +91,17 @@ func TestCheckFillsInDefaults(t *testing.T) {
 		t.Errorf("spec.expose.service.port = %v (%T), want the default 8082", got, got)
 	}
 }
+
+// TestEveryKindIsUsable compiles the rules of every kind, which Load does not.
+func TestEveryKindIsUsable(t *testing.T) {
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, known := range schemas.Known() {
+		i := strings.LastIndex(known, "/")
+		if _, err := schemas.Violations(t.Context(), map[string]any{"apiVersion": known[:i], "kind": known[i+1:]}, true); err != nil {
+			t.Errorf("%s: %v", known, err)
+		}
+	}
+}

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
 	"github.com/gorizond/koldun/apis/crds"
 )
 
@@ -60,7 +63,11 @@ func TestWhatTerraformCannotExpressIsRefused(t *testing.T) {
 		"Reserved":  {"              lifecycle: {type: string}\n", `"lifecycle" means something to Terraform itself`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := parse([]byte(head + c.fields))
+			var d extv1.CustomResourceDefinition
+			if err := yaml.Unmarshal([]byte(head+c.fields), &d); err != nil {
+				t.Fatal(err)
+			}
+			_, err := kindOf(&d)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}

@@ -2,12 +2,10 @@ package crd
 
 import (
 	"fmt"
-	"io/fs"
 	"slices"
 	"sync"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/crds"
 )
@@ -37,28 +35,24 @@ var loaded sync.Map //nolint:gochecknoglobals // remembers a pure function of em
 // callers share the kind.
 func Load(group, plural string) (*Kind, error) {
 	file := group + "_" + plural + ".yaml"
-	once, _ := loaded.LoadOrStore(file, sync.OnceValues(func() (*Kind, error) { return readFile(file) }))
-	load, _ := once.(func() (*Kind, error))
-	return load()
+	once, _ := loaded.LoadOrStore(file, sync.OnceValues(func() (*Kind, error) { return load(file) }))
+	get, _ := once.(func() (*Kind, error))
+	return get()
 }
 
-func readFile(file string) (*Kind, error) {
-	raw, err := fs.ReadFile(crds.Files, file)
+func load(file string) (*Kind, error) {
+	d, err := crds.Definition(file)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read CRD %q: %w", file, err)
+		return nil, err
 	}
-	k, err := parse(raw)
+	k, err := kindOf(d)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use CRD %q: %w", file, err)
 	}
 	return k, nil
 }
 
-func parse(raw []byte) (*Kind, error) {
-	var d extv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
+func kindOf(d *extv1.CustomResourceDefinition) (*Kind, error) {
 	if len(d.Spec.Versions) != 1 {
 		return nil, fmt.Errorf("it has %d versions, want 1", len(d.Spec.Versions))
 	}
