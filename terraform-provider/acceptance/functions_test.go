@@ -13,15 +13,10 @@ import (
 
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/topology"
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
 func TestFunctionsNeedNoProviderConfiguration(t *testing.T) {
-	each(t, functionsNeedNoProviderConfiguration)
-}
-
-func functionsNeedNoProviderConfiguration(t *testing.T, m *clitest.Mirror) {
-	m.Test(t, lookup(nil), resource.TestStep{
+	mirror(t).Test(t, lookup(nil), resource.TestStep{
 		Config: head + `
 output "ref" { value = provider::koldun::parse_model_ref("hf://org/model").repo }
 output "claim" {
@@ -44,9 +39,7 @@ output "claim" {
 	})
 }
 
-func TestFunctionsAgreeWithTheRuntime(t *testing.T) { each(t, functionsAgreeWithTheRuntime) }
-
-func functionsAgreeWithTheRuntime(t *testing.T, m *clitest.Mirror) {
+func TestFunctionsAgreeWithTheRuntime(t *testing.T) {
 	const path = "../../examples/models/koldun-tiny/config.json"
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -76,7 +69,7 @@ output "hashed" { value = provider::koldun::conversation_hash("tenant", "", [{ r
 	output := func(name, value string) statecheck.StateCheck {
 		return statecheck.ExpectKnownOutputValue(name, knownvalue.StringExact(value))
 	}
-	m.Test(t, lookup(nil),
+	mirror(t).Test(t, lookup(nil),
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{
 			output("plan", fmt.Sprintf("%d %d 1 2 4", want.Root().Total(), want.Worker().Total())),
 			output("named", openai.Conversation(nil, "tenant", "ticket-42", nil)),

@@ -20,12 +20,10 @@ import (
 
 // TestInterruptedWaits interrupts applies that wait for a claim: the state holds
 // the change, untainted, and the next apply continues the wait.
-func TestInterruptedWaits(t *testing.T) { each(t, interruptedWaits) }
-
-func interruptedWaits(t *testing.T, m *clitest.Mirror) {
+func TestInterruptedWaits(t *testing.T) {
 	c := shared.Cluster(t)
 	d := &dllama{t: t, cluster: c, key: client.ObjectKey{Namespace: c.Namespace(t), Name: "chat"}}
-	f := m.Folder(t, head+`
+	f := mirror(t).Folder(t, head+`
 variable "threads" { default = 1 }
 resource "koldun_dllama" "chat" {
   name      = "chat"

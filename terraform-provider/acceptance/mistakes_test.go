@@ -9,16 +9,12 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-
-	"github.com/gorizond/koldun/terraform-provider/internal/clitest"
 )
 
 // TestMistakesAreExplained makes mistakes of new users: each error names the mistake
 // and the place to correct it.
-func TestMistakesAreExplained(t *testing.T) { each(t, mistakesAreExplained) }
-
-func mistakesAreExplained(t *testing.T, m *clitest.Mirror) {
-	c := shared.Cluster(t)
+func TestMistakesAreExplained(t *testing.T) {
+	m, c := mirror(t), shared.Cluster(t)
 	right, err := os.ReadFile(c.Kubeconfig())
 	if err != nil {
 		t.Fatal(err)

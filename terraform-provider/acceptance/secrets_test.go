@@ -76,10 +76,8 @@ resource "koldun_key_value_entry" "run" {
 
 // TestSecretsOfAClusterStayThere lets the provider write Secrets of a cluster,
 // loses and replaces one, and looks for the secrets everywhere else.
-func TestSecretsOfAClusterStayThere(t *testing.T) { each(t, secretsOfAClusterStayThere) }
-
-func secretsOfAClusterStayThere(t *testing.T, m *clitest.Mirror) {
-	c := shared.Cluster(t)
+func TestSecretsOfAClusterStayThere(t *testing.T) {
+	m, c := mirror(t), shared.Cluster(t)
 	namespace := c.Namespace(t)
 	env := servers(t)
 	if err := connect(t, env).Ensure(t.Context()); err != nil {
@@ -158,12 +156,10 @@ func connect(t *testing.T, env []string) *bus.Bus {
 // TestSecretsOfClaimsAreRefused gives secrets to attributes that plans and the
 // state would hold: one that is known to the plan, and one that is known only
 // while another resource is applied.
-func TestSecretsOfClaimsAreRefused(t *testing.T) { each(t, secretsOfClaimsAreRefused) }
-
-func secretsOfClaimsAreRefused(t *testing.T, m *clitest.Mirror) {
+func TestSecretsOfClaimsAreRefused(t *testing.T) {
 	// The configuration, which a saved plan copies, holds the secret reversed.
 	const secret, known = "marker-of-a-secret-word", `strrev("drow-terces-a-fo-rekram")`
-	c := shared.Cluster(t)
+	m, c := mirror(t), shared.Cluster(t)
 	namespace := c.Namespace(t)
 	for name, refused := range map[string]struct{ attribute, instead string }{
 		"Key": {`hash_secret = VALUE`, "hash_secret_ref"},
