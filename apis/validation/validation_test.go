@@ -24,10 +24,7 @@ func ingress(field string) string {
 }
 
 func TestCheck(t *testing.T) {
-	cases := map[string]struct {
-		manifest string
-		want     []string // what the error must say; none means no error
-	}{
+	checkAll(t, map[string]check{
 		"Minimal":      {minimal, nil},
 		"UnknownField": {strings.Replace(minimal, "expose:", "exposed: {}\n  expose:", 1), []string{"spec.exposed: unknown field"}},
 		"UnknownDeep":  {strings.Replace(minimal, "{sourceUrl:", "{weights: q40, sourceUrl:", 1), []string{"spec.model.weights: unknown field"}},
@@ -48,7 +45,17 @@ func TestCheck(t *testing.T) {
 		"NotATime":     {ingress("responseTimeout: soon"), []string{"spec.backend.responseTimeout"}},
 		"Times":        {ingress("responseTimeout: 1h30m, queueTimeout: 90s, conversationTTL: 1s"), nil},
 		"NoSpec":       {"{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}}", []string{"spec", "Required"}},
-	}
+	})
+}
+
+// A check is a manifest, and what the error must say; nothing means no error.
+type check struct {
+	manifest string
+	want     []string
+}
+
+func checkAll(t *testing.T, cases map[string]check) {
+	t.Helper()
 	schemas, err := validation.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +77,50 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
+}
+
+// dllama has the fields of spec.engine.server, and further fields of the spec.
+func dllama(server, spec string) string {
+	return "{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}, spec: {engine: {type: openai, server: {" + server + "}}" + spec + "}}"
+}
+
+func TestServer(t *testing.T) {
+	const (
+		url  = "url: 'https://api.example.com/v1'"
+		file = ", modelRef: {name: m}"
+	)
+	checkAll(t, map[string]check{
+		"External":         {dllama(url+", apiKeySecretRef: {name: s, key: k}", ""), nil},
+		"ExternalOfModel":  {dllama(url, file), nil},
+		"ExternalInline":   {dllama(url, ", model: {sourceUrl: hf://org/repo}"), []string{"reads no files"}},
+		"ExternalArgs":     {dllama(url+", args: [--x]", ""), []string{"spec.engine.server.url", "have no effect on a server outside the pods"}},
+		"ExternalContext":  {strings.Replace(dllama(url, ""), "{type:", "{maxSeqLen: 64, type:", 1), []string{"maxSeqLen"}},
+		"Password":         {dllama("url: 'https://user:secret@h/v1'", ""), []string{"spec.engine.server.url"}},
+		"KeyWithoutURL":    {dllama("apiKeySecretRef: {name: s, key: k}", file), []string{"apiKeySecretRef"}},
+		"Download":         {dllama("profile: vllm, source: download, model: Qwen/Qwen3-8B", ""), nil},
+		"DownloadNothing":  {dllama("profile: vllm, source: download", ""), []string{"spec.engine.server.model"}},
+		"FilesOfNoModel":   {dllama("profile: vllm", ""), []string{"needs neither"}},
+		"UnknownProfile":   {dllama("profile: triton", file), []string{"spec.engine.server.profile", "llama.cpp"}},
+		"OtherType":        {strings.Replace(dllama("profile: vllm", file), "openai", "embedded", 1), []string{"spec.engine.server"}},
+		"NoServer":         {"{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}, spec: {engine: {type: openai}, modelRef: {name: m}}}", []string{"spec.engine.server"}},
+		"Buffers":          {strings.Replace(dllama("profile: vllm", file), "{type:", "{bufferFloatType: q80, type:", 1), []string{"have no effect on a server"}},
+		"Turbo":            {strings.Replace(dllama("profile: vllm", file), "{type:", "{netTurbo: false, type:", 1), []string{"have no effect on a server"}},
+		"Env":              {dllama("env: [{name: A, value: b}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]", file), nil},
+		"EnvOurs":          {dllama("env: [{name: KOLDUN_PORT_LLM, value: '1'}]", file), []string{"Koldun's own"}},
+		"EnvOfField":       {dllama("env: [{name: A, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]", file), []string{"unknown field"}},
+		"EnvBoth":          {dllama("env: [{name: A, value: b, valueFrom: {secretKeyRef: {name: s, key: k}}}]", file), []string{"either value or valueFrom"}},
+		"EnvTwoSources":    {dllama("env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}, configMapKeyRef: {name: s, key: k}}}]", file), []string{"secretKeyRef or configMapKeyRef"}},
+		"Cache":            {dllama("cache: {claimName: c}", file), nil},
+		"CacheBoth":        {dllama("cache: {claimName: c, sizeLimit: 1Gi}", file), []string{"either claimName or sizeLimit"}},
+		"Writable":         {dllama("writable: [/var/run, /data]", file), nil},
+		"WritableTwice":    {dllama("writable: [/tmp]", file), []string{"mounted already"}},
+		"WritableUp":       {dllama("writable: [/a/../proc]", file), []string{"mounted already"}},
+		"SidecarsPort":     {dllama("port: 8081", file), []string{"port of the sidecar"}},
+		"Startup":          {dllama("startupTimeout: 10s", file), []string{"the least is 1m"}},
+		"VariableInName":   {dllama("servedName: $(HOME)", file), []string{"spec.engine.server.servedName"}},
+		"NotConverted":     {"{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: a}, spec: {sourceUrl: hf://org/repo, conversion: {type: None}}}", nil},
+		"NotConvertedBoth": {"{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: a}, spec: {sourceUrl: hf://org/repo, conversion: {type: None, weightsFloatType: q40}}}", []string{"without a conversion"}},
+	})
 }
 
 func TestCheckFillsInDefaults(t *testing.T) {

@@ -23,7 +23,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	desired := map[string]any{}
-	if !exposes || p.foreign() {
+	if !exposes || p.records() {
 		via, next, err := p.connectNATS()
 		if err != nil || next == compose.Stop {
 			return compose.Stop, err
@@ -31,8 +31,13 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 		if !exposes {
 			desired[resRunners] = managed.KeyValue(via, ns, names.Object(name, "dllama", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
 		}
-		if p.foreign() {
+		if p.records() {
 			desired[resRecord] = p.record(via)
+		}
+		if p.alone() {
+			desired[resRegistry] = managed.Queue(via, ns, names.Object(name, "dllama", "registry"), "", v1alpha1.QueueParameters{
+				KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
+			})
 		}
 	}
 	if p.delivery == deliveryFetch && p.d.Spec.Model == nil {
@@ -62,8 +67,11 @@ func (p *dllamaPlan) connectNATS() (managed.Via, compose.Next, error) {
 	return via, compose.Continue, nil
 }
 
-// record lists a Model of another namespace in this one, so that requests here
-// can name it. The members of a Session share the entry, so none of them
+// records reports whether the Dllama lists its model itself.
+func (p *dllamaPlan) records() bool { return p.foreign() || p.alone() }
+
+// record lists a Model of another namespace in this one, or the model of an engine
+// without a Model, so that requests here can name it. The members of a Session share the entry, so none of them
 // deletes it.
 func (p *dllamaPlan) record(via managed.Via) *v1alpha1.ModelRecord {
 	spec := managed.Spec(via)

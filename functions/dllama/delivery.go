@@ -6,6 +6,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine"
 )
 
 // Ways in which a root gets the model's files. pvc and csi mount the same
@@ -17,6 +18,9 @@ const (
 
 // deliver decides how the root gets the files.
 func (p *dllamaPlan) deliver() (compose.Next, error) {
+	if p.engine.Reads == engine.FilesNone {
+		return compose.Continue, nil
+	}
 	a := p.artifact
 	p.delivery = p.d.Spec.Delivery
 	if p.delivery == "" {

@@ -19,6 +19,7 @@ const (
 	resBucket        = "bucket"
 	resRunners       = "runners"
 	resRecord        = "record"
+	resRegistry      = "registry"
 	resService       = "root-service"
 	resRoot          = "root"
 	resRootGuard     = "root-guard"
@@ -39,7 +40,7 @@ func Compose(c *compose.Call) error {
 		c.Legacy(model.Legacy("spec.model", *m))
 	}
 	// Each step is in the file of its name.
-	if err := p.Run(p.expose, p.model, p.preflight, p.deliver, p.connections, p.serve); err != nil {
+	if err := p.Run(p.expose, p.chooseEngine, p.model, p.preflight, p.deliver, p.connections, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -51,11 +52,12 @@ type dllamaPlan struct {
 	d      v1.Dllama
 	status v1.DllamaStatus
 
+	// Set by the step chooseEngine; without a root if the claim cannot be run.
+	engine engine.Engine
 	// Set by the step model.
 	modelNamespace, modelName string
 	artifact                  *v1.ServedArtifact
 	// Set by the step preflight.
-	engine  engine.Engine
 	buffers topology.FloatType
 	// Set by the step deliver.
 	delivery string
@@ -69,6 +71,10 @@ func (p *dllamaPlan) running() bool { return p.Exists(resRoot) }
 // serves it is of this namespace, under the Model's name: it must not get the
 // requests of the other one.
 func (p *dllamaPlan) foreign() bool { return p.modelNamespace != p.d.Namespace }
+
+// alone reports whether there is no Model: the engine gets it by itself, and the
+// Dllama's own name is the model's.
+func (p *dllamaPlan) alone() bool { return p.d.Spec.Model == nil && p.d.Spec.ModelRef == nil }
 
 func (p *dllamaPlan) owner() connection.Owner {
 	return connection.Owner{Kind: "dllama", Namespace: p.d.Namespace, Name: p.d.Name}

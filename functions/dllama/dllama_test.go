@@ -107,6 +107,59 @@ func TestDllama(t *testing.T) {
 	})
 }
 
+// server is the engine of a claim with a server.
+func server(fields string) string { return "engine: {type: openai, server: {" + fields + "}}" }
+
+const source = "url: s3://b/x, bucket: b, modelFile: '', tokenizerFile: '', weights: '', sizeBytes: 16000000000, size: 16 GB"
+
+func TestServer(t *testing.T) {
+	running := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "record": composetest.Ready, "registry": composetest.Ready, "root": composetest.OnePod}
+	lone := map[string][]string{"ingresses": {}, "namesake": {}}
+	plain := with(model("", source))
+	gguf := with(model("", strings.Replace(source, "modelFile: ''", "modelFile: m-q4.gguf", 1)))
+	gpus := "rootResources: {limits: {nvidia.com/gpu: 2}}, workerResources: {limits: {nvidia.com/gpu: 2}}"
+	url := "url: 'https://api.example.com/v1'"
+	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
+		"ServerExternal":         {Composite: meta + "spec: {" + server(url+", apiKeySecretRef: {name: keys, key: token}, model: gpt-oss, slots: 8, features: [tools]") + "}", Required: lone, Observed: running, Reason: reason.Available, Says: "ns/d"},
+		"ServerExternalExposed":  {Composite: meta + "spec: {expose: {}, " + server(url) + "}", Required: lone, Observed: map[string]string{"ingress": "status: {backendServiceName: s}"}, Reason: reason.ConnectionPending},
+		"ServerExternalOfModel":  {Composite: meta + "spec: {" + ref + ", " + server(url) + "}", Required: with(model("", files)), Observed: running, Reason: reason.Available, Says: "ns/m"},
+		"ServerExternalNoModel":  {Composite: meta + "spec: {" + ref + ", " + server(url) + "}", Required: with(), Reason: reason.ModelNotFound},
+		"ServerExternalNamesake": {Composite: meta + "spec: {" + server(url) + "}", Required: map[string][]string{"ingresses": {}, "namesake": {model("", files)}}, Reason: reason.ModelFailed, Says: "spec.modelRef"},
+		"ServerExternalImage":    {Composite: meta + "spec: {rootImage: i, " + server(url) + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.rootImage"},
+		"ServerExternalWorkers":  {Composite: meta + "spec: {nodes: 2, " + server(url+", profile: vllm") + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.nodes: the openai engine runs on 1 node, not on 2: use 1, or a server of profile vllm or sglang in the pods"},
+		"ServerExternalDelivery": {Composite: meta + "spec: {delivery: pvc, " + server(url) + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.delivery"},
+
+		"ServerDownload": {
+			Composite: meta + "spec: {" + server("profile: ollama, source: download, model: 'qwen3:8b', cache: {claimName: models}, env: [{name: OLLAMA_NOPRUNE, value: '0'}, {name: HF_TOKEN, valueFrom: {secretKeyRef: {name: hub, key: token}}}, {name: X, valueFrom: {configMapKeyRef: {name: c, key: k}}}]") + "}",
+			Required:  lone, Observed: running, Reason: reason.Available,
+		},
+		"ServerStarting": {Composite: meta + "spec: {" + server("profile: vllm, source: download, model: Qwen/Qwen3-8B") + "}", Required: lone, Observed: map[string]string{"runners": composetest.Ready, "record": composetest.Ready, "registry": composetest.Ready}, Reason: reason.RootStarting, Says: "the root loads ns/d"},
+
+		"ServerFiles":         {Composite: meta + "spec: {" + ref + ", rootResources: {limits: {nvidia.com/gpu: 1}}, " + strings.Replace(server("profile: vllm, args: [--enable-auto-tool-choice]"), "type:", "maxSeqLen: 8192, type:", 1) + "}", Required: plain, Observed: running, Reason: reason.Available},
+		"ServerVolume":        {Composite: meta + "spec: {" + ref + ", delivery: pvc, " + server("profile: llama.cpp, slots: 2, startupTimeout: 5m") + "}", Required: gguf, Observed: running, Reason: reason.Available},
+		"ServerFileOfClaim":   {Composite: meta + "spec: {" + ref + ", " + server("profile: llama.cpp, model: q8/m.gguf") + "}", Required: plain, Observed: running, Reason: reason.Available},
+		"ServerNoFile":        {Composite: meta + "spec: {" + ref + ", " + server("profile: llama.cpp") + "}", Required: plain, Reason: reason.TopologyInvalid, Says: ".gguf"},
+		"ServerInline":        {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, " + server("profile: sglang") + "}", Required: lone, Reason: reason.ModelPending},
+		"ServerInlineConvert": {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, conversion: {weightsFloatType: q40}}, " + server("profile: sglang") + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.model.conversion"},
+		"ServerConverted":     {Composite: meta + "spec: {" + ref + ", " + server("profile: vllm") + "}", Required: with(model("", files)), Reason: reason.TopologyInvalid, Says: "spec.conversion.type None"},
+		"NotConverted":        {Composite: meta + "spec: {" + ref + "}", Required: plain, Reason: reason.TopologyInvalid, Says: `"m" is not converted`},
+
+		"ServerGeneric": {
+			Composite: meta + "spec: {" + ref + ", rootImage: 'example.org/server:1', " + server("command: [/bin/server], args: ['--port=$(KOLDUN_PORT_ENGINE)'], port: 8000, sharedMemory: 2Gi, cache: {sizeLimit: 10Gi}, writable: [/var/run/server], runAsUser: 1000, operations: [embedding], parameters: [seed], servedName: other") + "}",
+			Required:  plain, Observed: running, Reason: reason.Available,
+		},
+		"ServerNoImage":    {Composite: meta + "spec: {" + ref + ", " + server("port: 8000") + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.rootImage"},
+		"ServerMissing":    {Composite: meta + "spec: {" + ref + ", engine: {type: openai}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.server: the openai engine needs it"},
+		"ServerOfOther":    {Composite: meta + "spec: {" + ref + ", engine: {type: embedded, server: {port: 8000}}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.server: the embedded engine is no server"},
+		"ServerThreads":    {Composite: meta + "spec: {" + ref + ", " + strings.Replace(server("profile: vllm"), "type:", "threads: 4, type:", 1) + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.threads: vllm"},
+		"ServerMemoryPlan": {Composite: meta + "spec: {" + ref + ", rootMemory: {overheadMaxRatio: 2}, " + server("profile: vllm") + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.rootMemory"},
+
+		"ServerGroup":         {Composite: meta + "spec: {nodes: 3, " + ref + ", " + gpus + ", " + server("profile: vllm") + "}", Required: plain, Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod, "workers": "status: {readyReplicas: 2}"}, Reason: reason.Available, Says: "3 nodes"},
+		"ServerGroupUneven":   {Composite: meta + "spec: {nodes: 2, " + ref + ", rootResources: {limits: {nvidia.com/gpu: 2}}, " + server("profile: sglang") + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.workerResources"},
+		"ServerGroupOfOllama": {Composite: meta + "spec: {replicaPower: 1, " + server("profile: ollama, source: download, model: m") + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.replicaPower: the openai engine runs on 1 node, not on 2: use 0, or a server of profile vllm or sglang"},
+	})
+}
+
 func TestUnknownEngineIsRefused(t *testing.T) {
 	rsp := composetest.Run(t, dllama.Compose, composetest.Case{Composite: meta + "spec: {engine: {type: none}, " + ref + "}", Required: with(model("", files))})
 	if c := rsp.GetConditions()[0]; c.GetReason() != string(reason.TopologyInvalid) || !strings.Contains(c.GetMessage(), `spec.engine.type: engine "none" is not one of `) {

@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine"
 )
 
 // model finds the Model, or composes it, and takes its files.
@@ -31,6 +32,11 @@ func (p *dllamaPlan) takeModel() (compose.Next, error) {
 		return p.composeModel(*inline)
 	}
 	ref := p.d.Spec.ModelRef
+	if ref == nil && p.engine.Reads == engine.FilesNone {
+		p.modelNamespace, p.modelName = p.d.Namespace, p.d.Name
+		p.artifact = p.noFiles(v1.Model{})
+		return compose.Continue, nil
+	}
 	if ref == nil {
 		p.Fail(reason.ModelNotFound, "Neither spec.model nor spec.modelRef is given")
 		return compose.Stop, nil
@@ -52,6 +58,9 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	found := p.Observed(resModel, &m)
 	if spec.NATS == nil {
 		spec.NATS = p.modelNATS()
+	}
+	if p.engine.Reads == engine.FilesSource && !converts(spec) {
+		spec.Conversion = &v1.Conversion{Type: conversionNone}
 	}
 	want := &v1.Model{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
@@ -77,6 +86,10 @@ func (p *dllamaPlan) modelNATS() *v1.NATSConnection {
 // takeFiles takes the files of the Model. While it has none, what is served
 // goes on with the files that it is served from.
 func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
+	if found && p.engine.Reads == engine.FilesNone {
+		p.artifact = p.noFiles(m)
+		return compose.Continue
+	}
 	if a := m.Status.Artifact; a != nil {
 		p.artifact = &v1.ServedArtifact{
 			Artifact:      *a,
@@ -98,6 +111,13 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	// more event for everything above.
 	p.Fail(reason.ModelPending, "Model %q is not ready yet: see its condition Serving", p.modelName)
 	return compose.Stop
+}
+
+// noFiles stands for the files of a Model whose engine reads none.
+func (p *dllamaPlan) noFiles(m v1.Model) *v1.ServedArtifact {
+	return &v1.ServedArtifact{
+		Model: p.modelNamespace + "/" + p.modelName, LaunchOptions: m.Spec.LaunchOptions, ReplicaPower: m.Spec.ReplicaPower,
+	}
 }
 
 // takeServedFiles takes the files that the root serves already, if they are of
@@ -125,15 +145,18 @@ func (p *dllamaPlan) nodes() int32 {
 	return 1
 }
 
-// refuseNamesake refuses a Model of another namespace if a Model of this one
-// has its name: both would be one pool.
+// refuseNamesake refuses a Model of another namespace, or the Dllama's own name,
+// if a Model of this namespace has that name: both would be one pool.
 func (p *dllamaPlan) refuseNamesake() compose.Next {
-	if !p.foreign() {
+	if !p.foreign() && !p.alone() {
 		return compose.Continue
 	}
 	found, _ := p.Require("namesake", v1.APIVersion, v1.KindModel, p.d.Namespace, p.modelName, &v1.Model{})
 	if !found {
 		return compose.Continue
+	}
+	if p.alone() {
+		p.Fail(reason.ModelFailed, "A Model %q is in namespace %q, so it cannot be the name of this Dllama's model: name the Model in spec.modelRef, or rename one", p.modelName, p.d.Namespace)
 	}
 	p.Fail(reason.ModelFailed, "spec.modelRef: a Model %q is in namespace %q too, so one of another namespace cannot be served under that name: rename one", p.modelName, p.d.Namespace)
 	if p.running() {

@@ -3,6 +3,9 @@ package dllama
 import (
 	"cmp"
 	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/enginepod"
@@ -17,21 +20,22 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 		Engine:    p.engine,
 		Placement: p.placement("root"),
 		Spec: engine.Root{
-			Node:          p.node(cmp.Or(s.RootImage, s.WorkerImage, p.Image)),
-			ModelFile:     p.artifact.ModelFile,
+			Node:          p.node(cmp.Or(s.RootImage, s.WorkerImage, p.ownImage()), s.RootResources),
+			ModelFile:     p.modelFile(),
 			TokenizerFile: p.artifact.TokenizerFile,
 			Buffers:       string(p.buffers),
 			SeqLen:        p.seqLen(),
+			Leader:        p.leader(),
+			Nodes:         int(p.status.Nodes),
 		},
 		Session:   p.session(),
 		Model:     p.d.Namespace + "/" + p.modelName,
 		BusSecret: p.busSecret(),
 	}
 	r.Resources = p.resources(s.RootResources, p.status.RootMemoryBytes)
-	if p.delivery == deliveryFetch {
-		r.Fetch, r.FetchSecret = p.artifact.URL, p.storeSecret()
-	} else {
-		r.Claim = p.artifact.ClaimName
+	r.Files = p.files()
+	if server := s.Engine.Server; server != nil {
+		r.APIKey = server.APIKeySecretRef
 	}
 	if n := p.workerCount(); n > 0 {
 		r.Spec.Workers = enginepod.Addresses(p.d.Namespace, p.workersName(), n, engine.EngineNumber)
@@ -45,7 +49,16 @@ func (p *dllamaPlan) workerPod() workload.Pod {
 	w := enginepod.Worker{
 		Engine:    p.engine,
 		Placement: p.placement("worker"),
-		Spec:      engine.Worker{Node: p.node(cmp.Or(s.WorkerImage, s.RootImage, p.Image))},
+		Spec: engine.Worker{
+			Node:      p.node(cmp.Or(s.WorkerImage, s.RootImage, p.ownImage()), s.WorkerResources),
+			ModelFile: p.modelFile(),
+			SeqLen:    p.seqLen(),
+			Leader:    p.leader(),
+			Nodes:     int(p.status.Nodes),
+		},
+	}
+	if p.engine.Reads == engine.FilesSource {
+		w.Files = p.files() // each node reads its part
 	}
 	w.Resources = p.resources(s.WorkerResources, p.status.WorkerMemoryBytes)
 	return w.Pod()
@@ -53,9 +66,34 @@ func (p *dllamaPlan) workerPod() workload.Pod {
 
 func (p *dllamaPlan) workerCount() int32 { return p.status.Nodes - 1 }
 
-func (p *dllamaPlan) node(image string) engine.Node {
+// ownImage is the image of a claim that names none.
+func (p *dllamaPlan) ownImage() string {
+	if p.engine.API != nil {
+		return p.engine.API.Image
+	}
+	return p.Image
+}
+
+// files are those of the artifact.
+func (p *dllamaPlan) files() enginepod.Files {
+	if p.delivery == deliveryFetch {
+		return enginepod.Files{Fetch: p.artifact.URL, FetchSecret: p.storeSecret()}
+	}
+	return enginepod.Files{Claim: p.artifact.ClaimName}
+}
+
+// leader is the host name of the root.
+func (p *dllamaPlan) leader() string {
+	host, _, _ := strings.Cut(enginepod.Addresses(p.d.Namespace, p.rootName(), 1, engine.EngineNumber)[0], ":")
+	return host
+}
+
+func (p *dllamaPlan) node(image string, r *corev1.ResourceRequirements) engine.Node {
 	e := p.d.Spec.Engine
 	return engine.Node{
+		Model:     p.d.Namespace + "/" + p.modelName,
+		ModelSize: p.artifact.SizeBytes,
+		GPUs:      gpus(r),
 		Image:     image,
 		Koldun:    p.Image,
 		Threads:   p.threads(),
@@ -73,6 +111,12 @@ func (p *dllamaPlan) placement(component string) enginepod.Placement {
 		Labels:      workload.Labels(component, "dllama", p.d.Name),
 		Group:       workload.Owner("dllama", p.d.Name),
 		Annotations: map[string]string{v1.AnnotationMemoryPlan: p.memoryPlan()},
+	}
+	if p.engine.Memory == nil {
+		out.Annotations = map[string]string{}
+	}
+	if s := p.d.Spec.Engine.Server; s != nil {
+		out.Env, out.Cache = variables(s.Env), cacheOf(s.Cache)
 	}
 	if session := p.d.Labels[v1.LabelSession]; session != "" {
 		out.Marks = map[string]string{v1.LabelSession: session}

@@ -1,6 +1,7 @@
 package dllama
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -16,9 +18,11 @@ import (
 // memory for all of it is taken at the start, and a model's own may be 131,072.
 const maxSeqLen = 4096
 
-// preflight chooses the engine, and refuses what it cannot run before anything
-// starts.
+// preflight refuses what the engine cannot run before anything starts.
 func (p *dllamaPlan) preflight() (compose.Next, error) {
+	if p.engine.Root == nil {
+		return compose.Stop, nil
+	}
 	if problem := p.unfit(); problem != "" {
 		p.Fail(reason.TopologyInvalid, "%s", problem)
 		return compose.Stop, nil
@@ -28,21 +32,54 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 
 // unfit says why the engine cannot run the model so; empty if it can.
 func (p *dllamaPlan) unfit() string {
-	r := p.d.Spec.Runtime
-	chosen, err := catalog.Choose(string(r.Engine.Type), r.RootImage, r.WorkerImage)
-	if err != nil {
-		return fmt.Sprintf("spec.engine.type: %v", err)
-	}
-	p.engine = chosen
-	if err := chosen.CheckNodes(int(p.status.Nodes)); err != nil {
+	if err := p.engine.CheckNodes(int(p.status.Nodes)); err != nil {
 		field, one := p.nodesField()
-		return fmt.Sprintf("%s: %v: use %d, or name an image of %s in spec.rootImage", field, err, one, catalog.Spreading())
+		return fmt.Sprintf("%s: %v: use %d, or %s", field, err, one, p.moreNodes())
+	}
+	if problem := p.checkFiles(); problem != "" {
+		return problem
 	}
 	if problem := p.checkBuffers(); problem != "" {
 		return problem
 	}
 	p.status.MaxSeqLen = p.seqLen()
 	return p.planMemory()
+}
+
+// moreNodes says what a claim has to name for more nodes than its engine runs on.
+func (p *dllamaPlan) moreNodes() string {
+	if api := p.engine.API; api != nil {
+		return "a server of profile " + api.Spreading + " in the pods"
+	}
+	return "name an image of " + catalog.Spreading() + " in spec.rootImage"
+}
+
+// checkFiles says why the engine cannot load the files of the Model; empty if it
+// can. Only converted files have a type of weights.
+func (p *dllamaPlan) checkFiles() (problem string) {
+	converted := p.artifact.Weights != ""
+	switch reads := p.engine.Reads; {
+	case reads == engine.FilesSource && converted:
+		return fmt.Sprintf("Model %q is converted, and the %s engine loads source files: give the Model spec.conversion.type None", p.modelName, p.engine.Name)
+	case reads == engine.FilesConverted && !converted:
+		return fmt.Sprintf("Model %q is not converted, and the %s engine loads converted files: leave out the Model's spec.conversion.type", p.modelName, p.engine.Name)
+	case gpus(p.d.Spec.RootResources) != gpus(p.d.Spec.WorkerResources) && p.engine.Grouped && p.status.Nodes > 1:
+		return "spec.workerResources: all nodes of a server need the same number of GPUs: give it that of spec.rootResources"
+	case p.engine.Unfit != nil:
+		if problem := p.engine.Unfit(p.modelFile()); problem != "" {
+			return fmt.Sprintf("Model %q: %s", p.modelName, problem)
+		}
+	}
+	return ""
+}
+
+// modelFile is the path in the model's files that the engine loads; empty is all of
+// them.
+func (p *dllamaPlan) modelFile() string {
+	if s := p.d.Spec.Engine.Server; s != nil && p.engine.Reads == engine.FilesSource {
+		return cmp.Or(s.Model, p.artifact.ModelFile)
+	}
+	return p.artifact.ModelFile
 }
 
 // checkBuffers finds the type of the values that nodes exchange.
@@ -104,6 +141,9 @@ func (p *dllamaPlan) seqLen() int32 {
 	}
 	if n, err := strconv.ParseInt(p.launchOption("--max-seq-len"), 10, 32); err == nil && n >= 32 {
 		return int32(n)
+	}
+	if p.engine.API != nil {
+		return 0 // the server's own
 	}
 	if s := p.artifact.Shape; s != nil && s.SeqLen < maxSeqLen {
 		return int32(s.SeqLen)

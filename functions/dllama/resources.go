@@ -2,6 +2,7 @@ package dllama
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,6 +33,21 @@ func (p *dllamaPlan) resources(claimed *corev1.ResourceRequirements, plan int64)
 		out.Limits[corev1.ResourceMemory] = need
 	}
 	return out
+}
+
+// gpus counts the GPUs that the claim names, of any vendor: nvidia.com/gpu,
+// amd.com/gpu, or those below gpu.intel.com.
+func gpus(claimed *corev1.ResourceRequirements) int64 {
+	if claimed == nil {
+		return 0
+	}
+	var n int64
+	for name, quantity := range claimed.Limits {
+		if domain, device, ok := strings.Cut(string(name), "/"); ok && (device == "gpu" || domain == "gpu.intel.com") {
+			n += quantity.Value()
+		}
+	}
+	return n
 }
 
 // mebibytes rounds bytes up, so that the quantity is short and canonical.

@@ -1,9 +1,13 @@
 package dllama
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -57,7 +61,7 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	case readyWorkers < workers:
 		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
 	case !ready:
-		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.rootName(), p.artifact.ModelFile)
+		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.rootName(), cmp.Or(p.artifact.ModelFile, p.status.Model))
 	case p.d.Spec.Expose != nil && !p.exposed():
 		p.Fail(reason.GatewayStarting, "%s", p.gatewayPending())
 	default:
@@ -102,12 +106,20 @@ func (p *dllamaPlan) serveRoot(pod workload.Pod) (ready bool, err error) {
 // no traffic.
 func (p *dllamaPlan) serveWorkers(pod workload.Pod) (ready int32, err error) {
 	name, n := p.workersName(), p.workerCount()
-	service := workload.Headless(p.d.Namespace, name, pod.Labels, map[string]int32{engine.PortHealth: engine.HealthNumber})
+	port := engine.PortHealth
+	if p.engine.Process == nil {
+		port = engine.PortEngine
+	}
+	service := workload.Headless(p.d.Namespace, name, pod.Labels, map[string]int32{port: pod.Ports[port]})
 	if err := p.Desire(resWorkerService, service, compose.Ready); err != nil {
 		return 0, err
 	}
 	ready = min(p.ReadyReplicas(resWorkers), n)
-	return ready, p.Desire(resWorkers, workload.StatefulSet(p.d.Namespace, name, n, pod), compose.Readiness(ready == n))
+	set := workload.StatefulSet(p.d.Namespace, name, n, pod)
+	if p.engine.Grouped { // the root has number 0
+		set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 1}
+	}
+	return ready, p.Desire(resWorkers, set, compose.Readiness(ready == n))
 }
 
 // guard closes the ports of a guarded engine to all but its peers.
@@ -116,14 +128,24 @@ func (p *dllamaPlan) guard(root, worker workload.Pod) error {
 		return nil
 	}
 	ns := p.d.Namespace
-	health := workload.Door{Port: engine.HealthNumber}
-	guard := workload.Guard(ns, p.rootName(), root.Labels, workload.Door{Port: engine.SidecarNumber}, health)
-	if err := p.Desire(resRootGuard, guard, compose.Ready); err != nil || p.workerCount() == 0 {
+	group := workload.Door{Port: engine.EngineNumber, Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(root.Labels)}}
+	if p.workerCount() > 0 {
+		group.Peers = append(group.Peers, workload.Pods(worker.Labels))
+	}
+	var health, peers []workload.Door
+	if p.engine.Process != nil {
+		health = []workload.Door{{Port: engine.HealthNumber}}
+	}
+	if p.engine.Grouped && p.workerCount() > 0 {
+		group.Port = 0
+		peers = []workload.Door{group} // the root is a peer too
+	}
+	doors := slices.Concat([]workload.Door{{Port: engine.SidecarNumber}}, health, peers)
+	if err := p.Desire(resRootGuard, workload.Guard(ns, p.rootName(), root.Labels, doors...), compose.Ready); err != nil || p.workerCount() == 0 {
 		return err
 	}
-	peers := workload.Door{Port: engine.EngineNumber}
-	peers.Peers = append(peers.Peers, workload.Pods(root.Labels), workload.Pods(worker.Labels))
-	return p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, peers, health), compose.Ready)
+	doors = append([]workload.Door{group}, health...)
+	return p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, doors...), compose.Ready)
 }
 
 // protect keeps a drain from evicting several nodes of a group at once, from

@@ -11,6 +11,7 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/workload"
@@ -28,6 +29,20 @@ type Placement struct {
 	Marks       map[string]string // further labels
 	Annotations map[string]string
 	Resources   corev1.ResourceRequirements // of the engine's container
+	Env         []corev1.EnvVar             // of the engine's container
+	// Cache is the source of the engine's volume of that name; nil is an empty
+	// folder.
+	Cache *corev1.VolumeSource
+	Files
+}
+
+// Files are the files of a model, for a node that reads them.
+type Files struct {
+	// Fetch is the URL from which the files are read into an empty volume, and
+	// FetchSecret the Secret with the connection to it. Without Fetch, Claim is
+	// the PersistentVolumeClaim that holds them. Without both there are no files.
+	Fetch, FetchSecret string
+	Claim              string
 }
 
 // A Root is the root of a topology.
@@ -37,63 +52,28 @@ type Root struct {
 	// Spec names the files of the model and the tokenizer by absolute paths, or
 	// by paths in the volume with the model.
 	Spec engine.Root
-	// Fetch is the URL from which the files are read into an empty volume, and
-	// FetchSecret the Secret with the connection to it. Without Fetch, Claim is
-	// the PersistentVolumeClaim that holds them.
-	Fetch, FetchSecret string
-	Claim              string
 	// Session is the pool whose requests the sidecar takes, for Model, and
 	// BusSecret the Secret with the connection to the queue. Without a session
 	// there is no sidecar.
 	Session, Model, BusSecret string
+	// APIKey is the key of a server outside the pods; nil is none.
+	APIKey *v1.SecretKeyReference
 }
 
 // Pod returns the pod of the root.
 func (r Root) Pod() workload.Pod {
-	spec := r.Spec
-	spec.ModelFile, spec.TokenizerFile = path(spec.ModelFile), path(spec.TokenizerFile)
-	spec.Sidecar = r.Session != ""
-	part := r.Engine.Root(spec)
-	pod := r.pod(part, int64(engine.RootGrace.Seconds()))
-	pod.Volumes[engine.VolumeModel] = "/model"
-	if r.Claim != "" {
-		pod.Claims = map[string]workload.Claim{engine.VolumeModel: {Name: r.Claim, ReadOnly: true}}
-	}
-	if r.Fetch != "" {
-		pod.Init = append([]workload.Container{{
-			Name:    "fetch",
-			Image:   spec.Koldun,
-			Args:    []string{"fetch", "--from=" + r.Fetch, "--to=" + names.DirRef(engine.VolumeModel)},
-			Secrets: []string{r.FetchSecret},
-		}}, pod.Init...)
-	}
-	if spec.Sidecar {
+	r.Spec.ModelFile, r.Spec.TokenizerFile = path(r.Spec.ModelFile), path(r.Spec.TokenizerFile)
+	r.Spec.Sidecar = r.Session != ""
+	pod := r.pod(r.Engine, r.Engine.Root(r.Spec), r.Spec.Koldun, int64(engine.RootGrace.Seconds()))
+	if r.Spec.Sidecar {
 		pod.Ports[engine.PortSidecar] = engine.SidecarNumber
+		if r.APIKey != nil {
+			pod.Volumes[volumeKey] = "/" + volumeKey
+			pod.Sources[volumeKey] = keyFile(*r.APIKey)
+		}
 		pod.Containers = append(pod.Containers, r.sidecar())
 	}
 	return pod
-}
-
-// sidecar is the only client of the engine.
-func (r Root) sidecar() workload.Container {
-	args := []string{
-		"llm", "--listen=:" + names.PortRef(engine.PortSidecar),
-		"--engine=http://127.0.0.1:" + names.PortRef(engine.PortEngine),
-		"--session=" + r.Session, "--runner=" + names.Runner("$(POD_NAMESPACE)", "$(POD_NAME)"), "--model=" + r.Model,
-	}
-	if r.Engine.Process != nil {
-		args = append(args, "--supervisor=http://127.0.0.1:"+names.PortRef(engine.PortHealth))
-	}
-	if r.Engine.Slots > 1 {
-		args = append(args, fmt.Sprintf("--slots=%d", r.Engine.Slots))
-	}
-	return workload.Container{
-		Name:      "llm",
-		Image:     r.Spec.Koldun,
-		Args:      args,
-		Secrets:   []string{r.BusSecret},
-		ProbePort: engine.PortSidecar,
-	}
 }
 
 // A Worker is one of the workers of a topology. Its engine has workers.
@@ -105,11 +85,15 @@ type Worker struct {
 
 // Pod returns the pod of a worker.
 func (w Worker) Pod() workload.Pod {
-	return w.pod(w.Engine.Worker(w.Spec), int64(engine.WorkerGrace.Seconds()))
+	if w.Fetch != "" || w.Claim != "" {
+		w.Spec.ModelFile = path(w.Spec.ModelFile)
+	}
+	return w.pod(w.Engine, w.Engine.Worker(w.Spec), w.Spec.Koldun, int64(engine.WorkerGrace.Seconds()))
 }
 
-// pod returns the pod of an engine's part.
-func (p Placement) pod(part engine.Pod, graceSeconds int64) workload.Pod {
+// pod returns the pod of an engine's part, which is empty for a server outside the
+// pods.
+func (p Placement) pod(e engine.Engine, part engine.Pod, koldun string, graceSeconds int64) workload.Pod {
 	pod := workload.Pod{
 		Labels:       p.Labels,
 		Group:        p.Group,
@@ -117,24 +101,72 @@ func (p Placement) pod(part engine.Pod, graceSeconds int64) workload.Pod {
 		Annotations:  p.Annotations,
 		Ports:        map[string]int32{engine.PortEngine: engine.EngineNumber, engine.PortHealth: engine.HealthNumber},
 		Volumes:      map[string]string{},
+		Sources:      map[string]corev1.VolumeSource{},
 		PullPolicy:   p.PullPolicy,
 		Scheduling:   p.Scheduling,
 		GraceSeconds: graceSeconds,
 	}
+	if part.Ports != nil {
+		pod.Ports = maps.Clone(part.Ports)
+	}
 	maps.Copy(pod.Volumes, part.Folders)
+	for name, size := range part.Memory {
+		pod.Sources[name] = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+			Medium: corev1.StorageMediumMemory, SizeLimit: ptr(resource.MustParse(size)),
+		}}
+	}
+	if _, has := pod.Volumes[engine.VolumeCache]; has && p.Cache != nil {
+		pod.Sources[engine.VolumeCache] = *p.Cache
+	}
+	p.addFiles(&pod, e, koldun)
 	for _, c := range part.Init {
-		pod.Init = append(pod.Init, container(c))
+		built := container(c)
+		built.Vars = p.Env
+		pod.Init = append(pod.Init, built)
+	}
+	if part.Main.Name == "" {
+		return pod
 	}
 	main := container(part.Main)
-	main.Resources = p.Resources
+	main.Resources, main.Vars = p.Resources, p.Env
 	pod.Containers = []workload.Container{main}
 	return pod
 }
 
-func container(c engine.Container) workload.Container {
-	return workload.Container{
-		Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args, Env: c.Env, ProbePort: c.ProbePort, Folders: c.Volumes,
+// addFiles mounts the files of the model, and fetches them first if they are not
+// in a volume.
+func (p Placement) addFiles(pod *workload.Pod, e engine.Engine, koldun string) {
+	if p.Claim == "" && p.Fetch == "" {
+		return
 	}
+	pod.Volumes[engine.VolumeModel] = "/model"
+	if p.Claim != "" {
+		pod.Claims = map[string]workload.Claim{engine.VolumeModel: {Name: p.Claim, ReadOnly: true}}
+	}
+	if p.Fetch == "" {
+		return
+	}
+	fetch := workload.Container{
+		Name:    "fetch",
+		Image:   koldun,
+		Args:    []string{"fetch", "--from=" + p.Fetch, "--to=" + names.DirRef(engine.VolumeModel)},
+		Secrets: []string{p.FetchSecret},
+	}
+	if e.API != nil {
+		fetch.Folders = []string{engine.VolumeModel}
+	}
+	pod.Init = append(pod.Init, fetch)
+}
+
+func container(c engine.Container) workload.Container {
+	out := workload.Container{
+		Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args, Env: c.Env, Fields: c.Fields, ProbePort: c.ProbePort, Folders: c.Volumes,
+		User: c.User,
+	}
+	if c.Startup > 0 {
+		out.StartupPort, out.Startup = engine.PortSidecar, c.Startup
+	}
+	return out
 }
 
 // Addresses returns HOST:PORT of the n pods of a StatefulSet. They carry no
@@ -147,10 +179,16 @@ func Addresses(namespace, set string, n, port int32) []string {
 	return out
 }
 
-// path returns the path of a file in the container.
+// path returns the path of a file in the container; that of no file is the folder
+// of all.
 func path(name string) string {
-	if name != "" && name[0] == '/' {
+	switch {
+	case name == "":
+		return names.DirRef(engine.VolumeModel)
+	case name[0] == '/':
 		return name
 	}
 	return names.DirRef(engine.VolumeModel) + "/" + name
 }
+
+func ptr[T any](v T) *T { return &v }

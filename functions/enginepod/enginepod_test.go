@@ -3,9 +3,13 @@ package enginepod_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/enginepod"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
@@ -30,8 +34,9 @@ func toy() engine.Engine {
 
 func TestRoot(t *testing.T) {
 	spec := engine.Root{Node: engine.Node{Image: "i", Koldun: "k"}, ModelFile: "m.m", TokenizerFile: "/abs/t.t"}
-	root := enginepod.Root{Engine: toy(), Spec: spec, Fetch: "s3://b/x", FetchSecret: "store", Session: "ns_m", Model: "ns/m", BusSecret: "bus"}
+	root := enginepod.Root{Engine: toy(), Spec: spec, Session: "ns_m", Model: "ns/m", BusSecret: "bus"}
 	root.Labels = map[string]string{"a": "b"}
+	root.Files = enginepod.Files{Fetch: "s3://b/x", FetchSecret: "store"}
 	want := workload.Pod{
 		Labels: map[string]string{"a": "b"},
 		Init: []workload.Container{
@@ -47,6 +52,7 @@ func TestRoot(t *testing.T) {
 		},
 		Ports:        map[string]int32{"engine": 9990, "engine-health": 9991, "llm": 8081},
 		Volumes:      map[string]string{"model": "/model", "scratch": "/scratch"},
+		Sources:      map[string]corev1.VolumeSource{},
 		GraceSeconds: 120,
 	}
 	if d := cmp.Diff(want, root.Pod()); d != "" {
@@ -57,7 +63,8 @@ func TestRoot(t *testing.T) {
 func TestRootWithoutSidecar(t *testing.T) {
 	e := toy()
 	e.Slots, e.Process = 1, nil
-	root := enginepod.Root{Engine: e, Claim: "claim"}
+	root := enginepod.Root{Engine: e}
+	root.Claim = "claim"
 	pod := root.Pod()
 	if d := cmp.Diff(map[string]workload.Claim{"model": {Name: "claim", ReadOnly: true}}, pod.Claims); d != "" {
 		t.Error(d)
@@ -78,6 +85,7 @@ func TestWorker(t *testing.T) {
 		Containers:   []workload.Container{{Name: "worker", Image: "i", Command: []string{"run"}, ProbePort: "engine-health"}},
 		Ports:        map[string]int32{"engine": 9990, "engine-health": 9991},
 		Volumes:      map[string]string{},
+		Sources:      map[string]corev1.VolumeSource{},
 		GraceSeconds: 150,
 	}
 	if d := cmp.Diff(want, pod); d != "" {
@@ -89,5 +97,84 @@ func TestAddresses(t *testing.T) {
 	want := []string{"w-0.w.ns.svc:9990", "w-1.w.ns.svc:9990"}
 	if d := cmp.Diff(want, enginepod.Addresses("ns", "w", 2, 9990)); d != "" {
 		t.Error(d)
+	}
+}
+
+// serving is a server with a path of its own for its cache, and shared memory.
+func serving(url string) engine.Engine {
+	return engine.Engine{
+		Name: "serving", Slots: 1, Parameters: []string{"seed", "top_p"},
+		API: &engine.API{
+			URL: url, Operations: []string{"chat"}, ServedName: func(path, model string) string { return path + " of " + model },
+		},
+		Root: func(r engine.Root) engine.Pod {
+			if url != "" {
+				return engine.Pod{Ports: map[string]int32{}}
+			}
+			return engine.Pod{
+				Init:    []engine.Container{{Name: "prepare", Image: r.Image}},
+				Main:    engine.Container{Name: "engine", Image: r.Image, Startup: time.Minute, User: new(int64)},
+				Folders: map[string]string{"cache": "/cache", "shm": "/dev/shm"},
+				Memory:  map[string]string{"shm": "1Gi"},
+				Ports:   map[string]int32{"engine": 8000},
+			}
+		},
+	}
+}
+
+func TestServer(t *testing.T) {
+	root := enginepod.Root{Engine: serving(""), Spec: engine.Root{Node: engine.Node{Image: "i", Koldun: "k"}}, Session: "s", Model: "ns/m", BusSecret: "bus"}
+	root.Files = enginepod.Files{Fetch: "s3://b/x", FetchSecret: "store"}
+	root.Env = []corev1.EnvVar{{Name: "A", Value: "b"}}
+	root.Cache = &corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "kept"}}
+	limit := resource.MustParse("1Gi")
+	want := workload.Pod{
+		Init: []workload.Container{
+			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)"}, Secrets: []string{"store"}, Folders: []string{"model"}},
+			{Name: "prepare", Image: "i", Vars: root.Env},
+		},
+		Containers: []workload.Container{
+			{Name: "engine", Image: "i", Vars: root.Env, StartupPort: "llm", Startup: time.Minute, User: new(int64)},
+			{Name: "llm", Image: "k", Secrets: []string{"bus"}, ProbePort: "llm", Folders: []string{"model", "api-key"}, Args: []string{
+				"llm", "--listen=:$(KOLDUN_PORT_LLM)", "--protocol=openai", "--engine=http://127.0.0.1:$(KOLDUN_PORT_ENGINE)/v1", "--session=s",
+				"--runner=$(POD_NAMESPACE)_$(POD_NAME)", "--model=ns/m", "--served-name=$(KOLDUN_DIR_MODEL) of ns/m", "--operations=chat", "--parameters=seed,top_p",
+			}},
+		},
+		Ports:   map[string]int32{"engine": 8000, "llm": 8081},
+		Volumes: map[string]string{"model": "/model", "cache": "/cache", "shm": "/dev/shm"},
+		Sources: map[string]corev1.VolumeSource{
+			"cache": *root.Cache,
+			"shm":   {EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: &limit}},
+		},
+		GraceSeconds: 120,
+	}
+	if d := cmp.Diff(want, root.Pod()); d != "" {
+		t.Errorf("the root differs (-want +got):\n%s", d)
+	}
+}
+
+// TestServerOutside holds that the key of a server reaches the sidecar as a file
+// only.
+func TestServerOutside(t *testing.T) {
+	e := serving("https://api.example.com/v1")
+	e.API.Features = []string{"tools", "logprobs"}
+	root := enginepod.Root{Engine: e, Session: "s", Model: "ns/m", APIKey: &v1.SecretKeyReference{Name: "keys", Key: "token"}}
+	pod := root.Pod()
+	if len(pod.Containers) != 1 || len(pod.Init) != 0 {
+		t.Fatalf("the pod has %+v and %+v", pod.Init, pod.Containers)
+	}
+	mode := int32(0o440)
+	sources := map[string]corev1.VolumeSource{"api-key": {Secret: &corev1.SecretVolumeSource{SecretName: "keys", Items: []corev1.KeyToPath{{Key: "token", Path: "key"}}, DefaultMode: &mode}}}
+	if d := cmp.Diff(sources, pod.Sources); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string]int32{"llm": 8081}, pod.Ports); d != "" {
+		t.Error(d)
+	}
+	args := pod.Containers[0].Args
+	for _, want := range []string{"--engine=https://api.example.com/v1", "--api-key-file=$(KOLDUN_DIR_API_KEY)/key", "--features=tools,logprobs"} {
+		if !slices.Contains(args, want) {
+			t.Errorf("the sidecar has %q, want %q", args, want)
+		}
 	}
 }

@@ -20,6 +20,9 @@ func (p *modelPlan) files() (compose.Next, error) {
 	if p.source, err = p.artifact(resSource, p.sourceURL(), "fetch"); err != nil {
 		return compose.Stop, err
 	}
+	if !p.converts() {
+		return p.sourceFiles()
+	}
 	if p.converted, err = p.artifact(resConverted, p.convertedURL(), "convert"); err != nil {
 		return compose.Stop, err
 	}
@@ -39,13 +42,7 @@ func (p *modelPlan) files() (compose.Next, error) {
 	case !p.source.Whole:
 		p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
 		p.False(v1.ConditionConverted, reason.WaitingForDownload, "The source files are not whole yet")
-		job, err := p.fetchJob()
-		if err != nil {
-			return compose.Stop, err
-		}
-		p.status.DownloadJobName = job.Name
-		p.status.DownloadJobState, err = p.stage(job, p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
-		return compose.Stop, err
+		return compose.Stop, p.download()
 	}
 	p.status.DownloadJobState = jobSucceeded
 	p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
@@ -59,14 +56,61 @@ func (p *modelPlan) files() (compose.Next, error) {
 	return compose.Stop, err
 }
 
+// sourceFiles makes what is missing of the source files, which are the Model's own.
+func (p *modelPlan) sourceFiles() (compose.Next, error) {
+	p.status.ArtifactSizeBytes = p.source.SizeBytes
+	p.status.DownloadJobState, p.status.ConversionJobState = jobPending, jobNotRequested
+	if !p.looked() {
+		p.Fail(reason.ConnectionPending, "The object store is searched for files of commit %s", p.commit)
+		return compose.Stop, nil
+	}
+	p.False(v1.ConditionConverted, reason.ConversionNotWanted, "spec.conversion.type is %s", conversionNone)
+	if !p.source.Whole {
+		p.False(v1.ConditionSized, reason.SizeUnknown, "The source files are not whole yet")
+		return compose.Stop, p.download()
+	}
+	p.status.DownloadJobState = jobSucceeded
+	p.True(v1.ConditionDownloaded, reason.Downloaded, "%s is whole", p.sourceURL())
+	p.reportSize()
+	return compose.Continue, nil
+}
+
+// download composes the Job that makes the source files.
+func (p *modelPlan) download() error {
+	job, err := p.fetchJob()
+	if err != nil {
+		return err
+	}
+	p.status.DownloadJobName = job.Name
+	p.status.DownloadJobState, err = p.stage(job, p.source.Progress, v1.ConditionDownloaded, reason.Downloading, reason.DownloadFailed)
+	return err
+}
+
+// converts reports whether the source files are converted.
+func (p *modelPlan) converts() bool {
+	c := p.m.Spec.Conversion
+	return c == nil || c.Type != conversionNone
+}
+
+// conversionNone is the value of spec.conversion.type without a conversion.
+const conversionNone = "None"
+
+// served is what was found of the files that the Model is for.
+func (p *modelPlan) served() v1alpha1.ModelArtifactObservation {
+	if p.converts() {
+		return p.converted
+	}
+	return p.source
+}
+
 // reportSize sets the condition Sized by the manifest. It is false while a
 // verification that was asked for has not ended.
 func (p *modelPlan) reportSize() {
-	if asked := p.verify(); asked != p.converted.Verified {
+	if asked := p.verify(); asked != p.served().Verified {
 		p.False(v1.ConditionSized, reason.Verifying, "Sizes and digests are verified again, as annotation %s asks", v1.AnnotationVerify)
 		return
 	}
-	p.True(v1.ConditionSized, reason.SizeKnown, "%s", bytesize.Format(p.converted.SizeBytes))
+	p.True(v1.ConditionSized, reason.SizeKnown, "%s", bytesize.Format(p.served().SizeBytes))
 }
 
 // verify is the value for which the files are to be verified.
@@ -90,7 +134,7 @@ func (p *modelPlan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObse
 			ForProvider:         v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)},
 		},
 	}
-	if res == resConverted {
+	if res == resConverted || !p.converts() {
 		a.Spec.ForProvider.Verify = p.verify()
 	}
 	var seen v1alpha1.ModelArtifact
@@ -110,7 +154,11 @@ func (p *modelPlan) key(res, url string) string { return res + "-" + names.Hash(
 // starts before might make files that exist. What an earlier composition
 // started goes on.
 func (p *modelPlan) looked() bool {
-	for _, key := range []string{p.key(resSource, p.sourceURL()), p.key(resConverted, p.convertedURL())} {
+	keys := []string{p.key(resSource, p.sourceURL())}
+	if p.converts() {
+		keys = append(keys, p.key(resConverted, p.convertedURL()))
+	}
+	for _, key := range keys {
 		var seen v1alpha1.ModelArtifact
 		if !p.Observed(key, &seen) || len(seen.Status.Conditions) == 0 {
 			return p.started()
@@ -131,7 +179,7 @@ func (p *modelPlan) started() bool {
 
 func (p *modelPlan) convertedWhole() bool {
 	var seen v1alpha1.ModelArtifact
-	return p.Observed(p.key(resConverted, p.convertedURL()), &seen) && seen.Status.AtProvider.Whole
+	return p.converts() && p.Observed(p.key(resConverted, p.convertedURL()), &seen) && seen.Status.AtProvider.Whole
 }
 
 func (p *modelPlan) progressKey(url, stage string) string {

@@ -35,6 +35,31 @@ func at(more map[string]string) map[string]string {
 	return out
 }
 
+// TestSourceFiles composes Models that are not converted: of an architecture that
+// could not be, too.
+func TestSourceFiles(t *testing.T) {
+	const (
+		spec  = meta + "spec: {" + tiny + ", conversion: {type: None}}"
+		found = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {whole: true, sizeBytes: 3000000, modelFile: m.gguf, manifestSha256: abc}}"
+	)
+	seen := func(more map[string]string) map[string]string {
+		out := map[string]string{
+			"queue": composetest.Ready, "bucket": composetest.Ready, "source": looked,
+			"revision": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {commit: " + commit + ", config: '{\"model_type\":\"bert\"}'}}",
+		}
+		maps.Copy(out, more)
+		return out
+	}
+	composetest.Table(t, model.Compose, map[string]composetest.Case{
+		"SourceNotLooked":    {Composite: spec, Observed: seen(map[string]string{"source": "{}"}), Reason: reason.ConnectionPending, Says: "is searched"},
+		"SourceDownloading":  {Composite: spec, Observed: seen(nil), Reason: reason.Downloading},
+		"SourceRegistering":  {Composite: spec, Observed: seen(map[string]string{"source": found}), Reason: reason.Registering},
+		"SourceReady":        {Composite: spec, Observed: seen(map[string]string{"source": found, "record": composetest.Ready}), Reason: reason.Available, Says: "/source/org/tiny/" + commit},
+		"SourceVolume":       {Composite: meta + "spec: {" + tiny + ", conversion: {type: None}, pv: {}}", Observed: seen(map[string]string{"source": found}), Reason: reason.FillingVolume},
+		"SourcePreConverted": {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: files, launchOptions: [--model, a/b.gguf], conversion: {type: None}}", Observed: map[string]string{"queue": composetest.Ready, "record": composetest.Ready}, Reason: reason.Available},
+	})
+}
+
 func TestModel(t *testing.T) {
 	ingress := map[string][]string{"ingresses": {"metadata: {name: i, namespace: ns}\nspec: {backend: {nats: {providerConfigRef: {kind: ClusterProviderConfig, name: c}}}}"}}
 	spec := meta + "spec: {" + tiny + "}"

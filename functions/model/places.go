@@ -98,10 +98,25 @@ func (p *modelPlan) convertedURL() string {
 	return "s3://" + path.Join(p.places.converted.bucket, prefix, p.commit, p.weights)
 }
 
+// servedURL is the folder of the files that the Model is for.
+func (p *modelPlan) servedURL() string {
+	if p.converts() {
+		return p.convertedURL()
+	}
+	return p.sourceURL()
+}
+
+func (p *modelPlan) servedPlace() place {
+	if p.converts() {
+		return p.places.converted
+	}
+	return p.places.source
+}
+
 // buckets lists the distinct buckets of the Model.
 func (p *modelPlan) buckets() []string {
 	out := []string{p.places.source.bucket}
-	if b := p.places.converted.bucket; b != out[0] {
+	if b := p.places.converted.bucket; b != out[0] && p.converts() {
 		out = append(out, b)
 	}
 	return out

@@ -27,6 +27,11 @@ func (p *modelPlan) preConverted() (compose.Next, error) {
 		p.False(v1.ConditionSized, reason.SizeUnknown, "spec.preConvertedSizeBytes is not given")
 	}
 	model, tokenizer := workload.Option(s.LaunchOptions, "--model"), workload.Option(s.LaunchOptions, "--tokenizer")
+	if !p.converts() {
+		p.weights = ""
+		p.status.Artifact = &v1.Artifact{ModelFile: inVolume(model, ""), SizeBytes: s.PreConvertedSizeBytes, Size: p.preConvertedSize()}
+		return compose.Continue, nil
+	}
 	p.status.Artifact = &v1.Artifact{
 		ModelFile:     inVolume(model, names.ModelFile(p.m.Name, p.weights)),
 		TokenizerFile: inVolume(tokenizer, names.TokenizerFile(p.m.Name)),

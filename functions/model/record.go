@@ -45,26 +45,27 @@ func (p *modelPlan) record() (compose.Next, error) {
 
 // report sets the artifact in the status.
 func (p *modelPlan) report() {
+	found := p.served()
 	if p.status.Artifact == nil {
 		p.status.Artifact = &v1.Artifact{
-			URL:               p.convertedURL(),
-			Bucket:            p.places.converted.bucket,
+			URL:               p.servedURL(),
+			Bucket:            p.servedPlace().bucket,
 			ProviderConfigRef: p.via,
-			ModelFile:         p.converted.ModelFile,
-			TokenizerFile:     p.converted.TokenizerFile,
-			Weights:           p.converted.Weights,
-			SizeBytes:         p.converted.SizeBytes,
-			Size:              bytesize.Format(p.converted.SizeBytes),
-			ManifestSHA256:    p.converted.ManifestSHA256,
-			Shape:             p.converted.Shape,
+			ModelFile:         found.ModelFile,
+			TokenizerFile:     found.TokenizerFile,
+			Weights:           found.Weights,
+			SizeBytes:         found.SizeBytes,
+			Size:              bytesize.Format(found.SizeBytes),
+			ManifestSHA256:    found.ManifestSHA256,
+			Shape:             found.Shape,
 		}
 	}
 	p.status.ConversionSizeBytes, p.status.ConversionSizeHuman = p.status.Artifact.SizeBytes, p.status.Artifact.Size
 	p.status.ConversionSizeJobState = jobSucceeded
-	p.status.ConversionSizeForceToken = p.converted.Verified
+	p.status.ConversionSizeForceToken = found.Verified
 	// The generation at which the size was found, not every later one.
 	p.status.ConversionSizeGeneration = p.m.Status.ConversionSizeGeneration
-	if before := p.m.Status; before.ConversionSizeGeneration == 0 || before.ConversionSizeBytes != p.status.ConversionSizeBytes || before.ConversionSizeForceToken != p.converted.Verified {
+	if before := p.m.Status; before.ConversionSizeGeneration == 0 || before.ConversionSizeBytes != p.status.ConversionSizeBytes || before.ConversionSizeForceToken != found.Verified {
 		p.status.ConversionSizeGeneration = p.m.Generation
 	}
 }

@@ -57,7 +57,7 @@ func (p *modelPlan) revision() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	p.commit, p.status.Commit = found.Commit, found.Commit
-	if found.Config == "" {
+	if found.Config == "" || !p.converts() {
 		return compose.Continue, nil
 	}
 	if _, err := topology.FromConfig([]byte(found.Config), topology.FloatType(p.weights)); err != nil {

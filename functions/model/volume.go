@@ -47,7 +47,7 @@ func (p *modelPlan) volume() (compose.Next, error) {
 func (p *modelPlan) fill(claim string) (compose.Next, error) {
 	const folder = "files"
 	job, err := p.job(resFill, workload.Container{
-		Args:      []string{"fetch", "--from=" + p.convertedURL(), "--to=" + names.DirRef(folder)},
+		Args:      []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder)},
 		Secrets:   []string{p.storeSecret()},
 		Resources: memoryOf(nil),
 	}, map[string]workload.Claim{folder: {Name: claim}})
@@ -79,7 +79,7 @@ func (p *modelPlan) claim(pv *v1.Volume) *corev1.PersistentVolumeClaim {
 	if pv.PVCCapacity != nil {
 		size = *pv.PVCCapacity
 	}
-	name := names.Object(p.m.Name, "files", names.Hash(8, p.convertedURL(), pv.PVCStorageClassName, size.String(), modeNames(modes)))
+	name := names.Object(p.m.Name, "files", names.Hash(8, p.servedURL(), pv.PVCStorageClassName, size.String(), modeNames(modes)))
 	out := &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: name, Labels: workload.Labels("files", "model", p.m.Name)},
@@ -123,7 +123,7 @@ func (p *modelPlan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume
 			ClaimRef:                      &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: p.m.Namespace, Name: claim},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
 				Driver:                     cmp.Or(pv.CSIDriver, "ru.yandex.s3.csi"),
-				VolumeHandle:               strings.TrimPrefix(p.convertedURL(), "s3://"),
+				VolumeHandle:               strings.TrimPrefix(p.servedURL(), "s3://"),
 				VolumeAttributes:           attributes,
 				ControllerPublishSecretRef: secret,
 				NodePublishSecretRef:       secret,

@@ -49,6 +49,8 @@ const (
 	ConversionFailed Reason = "ConversionFailed"
 	// Converted: the converted files are complete.
 	Converted Reason = "Converted"
+	// ConversionNotWanted: the Model keeps its source files, for engines that load them.
+	ConversionNotWanted Reason = "ConversionNotWanted"
 	// InputRefused: a Job ended because its input is wrong, or of a kind that it cannot handle.
 	InputRefused Reason = "InputRefused"
 	// CredentialsRefused: a Job ended because the hub or the object store refuses its credentials.

@@ -179,6 +179,7 @@ func (p *rootPlan) pod() workload.Pod {
 			PullPolicy: s.ImagePullPolicy,
 			Scheduling: s.Scheduling,
 			Labels:     workload.Labels("root", "root", p.r.Name),
+			Files:      enginepod.Files{Claim: s.ModelRef},
 		},
 		Spec: engine.Root{
 			Node: engine.Node{
@@ -194,7 +195,6 @@ func (p *rootPlan) pod() workload.Pod {
 			Workers:       p.workers,
 			WaitFor:       p.waitFor,
 		},
-		Claim: s.ModelRef,
 	}
 	if s.Resources != nil {
 		out.Resources = *s.Resources

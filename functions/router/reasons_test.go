@@ -104,6 +104,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"Converting":          {model + tiny, modelWith(state{"source": whole(source)}), nil, "Converted", "False", reason.Converting, "runs"},
 		"ConversionFailed":    {model + tiny, modelWith(state{"source": whole(source), "convert": gaveUp}), nil, "Converted", "False", reason.ConversionFailed, "disk full"},
 		"Converted":           {model + tiny, modelWith(state{"converted": whole(converted)}), nil, "Converted", "True", reason.Converted, converted},
+		"ConversionNotWanted": {model + "spec: {sourceUrl: hf://org/tiny, conversion: {type: None}}", modelWith(nil), nil, "Converted", "False", reason.ConversionNotWanted, "None"},
 		"DownloadNotNeeded":   {model + tiny, modelWith(state{"converted": whole(converted)}), nil, "Downloaded", "True", reason.DownloadNotNeeded, ""},
 		"Registering":         {model + tiny, modelWith(state{"converted": whole(converted)}), nil, "Serving", "False", reason.Registering, ""},
 		"ModelAvailable":      {model + tiny, modelWith(state{"converted": whole(converted), "record": ready}), nil, "Serving", "True", reason.Available, ""},

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -22,6 +23,10 @@ type Container struct {
 	Args []string
 	// Env are plain variables.
 	Env map[string]string
+	// Fields are variables from fields of the pod, by their paths.
+	Fields map[string]string
+	// Vars override all variables above that have their names.
+	Vars []corev1.EnvVar
 	// Secrets whose keys all become variables.
 	Secrets []string
 	// SecretEnv are variables from one key of a Secret, which may be missing.
@@ -29,6 +34,12 @@ type Container struct {
 	// ProbePort names the port on which /readyz and /healthz answer. It is
 	// never a port of an engine: one connection to that ends it.
 	ProbePort string
+	// StartupPort names a port of the pod on which /readyz answers for the container
+	// within the time Startup; then the container is restarted.
+	StartupPort string
+	Startup     time.Duration
+	// User runs the container; nil is the pod's user.
+	User *int64
 	// Resources that the container asks for.
 	Resources corev1.ResourceRequirements
 	// Folders are the volumes that are mounted; nil is all of the pod.
@@ -65,9 +76,13 @@ func (p Pod) container(c Container) corev1.Container {
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, Value: c.Env[name]})
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Fields)) {
+		out.Env = append(out.Env, fieldEnv(name, c.Fields[name]))
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: ptr(c.SecretEnv[name])}})
 	}
+	out.Env = override(out.Env, c.Vars)
 	for _, name := range c.Secrets {
 		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
 	}
@@ -75,7 +90,29 @@ func (p Pod) container(c Container) corev1.Container {
 		out.ReadinessProbe = probe("/readyz", c.ProbePort, 2, 3)
 		out.LivenessProbe = probe("/healthz", c.ProbePort, 10, 6)
 	}
+	if c.StartupPort != "" {
+		const period = 10
+		out.StartupProbe = probe("/readyz", c.StartupPort, period, int32(c.Startup.Seconds())/period)
+	}
+	if c.User != nil {
+		out.SecurityContext.RunAsUser = c.User
+		out.SecurityContext.RunAsNonRoot = ptr(*c.User != 0)
+	}
 	return out
+}
+
+// override replaces variables by those of the same name, and appends the others:
+// a list with two of one name cannot be applied.
+func override(env, vars []corev1.EnvVar) []corev1.EnvVar {
+	for _, v := range vars {
+		i := slices.IndexFunc(env, func(e corev1.EnvVar) bool { return e.Name == v.Name })
+		if i >= 0 {
+			env[i] = v
+		} else {
+			env = append(env, v)
+		}
+	}
+	return env
 }
 
 func probe(path, port string, period, failures int32) *corev1.Probe {

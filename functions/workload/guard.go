@@ -22,7 +22,8 @@ func Budget(namespace, name string, labels map[string]string) *policyv1.PodDisru
 	}
 }
 
-// A Door is a port, and who may come in by it. No peers means everyone.
+// A Door is a port, and who may come in by it. No port means all ports, and no
+// peers means everyone.
 type Door struct {
 	Port  int32
 	Peers []networkingv1.NetworkPolicyPeer
@@ -39,10 +40,11 @@ func Guard(namespace, name string, labels map[string]string, doors ...Door) *net
 		},
 	}
 	for _, d := range doors {
-		out.Spec.Ingress = append(out.Spec.Ingress, networkingv1.NetworkPolicyIngressRule{
-			Ports: []networkingv1.NetworkPolicyPort{{Protocol: ptr(protocolTCP), Port: ptr(intstr.FromInt32(d.Port))}},
-			From:  d.Peers,
-		})
+		rule := networkingv1.NetworkPolicyIngressRule{From: d.Peers}
+		if d.Port > 0 {
+			rule.Ports = []networkingv1.NetworkPolicyPort{{Protocol: ptr(protocolTCP), Port: ptr(intstr.FromInt32(d.Port))}}
+		}
+		out.Spec.Ingress = append(out.Spec.Ingress, rule)
 	}
 	return out
 }

@@ -36,6 +36,9 @@ type Pod struct {
 	// Claims are the PersistentVolumeClaims behind volumes that are not
 	// empty, by the name of the volume.
 	Claims map[string]Claim
+	// Sources are the other volumes that are not empty folders on the node's disk,
+	// by the name of the volume.
+	Sources map[string]corev1.VolumeSource
 	// PullPolicy of all images; empty is the cluster's choice.
 	PullPolicy corev1.PullPolicy
 	// Scheduling says where the pod may run; nil is anywhere.
@@ -106,6 +109,9 @@ func (p Pod) volumes() []corev1.Volume {
 		v := corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
 		if c, ok := p.Claims[name]; ok {
 			v.VolumeSource = corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name, ReadOnly: c.ReadOnly}}
+		}
+		if source, ok := p.Sources[name]; ok {
+			v.VolumeSource = source
 		}
 		out = append(out, v)
 	}

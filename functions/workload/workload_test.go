@@ -3,6 +3,7 @@ package workload_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -211,5 +212,47 @@ func TestLabels(t *testing.T) {
 	}
 	if d := cmp.Diff(map[string]string{"koldun.gorizond.io/dllama": "d"}, workload.Owner("dllama", "d")); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestServerContainer(t *testing.T) {
+	p := workload.Pod{
+		Containers: []workload.Container{{
+			Name: "server", Env: map[string]string{"A": "ours", "B": "ours"}, Fields: map[string]string{"IP": "status.podIP"},
+			Vars:        []corev1.EnvVar{{Name: "A", Value: "claimed"}, {Name: "C", Value: "claimed"}},
+			StartupPort: "llm", Startup: 15 * time.Minute, User: new(int64),
+		}},
+		Volumes: map[string]string{"key": "/key"},
+		Sources: map[string]corev1.VolumeSource{"key": {Secret: &corev1.SecretVolumeSource{SecretName: "s"}}},
+	}
+	spec := p.Template().Spec
+	c := spec.Containers[0]
+	var got []string
+	for _, e := range c.Env {
+		if e.ValueFrom != nil {
+			e.Value = e.ValueFrom.FieldRef.FieldPath
+		}
+		got = append(got, e.Name+"="+e.Value)
+	}
+	want := []string{"POD_NAME=metadata.name", "POD_NAMESPACE=metadata.namespace", "KOLDUN_DIR_KEY=/key", "A=claimed", "B=ours", "IP=status.podIP", "C=claimed"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	probe := c.StartupProbe
+	if probe == nil || probe.HTTPGet.Path != "/readyz" || probe.HTTPGet.Port.StrVal != "llm" || probe.PeriodSeconds*probe.FailureThreshold != 900 {
+		t.Errorf("the startup probe is %+v", probe)
+	}
+	if *c.SecurityContext.RunAsUser != 0 || *c.SecurityContext.RunAsNonRoot || *c.SecurityContext.AllowPrivilegeEscalation || !*c.SecurityContext.ReadOnlyRootFilesystem {
+		t.Errorf("the security context is %+v", c.SecurityContext)
+	}
+	if spec.Volumes[0].Secret == nil || spec.Volumes[0].EmptyDir != nil {
+		t.Errorf("the volume is %+v", spec.Volumes[0])
+	}
+}
+
+func TestGuardOpensAllPorts(t *testing.T) {
+	got := workload.Guard("ns", "n", nil, workload.Door{Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(map[string]string{"a": "b"})}})
+	if rule := got.Spec.Ingress[0]; rule.Ports != nil || len(rule.From) != 1 {
+		t.Errorf("the rule is %+v", rule)
 	}
 }

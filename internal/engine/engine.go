@@ -43,7 +43,32 @@ type Engine struct {
 	// Process describes the processes that "koldun supervise" runs; nil if the
 	// engine is not supervised.
 	Process *Process
+	// Grouped means that the nodes reach each other on any port, and no one else
+	// does, and that the workers are numbered from 1.
+	Grouped bool
+	// API describes the OpenAI-compatible API by which the sidecar drives the
+	// engine; nil if it is the API of dllama-api.
+	API *API
+	// Reads says which files of a Model the engine loads.
+	Reads Files
+	// Unfit says why the engine cannot load that path of a Model's files; empty if it
+	// can. Nil is always empty.
+	Unfit func(path string) string
+	// Configured returns the engine that runs the server of a claim. The error is
+	// Invalid, and begins with the field that is wrong. Nil if the engine has no
+	// such server.
+	Configured func(Server) (Engine, error)
 }
+
+// Files are the files of a Model that an engine loads.
+type Files int
+
+// Kinds of files.
+const (
+	FilesConverted Files = iota // converted to the formats of distributed-llama
+	FilesSource                 // those of the hub
+	FilesNone                   // none: the engine gets the model by itself
+)
 
 // Memory plans what the nodes of a topology allocate, by the model's header.
 type Memory struct {

@@ -17,8 +17,12 @@ const (
 	SidecarNumber int32 = 8081
 )
 
-// VolumeModel names the volume with the model's files.
-const VolumeModel = "model"
+// Names of volumes: with the model's files, and with what a server downloads and
+// compiles, which may outlive the pod.
+const (
+	VolumeModel = "model"
+	VolumeCache = "cache"
+)
 
 const (
 	// RootGrace is how long a root may take to finish or hand back its requests.
@@ -37,6 +41,12 @@ type Node struct {
 	NetTurbo  bool
 	GPUIndex  *int32
 	ExtraArgs []string
+	// Model is the name of the Model: NAMESPACE/NAME.
+	Model string
+	// GPUs is the number of GPUs of the node's engine.
+	GPUs int64
+	// ModelSize is the size of the model's files in bytes; 0 is unknown.
+	ModelSize int64
 }
 
 // A Root is what a claim says of the root of a topology.
@@ -46,6 +56,10 @@ type Root struct {
 	TokenizerFile string // path in the container
 	Buffers       string // type of the values that nodes exchange
 	SeqLen        int32  // longest context in tokens
+	// Leader is the host name of the root itself, and Nodes the number of nodes
+	// with it.
+	Leader string
+	Nodes  int
 	// Workers are the HOST:PORT of the workers' engines, in the order of the
 	// nodes. WaitFor are the HOST:PORT of the supervisors to wait for.
 	Workers, WaitFor []string
@@ -55,7 +69,14 @@ type Root struct {
 }
 
 // A Worker is what a claim says of a worker of a topology.
-type Worker struct{ Node }
+type Worker struct {
+	Node
+	ModelFile string // path in the container; empty if only the root reads files
+	SeqLen    int32  // longest context in tokens
+	// Leader is the host name of the root, and Nodes the number of nodes with it.
+	Leader string
+	Nodes  int
+}
 
 // A Pod is the engine's part of a pod.
 type Pod struct {
@@ -64,6 +85,12 @@ type Pod struct {
 	Main Container
 	// Folders are empty volumes by name, and where they are mounted.
 	Folders map[string]string
+	// Memory are those of Folders that are in memory, and their sizes as
+	// Kubernetes writes them.
+	Memory map[string]string
+	// Ports are the engine's ports by name; nil is PortEngine and PortHealth with
+	// their usual numbers.
+	Ports map[string]int32
 }
 
 // A Container is one container. It reaches ports and volumes of its pod by
@@ -74,9 +101,16 @@ type Container struct {
 	Command []string // in place of the image's own
 	Args    []string
 	Env     map[string]string
+	// Fields are variables from fields of the pod, by their paths.
+	Fields map[string]string
 	// ProbePort names the port on which /readyz and /healthz answer; empty is
 	// no probe. A guarded engine's own port is never one.
 	ProbePort string
 	// Volumes are the names of those that are mounted; nil is all of the pod's.
 	Volumes []string
+	// User runs the container; nil is the user of all pods, who is not root.
+	User *int64
+	// Startup is how long the engine may take until the sidecar has a token of it.
+	// Then it is restarted. 0 is for ever.
+	Startup time.Duration
 }

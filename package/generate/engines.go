@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/catalog"
+	"github.com/gorizond/koldun/internal/engine/openai"
 )
 
 // enginesFile is read by controller-gen, so it is written before the CRDs are.
@@ -21,5 +22,10 @@ package v1
 //
 // +kubebuilder:validation:Enum=%s
 type EngineType string
-`, strings.Join(catalog.Names(), ";"))
+
+// A ServerProfile names the profile of an OpenAI-compatible server.
+//
+// +kubebuilder:validation:Enum=%s
+type ServerProfile string
+`, strings.Join(catalog.Names(), ";"), strings.Join(openai.Profiles(), ";"))
 }

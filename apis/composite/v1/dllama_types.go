@@ -22,7 +22,8 @@ type Dllama struct {
 
 // DllamaSpec describes a Dllama.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.model) != has(self.modelRef)",message="give either model (inline) or modelRef (a Model that exists), not both"
+// +kubebuilder:validation:XValidation:rule="has(self.model) != has(self.modelRef) || !has(self.model) && has(self.engine.server) && (has(self.engine.server.url) || has(self.engine.server.source) && self.engine.server.source == 'download')",message="give either model (inline) or modelRef (a Model that exists), not both; a server with url or source download needs neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.model) || !has(self.engine.server) || !(has(self.engine.server.url) || has(self.engine.server.source) && self.engine.server.source == 'download')",message="a server with url or source download reads no files: leave model out",fieldPath=".model"
 // +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower))",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
 type DllamaSpec struct {
 	// Existing Model to serve.

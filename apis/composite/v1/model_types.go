@@ -212,7 +212,15 @@ type Download struct {
 }
 
 // Conversion has the settings of a Model's conversion.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type != 'None' || !(has(self.weightsFloatType) || has(self.convertWeights) || has(self.outputPath) || has(self.memory))",message="weightsFloatType, convertWeights, outputPath and memory have no effect without a conversion",fieldPath=".type"
 type Conversion struct {
+	// What the source files are converted to: DistributedLlama, or None for servers that load the source files themselves. Defaults to None
+	// in a Dllama with a server, else to DistributedLlama.
+	// +optional
+	// +kubebuilder:validation:Enum=DistributedLlama;None
+	Type string `json:"type,omitempty"`
+
 	// Type of the matrix weights: q40 (4.5 bits a weight) or f32. Defaults to q40.
 	// +optional
 	// +kubebuilder:validation:Enum=q40;f32
@@ -435,13 +443,13 @@ type Artifact struct {
 	// +optional
 	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 
-	// File name of the weights.
+	// File name of the weights. Of files that are not converted it is the .gguf file, or empty.
 	ModelFile string `json:"modelFile"`
 
-	// File name of the tokenizer.
+	// File name of the tokenizer. Empty for files that are not converted.
 	TokenizerFile string `json:"tokenizerFile"`
 
-	// Type of the matrix weights.
+	// Type of the matrix weights. Empty for files that are not converted.
 	Weights string `json:"weights"`
 
 	// Size of all files in bytes.

@@ -19,7 +19,8 @@ type Runtime struct {
 	// +kubebuilder:validation:Maximum=1024
 	Nodes *int32 `json:"nodes,omitempty"`
 
-	// Image of the root pod's engine, with dllama-api on PATH. Defaults to the package's image, which holds the embedded engine.
+	// Image of the root pod's engine, with dllama-api on PATH. Defaults to the package's image, which holds the embedded engine. With a server
+	// it is the image of the server, and defaults to that of the server's profile.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	RootImage string `json:"rootImage,omitempty"`
@@ -74,20 +75,29 @@ type RootMemory struct {
 }
 
 // Engine has the settings of the inference engine.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.server) == (has(self.type) && self.type == 'openai')",message="server describes the server of type openai, which needs it, and of no other type",fieldPath=".server"
+// +kubebuilder:validation:XValidation:rule="!has(self.server) || !(has(self.bufferFloatType) || has(self.netTurbo) || has(self.gpuIndex) || has(self.extraArgs))",message="bufferFloatType, netTurbo, gpuIndex and extraArgs have no effect on a server: use server.args, server.env and rootResources",fieldPath=".server"
+// +kubebuilder:validation:XValidation:rule="!has(self.server) || !has(self.server.url) || !has(self.maxSeqLen)",message="maxSeqLen has no effect on a server outside the pods",fieldPath=".maxSeqLen"
 type Engine struct {
-	// Engine: embedded is Koldun's own, on one node; distributed-llama needs images that have it. Defaults to distributed-llama when an
-	// image is named, else to embedded.
+	// Engine: embedded is Koldun's own, on one node; distributed-llama needs images that have it; openai is the OpenAI-compatible server that
+	// the field server describes. Defaults to distributed-llama when an image is named, else to embedded.
 	// +optional
 	Type EngineType `json:"type,omitempty"`
 
-	// Compute threads of each node.
+	// OpenAI-compatible server that answers requests, of type openai.
+	// +optional
+	Server *Server `json:"server,omitempty"`
+
+	// Compute threads of each node. A server chooses their number itself with 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=512
 	Threads int32 `json:"threads,omitempty"`
 
-	// Longest context in tokens; the engine allocates its memory at the start. Defaults to the model's own, at most 4096.
+	// Longest context in tokens; the engine allocates its memory at the start. Defaults to the model's own, at most 4096; a server has its own
+	// default.
 	// +optional
 	// +kubebuilder:validation:Minimum=32
 	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`

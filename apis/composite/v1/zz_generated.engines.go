@@ -4,5 +4,10 @@ package v1
 
 // An EngineType names an inference engine.
 //
-// +kubebuilder:validation:Enum=embedded;distributed-llama
+// +kubebuilder:validation:Enum=embedded;distributed-llama;openai
 type EngineType string
+
+// A ServerProfile names the profile of an OpenAI-compatible server.
+//
+// +kubebuilder:validation:Enum=vllm;sglang;llama.cpp;ollama;localai;tgi;generic
+type ServerProfile string

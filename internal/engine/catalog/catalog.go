@@ -7,6 +7,7 @@ import (
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
 	"github.com/gorizond/koldun/internal/engine/embedded"
+	"github.com/gorizond/koldun/internal/engine/openai"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -16,6 +17,7 @@ func Engines() []engine.Engine {
 	return []engine.Engine{
 		embedded.Engine(),
 		distributedllama.Engine(),
+		openai.Engine(),
 	}
 }
 

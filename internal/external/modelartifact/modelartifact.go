@@ -5,6 +5,9 @@ package modelartifact
 import (
 	"context"
 	"fmt"
+	"path"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/gorizond/koldun/internal/external"
@@ -116,6 +119,8 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	}
 	if m.Kind == manifest.Converted {
 		o.Status.ModelFile, o.Status.TokenizerFile = converted(m)
+	} else {
+		o.Status.ModelFile = gguf(m)
 	}
 	return o, nil
 }
@@ -166,6 +171,27 @@ func converted(m manifest.Manifest) (model, tokenizer string) {
 	}
 	return model, tokenizer
 }
+
+// gguf returns the .gguf file of a model's source files, the first one of a model in
+// several; empty if there is none, or one of more than one model.
+func gguf(m manifest.Manifest) (file string) {
+	for _, f := range m.Files {
+		if !strings.HasSuffix(f.Path, ".gguf") || strings.Contains(path.Base(f.Path), "mmproj") {
+			continue
+		}
+		if part := shard.FindStringSubmatch(f.Path); part != nil && part[1] != "00001" {
+			continue
+		}
+		if file != "" {
+			return ""
+		}
+		file = f.Path
+	}
+	return file
+}
+
+// shard matches a file of a model in several: its number and how many there are.
+var shard = regexp.MustCompile(`-(\d{5})-of-\d{5}\.gguf$`)
 
 func (c *Client) progress(ctx context.Context, key string) (*Progress, error) {
 	if key == "" {

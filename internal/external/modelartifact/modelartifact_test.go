@@ -94,6 +94,38 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+func TestFileOfSource(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []string
+		want  string
+	}{
+		"None":      {[]string{"config.json", "model.safetensors"}, ""},
+		"One":       {[]string{"README.md", "q4/m.gguf"}, "q4/m.gguf"},
+		"Several":   {[]string{"m-q4.gguf", "m-q8.gguf"}, ""},
+		"Shards":    {[]string{"m-00001-of-00002.gguf", "m-00002-of-00002.gguf"}, "m-00001-of-00002.gguf"},
+		"Projector": {[]string{"m.gguf", "mmproj-m.gguf"}, "m.gguf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, store := world(t)
+			m := manifest.Manifest{Kind: manifest.Source}
+			for _, file := range c.files {
+				sum := sha256.Sum256([]byte(file))
+				m.Files = append(m.Files, manifest.File{Path: file, Size: int64(len(file)), SHA256: hex.EncodeToString(sum[:])})
+				if err := store.Put(t.Context(), file, []byte(file)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := manifest.Save(t.Context(), store, m); err != nil {
+				t.Fatal(err)
+			}
+			o, err := client.Observe(t.Context(), modelartifact.Spec{URL: "s3://models/x"})
+			if err != nil || !o.Ready || o.Status.ModelFile != c.want || o.Status.TokenizerFile != "" {
+				t.Errorf("Observe: %+v, %v, want file %q", o, err, c.want)
+			}
+		})
+	}
+}
+
 func TestDeleteLeavesNoModel(t *testing.T) {
 	client, store := world(t)
 	whole(t, store)

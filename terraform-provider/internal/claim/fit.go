@@ -45,10 +45,19 @@ func engines(o tfschema.Object) []engine.Engine {
 		return catalog.Engines()
 	}
 	chosen, err := catalog.Choose(settings.Text("type"), o.Text("root_image"), o.Text("worker_image"))
+	if err == nil && chosen.Configured != nil {
+		chosen, err = configured(chosen, settings)
+	}
 	if err != nil {
 		return nil
 	}
 	return []engine.Engine{chosen}
+}
+
+// configured returns the engine of a server, as far as its nodes and memory go.
+func configured(e engine.Engine, settings tfschema.Object) (engine.Engine, error) {
+	server := inner(settings, "server")
+	return e.Configured(engine.Server{Profile: server.Text("profile"), URL: server.Text("url")})
 }
 
 func checkNodes(o tfschema.Object, e engine.Engine) []preflight.Finding {
@@ -61,7 +70,11 @@ func checkNodes(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	if field == attrReplicaPower {
 		one = 0
 	}
-	return []preflight.Finding{{Path: field, Message: fmt.Sprintf("%v: use %d, or name an image of %s in root_image", err, one, catalog.Spreading())}}
+	more := "name an image of " + catalog.Spreading() + " in root_image"
+	if e.API != nil {
+		more = "a server of profile " + e.API.Spreading + " in the pods"
+	}
+	return []preflight.Finding{{Path: field, Message: fmt.Sprintf("%v: use %d, or %s", err, one, more)}}
 }
 
 func checkBuffers(o tfschema.Object, e engine.Engine) []preflight.Finding {

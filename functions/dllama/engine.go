@@ -1,0 +1,144 @@
+package dllama
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/engine/catalog"
+)
+
+// Values of fields of the API.
+const (
+	sourceDownload = "download"
+	conversionNone = "None"
+)
+
+// chooseEngine finds the engine that the claim names. If none runs the claim, what
+// exists of the Model stays.
+func (p *dllamaPlan) chooseEngine() (compose.Next, error) {
+	chosen, problem := p.chosen()
+	if problem == "" {
+		problem = p.ineffective(chosen)
+	}
+	if problem == "" {
+		p.engine = chosen
+	} else {
+		p.Fail(reason.TopologyInvalid, "%s", problem)
+	}
+	return compose.Continue, nil
+}
+
+func (p *dllamaPlan) chosen() (chosen engine.Engine, problem string) {
+	r := p.d.Spec.Runtime
+	chosen, err := catalog.Choose(string(r.Engine.Type), r.RootImage, r.WorkerImage)
+	switch s := r.Engine.Server; {
+	case err != nil:
+		return chosen, fmt.Sprintf("spec.engine.type: %v", err)
+	case s == nil && chosen.Configured == nil:
+		return chosen, ""
+	case s == nil:
+		return chosen, fmt.Sprintf("spec.engine.server: the %s engine needs it", chosen.Name)
+	case chosen.Configured == nil:
+		return chosen, fmt.Sprintf("spec.engine.server: the %s engine is no server", chosen.Name)
+	default:
+		if chosen, err = chosen.Configured(serverOf(*s, r.Engine.Threads)); err != nil {
+			return chosen, fmt.Sprintf("spec.engine.%v", err)
+		}
+	}
+	return chosen, ""
+}
+
+// ineffective names a field that has no effect on the engine.
+func (p *dllamaPlan) ineffective(e engine.Engine) string {
+	s := p.d.Spec
+	external := e.API != nil && e.API.URL != ""
+	for _, f := range []struct {
+		given bool
+		name  string
+		why   string
+	}{
+		{external && s.RootImage != "", "rootImage", "a server outside the pods has no image"},
+		{external && s.WorkerImage != "", "workerImage", "a server outside the pods has no image"},
+		{external && s.RootResources != nil, "rootResources", "a server outside the pods takes none"},
+		{external && s.WorkerResources != nil, "workerResources", "a server outside the pods takes none"},
+		{e.Memory == nil && s.RootMemory != nil, "rootMemory", "there is no memory plan: use rootResources"},
+		{e.Reads == engine.FilesNone && s.Delivery != "", "delivery", "the engine gets its model by itself"},
+		{e.Reads == engine.FilesSource && s.Model != nil && converts(*s.Model), "model.conversion", "the engine loads the source files: leave conversion out"},
+	} {
+		if f.given {
+			return fmt.Sprintf("spec.%s: it has no effect, because %s", f.name, f.why)
+		}
+	}
+	if e.API != nil && !external && s.RootImage == "" && s.WorkerImage == "" && e.API.Image == "" {
+		return "spec.rootImage: the profile has no image of its own: name one"
+	}
+	return ""
+}
+
+// converts reports whether a Model says what its files are converted to.
+func converts(m v1.ModelSpec) bool {
+	c := m.Conversion
+	return c != nil && c.Type != conversionNone && (c.Type != "" || c.WeightsFloatType != "" || c.ConvertWeights != "" || c.OutputPath != "")
+}
+
+func serverOf(s v1.Server, threads int32) engine.Server {
+	out := engine.Server{
+		Profile:    string(s.Profile),
+		URL:        s.URL,
+		Downloads:  s.Source == sourceDownload,
+		Model:      s.Model,
+		ServedName: s.ServedName,
+		Command:    s.Command,
+		Args:       s.Args,
+		Port:       s.Port,
+		Slots:      int(s.Slots),
+		Operations: s.Operations,
+		Parameters: s.Parameters,
+		Features:   s.Features,
+		Writable:   s.Writable,
+		User:       s.RunAsUser,
+		Threads:    threads,
+	}
+	if s.SharedMemory != nil {
+		out.SharedMemory = s.SharedMemory.String()
+	}
+	if s.StartupTimeout != nil {
+		out.Startup = s.StartupTimeout.Duration
+	}
+	return out
+}
+
+// variables are those of a claim. Other sources of Kubernetes, such as fields of
+// the pod, are not in the API.
+func variables(env []v1.ServerEnvVar) []corev1.EnvVar {
+	var out []corev1.EnvVar
+	for _, e := range env {
+		v := corev1.EnvVar{Name: e.Name, Value: e.Value}
+		if from := e.ValueFrom; from != nil {
+			v.ValueFrom = &corev1.EnvVarSource{}
+			if ref := from.SecretKeyRef; ref != nil {
+				v.ValueFrom.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Key: ref.Key}
+			}
+			if ref := from.ConfigMapKeyRef; ref != nil {
+				v.ValueFrom.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Key: ref.Key}
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func cacheOf(c *v1.ServerCache) *corev1.VolumeSource {
+	switch {
+	case c == nil:
+		return nil
+	case c.ClaimName != "":
+		return &corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.ClaimName}}
+	}
+	return &corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: c.SizeLimit}}
+}

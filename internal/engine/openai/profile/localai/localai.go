@@ -1,0 +1,56 @@
+// Package localai is the profile of LocalAI.
+package localai
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// Profile returns the profile.
+func Profile() profile.Profile {
+	return profile.Profile{
+		Name:       "localai",
+		Image:      "localai/localai:v3.11.0",
+		Slots:      1,
+		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
+		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty"},
+		Features:   []string{"tools", "tool_choice", "json_schema"},
+		Threads:    true,
+		Unfit:      unfit,
+		ServedName: func(_ bool, model, _ string) string { return path.Base(model) },
+		Start:      start,
+	}
+}
+
+func unfit(downloads bool, model string) string {
+	if downloads || strings.HasSuffix(model, ".gguf") {
+		return ""
+	}
+	return fmt.Sprintf("LocalAI serves a .gguf file of a folder by its name, and %q is none: choose one with spec.model.download.include, or with server.model", model)
+}
+
+// start leaves the watchdogs off, which end a model that is idle for 15 minutes,
+// or busy for 5. LocalAI knows a model by the name of its file or its entry in the
+// gallery.
+func start(l profile.Launch) profile.Start {
+	s := profile.Start{Command: []string{"/local-ai", "run"}, Env: profile.Base()}
+	if l.Downloads {
+		s.Args = append(s.Args, l.Model, "--models-path="+profile.Cache+"/models")
+	} else {
+		s.Args = append(s.Args, "--models-path="+path.Dir(l.Model))
+	}
+	s.Args = append(s.Args, "--address=127.0.0.1:"+l.Port, "--backends-path="+profile.Cache+"/backends",
+		"--enable-watchdog-idle=false", "--enable-watchdog-busy=false")
+	if l.SeqLen > 0 {
+		s.Args = append(s.Args, "--context-size="+strconv.Itoa(l.SeqLen))
+	}
+	if l.Threads > 0 {
+		s.Args = append(s.Args, "--threads="+strconv.Itoa(l.Threads))
+	}
+	return s
+}

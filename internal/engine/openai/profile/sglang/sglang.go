@@ -1,0 +1,61 @@
+// Package sglang is the profile of SGLang's server.
+package sglang
+
+import (
+	"strconv"
+
+	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// initPort is where the nodes find each other.
+const initPort = "20000"
+
+// Profile returns the profile.
+func Profile() profile.Profile {
+	return profile.Profile{
+		Name:       "sglang",
+		Image:      "lmsysorg/sglang:v0.5.18",
+		Slots:      64,
+		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
+		Parameters: []string{
+			openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty", "logit_bias",
+		},
+		// tools need --tool-call-parser, which depends on the model.
+		Features:     []string{"json_schema", "logprobs"},
+		Spreads:      true,
+		SharedMemory: sharedMemory,
+		Start:        start,
+	}
+}
+
+// sharedMemory is for the queues between the processes of several GPUs.
+func sharedMemory(gpus int64) string {
+	if gpus > 1 {
+		return "16Gi"
+	}
+	return ""
+}
+
+// start passes the host, although loopback is the default. Tensor parallelism
+// spans all GPUs of all nodes.
+func start(l profile.Launch) profile.Start {
+	s := profile.Start{
+		Command: []string{"python3", "-m", "sglang.launch_server"},
+		Args: []string{
+			"--model-path=" + l.Model, "--served-model-name=" + l.ServedName, "--host=127.0.0.1", "--port=" + l.Port,
+			"--max-running-requests=" + strconv.Itoa(l.Slots),
+		},
+		Env: profile.Base(),
+	}
+	if l.SeqLen > 0 {
+		s.Args = append(s.Args, "--context-length="+strconv.Itoa(l.SeqLen))
+	}
+	if all := max(l.GPUs, 1) * max(l.Nodes, 1); all > 1 {
+		s.Args = append(s.Args, "--tp-size="+strconv.Itoa(all))
+	}
+	if l.Nodes > 1 {
+		s.Args = append(s.Args, "--nnodes="+strconv.Itoa(l.Nodes), "--node-rank="+l.Rank, "--dist-init-addr="+l.Leader+":"+initPort)
+	}
+	return s
+}

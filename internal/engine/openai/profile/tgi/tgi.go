@@ -1,0 +1,47 @@
+// Package tgi is the profile of Text Generation Inference, for setups that have
+// it: its project sends new users to vLLM, SGLang and llama.cpp.
+package tgi
+
+import (
+	"strconv"
+
+	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// Profile returns the profile.
+func Profile() profile.Profile {
+	return profile.Profile{
+		Name:         "tgi",
+		Image:        "ghcr.io/huggingface/text-generation-inference:3.3.7",
+		Slots:        64,
+		Operations:   []string{string(openai.OperationChat), string(openai.OperationCompletion)},
+		Parameters:   []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty"},
+		Features:     []string{"tools", "tool_choice", "json_schema", "logprobs"},
+		SharedMemory: func(int64) string { return "1Gi" },
+		// The server takes any name, and lists only that of its model.
+		ServedName: func(_ bool, model, _ string) string { return model },
+		Start:      start,
+	}
+}
+
+// start allows twice as many requests as slots: the server answers one above its
+// limit with 429, and may notice later than the sidecar that a slot is free.
+func start(l profile.Launch) profile.Start {
+	s := profile.Start{
+		Command: []string{"text-generation-launcher"},
+		Args: []string{
+			"--model-id=" + l.Model, "--hostname=127.0.0.1", "--port=" + l.Port,
+			"--max-concurrent-requests=" + strconv.Itoa(2*l.Slots),
+		},
+		Env: profile.Base(),
+	}
+	s.Env["HUGGINGFACE_HUB_CACHE"] = profile.Cache + "/huggingface"
+	if l.SeqLen > 0 {
+		s.Args = append(s.Args, "--max-total-tokens="+strconv.Itoa(l.SeqLen))
+	}
+	if l.GPUs > 1 {
+		s.Args = append(s.Args, "--num-shard="+strconv.Itoa(l.GPUs))
+	}
+	return s
+}

@@ -1,0 +1,33 @@
+package tgi_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/engine/openai/profile/tgi"
+)
+
+// TestStart holds the flags of the image's version.
+func TestStart(t *testing.T) {
+	one := []string{"--model-id=/model", "--hostname=127.0.0.1", "--port=9990", "--max-concurrent-requests=16"}
+	for name, c := range map[string]struct {
+		launch profile.Launch
+		want   []string
+	}{
+		"One":  {profile.Launch{GPUs: 1}, nil},
+		"GPUs": {profile.Launch{GPUs: 2, SeqLen: 4096}, []string{"--max-total-tokens=4096", "--num-shard=2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.launch.Model, c.launch.Port, c.launch.Slots = "/model", "9990", 8
+			if d := cmp.Diff(append(one[:4:4], c.want...), tgi.Profile().Start(c.launch).Args); d != "" {
+				t.Errorf("the arguments differ (-want +got):\n%s", d)
+			}
+		})
+	}
+	p := tgi.Profile()
+	if p.ServedName(true, "org/repo", "ns/m") != "org/repo" || p.SharedMemory(0) != "1Gi" {
+		t.Error("the server's name or its shared memory differs")
+	}
+}

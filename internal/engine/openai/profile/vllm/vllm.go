@@ -1,0 +1,87 @@
+// Package vllm is the profile of vLLM's server.
+package vllm
+
+import (
+	"strconv"
+
+	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// masterPort is where the nodes find each other.
+const masterPort = "29501"
+
+// drain is how many seconds the server finishes requests after a signal to stop;
+// by default it aborts them. The sidecar has finished its own before.
+const drain = "30"
+
+// Profile returns the profile.
+func Profile() profile.Profile {
+	return profile.Profile{
+		Name:  "vllm",
+		Image: "vllm/vllm-openai:v0.18.0",
+		Slots: 64,
+		Operations: []string{
+			string(openai.OperationChat), string(openai.OperationCompletion),
+		},
+		Parameters: []string{
+			openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty", "logit_bias",
+		},
+		// tools with tool_choice auto need --enable-auto-tool-choice and a parser, which
+		// depends on the model; named and required ones are structured output.
+		Features:     []string{"tool_choice", "json_schema", "logprobs"},
+		Spreads:      true,
+		SharedMemory: sharedMemory,
+		Start:        start,
+	}
+}
+
+// sharedMemory is for the queues between the processes of several GPUs.
+func sharedMemory(gpus int64) string {
+	if gpus > 1 {
+		return "8Gi"
+	}
+	return ""
+}
+
+func start(l profile.Launch) profile.Start {
+	s := profile.Start{
+		Command: []string{"vllm", "serve"},
+		Args: []string{
+			l.Model, "--served-model-name=" + l.ServedName, "--host=127.0.0.1", "--port=" + l.Port,
+			"--max-num-seqs=" + strconv.Itoa(l.Slots), "--shutdown-timeout=" + drain,
+		},
+		Env: profile.Base(),
+	}
+	s.Env["VLLM_NO_USAGE_STATS"] = "1"
+	if l.SeqLen > 0 {
+		s.Args = append(s.Args, "--max-model-len="+strconv.Itoa(l.SeqLen))
+	}
+	if l.GPUs > 1 {
+		s.Args = append(s.Args, "--tensor-parallel-size="+strconv.Itoa(l.GPUs))
+	}
+	if l.Nodes > 1 {
+		s.Args = append(s.Args, group(l)...)
+		// Each node is known to the others by this address.
+		s.Fields = map[string]string{"VLLM_HOST_IP": "status.podIP"}
+	}
+	return s
+}
+
+// group returns the arguments of a launch over several nodes: a stage of the
+// model's layers on each. The leader binds to the address of its own pod, because
+// sockets do not bind to names.
+func group(l profile.Launch) []string {
+	master := l.Leader
+	if l.Leads() {
+		master = "$(VLLM_HOST_IP)"
+	}
+	args := []string{
+		"--pipeline-parallel-size=" + strconv.Itoa(l.Nodes), "--distributed-executor-backend=mp",
+		"--nnodes=" + strconv.Itoa(l.Nodes), "--node-rank=" + l.Rank, "--master-addr=" + master, "--master-port=" + masterPort,
+	}
+	if !l.Leads() {
+		args = append(args, "--headless")
+	}
+	return args
+}

@@ -1,0 +1,44 @@
+package engine
+
+import "time"
+
+// A Server is what a claim says of an OpenAI-compatible server. Empty fields
+// leave the choice to the profile of the server.
+type Server struct {
+	Profile string
+	// URL is the base of a server outside the pods.
+	URL string
+	// Downloads means that the server gets the model by itself.
+	Downloads bool
+	// Model is the id that the server downloads, or a path in the model's files.
+	Model      string
+	ServedName string
+	Command    []string
+	Args       []string // after those of the profile
+	Port       int32
+	Slots      int
+	// Operations, Parameters and Features replace those of the profile.
+	Operations, Parameters, Features []string
+	SharedMemory                     string   // size of /dev/shm, as Kubernetes writes it
+	Writable                         []string // folders of the image that the server writes to
+	User                             *int64
+	Startup                          time.Duration
+	Threads                          int32
+}
+
+// An API is the OpenAI-compatible API of an engine, as the sidecar is told.
+type API struct {
+	// URL is the base of the API outside the pods. Empty: it is at PortEngine of
+	// the root's pod.
+	URL string
+	// ServedName returns the name by which the server knows the model that it loads
+	// from a path, for a name of the Model.
+	ServedName func(path, model string) string
+	// Operations and Features are those that the server offers, as package openai
+	// names them.
+	Operations, Features []string
+	// Image of the server, for a claim that names none; empty if a claim has to.
+	Image string
+	// Spreading lists the profiles that run on more nodes than one, for messages.
+	Spreading string
+}
