@@ -2,7 +2,10 @@ package engineapi
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -11,6 +14,9 @@ import (
 // restartTimeout bounds the answer to Restart: the supervisor answers before it
 // restarts the engine.
 const restartTimeout = 5 * time.Second
+
+// maxState is the longest answer of a supervisor in bytes.
+const maxState = 256
 
 // A Supervisor is the client of the process that runs the engine (koldun
 // supervise).
@@ -49,4 +55,47 @@ func (s Supervisor) Restart(ctx context.Context) error {
 		return fault.Errorf(fault.Conflict, "cannot restart the engine: it does not run")
 	}
 	return fault.Errorf(fault.Transient, "cannot restart the engine: the supervisor answers %s", resp.Status)
+}
+
+// State returns the state of the engine in a few words, such as "serving" or
+// "loading 3 of 32". Errors: Transient.
+func (s Supervisor) State(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, restartTimeout)
+	defer cancel()
+	_, text, err := s.get(ctx, "/readyz")
+	return text, err
+}
+
+// Session returns the name of the engine's session, and blocks while it is the
+// one named after: until the engine's process, or its session with the workers,
+// has ended. Errors: Unsupported if the supervisor names no sessions, otherwise
+// Transient.
+func (s Supervisor) Session(ctx context.Context, after string) (string, error) {
+	status, text, err := s.get(ctx, "/session?is="+url.QueryEscape(after))
+	switch {
+	case err != nil:
+		return "", err
+	case status == http.StatusNotFound:
+		return "", fault.Errorf(fault.Unsupported, "cannot follow the engine: the supervisor names no sessions")
+	case status != http.StatusOK:
+		return "", fault.Errorf(fault.Transient, "cannot follow the engine: the supervisor answers %q", text)
+	}
+	return text, nil
+}
+
+func (s Supervisor) get(ctx context.Context, path string) (status int, text string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
+	if err != nil {
+		return 0, "", fault.Errorf(fault.Invalid, "cannot ask supervisor %q: %w", s.URL, err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", fault.Errorf(fault.Transient, "cannot ask the supervisor: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxState))
+	if err != nil {
+		return 0, "", fault.Errorf(fault.Transient, "cannot read the supervisor's answer: %w", err)
+	}
+	return resp.StatusCode, strings.TrimSpace(string(raw)), nil
 }

@@ -169,7 +169,7 @@ const (
 	CodeTimeout        = "timeout"         // Request.Timeout passed while the engine worked
 	CodeEngineFailed   = "engine_failed"   // each attempt failed before its first token
 	CodeInterrupted    = "interrupted"     // an attempt broke after its first token
-	CodeHandedBack     = "handed_back"     // a draining runner hands the request back for a retry
+	CodeHandedBack     = "handed_back"     // a runner that drains, or whose engine does not run, hands the request back for a retry
 	CodeInvalidRequest = "invalid_request" // the engine cannot serve the request
 	CodeContextLength  = "context_length_exceeded"
 	CodeUnsupported    = "unsupported_parameter" // the engine ignores a parameter, and Request.Strict forbids that

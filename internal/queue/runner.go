@@ -66,6 +66,7 @@ type Runner struct {
 	Session  string        `json:"session"`
 	Model    string        `json:"model"`
 	State    RunnerState   `json:"state"`
+	Progress string        `json:"progress,omitempty"` // what its engine does while it starts: "loading 3 of 32"
 	Requests []string      `json:"requests,omitempty"` // ids it holds
 	Held     []HeldAttempt `json:"held,omitempty"`     // the attempts at them
 	// Slots is how many requests its engine computes at the same time; absent

@@ -227,8 +227,8 @@ func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 		return &queue.Failure{Code: queue.CodeTimeout, Message: msg}, true
 	case errors.Is(err, engineapi.ErrTimeout):
 		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
-	case errors.Is(err, engineapi.ErrLoading):
-		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
+	case errors.Is(err, engineapi.ErrLoading): // it has not seen the request
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
 	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && a.assignment.Request.Strict:
 		return &queue.Failure{Code: queue.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
 	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
@@ -275,10 +275,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy, silent bool) 
 	} else {
 		r.ready = false
 		r.affinities = nil
-		select {
-		case r.suspect <- struct{}{}:
-		default: // a signal is pending
-		}
+		r.suspects()
 		r.changed()
 	}
 	select {

@@ -40,21 +40,18 @@ func (r *runner) prove(ctx context.Context) {
 		if r.hangs.CompareAndSwap(true, false) {
 			r.restartEngine(ctx)
 		}
-		begun := time.Now()
+		begun, ended := time.Now(), r.ended()
 		res, err := r.warmUp(ctx)
 		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout) && !r.generated(begun))
 		if err == nil {
-			r.proven(res)
+			r.proven(res, ended)
 			r.cfg.Logger.Info("the engine generates")
 			return
 		}
 		if !errors.Is(err, engineapi.ErrLoading) && ctx.Err() == nil {
 			r.cfg.Logger.Warn("the engine does not generate yet", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		r.rest(ctx, pause, errors.Is(err, engineapi.ErrLoading))
 	}
 }
 
@@ -108,10 +105,14 @@ func (r *runner) checkAlive(ctx context.Context) {
 	}
 }
 
-// proven makes the runner ready after its engine has generated a token.
-func (r *runner) proven(res engineapi.Result) {
+// proven makes the runner ready after its engine has generated a token, unless the
+// engine has ended since it had ended so many times.
+func (r *runner) proven(res engineapi.Result, ended int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.endings != ended {
+		return
+	}
 	r.honours, r.operations, r.features = res.Honours, res.Operations, res.Features
 	r.setReady(true)
 }
@@ -127,7 +128,7 @@ func (r *runner) setReady(ready bool) {
 	if r.ready == ready {
 		return
 	}
-	r.ready = ready
+	r.ready, r.progress = ready, ""
 	r.affinities = nil // the warm-up replaced a conversation in the prompt cache
 	r.changed()
 }

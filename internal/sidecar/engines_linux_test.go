@@ -1,13 +1,13 @@
 package sidecar_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/httpserver/proxytest"
+	"github.com/gorizond/koldun/internal/sidecar"
 )
 
 const (
@@ -20,15 +20,11 @@ const (
 // workers. All pass the same tests.
 type target struct {
 	url        string
-	supervisor sidecarSupervisor // nil: no restarts
-	restarts   func() string     // unexpected restarts; "" if none
-	kill       func()            // kills the root's process
-	workers    []string          // ports of the workers
+	supervisor sidecar.Supervisor // nil: no restarts
+	restarts   func() string      // unexpected restarts; "" if none
+	kill       func()             // kills the root's process
+	workers    []string           // ports of the workers
 	links      []*proxytest.Proxy
-}
-
-type sidecarSupervisor interface {
-	Restart(ctx context.Context) error
 }
 
 // targets runs a test on each kind of engine.

@@ -16,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 )
@@ -24,6 +25,12 @@ import (
 type restarter struct{ restart func() error }
 
 func (r restarter) Restart(context.Context) error { return r.restart() }
+
+func (r restarter) State(context.Context) (string, error) { return "starting", nil }
+
+func (r restarter) Session(context.Context, string) (string, error) {
+	return "", fault.Errorf(fault.Unsupported, "it names no sessions")
+}
 
 // configured runs a sidecar with changes to its configuration.
 func (w *world) configured(runner string, e *enginetest.Engine, change func(*sidecar.Config)) *process {

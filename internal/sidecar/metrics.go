@@ -118,6 +118,8 @@ func (r *runner) health() http.Handler {
 			switch {
 			case r.draining:
 				return errors.New("draining")
+			case !r.ready && len(r.running) == 0 && r.progress != "":
+				return errors.New("no token has come out of the engine yet: it is " + r.progress)
 			case !r.ready && len(r.running) == 0:
 				return errors.New("no token has come out of the engine yet")
 			}

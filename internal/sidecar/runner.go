@@ -31,6 +31,8 @@ type runner struct {
 	mu           sync.Mutex
 	version      uint64
 	ready        bool           // whether the engine has generated a token
+	progress     string         // what the engine does, while it is not ready; "" if unknown
+	endings      int            // how often the engine has ended
 	draining     bool           // Run's context has ended
 	drainOrdered bool           // whether a drain order is in effect
 	traffic      *queue.Traffic // never changed in place
@@ -91,6 +93,7 @@ func (r *runner) record() queue.Runner {
 		Session:    r.cfg.Session,
 		Model:      r.cfg.Model,
 		State:      r.state(),
+		Progress:   r.progress,
 		Affinity:   r.affinity(),
 		Honours:    r.honours,
 		Operations: r.operations,

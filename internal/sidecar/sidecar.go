@@ -35,6 +35,11 @@ type Engine interface {
 type Supervisor interface {
 	// Restart returns when the process is being stopped.
 	Restart(ctx context.Context) error
+	// State returns what the process is doing in a few words.
+	State(ctx context.Context) (string, error)
+	// Session returns the name of the engine's session once it is another one
+	// than after. An Unsupported error means that there is no such name.
+	Session(ctx context.Context, after string) (string, error)
 }
 
 // Config describes a runner.
@@ -188,6 +193,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	g.Go(func() error { r.resumes.Run(work); return nil })
 	g.Go(func() error { r.watchEngine(ctx); return nil })
+	g.Go(func() error { r.followEngine(ctx); return nil })
 	if cfg.Member != "" {
 		g.Go(func() error { r.watchTraffic(work); return nil })
 	}

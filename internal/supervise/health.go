@@ -46,28 +46,38 @@ func answer(w http.ResponseWriter, status int, text string) {
 // A collector reads the state at each scrape.
 type collector struct{ s *supervisor }
 
-func (c collector) descs() (restarts, state *prometheus.Desc) {
-	return prometheus.NewDesc("koldun_supervised_restarts_total", "How often the engine has been started again.", nil, nil),
-		prometheus.NewDesc("koldun_supervised_state", "1 for the state the engine is in.", []string{"state"}, nil)
+type descs struct{ restarts, state, loaded, total *prometheus.Desc }
+
+func (c collector) descs() descs {
+	return descs{
+		restarts: prometheus.NewDesc("koldun_supervised_restarts_total", "How often the engine has been started again.", nil, nil),
+		state:    prometheus.NewDesc("koldun_supervised_state", "1 for the state the engine is in.", []string{"state"}, nil),
+		loaded:   prometheus.NewDesc("koldun_supervised_loaded", "Layers that a root, or tensors that a worker, has loaded while it loads.", nil, nil),
+		total:    prometheus.NewDesc("koldun_supervised_to_load", "Layers that a root loads while it loads; 0 if unknown.", nil, nil),
+	}
 }
 
 // Describe implements prometheus.Collector.
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	restarts, state := c.descs()
-	ch <- restarts
-	ch <- state
+	d := c.descs()
+	ch <- d.restarts
+	ch <- d.state
+	ch <- d.loaded
+	ch <- d.total
 }
 
 // Collect implements prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	restarts, state := c.descs()
+	d := c.descs()
 	now, _ := c.s.look()
-	ch <- prometheus.MustNewConstMetric(restarts, prometheus.CounterValue, float64(c.s.restarts()))
+	ch <- prometheus.MustNewConstMetric(d.restarts, prometheus.CounterValue, float64(c.s.restarts()))
+	ch <- prometheus.MustNewConstMetric(d.loaded, prometheus.GaugeValue, float64(now.Loaded))
+	ch <- prometheus.MustNewConstMetric(d.total, prometheus.GaugeValue, float64(now.Total))
 	for _, p := range phases() {
 		value := 0.0
 		if p == now.Phase {
 			value = 1
 		}
-		ch <- prometheus.MustNewConstMetric(state, prometheus.GaugeValue, value, string(p))
+		ch <- prometheus.MustNewConstMetric(d.state, prometheus.GaugeValue, value, string(p))
 	}
 }

@@ -1,0 +1,105 @@
+package sidecar
+
+import (
+	"context"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+const (
+	// lookEvery is the interval of looks at an engine that loads.
+	lookEvery = 250 * time.Millisecond
+	// followAgain is the pause after a supervisor did not answer.
+	followAgain = time.Second
+)
+
+// followEngine makes the runner not ready as soon as its engine has ended or has
+// lost a worker, so that no request is assigned to it while another runner is
+// idle. Without it, the next request would find out.
+func (r *runner) followEngine(ctx context.Context) {
+	if r.cfg.Supervisor == nil {
+		return
+	}
+	for session := ""; ctx.Err() == nil; {
+		now, err := r.cfg.Supervisor.Session(ctx, session)
+		switch {
+		case fault.Is(err, fault.Unsupported):
+			return
+		case err != nil:
+			select {
+			case <-ctx.Done():
+			case <-time.After(followAgain):
+			}
+			continue
+		case session != "":
+			r.engineEnded()
+		}
+		session = now
+	}
+}
+
+// engineEnded does not touch running attempts: the engine's connection tells them.
+func (r *runner) engineEnded() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ready {
+		r.cfg.Logger.Warn("the engine has ended, or has lost a worker")
+	}
+	r.endings++
+	r.setReady(false)
+	r.suspects()
+}
+
+func (r *runner) ended() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.endings
+}
+
+// suspects makes the engine prove itself again. It is called with mu held.
+func (r *runner) suspects() {
+	select {
+	case r.suspect <- struct{}{}:
+	default: // a signal is pending
+	}
+}
+
+// rest waits before the next attempt to get a token. While the engine loads, it
+// announces the progress, and ends as soon as the engine serves.
+func (r *runner) rest(ctx context.Context, pause time.Duration, loads bool) {
+	end := time.NewTimer(pause)
+	defer end.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end.C:
+			return
+		case <-look.C:
+		}
+		if loads && r.cfg.Supervisor != nil && r.look(ctx) {
+			return
+		}
+	}
+}
+
+// look announces what the engine is doing, and reports whether it serves.
+func (r *runner) look(ctx context.Context) bool {
+	state, err := r.cfg.Supervisor.State(ctx)
+	if err != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ready && r.progress != state {
+		r.progress = state
+		r.changedByRequest()
+	}
+	return state == serves
+}
+
+// serves is the state of an engine that takes requests.
+const serves = "serving"
