@@ -40,7 +40,7 @@ func Compose(c *compose.Call) error {
 		c.Legacy(model.Legacy("spec.model", *m))
 	}
 	// Each step is in the file of its name.
-	if err := p.Run(p.expose, p.chooseEngine, p.model, p.preflight, p.deliver, p.connections, p.serve); err != nil {
+	if err := p.Run(p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -52,8 +52,9 @@ type dllamaPlan struct {
 	d      v1.Dllama
 	status v1.DllamaStatus
 
-	// Set by the step chooseEngine; without a root if the claim cannot be run.
-	engine engine.Engine
+	// Set by the step configure for a claim with a server, else by preflight.
+	engine  engine.Engine
+	refused bool // the server cannot run the claim
 	// Set by the step model.
 	modelNamespace, modelName string
 	artifact                  *v1.ServedArtifact

@@ -18,37 +18,38 @@ const (
 	conversionNone = "None"
 )
 
-// chooseEngine finds the engine that the claim names. If none runs the claim, what
-// exists of the Model stays.
-func (p *dllamaPlan) chooseEngine() (compose.Next, error) {
-	chosen, problem := p.chosen()
+// configure finds the engine of a claim with a server, which says whether there is a
+// Model at all and which of its files are needed. The engines of other claims are
+// chosen when the Model is known. If the server cannot run the claim, what exists
+// of the Model stays.
+func (p *dllamaPlan) configure() (compose.Next, error) {
+	s := p.d.Spec.Engine
+	if s.Server == nil {
+		return compose.Continue, nil
+	}
+	chosen, problem := configured(s)
 	if problem == "" {
 		problem = p.ineffective(chosen)
 	}
 	if problem == "" {
 		p.engine = chosen
 	} else {
+		p.refused = true
 		p.Fail(reason.TopologyInvalid, "%s", problem)
 	}
 	return compose.Continue, nil
 }
 
-func (p *dllamaPlan) chosen() (chosen engine.Engine, problem string) {
-	r := p.d.Spec.Runtime
-	chosen, err := catalog.Choose(string(r.Engine.Type), r.RootImage, r.WorkerImage)
-	switch s := r.Engine.Server; {
+func configured(s v1.Engine) (chosen engine.Engine, problem string) {
+	chosen, err := catalog.ByName(string(s.Type))
+	switch {
 	case err != nil:
 		return chosen, fmt.Sprintf("spec.engine.type: %v", err)
-	case s == nil && chosen.Configured == nil:
-		return chosen, ""
-	case s == nil:
-		return chosen, fmt.Sprintf("spec.engine.server: the %s engine needs it", chosen.Name)
 	case chosen.Configured == nil:
 		return chosen, fmt.Sprintf("spec.engine.server: the %s engine is no server", chosen.Name)
-	default:
-		if chosen, err = chosen.Configured(serverOf(*s, r.Engine.Threads)); err != nil {
-			return chosen, fmt.Sprintf("spec.engine.%v", err)
-		}
+	}
+	if chosen, err = chosen.Configured(serverOf(*s.Server, s.Threads)); err != nil {
+		return chosen, fmt.Sprintf("spec.engine.%v", err)
 	}
 	return chosen, ""
 }

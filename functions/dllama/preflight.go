@@ -18,9 +18,10 @@ import (
 // memory for all of it is taken at the start, and a model's own may be 131,072.
 const maxSeqLen = 4096
 
-// preflight refuses what the engine cannot run before anything starts.
+// preflight chooses the engine, and refuses what it cannot run before anything
+// starts.
 func (p *dllamaPlan) preflight() (compose.Next, error) {
-	if p.engine.Root == nil {
+	if p.refused {
 		return compose.Stop, nil
 	}
 	if problem := p.unfit(); problem != "" {
@@ -32,6 +33,17 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 
 // unfit says why the engine cannot run the model so; empty if it can.
 func (p *dllamaPlan) unfit() string {
+	r := p.d.Spec.Runtime
+	if r.Engine.Server == nil {
+		chosen, err := catalog.Choose(string(r.Engine.Type), r.RootImage, r.WorkerImage)
+		if err != nil {
+			return fmt.Sprintf("spec.engine.type: %v", err)
+		}
+		p.engine = chosen
+	}
+	if r.Engine.Server == nil && p.engine.Configured != nil {
+		return fmt.Sprintf("spec.engine.server: the %s engine needs it", p.engine.Name)
+	}
 	if err := p.engine.CheckNodes(int(p.status.Nodes)); err != nil {
 		field, one := p.nodesField()
 		return fmt.Sprintf("%s: %v: use %d, or %s", field, err, one, p.moreNodes())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -41,8 +42,12 @@ func (r *Resource) fit(o tfschema.Object) []preflight.Finding {
 // that does not exist.
 func engines(o tfschema.Object) []engine.Engine {
 	settings := inner(o, "engine")
-	if !o["root_image"].IsKnown() || !o["worker_image"].IsKnown() || !o["engine"].IsKnown() || !isKnown(settings["type"]) {
+	switch images := o["root_image"].IsKnown() && o["worker_image"].IsKnown(); {
+	case !o["engine"].IsKnown() || !isKnown(settings["type"]):
 		return catalog.Engines()
+	case !images && settings.Text("type") == "":
+		// No image selects an engine with a server.
+		return slices.DeleteFunc(catalog.Engines(), func(e engine.Engine) bool { return e.Configured != nil })
 	}
 	chosen, err := catalog.Choose(settings.Text("type"), o.Text("root_image"), o.Text("worker_image"))
 	if err == nil && chosen.Configured != nil {
@@ -54,9 +59,14 @@ func engines(o tfschema.Object) []engine.Engine {
 	return []engine.Engine{chosen}
 }
 
-// configured returns the engine of a server, as far as its nodes and memory go.
+// configured returns the engine of a server, as far as its nodes and memory go. A
+// profile that is not known yet may run on any number of nodes.
 func configured(e engine.Engine, settings tfschema.Object) (engine.Engine, error) {
 	server := inner(settings, "server")
+	if !isKnown(settings["server"]) || !isKnown(server["profile"]) || !isKnown(server["url"]) {
+		e.MaxNodes = 0
+		return e, nil
+	}
 	return e.Configured(engine.Server{Profile: server.Text("profile"), URL: server.Text("url")})
 }
 
