@@ -20,10 +20,10 @@ func BenchmarkRingMends(b *testing.B) {
 	converttest.Write(b, repository, converttest.Shape{
 		Arch: topology.Llama, Dim: 512, Hidden: 1536, Layers: 8, Heads: 8, KVHeads: 8, HeadDim: 64, Vocab: 1024, SeqLen: 512,
 	}, tinyModel)
-	model, tokenizer := converted(b, repository)
+	model := converted(b, repository, topology.F32)
 	for _, size := range []int{2, 4, 8} {
 		b.Run(fmt.Sprintf("nodes=%d", size), func(b *testing.B) {
-			n := startNodes(b, size-1, model, tokenizer)
+			n := startNodes(b, size-1, model)
 			w := drive(anotherWorld(b), target{url: n.url, supervisor: n.supervisor()}, sidecar.Timeouts{})
 			answer := func(id string) time.Duration {
 				begun := time.Now()

@@ -46,7 +46,7 @@ type nodes struct {
 
 // startNodes starts a root and workers. All nodes reach a worker through its link,
 // which tests cut.
-func startNodes(tb testing.TB, workers int, model, tokenizer string) *nodes {
+func startNodes(tb testing.TB, workers int, m files) *nodes {
 	tb.Helper()
 	dir := binaries(tb)
 	n := &nodes{port: strconv.Itoa(porttest.Port(tb))}
@@ -58,7 +58,7 @@ func startNodes(tb testing.TB, workers int, model, tokenizer string) *nodes {
 		n.workers, n.links, peers = append(n.workers, port), append(n.links, link), append(peers, link.Address())
 	}
 	command := []string{
-		filepath.Join(dir, "dllama-api"), "--model", model, "--tokenizer", tokenizer, "--buffer-float-type", "f32",
+		filepath.Join(dir, "dllama-api"), "--model", m.model, "--tokenizer", m.tokenizer, "--buffer-float-type", m.buffers,
 		"--host", "127.0.0.1", "--port", n.port, "--nthreads", "1", "--net-turbo", "0", "--temperature", "0", "--max-seq-len", "256",
 	}
 	if workers > 0 {
@@ -84,8 +84,7 @@ func kill(tb testing.TB, port string) {
 func ring(t *testing.T, workers int) target {
 	t.Helper()
 	binaries(t)
-	model, tokenizer := converted(t, tinyModel)
-	n := startNodes(t, workers, model, tokenizer)
+	n := startNodes(t, workers, converted(t, tinyModel, topology.F32))
 	e := target{url: n.url, supervisor: n.supervisor(), workers: n.workers, links: n.links}
 	e.restarts = func() string {
 		_, text := get(t, "http://"+n.health+"/metrics")
@@ -128,10 +127,17 @@ func supervised(tb testing.TB, waitFor []string, command ...string) string {
 	return ""
 }
 
-// converted converts a repository to f32, because its answers do not depend on the
+// files are those of a converted model.
+type files struct{ model, tokenizer, buffers string }
+
+// converted converts a repository. With f32 weights, answers do not depend on the
 // number of nodes.
-func converted(tb testing.TB, repository string) (model, tokenizer string) {
+func converted(tb testing.TB, repository string, weights topology.FloatType) files {
 	tb.Helper()
+	buffers, err := topology.SyncFor(weights)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	dir := tb.TempDir()
 	from, err := dirstore.Open(repository)
 	if err != nil {
@@ -141,10 +147,10 @@ func converted(tb testing.TB, repository string) (model, tokenizer string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if _, err := convert.Run(tb.Context(), convert.Config{From: from, To: to, Name: "tiny", Weights: topology.F32, Only: convert.Both}); err != nil {
+	if _, err := convert.Run(tb.Context(), convert.Config{From: from, To: to, Name: "tiny", Weights: weights, Only: convert.Both}); err != nil {
 		tb.Fatal(err)
 	}
-	return filepath.Join(dir, names.ModelFile("tiny", string(topology.F32))), filepath.Join(dir, names.TokenizerFile("tiny"))
+	return files{filepath.Join(dir, names.ModelFile("tiny", string(weights))), filepath.Join(dir, names.TokenizerFile("tiny")), string(buffers)}
 }
 
 // signalPort signals the process of distributed-llama that was given the port.

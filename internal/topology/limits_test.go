@@ -176,3 +176,16 @@ func TestConfigValues(t *testing.T) {
 		t.Errorf("biases: %q, %v", c.Warnings, err)
 	}
 }
+
+// distributed-llama has no f32 kernel for a model with experts: the root aborts.
+func TestExpertsNeedQ40(t *testing.T) {
+	moe := published["Qwen30BA3B"]
+	moe.Weights = topology.F32
+	if _, err := moe.Preflight(topology.Request{Nodes: 2, SeqLen: 64}); !fault.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), "convert it to q40") {
+		t.Errorf("f32 gets %v", err)
+	}
+	moe.Weights = topology.Q40
+	if _, err := moe.Preflight(topology.Request{Nodes: 2, SeqLen: 64}); err != nil {
+		t.Errorf("q40 gets %v", err)
+	}
+}

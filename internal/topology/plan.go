@@ -77,6 +77,9 @@ func (s Shape) sync(asked FloatType) (FloatType, error) {
 	if asked != "" && asked != runs {
 		return "", fault.Errorf(fault.Unsupported, "weights of type %s run only with buffers of type %s, not %s", s.Weights, runs, asked)
 	}
+	if s.Arch == Qwen3MoE && s.Weights == F32 {
+		return "", fault.Errorf(fault.Unsupported, "weights of type f32 do not run in a model with experts: convert it to q40")
+	}
 	return runs, nil
 }
 
