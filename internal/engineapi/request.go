@@ -58,10 +58,11 @@ type Timeouts struct {
 	Between time.Duration // from one text to the next
 }
 
-// A Delta is a piece of generated text.
+// A Delta is a piece of an answer.
 type Delta struct {
 	Text   string
-	Pieces int // in which the engine sent the text, about as many as tokens
+	Parts  *openai.Parts // what comes with the text; nil: nothing
+	Pieces int           // in which the engine sent it, about as many as tokens
 }
 
 // A Result says how a generation ended.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -18,8 +19,7 @@ const maxAnswer = 16 << 20 // bytes
 func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string {
 	ctx, cancel := context.WithDeadlineCause(ctx, t.until, errBackstop)
 	defer cancel()
-	var thoughts, text strings.Builder
-	add := func(a, b string) { thoughts.WriteString(a); text.WriteString(b) }
+	c := collected{filter: &t.filter}
 	for {
 		frame, err := t.follow.next(ctx)
 		if err != nil {
@@ -31,16 +31,20 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 			t.setIgnored(w.Header(), frame.Ignored)
 			setMember(w.Header(), frame.Member)
 		case queue.FrameDelta:
-			add(t.filter.push(frame.Text))
-			if thoughts.Len()+text.Len() > maxAnswer {
-				t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", thoughts.Len()+text.Len())
+			if err := c.add(frame); err != nil {
+				t.undecoded(err)
+				refuse(w, errInternal())
+				return outcomeInternal
+			}
+			if size := c.size(); size > maxAnswer {
+				t.g.log.Error("an answer is too long to be held", "request", t.ref.ID, "bytes", size)
 				refuse(w, errEngine())
 				return outcomeTooLong
 			}
 		case queue.FrameEnd:
-			add(t.filter.rest())
+			c.text(t.filter.rest())
 			w.Header().Set(headerQueue, strconv.FormatInt(t.follow.queuedFor().Milliseconds(), 10))
-			t.whole(w, thoughts.String(), text.String())
+			t.whole(w, &c)
 			return string(queue.Completed)
 		case queue.FrameError:
 			refused := failureRefusal(frame.Error)
@@ -49,6 +53,36 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 		}
 	}
 }
+
+// collected is what has come of an answer.
+type collected struct {
+	filter           *reasoningFilter
+	thoughts, answer strings.Builder
+	parts            openai.Parts
+	raw              int // bytes of the parts
+}
+
+func (c *collected) add(frame *queue.Frame) error {
+	if len(frame.Raw) == 0 {
+		c.text(c.filter.push(frame.Text))
+		return nil
+	}
+	parts, err := partsOf(frame)
+	if err != nil {
+		return err
+	}
+	c.text(c.filter.pushParts(frame.Text, parts))
+	c.parts.Add(parts)
+	c.raw += len(frame.Raw)
+	return nil
+}
+
+func (c *collected) text(thoughts, text string) {
+	c.thoughts.WriteString(thoughts)
+	c.answer.WriteString(text)
+}
+
+func (c *collected) size() int { return c.thoughts.Len() + c.answer.Len() + c.raw }
 
 // abandon ends an answer that has not begun, because ctx ended.
 func abandon(ctx context.Context, w http.ResponseWriter) string {
@@ -60,12 +94,23 @@ func abandon(ctx context.Context, w http.ResponseWriter) string {
 }
 
 // whole writes the answer.
-func (t *generation) whole(w http.ResponseWriter, thoughts, text string) {
+func (t *generation) whole(w http.ResponseWriter, c *collected) {
 	frame := &t.follow.frame
 	writeJSON(w, http.StatusOK, t.operation.whole(answer{
 		id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
-		thoughts: thoughts, text: text, finish: finishReason(frame), usage: usageOf(frame),
+		thoughts: c.thoughts.String(), text: c.answer.String(), parts: c.parts, finish: finishReason(frame), usage: usageOf(frame),
 	}))
+}
+
+// partsOf decodes what a piece holds beside its text.
+func partsOf(frame *queue.Frame) (*openai.Parts, error) {
+	parts := &openai.Parts{}
+	return parts, json.Unmarshal(frame.Raw, parts)
+}
+
+// undecoded logs a piece of an answer that no runner of this version sends.
+func (t *generation) undecoded(err error) {
+	t.g.log.Error("cannot decode a piece of an answer", "request", t.ref.ID, "error", err)
 }
 
 func finishReason(f *queue.Frame) string {

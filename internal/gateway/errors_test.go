@@ -35,6 +35,7 @@ func TestRefusals(t *testing.T) {
 		"Tools":            {"POST", "/v1/chat/completions", chatBody(`,"tools":[{"type":"function"}]`), nil, 400, openai.CodeUnsupported, "tools"},
 		"TooLarge":         {"POST", "/v1/chat/completions", chatBody(`,"user":"` + strings.Repeat("x", 1000) + `"`), nil, 413, "request_too_large", ""},
 	}
+	w.putEngine("r1", "seed")
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			r, body := w.do(c.method, c.path, c.body, c.header...)

@@ -34,6 +34,24 @@ func (s *eventWriter) text(thoughts, text string) error {
 	return s.flush()
 }
 
+// parts adds a piece of the answer with what it holds beside its text.
+func (s *eventWriter) parts(thoughts, text string, p *openai.Parts) error {
+	b := s.begin()
+	if thoughts != "" {
+		b = s.chunks.Reasoning(b, thoughts)
+	}
+	if !p.IsEmpty() {
+		b = s.chunks.Parts(b, text, p)
+	} else if text != "" {
+		b = s.chunks.Text(b, text)
+	}
+	s.buf = b
+	if len(s.buf) < flushSize {
+		return nil
+	}
+	return s.flush()
+}
+
 // flushSize is the size in bytes from which a larger write saves nothing.
 const flushSize = 4 << 10
 

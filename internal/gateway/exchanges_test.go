@@ -65,6 +65,7 @@ func TestExchanges(t *testing.T) {
 		}
 		s.end(openai.FinishStop, 9, 2)
 	})
+	w.putEngine("r1", "seed", "temperature", "top_p")
 	files, err := filepath.Glob("testdata/exchanges/*.http")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no exchanges", err)

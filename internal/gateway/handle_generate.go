@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
@@ -45,9 +44,12 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	if !g.runners.serve(t.model, req.Operation) {
 		return errNotServed(shown(req.Model), req.Operation)
 	}
-	t.unknown = req.Ignored
+	if lacking := req.Refusal(g.runners.offered(t.model, req)); lacking != nil {
+		return &refusal{Error: *lacking}
+	}
+	t.unknown = g.runners.unknown(t.model, req)
 	forecast := g.runners.ignored(t.model, req)
-	if all := slices.Concat(t.unknown, forecast); g.cfg.StrictParameters && len(all) > 0 {
+	if all := union(t.unknown, forecast); g.cfg.StrictParameters && len(all) > 0 {
 		return errIgnored(all)
 	}
 	t.setIgnored(h, forecast)
@@ -74,6 +76,7 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 		Traceparent: t.in.traceparent,
 		Strict:      g.cfg.StrictParameters,
 		Operation:   req.Operation,
+		Features:    req.Features,
 		Body:        body,
 	}
 	t.ref = t.request.Ref()

@@ -7,13 +7,24 @@ import (
 )
 
 // setIgnored names, in a header, the parameters that the answer does not
-// honour: those that no engine knows, and those that the engine ignores.
+// honour: those that no known engine honours, and those that the engine ignores.
 func (t *generation) setIgnored(h http.Header, byEngine []string) {
-	if names := ignoredHeader(slices.Concat(t.unknown, byEngine)); names != "" {
+	if names := ignoredHeader(union(t.unknown, byEngine)); names != "" {
 		h.Set(headerIgnored, names)
 		return
 	}
 	h.Del(headerIgnored)
+}
+
+// union lists the names of both lists, each once.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, name := range b {
+		if !slices.Contains(a, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // ignoredHeader lists names in a header. It leaves out those that do not look

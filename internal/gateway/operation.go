@@ -32,6 +32,8 @@ type chunks interface {
 	Role(b []byte) []byte
 	Text(b []byte, text string) []byte
 	Reasoning(b []byte, thoughts string) []byte
+	// Parts appends text and what belongs to it, but for thoughts.
+	Parts(b []byte, text string, p *openai.Parts) []byte
 	Finish(b []byte, reason string) []byte
 	Usage(b []byte, u openai.Usage) []byte
 	Done(b []byte) []byte
@@ -42,6 +44,7 @@ type answer struct {
 	id, model      string
 	created        int64 // Unix time in seconds
 	thoughts, text string
+	parts          openai.Parts // but for thoughts
 	finish         string
 	usage          *openai.Usage
 }
@@ -53,6 +56,7 @@ func chatOperation() operation {
 		whole: func(a answer) any {
 			c := openai.NewCompletion(a.id, a.model, a.created, a.text, a.finish, a.usage)
 			c.Choices[0].Message.ReasoningContent = a.thoughts
+			c.Choices[0].SetParts(&a.parts)
 			return c
 		},
 	}

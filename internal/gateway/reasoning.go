@@ -21,6 +21,9 @@ func ParseReasoning(word string) (openai.Reasoning, error) {
 type reasoningFilter struct {
 	thoughts *openai.ThinkFilter // nil: all is text
 	mode     openai.Reasoning
+	// open means that the text so far ends within thoughts that the engine has
+	// separated, and that the client wants in the text.
+	open bool
 }
 
 // newReasoningFilter does what the request asks for, or else what the gateway
@@ -36,22 +39,54 @@ func newReasoningFilter(field reasoningField, request, gateway openai.Reasoning)
 	return reasoningFilter{thoughts: &openai.ThinkFilter{}, mode: mode}
 }
 
-func (f reasoningFilter) push(piece string) (thoughts, text string) {
+func (f *reasoningFilter) push(piece string) (thoughts, text string) {
 	if f.thoughts == nil {
-		return "", piece
+		return "", f.close(piece)
 	}
 	return f.visible(f.thoughts.Push(piece))
 }
 
+// pushParts is push for a piece whose thoughts, if any, the engine has separated.
+// It takes them out of the parts.
+func (f *reasoningFilter) pushParts(piece string, parts *openai.Parts) (thoughts, text string) {
+	separated := parts.Reasoning
+	parts.Reasoning = ""
+	switch {
+	case separated == "":
+	case f.thoughts == nil: // the text shows them with the usual tags
+		if !f.open {
+			separated = "<think>\n" + separated
+		}
+		f.open = true
+	default:
+		thoughts, _ = f.visible(separated, "")
+		separated = ""
+	}
+	if piece == "" && len(parts.ToolCalls) == 0 {
+		return thoughts, separated
+	}
+	more, text := f.push(piece)
+	return thoughts + more, separated + text
+}
+
+// close ends thoughts in the text before other text.
+func (f *reasoningFilter) close(text string) string {
+	if !f.open {
+		return text
+	}
+	f.open = false
+	return "\n</think>\n\n" + text
+}
+
 // rest returns what the filter held back, at the end of the answer.
-func (f reasoningFilter) rest() (thoughts, text string) {
+func (f *reasoningFilter) rest() (thoughts, text string) {
 	if f.thoughts == nil {
-		return "", ""
+		return "", f.close("")
 	}
 	return f.visible(f.thoughts.Rest())
 }
 
-func (f reasoningFilter) visible(thoughts, text string) (string, string) {
+func (f *reasoningFilter) visible(thoughts, text string) (string, string) {
 	if f.mode == openai.ReasoningHidden {
 		return "", text
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // runners knows what the runners of each model announce of their engines. It is
@@ -26,6 +27,22 @@ type capabilities struct {
 	Model      string             `json:"model"`
 	Honours    []string           `json:"honours"`    // empty: not known yet
 	Operations []openai.Operation `json:"operations"` // empty: openai.DefaultOperations
+	Features   openai.Features    `json:"features"`
+	State      queue.RunnerState  `json:"state"`
+}
+
+// isNew reports whether the engine has not answered yet, so that nothing is known
+// of it.
+func (c capabilities) isNew() bool {
+	return c.State == queue.RunnerStarting && len(c.Honours) == 0 && len(c.Operations) == 0
+}
+
+func (c capabilities) serves(op openai.Operation) bool {
+	operations := c.Operations
+	if len(operations) == 0 {
+		operations = openai.DefaultOperations()
+	}
+	return slices.Contains(operations, op)
 }
 
 func newRunners(b *bus.Bus) *runners {
@@ -79,19 +96,59 @@ func (r *runners) serve(model string, op openai.Operation) bool {
 	defer r.mu.Unlock()
 	known := r.models[model]
 	for _, c := range known {
-		operations := c.Operations
-		if len(operations) == 0 {
-			operations = openai.DefaultOperations()
-		}
-		if slices.Contains(operations, op) {
+		if c.isNew() || c.serves(op) {
 			return true
 		}
 	}
 	return len(known) == 0
 }
 
-// ignored returns the names of the hints of a request that an engine of its
-// model would ignore, sorted. Engines that have not said what they honour do
+// offered returns the features for which a runner of the model can serve the
+// request: what the request needs, if one runner offers all of it, or if none is
+// known, as one may start that does. Otherwise it returns those of the runner
+// that lacks the fewest.
+func (r *runners) offered(model string, req openai.Request) openai.Features {
+	if req.Features == "" {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.models[model]
+	if len(known) == 0 {
+		return req.Features
+	}
+	best, fewest := openai.Features(""), len(req.Features.Names())+1
+	for _, c := range known {
+		if c.isNew() {
+			return req.Features
+		}
+		if !c.serves(req.Operation) {
+			continue
+		}
+		if n := len(c.Features.Missing(req.Features).Names()); n < fewest || n == fewest && c.Features < best {
+			best, fewest = c.Features, n
+		}
+	}
+	return best
+}
+
+// unknown returns those of a request's parameters, beside the usual ones, that no
+// known engine of its model honours.
+func (r *runners) unknown(model string, req openai.Request) []string {
+	if len(req.Ignored) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.Clone(req.Ignored)
+	for _, c := range r.models[model] {
+		out = slices.DeleteFunc(out, func(name string) bool { return slices.Contains(c.Honours, name) })
+	}
+	return out
+}
+
+// ignored returns the names of the parameters of a request that an engine of
+// its model would ignore, sorted. Engines that have not said what they honour do
 // not count.
 func (r *runners) ignored(model string, req openai.Request) []string {
 	r.mu.Lock()

@@ -40,6 +40,58 @@ func (w *world) untilEngines(ok func(known map[string]capabilities) bool) {
 	})
 }
 
+// putOffer announces a runner of tiny with features, and waits until the gateway
+// knows it.
+func (w *world) putOffer(runner string, state queue.RunnerState, features openai.Features, honours ...string) {
+	w.t.Helper()
+	key := names.RunnerKey(tinySession, runner)
+	rec := queue.Runner{Name: runner, Session: tinySession, Model: "default/tiny", State: state, Features: features, Honours: honours}
+	if _, err := w.bus.PutTTL(w.t.Context(), names.RunnersBucket, key, rec, time.Hour); err != nil {
+		w.t.Fatal(err)
+	}
+	w.untilEngines(func(known map[string]capabilities) bool {
+		return known[key].Features == features && known[key].State == state
+	})
+}
+
+// A request goes to the queue if a runner offers what it needs, or may do so.
+func TestFeaturesOfRunners(t *testing.T) {
+	w := newWorld(t, nil)
+	needs := func(more string) openai.Request {
+		r, err := openai.DecodeChat([]byte(chatBody(more)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	tools, both := needs(`,"tools":[{}]`), needs(`,"tools":[{}],"logprobs":true`)
+	refused := func(r openai.Request, want string) {
+		t.Helper()
+		got := ""
+		if e := r.Refusal(w.gateway.runners.offered("default/tiny", r)); e != nil {
+			got = e.Param
+		}
+		if got != want {
+			t.Errorf("refused for %q, want %q", got, want)
+		}
+	}
+	refused(both, "") // one may start
+	w.putOffer("r1", queue.RunnerStarting, "")
+	refused(both, "") // nothing is known of it yet
+	w.putOffer("r1", queue.RunnerIdle, "")
+	refused(tools, "tools")
+	w.putOffer("r2", queue.RunnerBusy, "tools", "top_k")
+	refused(tools, "")
+	refused(both, "logprobs")
+	w.putOffer("r3", queue.RunnerIdle, "logprobs")
+	refused(both, "tools") // no single engine offers both
+	w.putOffer("r3", queue.RunnerStarting, "logprobs,tools", "seed")
+	refused(both, "")
+	if got := w.gateway.runners.unknown("default/tiny", needs(`,"top_k":1,"min_p":0.1`)); !slices.Equal(got, []string{"min_p"}) {
+		t.Errorf("unknown = %q", got)
+	}
+}
+
 // The announcement of a runner counts until it ends or is replaced.
 func TestEnginesComeAndGo(t *testing.T) {
 	w := newWorld(t, nil)

@@ -95,7 +95,7 @@ func (s *streamer) write(frame *queue.Frame) string {
 		err = s.started(frame)
 	case queue.FrameDelta:
 		s.status = "generating"
-		err = s.events.text(s.filter.push(frame.Text))
+		return s.delta(frame)
 	case queue.FrameEnd:
 		thoughts, text := s.filter.rest()
 		if s.events.end(thoughts, text, finishReason(frame), s.usage(frame)) == nil {
@@ -108,6 +108,28 @@ func (s *streamer) write(frame *queue.Frame) string {
 		return refused.Code
 	}
 	if err != nil {
+		return outcomeDisconnected
+	}
+	return ""
+}
+
+// delta writes a piece of the answer. It returns the outcome, or "" if the answer
+// continues.
+func (s *streamer) delta(frame *queue.Frame) string {
+	if len(frame.Raw) == 0 {
+		if s.events.text(s.filter.push(frame.Text)) != nil {
+			return outcomeDisconnected
+		}
+		return ""
+	}
+	parts, err := partsOf(frame)
+	if err != nil {
+		s.undecoded(err)
+		s.events.fail(errInternal())
+		return outcomeInternal
+	}
+	thoughts, text := s.filter.pushParts(frame.Text, parts)
+	if s.events.parts(thoughts, text, parts) != nil {
 		return outcomeDisconnected
 	}
 	return ""
@@ -131,8 +153,8 @@ func (s *streamer) started(frame *queue.Frame) error {
 		setMember(h, frame.Member)
 		return nil
 	}
-	if len(frame.Ignored) > 0 {
-		return s.events.comment("started ignored=" + strings.Join(frame.Ignored, ","))
+	if ignored := ignoredHeader(frame.Ignored); ignored != "" {
+		return s.events.comment("started ignored=" + strings.ReplaceAll(ignored, ", ", ","))
 	}
 	return s.events.comment("started")
 }

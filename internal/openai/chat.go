@@ -29,6 +29,10 @@ type ChatRequest struct {
 	Hints map[string]json.RawMessage
 	// Extra are the fields that are not known here.
 	Extra map[string]json.RawMessage
+	// Featured are parameters that need a feature of the engine, with their raw
+	// values, and Needs what they and the messages need.
+	Featured map[string]json.RawMessage
+	Needs    []Need
 }
 
 // A Role is the author of a message.
@@ -39,6 +43,7 @@ const (
 	System    Role = "system"
 	User      Role = "user"
 	Assistant Role = "assistant"
+	Tool      Role = "tool" // the result of a tool
 )
 
 // A Message is one turn of a conversation.
@@ -46,7 +51,11 @@ type Message struct {
 	Role    Role
 	Content string // parts of text are joined by newlines
 	Name    string
-	Extra   map[string]json.RawMessage // fields that are not known here
+	// ToolCalls are the calls in a message of the Assistant, as the client sends
+	// them, and ToolCallID is the one that a message of a Tool answers.
+	ToolCalls  json.RawMessage
+	ToolCallID string
+	Extra      map[string]json.RawMessage // fields that are not known here
 }
 
 // Ignored names what the request asked for and does not get: hints and
@@ -59,11 +68,14 @@ func (r ChatRequest) Ignored() []string {
 
 // MarshalJSON writes the normal form.
 func (r ChatRequest) MarshalJSON() ([]byte, error) {
-	out := make(map[string]any, 10+len(r.Hints)+len(r.Extra))
+	out := make(map[string]any, 10+len(r.Hints)+len(r.Extra)+len(r.Featured))
 	for k, v := range r.Extra {
 		out[k] = v
 	}
 	for k, v := range r.Hints {
+		out[k] = v
+	}
+	for k, v := range r.Featured {
 		out[k] = v
 	}
 	out["model"] = r.Model
@@ -113,7 +125,10 @@ func (m Message) MarshalJSON() ([]byte, error) {
 			Role    Role   `json:"role"`
 			Content string `json:"content"`
 			Name    string `json:"name,omitempty"`
-		}{m.Role, m.Content, m.Name})
+
+			ToolCalls  json.RawMessage `json:"tool_calls,omitempty"`
+			ToolCallID string          `json:"tool_call_id,omitempty"`
+		}{m.Role, m.Content, m.Name, m.ToolCalls, m.ToolCallID})
 	}
 	out := make(map[string]any, 3+len(m.Extra))
 	for k, v := range m.Extra {
@@ -122,6 +137,12 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	out["role"], out["content"] = m.Role, m.Content
 	if m.Name != "" {
 		out["name"] = m.Name
+	}
+	if m.ToolCalls != nil {
+		out["tool_calls"] = m.ToolCalls
+	}
+	if m.ToolCallID != "" {
+		out["tool_call_id"] = m.ToolCallID
 	}
 	return json.Marshal(out)
 }

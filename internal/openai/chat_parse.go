@@ -13,9 +13,9 @@ const maxStops = 16
 // ParseChat reads and validates a chat completion request. It accepts every
 // shape that OpenAI documents for plain text, brings content parts, stop and the
 // token limits into their normal form, and refuses parameters that would change
-// the meaning of the answer and that no engine supports: tools, structured
-// output, log probabilities, several choices, images, audio. The error names the
-// parameter; it is always an *Error with status 400.
+// the meaning of the answer and that no engine supports: several choices, images,
+// audio. What only some engines support, it keeps and lists in Needs. The error
+// names the parameter; it is always an *Error with status 400.
 func ParseChat(body []byte) (ChatRequest, error) {
 	if !json.Valid(body) {
 		return ChatRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
@@ -28,6 +28,7 @@ func ParseChat(body []byte) (ChatRequest, error) {
 	parseLimits(f, &r)
 	parseSampling(f, &r)
 	parseReasoning(f, &r)
+	parseFeatures(f, &r)
 	refuseUnsupported(f)
 	parseHints(f, &r)
 	return finish(f, r)
@@ -42,6 +43,7 @@ func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 	if f.err != nil {
 		return ChatRequest{}, f.err
 	}
+	r.Needs = f.needs
 	dropNulls(f.m)
 	if len(r.Hints) == 0 {
 		r.Hints = nil
@@ -55,7 +57,7 @@ func finish(f *fields, r ChatRequest) (ChatRequest, error) {
 // withoutEffect are parameters for OpenAI's own accounting, which do not change
 // the answer.
 var withoutEffect = []string{
-	"metadata", "parallel_tool_calls", "prompt_cache_key", "prompt_cache_retention",
+	"metadata", "prompt_cache_key", "prompt_cache_retention",
 	"safety_identifier", "service_tier", "store",
 }
 
@@ -166,9 +168,10 @@ func parseStops(f *fields, raw json.RawMessage) []string {
 	return list
 }
 
-// adopt takes over the error of an object inside this one.
+// adopt takes over the error and the needs of an object inside this one.
 func (f *fields) adopt(inner *fields) {
 	if f.err == nil {
 		f.err = inner.err
 	}
+	f.needs = append(f.needs, inner.needs...)
 }

@@ -53,6 +53,32 @@ func TestParseChatAccepts(t *testing.T) {
 				"frequency_penalty":null,"logit_bias":null,"seed":null,"unknown":null,"stream_options":null}`,
 			want: ChatRequest{Model: "m", Messages: helloMessages},
 		},
+		"Featured": {
+			body: `{"model":"m","messages":[
+				{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function"}]},
+				{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":"5"}],"x":1}],
+				"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"auto","parallel_tool_calls":false,
+				"response_format":{"type":"json_object"},"logprobs":true,"top_logprobs":2}`,
+			want: ChatRequest{
+				Model: "m", Messages: []Message{
+					{Role: Assistant, ToolCalls: json.RawMessage(`[{"id":"1","type":"function"}]`)},
+					{Role: Tool, ToolCallID: "1", Content: "5", Extra: map[string]json.RawMessage{"x": json.RawMessage("1")}},
+				},
+				Featured: map[string]json.RawMessage{
+					"tools": json.RawMessage(`[{"type":"function","function":{"name":"f"}}]`), "tool_choice": json.RawMessage(`"auto"`),
+					"parallel_tool_calls": json.RawMessage("false"), "response_format": json.RawMessage(`{"type":"json_object"}`),
+					"logprobs": json.RawMessage("true"), "top_logprobs": json.RawMessage("2"),
+				},
+				Needs: []Need{
+					{FeatureTools, BadRequest("messages[0].tool_calls", CodeUnsupported, "'messages[0].tool_calls' is not supported here: tools cannot be used")},
+					{FeatureTools, BadRequest("messages[1].role", CodeUnsupported, "'messages[1].role' cannot be 'tool': tools are not supported here")},
+					{FeatureTools, BadRequest("tools", CodeUnsupported, "'tools' is not supported here: the models served do not call tools")},
+					{FeatureJSONSchema, BadRequest("response_format", CodeUnsupported, "'response_format' is not supported here: answers are plain text")},
+					{FeatureLogprobs, BadRequest("logprobs", CodeUnsupported, "'logprobs' is not supported here")},
+					{FeatureLogprobs, BadRequest("top_logprobs", CodeUnsupported, "'top_logprobs' is not supported here")},
+				},
+			},
+		},
 		"StopAsString":       {body: `{"model":"m",` + hello + `,"stop":"x"}`, want: ChatRequest{Model: "m", Messages: helloMessages, Stop: []string{"x"}}},
 		"OldTokenLimit":      {body: `{"model":"m",` + hello + `,"max_tokens":5}`, want: ChatRequest{Model: "m", Messages: helloMessages, MaxTokens: 5}},
 		"WholeFloat":         {body: `{"model":"m",` + hello + `,"max_tokens":5.0}`, want: ChatRequest{Model: "m", Messages: helloMessages, MaxTokens: 5}},
@@ -116,8 +142,6 @@ func TestParseChatRefuses(t *testing.T) {
 		"MessageNull":          {message(`null`), "messages[0]", CodeInvalidType},
 		"NoRole":               {message(`{"content":"x"}`), "messages[0].role", CodeMissing},
 		"UnknownRole":          {message(`{"role":"root","content":"x"}`), "messages[0].role", CodeInvalidValue},
-		"ToolRole":             {message(`{"role":"user","content":"x"},{"role":"tool","content":"x","tool_call_id":"1"}`), "messages[1].role", CodeUnsupported},
-		"ToolCalls":            {message(`{"role":"assistant","content":"x","tool_calls":[{"id":"1"}]}`), "messages[0].tool_calls", CodeUnsupported},
 		"NoContent":            {message(`{"role":"user"}`), "messages[0].content", CodeMissing},
 		"ContentType":          {message(`{"role":"user","content":5}`), "messages[0].content", CodeInvalidType},
 		"NoParts":              {message(`{"role":"user","content":[]}`), "messages[0].content", CodeInvalidValue},
@@ -144,15 +168,17 @@ func TestParseChatRefuses(t *testing.T) {
 		"StopItemType":         {with(`"stop":["a",1]`), "stop[1]", CodeInvalidType},
 		"StopNull":             {with(`"stop":["a",null]`), "stop[1]", CodeInvalidType},
 		"StopMany":             {with(`"stop":[` + strings.Repeat(`"a",`, 16) + `"a"]`), "stop", CodeInvalidValue},
-		"Tools":                {with(`"tools":[{"type":"function"}]`), "tools", CodeUnsupported},
+		"ToolsType":            {with(`"tools":{"a":1}`), "tools", CodeInvalidType},
+		"ToolType":             {with(`"tools":["f"]`), "tools[0]", CodeInvalidType},
+		"ParallelType":         {with(`"parallel_tool_calls":1`), "parallel_tool_calls", CodeInvalidType},
+		"ToolCallsOfUser":      {message(`{"role":"user","content":"x","tool_calls":[{"id":"1"}]}`), "messages[0].tool_calls", CodeInvalidValue},
+		"ToolCallsType":        {message(`{"role":"assistant","content":"x","tool_calls":{"id":"1"}}`), "messages[0].tool_calls", CodeInvalidValue},
+		"FunctionRole":         {message(`{"role":"function","content":"x","name":"f"}`), "messages[0].role", CodeUnsupported},
+		"FunctionCall":         {with(`"function_call":{"name":"f"}`), "function_call", CodeUnsupported},
+		"FormatUnknown":        {with(`"response_format":{"type":"grammar"}`), "response_format", CodeUnsupported},
 		"Functions":            {with(`"functions":[{"name":"f"}]`), "functions", CodeUnsupported},
-		"ToolChoice":           {with(`"tool_choice":"required"`), "tool_choice", CodeUnsupported},
-		"ToolChoiceObject":     {with(`"tool_choice":{"type":"function"}`), "tool_choice", CodeUnsupported},
-		"ResponseFormat":       {with(`"response_format":{"type":"json_object"}`), "response_format", CodeUnsupported},
 		"ResponseFormatType":   {with(`"response_format":"text"`), "response_format", CodeInvalidType},
 		"N":                    {with(`"n":2`), "n", CodeUnsupportedValue},
-		"Logprobs":             {with(`"logprobs":true`), "logprobs", CodeUnsupported},
-		"TopLogprobs":          {with(`"top_logprobs":3`), "top_logprobs", CodeUnsupported},
 		"Modalities":           {with(`"modalities":["text","audio"]`), "modalities", CodeUnsupportedValue},
 		"Audio":                {with(`"audio":{"voice":"x"}`), "audio", CodeUnsupported},
 		"WebSearch":            {with(`"web_search_options":{}`), "web_search_options", CodeUnsupported},
@@ -213,6 +239,7 @@ func FuzzParseChat(f *testing.F) {
 	f.Add([]byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"\ud800"}],"x":{}}],"stop":["a"],"seed":1e3,"top_k":1}`))
 	f.Add([]byte(`{"model":"m",` + hello + `,"stream":true,"stream_options":{"include_usage":true},"logit_bias":{"1":1},"temperature":1}`))
 	f.Add([]byte(`{"model":"m",` + hello + `,"tools":[{}],"n":2}`))
+	f.Add([]byte(`{"model":"m","messages":[{"role":"tool","tool_call_id":"1","content":""},{"role":"assistant","tool_calls":[{}]}],"tools":[{}],"tool_choice":{},"logprobs":true}`))
 	f.Add([]byte("\xff{}"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r, err := ParseChat(body)

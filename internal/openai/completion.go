@@ -32,6 +32,8 @@ func ParseCompletion(body []byte) (ChatRequest, error) {
 	r.MaxTokens = int(limit)
 	parseSampling(f, &r)
 	refuseCompletion(f)
+	parseFeatures(f, &r)
+	refuseNeeds(f)
 	refuseUnsupported(f)
 	parseHints(f, &r)
 	return finish(f, r)

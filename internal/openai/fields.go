@@ -15,6 +15,8 @@ type fields struct {
 	path string // of the object, "" for the outermost
 	m    map[string]json.RawMessage
 	err  *Error
+	// needs are what the object asks of an engine.
+	needs []Need
 }
 
 func newFields(path string, raw json.RawMessage) *fields {

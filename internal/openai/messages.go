@@ -29,18 +29,29 @@ func parseMessage(f *fields) Message {
 	var m Message
 	role, _ := f.text("role")
 	switch role {
+	case "tool":
+		f.need("role", FeatureTools, "%s cannot be 'tool': tools are not supported here")
+		m.Role = Tool
+		m.ToolCallID, _ = f.text("tool_call_id")
 	case "system", "user", "assistant":
 		m.Role = Role(role)
 	case "developer": // OpenAI's newer word for system
 		m.Role = System
-	case "tool", "function":
-		f.fail("role", CodeUnsupported, "%s cannot be '"+role+"': tools are not supported here")
+	case "function":
+		f.fail("role", CodeUnsupported, "%s cannot be 'function' here: use 'tool'")
 	case "":
 		f.fail("role", CodeMissing, "%s is required: one of 'system', 'developer', 'user', 'assistant'")
 	default:
 		f.fail("role", CodeInvalidValue, "%s must be one of 'system', 'developer', 'user', 'assistant'")
 	}
-	for _, name := range []string{"tool_calls", "function_call", "tool_call_id"} {
+	if raw := f.take("tool_calls"); raw != nil && !isEmpty(raw) {
+		if m.Role != Assistant || kindOf(raw) != "an array" {
+			f.fail("tool_calls", CodeInvalidValue, "%s is a list in messages of the role 'assistant'")
+		}
+		f.need("tool_calls", FeatureTools, "%s is not supported here: tools cannot be used")
+		m.ToolCalls = raw
+	}
+	for _, name := range []string{"function_call", "tool_call_id"} {
 		if raw := f.take(name); raw != nil && !isEmpty(raw) {
 			f.fail(name, CodeUnsupported, "%s is not supported here: tools cannot be used")
 		}
@@ -48,7 +59,11 @@ func parseMessage(f *fields) Message {
 	if f.take("audio") != nil {
 		f.fail("audio", CodeUnsupported, "%s is not supported here: only text can be read")
 	}
-	m.Content = parseContent(f, m.Role)
+	if m.ToolCalls == nil || f.has("content") {
+		m.Content = parseContent(f, m.Role)
+	} else {
+		f.take("refusal")
+	}
 	m.Name, _ = f.text("name")
 	dropNulls(f.m)
 	if len(f.m) > 0 {

@@ -1,5 +1,7 @@
 package openai
 
+import "slices"
+
 // A Request holds what the parts between client and engine need to know of a
 // request, whatever its operation. The rest stays in its body.
 type Request struct {
@@ -16,8 +18,10 @@ type Request struct {
 	MaxTokens    int      // of the answer; 0 means up to the end of the context
 	Sampling     Sampling // as far as the request sets it
 	Stop         []string // stop sequences, none of them empty
-	Ignored      []string // parameters that no engine honours, sorted
+	Ignored      []string // parameters that only some engines honour, if any, sorted
+	Features     Features // that it needs of the engine
 
+	needs  []Need
 	encode func(model string) ([]byte, error)
 }
 
@@ -33,9 +37,18 @@ type Sampling struct {
 // model: this is the body that is queued.
 func (r Request) Body(model string) ([]byte, error) { return r.encode(model) }
 
-// Unhonoured returns the names of the hints that the request sets and that are
-// not among the honoured ones, sorted.
-func (r Request) Unhonoured(honoured []string) []string { return r.Sampling.unhonoured(honoured) }
+// Unhonoured returns the names of the parameters that the request sets and that
+// are not among the honoured ones, sorted.
+func (r Request) Unhonoured(honoured []string) []string {
+	out := r.Sampling.unhonoured(honoured)
+	for _, name := range r.Ignored {
+		if !slices.Contains(honoured, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 // DecodeChat decodes the body of POST /v1/chat/completions; see ParseChat.
 func DecodeChat(body []byte) (Request, error) { return summarize(OperationChat, ParseChat, body) }
@@ -59,13 +72,23 @@ func summarize(op Operation, parse func([]byte) (ChatRequest, error), body []byt
 func (r ChatRequest) Request(op Operation) Request {
 	return Request{
 		Operation: op, Model: r.Model, Stream: r.Stream, IncludeUsage: r.IncludeUsage, Reasoning: r.Reasoning,
-		Opening: opening(r.Messages), PromptTokens: EstimateTokens(r.Messages), MaxTokens: r.MaxTokens,
+		Opening: opening(r.Messages), PromptTokens: r.promptTokens(), MaxTokens: r.MaxTokens,
 		Sampling: Sampling{Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed}, Stop: r.Stop, Ignored: r.Ignored(),
+		Features: features(r.Needs), needs: r.Needs,
 		encode: func(model string) ([]byte, error) {
 			r.Model = model
 			return r.MarshalJSON() // not json.Marshal, which would scan the result once more
 		},
 	}
+}
+
+// promptTokens estimates the prompt with the tools and schemas in it.
+func (r ChatRequest) promptTokens() int {
+	n := EstimateTokens(r.Messages)
+	for _, raw := range r.Featured {
+		n += (len(raw) + 3) / 4
+	}
+	return n
 }
 
 // opening returns the messages up to the first of the user.
@@ -84,7 +107,7 @@ func opening(messages []Message) []Message {
 func EstimateTokens(messages []Message) int {
 	n := 0
 	for _, m := range messages {
-		n += (len(m.Content)+3)/4 + 4
+		n += (len(m.Content)+len(m.ToolCalls)+3)/4 + 4
 	}
 	return n
 }

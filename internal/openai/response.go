@@ -2,8 +2,9 @@ package openai
 
 // The finish reasons Koldun gives.
 const (
-	FinishStop   = "stop"   // the model ended, or a stop sequence came
-	FinishLength = "length" // the token limit or the end of the context came
+	FinishStop      = "stop"       // the model ended, or a stop sequence came
+	FinishLength    = "length"     // the token limit or the end of the context came
+	FinishToolCalls = "tool_calls" // the model calls tools
 )
 
 // A ChatCompletion is the answer to a request that does not stream.
@@ -20,7 +21,7 @@ type ChatCompletion struct {
 type Choice struct {
 	Index        int       `json:"index"`
 	Message      Answer    `json:"message"`
-	Logprobs     *struct{} `json:"logprobs"` // always null
+	Logprobs     *Logprobs `json:"logprobs"`
 	FinishReason string    `json:"finish_reason"`
 }
 
@@ -28,10 +29,30 @@ type Choice struct {
 type Answer struct {
 	Role    Role    `json:"role"`
 	Content string  `json:"content"`
-	Refusal *string `json:"refusal"` // always null
+	Refusal *string `json:"refusal"`
+	// ToolCalls are whole; their index is their place in the list.
+	ToolCalls []AnswerCall `json:"tool_calls,omitempty"`
 	// ReasoningContent holds the thoughts before the answer, as DeepSeek's API
 	// and servers of open models name them.
 	ReasoningContent string `json:"reasoning_content,omitempty"`
+}
+
+// An AnswerCall is a whole call of a tool.
+type AnswerCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function ToolFunction `json:"function"`
+}
+
+// SetParts adds what the answer has beside its text, but for thoughts.
+func (c *Choice) SetParts(p *Parts) {
+	if p.Refusal != "" {
+		c.Message.Refusal = &p.Refusal
+	}
+	for _, call := range p.ToolCalls {
+		c.Message.ToolCalls = append(c.Message.ToolCalls, AnswerCall{ID: call.ID, Type: call.Type, Function: call.Function})
+	}
+	c.Logprobs = p.Logprobs
 }
 
 // Usage counts tokens.
@@ -68,7 +89,7 @@ type Chunk struct {
 type ChunkChoice struct {
 	Index        int       `json:"index"`
 	Delta        Delta     `json:"delta"`
-	Logprobs     *struct{} `json:"logprobs"`      // always null
+	Logprobs     *Logprobs `json:"logprobs"`
 	FinishReason *string   `json:"finish_reason"` // null until the last
 }
 
@@ -77,7 +98,9 @@ type Delta struct {
 	Role    Role    `json:"role,omitempty"` // in the first chunk only
 	Content *string `json:"content,omitempty"`
 
-	ReasoningContent *string `json:"reasoning_content,omitempty"`
+	ReasoningContent *string    `json:"reasoning_content,omitempty"`
+	Refusal          *string    `json:"refusal,omitempty"`
+	ToolCalls        []ToolCall `json:"tool_calls,omitempty"`
 }
 
 // A Model is one entry of the models list.

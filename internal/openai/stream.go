@@ -68,6 +68,24 @@ func (s *Stream) Reasoning(b []byte, thoughts string) []byte {
 	return s.delta(b, `{"index":0,"delta":{"reasoning_content":`, thoughts)
 }
 
+// Parts adds text to the answer, and what belongs to it, but for thoughts.
+func (s *Stream) Parts(b []byte, text string, p *Parts) []byte {
+	choice := ChunkChoice{Delta: Delta{ToolCalls: p.ToolCalls}, Logprobs: p.Logprobs}
+	if text != "" {
+		choice.Delta.Content = &text
+	}
+	if p.Refusal != "" {
+		choice.Delta.Refusal = &p.Refusal
+	}
+	encoded, err := Encode(choice)
+	if err != nil { // impossible for parts that were decoded
+		return s.Text(b, text)
+	}
+	b = append(b, s.head...)
+	b = append(b, encoded...)
+	return append(b, s.tail...)
+}
+
 func (s *Stream) delta(b []byte, open, text string) []byte {
 	b = append(b, s.head...)
 	b = append(b, open...)
@@ -125,6 +143,14 @@ func (s *TextStream) Text(b []byte, text string) []byte {
 
 // Reasoning adds to the answer: a completion has no other place for it.
 func (s *TextStream) Reasoning(b []byte, thoughts string) []byte { return s.Text(b, thoughts) }
+
+// Parts adds text to the answer: a completion has no place for the rest.
+func (s *TextStream) Parts(b []byte, text string, _ *Parts) []byte {
+	if text == "" {
+		return b
+	}
+	return s.Text(b, text)
+}
 
 // Finish is the last chunk of the answer.
 func (s *TextStream) Finish(b []byte, reason string) []byte {

@@ -6,34 +6,16 @@ import (
 )
 
 // refuseUnsupported fails on parameters that would change the meaning of the
-// answer. Neutral values pass.
+// answer and that no engine supports. Neutral values pass.
 func refuseUnsupported(f *fields) {
-	for _, name := range []string{"tools", "functions"} {
-		if raw := f.take(name); raw != nil && !isEmpty(raw) {
-			f.fail(name, CodeUnsupported, "%s is not supported here: the models served do not call tools")
-		}
+	if raw := f.take("functions"); raw != nil && !isEmpty(raw) {
+		f.fail("functions", CodeUnsupported, "%s is not supported here: use 'tools'")
 	}
-	for _, name := range []string{"tool_choice", "function_call"} {
-		if raw := f.take(name); raw != nil && !isWord(raw, "none", "auto") {
-			f.fail(name, CodeUnsupported, "%s is not supported here: the models served do not call tools")
-		}
-	}
-	if raw := f.take("response_format"); raw != nil {
-		o := newFields("response_format", raw)
-		kind, _ := o.text("type")
-		f.adopt(o)
-		if kind != "text" {
-			f.fail("response_format", CodeUnsupported, "%s is not supported here: answers are plain text")
-		}
+	if raw := f.take("function_call"); raw != nil && !isWord(raw, "none", "auto") {
+		f.fail("function_call", CodeUnsupported, "%s is not supported here: use 'tool_choice'")
 	}
 	if n, ok := f.integer("n", 1, 128); ok && n != 1 {
 		f.fail("n", CodeUnsupportedValue, "%s must be 1: several choices per request are not supported here")
-	}
-	if f.boolean("logprobs") {
-		f.fail("logprobs", CodeUnsupported, "%s is not supported here")
-	}
-	if n, _ := f.integer("top_logprobs", 0, 20); n > 0 {
-		f.fail("top_logprobs", CodeUnsupported, "%s is not supported here")
 	}
 	if raw := f.take("modalities"); raw != nil {
 		var kinds []string

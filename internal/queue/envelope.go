@@ -122,7 +122,7 @@ type FrameKind string
 const (
 	FrameQueued  FrameKind = "queued"  // dispatcher: waiting; Position and Wait are estimates
 	FrameStarted FrameKind = "started" // runner: the engine works on it
-	FrameDelta   FrameKind = "delta"   // runner: a piece of text
+	FrameDelta   FrameKind = "delta"   // runner: a piece of the answer
 	FrameEnd     FrameKind = "end"     // dispatcher or runner: completed; FinishReason and Usage are set
 	FrameError   FrameKind = "error"   // dispatcher: failed, expired or cancelled; Error is set
 )
@@ -146,6 +146,9 @@ type Frame struct {
 	Wait     time.Duration `json:"wait,omitempty"`     // FrameQueued: estimate
 
 	Error *Failure `json:"error,omitempty"` // FrameError
+
+	// Raw is the JSON of what the piece holds beside its text (openai.Parts).
+	Raw json.RawMessage `json:"raw,omitempty"` // FrameDelta
 }
 
 // Usage counts tokens as OpenAI does.

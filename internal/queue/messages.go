@@ -60,7 +60,7 @@ func (r *Request) Visit(c *wire.Codec) {
 	c.Bool("strict", &r.Strict, wire.IfEmpty)
 	wire.String(c, "operation", &r.Operation, wire.IfEmpty)
 	wire.String(c, "features", &r.Features, wire.IfEmpty)
-	c.Last("body", &r.Body)
+	c.Last("body", &r.Body, wire.Never)
 }
 
 // Visit implements wire.Message.
@@ -123,6 +123,7 @@ func (f *Frame) Visit(c *wire.Codec) {
 	wire.Number(c, "position", &f.Position, wire.IfEmpty)
 	wire.Number(c, "wait", &f.Wait, wire.IfEmpty)
 	wire.Optional(c, "error", &f.Error)
+	c.Last("raw", &f.Raw, wire.IfEmpty)
 }
 
 // Visit implements wire.Message.

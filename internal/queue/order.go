@@ -5,7 +5,7 @@ type frameOrder struct {
 	epoch   uint64 // with attempt: the newest attempt seen
 	attempt int
 	next    int  // the next Seq of the attempt
-	text    bool // whether text of the attempt was delivered
+	text    bool // whether a piece of the attempt was delivered
 	ended   bool
 }
 
@@ -43,7 +43,7 @@ func (o *frameOrder) take(f Frame) (Frame, verdict) {
 		return Frame{}, gap
 	}
 	o.next++
-	o.text = o.text || f.Kind == FrameDelta && f.Text != ""
+	o.text = o.text || f.Kind == FrameDelta && (f.Text != "" || len(f.Raw) > 0)
 	o.ended = f.Kind == FrameEnd || f.Kind == FrameError
 	return f, deliver
 }

@@ -36,7 +36,8 @@ type attempt struct {
 	ctx        context.Context //nolint:containedctx // of the attempt, handed to who works on it
 	cancel     context.CancelCauseFunc
 	started    time.Time
-	honours    []string // hints that the engine honours
+	honours    []string        // parameters that the engine honours
+	features   openai.Features // that the engine offers
 	frames     *frameLog
 	traced     trace.Span
 	heard      atomic.Int64 // when the engine last sent something for it, in ns since 1970; 0: never
@@ -60,7 +61,7 @@ func (a *attempt) held() queue.HeldAttempt {
 // begin starts an attempt in a free slot. It is called with mu held.
 func (r *runner) begin(as queue.Assignment) {
 	ctx, cancel := r.work()
-	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours}
+	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours, features: r.features}
 	a.frames = newFrameLog(r.requests, r.cfg.Logger, as)
 	a.frames.serve(r.resumes)
 	if len(r.running) == 0 {
@@ -133,6 +134,9 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	if err != nil {
 		return "", queue.Usage{}, err
 	}
+	if refused := about.Refusal(a.features); refused != nil {
+		return "", queue.Usage{}, refused
+	}
 	ignored := about.Unhonoured(a.honours)
 	if req.Strict && len(ignored) > 0 {
 		return "", queue.Usage{}, errUnhonoured(ignored)
@@ -152,7 +156,7 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 		last = now
 		a.heard.Store(now.UnixNano())
 		text, stopped := stops.Push(d.Text)
-		a.send(text)
+		a.send(text, d.Parts)
 		if stopped {
 			return errStopped
 		}
@@ -165,7 +169,7 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	if err != nil {
 		return "", usage, err
 	}
-	a.send(stops.Rest())
+	a.send(stops.Rest(), nil)
 	if a.isGivenBack() {
 		return "", usage, errHandedBack
 	}
@@ -177,10 +181,10 @@ func (a *attempt) options() engineapi.Options {
 	return engineapi.Options{Pace: readPace, Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.First, Between: t.Between}}
 }
 
-// send streams a piece of text. Before the first one it reports the first token to
-// the leader on the same connection.
-func (a *attempt) send(text string) {
-	if text == "" {
+// send streams a piece of the answer. Before the first one it reports the first
+// token to the leader on the same connection.
+func (a *attempt) send(text string, parts *openai.Parts) {
+	if text == "" && parts == nil {
 		return
 	}
 	a.r.mu.Lock()
@@ -204,7 +208,7 @@ func (a *attempt) send(text string) {
 			a.r.cfg.Logger.Warn("cannot report a first token", "request", mark.Request, "error", err)
 		}
 	}
-	a.frames.addText(text)
+	a.frames.addPiece(text, parts)
 }
 
 func (a *attempt) isGivenBack() bool {

@@ -6,12 +6,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
 const (
-	maxLogBytes = 4 << 20 // bytes of stored text per attempt
-	maxResend   = 100     // frames per answer to a resume, fewer than a gateway buffers
+	maxLogBytes = 4 << 20  // bytes of stored text and parts per attempt
+	maxHeld     = 64 << 10 // bytes of parts in a frame, unless one piece has more
+	maxResend   = 100      // frames per answer to a resume, fewer than a gateway buffers
 
 	// framePace is the minimum interval of text frames, which users cannot
 	// perceive. The first text never waits.
@@ -39,6 +41,7 @@ type frameLog struct {
 	published int // Seq of the next frame to publish
 	bytes     int
 	held      strings.Builder // text of the next frame
+	parts     *openai.Parts   // what it holds beside; nil: nothing
 	timer     *time.Timer     // runs while frames or text wait
 	last      time.Time       // when a frame was published
 }
@@ -58,21 +61,47 @@ func (l *frameLog) serve(resumes *queue.Resumes) {
 	l.stop = stop
 }
 
-// addText publishes a piece of text, or holds it briefly if another one was just
-// published, because each message wakes three processes.
-func (l *frameLog) addText(text string) {
+// addPiece publishes a piece of the answer, or holds it briefly if another one was
+// just published, because each message wakes three processes.
+func (l *frameLog) addPiece(text string, parts *openai.Parts) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.holds() && (!l.parts.Precedes(l.held.Len() > 0, text, parts) || l.parts.Size() >= maxHeld) {
+		l.releaseHeld()
+	}
 	now := time.Now()
 	wait := framePace - now.Sub(l.last)
-	if wait <= 0 && l.held.Len() == 0 {
-		l.append(queue.Frame{Kind: queue.FrameDelta, Text: text}, now)
+	if wait <= 0 && !l.holds() {
+		l.append(l.piece(text, parts), now)
 		return
 	}
-	if l.held.Len() == 0 {
-		l.hold(wait)
+	if !l.holds() {
+		l.hold(max(wait, 0))
 	}
 	l.held.WriteString(text)
+	if parts == nil {
+		return
+	}
+	if l.parts == nil {
+		l.parts = &openai.Parts{}
+	}
+	l.parts.Add(parts)
+}
+
+// holds is called with mu held.
+func (l *frameLog) holds() bool { return l.held.Len() > 0 || l.parts != nil }
+
+func (l *frameLog) piece(text string, parts *openai.Parts) queue.Frame {
+	f := queue.Frame{Kind: queue.FrameDelta, Text: text}
+	if parts == nil {
+		return f
+	}
+	raw, err := openai.Encode(parts)
+	if err != nil { // impossible for parts that were decoded
+		l.log.Error("cannot encode a piece of an answer", "request", l.as.Request.ID, "error", err)
+	}
+	f.Raw = raw
+	return f
 }
 
 // hold schedules release after d, unless a frame is published before. It is called
@@ -92,14 +121,15 @@ func (l *frameLog) release() {
 	l.publishNew()
 }
 
-// releaseHeld is called with mu held.
+// releaseHeld publishes what is held, after all before it. It is called with mu held.
 func (l *frameLog) releaseHeld() {
-	if l.held.Len() == 0 {
+	if !l.holds() {
 		return
 	}
-	text := l.held.String()
+	f := l.piece(l.held.String(), l.parts)
 	l.held.Reset()
-	l.append(queue.Frame{Kind: queue.FrameDelta, Text: text}, time.Now())
+	l.parts = nil
+	l.append(f, time.Now())
 }
 
 // add publishes a frame after all held text.
@@ -132,9 +162,9 @@ func (l *frameLog) keep(f queue.Frame) {
 	f.Request, f.Epoch, f.Attempt = l.as.Request.ID, l.as.Epoch, l.as.Attempt
 	f.Seq = l.first + len(l.frames)
 	l.frames = append(l.frames, f)
-	l.bytes += len(f.Text)
+	l.bytes += len(f.Text) + len(f.Raw)
 	for l.bytes > maxLogBytes {
-		l.bytes -= len(l.frames[0].Text)
+		l.bytes -= len(l.frames[0].Text) + len(l.frames[0].Raw)
 		l.frames = l.frames[1:]
 		l.first++
 	}

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"encoding/json"
 	"log/slog"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -27,11 +29,29 @@ func TestStartWaitsForText(t *testing.T) {
 		want  []queue.Frame
 	}{
 		"Alone":    {func(l *frameLog) { l.addSoon(started) }, []queue.Frame{started}},
-		"WithText": {func(l *frameLog) { l.addSoon(started); l.addText("hello") }, []queue.Frame{started, text}},
+		"WithText": {func(l *frameLog) { l.addSoon(started); l.addPiece("hello", nil) }, []queue.Frame{started, text}},
 		"WithEnd": {
 			func(l *frameLog) { l.addSoon(started); l.add(queue.Frame{Kind: queue.FrameEnd}) },
 			[]queue.Frame{started, {Kind: queue.FrameEnd}},
 		},
+		"InOrder": {func(l *frameLog) {
+			call := func(arguments string) *openai.Parts {
+				return &openai.Parts{ToolCalls: []openai.ToolCall{{Function: openai.ToolFunction{Arguments: arguments}}}}
+			}
+			l.addPiece("", &openai.Parts{Reasoning: "Hm"})
+			l.addPiece("a", nil)
+			l.addPiece("b", call("1"))
+			l.addPiece("", call("2"))
+			l.addPiece("c", nil)
+			l.addPiece("", &openai.Parts{Reasoning: "Oh"})
+			l.add(queue.Frame{Kind: queue.FrameEnd})
+		}, []queue.Frame{
+			{Kind: queue.FrameDelta, Raw: json.RawMessage(`{"reasoning":"Hm"}`)},
+			{Kind: queue.FrameDelta, Text: "ab", Raw: json.RawMessage(`{"tool_calls":[{"index":0,"function":{"arguments":"12"}}]}`)},
+			{Kind: queue.FrameDelta, Text: "c"},
+			{Kind: queue.FrameDelta, Raw: json.RawMessage(`{"reasoning":"Oh"}`)},
+			{Kind: queue.FrameEnd},
+		}},
 		"Released": {func(l *frameLog) { l.addSoon(started); l.release() }, []queue.Frame{started}},
 	}
 	for name, c := range cases {

@@ -33,7 +33,7 @@ func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 	}
 	chat, err := openai.ParseChat(h.complement(body))
 	if err == nil {
-		return chat, nil
+		return chat, chat.Request(openai.OperationChat).Refusal("")
 	}
 	var e *openai.Error
 	if errors.As(err, &e) {

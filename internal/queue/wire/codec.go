@@ -334,8 +334,8 @@ func (c *Codec) Time(name string, v *time.Time, o Omission) {
 
 // Last visits the last field of a message, a value of any kind. When decoding, it
 // refers to the data without copying.
-func (c *Codec) Last(name string, v *json.RawMessage) {
-	if !c.key(name, false, Never) {
+func (c *Codec) Last(name string, v *json.RawMessage, o Omission) {
+	if !c.key(name, len(*v) == 0, o) {
 		return
 	}
 	if !c.reading {

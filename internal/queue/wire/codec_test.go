@@ -54,6 +54,8 @@ func samples() map[string]wire.Message {
 		"EmptyText":    delta(""),
 		"NoEpoch":      &queue.Frame{Request: "req_1", Attempt: 1, Kind: queue.FrameDelta, Text: "x"},
 		"HugeEpoch":    &queue.Frame{Request: "req_1", Epoch: 1<<64 - 1, Attempt: 1, Kind: queue.FrameDelta, Text: "x"},
+		"Raw":          &queue.Frame{Request: "req_1", Epoch: 3, Attempt: 1, Seq: 1, Kind: queue.FrameDelta, Text: "x", Raw: json.RawMessage(`{"tool_calls":[{"a":"}"}]}`)},
+		"RawNull":      &queue.Frame{Request: "req_1", Attempt: 1, Kind: queue.FrameDelta, Raw: json.RawMessage(`null`)},
 		"Queued":       &queue.Frame{Request: "req_1", Attempt: 1, Seq: -1, Kind: queue.FrameQueued, Position: 3, Wait: time.Second},
 		"End":          &queue.Frame{Request: "req_1", Epoch: 9, Attempt: 1, Seq: 8, Kind: queue.FrameEnd, FinishReason: "stop", Usage: &usage},
 		"Error":        &queue.Frame{Request: "req\"1", Attempt: 1, Kind: queue.FrameError, Error: failure},
@@ -103,6 +105,7 @@ func TestCodec(t *testing.T) {
 func TestEncodeRefusesWhatJSONRefuses(t *testing.T) {
 	for name, m := range map[string]wire.Message{
 		"Body": &queue.Request{Body: json.RawMessage(`{"a":`)},
+		"Raw":  &queue.Frame{Raw: json.RawMessage(`{"a":`)},
 		"Year": &queue.Outcome{Created: time.Date(12345, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		if data, err := wire.Encode(m); err == nil {
@@ -171,7 +174,7 @@ func FuzzEncode(f *testing.F) {
 			&queue.Request{ID: a, Session: b, Created: when, Timeout: time.Duration(n), Strict: flag, Operation: openai.Operation(b), Features: openai.Features(a), Body: json.RawMessage(body)},
 			&queue.AssignmentReply{Accepted: flag, Reason: a, RunnerStatus: standing},
 			&queue.EndReport{AttemptEnd: end, Status: standing},
-			&queue.Frame{Request: a, Epoch: u, Seq: int(n), Text: b, Usage: &usage, Error: failure, Ignored: strings.Fields(b)},
+			&queue.Frame{Request: a, Epoch: u, Seq: int(n), Text: b, Usage: &usage, Error: failure, Ignored: strings.Fields(b), Raw: json.RawMessage(body)},
 			&queue.Outcome{Request: a, Attempts: int(n), Created: when, Reasons: []string{a, b}, Dead: flag, Error: failure},
 		} {
 			want, failed := json.Marshal(m)
@@ -185,7 +188,7 @@ func FuzzEncode(f *testing.F) {
 
 func BenchmarkCodec(b *testing.B) {
 	all := samples()
-	for _, name := range []string{"Text", "Unicode", "Request", "EndReport"} {
+	for _, name := range []string{"Text", "Unicode", "Raw", "Request", "EndReport"} {
 		m := all[name]
 		data, _ := wire.Encode(m)
 		b.Run("Encode/"+name, func(b *testing.B) {
