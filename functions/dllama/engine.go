@@ -75,7 +75,7 @@ func (p *dllamaPlan) ineffective(e engine.Engine) string {
 			return fmt.Sprintf("spec.%s: it has no effect, because %s", f.name, f.why)
 		}
 	}
-	if e.API != nil && !external && s.RootImage == "" && s.WorkerImage == "" && e.API.Image == "" {
+	if e.API != nil && !external && s.RootImage == "" && s.WorkerImage == "" && e.Image == "" {
 		return "spec.rootImage: the profile has no image of its own: name one"
 	}
 	return ""

@@ -1,7 +1,6 @@
 package dllama
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -20,7 +19,7 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 		Engine:    p.engine,
 		Placement: p.placement("root"),
 		Spec: engine.Root{
-			Node:          p.node(cmp.Or(s.RootImage, s.WorkerImage, p.ownImage()), s.RootResources),
+			Node:          p.node(p.engine.ImageFor(p.Image, s.RootImage, s.WorkerImage), s.RootResources),
 			ModelFile:     p.modelFile(),
 			TokenizerFile: p.artifact.TokenizerFile,
 			Buffers:       string(p.buffers),
@@ -50,7 +49,7 @@ func (p *dllamaPlan) workerPod() workload.Pod {
 		Engine:    p.engine,
 		Placement: p.placement("worker"),
 		Spec: engine.Worker{
-			Node:      p.node(cmp.Or(s.WorkerImage, s.RootImage, p.ownImage()), s.WorkerResources),
+			Node:      p.node(p.engine.ImageFor(p.Image, s.WorkerImage, s.RootImage), s.WorkerResources),
 			ModelFile: p.modelFile(),
 			SeqLen:    p.seqLen(),
 			Leader:    p.leader(),
@@ -65,14 +64,6 @@ func (p *dllamaPlan) workerPod() workload.Pod {
 }
 
 func (p *dllamaPlan) workerCount() int32 { return p.status.Nodes - 1 }
-
-// ownImage is the image of a claim that names none.
-func (p *dllamaPlan) ownImage() string {
-	if p.engine.API != nil {
-		return p.engine.API.Image
-	}
-	return p.Image
-}
 
 // files are those of the artifact.
 func (p *dllamaPlan) files() enginepod.Files {

@@ -35,7 +35,9 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 func (p *dllamaPlan) unfit() string {
 	r := p.d.Spec.Runtime
 	if r.Engine.Server == nil {
-		chosen, err := catalog.Choose(string(r.Engine.Type), r.RootImage, r.WorkerImage)
+		chosen, err := catalog.Choose(catalog.Claim{
+			Engine: string(r.Engine.Type), Nodes: int(p.status.Nodes), Koldun: p.Image, Images: []string{r.RootImage, r.WorkerImage},
+		})
 		if err != nil {
 			return fmt.Sprintf("spec.engine.type: %v", err)
 		}
@@ -63,7 +65,7 @@ func (p *dllamaPlan) moreNodes() string {
 	if api := p.engine.API; api != nil {
 		return "a server of profile " + api.Spreading + " in the pods"
 	}
-	return "name an image of " + catalog.Spreading() + " in spec.rootImage"
+	return "spec.engine.type " + catalog.Spreading()
 }
 
 // checkFiles says why the engine cannot load the files of the Model; empty if it

@@ -3,7 +3,6 @@
 package root
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,13 +102,9 @@ func (p *rootPlan) selectWorkers(labels map[string]string) (known bool) {
 }
 
 func (p *rootPlan) chooseEngine() (compose.Next, error) {
-	chosen, err := catalog.Choose("", p.r.Spec.Image)
+	chosen, err := catalog.Choose(catalog.Claim{Nodes: int(p.status.Nodes), Koldun: p.Image, Images: []string{p.r.Spec.Image}})
 	if err != nil {
 		p.Fail(reason.TopologyInvalid, "spec.image: %v", err)
-		return compose.Stop, nil
-	}
-	if err := chosen.CheckNodes(int(p.status.Nodes)); err != nil {
-		p.Fail(reason.TopologyInvalid, "spec.image: name an image of %s: %v", catalog.Spreading(), err)
 		return compose.Stop, nil
 	}
 	p.engine = chosen
@@ -183,7 +178,7 @@ func (p *rootPlan) pod() workload.Pod {
 		},
 		Spec: engine.Root{
 			Node: engine.Node{
-				Image:     cmp.Or(s.Image, p.Image),
+				Image:     p.engine.ImageFor(p.Image, s.Image),
 				Koldun:    p.Image,
 				Threads:   max(s.NThreads, 1),
 				ExtraArgs: s.Args,

@@ -21,7 +21,8 @@ func TestRoot(t *testing.T) {
 	composetest.Table(t, root.Compose, map[string]composetest.Case{
 		"Embedded":      {Composite: meta + "spec: {" + files + "}", Reason: reason.RootStarting, Says: "m.m"},
 		"EmbeddedReady": {Composite: meta + "spec: {" + files + ", nThreads: 4}", Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.Available, Says: "1 nodes"},
-		"EmbeddedOnTwo": {Composite: meta + "spec: {" + files + ", workers: ['10.0.0.1:9990']}", Reason: reason.TopologyInvalid, Says: "spec.image"},
+		"KoldunsImage":  {Composite: meta + "spec: {" + files + ", image: 'ghcr.io/gorizond/koldun:v1'}", Reason: reason.RootStarting},
+		"NoImageOnTwo":  {Composite: meta + "spec: {" + files + ", workers: ['10.0.0.1:9990']}", Reason: reason.RootStarting},
 		"Workers": {
 			Composite: meta + "spec: {" + files + ", image: dllama, workers: ['10.0.0.1:9990', '10.0.0.2:9990'], args: [--a, b], resources: {limits: {cpu: 2}}, imagePullPolicy: Always, scheduling: {priorityClassName: high}}",
 			Observed:  map[string]string{"root": composetest.OnePod}, Reason: reason.Available, Says: "3 nodes",

@@ -112,7 +112,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"ModelNotFound":     {dllama + dependent, nil, map[string]string{"model": ""}, "Serving", "False", reason.ModelNotFound, `"m"`},
 		"ModelPending":      {dllama + dependent, nil, nil, "Serving", "False", reason.ModelPending, ""},
 		"ModelFailed":       {dllama + dependent, nil, map[string]string{"model": "status: {conditions: [{type: Serving, status: 'False', reason: DownloadFailed, message: no space}]}"}, "Serving", "False", reason.ModelFailed, "no space"},
-		"TopologyInvalid":   {dllama + "spec: {replicaPower: 1, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.TopologyInvalid, "spec.replicaPower"},
+		"TopologyInvalid":   {dllama + "spec: {engine: {type: embedded}, replicaPower: 1, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.TopologyInvalid, "spec.replicaPower"},
 		"ContextTooLong":    {dllama + "spec: {engine: {maxSeqLen: 64}, modelRef: {name: m}}\n", nil, map[string]string{"model": strings.Replace(goodModel, "size: 1 B", "size: 1 B, shape: {arch: llama, dim: 32, hiddenDim: 32, layers: 1, heads: 1, kvHeads: 1, headDim: 32, vocabSize: 32, seqLen: 32, weights: q40}", 1)}, "Serving", "False", reason.TopologyInvalid, "context of 64"},
 		"DllamaConnections": {dllama + dependent, nil, refs, "Serving", "False", reason.ConnectionPending, "being prepared"},
 		"RootStarting":      {dllama + dependent, connected, refs, "Serving", "False", reason.RootStarting, "a.m"},

@@ -69,17 +69,14 @@ type workerPlan struct {
 }
 
 func (p *workerPlan) chooseEngine() (compose.Next, error) {
-	chosen, err := catalog.Choose("", p.w.Spec.Image)
-	switch {
-	case err != nil:
+	// A worker is never the only node of its topology.
+	chosen, err := catalog.Choose(catalog.Claim{Nodes: 2, Koldun: p.Image, Images: []string{p.w.Spec.Image}})
+	if err != nil {
 		p.Fail(reason.TopologyInvalid, "spec.image: %v", err)
-	case chosen.Worker == nil:
-		p.Fail(reason.TopologyInvalid, "spec.image: name an image of %s: the %s engine has no workers", catalog.Spreading(), chosen.Name)
-	default:
-		p.engine = chosen
-		return compose.Continue, nil
+		return compose.Stop, nil
 	}
-	return compose.Stop, nil
+	p.engine = chosen
+	return compose.Continue, nil
 }
 
 // workers composes the pods, and the Service that gives them names.
@@ -106,7 +103,7 @@ func (p *workerPlan) build() workload.Pod {
 			Labels:     workload.Labels("worker", "worker", p.w.Name),
 		},
 		Spec: engine.Worker{Node: engine.Node{
-			Image:     s.Image,
+			Image:     p.engine.ImageFor(p.Image, s.Image),
 			Koldun:    p.Image,
 			Threads:   max(s.NThreads, 1),
 			ExtraArgs: s.Args,

@@ -17,10 +17,11 @@ import (
 type Engine struct {
 	// Name selects the engine in spec.engine.type.
 	Name string
-	// Selects reports whether a claim that names these images and no engine
-	// runs this one. images holds no empty strings, and is empty if the claim
-	// names no image.
-	Selects func(images []string) bool
+	// Selects reports whether a claim that names no engine runs this one.
+	Selects func(Wish) bool
+	// Image is the image that runs the engine if a claim names none; empty is
+	// Koldun's own. A claim names the image of a server without one.
+	Image string
 	// MaxNodes is the most nodes over which a model is spread; 0 is any number.
 	MaxNodes int
 	// Slots is how many requests one root computes at the same time, at least 1.
@@ -69,6 +70,14 @@ const (
 	FilesSource                 // those of the hub
 	FilesNone                   // none: the engine gets the model by itself
 )
+
+// A Wish is what a claim that names no engine says of the one that it needs.
+type Wish struct {
+	Nodes int // 0 while nobody knows
+	// Images are those that the claim names, without Koldun's own. It holds no
+	// empty strings.
+	Images []string
+}
 
 // Memory plans what the nodes of a topology allocate, by the model's header.
 type Memory struct {

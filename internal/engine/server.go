@@ -37,8 +37,6 @@ type API struct {
 	// Operations and Features are those that the server offers, as package openai
 	// names them.
 	Operations, Features []string
-	// Image of the server, for a claim that names none; empty if a claim has to.
-	Image string
 	// Spreading lists the profiles that run on more nodes than one, for messages.
 	Spreading string
 }

@@ -156,6 +156,7 @@ resource "koldun_dllama" "d" {
   name          = "d"
   model_ref     = { name = "m" }
   replica_power = 2
+  engine        = { type = "embedded" }
 }
 `)
 	r := f.Run("validate")

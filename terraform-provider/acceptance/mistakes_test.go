@@ -45,7 +45,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		"WrongKeys":        {`resource "koldun_bucket" "b" { bucket_name = "mistaken" }`, []string{"AWS_SECRET_ACCESS_KEY=wrong"}, []string{"are the credentials right", "s3.secret_key in the provider block"}},
 		"WrongPassword":    {`resource "koldun_key_value" "a" { bucket = "mistaken" }`, []string{"NATS_PASSWORD=wrong"}, []string{"the server refuses user", "nats.password"}},
 		"StoreIsDown":      {`resource "koldun_bucket" "b" { bucket_name = "mistaken" }`, []string{"AWS_ENDPOINT_URL_S3=http://127.0.0.1:1"}, []string{"is the server up", "AWS_ENDPOINT_URL_S3"}},
-		"NoModelSplitsSo":  {strings.Replace(dllama, "\n}", "\n  nodes = 3\n}", 1), nil, []string{"the embedded engine runs on 1 node"}},
+		"NoModelSplitsSo":  {strings.Replace(dllama, "\n}", "\n  nodes = 3\n  engine = { type = \"embedded\" }\n}", 1), nil, []string{"the embedded engine runs on 1 node"}},
 		"Exists": {`resource "koldun_key_value" "a" { bucket = "twice" }
 resource "koldun_key_value" "b" {
   depends_on = [koldun_key_value.a]

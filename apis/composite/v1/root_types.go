@@ -42,7 +42,7 @@ type RootSpec struct {
 	// +kubebuilder:validation:MaxLength=255
 	TokenizerFile string `json:"tokenizerFile,omitempty"`
 
-	// Image of the engine, with dllama-api on PATH. Defaults to the package's image, which holds the embedded engine.
+	// Image of the engine, with dllama-api on PATH. By default, and if it is Koldun's own, one node runs the embedded engine and several the image of distributed-llama that this version of Koldun names.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`

@@ -19,8 +19,9 @@ type Runtime struct {
 	// +kubebuilder:validation:Maximum=1024
 	Nodes *int32 `json:"nodes,omitempty"`
 
-	// Image of the root pod's engine, with dllama-api on PATH. Defaults to the package's image, which holds the embedded engine. With a server
-	// it is the image of the server, and defaults to that of the server's profile.
+	// Image of the root pod's engine, with dllama-api on PATH. Defaults to workerImage, else to the image of the engine that this version of
+	// Koldun names. Koldun's own image counts as none. With a server it is the image of the server, and defaults to that of the server's
+	// profile.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	RootImage string `json:"rootImage,omitempty"`
@@ -80,8 +81,9 @@ type RootMemory struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.server) || !(has(self.bufferFloatType) || has(self.netTurbo) || has(self.gpuIndex) || has(self.extraArgs))",message="bufferFloatType, netTurbo, gpuIndex and extraArgs have no effect on a server: use server.args, server.env and rootResources",fieldPath=".server"
 // +kubebuilder:validation:XValidation:rule="!has(self.server) || !has(self.server.url) || !has(self.maxSeqLen)",message="maxSeqLen has no effect on a server outside the pods",fieldPath=".maxSeqLen"
 type Engine struct {
-	// Engine: embedded is Koldun's own, on one node; distributed-llama needs images that have it; openai is the OpenAI-compatible server that
-	// the field server describes. Defaults to distributed-llama when an image is named, else to embedded.
+	// Engine: embedded is Koldun's own, on one node; distributed-llama spreads a model over nodes; openai is the OpenAI-compatible server that
+	// the field server describes. Defaults to distributed-llama on several nodes and when an image other than Koldun's own is named, else to
+	// embedded.
 	// +optional
 	Type EngineType `json:"type,omitempty"`
 

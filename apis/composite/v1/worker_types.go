@@ -30,10 +30,10 @@ type WorkerSpec struct {
 	// +kubebuilder:validation:Maximum=1023
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// Image of the engine, with dllama on PATH.
-	// +kubebuilder:validation:MinLength=1
+	// Image of the engine, with dllama on PATH. Defaults to the image of distributed-llama that this version of Koldun names.
+	// +optional
 	// +kubebuilder:validation:MaxLength=512
-	Image string `json:"image"`
+	Image string `json:"image,omitempty"`
 
 	// When images are pulled.
 	// +optional

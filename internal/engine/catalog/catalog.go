@@ -12,7 +12,7 @@ import (
 )
 
 // Engines returns all engines. A claim that names no engine gets the first one
-// that its images select.
+// that its images and its number of nodes select.
 func Engines() []engine.Engine {
 	return []engine.Engine{
 		embedded.Engine(),
@@ -40,28 +40,37 @@ func ByName(name string) (engine.Engine, error) {
 	return engine.Engine{}, fault.Errorf(fault.Invalid, "engine %q is not one of %s", name, strings.Join(Names(), ", "))
 }
 
+// A Claim is what selects an engine.
+type Claim struct {
+	Engine string // by name; empty leaves the choice to the rest
+	Nodes  int    // 0 while nobody knows
+	Koldun string // Koldun's own image, which stands for no engine; empty is a release's
+	Images []string
+}
+
 // Choose returns the engine of a claim: the one that it names, else the first
-// one that its images select. Empty strings name nothing. The error is Invalid.
-func Choose(name string, images ...string) (engine.Engine, error) {
-	if name != "" {
-		return ByName(name)
+// one that its images and nodes select. Empty strings name nothing. The error is
+// Invalid.
+func Choose(c Claim) (engine.Engine, error) {
+	if c.Engine != "" {
+		return ByName(c.Engine)
 	}
-	var named []string
-	for _, image := range images {
-		if image != "" {
-			named = append(named, image)
+	w := engine.Wish{Nodes: c.Nodes}
+	for _, image := range c.Images {
+		if image != "" && !engine.OwnImage(image, c.Koldun) {
+			w.Images = append(w.Images, image)
 		}
 	}
 	for _, e := range Engines() {
-		if e.Selects(named) {
+		if e.Selects(w) {
 			return e, nil
 		}
 	}
-	return engine.Engine{}, fault.Errorf(fault.Invalid, "no engine runs the images %s: name one of %s", strings.Join(named, ", "), strings.Join(Names(), ", "))
+	return engine.Engine{}, fault.Errorf(fault.Invalid, "no engine runs the images %s: name one of %s", strings.Join(w.Images, ", "), strings.Join(Names(), ", "))
 }
 
 // Spreading returns the names of the engines that run on more than one node,
-// for messages that say which image to name.
+// for messages that say which engine to name.
 func Spreading() string {
 	var out []string
 	for _, e := range Engines() {

@@ -11,27 +11,34 @@ import (
 )
 
 func TestChoose(t *testing.T) {
+	const own = "ghcr.io/gorizond/koldun:latest"
 	cases := map[string]struct {
-		name   string
-		images []string
-		want   string
+		claim catalog.Claim
+		want  string
 	}{
-		"Nothing":      {"", nil, "embedded"},
-		"NoImage":      {"", []string{"", ""}, "embedded"},
-		"Image":        {"", []string{"dllama"}, "distributed-llama"},
-		"SecondImage":  {"", []string{"", "dllama"}, "distributed-llama"},
-		"Name":         {"distributed-llama", nil, "distributed-llama"},
-		"NameAndImage": {"embedded", []string{"dllama"}, "embedded"},
+		"Nothing":           {catalog.Claim{}, "embedded"},
+		"NoImage":           {catalog.Claim{Nodes: 1, Images: []string{"", ""}}, "embedded"},
+		"Image":             {catalog.Claim{Images: []string{"dllama"}}, "distributed-llama"},
+		"SecondImage":       {catalog.Claim{Nodes: 1, Images: []string{"", "dllama"}}, "distributed-llama"},
+		"Name":              {catalog.Claim{Engine: "distributed-llama", Nodes: 1}, "distributed-llama"},
+		"NameAndImage":      {catalog.Claim{Engine: "embedded", Images: []string{"dllama"}}, "embedded"},
+		"NameAndNodes":      {catalog.Claim{Engine: "embedded", Nodes: 2}, "embedded"},
+		"SeveralNodes":      {catalog.Claim{Nodes: 2}, "distributed-llama"},
+		"KoldunsImage":      {catalog.Claim{Nodes: 1, Images: []string{own, own}}, "embedded"},
+		"ConfiguredImage":   {catalog.Claim{Koldun: "mirror/k:1", Images: []string{"mirror/k:2"}}, "embedded"},
+		"ForeignKoldun":     {catalog.Claim{Koldun: own, Images: []string{"mirror/k:2"}}, "distributed-llama"},
+		"KoldunsOnSeveral":  {catalog.Claim{Nodes: 4, Images: []string{own, own}}, "distributed-llama"},
+		"KoldunsAndAnother": {catalog.Claim{Nodes: 1, Images: []string{own, "dllama"}}, "distributed-llama"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := catalog.Choose(c.name, c.images...)
+			got, err := catalog.Choose(c.claim)
 			if err != nil || got.Name != c.want {
-				t.Errorf("Choose(%q, %q) = %q, %v, want %q", c.name, c.images, got.Name, err, c.want)
+				t.Errorf("Choose(%+v) = %q, %v, want %q", c.claim, got.Name, err, c.want)
 			}
 		})
 	}
-	_, err := catalog.Choose("none", "image")
+	_, err := catalog.Choose(catalog.Claim{Engine: "none", Images: []string{"image"}})
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), `"none"`) || !strings.Contains(err.Error(), strings.Join(catalog.Names(), ", ")) {
 		t.Errorf("an unknown engine is refused with %v", err)
 	}
@@ -65,6 +72,9 @@ func TestDescriptionsAreComplete(t *testing.T) {
 				t.Errorf("the %s of engine %q runs image %q", name, e.Name, main.Image)
 			}
 		}
+	}
+	if several, err := catalog.Choose(catalog.Claim{Nodes: 2}); err != nil || several.Worker == nil || several.Image == "" {
+		t.Errorf("engine %q of a claim with several nodes has no workers or no image, %v", several.Name, err)
 	}
 	if got := catalog.Spreading(); got != "distributed-llama" {
 		t.Errorf("engines with workers are %q", got)

@@ -21,11 +21,12 @@ const Image = "ghcr.io/gorizond/distributed-llama:v0.16.4-1-g8d624a7"
 const volumeBin = "bin"
 
 // Engine returns the description. The engine is selected by any image that a
-// claim names.
+// claim names, and by more nodes than one.
 func Engine() engine.Engine {
 	return engine.Engine{
 		Name:    "distributed-llama",
-		Selects: func(images []string) bool { return len(images) > 0 },
+		Selects: func(w engine.Wish) bool { return len(w.Images) > 0 || w.Nodes > 1 },
+		Image:   Image,
 		Slots:   1,
 		Guarded: true,
 		Memory: &engine.Memory{

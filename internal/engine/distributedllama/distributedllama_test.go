@@ -54,7 +54,7 @@ func TestWorker(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	e := distributedllama.Engine()
-	if e.Selects(nil) || !e.Selects([]string{"image"}) || e.MaxNodes != 0 || e.Slots != 1 || !e.Guarded || !e.Memory.Limit {
+	if e.Selects(engine.Wish{Nodes: 1}) || !e.Selects(engine.Wish{Nodes: 1, Images: []string{"image"}}) || !e.Selects(engine.Wish{Nodes: 2}) || e.Image != distributedllama.Image || e.MaxNodes != 0 || e.Slots != 1 || !e.Guarded || !e.Memory.Limit {
 		t.Errorf("the description is %+v", e)
 	}
 	for command, want := range map[string]engine.Role{"worker": engine.RoleWorker, "inference": engine.RoleRoot} {

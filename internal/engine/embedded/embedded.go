@@ -12,12 +12,12 @@ import (
 )
 
 // Engine returns the description. The engine is selected when a claim names no
-// image. It listens on loopback only, so it needs no guard; and its memory plan
+// image but Koldun's own, for one node. It listens on loopback only, so it needs no guard; and its memory plan
 // is distributed-llama's, so it is no limit.
 func Engine() engine.Engine {
 	return engine.Engine{
 		Name:       "embedded",
-		Selects:    func(images []string) bool { return len(images) == 0 },
+		Selects:    func(w engine.Wish) bool { return len(w.Images) == 0 && w.Nodes <= 1 },
 		MaxNodes:   1,
 		Slots:      1,
 		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed},

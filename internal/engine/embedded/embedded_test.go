@@ -26,7 +26,7 @@ func TestRoot(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	e := embedded.Engine()
-	if !e.Selects(nil) || e.Selects([]string{"image"}) || e.MaxNodes != 1 || e.Slots != 1 || e.Guarded || e.Memory.Limit || e.Process != nil {
+	if !e.Selects(engine.Wish{}) || !e.Selects(engine.Wish{Nodes: 1}) || e.Selects(engine.Wish{Nodes: 2}) || e.Selects(engine.Wish{Images: []string{"image"}}) || e.Image != "" || e.MaxNodes != 1 || e.Slots != 1 || e.Guarded || e.Memory.Limit || e.Process != nil {
 		t.Errorf("the description is %+v", e)
 	}
 	if d := cmp.Diff([]string{openai.HintTemperature, openai.HintTopP, openai.HintSeed}, e.Parameters); d != "" {

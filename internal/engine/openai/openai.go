@@ -66,7 +66,8 @@ func (s server) external() bool { return s.claim.URL != "" }
 func (s server) engine() engine.Engine {
 	e := engine.Engine{
 		Name:       "openai",
-		Selects:    func([]string) bool { return false },
+		Selects:    func(engine.Wish) bool { return false },
+		Image:      s.profile.Image,
 		MaxNodes:   1,
 		Slots:      s.slots(),
 		Parameters: either(s.claim.Parameters, s.profile.Parameters),
@@ -77,7 +78,6 @@ func (s server) engine() engine.Engine {
 			ServedName: s.servedName,
 			Operations: either(s.claim.Operations, s.profile.Operations),
 			Features:   either(s.claim.Features, s.profile.Features),
-			Image:      s.profile.Image,
 			Spreading:  spreading(),
 		},
 		Root: s.root,

@@ -51,7 +51,7 @@ func TestProfiles(t *testing.T) {
 		if e.Slots < 1 || len(e.API.Operations) == 0 || len(e.Parameters) == 0 || !e.Guarded || e.Memory != nil || e.Reads != engine.FilesNone {
 			t.Errorf("profile %q is %+v", name, e)
 		}
-		if image := e.API.Image; image != "" && (strings.HasSuffix(image, ":latest") || !strings.Contains(image, ":")) {
+		if image := e.Image; image != "" && (strings.HasSuffix(image, ":latest") || !strings.Contains(image, ":")) {
 			t.Errorf("profile %q has image %q, which is not pinned", name, image)
 		}
 		if (e.Worker != nil) != e.Grouped || (e.Worker == nil) != (e.MaxNodes == 1) {

@@ -49,7 +49,8 @@ func engines(o tfschema.Object) []engine.Engine {
 		// No image selects an engine with a server.
 		return slices.DeleteFunc(catalog.Engines(), func(e engine.Engine) bool { return e.Configured != nil })
 	}
-	chosen, err := catalog.Choose(settings.Text("type"), o.Text("root_image"), o.Text("worker_image"))
+	n, _ := nodes(o)
+	chosen, err := catalog.Choose(catalog.Claim{Engine: settings.Text("type"), Nodes: n, Images: []string{o.Text("root_image"), o.Text("worker_image")}})
 	if err == nil && chosen.Configured != nil {
 		chosen, err = configured(chosen, settings)
 	}
@@ -80,7 +81,7 @@ func checkNodes(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	if field == attrReplicaPower {
 		one = 0
 	}
-	more := "name an image of " + catalog.Spreading() + " in root_image"
+	more := "engine.type " + catalog.Spreading()
 	if e.API != nil {
 		more = "a server of profile " + e.API.Spreading + " in the pods"
 	}

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Repository is where releases publish Koldun's image.
+const Repository = "ghcr.io/gorizond/koldun"
+
+// OwnImage reports whether an image is Koldun's own, in any version: that of a
+// release, or the one from which this Koldun composes its pods. Such an image
+// holds no engine but the embedded one.
+func OwnImage(image, koldun string) bool {
+	r := repository(image)
+	return r != "" && (r == Repository || r == repository(koldun))
+}
+
+// repository returns an image's name without its tag and digest.
+func repository(image string) string {
+	name, _, _ := strings.Cut(image, "@")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name = name[:i]
+	}
+	return name
+}
+
+// ImageFor returns the image of the engine's containers: the first of those that
+// a claim names, else the engine's own. koldun is Koldun's own image, which
+// counts as none in any version: the arguments are those of koldun's version.
+func (e Engine) ImageFor(koldun string, named ...string) string {
+	for _, image := range named {
+		if image != "" && !OwnImage(image, koldun) {
+			return image
+		}
+	}
+	return cmp.Or(e.Image, koldun)
+}
