@@ -75,10 +75,10 @@ type Server struct {
 	// +kubebuilder:validation:XValidation:rule="self != 8081",message="8081 is the port of the sidecar"
 	Port int32 `json:"port,omitempty"`
 
-	// Requests that the server computes at once. Defaults to those of the profile.
+	// Requests that the server computes at once. Defaults to those of the profile. The sidecar gives it no more.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=256
+	// +kubebuilder:validation:Maximum=32
 	Slots int32 `json:"slots,omitempty"`
 
 	// Operations that the server has for the model. Defaults to those of the profile.

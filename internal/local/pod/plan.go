@@ -90,7 +90,7 @@ func Runnable(s Spec, ownImage string) error {
 	if len(reasons) == 0 {
 		return nil
 	}
-	return fault.Errorf(fault.Unsupported, "%s; only koldun itself (image %q) runs here", strings.Join(reasons, ", "), ownImage)
+	return fault.Errorf(fault.Unsupported, "%s; only koldun itself (image %q) runs here: for a server that runs already, name its URL in spec.engine.server.url", strings.Join(reasons, ", "), ownImage)
 }
 
 func ownCommand(command []string) bool {

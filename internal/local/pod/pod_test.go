@@ -176,11 +176,11 @@ func TestRunnable(t *testing.T) {
 		want string
 	}{
 		"Own":     {Spec{Containers: []Container{own, {Name: "b", Image: "own"}}}, ""},
-		"None":    {Spec{InitContainers: []Container{own}}, `it has no containers; only koldun itself (image "own") runs here`},
-		"Foreign": {Spec{Containers: []Container{own, {Name: "b", Image: "x"}}}, `container "b" has image "x"; only koldun itself (image "own") runs here`},
+		"None":    {Spec{InitContainers: []Container{own}}, `it has no containers; only koldun itself (image "own") runs here: for a server that runs already, name its URL in spec.engine.server.url`},
+		"Foreign": {Spec{Containers: []Container{own, {Name: "b", Image: "x"}}}, `container "b" has image "x"; only koldun itself (image "own") runs here: for a server that runs already, name its URL in spec.engine.server.url`},
 		"Init": {
 			Spec{InitContainers: []Container{{Name: "i", Image: "own", Command: []string{"sh", "-c"}}}, Containers: []Container{own}},
-			`container "i" has command "sh -c"; only koldun itself (image "own") runs here`,
+			`container "i" has command "sh -c"; only koldun itself (image "own") runs here: for a server that runs already, name its URL in spec.engine.server.url`,
 		},
 	}
 	for name, c := range cases {

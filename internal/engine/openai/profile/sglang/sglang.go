@@ -16,7 +16,7 @@ func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "sglang",
 		Image:      "lmsysorg/sglang:v0.5.18",
-		Slots:      64,
+		Slots:      profile.MaxSlots,
 		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
 		Parameters: []string{
 			openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty", "logit_bias",

@@ -14,7 +14,7 @@ func Profile() profile.Profile {
 	return profile.Profile{
 		Name:         "tgi",
 		Image:        "ghcr.io/huggingface/text-generation-inference:3.3.7",
-		Slots:        64,
+		Slots:        profile.MaxSlots,
 		Operations:   []string{string(openai.OperationChat), string(openai.OperationCompletion)},
 		Parameters:   []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty"},
 		Features:     []string{"tools", "tool_choice", "json_schema", "logprobs"},

@@ -20,7 +20,7 @@ func Profile() profile.Profile {
 	return profile.Profile{
 		Name:  "vllm",
 		Image: "vllm/vllm-openai:v0.18.0",
-		Slots: 64,
+		Slots: profile.MaxSlots,
 		Operations: []string{
 			string(openai.OperationChat), string(openai.OperationCompletion),
 		},
