@@ -88,5 +88,20 @@ func main() {
 // kind.
 func fatal(err error) {
 	fmt.Fprintln(os.Stderr, "koldun:", err)
+	lastWords(terminationLog, err)
 	os.Exit(fault.ExitCode(err))
+}
+
+// terminationLog is the file whose text Kubernetes shows as the reason why a
+// container has ended. Only containers have it.
+const terminationLog = "/dev/termination-log"
+
+// lastWords writes the error to a file, if that exists.
+func lastWords(path string, err error) {
+	f, openErr := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if openErr != nil {
+		return
+	}
+	_, _ = fmt.Fprintln(f, err)
+	_ = f.Close()
 }

@@ -3,6 +3,8 @@ package engine
 // A Process describes the processes of an engine that "koldun supervise" runs:
 // what their output says of their state, and which of it holds text of users.
 type Process struct {
+	// Needs says what an image must hold, to users whose image lacks it.
+	Needs string
 	// Role returns the role of a command line, the program first.
 	Role func(command []string) Role
 	// TextBegin and TextEnd enclose a prompt with its completion in the output.

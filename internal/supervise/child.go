@@ -21,6 +21,8 @@ type child struct {
 	late bool          // whether its output arrives in blocks
 	done chan struct{} // closed when it has ended and its output has been read
 	how  string        // description of its end; valid after done
+	// illegal means that an illegal instruction has ended it; valid after done.
+	illegal bool
 }
 
 // start runs a command, and copies its output until it ends. It holds births while
@@ -91,6 +93,9 @@ func (c *child) attend(cmd *exec.Cmd, outputs []*source, out *output) {
 	switch {
 	case errors.As(err, &exit):
 		c.how = exit.String()
+		if w, ok := exit.Sys().(syscall.WaitStatus); ok {
+			c.illegal = w.Signaled() && w.Signal() == syscall.SIGILL
+		}
 	case err != nil:
 		c.how = err.Error()
 	}

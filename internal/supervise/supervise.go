@@ -70,8 +70,8 @@ type supervisor struct {
 	tries backoff
 }
 
-// Run starts the command, restarts it whenever it exits, and blocks until ctx ends
-// or the first start is impossible. When ctx ends, the process continues until its
+// Run starts the command, restarts it whenever it exits, and blocks until ctx ends,
+// the first start is impossible, or the processor cannot run the program. When ctx ends, the process continues until its
 // session ends, for at most the grace period; then it gets SIGTERM, and SIGKILL 5 s
 // later. Run then returns nil. When it returns, no process of the command's group
 // is left.
@@ -112,7 +112,7 @@ func newSupervisor(c Config) (*supervisor, error) {
 	}
 	path, err := exec.LookPath(c.Command[0])
 	if err != nil {
-		return nil, kind(err, fault.Errorf(fault.NotFound, "cannot supervise program %q: %w", c.Command[0], errors.Unwrap(err)))
+		return nil, kind(err, fault.Errorf(fault.NotFound, "cannot supervise program %q: %w: %s", c.Command[0], errors.Unwrap(err), c.Engine.Needs))
 	}
 	s := &supervisor{Config: c, role: c.Engine.Role(c.Command), log: c.Logger, restart: make(chan string)}
 	if s.log == nil {
@@ -172,6 +172,9 @@ func (s *supervisor) run(ctx context.Context) error {
 				return nil
 			}
 			s.log.Warn("engine ended", "pid", c.pid, "how", c.how)
+			if c.illegal {
+				return fault.Errorf(fault.Unsupported, "cannot run program %q: it uses an instruction that this processor lacks, because it was built for another one: %s", s.Command[0], s.Engine.Needs)
+			}
 		}
 		if !s.pause(ctx, time.Since(begun)) {
 			return nil

@@ -289,6 +289,26 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
+// A program that is not there, or not for this processor, is an error that says
+// what an image must hold: to restart it would change nothing.
+func TestImageIsOfNoUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		command []string
+		kind    fault.Kind
+		want    string
+	}{
+		"NoProgram":      {[]string{"no-such-dllama"}, fault.NotFound, `cannot supervise program "no-such-dllama": executable file not found in $PATH: name an image that holds`},
+		"OtherProcessor": {[]string{"/bin/sh", "-c", "kill -ILL $$"}, fault.Unsupported, "an instruction that this processor lacks, because it was built for another one: name an image"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Run(waittest.Context(t), Config{Engine: process(), Command: c.command, Output: io.Discard, Logger: slog.New(slog.DiscardHandler)})
+			if !fault.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 func TestOrphansAreReaped(t *testing.T) {
 	cmd := exec.CommandContext(waittest.Context(t), os.Args[0], "init", "orphans")
 	cmd.Env = append(os.Environ(), "GORACE=")
