@@ -23,7 +23,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	desired := map[string]any{}
-	if !exposes || p.records() {
+	if !exposes || p.records() || p.weighted() {
 		via, next, err := p.connectNATS()
 		if err != nil || next == compose.Stop {
 			return compose.Stop, err
@@ -38,6 +38,9 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[resRegistry] = managed.Queue(via, ns, names.Object(name, "dllama", "registry"), "", v1alpha1.QueueParameters{
 				KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
 			})
+		}
+		if p.weighted() {
+			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.d.Spec.Traffic, p.served())
 		}
 	}
 	if p.delivery == deliveryFetch && p.d.Spec.Model == nil {
@@ -68,7 +71,7 @@ func (p *dllamaPlan) connectNATS() (managed.Via, compose.Next, error) {
 }
 
 // records reports whether the Dllama lists its model itself.
-func (p *dllamaPlan) records() bool { return p.foreign() || p.alone() }
+func (p *dllamaPlan) records() bool { return (p.foreign() || p.alone()) && !p.aliased() }
 
 // record lists a Model of another namespace in this one, or the model of an engine
 // without a Model, so that requests here can name it. The members of a Session share the entry, so none of them

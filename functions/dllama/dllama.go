@@ -20,6 +20,7 @@ const (
 	resRunners       = "runners"
 	resRecord        = "record"
 	resRegistry      = "registry"
+	resMember        = "member"
 	resService       = "root-service"
 	resRoot          = "root"
 	resRootGuard     = "root-guard"

@@ -31,6 +31,7 @@ func with(manifests ...string) map[string][]string {
 func TestDllama(t *testing.T) {
 	connected := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready}
 	running := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod}
+	member := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "member": composetest.Ready, "root": composetest.OnePod}
 	plain := with(model("", files))
 	group := "rootImage: dllama, " + ref
 	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
@@ -65,6 +66,12 @@ func TestDllama(t *testing.T) {
 		"ForeignMember":   {Composite: strings.Replace(meta, "generation: 3", "labels: {koldun.gorizond.io/session: s}", 1) + "spec: {modelRef: {name: m, namespace: other}, expose: {}}", Required: plain, Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.GatewayStarting},
 		"Namesake":        {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: map[string][]string{"model": {model("", files)}, "namesake": {model("", files)}}, Reason: reason.ModelFailed, Says: "rename one"},
 		"NamesakeRunning": {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: map[string][]string{"model": {model("", files)}, "namesake": {model("", files)}}, Observed: running, Reason: reason.ModelFailed},
+
+		"TrafficPending":   {Composite: meta + "spec: {" + ref + ", traffic: {weight: 0}}", Required: plain, Observed: connected, Reason: reason.ConnectionPending},
+		"TrafficCanary":    {Composite: meta + "spec: {" + ref + ", traffic: {model: stable, weight: 10}}", Required: plain, Observed: member, Reason: reason.Available, Says: "ns/stable is served on 1 node"},
+		"TrafficFallback":  {Composite: meta + "spec: {" + ref + ", expose: {}, traffic: {fallback: true}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready, "root": composetest.OnePod, "member": composetest.Ready}, Reason: reason.GatewayStarting},
+		"TrafficForeign":   {Composite: meta + "spec: {modelRef: {name: m, namespace: other}, traffic: {model: stable}}", Required: map[string][]string{"model": {model("", files)}, "namesake": {model("", files)}}, Observed: member, Reason: reason.Available, Says: "ns/stable"},
+		"TrafficOfSession": {Composite: strings.Replace(meta, "generation: 3", "labels: {koldun.gorizond.io/session: s}, annotations: {koldun.gorizond.io/session-key: ns_stable_0123456789abcdef}", 1) + "spec: {" + ref + ", traffic: {model: stable}}", Required: plain, Observed: running, Reason: reason.Available},
 
 		"PVC":               {Composite: meta + "spec: {" + ref + ", delivery: pvc}", Required: plain, Observed: running, Reason: reason.Available},
 		"VolumeOnly":        {Composite: meta + "spec: {" + ref + "}", Required: with(model("", strings.Replace(files, "url: s3://b/x, ", "", 1))), Observed: running, Reason: reason.Available},

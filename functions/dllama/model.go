@@ -20,6 +20,9 @@ func (p *dllamaPlan) model() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	p.status.Model = p.modelNamespace + "/" + p.modelName
+	if p.aliased() {
+		p.status.Model = p.d.Namespace + "/" + p.served()
+	}
 	p.status.Nodes = p.nodes()
 	if next == compose.Stop {
 		return next, nil
@@ -148,7 +151,7 @@ func (p *dllamaPlan) nodes() int32 {
 // refuseNamesake refuses a Model of another namespace, or the Dllama's own name,
 // if a Model of this namespace has that name: both would be one pool.
 func (p *dllamaPlan) refuseNamesake() compose.Next {
-	if !p.foreign() && !p.alone() {
+	if !p.foreign() && !p.alone() || p.aliased() {
 		return compose.Continue
 	}
 	found, _ := p.Require("namesake", v1.APIVersion, v1.KindModel, p.d.Namespace, p.modelName, &v1.Model{})

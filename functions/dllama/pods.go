@@ -28,7 +28,8 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 			Nodes:         int(p.status.Nodes),
 		},
 		Session:   p.session(),
-		Model:     p.d.Namespace + "/" + p.modelName,
+		Model:     p.d.Namespace + "/" + p.served(),
+		Member:    p.group(),
 		BusSecret: p.busSecret(),
 	}
 	r.Resources = p.resources(s.RootResources, p.status.RootMemoryBytes)
@@ -120,11 +121,11 @@ func (p *dllamaPlan) memoryPlan() string {
 }
 
 // session is the pool that the root belongs to: the one that its Session
-// names, else the one that all requests for the model share. It is always a
+// names, else the one that all requests for the name share. It is always a
 // pool of the Dllama's own namespace: a root in the pool of another one would
 // read the prompts there.
 func (p *dllamaPlan) session() string {
-	shared := names.Session(p.d.Namespace, p.modelName, "")
+	shared := names.Session(p.d.Namespace, p.served(), "")
 	if key := p.d.Annotations[v1.AnnotationSessionKey]; names.SessionOf(key, shared) {
 		return key
 	}

@@ -52,12 +52,15 @@ type Root struct {
 	// Spec names the files of the model and the tokenizer by absolute paths, or
 	// by paths in the volume with the model.
 	Spec engine.Root
-	// Session is the pool whose requests the sidecar takes, for Model, and
-	// BusSecret the Secret with the connection to the queue. Without a session
-	// there is no sidecar.
+	// Session is the pool whose requests the sidecar takes, which clients address
+	// to Model, and BusSecret the Secret with the connection to the queue. Without a
+	// session there is no sidecar.
 	Session, Model, BusSecret string
 	// APIKey is the key of a server outside the pods; nil is none.
 	APIKey *v1.SecretKeyReference
+	// Member names the Dllama or Session in the registry, which holds its weight; ""
+	// for none.
+	Member string
 }
 
 // Pod returns the pod of the root.

@@ -27,6 +27,9 @@ func (r Root) sidecar() workload.Container {
 		args = append(args, "--protocol=openai", "--engine="+cmp.Or(api.URL, local+"/v1"))
 	}
 	args = append(args, "--session="+r.Session, "--runner="+names.Runner("$(POD_NAMESPACE)", "$(POD_NAME)"), "--model="+r.Model)
+	if r.Member != "" {
+		args = append(args, "--group="+r.Member)
+	}
 	if r.Engine.Process != nil {
 		args = append(args, "--supervisor=http://127.0.0.1:"+names.PortRef(engine.PortHealth))
 	}
@@ -50,7 +53,7 @@ func (r Root) sidecar() workload.Container {
 // served are the arguments that say what the server offers.
 func (r Root) served() []string {
 	api := r.Engine.API
-	args := []string{"--served-name=" + api.ServedName(r.Spec.ModelFile, r.Model)}
+	args := []string{"--served-name=" + api.ServedName(r.Spec.ModelFile, cmp.Or(r.Spec.Model, r.Model))}
 	for _, list := range []struct {
 		flag   string
 		values []string

@@ -52,6 +52,20 @@ func Bucket(via Via, namespace, name, bucket, secret string) *v1alpha1.Bucket {
 	}
 }
 
+// Member returns a ModelRecord that adds a group to the members of a model's name.
+func Member(via Via, namespace, name, group string, t v1.Traffic, model string) *v1alpha1.ModelRecord {
+	return &v1alpha1.ModelRecord{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelRecord},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.ModelRecordSpec{
+			ManagedResourceSpec: Spec(via),
+			ForProvider: v1alpha1.ModelRecordParameters{
+				Namespace: namespace, Name: model, Group: group, Weight: t.Weight, Fallback: t.Fallback,
+			},
+		},
+	}
+}
+
 // KeyValue returns a KeyValue that writes its connection to the Secret.
 func KeyValue(via Via, namespace, name, secret string, p v1alpha1.KeyValueParameters) *v1alpha1.KeyValue {
 	return &v1alpha1.KeyValue{

@@ -15,6 +15,7 @@ import (
 const (
 	resPool       = "pool"
 	resDispatcher = "dispatcher"
+	resMember     = "member"
 )
 
 // maxMembers is the largest pool.
@@ -33,11 +34,11 @@ func Compose(c *compose.Call) error {
 	p := &sessionPlan{Plan: compose.Plan{Call: c}, s: s, size: sizeOf(s.Spec)}
 	p.status = v1.SessionStatus{
 		Status:   v1.Status{ObservedGeneration: s.Generation},
-		Model:    s.Spec.ModelRef.Namespace + "/" + s.Spec.ModelRef.Name,
+		Model:    modelOf(s),
 		Key:      keyOf(s.Namespace, s.Spec),
 		Selector: v1.LabelSession + "=" + names.Join(names.MaxLabel, s.Name),
 	}
-	if err := p.Run(p.checkKey, p.connect, p.dispatch, p.members, p.report); err != nil {
+	if err := p.Run(p.checkKey, p.connect, p.dispatch, p.join, p.members, p.report); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -95,10 +96,10 @@ func (p *sessionPlan) report() (compose.Next, error) {
 // keyOf is the key of the pool in the queue. It is of the Session's namespace,
 // whatever the Model's is: no Session joins the pools of another namespace.
 func keyOf(namespace string, s v1.SessionSpec) string {
-	if names.SessionOf(s.Key, names.Session(namespace, s.ModelRef.Name, "")) {
+	if names.SessionOf(s.Key, names.Session(namespace, served(s), "")) {
 		return s.Key
 	}
-	return names.Session(namespace, s.ModelRef.Name, s.Hash)
+	return names.Session(namespace, served(s), s.Hash)
 }
 
 func legacy(s v1.SessionSpec) map[string]bool {
@@ -122,6 +123,9 @@ func legacy(s v1.SessionSpec) map[string]bool {
 func (p *sessionPlan) template() (*v1alpha1.ObjectTemplate, error) {
 	ref := p.s.Spec.ModelRef
 	d := v1.DllamaSpec{ModelRef: &ref, Runtime: p.s.Spec.Runtime}
+	if t := p.s.Spec.Traffic; t != nil && t.Model != "" {
+		d.Traffic = &v1.Traffic{Model: t.Model} // the Session adds the member
+	}
 	if p.via != nil {
 		d.NATS = &v1.NATSConnection{ProviderConfigRef: p.via}
 	}

@@ -42,6 +42,12 @@ func NewModel(namespace, name, url, digest string, m manifest.Manifest) Model {
 	}
 }
 
+// NewAlias returns the record of a name without a model of its own, for the first of
+// its members.
+func NewAlias(namespace, name string, created time.Time) Model {
+	return Model{Version: recordVersion, Namespace: namespace, Name: name, Created: created, Alias: true}
+}
+
 // ID returns the name of the model in the API, "namespace/name".
 func (m Model) ID() string { return m.Namespace + "/" + m.Name }
 

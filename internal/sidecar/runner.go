@@ -36,6 +36,7 @@ type runner struct {
 	draining     bool           // Run's context has ended
 	drainOrdered bool           // whether a drain order is in effect
 	traffic      *queue.Traffic // never changed in place
+	trafficKnown bool           // whether the registry was read, or did not answer in time
 	fence        fence
 	running      []*attempt // at most Slots, oldest first
 	endedLogs    endedLogs  // of attempts whose frames can be sent again
@@ -58,6 +59,7 @@ func newRunner(cfg Config) *runner {
 		metrics:      newMetrics(),
 		requests:     requests,
 		traffic:      cfg.Traffic,
+		trafficKnown: cfg.Member == "",
 		resumes:      requests.Resumes(),
 		announceNow:  make(chan struct{}, 1),
 		announceSoon: make(chan struct{}, 1),
@@ -78,7 +80,7 @@ func (r *runner) state() queue.RunnerState {
 	switch {
 	case r.draining, r.drainOrdered:
 		return queue.RunnerDraining
-	case !r.ready:
+	case !r.ready, !r.trafficKnown:
 		return queue.RunnerStarting
 	case len(r.running) > 0:
 		return queue.RunnerBusy

@@ -4,15 +4,22 @@ import (
 	"context"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
+// trafficWait limits how long a runner takes no requests because the registry, which
+// may give its group no weight, does not answer.
+const trafficWait = 10 * time.Second
+
 // watchTraffic follows weight and fallback of the runner's group in the registry,
 // until ctx ends. So a change of them restarts no engine.
 func (r *runner) watchTraffic(ctx context.Context) {
+	late := time.AfterFunc(trafficWait, r.setTrafficKnown)
+	defer late.Stop()
 	namespace, name, _ := strings.Cut(r.cfg.Model, "/")
 	bus.Watch(ctx, r.cfg.Bus, names.ModelsBucket, names.ModelKey(namespace, name), func(e bus.Event[queue.Members]) {
 		switch e.Kind {
@@ -21,6 +28,7 @@ func (r *runner) watchTraffic(ctx context.Context) {
 		case bus.Gone:
 			r.setTraffic(r.cfg.Traffic)
 		case bus.Synced:
+			r.setTrafficKnown()
 		}
 	})
 }
@@ -42,4 +50,13 @@ func (r *runner) setTraffic(t *queue.Traffic) {
 	}
 	r.traffic = t
 	r.changed()
+}
+
+func (r *runner) setTrafficKnown() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.trafficKnown {
+		r.trafficKnown = true
+		r.changed()
+	}
 }

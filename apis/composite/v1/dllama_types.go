@@ -40,6 +40,10 @@ type DllamaSpec struct {
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`
 
+	// Share of the requests of a name that several Dllamas and Sessions serve, for a canary, a migration or a fallback.
+	// +optional
+	Traffic *Traffic `json:"traffic,omitempty"`
+
 	// Exposes the model over HTTP through an Ingress that is created and deleted with this Dllama.
 	// +optional
 	Expose *Expose `json:"expose,omitempty"`

@@ -56,6 +56,10 @@ type SessionSpec struct {
 	// +kubebuilder:default={}
 	Scaling Scaling `json:"scaling,omitempty"`
 
+	// Share of the requests of a name that several Dllamas and Sessions serve, for all Dllamas of the pool together.
+	// +optional
+	Traffic *Traffic `json:"traffic,omitempty"`
+
 	// NATS servers of the queue.
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`

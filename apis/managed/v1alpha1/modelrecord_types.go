@@ -5,7 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ModelRecordParameters describe the entry of a model in the registry.
+// ModelRecordParameters describe the entry of a model in the registry, or one member of it.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.group) && size(self.group) > 0 || !has(self.weight) && !(has(self.fallback) && self.fallback)",message="weight and fallback are those of a group: name it",fieldPath=".group"
 type ModelRecordParameters struct {
 	// Namespace of the model. In Kubernetes it must be the namespace of the ModelRecord itself.
 	// +kubebuilder:validation:MinLength=1
@@ -32,6 +34,21 @@ type ModelRecordParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Weights string `json:"weights,omitempty"`
+
+	// Group of runners that the resource adds to the entry as a member. Without a group, the resource is the entry of the model itself.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Group string `json:"group,omitempty"`
+
+	// Share of the requests that the group takes, relative to the other groups of the name. 0 takes none. Defaults to 100.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Weight *int32 `json:"weight,omitempty"`
+
+	// Whether the group takes only requests that no ready runner of another group serves.
+	// +optional
+	Fallback bool `json:"fallback,omitempty"`
 }
 
 // ModelRecordObservation is the observed state of the entry.

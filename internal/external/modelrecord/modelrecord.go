@@ -2,6 +2,9 @@
 // follows from the manifest of the model's files, so that it never lists a model
 // that is not whole. Files in a volume cannot be read: their entry follows from the
 // spec.
+//
+// A spec with a group describes one member of an entry instead. Members and model
+// are written and deleted independently, so that an entry exists while it has either.
 package modelrecord
 
 import (
@@ -26,6 +29,11 @@ type Spec struct {
 	ArtifactURL string `json:"artifactUrl,omitempty"`
 	SizeBytes   int64  `json:"sizeBytes,omitempty"`
 	Weights     string `json:"weights,omitempty"`
+	// Group makes the spec describe a member of the entry: the group of runners that
+	// serves it with Weight (nil: queue.DefaultWeight) and Fallback.
+	Group    string `json:"group,omitempty"`
+	Weight   *int   `json:"weight,omitempty"`
+	Fallback bool   `json:"fallback,omitempty"`
 
 	// Foreign says that the entry belongs to another namespace than the resource,
 	// which therefore has none to delete.
@@ -59,7 +67,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	}
 	key := names.ModelKey(s.Namespace, s.Name)
 	have, err := c.models.Get(ctx, key)
-	if fault.Is(err, fault.NotFound) {
+	if s.Group != "" {
+		return observeMember(s, have.Value, err)
+	}
+	if fault.Is(err, fault.NotFound) || err == nil && have.Value.Alias {
 		return external.Observation[Status]{Message: "the registry has no entry"}, nil
 	}
 	unreadable := fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Invalid)
@@ -86,21 +97,29 @@ func same(a, b registry.Model) bool {
 	return a.Digest == b.Digest && a.Manifest == b.Manifest && (a.Digest != "" || a.Size == b.Size && a.Weights == b.Weights)
 }
 
-// Create writes the entry.
+// Create writes the entry or the member.
 func (c *Client) Create(ctx context.Context, s Spec) error {
+	if s.Group != "" {
+		return c.edit(ctx, s, s.addMember)
+	}
 	want, err := c.want(ctx, s)
 	if err != nil {
 		return err
 	}
-	_, err = c.models.Put(ctx, want.Key(), want)
-	return err
+	return c.edit(ctx, s, func(old *registry.Model) *registry.Model {
+		next := want
+		if old != nil {
+			next.Members = old.Members
+		}
+		return &next
+	})
 }
 
-// Update writes the entry. Without a manifest there is no model: it then deletes
+// Update writes the entry or the member. Without a manifest there is no model: it then deletes
 // the entry, which comes back with the manifest, and returns NotFound.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	err := c.Create(ctx, s)
-	if !fault.Is(err, fault.NotFound) {
+	if !fault.Is(err, fault.NotFound) || s.Group != "" {
 		return err
 	}
 	if gone := c.Delete(ctx, s); gone != nil {
@@ -109,12 +128,23 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return err
 }
 
-// Delete deletes the entry, unless it belongs to another namespace.
+// Delete deletes the entry or the member, unless the entry belongs to another
+// namespace. Members keep an entry without its model.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if s.Foreign {
 		return nil
 	}
-	return c.models.Delete(ctx, names.ModelKey(s.Namespace, s.Name), 0)
+	if s.Group != "" {
+		return c.edit(ctx, s, s.removeMember)
+	}
+	return c.edit(ctx, s, func(old *registry.Model) *registry.Model {
+		if old == nil || len(old.Members.Members) == 0 {
+			return nil
+		}
+		alias := registry.NewAlias(s.Namespace, s.Name, old.Created)
+		alias.Members = old.Members
+		return &alias
+	})
 }
 
 func (c *Client) want(ctx context.Context, s Spec) (registry.Model, error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -17,6 +18,14 @@ func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, erro
 		return Spec{}, err
 	}
 	out := Spec{Namespace: s.Namespace, Name: s.Name}
+	if s.Group != "" {
+		m, ok := have.Value.Members.Members[s.Group]
+		if !ok {
+			return Spec{}, fault.Errorf(fault.NotFound, "model %q has no member %q", have.Value.ID(), s.Group)
+		}
+		out.Group, out.Weight, out.Fallback = s.Group, &m.Weight, m.Fallback
+		return out, nil
+	}
 	if url, ok := strings.CutSuffix(have.Value.Manifest, "/"+names.Manifest); ok {
 		out.ArtifactURL = url
 		if same := strings.TrimSuffix(s.ArtifactURL, "/"); same == url {
