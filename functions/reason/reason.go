@@ -87,7 +87,7 @@ const (
 	ModelPending Reason = "ModelPending"
 	// ModelFailed: the Model cannot become ready.
 	ModelFailed Reason = "ModelFailed"
-	// TopologyInvalid: the model cannot be spread over that many nodes.
+	// TopologyInvalid: the engine cannot run the model so: nodes, files or a setting of the engine do not fit.
 	TopologyInvalid Reason = "TopologyInvalid"
 	// DeliveryImpossible: the root cannot get the model's files by the requested delivery.
 	DeliveryImpossible Reason = "DeliveryImpossible"
