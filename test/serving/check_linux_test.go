@@ -46,7 +46,7 @@ func (h history) checkEntry(e entry, r *report) {
 		r.violatedBy(e, g, format, args...)
 	}
 	r.examine(oneGeneration)
-	n, nonce, err := parse(e.prompt.ID, e.text)
+	n, nonce, err := e.prompt.parse(e.text)
 	if err != nil {
 		say(oneGeneration, "%v", err)
 		return
@@ -111,6 +111,17 @@ func (h history) generated(id, nonce string, n int) bool {
 		}
 	}
 	return len(h.faults) > 0
+}
+
+// parse checks an answer. n is how much of it has come.
+func (p prompt) parse(text string) (n int, nonce string, err error) {
+	if p.want == "" {
+		return parse(p.ID, text)
+	}
+	if !strings.HasPrefix(p.want, text) {
+		return 0, "", fmt.Errorf("text %q is not the beginning of %q", text, p.want)
+	}
+	return len(text), "", nil
 }
 
 // parse checks that text is the beginning of one generation for one request,

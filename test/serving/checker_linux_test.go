@@ -90,10 +90,14 @@ func TestChecker(t *testing.T) {
 			"Refused":     {func(s *sample, e *entry) { e.verdict, e.status, e.text = fail, 503, ""; delete(s.outcomes, e.id) }, ""},
 		},
 		oneGeneration: {
-			"Gap":           {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 2) }, "comes where 1 is due"},
-			"Repeat":        {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 0, 1, 2) }, "comes where 1 is due"},
-			"Mixed":         {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0) + pieces(e.prompt.ID, "g2", 1, 2) }, "is not of generation g1"},
-			"Stranger":      {func(_ *sample, e *entry) { e.text = pieces("b", "g1", 0) }, "another request's"},
+			"Gap":      {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 2) }, "comes where 1 is due"},
+			"Repeat":   {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 0, 1, 2) }, "comes where 1 is due"},
+			"Mixed":    {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0) + pieces(e.prompt.ID, "g2", 1, 2) }, "is not of generation g1"},
+			"Stranger": {func(_ *sample, e *entry) { e.text = pieces("b", "g1", 0) }, "another request's"},
+			"RealGap": {func(_ *sample, e *entry) {
+				e.prompt.want, e.prompt.N, e.text = "one two three", 13, "one three"
+			}, `text "one three" is not the beginning`},
+			"RealCut":       {func(_ *sample, e *entry) { e.prompt.want, e.prompt.N, e.text = "one two", 7, "one" }, "with 3 pieces of 7"},
 			"Rubbish":       {func(_ *sample, e *entry) { e.text = "hello" }, "of no generation"},
 			"Cut":           {func(_ *sample, e *entry) { e.text = pieces(e.prompt.ID, "g1", 0, 1) }, "with 2 pieces of 3"},
 			"Silent":        {func(_ *sample, e *entry) { e.text, e.verdict = pieces(e.prompt.ID, "g1", 0), silent }, "without an error"},

@@ -87,6 +87,9 @@ func (t tenant) sign(req *http.Request) {
 // body returns the JSON of a request with the prompt.
 func body(w prompt, stream bool) io.Reader {
 	content, _ := json.Marshal(w)
+	if w.question != "" {
+		content = []byte(w.question)
+	}
 	quoted, _ := json.Marshal(string(content))
 	return strings.NewReader(fmt.Sprintf(`{"model":%q,"stream":%t,"messages":[{"role":"user","content":%s}]}`, modelID, stream, quoted))
 }

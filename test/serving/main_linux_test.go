@@ -76,6 +76,9 @@ type prompt struct {
 	ID    string        `json:"id"`
 	N     int           `json:"n"`
 	Every time.Duration `json:"every"`
+	// question is what a real engine is asked instead, and want its answer, of N
+	// bytes.
+	question, want string
 }
 
 // A generation is the line that an engine logs after each generation.

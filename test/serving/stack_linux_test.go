@@ -49,6 +49,7 @@ type stack struct {
 	urls     []string // of the gateways
 	health   []string // of the dispatchers
 
+	sidecarHealth string // of a ring
 	gatewayHealth []string
 	processes     []*process // all; none if the stack runs in this process
 	dispatchers   []*process
