@@ -79,6 +79,8 @@ func TestHostileConfigs(t *testing.T) {
 		"TextNumber":  {`{"model_type":"llama","hidden_size":"64"}`, "hidden_size"},
 		"Huge":        {`{"model_type":"llama",` + smallConfig + `,"hidden_size":99999999999999999999}`, "hidden_size"},
 		"Seq":         {`{"model_type":"llama",` + smallConfig + `,"max_position_embeddings":2000000000}`, "sequence length"},
+		"MostVocab":   {`{"model_type":"llama",` + smallConfig + `,"vocab_size":2147483647}`, "vocabulary (vocab_size) is 2147483647"},
+		"TooMuch":     {`{"model_type":"llama",` + smallConfig + `,"vocab_size":2147483648}`, "vocab_size is 2147483648, want 1 to 2147483647"},
 		"Layers":      {`{"model_type":"llama",` + smallConfig + `,"num_hidden_layers":100000}`, "layers"},
 		"HeadDim":     {`{"model_type":"llama",` + smallConfig + `,"head_dim":0}`, "head dim (head_dim) is 0"},
 		"OddHeadDim":  {`{"model_type":"llama",` + smallConfig + `,"head_dim":15}`, "head dim is 15"},

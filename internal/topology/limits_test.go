@@ -92,6 +92,13 @@ func TestValidateLimits(t *testing.T) {
 		"AllExperts": {moe, func(s *topology.Shape) { s.Layers = 512 }, func(s *topology.Shape) { s.Layers = 513 }, "layers of 128 experts"},
 		"Elements": {f32, func(s *topology.Shape) { s.Dim, s.Layers, s.HiddenDim = 1<<17, 16, 1<<17 },
 			func(s *topology.Shape) { s.Dim, s.Layers, s.HiddenDim = 1<<20, 64, 1<<20 }, "weights, want at most"},
+		// 2^20 by 2^20 for each of queries, output, keys and values (half as wide)
+		// and three of the feed-forward part, in 64 layers; embedding and logits: 2^45.
+		"CountedElements": {f32, func(s *topology.Shape) {},
+			func(s *topology.Shape) {
+				s.Dim, s.HiddenDim, s.Layers, s.VocabSize = 1<<20, 1<<20, 64, 1<<24
+				s.Heads, s.KVHeads, s.HeadDim = 64, 32, 1<<14
+			}, fmt.Sprintf("%.3g weights", float64((2+1+3)*64<<40+1<<45))},
 		"Cache": {f32, func(s *topology.Shape) { s.SeqLen, s.Layers = 1<<30, 1<<12 },
 			func(s *topology.Shape) {
 				s.SeqLen, s.Layers, s.KVHeads, s.Heads, s.HeadDim = 1<<30, 1<<12, 1<<6, 1<<6, 1<<10
@@ -126,7 +133,7 @@ func TestConfigValues(t *testing.T) {
 	for name, extra := range map[string]string{
 		"Epsilon5": `,"rms_norm_eps":1e-5`, "Epsilon6": `,"rms_norm_eps":1e-6`, "Silu": `,"hidden_act":"silu"`, "Gelu": `,"hidden_act":"gelu"`,
 		"Theta": fmt.Sprintf(`,"rope_theta":%d`, math.MaxInt32), "ThetaOne": `,"rope_theta":1`, "NoQuantization": `,"quantization_config":null`,
-		"Factor": "," + fmt.Sprintf(llama3, "1"), "FactorMost": "," + fmt.Sprintf(llama3, "2147483647"), "Rotary": `,"partial_rotary_factor":1`,
+		"Factor": "," + fmt.Sprintf(llama3, "1"), "FactorMost": "," + fmt.Sprintf(llama3, "2147483647"), "Rotary": `,"partial_rotary_factor":1`, "OneLayer": `,"num_hidden_layers":1`,
 	} {
 		if _, err := topology.ParseConfig(config("llama", extra)); err != nil {
 			t.Errorf("%s is refused: %v", name, err)

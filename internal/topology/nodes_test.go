@@ -23,6 +23,8 @@ var (
 func TestNodes(t *testing.T) {
 	f32 := six
 	f32.Weights = topology.F32
+	narrow := tiny
+	narrow.Heads = 4
 	cases := map[string]struct {
 		shape topology.Shape
 		sync  topology.FloatType
@@ -31,6 +33,7 @@ func TestNodes(t *testing.T) {
 		"Tiny":     {tiny, topology.Q80, []int{1, 2, 4}},
 		"Six":      {six, topology.Q80, []int{1, 3}}, // 2: 144 of 288, and 6: 48, are no whole blocks
 		"SixF32":   {f32, topology.F32, []int{1, 2, 3, 6}},
+		"Query":    {narrow, topology.Q80, []int{1, 2}}, // 4: a query width of 16 is no whole block
 		"Llama70B": {published["Llama70B"], topology.Q80, []int{1, 2, 4, 8}},
 		"MoE":      {published["Qwen30BA3B"], topology.Q80, []int{1, 2, 4}},
 	}
@@ -95,6 +98,52 @@ func TestLongestFitFits(t *testing.T) {
 	_, err := s.Preflight(topology.Request{Nodes: 1, RootMemory: have})
 	if want := "a context of " + strconv.Itoa(last) + " tokens would do"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error is %v, want one with %q", err, want)
+	}
+}
+
+// TestMemoryJustEnough gives nodes exactly what they need, and one byte less.
+func TestMemoryJustEnough(t *testing.T) {
+	s := published["Llama8B"]
+	p, err := s.Preflight(topology.Request{Nodes: 2, SeqLen: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, worker := p.Root().Total(), p.Worker().Total()
+	request := topology.Request{Nodes: 2, SeqLen: 4096, RootMemory: root, WorkerMemory: worker}
+	if _, err := s.Preflight(request); err != nil {
+		t.Errorf("nodes with just enough are refused: %v", err)
+	}
+	request.WorkerMemory = worker - 1
+	if _, err := s.Preflight(request); err == nil || !strings.Contains(err.Error(), "a worker needs") {
+		t.Errorf("a worker that lacks one byte: got %v", err)
+	}
+	request.RootMemory = root - 1
+	if _, err := s.Preflight(request); err == nil || !strings.Contains(err.Error(), "the root needs") {
+		t.Errorf("a root that lacks one byte: got %v", err)
+	}
+	// A need of whole MiB is not rounded up.
+	moe := topology.Request{Nodes: 2, SeqLen: 58, RootMemory: 1 << 30}
+	if _, err := published["Qwen30BA3B"].Preflight(moe); err == nil || !strings.Contains(err.Error(), "the root needs 9377 MiB") {
+		t.Errorf("a root that needs 9377 MiB: got %v", err)
+	}
+}
+
+// TestShortestContexts serves one token, and proposes no context below 256.
+func TestShortestContexts(t *testing.T) {
+	s := published["Llama8B"]
+	if _, err := s.Preflight(topology.Request{Nodes: 1, SeqLen: 1}); err != nil {
+		t.Errorf("a context of one token is refused: %v", err)
+	}
+	least, err := s.Preflight(topology.Request{Nodes: 1, SeqLen: 256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := least.Root().Total()
+	if _, err := s.Preflight(topology.Request{Nodes: 1, RootMemory: have}); err == nil || !strings.Contains(err.Error(), "a context of 256 tokens would do") {
+		t.Errorf("memory for 256 tokens: got %v", err)
+	}
+	if _, err := s.Preflight(topology.Request{Nodes: 1, RootMemory: have - 1}); err == nil || strings.Contains(err.Error(), "a context of") && strings.Contains(err.Error(), "tokens would do") {
+		t.Errorf("memory for less than 256 tokens: got %v", err)
 	}
 }
 
