@@ -8,7 +8,7 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 
 	"github.com/gorizond/koldun/internal/external/catalog"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/dependents"
 )
 
@@ -16,7 +16,7 @@ import (
 type client struct {
 	kind    Kind
 	outer   catalog.Client
-	set     *connection.Set
+	set     *connpool.Set
 	deleted *deletions
 	follow  func(spec map[string]any, watch catalog.Watch)
 

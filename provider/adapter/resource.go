@@ -7,7 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 )
 
 // resource converts the managed resource for its client.
@@ -25,7 +25,7 @@ func (c *client) resource(m managedResource) catalog.Resource {
 
 // secrets reads the Secrets that a managed resource refers to.
 type secrets struct {
-	*connection.Set
+	*connpool.Set
 	connection string // Secret that its connection is written to; "" for none
 }
 

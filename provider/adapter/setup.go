@@ -23,7 +23,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/dependents"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -41,7 +41,7 @@ const (
 // Options configure the controllers.
 type Options struct {
 	controller.Options
-	Pool      *connection.Pool
+	Pool      *connpool.Pool
 	Tracker   *requeue.Tracker
 	Followers *Followers
 	// Applier applies dependents.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
@@ -46,23 +46,23 @@ func (g *Guard) Hold(ctx context.Context, m resource.ModernManaged) error {
 	if !deletes(m) {
 		return nil
 	}
-	keys := []requeue.Key{connection.KeyOf(m.GetNamespace(), m.GetProviderConfigReference())}
+	keys := []requeue.Key{connpool.KeyOf(m.GetNamespace(), m.GetProviderConfigReference())}
 	for i := 0; i < len(keys); i++ {
-		c, err := connection.GetConfig(ctx, g.cached, keys[i])
+		c, err := connpool.GetConfig(ctx, g.cached, keys[i])
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
 			continue // connecting returns the error
 		}
 		if err != nil {
 			return err
 		}
-		if !c.Complete() && keys[i] != connection.DefaultKey() {
-			keys = append(keys, connection.DefaultKey())
+		if !c.Complete() && keys[i] != connpool.DefaultKey() {
+			keys = append(keys, connpool.DefaultKey())
 		}
 		if err := g.hold(ctx, c.Key); err != nil {
 			return err
 		}
 		for _, s := range c.Secrets() {
-			if err := g.hold(ctx, requeue.Key{Kind: connection.KindSecret, NamespacedName: s}); err != nil {
+			if err := g.hold(ctx, requeue.Key{Kind: connpool.KindSecret, NamespacedName: s}); err != nil {
 				return err
 			}
 		}
@@ -97,8 +97,8 @@ func (g *Guard) hold(ctx context.Context, key requeue.Key) error {
 // get reads an object from a cache. It may be changed.
 func (g *Guard) get(ctx context.Context, key requeue.Key) (client.Object, error) {
 	switch key.Kind {
-	case connection.KindSecret:
-		m := connection.Metadata()
+	case connpool.KindSecret:
+		m := connpool.Metadata()
 		return m, g.metadata.Get(ctx, key.NamespacedName, m)
 	case v1alpha1.KindProviderConfig:
 		p := &v1alpha1.ProviderConfig{}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
@@ -44,7 +44,7 @@ func scene(t *testing.T, policies ...xpv2.ManagementAction) (*Guard, client.Clie
 		&v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "outside"}, Spec: v1alpha1.ProviderConfigSpec{
 			NATS: &v1alpha1.NATSConfig{URL: "nats://x", SecretRef: &v1alpha1.CredentialsReference{Name: "nats"}},
 		}},
-		&v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connection.Default}, Spec: v1alpha1.ProviderConfigSpec{
+		&v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}, Spec: v1alpha1.ProviderConfigSpec{
 			S3: &v1alpha1.S3Config{Endpoint: "http://x", SecretRef: &v1alpha1.CredentialsReference{Namespace: "system", Name: "s3"}},
 		}},
 	).Build()
@@ -57,10 +57,10 @@ var objects = map[string]struct {
 	used bool
 }{
 	"Config":        {keyFor(v1alpha1.KindProviderConfig, "ns", "outside"), true},
-	"Default":       {connection.DefaultKey(), true},
-	"Secret":        {keyFor(connection.KindSecret, "ns", "nats"), true},
-	"DefaultSecret": {keyFor(connection.KindSecret, "system", "s3"), true},
-	"Other":         {keyFor(connection.KindSecret, "ns", "other"), false},
+	"Default":       {connpool.DefaultKey(), true},
+	"Secret":        {keyFor(connpool.KindSecret, "ns", "nats"), true},
+	"DefaultSecret": {keyFor(connpool.KindSecret, "system", "s3"), true},
+	"Other":         {keyFor(connpool.KindSecret, "ns", "other"), false},
 }
 
 // kept checks which objects have the finalizer.

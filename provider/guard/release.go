@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
@@ -47,7 +47,7 @@ func (g *Guard) Check(keys ...requeue.Key) {
 	}
 	for _, k := range keys {
 		switch k.Kind {
-		case connection.KindSecret, v1alpha1.KindProviderConfig, v1alpha1.KindClusterProviderConfig:
+		case connpool.KindSecret, v1alpha1.KindProviderConfig, v1alpha1.KindClusterProviderConfig:
 			q.Add(k)
 		}
 	}
@@ -92,9 +92,9 @@ func (g *Guard) usersOf(ctx context.Context, key requeue.Key) ([]requeue.Key, er
 	var out []requeue.Key
 	byDefault := false
 	for _, c := range configs {
-		if c.Key == key || key.Kind == connection.KindSecret && slices.Contains(c.Secrets(), key.NamespacedName) {
+		if c.Key == key || key.Kind == connpool.KindSecret && slices.Contains(c.Secrets(), key.NamespacedName) {
 			out = append(out, c.Key)
-			byDefault = byDefault || c.Key == connection.DefaultKey()
+			byDefault = byDefault || c.Key == connpool.DefaultKey()
 		}
 	}
 	for _, c := range configs {
@@ -105,7 +105,7 @@ func (g *Guard) usersOf(ctx context.Context, key requeue.Key) ([]requeue.Key, er
 	return out, nil
 }
 
-func (g *Guard) configs(ctx context.Context) ([]connection.Config, error) {
+func (g *Guard) configs(ctx context.Context) ([]connpool.Config, error) {
 	var local v1alpha1.ProviderConfigList
 	if err := g.cached.List(ctx, &local); err != nil {
 		return nil, err
@@ -114,12 +114,12 @@ func (g *Guard) configs(ctx context.Context) ([]connection.Config, error) {
 	if err := g.cached.List(ctx, &cluster); err != nil {
 		return nil, err
 	}
-	var out []connection.Config
+	var out []connpool.Config
 	for _, p := range local.Items {
-		out = append(out, connection.Config{Key: keyFor(v1alpha1.KindProviderConfig, p.Namespace, p.Name), Spec: p.Spec})
+		out = append(out, connpool.Config{Key: keyFor(v1alpha1.KindProviderConfig, p.Namespace, p.Name), Spec: p.Spec})
 	}
 	for _, p := range cluster.Items {
-		out = append(out, connection.Config{Key: keyFor(v1alpha1.KindClusterProviderConfig, "", p.Name), Spec: p.Spec})
+		out = append(out, connpool.Config{Key: keyFor(v1alpha1.KindClusterProviderConfig, "", p.Name), Spec: p.Spec})
 	}
 	return out, nil
 }
@@ -149,7 +149,7 @@ func (g *Guard) used(ctx context.Context, reader client.Reader, configs []requeu
 		found := false
 		err = apimeta.EachListItem(list, func(o runtime.Object) error {
 			m, ok := o.(resource.ModernManaged)
-			found = found || ok && needs(m) && slices.Contains(configs, connection.KeyOf(m.GetNamespace(), m.GetProviderConfigReference()))
+			found = found || ok && needs(m) && slices.Contains(configs, connpool.KeyOf(m.GetNamespace(), m.GetProviderConfigReference()))
 			return nil
 		})
 		if err != nil || found {

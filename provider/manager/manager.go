@@ -31,7 +31,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/provider/adapter"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/dependents"
 	"github.com/gorizond/koldun/provider/guard"
 	"github.com/gorizond/koldun/provider/requeue"
@@ -69,7 +69,7 @@ const (
 type Manager struct {
 	ctrl.Manager
 	// Pool holds the open connections.
-	Pool *connection.Pool
+	Pool *connpool.Pool
 }
 
 // New returns a Manager for the kinds that the API server serves.
@@ -94,7 +94,7 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client of nodes: %w", err)
 	}
-	pool := connection.NewPool(mgr.GetClient(), connection.NewSecrets(secrets, mgr.GetAPIReader()), tracker, nodes.New(core.Nodes()))
+	pool := connpool.NewPool(mgr.GetClient(), connpool.NewSecrets(secrets, mgr.GetAPIReader()), tracker, nodes.New(core.Nodes()))
 	kinds := adapter.Kinds()
 	followers := adapter.NewFollowers(tracker)
 	g := guard.New(mgr.GetClient(), mgr.GetAPIReader(), secrets, deleting(kinds))

@@ -12,7 +12,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/guard"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -27,7 +27,7 @@ func notify(ctx context.Context, configs, secrets cache.Cache, tracker *requeue.
 	}{
 		{v1alpha1.KindProviderConfig, configs, &v1alpha1.ProviderConfig{}},
 		{v1alpha1.KindClusterProviderConfig, configs, &v1alpha1.ClusterProviderConfig{}},
-		{connection.KindSecret, secrets, connection.Metadata()},
+		{connpool.KindSecret, secrets, connpool.Metadata()},
 	} {
 		informer, err := w.from.GetInformer(ctx, w.obj, cache.BlockUntilSynced(false))
 		if err != nil {
@@ -46,7 +46,7 @@ func notify(ctx context.Context, configs, secrets cache.Cache, tracker *requeue.
 				tracker.Changed(key)
 			}
 			if _, ok := m.GetLabels()[v1.LabelToken]; ok && changed {
-				tracker.Changed(connection.LabelledKey(m.GetNamespace()))
+				tracker.Changed(connpool.LabelledKey(m.GetNamespace()))
 			}
 			if guard.Kept(m) {
 				g.Check(key)

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
 )
@@ -18,7 +18,7 @@ func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest,
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	if r.Needs(&resp.Diagnostics, connection.Kubernetes); resp.Diagnostics.HasError() {
+	if r.Needs(&resp.Diagnostics, clients.Kubernetes); resp.Diagnostics.HasError() {
 		return
 	}
 	if err := r.plan(req, resp); err != nil {
@@ -46,7 +46,7 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 // setNamespace sets the default namespace if the configuration has none, and if
 // the provider's settings are known.
 func (r *Resource) setNamespace(plan tfschema.Object) {
-	if plan[attrNamespace].IsKnown() || r.Connections == nil || r.Connections.Settings.Unknown[connection.Kubernetes] {
+	if plan[attrNamespace].IsKnown() || r.Connections == nil || r.Connections.Settings.Unknown[clients.Kubernetes] {
 		return
 	}
 	plan.Set(attrNamespace, r.Connections.Namespace())

@@ -8,11 +8,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 )
 
 // Entry reads the value of a key of a key-value bucket as a secret.
-type Entry struct{ connections *connection.Connections }
+type Entry struct{ connections *clients.Connections }
 
 var _ ephemeral.EphemeralResourceWithConfigure = (*Entry)(nil)
 
@@ -41,7 +41,7 @@ func (e *Entry) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 
 // Configure takes the provider's connections.
 func (e *Entry) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*connection.Connections); ok {
+	if c, ok := req.ProviderData.(*clients.Connections); ok {
 		e.connections = c
 	}
 }

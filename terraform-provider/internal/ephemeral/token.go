@@ -15,7 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 )
 
 // Resources returns the constructors of all ephemeral resources.
@@ -36,7 +36,7 @@ const owner = "terraform-run"
 const private = "sha256"
 
 // Token is an API token that is valid during one run.
-type Token struct{ connections *connection.Connections }
+type Token struct{ connections *clients.Connections }
 
 var (
 	_ ephemeral.EphemeralResourceWithConfigure = (*Token)(nil)
@@ -72,7 +72,7 @@ func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 
 // Configure takes the provider's connections.
 func (t *Token) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*connection.Connections); ok {
+	if c, ok := req.ProviderData.(*clients.Connections); ok {
 		t.connections = c
 	}
 }
@@ -143,7 +143,7 @@ func unquote(raw []byte, _ diag.Diagnostics) string {
 	return string(raw[1 : len(raw)-1])
 }
 
-func open(ctx context.Context, c *connection.Connections, d *diag.Diagnostics) *bus.Bus {
+func open(ctx context.Context, c *clients.Connections, d *diag.Diagnostics) *bus.Bus {
 	if d.HasError() {
 		return nil
 	}

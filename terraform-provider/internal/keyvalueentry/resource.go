@@ -21,7 +21,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
@@ -87,7 +87,7 @@ func (r *Resource) ConfigValidators(context.Context) []resource.ConfigValidator 
 // ModifyPlan refuses a plan if no server is configured.
 func (r *Resource) ModifyPlan(_ context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if !req.Plan.Raw.IsNull() {
-		r.Needs(&resp.Diagnostics, connection.NATS)
+		r.Needs(&resp.Diagnostics, clients.NATS)
 	}
 }
 

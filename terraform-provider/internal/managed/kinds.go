@@ -6,7 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/names"
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
 )
@@ -16,7 +16,7 @@ type Kind struct {
 	Name     string // in Terraform, without "koldun_"
 	Plural   string // of the CRD
 	Identity identity.Attributes
-	Needs    []connection.System
+	Needs    []clients.System
 	// Ready is the time that Create and Update wait until the resource is ready.
 	Ready time.Duration
 	// Owner reports whether the resource has a name of its own: the attribute
@@ -137,7 +137,7 @@ func row(kind, name, plural string, id ...string) Kind {
 	k := Kind{Name: name, Plural: plural, Identity: identity.Of(id...), Ready: brief}
 	for _, e := range catalog.Entries() {
 		if e.Kind == kind {
-			k.entry, k.Needs = e, []connection.System{connection.System(e.System)}
+			k.entry, k.Needs = e, []clients.System{clients.System(e.System)}
 		}
 	}
 	return k

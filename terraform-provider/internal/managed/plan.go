@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfresource"
 )
 
@@ -33,7 +33,7 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 		return err
 	}
 	if !change.Config[attrWrite].IsNull() {
-		r.Needs(d, connection.Kubernetes)
+		r.Needs(d, clients.Kubernetes)
 	}
 	computed := tfresource.ComputedAttributes(attrReady, attrStatus)
 	if f := c.Spec.Child(r.kind.Digest); f != nil {

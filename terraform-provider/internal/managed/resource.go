@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gorizond/koldun/internal/external/catalog"
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
@@ -88,7 +88,7 @@ func (r *Resource) at() path.Path { return path.Root(r.kind.Identity.Parts[0]) }
 // fail adds the error of an operation on the external resource.
 func (r *Resource) fail(d *diag.Diagnostics, verb string, o tfschema.Object, err error) {
 	if o[attrWrite].IsNull() { // otherwise the error may be one of the cluster
-		err = connection.Advise(r.kind.Needs[0], err)
+		err = clients.Advise(r.kind.Needs[0], err)
 	}
 	r.Fail(d, verb, r.at(), r.id(o), err)
 }

@@ -10,7 +10,7 @@
 //	keyvalueentry  resource of one key of a key-value bucket
 //	ephemeral      tokens and secrets that exist during one run
 //	function       functions, which need no connection
-//	connection     connections to NATS, S3 and Kubernetes, opened on first use
+//	clients        connections to NATS, S3 and Kubernetes, opened on first use
 //	preflight      validation before anything is sent
 //	identity       import ids and identities
 //	wait           waiting until an object is ready
@@ -30,7 +30,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/claim"
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	koldunephemeral "github.com/gorizond/koldun/terraform-provider/internal/ephemeral"
 	koldunfunction "github.com/gorizond/koldun/terraform-provider/internal/function"
 	"github.com/gorizond/koldun/terraform-provider/internal/keyvalueentry"
@@ -44,7 +44,7 @@ type Provider struct {
 	getenv  func(string) string
 	check   *preflight.Checker
 
-	connections *connection.Connections
+	connections *clients.Connections
 }
 
 var (
@@ -77,7 +77,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 		return
 	}
 	p.Close()
-	p.connections = connection.New(s)
+	p.connections = clients.New(s)
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = p.connections, p.connections, p.connections
 }
 

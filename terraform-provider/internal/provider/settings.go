@@ -15,7 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/names"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
 )
 
@@ -26,15 +26,15 @@ type setting struct {
 	secret          bool
 }
 
-func blocks() map[connection.System][]setting {
-	return map[connection.System][]setting{
-		connection.NATS: {
+func blocks() map[clients.System][]setting {
+	return map[clients.System][]setting{
+		clients.NATS: {
 			{name: "url", env: names.EnvNATSURL, text: "Where NATS is: `nats://host:port`, several separated by commas. Without credentials in it."},
 			{name: "user", env: names.EnvNATSUser, text: "User name."},
 			{name: "password", env: names.EnvNATSPassword, text: "Password of the user.", secret: true},
 			{name: "creds_file", env: names.EnvNATSCreds, text: "Path of a NATS credentials file, instead of user and password."},
 		},
-		connection.S3: {
+		clients.S3: {
 			{name: "endpoint", env: names.EnvS3Endpoint, text: "Where the object store is: `https://host:port`. Left out, it is Amazon's."},
 			{name: "region", env: names.EnvS3Region, text: "Region. Left out, it is `us-east-1`."},
 			{name: "access_key", env: names.EnvS3AccessKey, text: "Access key. Left out, the AWS SDK looks for credentials."},
@@ -42,7 +42,7 @@ func blocks() map[connection.System][]setting {
 			{name: "session_token", env: names.EnvS3Session, text: "Session token of temporary credentials.", secret: true},
 			{name: "ca_file", env: "AWS_CA_BUNDLE", text: "PEM file of authorities that are trusted beside the system's."},
 		},
-		connection.Kubernetes: {
+		clients.Kubernetes: {
 			{name: "config_path", env: "KUBECONFIG", text: "Path of a kubeconfig file."},
 			{name: "context", env: "KUBE_CTX", text: "Context of the kubeconfig file. Left out, it is the current one."},
 			{name: "host", env: "KUBE_HOST", text: "API server: `https://host:port`, instead of a kubeconfig file."},
@@ -79,22 +79,22 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 	}
 }
 
-func title(s connection.System) string {
+func title(s clients.System) string {
 	switch s {
-	case connection.NATS:
+	case clients.NATS:
 		return "NATS"
-	case connection.S3:
+	case clients.S3:
 		return "the object store"
-	case connection.Kubernetes:
+	case clients.Kubernetes:
 	}
 	return "the Kubernetes cluster"
 }
 
 // read reads the settings. If a setting of a system is not known yet, it does not
 // fall back to the environment, which may name another system.
-func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, d *diag.Diagnostics) connection.Settings {
-	values := map[connection.System]map[string]string{}
-	out := connection.Settings{Unknown: map[connection.System]bool{}}
+func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, d *diag.Diagnostics) clients.Settings {
+	values := map[clients.System]map[string]string{}
+	out := clients.Settings{Unknown: map[clients.System]bool{}}
 	for system, settings := range blocks() {
 		values[system] = map[string]string{}
 		var block types.Object
@@ -118,13 +118,13 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	var adopt types.Bool
 	d.Append(config.GetAttribute(ctx, path.Root("adopt_existing"), &adopt)...)
 	out.Adopt = adopt.ValueBool()
-	nats, s3, k := values[connection.NATS], values[connection.S3], values[connection.Kubernetes]
+	nats, s3, k := values[clients.NATS], values[clients.S3], values[clients.Kubernetes]
 	out.NATS = bus.Config{URL: nats["url"], User: nats["user"], Password: nats["password"], CredsFile: nats["creds_file"], Name: kube.FieldManager}
 	out.S3 = s3store.Config{
 		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
 		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
 	}
-	if configured(ctx, config, connection.Kubernetes, "host") {
+	if configured(ctx, config, clients.Kubernetes, "host") {
 		k["config_path"] = "" // the configuration wins over the environment
 	} else if k["config_path"] != "" {
 		k["host"] = ""
@@ -137,7 +137,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 }
 
 // configured reports whether the configuration itself has a setting.
-func configured(ctx context.Context, config tfsdk.Config, system connection.System, name string) bool {
+func configured(ctx context.Context, config tfsdk.Config, system clients.System, name string) bool {
 	var v types.String
 	d := config.GetAttribute(ctx, path.Root(string(system)).AtName(name), &v)
 	return !d.HasError() && !v.IsNull()

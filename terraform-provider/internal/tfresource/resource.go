@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
-	"github.com/gorizond/koldun/terraform-provider/internal/connection"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 )
 
@@ -21,7 +21,7 @@ import (
 type Base struct {
 	Name        string // in Terraform, without "koldun_"
 	Check       *preflight.Checker
-	Connections *connection.Connections // nil until Configure
+	Connections *clients.Connections // nil until Configure
 }
 
 // Type is the name of the resource in a configuration.
@@ -38,7 +38,7 @@ func (b *Base) Configure(_ context.Context, req resource.ConfigureRequest, _ *re
 }
 
 func (b *Base) configure(data any) {
-	if c, ok := data.(*connection.Connections); ok {
+	if c, ok := data.(*clients.Connections); ok {
 		b.Connections = c
 	}
 }
@@ -53,7 +53,7 @@ func (b *Base) Connected(d *diag.Diagnostics) bool {
 }
 
 // Needs adds an error for each system that is not configured.
-func (b *Base) Needs(d *diag.Diagnostics, systems ...connection.System) {
+func (b *Base) Needs(d *diag.Diagnostics, systems ...clients.System) {
 	if b.Connections == nil {
 		return
 	}

@@ -1,6 +1,6 @@
-// Package connection holds the provider's connections to NATS, S3 and
+// Package clients holds the provider's connections to NATS, S3 and
 // Kubernetes. Each is opened on first use.
-package connection
+package clients
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package connection_test
+package connpool_test
 
 import (
 	"crypto/ecdsa"

@@ -1,4 +1,4 @@
-package connection
+package connpool
 
 import (
 	"context"

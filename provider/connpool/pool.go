@@ -1,7 +1,7 @@
-// Package connection resolves how managed resources reach NATS, object stores and
+// Package connpool resolves how managed resources reach NATS, object stores and
 // hubs, and keeps the connections: one for all resources that name the same
 // endpoint and credentials, closed when the last of them is gone or uses another.
-package connection
+package connpool
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package connection_test
+package connpool_test
 
 import (
 	"strings"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/provider/connection"
+	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
@@ -137,7 +137,7 @@ func refused(t *testing.T, s *scene, bad login) {
 type scene struct {
 	url     string
 	api     client.Client
-	pool    *connection.Pool
+	pool    *connpool.Pool
 	tracker *requeue.Tracker
 	owner   requeue.Key
 }
@@ -158,13 +158,13 @@ func newScene(t *testing.T, url string) *scene {
 		}},
 	).Build()
 	s := &scene{url: url, api: api, tracker: requeue.NewTracker(), owner: requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "ns", Name: "work"}}}
-	s.pool = connection.NewPool(api, connection.NewSecrets(api, api), s.tracker, nil)
+	s.pool = connpool.NewPool(api, connpool.NewSecrets(api, api), s.tracker, nil)
 	t.Cleanup(s.pool.Close)
 	return s
 }
 
 // set returns the connections of the resource for one reconcile.
-func (s *scene) set() *connection.Set {
+func (s *scene) set() *connpool.Set {
 	return s.pool.For(s.owner, &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: "servers"})
 }
 
