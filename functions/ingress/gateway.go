@@ -16,9 +16,6 @@ import (
 )
 
 const (
-	defaultConversationTTL = 10 * time.Minute
-	defaultMaxSessions     = 8
-
 	// envHashSecret holds the key of the HMAC that identifies conversations.
 	envHashSecret = "KOLDUN_HASH_SECRET"
 	hashKey       = "hashSecret"
@@ -32,8 +29,8 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 		"--listen=:" + names.PortRef(portAPI),
 		"--health-listen=:" + names.PortRef(queue.PortHealth),
 		"--namespace=$(POD_NAMESPACE)",
-		"--response-timeout=" + duration(b.ResponseTimeout, 10*time.Minute),
-		"--queue-timeout=" + duration(b.QueueTimeout, time.Hour),
+		"--response-timeout=" + duration(b.ResponseTimeout, defaultResponseTimeout),
+		"--queue-timeout=" + duration(b.QueueTimeout, defaultQueueTimeout),
 	}
 	if b.AllowAnonymous {
 		args = append(args, "--allow-anonymous")

@@ -64,7 +64,7 @@ func (p *ingressPlan) name(component string) string { return names.Object(p.i.Na
 func (p *ingressPlan) busSecret() string            { return connection.BusSecret("ingress", p.i.Name) }
 
 func (p *ingressPlan) image() string   { return cmp.Or(p.i.Spec.Backend.Image, p.Image) }
-func (p *ingressPlan) replicas() int32 { return max(p.i.Spec.Backend.Replicas, 1) }
+func (p *ingressPlan) replicas() int32 { return max(p.i.Spec.Backend.Replicas, defaultReplicas) }
 
 // connect composes the connection to NATS. If there is none, what exists stays.
 func (p *ingressPlan) connect() (compose.Next, error) {

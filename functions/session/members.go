@@ -21,7 +21,7 @@ type size struct{ min, max int32 }
 
 // sizeOf reads the size from the fields of today and from those they replace.
 func sizeOf(s v1.SessionSpec) size {
-	out := size{min: 1, max: s.Scaling.MaxDllamas}
+	out := size{min: defaultMinDllamas, max: s.Scaling.MaxDllamas}
 	if n := s.Scaling.MinDllamas; n != nil {
 		out.min = *n
 	}
@@ -59,8 +59,8 @@ func (p *sessionPlan) members() (compose.Next, error) {
 				Session:              p.status.Key,
 				MinMembers:           p.size.min,
 				MaxMembers:           p.size.max,
-				ScaleUpBacklog:       max(s.ScaleUpBacklog, 1),
-				ScaleDownIdleSeconds: positiveOr(s.ScaleDownIdleSeconds, 300),
+				ScaleUpBacklog:       max(s.ScaleUpBacklog, defaultScaleUpBacklog),
+				ScaleDownIdleSeconds: positiveOr(s.ScaleDownIdleSeconds, defaultScaleDownIdleSeconds),
 				Owner:                p.s.Namespace + "/" + p.s.Name,
 				Dllama:               template,
 			},

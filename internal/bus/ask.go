@@ -41,7 +41,7 @@ func (b *Bus) AskMsg(msg *nats.Msg, within time.Duration, answered func(msg *nat
 	a.mu.Lock()
 	if a.sub == nil {
 		prefix := nats.NewInbox() + "."
-		sub, err := b.nc.Subscribe(prefix+"*", func(m *nats.Msg) { a.hear(m) })
+		sub, err := b.nc.Subscribe(prefix+"*", func(m *nats.Msg) { a.deliver(m) })
 		if err != nil {
 			a.mu.Unlock()
 			return Kinded(err)
@@ -73,7 +73,7 @@ func (a *asks) take(number uint64) (ask, bool) {
 	return one, ok
 }
 
-func (a *asks) hear(m *nats.Msg) {
+func (a *asks) deliver(m *nats.Msg) {
 	number, err := strconv.ParseUint(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], 36, 64)
 	if err != nil {
 		return

@@ -98,7 +98,7 @@ func (w *watcher[T]) run(ctx context.Context) (bool, error) {
 			if seen != nil && entry.Operation() == jetstream.KeyValuePut {
 				seen[entry.Key()] = true
 			}
-			w.tell(entry)
+			w.notify(entry)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (w *watcher[T]) forget(seen map[string]bool) {
 	}
 }
 
-func (w *watcher[T]) tell(entry jetstream.KeyValueEntry) {
+func (w *watcher[T]) notify(entry jetstream.KeyValueEntry) {
 	key := entry.Key()
 	if entry.Operation() != jetstream.KeyValuePut {
 		w.gone(key, entry.Revision())
