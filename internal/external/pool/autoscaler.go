@@ -35,6 +35,12 @@ type poolState struct {
 	runners          map[string]runnerState // by member
 	// slots is how many requests a member computes at the same time; 0: not known.
 	slots int
+	// elsewhere is how many of the working requests other groups of runners compute,
+	// fallbacks excepted, whose requests the members are to take over.
+	elsewhere int
+	// room means that such a group has a free slot. What waits then is about to be
+	// assigned to it, unless it does not serve it.
+	room bool
 	// settled means that runners have had the time to announce themselves after
 	// an outage of NATS.
 	settled bool
@@ -44,7 +50,7 @@ type poolState struct {
 // slots requests at the same time.
 func (s poolState) need(l limits, slots int) int {
 	slots = max(slots, 1)
-	n := (s.working + s.waiting/max(l.perOne, 1) + slots - 1) / slots
+	n := (max(s.working-s.elsewhere, 0) + s.waiting/max(l.perOne, 1) + slots - 1) / slots
 	if n == 0 && s.waiting > 0 {
 		n = 1
 	}
@@ -65,7 +71,7 @@ func (p plan) step(l limits, s poolState, now time.Time) (next plan, again time.
 	need := s.need(l, p.Slots)
 	p.recordNeed(need, now)
 	target, until := p.recentNeed(l, now)
-	lasting, later := p.lastingNeed(need, now)
+	lasting, later := p.lastingNeed(need, s.room, now)
 	soon := earliest{}
 	soon.add(later)
 	active := p.active()
@@ -116,8 +122,9 @@ func (p *plan) recentNeed(l limits, now time.Time) (n int, until time.Time) {
 }
 
 // lastingNeed returns the part of the need that counts now, and when more of it will.
-// Beyond the first member, only a need that has lasted for patience counts.
-func (p *plan) lastingNeed(need int, now time.Time) (n int, later time.Time) {
+// Beyond the first member, and while others have room, only a need that has lasted
+// for patience counts.
+func (p *plan) lastingNeed(need int, room bool, now time.Time) (n int, later time.Time) {
 	active := p.active()
 	if need <= active {
 		p.MissingSince = time.Time{}
@@ -127,7 +134,10 @@ func (p *plan) lastingNeed(need int, now time.Time) (n int, later time.Time) {
 		p.MissingSince = now
 	}
 	if at := p.MissingSince.Add(patience); now.Before(at) {
-		return min(need, max(active, 1)), at
+		if active == 0 && !room {
+			active = 1
+		}
+		return min(need, active), at
 	}
 	return need, time.Time{}
 }

@@ -62,34 +62,38 @@ func TestStep(t *testing.T) {
 		want      string
 		again     time.Duration // from start; 0: never
 	}{
-		"Rest":              {of("0", long), usual, poolState{runners: runners(ready)}, "0", 0},
-		"EmptyStays":        {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{}, "", 0},
-		"FirstFromZero":     {of("", long), limits{max: 4, perOne: 8, idle: time.Minute}, poolState{waiting: 1}, "0", 0},
-		"AnIdleOneIsEnough": {of("0", long), usual, poolState{waiting: 1, runners: runners(ready)}, "0", 0},
-		"OneMore":           {of("0", long), usual, poolState{waiting: 1, working: 1, runners: runners(busy)}, "0 1", 0},
-		"Burst":             {of("0", long), usual, poolState{waiting: 50, working: 1, runners: runners(busy)}, "0 1 2 3", 0},
-		"Starting":          {of("0 1 2", start), usual, poolState{waiting: 3}, "0 1 2", 0},
-		"FewWait":           {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
-		"ManyWait":          {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
-		"NotIdleYet":        {of("0 1 2", start.Add(-50*time.Second)), usual, poolState{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
-		"Idle":              {of("0 1 2", long), usual, poolState{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
-		"IdleJustNow":       {of("0 1", start.Add(-time.Minute)), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
-		"IdleToZero":        {of("0", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{runners: runners(ready)}, "0d", 0},
-		"WorkingOneStays":   {of("0 1 2", long), usual, poolState{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
-		"UnreadyGoesFirst":  {of("0 1 2", long), limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, poolState{settled: true, runners: runners(ready, runnerState{exists: true}, ready)}, "0 1d 2", 0},
-		"Cooldown":          {of("0 1", start.Add(-10*time.Second)), limits{min: 1, max: 4, perOne: 1, idle: time.Second}, poolState{runners: runners(ready, ready)}, "0 1", 5 * time.Second},
-		"ScaledDown":        {of("0 1 2", start), limits{min: 1, max: 1, perOne: 1, idle: time.Minute}, poolState{waiting: 9, working: 3, runners: runners(busy, busy, busy)}, "0 1d 2d", 0},
-		"ScaledUp":          {of("0", long), limits{min: 3, max: 3, perOne: 1, idle: time.Minute}, poolState{}, "0 1 2", 0},
-		"ScaledToZero":      {of("0", start), limits{perOne: 1, idle: time.Minute}, poolState{waiting: 9, settled: true}, "0D", 0},
-		"DrainingWorks":     {of("0 1d", start), usual, poolState{working: 1, runners: runners(ready, drainingBusy)}, "0 1d", 0},
-		"DrainingUntold":    {of("0 1d", start), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
-		"DrainingDone":      {of("0 1d", start), usual, poolState{runners: runners(ready, drainedIdle)}, "0 1D", 0},
-		"DrainingGone":      {of("0 1d", start), usual, poolState{settled: true, runners: runners(ready)}, "0 1D", 0},
-		"GoneOrUnseen":      {of("0 1d", start), usual, poolState{runners: runners(ready)}, "0 1d", 0},
-		"DrainedStays":      {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready, drainedIdle)}, "0 1D", 0},
-		"DrainedIsForgot":   {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready)}, "0", 0},
-		"BackFromDraining":  {of("0 1d", start), usual, poolState{waiting: 1, working: 2, runners: runners(busy, drainingBusy)}, "0 1 2", 0},
-		"NotFromDrained":    {of("0 1D", start), usual, poolState{waiting: 1, working: 1, runners: runners(busy, drainedIdle)}, "0 1D 2", 0},
+		"Rest":               {of("0", long), usual, poolState{runners: runners(ready)}, "0", 0},
+		"EmptyStays":         {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{}, "", 0},
+		"FirstFromZero":      {of("", long), limits{max: 4, perOne: 8, idle: time.Minute}, poolState{waiting: 1}, "0", 0},
+		"AnIdleOneIsEnough":  {of("0", long), usual, poolState{waiting: 1, runners: runners(ready)}, "0", 0},
+		"OneMore":            {of("0", long), usual, poolState{waiting: 1, working: 1, runners: runners(busy)}, "0 1", 0},
+		"Burst":              {of("0", long), usual, poolState{waiting: 50, working: 1, runners: runners(busy)}, "0 1 2 3", 0},
+		"OthersWork":         {of("0", long), usual, poolState{working: 3, elsewhere: 2, runners: runners(busy)}, "0", 0},
+		"OthersWorkNoneHere": {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{working: 2, elsewhere: 2, room: true}, "", 0},
+		"OthersAreBusy":      {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 1, working: 2, elsewhere: 2}, "0", 0},
+		"OthersDoNotServe":   {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 1, room: true}, "0", 0},
+		"Starting":           {of("0 1 2", start), usual, poolState{waiting: 3}, "0 1 2", 0},
+		"FewWait":            {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
+		"ManyWait":           {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
+		"NotIdleYet":         {of("0 1 2", start.Add(-50*time.Second)), usual, poolState{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
+		"Idle":               {of("0 1 2", long), usual, poolState{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
+		"IdleJustNow":        {of("0 1", start.Add(-time.Minute)), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
+		"IdleToZero":         {of("0", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{runners: runners(ready)}, "0d", 0},
+		"WorkingOneStays":    {of("0 1 2", long), usual, poolState{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
+		"UnreadyGoesFirst":   {of("0 1 2", long), limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, poolState{settled: true, runners: runners(ready, runnerState{exists: true}, ready)}, "0 1d 2", 0},
+		"Cooldown":           {of("0 1", start.Add(-10*time.Second)), limits{min: 1, max: 4, perOne: 1, idle: time.Second}, poolState{runners: runners(ready, ready)}, "0 1", 5 * time.Second},
+		"ScaledDown":         {of("0 1 2", start), limits{min: 1, max: 1, perOne: 1, idle: time.Minute}, poolState{waiting: 9, working: 3, runners: runners(busy, busy, busy)}, "0 1d 2d", 0},
+		"ScaledUp":           {of("0", long), limits{min: 3, max: 3, perOne: 1, idle: time.Minute}, poolState{}, "0 1 2", 0},
+		"ScaledToZero":       {of("0", start), limits{perOne: 1, idle: time.Minute}, poolState{waiting: 9, settled: true}, "0D", 0},
+		"DrainingWorks":      {of("0 1d", start), usual, poolState{working: 1, runners: runners(ready, drainingBusy)}, "0 1d", 0},
+		"DrainingUntold":     {of("0 1d", start), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
+		"DrainingDone":       {of("0 1d", start), usual, poolState{runners: runners(ready, drainedIdle)}, "0 1D", 0},
+		"DrainingGone":       {of("0 1d", start), usual, poolState{settled: true, runners: runners(ready)}, "0 1D", 0},
+		"GoneOrUnseen":       {of("0 1d", start), usual, poolState{runners: runners(ready)}, "0 1d", 0},
+		"DrainedStays":       {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready, drainedIdle)}, "0 1D", 0},
+		"DrainedIsForgot":    {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready)}, "0", 0},
+		"BackFromDraining":   {of("0 1d", start), usual, poolState{waiting: 1, working: 2, runners: runners(busy, drainingBusy)}, "0 1 2", 0},
+		"NotFromDrained":     {of("0 1D", start), usual, poolState{waiting: 1, working: 1, runners: runners(busy, drainedIdle)}, "0 1D 2", 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -369,5 +373,18 @@ func TestPropertiesUnderAnyLoad(t *testing.T) {
 		if n := len(s.plan.Members); n != s.limits.min {
 			t.Errorf("seed %d: %q in the end, want %d members", seed, s.plan.text(), s.limits.min)
 		}
+	}
+}
+
+// The first member waits for a moment while others have room.
+func TestRoomElsewhereDelaysTheFirstMember(t *testing.T) {
+	l := limits{max: 4, perOne: 1, idle: time.Minute}
+	state := poolState{waiting: 1, room: true}
+	p, again := plan{}.step(l, state, start)
+	if p.text() != "" || !again.Equal(start.Add(patience)) {
+		t.Errorf("members %q, again at %v", p.text(), again)
+	}
+	if p, _ = p.step(l, state, start.Add(patience)); p.text() != "0" {
+		t.Errorf("members %q when it still waits, want one", p.text())
 	}
 }

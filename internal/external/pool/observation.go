@@ -62,6 +62,7 @@ func newObservation(s Spec, members []member, runners map[string]queue.Runner, d
 		case queue.RunnerStarting, queue.RunnerDraining:
 		}
 	}
+	o.addOthers(s, members, runners)
 	// A runner may still hold a request that has just left the queue.
 	o.working = min(len(o.held), depth)
 	o.waiting = depth - o.working
@@ -71,6 +72,30 @@ func newObservation(s Spec, members []member, runners map[string]queue.Runner, d
 		}
 	}
 	return o
+}
+
+// addOthers adds what runners outside the pool compute, and whether they have room.
+// Without an owner, it is unknown which these are.
+func (o *observation) addOthers(s Spec, members []member, runners map[string]queue.Runner) {
+	if s.Owner == "" {
+		return
+	}
+	own := map[string]bool{}
+	for _, m := range members {
+		own[s.runner(m.Name)] = true
+	}
+	for name, r := range runners {
+		weight, fallback := queue.DefaultWeight, false
+		if r.Traffic != nil {
+			weight, fallback = r.Traffic.Weight, r.Traffic.Fallback
+		}
+		if own[name] || fallback {
+			continue
+		}
+		o.elsewhere += len(r.Held)
+		ready := r.State == queue.RunnerIdle || r.State == queue.RunnerBusy
+		o.room = o.room || ready && weight > 0 && len(r.Held) < r.Capacity()
+	}
 }
 
 // runnerState returns the state of a member's runner, and whether there is one.

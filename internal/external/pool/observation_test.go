@@ -28,13 +28,47 @@ func TestNewObservation(t *testing.T) {
 			got := newObservation(s, members, runners, c.depth)
 			want := observation{
 				poolState: poolState{
-					waiting: c.waiting, working: c.working, slots: 2,
+					waiting: c.waiting, working: c.working, slots: 2, room: true,
 					runners: map[string]runnerState{"0": busy, "1": drainedIdle},
 				},
 				held: map[string]bool{"a": true, "b": true}, idle: 1, busy: 1,
 			}
 			if d := cmp.Diff(want, got, cmp.AllowUnexported(observation{}, poolState{}, runnerState{})); d != "" {
 				t.Error(d)
+			}
+		})
+	}
+}
+
+// What other groups compute needs no members, and what they have room for waits for
+// a moment. A fallback computes what the pool is to take over.
+func TestOthersOfAnObservation(t *testing.T) {
+	s := Spec{Owner: "ns/chat"}
+	held := func(n int) []queue.HeldAttempt { return make([]queue.HeldAttempt, n) }
+	for name, c := range map[string]struct {
+		other     queue.Runner
+		elsewhere int
+		room      bool
+	}{
+		"NoGroup":  {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(1)}, 1, true},
+		"Weight":   {queue.Runner{State: queue.RunnerIdle, Traffic: &queue.Traffic{Group: "g", Weight: 1}}, 0, true},
+		"Full":     {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(2), Traffic: &queue.Traffic{Group: "g", Weight: 1}}, 2, false},
+		"Zero":     {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(1), Traffic: &queue.Traffic{Group: "g"}}, 1, false},
+		"Fallback": {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(1), Traffic: &queue.Traffic{Group: "g", Weight: 1, Fallback: true}}, 0, false},
+		"Starting": {queue.Runner{State: queue.RunnerStarting}, 0, false},
+		"Draining": {queue.Runner{State: queue.RunnerDraining, Held: held(1)}, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runners := map[string]queue.Runner{
+				s.runner("0"): {State: queue.RunnerBusy, Slots: 4, Held: held(3), Traffic: &queue.Traffic{Group: "chat", Weight: 1}},
+				"ns_other":    c.other,
+			}
+			got := newObservation(s, []member{{Name: "0"}}, runners, 9)
+			if got.elsewhere != c.elsewhere || got.room != c.room {
+				t.Errorf("elsewhere %d, room %t; want %d, %t", got.elsewhere, got.room, c.elsewhere, c.room)
+			}
+			if got := newObservation(Spec{}, nil, runners, 9); got.elsewhere != 0 || got.room {
+				t.Errorf("without an owner: elsewhere %d, room %t", got.elsewhere, got.room)
 			}
 		})
 	}
