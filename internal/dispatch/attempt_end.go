@@ -109,6 +109,9 @@ func (l *leader) untrackedEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 	j.acks = append(j.acks, reply)
 	j.tries++
 	j.text, j.started, j.runner = text, e.Started, e.Runner
+	if p := l.peers[e.Runner]; p != nil {
+		j.group = p.group().Name
+	}
 	if broke && !text {
 		l.countFailure(j, try)
 		l.retryOrFail(j, e.Error.Message, &e)

@@ -131,6 +131,12 @@ func (p *process) kill() {
 	p.start()
 }
 
+// halt sends SIGKILL, and leaves the process ended until start.
+func (p *process) halt() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
 // terminate sends SIGTERM, as a rollout does, and restarts the process.
 func (p *process) terminate() {
 	p.tb.Helper()

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -27,6 +28,7 @@ type plan struct {
 	sync                           bool     // NATS syncs each write to disk
 	cluster                        bool     // three NATS servers
 	runnerArgs                     []string // additional arguments of koldun llm
+	groupArgs                      []string // arguments of the runners in turn that describe their groups
 	gatewayEnv                     []string // additional variables of gateways
 	gatewayArgs                    []string // additional arguments of gateways
 	tenants                        []tenant // callers; none: anonymous callers are allowed
@@ -80,6 +82,9 @@ func newStack(tb testing.TB, p plan) *stack {
 		args := []string{
 			s.bin, "llm", "--listen=" + health, "--engine=http://" + engine, "--session=" + names.Session(namespace, modelName, ""),
 			fmt.Sprintf("--runner=r%d", i), "--model=" + modelID, "--grace=5s", fmt.Sprintf("--slots=%d", max(p.slots, 1)),
+		}
+		if len(p.groupArgs) > 0 {
+			args = append(args, strings.Fields(p.groupArgs[i%len(p.groupArgs)])...)
 		}
 		s.sidecars = append(s.sidecars, s.process(fmt.Sprintf("sidecar%d", i), env, append(args, p.runnerArgs...)...))
 		defer ready(tb, health)
