@@ -116,8 +116,8 @@ func object(v reflect.Value) (*structpb.Value, error) {
 
 // fieldAt returns false if the field is in an embedded pointer that is nil.
 func fieldAt(v reflect.Value, index []int) (reflect.Value, bool) {
-	for i, x := range index {
-		if i > 0 && v.Kind() == reflect.Pointer {
+	for _, x := range index {
+		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				return v, false
 			}
@@ -195,10 +195,9 @@ func fieldsOf(t reflect.Type) []fieldInfo {
 	var out []fieldInfo
 	walk(t, nil, func(f fieldInfo) {
 		at := slices.IndexFunc(out, func(other fieldInfo) bool { return other.name == f.name })
-		switch {
-		case at < 0:
+		if at < 0 {
 			out = append(out, f)
-		case len(f.index) < len(out[at].index):
+		} else if len(f.index) < len(out[at].index) {
 			out[at] = f
 		}
 	})
@@ -215,17 +214,18 @@ func walk(t reflect.Type, index []int, visit func(fieldInfo)) {
 		if embedded.Kind() == reflect.Pointer {
 			embedded = embedded.Elem()
 		}
-		switch {
-		case f.Anonymous && name == "" && embedded.Kind() == reflect.Struct:
+		if f.Anonymous && name == "" && embedded.Kind() == reflect.Struct {
 			walk(embedded, path, visit)
-		case !f.IsExported() || name == "-":
-		default:
-			words := strings.Split(options, ",")
-			visit(fieldInfo{
-				name: cmp.Or(name, f.Name), index: path,
-				omitEmpty: slices.Contains(words, "omitempty"), omitZero: slices.Contains(words, "omitzero"),
-			})
+			continue
 		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		words := strings.Split(options, ",")
+		visit(fieldInfo{
+			name: cmp.Or(name, f.Name), index: path,
+			omitEmpty: slices.Contains(words, "omitempty"), omitZero: slices.Contains(words, "omitzero"),
+		})
 	}
 }
 

@@ -76,9 +76,20 @@ func TestValueIsWhatJSONIs(t *testing.T) {
 			Q *zeroer     `json:"q,omitzero"`
 			N int         `json:"n,omitzero"`
 		}{Q: &zeroer{}},
-		"NilMap":       struct{ M map[string]int }{},
-		"Lists":        [2]any{[]string(nil), []byte(nil)},
-		"Float":        struct{ F float32 }{1.5},
+		"NilMap":   struct{ M map[string]int }{},
+		"Lists":    [2]any{[]string(nil), []byte(nil)},
+		"Float":    struct{ F float32 }{1.5},
+		"Extremes": []int64{1 << 53, -1 << 53},
+		"Left": struct {
+			hidden string
+			Out    string   `json:"-"`
+			Named  embedded `json:"named"`
+			Plain  embedded
+		}{hidden: "h", Out: "o", Named: embedded{A: "n"}, Plain: embedded{A: "p"}},
+		"Deeper": struct {
+			A string `json:"a"`
+			embedded
+		}{"outer", embedded{A: "inner"}},
 		"NilInterface": any(nil),
 		"Map":          map[string]any{"a": []any{1, "b", nil, true, 1.5}, "b": map[string]string{}},
 		"ServedStatus": &v1.DllamaStatus{Artifact: &v1.ServedArtifact{Artifact: v1.Artifact{ModelFile: "m"}, Model: "a/b"}},
