@@ -64,7 +64,7 @@ func rules() map[string]rule {
 		"Supervise": {from: []string{"internal/supervise"}, never: kube, only: join(vocabulary, adapters, []string{"internal/supervise"})},
 		"Local":     {from: []string{"internal/local"}, never: kube, only: join(vocabulary, adapters, registry, external, []string{"internal/local"})},
 		"APIs":      {from: []string{"apis"}, only: []string{"apis"}},
-		"Terraform": {from: []string{"terraform-provider"}, only: join(vocabulary, adapters, registry, external, []string{"apis", "terraform-provider"}), never: map[string]string{
+		"Terraform": {from: []string{"terraform-provider"}, only: join(vocabulary, adapters, registry, external, []string{"apis", "functions/reason", "terraform-provider"}), never: map[string]string{
 			"github.com/crossplane/": "the Terraform provider is built on the same clients, not on Crossplane",
 		}},
 		"Provider": {from: []string{"provider"}, only: join(vocabulary, adapters, registry, external, []string{"apis", "provider"})},

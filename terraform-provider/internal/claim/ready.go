@@ -2,10 +2,10 @@ package claim
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/terraform-provider/internal/wait"
 )
 
@@ -39,7 +39,7 @@ func observe(obj *unstructured.Unstructured, generation int64) observation {
 		return out
 	case serving.Type != "":
 		out.Reason, out.Message = serving.Reason, serving.Message
-		out.Final = serving.Status == "False" && slices.Contains(finalReasons(), serving.Reason)
+		out.Final = serving.Status == "False" && reason.Final(serving.Reason)
 	case all["Ready"].Type != "":
 		out.Reason, out.Message = all["Ready"].Reason, all["Ready"].Message
 	}
@@ -70,15 +70,4 @@ func conditions(status map[string]any, overall int64) map[string]condition {
 		out[c.Type] = c
 	}
 	return out
-}
-
-// finalReasons returns the reasons of docs/reasons.md that do not end without a
-// change of the claim.
-func finalReasons() []string {
-	return []string{
-		"ConnectionAmbiguous", "ConnectionInvalid",
-		"SourceInvalid", "RevisionUnavailable", "ModelUnsupported", "DownloadFailed", "ConversionFailed", "InputRefused",
-		"CredentialsRefused", "SourceNotFound", "StorageFull", "DataCorrupt", "StorageConflict", "VolumeFailed",
-		"ModelFailed", "TopologyInvalid", "DeliveryImpossible", "KeyInvalid", "ServesInvalid",
-	}
 }

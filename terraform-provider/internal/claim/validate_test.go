@@ -102,25 +102,3 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		})
 	}
 }
-
-// TestFinalReasons compares the list of final reasons with the catalogue.
-func TestFinalReasons(t *testing.T) {
-	raw, err := os.ReadFile("../../../docs/reasons.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("ready.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(string(raw), "\n") {
-		parts := strings.Split(line, "`")
-		if len(parts) < 3 || !strings.HasPrefix(line, "| `") {
-			continue
-		}
-		final, listed := strings.Contains(line, "*Final.*"), strings.Contains(string(source), `"`+parts[1]+`"`)
-		if final != listed && parts[1] != "Pending" {
-			t.Errorf("reason %s: final in the catalogue %v, in the list %v", parts[1], final, listed)
-		}
-	}
-}
