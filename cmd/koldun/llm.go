@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/telemetry"
@@ -18,6 +19,12 @@ type LLMCmd struct {
 	Listen     string        `default:":8081" help:"Address of /healthz, /readyz and /metrics."`
 	Engine     string        `default:"http://127.0.0.1:9990" help:"Engine to drive. No other client may connect to it."`
 	Supervisor string        `default:"" placeholder:"URL" help:"Health address of the engine's supervisor, which restarts an engine that hangs."`
+	Protocol   string        `default:"dllama" enum:"dllama,openai" help:"API of the engine: that of dllama-api and of Koldun's own, or OpenAI's."`
+	ServedName string        `default:"" placeholder:"NAME" help:"With --protocol=openai, and so the following: name by which the server knows the model."`
+	APIKeyFile string        `default:"" placeholder:"FILE" help:"Bearer token of the server, read for each request."`
+	Parameters []string      `placeholder:"NAME" help:"Sampling parameters that the server honours."`
+	Features   []string      `placeholder:"NAME" help:"What the server offers: tools, tool_choice, json_schema, logprobs, dimensions."`
+	Operations []string      `placeholder:"NAME" help:"What the server serves: chat, completion, embedding."`
 	Session    string        `required:"" help:"Session whose requests are served."`
 	Runner     string        `required:"" help:"Name of this runner, unique in its session."`
 	Model      string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
@@ -61,6 +68,9 @@ func (c *LLMCmd) engine() (sidecar.Engine, error) {
 	if c.Slots < 1 || c.Slots > queue.MaxSlots {
 		return nil, fault.Errorf(fault.Invalid, "cannot use --slots=%d: use 1 to %d", c.Slots, queue.MaxSlots)
 	}
+	if c.Protocol == "openai" {
+		return c.server()
+	}
 	if c.Slots == 1 {
 		return engineapi.New(c.Engine)
 	}
@@ -77,6 +87,17 @@ func (c *LLMCmd) traffic() *queue.Traffic {
 		t.Weight = *c.Weight
 	}
 	return t
+}
+
+// server returns a client of an OpenAI-compatible server.
+func (c *LLMCmd) server() (sidecar.Engine, error) {
+	cfg := engineapi.ServerConfig{
+		URL: c.Engine, Model: c.ServedName, KeyFile: c.APIKeyFile, Parameters: c.Parameters, Features: openai.NewFeatures(c.Features...),
+	}
+	for _, op := range c.Operations {
+		cfg.Operations = append(cfg.Operations, openai.Operation(op))
+	}
+	return engineapi.NewServer(cfg)
 }
 
 // config is checked, and lacks the bus and the tracer.

@@ -2,6 +2,7 @@ package engineapi
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
@@ -17,6 +18,12 @@ type Chat struct {
 	// Stop is a hint: upstream accepts it without effect, so callers look for
 	// the sequences themselves.
 	Stop []string
+
+	// What follows is for servers only.
+
+	Operation openai.Operation           // openai.OperationCompletion: the prompt is the only message
+	More      map[string]json.RawMessage // parameters that some servers honour
+	Featured  map[string]json.RawMessage // parameters that need a feature
 }
 
 // decodeChat decodes the normal form of a chat.
@@ -32,7 +39,19 @@ func decodeChat(op openai.Operation, body []byte) (Request, openai.Request, erro
 		TopP:        chat.TopP,
 		Seed:        chat.Seed,
 		Stop:        chat.Stop,
+		Operation:   op,
+		More:        union(chat.Hints, chat.Extra),
+		Featured:    chat.Featured,
 	}, chat.Request(op), nil
+}
+
+func union(a, b map[string]json.RawMessage) map[string]json.RawMessage {
+	if len(a) == 0 {
+		return b
+	}
+	a = maps.Clone(a)
+	maps.Copy(a, b)
+	return a
 }
 
 func (c Chat) call() (call, error) {

@@ -1,10 +1,11 @@
-// Package engineapi is the client of one engine: a dllama-api process of
-// distributed-llama ("upstream"), or the embedded engine.
+// Package engineapi is the client of one engine. A Client is that of a dllama-api
+// process of distributed-llama ("upstream"), or of the embedded engine; a Server
+// that of any other OpenAI-compatible server.
 //
 // Upstream's server aborts when a connection closes without a request, on JSON
 // with types that it does not expect, and on bodies whose length it cannot read
 // from a header spelt exactly "Content-Length". It serves one connection at a
-// time. This client causes none of that: it writes each request whole, on a
+// time. A Client causes none of that: it writes each request whole, on a
 // connection of its own. net/http's transport can give up a connection before
 // it has sent anything.
 package engineapi

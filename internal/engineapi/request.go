@@ -11,7 +11,8 @@ import (
 
 // A Request is what one operation asks of an engine, such as a Chat.
 type Request interface {
-	call() (call, error)
+	call() (call, error)              // of a Client
+	ask(s *Server) (serverAsk, error) // of a Server
 }
 
 // A call is a Request in the form of HTTP.
@@ -29,6 +30,7 @@ type call struct {
 var operations = map[openai.Operation]func(openai.Operation, []byte) (Request, openai.Request, error){
 	openai.OperationChat:       decodeChat,
 	openai.OperationCompletion: decodeChat,
+	openai.OperationEmbedding:  decodeEmbedding,
 }
 
 // Decode decodes the body of a queued request. It returns what to ask of the
@@ -67,9 +69,9 @@ type Delta struct {
 
 // A Result says how a generation ended.
 type Result struct {
-	FinishReason string // openai.FinishStop or openai.FinishLength
+	FinishReason string // openai.FinishStop, openai.FinishLength, or another of a server
 	Deltas       int    // pieces of text received: about as many as tokens
-	// Honours names the hints that the engine honours (openai.HintSeed, ...):
+	// Honours names the parameters that the engine honours (openai.HintSeed, ...):
 	// those that it lists, or what is known of upstream. nil: it has not answered.
 	Honours []string
 	// Operations are those that the engine lists; nil: it lists none.

@@ -98,7 +98,7 @@ func (t *generation) whole(w http.ResponseWriter, c *collected) {
 	frame := &t.follow.frame
 	writeJSON(w, http.StatusOK, t.operation.whole(answer{
 		id: t.operation.idPrefix + t.in.id, model: t.model, created: t.in.begun.Unix(),
-		thoughts: c.thoughts.String(), text: c.answer.String(), parts: c.parts, finish: finishReason(frame), usage: usageOf(frame),
+		thoughts: c.thoughts.String(), text: c.answer.String(), parts: c.parts, finish: finishReason(frame), usage: usageOf(frame), base64: t.base64,
 	}))
 }
 

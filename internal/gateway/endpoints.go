@@ -19,6 +19,7 @@ func (g *Gateway) endpoints() []endpoint {
 	return []endpoint{
 		{"chat", http.MethodPost, "/v1/chat/completions", g.handleGenerate(chatOperation())},
 		{"completion", http.MethodPost, "/v1/completions", g.handleGenerate(completionOperation())},
+		{"embedding", http.MethodPost, "/v1/embeddings", g.handleGenerate(embeddingOperation())},
 		{"models", http.MethodGet, "/v1/models", g.handleModels},
 		{"model", http.MethodGet, modelPath + "{id...}", g.handleModel},
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -214,7 +215,7 @@ func failureRefusal(f *queue.Failure) *refusal {
 	}
 	switch f.Code {
 	case queue.CodeInvalidRequest, queue.CodeContextLength:
-		return &refusal{Error: *openai.BadRequest("messages", f.Code, f.Message)}
+		return &refusal{Error: *openai.BadRequest(cmp.Or(f.Param, "messages"), f.Code, f.Message)}
 	case queue.CodeUnsupported:
 		return &refusal{Error: *openai.BadRequest(f.Param, openai.CodeUnsupported, f.Message)}
 	case queue.CodeExpired:

@@ -18,7 +18,7 @@ func TestRefusals(t *testing.T) {
 		code, param        string
 	}{
 		"Unknown":          {"GET", "/", "", nil, 404, "unknown_url", ""},
-		"UnknownEndpoint":  {"POST", "/v1/embeddings", "{}", nil, 404, "unknown_url", ""},
+		"UnknownEndpoint":  {"POST", "/v1/rerank", "{}", nil, 404, "unknown_url", ""},
 		"ChatByGet":        {"GET", "/v1/chat/completions", "", nil, 405, "method_not_allowed", ""},
 		"ModelsByPost":     {"POST", "/v1/models", "{}", nil, 405, "method_not_allowed", ""},
 		"DeleteModel":      {"DELETE", "/v1/models/default/tiny", "", nil, 405, "method_not_allowed", ""},

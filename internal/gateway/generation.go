@@ -36,6 +36,7 @@ type generation struct {
 	// How the client wants the answer.
 	streamed     bool
 	includeUsage bool // in the stream
+	base64       bool // embeddings
 	filter       reasoningFilter
 
 	prompt int64 // estimated tokens

@@ -80,7 +80,7 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 		Body:        body,
 	}
 	t.ref = t.request.Ref()
-	t.streamed, t.includeUsage = req.Stream, req.IncludeUsage
+	t.streamed, t.includeUsage, t.base64 = req.Stream, req.IncludeUsage, req.Base64
 	t.filter = newReasoningFilter(t.operation.reasoning, req.Reasoning, g.cfg.Reasoning)
 	t.prompt = int64(req.PromptTokens)
 	return t.admit(h)

@@ -47,6 +47,7 @@ type answer struct {
 	parts          openai.Parts // but for thoughts
 	finish         string
 	usage          *openai.Usage
+	base64         bool // embeddings
 }
 
 func chatOperation() operation {
@@ -69,5 +70,13 @@ func completionOperation() operation {
 		whole: func(a answer) any {
 			return openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
 		},
+	}
+}
+
+// embeddingOperation has no stream: no request for embeddings asks for one.
+func embeddingOperation() operation {
+	return operation{
+		label: telemetry.OperationEmbeddings, decode: openai.DecodeEmbedding,
+		whole: func(a answer) any { return openai.NewEmbeddings(a.model, a.parts.Embeddings, a.base64, a.usage) },
 	}
 }

@@ -3,14 +3,15 @@ package openai
 // An Operation names what a request asks of an engine. It travels with the
 // request from the gateway's endpoint to the engine's handler.
 //
-// The words "embedding", "response" and "rerank" are reserved for the
-// operations of those names.
+// The words "response" and "rerank" are reserved for the operations of those
+// names.
 type Operation string
 
 // The operations.
 const (
 	OperationChat       Operation = "chat"
 	OperationCompletion Operation = "completion"
+	OperationEmbedding  Operation = "embedding"
 )
 
 // OrChat returns the operation, or OperationChat for "": requests that were

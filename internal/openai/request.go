@@ -20,6 +20,7 @@ type Request struct {
 	Stop         []string // stop sequences, none of them empty
 	Ignored      []string // parameters that only some engines honour, if any, sorted
 	Features     Features // that it needs of the engine
+	Base64       bool     // embeddings in base64
 
 	needs  []Need
 	encode func(model string) ([]byte, error)

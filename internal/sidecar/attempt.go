@@ -233,12 +233,15 @@ func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
 	case errors.Is(err, engineapi.ErrLoading): // it has not seen the request
 		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
+	case errors.Is(err, engineapi.ErrBusy):
+		// As if handed back: the request goes elsewhere, and it is not to blame.
+		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the server of runner " + a.r.cfg.Runner + " is busy"}, false
 	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && a.assignment.Request.Strict:
 		return &queue.Failure{Code: queue.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
 	case errors.As(err, &refused) && refused.Code == openai.CodeContextLength:
-		return &queue.Failure{Code: queue.CodeContextLength, Message: refused.Message}, true
+		return &queue.Failure{Code: queue.CodeContextLength, Message: refused.Message, Param: refused.Param}, true
 	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
-		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: refused.Message}, true
+		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: refused.Message, Param: refused.Param}, true
 	case fault.Is(err, fault.Invalid):
 		return &queue.Failure{Code: queue.CodeInvalidRequest, Message: err.Error()}, true
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engineapi"
-	"github.com/gorizond/koldun/internal/openai"
 )
 
 const (
@@ -43,6 +42,7 @@ func (r *runner) prove(ctx context.Context) {
 		begun, ended := time.Now(), r.ended()
 		res, err := r.warmUp(ctx)
 		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout) && !r.generated(begun))
+		r.setReason(err)
 		if err == nil {
 			r.proven(res, ended)
 			r.cfg.Logger.Info("the engine generates")
@@ -60,11 +60,15 @@ func (r *runner) prove(ctx context.Context) {
 // end of the turn. The result contains the abilities of the engine.
 func (r *runner) warmUp(ctx context.Context) (engineapi.Result, error) {
 	t := r.cfg.Timeouts
-	return r.cfg.Engine.Do(ctx, engineapi.Chat{
-		Messages:  []openai.Message{{Role: openai.User, Content: "Hi"}},
-		MaxTokens: 1,
-	}, engineapi.Options{Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.Between, Between: t.Between}},
+	return r.cfg.Engine.Do(ctx, engineapi.WarmUp{}, engineapi.Options{Timeouts: engineapi.Timeouts{Connect: t.Connect, First: t.Between, Between: t.Between}},
 		func(engineapi.Delta) error { return nil })
+}
+
+// setReason keeps why the engine is not ready, for the health address.
+func (r *runner) setReason(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reason = err
 }
 
 // generated reports whether a running attempt got something from the engine after

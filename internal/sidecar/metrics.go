@@ -3,6 +3,7 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -120,6 +121,8 @@ func (r *runner) health() http.Handler {
 				return errors.New("draining")
 			case !r.ready && len(r.running) == 0 && r.progress != "":
 				return errors.New("no token has come out of the engine yet: it is " + r.progress)
+			case !r.ready && len(r.running) == 0 && r.reason != nil:
+				return fmt.Errorf("no token has come out of the engine yet: %w", r.reason)
 			case !r.ready && len(r.running) == 0:
 				return errors.New("no token has come out of the engine yet")
 			}

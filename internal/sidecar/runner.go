@@ -31,6 +31,7 @@ type runner struct {
 	mu           sync.Mutex
 	version      uint64
 	ready        bool           // whether the engine has generated a token
+	reason       error          // why it has not; nil: it has, or has not been asked
 	progress     string         // what the engine does, while it is not ready; "" if unknown
 	endings      int            // how often the engine has ended
 	draining     bool           // Run's context has ended

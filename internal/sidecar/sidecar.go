@@ -23,7 +23,7 @@ import (
 )
 
 // An Engine answers Config.Slots requests concurrently. *engineapi.Client is an
-// Engine for one slot, *engineapi.Slots for more.
+// Engine for one slot, *engineapi.Slots for more, *engineapi.Server for any number.
 type Engine interface {
 	// Do blocks until the answer has ended, and ends it soon after ctx ends.
 	Do(ctx context.Context, r engineapi.Request, o engineapi.Options, onText func(engineapi.Delta) error) (engineapi.Result, error)

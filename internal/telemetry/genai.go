@@ -27,6 +27,7 @@ const (
 const (
 	OperationChat           = "chat"
 	OperationTextCompletion = "text_completion"
+	OperationEmbeddings     = "embeddings"
 	Provider                = "distributed-llama"
 )
 

@@ -1,0 +1,133 @@
+package engineapi
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// An Embedding asks for the vectors of inputs.
+type Embedding struct {
+	Input      json.RawMessage // an array
+	Count      int             // of its items
+	Dimensions int             // 0: as many as the model has
+	More       map[string]json.RawMessage
+}
+
+// decodeEmbedding decodes the normal form of a request for embeddings.
+func decodeEmbedding(_ openai.Operation, body []byte) (Request, openai.Request, error) {
+	r, err := openai.ParseEmbedding(body)
+	if err != nil {
+		return nil, openai.Request{}, err
+	}
+	return Embedding{Input: r.Input, Count: r.Count, Dimensions: r.Dimensions, More: r.Extra}, r.Request(), nil
+}
+
+// call fails: neither upstream nor the embedded engine computes embeddings.
+func (e Embedding) call() (call, error) {
+	return call{}, fault.Errorf(fault.Invalid, "cannot ask the engine for embeddings: it computes none")
+}
+
+func (e Embedding) ask(s *Server) (serverAsk, error) {
+	body := map[string]any{"model": s.cfg.Model, "input": e.Input}
+	for name, value := range e.More {
+		if slices.Contains(s.cfg.Parameters, name) {
+			body[name] = value
+		}
+	}
+	if e.Dimensions > 0 {
+		body["dimensions"] = e.Dimensions
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return serverAsk{}, fault.Errorf(fault.Invalid, "cannot ask the server: %w", err)
+	}
+	return serverAsk{path: "/embeddings", body: encoded, contentType: "application/json", read: e.read}, nil
+}
+
+const (
+	maxEmbeddingsJSON = 64 << 20  // bytes of a server's answer
+	maxEmbeddings     = 4 << 20   // bytes of an answer in the queue, which has to be kept for resumes
+	embeddingsPiece   = 128 << 10 // bytes of a piece, which has to fit into a message
+)
+
+// read passes on the vectors in pieces.
+func (e Embedding) read(a *answer, r io.Reader) error {
+	var list struct {
+		Data []struct {
+			Index     int             `json:"index"`
+			Embedding json.RawMessage `json:"embedding"`
+		} `json:"data"`
+		Usage *openai.Usage `json:"usage"`
+	}
+	if err := json.NewDecoder(io.LimitReader(r, maxEmbeddingsJSON)).Decode(&list); err != nil {
+		return fault.Errorf(fault.Transient, "cannot read the embeddings of the server at %s: %w", a.server.base, err)
+	}
+	if len(list.Data) != e.Count {
+		return fault.Errorf(fault.Transient, "cannot use the embeddings of the server at %s: they are %d, not %d", a.server.base, len(list.Data), e.Count)
+	}
+	all := make([]openai.Embedding, 0, e.Count)
+	size := 0
+	for _, d := range list.Data {
+		v, err := vector(d.Embedding)
+		if d.Index < 0 || d.Index >= e.Count {
+			err = errors.New("there is no such input")
+		}
+		if err != nil {
+			return fault.Errorf(fault.Transient, "cannot use the embedding of input %d of the server at %s: %w", d.Index, a.server.base, err)
+		}
+		all = append(all, openai.Embedding{Index: d.Index, Vector: v})
+		size += len(v)
+	}
+	if size > maxEmbeddings {
+		return fault.As(fault.Invalid, &openai.Error{
+			Status: http.StatusBadRequest, Type: openai.InvalidRequest, Param: "input", Code: openai.CodeInvalidValue,
+			Message: fmt.Sprintf("the embeddings of %d inputs have %d bytes, and an answer holds %d: send fewer inputs at a time", e.Count, size, maxEmbeddings),
+		})
+	}
+	for _, one := range all {
+		if err := a.add("", &openai.Parts{Embeddings: []openai.Embedding{one}}); err != nil {
+			return err
+		}
+		if a.pendingSize() >= embeddingsPiece {
+			if err := a.deliver(); err != nil {
+				return err
+			}
+		}
+	}
+	a.result.Deltas, a.result.FinishReason, a.result.Usage = 0, openai.FinishStop, list.Usage
+	return a.deliver()
+}
+
+// vector reads a list of numbers, or base64 of the form that it returns.
+func vector(raw json.RawMessage) (string, error) {
+	var encoded string
+	if json.Unmarshal(raw, &encoded) == nil {
+		data, err := base64.StdEncoding.DecodeString(encoded)
+		if err == nil && (len(data) == 0 || len(data)%4 != 0) {
+			err = fmt.Errorf("%d bytes are no list of float32", len(data))
+		}
+		return encoded, err
+	}
+	var numbers []float32
+	if err := json.Unmarshal(raw, &numbers); err != nil {
+		return "", err
+	}
+	if len(numbers) == 0 {
+		return "", errors.New("it is empty")
+	}
+	data := make([]byte, 0, 4*len(numbers))
+	for _, x := range numbers {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+	}
+	return base64.StdEncoding.EncodeToString(data), nil
+}

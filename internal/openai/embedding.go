@@ -1,0 +1,195 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// maxInputs is the most inputs of one request for embeddings, as OpenAI has it.
+const maxInputs = 2048
+
+// An EmbeddingRequest is the body of POST /v1/embeddings in normal form: input is
+// an array of texts, or of arrays of tokens.
+type EmbeddingRequest struct {
+	Model      string
+	Input      json.RawMessage
+	Count      int  // of the inputs
+	Base64     bool // encoding_format
+	Dimensions int  // 0: as many as the model has
+	User       string
+	Extra      map[string]json.RawMessage // fields that are not known here
+	Needs      []Need
+}
+
+// ParseEmbedding reads and validates a request for embeddings
+// (https://platform.openai.com/docs/api-reference/embeddings). The error names the
+// parameter; it is always an *Error with status 400.
+func ParseEmbedding(body []byte) (EmbeddingRequest, error) {
+	if !json.Valid(body) {
+		return EmbeddingRequest{}, BadRequest("", CodeInvalidJSON, "the body is not valid JSON: "+syntax(body))
+	}
+	f := newFields("", body)
+	var model ChatRequest
+	parseModel(f, &model)
+	r := EmbeddingRequest{Model: model.Model}
+	r.parseInput(f)
+	switch format, _ := f.text("encoding_format"); format {
+	case "", "float":
+	case "base64":
+		r.Base64 = true
+	default:
+		f.fail("encoding_format", CodeInvalidValue, "%s must be 'float' or 'base64'")
+	}
+	if n, ok := f.integer("dimensions", 1, math.MaxInt32); ok {
+		r.Dimensions = int(n)
+		f.need("dimensions", FeatureDimensions, "%s is not supported here: embeddings have the length that the model gives them")
+	}
+	r.User, _ = f.text("user")
+	if f.err != nil {
+		return EmbeddingRequest{}, f.err
+	}
+	r.Needs = f.needs
+	dropNulls(f.m)
+	if len(f.m) > 0 {
+		r.Extra = f.m
+	}
+	return r, nil
+}
+
+// parseInput accepts a text, an array of texts, of tokens, or of arrays of tokens.
+func (r *EmbeddingRequest) parseInput(f *fields) {
+	raw := f.take("input")
+	if raw == nil {
+		f.fail("input", CodeMissing, "%s is required: a string or an array of strings")
+		return
+	}
+	kind := kindOf(raw)
+	if kind == "an array" {
+		items := splitArray(raw)
+		r.Count = len(items)
+		if r.Count > 0 {
+			kind = kindOf(items[0])
+		}
+		for i, item := range items {
+			if kindOf(item) != kind || kind == "an array" && !isTokens(item) {
+				f.fail(fmt.Sprintf("input[%d]", i), CodeInvalidType, "%s must be like the other inputs: all strings, or all arrays of tokens")
+				return
+			}
+		}
+	}
+	switch {
+	case kindOf(raw) == "a string":
+		r.Input, r.Count = slices.Concat([]byte("["), raw, []byte("]")), 1
+	case kindOf(raw) != "an array", kind != "a string" && kind != "an array" && kind != "a number":
+		f.wrongType("input", "a string or an array of strings", raw)
+	case r.Count == 0:
+		f.fail("input", CodeInvalidValue, "%s must not be empty")
+	case kind == "a number":
+		if !isTokens(raw) {
+			f.fail("input", CodeInvalidType, "%s must hold strings or whole numbers")
+		}
+		r.Input, r.Count = slices.Concat([]byte("["), raw, []byte("]")), 1
+	default:
+		r.Input = raw
+	}
+	if r.Count > maxInputs {
+		f.fail("input", CodeInvalidValue, fmt.Sprintf("%%s must not hold more than %d inputs", maxInputs))
+	}
+}
+
+func isTokens(raw json.RawMessage) bool {
+	var tokens []uint32
+	return json.Unmarshal(raw, &tokens) == nil && len(tokens) > 0
+}
+
+// MarshalJSON writes the normal form.
+func (r EmbeddingRequest) MarshalJSON() ([]byte, error) {
+	out := make(map[string]any, 5+len(r.Extra))
+	for k, v := range r.Extra {
+		out[k] = v
+	}
+	out["model"], out["input"] = r.Model, r.Input
+	if r.Base64 {
+		out["encoding_format"] = "base64"
+	}
+	if r.Dimensions > 0 {
+		out["dimensions"] = r.Dimensions
+	}
+	if r.User != "" {
+		out["user"] = r.User
+	}
+	return json.Marshal(out)
+}
+
+// DecodeEmbedding decodes the body of POST /v1/embeddings; see ParseEmbedding.
+func DecodeEmbedding(body []byte) (Request, error) {
+	r, err := ParseEmbedding(body)
+	if err != nil {
+		return Request{}, err
+	}
+	return r.Request(), nil
+}
+
+// Request returns what the parts between client and engine need to know.
+func (r EmbeddingRequest) Request() Request {
+	return Request{
+		Operation: OperationEmbedding, Model: r.Model, PromptTokens: (len(r.Input) + 3) / 4,
+		Ignored: slices.Sorted(maps.Keys(r.Extra)), Features: features(r.Needs), needs: r.Needs, Base64: r.Base64,
+		encode: func(model string) ([]byte, error) {
+			r.Model = model
+			return r.MarshalJSON()
+		},
+	}
+}
+
+// An EmbeddingList is the answer to a request for embeddings.
+type EmbeddingList struct {
+	Object string          `json:"object"` // "list"
+	Data   []EmbeddingItem `json:"data"`
+	Model  string          `json:"model"`
+	Usage  EmbeddingUsage  `json:"usage"`
+}
+
+// An EmbeddingItem is the vector of one input.
+type EmbeddingItem struct {
+	Object    string `json:"object"` // "embedding"
+	Index     int    `json:"index"`
+	Embedding any    `json:"embedding"` // []float32, or a string of base64
+}
+
+// EmbeddingUsage counts tokens.
+type EmbeddingUsage struct {
+	PromptTokens int `json:"prompt_tokens"`
+	TotalTokens  int `json:"total_tokens"`
+}
+
+// NewEmbeddings is a complete answer.
+func NewEmbeddings(model string, all []Embedding, inBase64 bool, usage *Usage) EmbeddingList {
+	list := EmbeddingList{Object: "list", Data: make([]EmbeddingItem, 0, len(all)), Model: model}
+	if usage != nil {
+		list.Usage = EmbeddingUsage{PromptTokens: usage.PromptTokens, TotalTokens: usage.PromptTokens}
+	}
+	for _, e := range all {
+		item := EmbeddingItem{Object: "embedding", Index: e.Index, Embedding: e.Vector}
+		if !inBase64 {
+			item.Embedding = e.floats()
+		}
+		list.Data = append(list.Data, item)
+	}
+	slices.SortStableFunc(list.Data, func(a, b EmbeddingItem) int { return a.Index - b.Index })
+	return list
+}
+
+func (e Embedding) floats() []float32 {
+	data, _ := base64.StdEncoding.DecodeString(e.Vector) // the sidecar has checked it
+	out := make([]float32, 0, len(data)/4)
+	for ; len(data) >= 4; data = data[4:] {
+		out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(data)))
+	}
+	return out
+}
