@@ -77,6 +77,22 @@ func TestResources(t *testing.T) {
 	}
 }
 
+// TestKeyValues compares with the table of package names: keys expire only in the
+// buckets that announce it.
+func TestKeyValues(t *testing.T) {
+	expires := map[bool]int{}
+	for i, g := range managed.KeyValues() {
+		b := names.Buckets()[i]
+		if g.Bucket != b.Name || (g.LimitMarkerTTL != nil) != (b.Markers > 0) {
+			t.Errorf("bucket %q is %+v", b.Name, g)
+		}
+		expires[g.LimitMarkerTTL != nil]++
+	}
+	if len(expires) != 2 {
+		t.Errorf("buckets by whether keys expire: got %v, want some of each", expires)
+	}
+}
+
 // TestStreams compares with the table of package names.
 func TestStreams(t *testing.T) {
 	got := managed.Streams(5, 3)
