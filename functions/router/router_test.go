@@ -205,6 +205,26 @@ func settled(t *testing.T, req *fnv1.RunFunctionRequest) map[string]*fnv1.Resour
 	return rsp.GetDesired().GetResources()
 }
 
+// TestKindsComeAfterWhatTheyRead checks the order in which local mode composes.
+func TestKindsComeAfterWhatTheyRead(t *testing.T) {
+	kinds := router.Kinds()
+	reads := map[string][]string{"Model": nil, "Worker": nil, "Root": {"Worker"}, "Ingress": nil, "Session": {"Model"}, "Dllama": {"Model", "Ingress"}}
+	if len(kinds) != len(reads) {
+		t.Errorf("got kinds %v, want %d", kinds, len(reads))
+	}
+	for kind, before := range reads {
+		at := slices.Index(kinds, kind)
+		if at < 0 {
+			t.Errorf("kind %s is not composed", kind)
+		}
+		for _, b := range before {
+			if slices.Index(kinds, b) > at {
+				t.Errorf("%s comes before %s, whose status it reads", kind, b)
+			}
+		}
+	}
+}
+
 func TestUnknownKindIsFatal(t *testing.T) {
 	for name, xr := range map[string]string{
 		"Kind":    "apiVersion: koldun.gorizond.io/v1\nkind: Lama\nmetadata: {name: a, namespace: b}\nspec: {}",
