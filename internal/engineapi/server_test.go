@@ -47,6 +47,16 @@ func gather(t *testing.T, s *engineapi.Server, r engineapi.Request, o engineapi.
 	return text.String(), parts, res, err
 }
 
+// fails is gather for its error only.
+func fails(t *testing.T, s *engineapi.Server, r engineapi.Request, o engineapi.Options) error {
+	t.Helper()
+	_, _, res, err := gather(t, s, r, o)
+	if err == nil {
+		t.Logf("it ends with %+v", res)
+	}
+	return err
+}
+
 func TestServerAnswers(t *testing.T) {
 	call := func(events ...string) enginetest.ServerReply { return enginetest.ServerReply{Events: events} }
 	text := func(s string) string { return enginetest.TextChunk("/v1/chat/completions", s) }
@@ -131,7 +141,7 @@ func TestServerFails(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			double := enginetest.StartServer(t, func(enginetest.ServerRequest) enginetest.ServerReply { return c.reply })
-			_, _, _, err := gather(t, serverClient(t, double.URL), ask("x"), engineapi.Options{})
+			err := fails(t, serverClient(t, double.URL), ask("x"), engineapi.Options{})
 			if fault.KindOf(err) != c.kind || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 				t.Fatalf("err = %v (%v), want %v with %q", err, fault.KindOf(err), c.kind, c.says)
 			}
@@ -143,7 +153,7 @@ func TestServerFails(t *testing.T) {
 		})
 	}
 	t.Run("Down", func(t *testing.T) {
-		_, _, _, err := gather(t, serverClient(t, "http://"+porttest.Address(t)), ask("x"), engineapi.Options{})
+		err := fails(t, serverClient(t, "http://"+porttest.Address(t)), ask("x"), engineapi.Options{})
 		if !errors.Is(err, engineapi.ErrLoading) || !fault.Is(err, fault.Transient) {
 			t.Errorf("err = %v", err)
 		}
@@ -202,7 +212,7 @@ func TestServerIsAsked(t *testing.T) {
 func TestServerWarmsUp(t *testing.T) {
 	double := enginetest.StartServer(t, nil)
 	s := serverClient(t, double.URL)
-	if _, _, _, err := gather(t, s, engineapi.WarmUp{}, engineapi.Options{}); err != nil {
+	if err := fails(t, s, engineapi.WarmUp{}, engineapi.Options{}); err != nil {
 		t.Error(err)
 	}
 	double.SetModels("served:latest")
@@ -211,7 +221,7 @@ func TestServerWarmsUp(t *testing.T) {
 	}
 	double.SetModels("other", "third")
 	before := len(double.Requests())
-	_, _, _, err := gather(t, s, engineapi.WarmUp{}, engineapi.Options{})
+	err := fails(t, s, engineapi.WarmUp{}, engineapi.Options{})
 	if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), `"other", "third"`) || !strings.Contains(err.Error(), `"served"`) {
 		t.Errorf("err = %v", err)
 	}
@@ -246,7 +256,7 @@ func TestServerIsSilent(t *testing.T) {
 		reply.Gate = gate
 		return reply
 	})
-	_, _, _, err := gather(t, serverClient(t, double.URL), ask("a"), engineapi.Options{Timeouts: engineapi.Timeouts{First: 10 * time.Millisecond}})
+	err := fails(t, serverClient(t, double.URL), ask("a"), engineapi.Options{Timeouts: engineapi.Timeouts{First: 10 * time.Millisecond}})
 	if !errors.Is(err, engineapi.ErrTimeout) || !fault.Is(err, fault.Transient) {
 		t.Errorf("err = %v", err)
 	}
@@ -277,13 +287,13 @@ func TestEmbeddings(t *testing.T) {
 		"NotJSON": `{`,
 	} {
 		reply.Body = body
-		if _, _, _, err := gather(t, s, r, engineapi.Options{}); !fault.Is(err, fault.Transient) {
+		if err := fails(t, s, r, engineapi.Options{}); !fault.Is(err, fault.Transient) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}
 	reply.Body = `{"data":[{"index":0,"embedding":[` + strings.Repeat("1,", 1<<19) + `1]},{"index":1,"embedding":[` + strings.Repeat("1,", 1<<19) + `1]}]}`
 	var refused *openai.Error
-	if _, _, _, err := gather(t, s, r, engineapi.Options{}); !errors.As(err, &refused) || refused.Param != "input" {
+	if err := fails(t, s, r, engineapi.Options{}); !errors.As(err, &refused) || refused.Param != "input" {
 		t.Errorf("err = %v", err)
 	}
 	dllama, err := engineapi.New("http://127.0.0.1:1")

@@ -1,0 +1,142 @@
+package ollama
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/waittest"
+)
+
+// Model is the name under which Ollama knows the tiny model.
+const Model = "tiny"
+
+// Slots is how many requests the server computes at the same time.
+const Slots = 4
+
+// requireEnv makes tests fail instead of skip.
+const requireEnv = "KOLDUN_REQUIRE_CLUSTER"
+
+// A Server is an Ollama with the tiny model.
+type Server struct {
+	URL string // with the path /v1
+
+	tb     testing.TB
+	binary string
+	home   string
+	addr   string
+
+	mu      sync.Mutex
+	process *exec.Cmd // nil: it does not run
+}
+
+// Start starts a server with the tiny model on a port of its own, until the test
+// ends. It skips the test if Ollama is not built.
+func Start(tb testing.TB) *Server {
+	tb.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &Server{tb: tb, binary: filepath.Join(root, "bin", "ollama"), home: tb.TempDir(), addr: porttest.Address(tb)}
+	if _, err := os.Stat(s.binary); err != nil {
+		if os.Getenv(requireEnv) == "1" {
+			tb.Fatalf("%s is not built; run: make bin/ollama", s.binary)
+		}
+		tb.Skipf("%s is not built; run: make bin/ollama", s.binary)
+	}
+	s.URL = "http://" + s.addr + "/v1"
+	tb.Cleanup(s.Kill)
+	s.Run()
+	s.create(Model, filepath.Join(root, "examples/models/koldun-tiny"))
+	return s
+}
+
+// modelfile has the chat template of the tiny model, without which its answers are
+// others. One thread is faster than two that wait for each other on a busy machine.
+const modelfile = `FROM %s
+TEMPLATE """{{- range .Messages }}<|start_header_id|>{{ .Role }}<|end_header_id|>
+
+{{ .Content }}<|eot_id|>{{ end }}<|start_header_id|>assistant<|end_header_id|>
+
+"""
+PARAMETER stop <|eot_id|>
+PARAMETER num_thread 1
+`
+
+func (s *Server) create(model, folder string) {
+	s.tb.Helper()
+	file := filepath.Join(s.home, "Modelfile")
+	if err := os.WriteFile(file, fmt.Appendf(nil, modelfile, folder), 0o600); err != nil {
+		s.tb.Fatal(err)
+	}
+	out, err := s.command("create", model, "-f", file).CombinedOutput()
+	if err != nil {
+		s.tb.Fatalf("ollama create: %v\n%s", err, out)
+	}
+}
+
+// Copy makes the tiny model known under another name.
+func (s *Server) Copy(name string) {
+	s.tb.Helper()
+	if out, err := s.command("cp", Model, name).CombinedOutput(); err != nil {
+		s.tb.Fatalf("ollama cp: %v\n%s", err, out)
+	}
+}
+
+func (s *Server) command(args ...string) *exec.Cmd {
+	c := exec.Command(s.binary, args...)
+	c.Dir = s.home
+	c.Env = append(os.Environ(), "HOME="+s.home, "OLLAMA_HOST="+s.addr, "OLLAMA_MODELS="+filepath.Join(s.home, "models"),
+		"OLLAMA_KEEP_ALIVE=-1", "OLLAMA_CONTEXT_LENGTH=512", "OLLAMA_NUM_PARALLEL="+strconv.Itoa(Slots))
+	return c
+}
+
+// Run starts the server (again), and waits until it answers.
+func (s *Server) Run() {
+	s.tb.Helper()
+	c := s.command("serve")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	log, err := os.OpenFile(filepath.Join(s.home, "serve.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	c.Stdout, c.Stderr = log, log
+	err = c.Start()
+	_ = log.Close()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	s.mu.Lock()
+	s.process = c
+	s.mu.Unlock()
+	waittest.Until(s.tb, "Ollama to answer", func() bool {
+		resp, err := waittest.Client().Get(strings.TrimSuffix(s.URL, "/v1") + "/api/version")
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// Kill ends the server and the processes that it has started with SIGKILL, if it
+// runs.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return
+	}
+	_ = syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL)
+	_ = s.process.Wait()
+	s.process = nil
+}
