@@ -21,16 +21,7 @@ func (f *fields) need(field string, feature Features, format string) {
 // parseFeatures takes the parameters that need a feature, and keeps them as they
 // are: the engine reads them.
 func parseFeatures(f *fields, r *ChatRequest) {
-	keep := func(name string, raw json.RawMessage, feature Features, format string) {
-		if r.Featured == nil {
-			r.Featured = map[string]json.RawMessage{}
-		}
-		r.Featured[name] = raw
-		if feature != "" {
-			f.need(name, feature, format)
-		}
-	}
-	parseTools(f, keep)
+	parseTools(f, r)
 	if raw := f.take("response_format"); raw != nil {
 		o := newFields("response_format", raw)
 		kind, _ := o.text("type")
@@ -38,18 +29,29 @@ func parseFeatures(f *fields, r *ChatRequest) {
 		switch kind {
 		case "text":
 		case "json_object", "json_schema":
-			keep("response_format", raw, FeatureJSONSchema, "%s is not supported here: answers are plain text")
+			r.keep(f, "response_format", raw, FeatureJSONSchema, "%s is not supported here: answers are plain text")
 		default:
 			f.fail("response_format", CodeUnsupported, "%s is not supported here: answers are plain text")
 		}
 	}
 	logprobs := f.m["logprobs"]
 	if f.boolean("logprobs") {
-		keep("logprobs", logprobs, FeatureLogprobs, "%s is not supported here")
+		r.keep(f, "logprobs", logprobs, FeatureLogprobs, "%s is not supported here")
 	}
 	top := f.m["top_logprobs"]
 	if n, _ := f.integer("top_logprobs", 0, 20); n > 0 {
-		keep("top_logprobs", top, FeatureLogprobs, "%s is not supported here")
+		r.keep(f, "top_logprobs", top, FeatureLogprobs, "%s is not supported here")
+	}
+}
+
+// keep passes on a parameter, which needs a feature unless that is "".
+func (r *ChatRequest) keep(f *fields, name string, raw json.RawMessage, feature Features, format string) {
+	if r.Featured == nil {
+		r.Featured = map[string]json.RawMessage{}
+	}
+	r.Featured[name] = raw
+	if feature != "" {
+		f.need(name, feature, format)
 	}
 }
 
@@ -58,7 +60,7 @@ func parseFeatures(f *fields, r *ChatRequest) {
 //
 // A server that leaves the choice to the model has to recognise calls in its text,
 // and one that is told of it need not: either may be all that a server can do.
-func parseTools(f *fields, keep func(name string, raw json.RawMessage, feature Features, format string)) {
+func parseTools(f *fields, r *ChatRequest) {
 	const refused = "%s is not supported here: the models served do not call tools"
 	tools, choice := f.take("tools"), f.take("tool_choice")
 	told := choice != nil && !isWord(choice, "none", "auto")
@@ -75,19 +77,19 @@ func parseTools(f *fields, keep func(name string, raw json.RawMessage, feature F
 		for i, tool := range splitArray(tools) {
 			f.adopt(newFields(fmt.Sprintf("tools[%d]", i), tool))
 		}
-		keep("tools", tools, feature, refused)
+		r.keep(f, "tools", tools, feature, refused)
 	}
 	switch {
 	case choice == nil:
 	case told:
-		keep("tool_choice", choice, FeatureToolChoice, refused)
+		r.keep(f, "tool_choice", choice, FeatureToolChoice, refused)
 	case given:
-		keep("tool_choice", choice, "", "")
+		r.keep(f, "tool_choice", choice, "", "")
 	}
 	parallel := f.m["parallel_tool_calls"]
 	f.boolean("parallel_tool_calls")
 	if given && parallel != nil && kindOf(parallel) != "null" {
-		keep("parallel_tool_calls", parallel, "", "")
+		r.keep(f, "parallel_tool_calls", parallel, "", "")
 	}
 }
 
