@@ -1,0 +1,115 @@
+package main_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gorizond/koldun/internal/waittest"
+)
+
+// template is the chat template of the tiny model, which Ollama does not read from
+// the model's own files.
+const template = "FROM .\nTEMPLATE \"\"\"{{- range .Messages }}<|start_header_id|>{{ .Role }}<|end_header_id|>\n\n{{ .Content }}<|eot_id|>" +
+	"{{ end }}<|start_header_id|>assistant<|end_header_id|>\n\n\"\"\"\nPARAMETER stop <|eot_id|>\n"
+
+const outside = `
+apiVersion: v1
+kind: Secret
+metadata: {name: key, namespace: default}
+stringData: {token: secret-of-the-server}
+---
+apiVersion: koldun.gorizond.io/v1
+kind: Dllama
+metadata: {name: outside, namespace: default}
+spec:
+  engine:
+    type: openai
+    server: {url: "URL/v1", model: "tiny:latest", apiKeySecretRef: {name: key, key: token}}
+  expose: {allowAnonymous: true}
+`
+
+// TestUpServesAServerOutside answers from a real Ollama, which only requests with
+// the API key of the Secret reach.
+func TestUpServesAServerOutside(t *testing.T) {
+	target, err := url.Parse(ollama(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret-of-the-server" {
+			http.Error(w, "no key", http.StatusUnauthorized)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	claim := filepath.Join(t.TempDir(), "claim.yaml")
+	if err := os.WriteFile(claim, []byte(strings.Replace(outside, "URL", server.URL, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "up", "-f", claim, "--data", t.TempDir(), "--port", "outside-gateway=0", "--once")
+	if code := p.exit(t); code != 0 {
+		t.Fatalf("exit status %d", code)
+	}
+	if !strings.Contains(p.text(), answer) {
+		t.Error("the server gave another answer")
+	}
+	if strings.Contains(p.text(), "secret-of-the-server") {
+		t.Error("the output holds the API key")
+	}
+}
+
+// ollama starts Ollama with the tiny model and returns its URL.
+func ollama(t *testing.T) string {
+	t.Helper()
+	program, err := filepath.Abs("../../bin/ollama")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("run `make bin/ollama && go test -run TestUpServesAServerOutside ./cmd/koldun`")
+	}
+	model := t.TempDir()
+	if err := os.CopyFS(model, os.DirFS(filepath.Join(models, "koldun-tiny"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(model, "Modelfile"), []byte(template), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	run := func(args ...string) *exec.Cmd {
+		c := exec.CommandContext(t.Context(), program, args...)
+		c.Dir, c.Env = model, []string{"HOME=" + home, "OLLAMA_HOST=" + address, "PATH=" + os.Getenv("PATH")}
+		// Ollama ends the processes of its models, unless it is killed.
+		c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, patience
+		return c
+	}
+	serve := run("serve")
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = serve.Wait() }) // the context of the test has ended it
+	waittest.Until(t, "Ollama to listen", func() bool { return run("list").Run() == nil })
+	if out, err := run("create", "tiny", "-f", "Modelfile").CombinedOutput(); err != nil {
+		t.Fatalf("ollama create: %v\n%s", err, out)
+	}
+	return "http://" + address
+}
