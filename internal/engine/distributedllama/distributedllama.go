@@ -38,7 +38,7 @@ func Engine() engine.Engine {
 		Root:   root,
 		Worker: worker,
 		Process: &engine.Process{
-			Needs:     "name an image that holds dllama and dllama-api on PATH, built for the processors of its nodes, such as ghcr.io/gorizond/distributed-llama",
+			Needs:     "name an image that holds dllama and dllama-api on PATH, built for the processors of its nodes, such as " + Image,
 			Role:      role,
 			TextBegin: textBegin,
 			TextEnd:   textEnd,
