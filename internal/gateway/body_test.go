@@ -63,7 +63,7 @@ func TestTooLargeIsNotSent(t *testing.T) {
 // not a handler reads it.
 func TestBodyThatNeverComes(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.body = 100 * time.Millisecond })
-	for path, status := range map[string]int{"/v1/chat/completions": 400, "/v1/embeddings": 404} {
+	for path, status := range map[string]int{"/v1/chat/completions": 400, "/v1/rerank": 404} {
 		t.Run(path, func(t *testing.T) {
 			c, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 			if err != nil {

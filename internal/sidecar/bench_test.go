@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -99,4 +100,32 @@ func BenchmarkChunk(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	serve(b, client, chat("req_long", "x", fmt.Sprintf(`,"max_tokens":%d`, max(b.N, 2))))
+}
+
+// BenchmarkServerChunk is BenchmarkChunk for pieces of text, and of a call of a tool,
+// of an OpenAI-compatible server.
+func BenchmarkServerChunk(b *testing.B) {
+	for name, piece := range map[string]string{
+		"Text":     enginetest.TextChunk("/v1/chat/completions", " hello"),
+		"ToolCall": `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"","arguments":" hello"}}]}}]}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			pieces := max(b.N, 2)
+			e := enginetest.StartServer(b, func(r enginetest.ServerRequest) enginetest.ServerReply {
+				if r.Last() != "long" {
+					return enginetest.EchoChunks(r)
+				}
+				return enginetest.ServerReply{Events: append(slices.Repeat([]string{piece}, pieces), enginetest.Finish("stop"))}
+			})
+			engine, err := engineapi.NewServer(engineapi.ServerConfig{URL: e.URL, Model: "served", Features: "tools"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			client := benchOn(b, engine)
+			serve(b, client, chat("req_warm", "x"))
+			b.ReportAllocs()
+			b.ResetTimer()
+			serve(b, client, chat("req_long", "long"))
+		})
+	}
 }
