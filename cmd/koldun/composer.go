@@ -23,8 +23,8 @@ type composer struct {
 
 var _ local.Composer = (*composer)(nil)
 
-func newComposer(schemas *validation.Schemas, image string) *composer {
-	return &composer{function: router.New(compose.Config{Image: image}), schemas: schemas}
+func newComposer(schemas *validation.Schemas, c compose.Config) *composer {
+	return &composer{function: router.New(c), schemas: schemas}
 }
 
 // Compose calls the function and fills in the defaults of the desired objects, as an

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/cmd/koldun/managed"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
@@ -54,7 +55,7 @@ type renderer struct {
 }
 
 func newRenderer(schemas *validation.Schemas, image string, out io.Writer) renderer {
-	return renderer{composer: newComposer(schemas, image), defaults: schemas.Default, out: out, known: map[local.Key]local.Object{}}
+	return renderer{composer: newComposer(schemas, compose.Config{Image: image}), defaults: schemas.Default, out: out, known: map[local.Key]local.Object{}}
 }
 
 // renderAll renders a claim after those that it refers to.

@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/cmd/koldun/managed"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
@@ -33,6 +35,7 @@ type UpCmd struct {
 	HubDir string         `type:"existingdir" help:"Serve the models in this folder as a hub and use it instead of huggingface.co."`
 	Data   string         `default:".koldun" type:"path" help:"Data folder for models, the queue and logs."`
 	Port   map[string]int `placeholder:"SERVICE=PORT" help:"Local port for a Service instead of its own port; 0 chooses a free one."`
+	Dllama string         `name:"dllama-bin" type:"existingdir" placeholder:"FOLDER" help:"Folder with dllama and dllama-api of distributed-llama. By default they are looked for on PATH and in the folder distributed-llama beside this program."`
 	Ask    string         `default:"What is Koldun?" help:"Question to ask when everything is ready; empty asks none."`
 	Once   bool           `help:"Exit after the answer, or once everything is ready."`
 }
@@ -141,7 +144,14 @@ func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*
 	if binary, err = filepath.EvalSymlinks(binary); err != nil {
 		return nil, fmt.Errorf("cannot find the koldun executable: %w", err)
 	}
+	programs, err := findDllama(m.cmd.Dllama, os.Getenv("PATH"), filepath.Dir(binary))
+	if err != nil {
+		return nil, err
+	}
 	env := []string{envListenHost + "=127.0.0.1", "KOLDUN_ALLOWED_HOSTS=localhost", "KOLDUN_LOG_FORMAT=text"}
+	if programs.folder != "" {
+		env = append(env, "PATH="+programs.folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	if s.hub != "" {
 		env = append(env, names.EnvHFEndpoint+"="+s.hub)
 	}
@@ -158,11 +168,13 @@ func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*
 	l, err = local.New(local.Config{
 		Claims:      claims,
 		Data:        m.data,
-		Composer:    newComposer(m.schemas, localImage),
+		Composer:    newComposer(m.schemas, compose.Config{Image: localImage, Cores: runtime.NumCPU()}),
 		Managed:     resources,
 		Observer:    m.screen,
 		Binary:      binary,
 		OwnImage:    localImage,
+		Program:     programs.check,
+		Memory:      machineMemory(),
 		Env:         env,
 		Ports:       m.cmd.Port,
 		FinalReason: reason.Final,

@@ -21,6 +21,19 @@ import (
 type Config struct {
 	// Image of our own binary, for every pod that runs it.
 	Image string
+	// Cores are those of the one machine that all nodes of a topology share; 0 if
+	// each node has a machine of its own.
+	Cores int
+}
+
+// Threads returns how many threads each of some nodes computes with: as many as
+// the claim says, at least one, but no more than the node's share of the cores.
+func (c Config) Threads(claimed int32, nodes int) int32 {
+	claimed = max(claimed, 1)
+	if c.Cores == 0 {
+		return claimed
+	}
+	return min(claimed, max(1, int32(min(c.Cores/max(nodes, 1), 1<<15))))
 }
 
 // A Call is one composition of one composite resource.

@@ -200,3 +200,26 @@ func TestReleaseImage(t *testing.T) {
 		}
 	}
 }
+
+func TestThreads(t *testing.T) {
+	for name, c := range map[string]struct {
+		cores   int
+		claimed int32
+		nodes   int
+		want    int32
+	}{
+		"OwnMachines":  {0, 8, 4, 8},
+		"None":         {0, 0, 1, 1},
+		"Share":        {8, 8, 4, 2},
+		"Fewer":        {8, 1, 4, 1},
+		"TooManyNodes": {2, 4, 8, 1},
+		"Alone":        {8, 16, 1, 8},
+		"NoNodes":      {8, 4, 0, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (compose.Config{Cores: c.cores}).Threads(c.claimed, c.nodes); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+}

@@ -88,7 +88,7 @@ func (p *dllamaPlan) node(image string, r *corev1.ResourceRequirements) engine.N
 		GPUs:      gpus(r),
 		Image:     image,
 		Koldun:    p.Image,
-		Threads:   p.threads(),
+		Threads:   p.Threads(p.threads(), int(p.status.Nodes)),
 		NetTurbo:  p.netTurbo(),
 		GPUIndex:  e.GPUIndex,
 		ExtraArgs: e.ExtraArgs,

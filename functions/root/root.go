@@ -180,7 +180,7 @@ func (p *rootPlan) pod() workload.Pod {
 			Node: engine.Node{
 				Image:     p.engine.ImageFor(p.Image, s.Image),
 				Koldun:    p.Image,
-				Threads:   max(s.NThreads, 1),
+				Threads:   p.Threads(s.NThreads, int(p.status.Nodes)),
 				ExtraArgs: s.Args,
 			},
 			ModelFile:     s.ModelFile,

@@ -105,7 +105,7 @@ func (p *workerPlan) build() workload.Pod {
 		Spec: engine.Worker{Node: engine.Node{
 			Image:     p.engine.ImageFor(p.Image, s.Image),
 			Koldun:    p.Image,
-			Threads:   max(s.NThreads, 1),
+			Threads:   p.Threads(s.NThreads, int(p.replicas)+1),
 			ExtraArgs: s.Args,
 		}},
 	}

@@ -25,6 +25,12 @@ type Config struct {
 	// must call process.ExitWithParent first.
 	Binary   string
 	OwnImage string
+	// Program returns why this machine cannot run a program of another image that
+	// Koldun supervises, or nil; the programs are on PATH of Env. Default: it runs
+	// none.
+	Program func(name string) error
+	// Memory is what all pods together may take, in bytes. Default: any amount.
+	Memory int64
 	// Env are KEY=VALUE for every process. Variables of containers override them.
 	Env []string
 

@@ -85,7 +85,7 @@ func (j *job) apply() {
 	}
 	err := fault.As(fault.Invalid, j.e.obj.Decode(&j.spec, "spec"))
 	if err == nil {
-		err = pod.Runnable(j.spec.Template.Spec, j.l.cfg.OwnImage)
+		err = j.l.host().Runnable(j.spec.Template.Spec)
 	}
 	if err != nil {
 		j.block(err)
@@ -125,7 +125,7 @@ func (j *job) start() {
 		defer cancel()
 		end := j.run(ctx, plan, began)
 		j.l.post(func() {
-			j.l.ports.Give(plan.Ports)
+			j.l.give(j.e.key, plan)
 			j.running = false
 			if !j.over {
 				j.over = true

@@ -22,6 +22,7 @@ type Local struct {
 	closed  chan struct{}   // closed when the inbox is no longer read
 	machine *pod.Machine
 	ports   *pod.Ports
+	hosts   *hosts
 	runners sync.WaitGroup
 
 	secrets    *secrets    // safe for concurrent use
@@ -48,11 +49,13 @@ func New(cfg Config) (*Local, error) {
 		return nil, err
 	}
 	cfg.Claims = claims
+	ports := pod.NewPorts()
 	return &Local{
 		cfg:        cfg,
 		inbox:      make(chan func(), 64),
 		closed:     make(chan struct{}),
-		ports:      pod.NewPorts(),
+		ports:      ports,
+		hosts:      newHosts(ports),
 		secrets:    newSecrets(),
 		composites: newComposites(),
 		table:      map[Key]*entry{},

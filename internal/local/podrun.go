@@ -47,7 +47,7 @@ func (p *podRun) stop() {
 // plan resolves the Secrets and ConfigMaps of a pod and takes ports for it. A
 // NotFound error names what does not exist yet.
 func (l *Local) plan(owner Key, name string, spec pod.Spec) (*pod.Plan, error) {
-	ports, err := l.ports.For(slices.Concat(spec.InitContainers, spec.Containers))
+	ports, err := l.take(owner, name, slices.Concat(spec.InitContainers, spec.Containers))
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,33 @@ func (l *Local) plan(owner Key, name string, spec pod.Spec) (*pod.Plan, error) {
 		Lookup: func(kind, name string) (map[string][]byte, bool) {
 			return l.secrets.get(kind, owner.Namespace, name)
 		},
+		Address: l.hosts.address,
 	}, ports)
 	if err != nil {
-		l.ports.Give(ports)
+		l.give(owner, &pod.Plan{Ports: ports})
 		return nil, err
 	}
 	return plan, nil
+}
+
+// take takes ports for a pod. Those of a StatefulSet's pod stay its own.
+func (l *Local) take(owner Key, name string, containers []pod.Container) (map[string]int, error) {
+	if owner.Kind == kindStatefulSet {
+		return l.hosts.take(owner.Namespace, name, containers)
+	}
+	return l.ports.For(containers)
+}
+
+// give gives the ports of an ended pod back.
+func (l *Local) give(owner Key, plan *pod.Plan) {
+	if owner.Kind != kindStatefulSet {
+		l.ports.Give(plan.Ports)
+	}
+}
+
+// host says which containers run here.
+func (l *Local) host() pod.Host {
+	return pod.Host{Image: l.cfg.OwnImage, Program: l.cfg.Program}
 }
 
 // A podWatcher reports the events of a pod.

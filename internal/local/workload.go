@@ -42,7 +42,10 @@ func (w *workload) apply() {
 	w.e.blocked, w.waiting = "", ""
 	err := fault.As(fault.Invalid, w.e.obj.Decode(&w.spec, "spec"))
 	if err == nil {
-		err = pod.Runnable(w.spec.Template.Spec, w.l.cfg.OwnImage)
+		err = w.l.host().Runnable(w.spec.Template.Spec)
+	}
+	if err == nil {
+		err = w.l.fits(w)
 	}
 	if err != nil {
 		w.refuse(err)
@@ -123,6 +126,7 @@ func (w *workload) sync() {
 	}
 	w.report()
 	if w.stopped && len(w.pods) == 0 {
+		w.l.hosts.forget(w.e.key)
 		for _, done := range w.done {
 			done()
 		}
@@ -161,7 +165,7 @@ func (w *workload) start(name string) {
 		defer cancel()
 		w.l.machine.Keep(ctx, plan, watch)
 		w.l.post(func() {
-			w.l.ports.Give(plan.Ports)
+			w.l.give(w.e.key, plan)
 			delete(w.pods, name)
 			w.sync()
 		})

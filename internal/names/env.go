@@ -6,6 +6,10 @@ import "strings"
 // them in arguments, so that koldun up can run the same pods with other ports
 // and folders on one machine.
 
+// EnvEngineHost names the variable with the address on which an engine listens for
+// its peers. On one machine it is the loopback interface.
+const EnvEngineHost = "KOLDUN_ENGINE_HOST"
+
 // PortEnv names the variable with the number of the container port with the given name.
 func PortEnv(port string) string { return "KOLDUN_PORT_" + envWord(port) }
 

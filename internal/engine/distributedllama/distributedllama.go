@@ -73,9 +73,11 @@ func root(r engine.Root) engine.Pod {
 func worker(w engine.Worker) engine.Pod {
 	args := []string{
 		"supervise", "--health-listen=:" + names.PortRef(engine.PortHealth), "--",
-		"dllama", "worker", "--host", "0.0.0.0", "--port", names.PortRef(engine.PortEngine),
+		"dllama", "worker", "--host", "$(" + names.EnvEngineHost + ")", "--port", names.PortRef(engine.PortEngine),
 	}
-	return supervised("worker", w.Node, append(args, options(w.Node)...))
+	pod := supervised("worker", w.Node, append(args, options(w.Node)...))
+	pod.Main.Env = map[string]string{names.EnvEngineHost: "0.0.0.0"}
+	return pod
 }
 
 // supervised is a pod that runs Koldun's binary in the engine's image: an init

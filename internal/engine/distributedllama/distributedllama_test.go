@@ -41,8 +41,8 @@ func TestWorker(t *testing.T) {
 	got := distributedllama.Engine().Worker(engine.Worker{Node: engine.Node{Image: "i", Koldun: "k", Threads: -3}})
 	want := engine.Pod{
 		Init: []engine.Container{install},
-		Main: engine.Container{Name: "worker", Image: "i", Command: []string{"$(KOLDUN_DIR_BIN)/koldun"}, ProbePort: "engine-health", Args: []string{
-			"supervise", "--health-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)", "--", "dllama", "worker", "--host", "0.0.0.0", "--port", "$(KOLDUN_PORT_ENGINE)",
+		Main: engine.Container{Name: "worker", Image: "i", Command: []string{"$(KOLDUN_DIR_BIN)/koldun"}, ProbePort: "engine-health", Env: map[string]string{"KOLDUN_ENGINE_HOST": "0.0.0.0"}, Args: []string{
+			"supervise", "--health-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)", "--", "dllama", "worker", "--host", "$(KOLDUN_ENGINE_HOST)", "--port", "$(KOLDUN_PORT_ENGINE)",
 			"--nthreads", "0", "--net-turbo", "0",
 		}},
 		Folders: map[string]string{"bin": "/koldun"},

@@ -24,6 +24,10 @@ type Place struct {
 	Env       []string
 	// Lookup returns the data of a Secret or ConfigMap of the namespace.
 	Lookup func(kind, name string) (map[string][]byte, bool)
+	// Address returns the local address of a port of a StatefulSet's pod, by which
+	// arguments name it as POD.SERVICE.NAMESPACE.svc:PORT. If it is nil, they keep
+	// the name.
+	Address func(namespace, pod string, port int) (string, error)
 }
 
 // A Plan is a pod with all references and defaults resolved.
@@ -70,27 +74,6 @@ func (p *Plan) Port(target NameOrPort) (int, bool) {
 	}
 	port, ok := p.Ports[name]
 	return port, ok
-}
-
-// Runnable returns why a pod cannot run here, or nil: an Unsupported error that
-// names every container with a foreign image.
-func Runnable(s Spec, ownImage string) error {
-	var reasons []string
-	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
-		switch {
-		case c.Image != ownImage:
-			reasons = append(reasons, "container "+strconv.Quote(c.Name)+" has image "+strconv.Quote(c.Image))
-		case !ownCommand(c.Command):
-			reasons = append(reasons, "container "+strconv.Quote(c.Name)+" has command "+strconv.Quote(strings.Join(c.Command, " ")))
-		}
-	}
-	if len(s.Containers) == 0 {
-		reasons = append(reasons, "it has no containers")
-	}
-	if len(reasons) == 0 {
-		return nil
-	}
-	return fault.Errorf(fault.Unsupported, "%s; only koldun itself (image %q) runs here: for a server that runs already, name its URL in spec.engine.server.url", strings.Join(reasons, ", "), ownImage)
 }
 
 func ownCommand(command []string) bool {
@@ -157,6 +140,9 @@ func (p *Plan) process(c Container, given, dirs map[string]string) (Process, err
 		}
 		given[names.DirEnv(m.Name)] = dir
 	}
+	if slices.ContainsFunc(c.Env, func(v EnvVar) bool { return v.Name == names.EnvEngineHost }) {
+		given[names.EnvEngineHost] = loopback // nobody outside of this machine connects
+	}
 	vars, err := p.environment(c, given)
 	if err != nil {
 		return Process{}, err
@@ -172,7 +158,11 @@ func (p *Plan) process(c Container, given, dirs map[string]string) (Process, err
 		command = nil
 	}
 	for _, arg := range slices.Concat(command, c.Args) {
-		proc.Args = append(proc.Args, expand(arg, vars))
+		found, err := p.resolveAddresses(expand(arg, vars))
+		if err != nil {
+			return Process{}, err
+		}
+		proc.Args = append(proc.Args, found)
 	}
 	for _, probe := range []struct {
 		spec *Probe

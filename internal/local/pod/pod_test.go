@@ -169,33 +169,6 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
-func TestRunnable(t *testing.T) {
-	own := Container{Name: "a", Image: "own", Command: []string{"/koldun"}}
-	cases := map[string]struct {
-		spec Spec
-		want string
-	}{
-		"Own":     {Spec{Containers: []Container{own, {Name: "b", Image: "own"}}}, ""},
-		"None":    {Spec{InitContainers: []Container{own}}, `it has no containers; only koldun itself (image "own") runs here: for a server that runs already, name its URL in spec.engine.server.url`},
-		"Foreign": {Spec{Containers: []Container{own, {Name: "b", Image: "x"}}}, `container "b" has image "x"; only koldun itself (image "own") runs here: for a server that runs already, name its URL in spec.engine.server.url`},
-		"Init": {
-			Spec{InitContainers: []Container{{Name: "i", Image: "own", Command: []string{"sh", "-c"}}}, Containers: []Container{own}},
-			`container "i" has command "sh -c"; only koldun itself (image "own") runs here: for a server that runs already, name its URL in spec.engine.server.url`,
-		},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := ""
-			if err := Runnable(c.spec, "own"); err != nil {
-				got = err.Error()
-			}
-			if got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
 func TestPortsAreDifferent(t *testing.T) {
 	p := NewPorts()
 	given, err := p.For([]Container{

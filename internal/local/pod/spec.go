@@ -32,6 +32,13 @@ type Container struct {
 	StartupProbe   *Probe          `json:"startupProbe"`
 	ReadinessProbe *Probe          `json:"readinessProbe"`
 	LivenessProbe  *Probe          `json:"livenessProbe"`
+	Resources      Resources       `json:"resources"`
+}
+
+// Resources are what a container may take.
+type Resources struct {
+	// Limits are quantities, as text or as numbers.
+	Limits map[string]any `json:"limits"`
 }
 
 // An EnvVar is one variable.
