@@ -149,9 +149,7 @@ func (l *leader) countFailure(j *job, try queue.AttemptID) {
 // retryOrFail handles a failed attempt: it retries the request if the client has
 // seen no text, until the maximum number of attempts.
 func (l *leader) retryOrFail(j *job, why string, e *queue.AttemptEnd) {
-	j.known.Reasons = append(j.known.Reasons, why)
-	j.known.Runners = append(j.known.Runners, j.runner)
-	j.known.Groups = append(j.known.Groups, j.group)
+	j.note(why, e != nil && e.Error != nil && e.Error.Code == queue.CodeHandedBack)
 	switch {
 	case j.cancelled && !j.text:
 		l.finish(j, queue.Cancelled, cancelledFailure(), e)
@@ -165,6 +163,21 @@ func (l *leader) retryOrFail(j *job, why string, e *queue.AttemptEnd) {
 		l.m.metrics.retries.Inc()
 		l.retry(j)
 	}
+}
+
+// note adds why an attempt failed to the record. A runner may hand a request back
+// any number of times for one reason, which is noted once.
+func (j *job) note(why string, handedBack bool) {
+	if handedBack {
+		for i, reason := range j.known.Reasons {
+			if reason == why && i < len(j.known.Runners) && j.known.Runners[i] == j.runner {
+				return
+			}
+		}
+	}
+	j.known.Reasons = append(j.known.Reasons, why)
+	j.known.Runners = append(j.known.Runners, j.runner)
+	j.known.Groups = append(j.known.Groups, j.group)
 }
 
 func interrupted(why string) *queue.Failure {

@@ -82,6 +82,27 @@ func TestOnEnd(t *testing.T) {
 	}
 }
 
+// The record of a request does not grow while its runners hand it back again and
+// again; each failed attempt stays in it.
+func TestHandedBackAgain(t *testing.T) {
+	j := job{epoch: 2}
+	l := unfencedLeader(&j)
+	for i := range 9 {
+		code := queue.CodeHandedBack
+		if i >= 6 && i < 8 {
+			code = queue.CodeEngineFailed
+		}
+		j.phase, j.attempt, j.tries, j.runner = running, i, 1, []string{"a", "b"}[i%2]
+		l.onEnd(queue.AttemptEnd{Request: "req_1", Epoch: 2, Attempt: i, Error: failureOf(code)}, nil)
+	}
+	if d := cmp.Diff([]string{"a", "b", "a", "b"}, j.known.Runners); d != "" {
+		t.Error(d)
+	}
+	if len(j.known.Reasons) != 4 || len(j.known.Groups) != 4 {
+		t.Errorf("reasons %q, groups %q", j.known.Reasons, j.known.Groups)
+	}
+}
+
 func TestUntrackedEnd(t *testing.T) {
 	first := time.Unix(1000, 0)
 	known := queue.AttemptID{Epoch: 1, Attempt: 2} // the last attempt that is recorded as failed

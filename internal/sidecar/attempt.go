@@ -112,7 +112,7 @@ func (a *attempt) run(ctx context.Context) {
 	}
 	end.Ended = time.Now()
 	annotate(span, end)
-	a.r.finish(a, end, healthy, errors.Is(err, engineapi.ErrTimeout))
+	a.r.finish(a, end, healthy, err)
 	a.log(slog.LevelDebug, "attempt ended",
 		slog.Int("tokens", usage.CompletionTokens), slog.Int64("ms", end.Ended.Sub(a.started).Milliseconds()))
 }
@@ -257,17 +257,23 @@ func errUnhonoured(ignored []string) error {
 		"the engine of this model does not honour '"+strings.Join(ignored, "', '")+"', and this server refuses what it would have to ignore")
 }
 
-// finish frees the slot of an attempt. silent reports whether it failed because
-// the engine sent nothing for too long.
-func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy, silent bool) {
+// finish frees the slot of an attempt, which ended with err.
+func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.running = slices.DeleteFunc(r.running, func(other *attempt) bool { return other == a })
 	switch {
-	case silent:
+	case errors.Is(err, engineapi.ErrTimeout): // the engine sent nothing for too long
 		r.hangs.Store(!r.generatesSince(a.midSilence(time.Now())))
 	case healthy:
 		r.hangs.Store(false)
+	}
+	switch {
+	case err == nil:
+		r.refused = 0
+	case errors.Is(err, engineapi.ErrBusy) && r.ready: // refusals at the same time count once
+		r.refused++
+		r.reason = err
 	}
 	end.FirstToken = a.first
 	r.ends = append(r.ends, &end)

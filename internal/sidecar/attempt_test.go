@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -41,7 +42,7 @@ func TestHangs(t *testing.T) {
 				begun(ago)
 			}
 			failed := queue.AttemptEnd{Error: &queue.Failure{Code: queue.CodeEngineFailed}}
-			r.finish(a, failed, false, true)
+			r.finish(a, failed, false, engineapi.ErrTimeout)
 			if got := r.hangs.Load(); got != c.want {
 				t.Errorf("the engine hangs: %t, want %t", got, c.want)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gorizond/koldun/internal/backoff"
 	"github.com/gorizond/koldun/internal/engineapi"
 )
 
@@ -33,8 +34,12 @@ func (r *runner) watchEngine(ctx context.Context) {
 	}
 }
 
-// prove requests a token until the engine generates one.
+// prove requests a token until the engine generates one. After requests that a
+// server had no room for it waits first: each proof costs the server a token.
 func (r *runner) prove(ctx context.Context) {
+	if n := r.refusedInARow(); n > 0 {
+		r.rest(ctx, backoff.Policy{First: proveMin, Most: proveMax}.After(n), false)
+	}
 	for pause := proveMin; ctx.Err() == nil; pause = min(2*pause, proveMax) {
 		if r.hangs.CompareAndSwap(true, false) {
 			r.restartEngine(ctx)
@@ -44,8 +49,9 @@ func (r *runner) prove(ctx context.Context) {
 		r.hangs.Store(errors.Is(err, engineapi.ErrTimeout) && !r.generated(begun))
 		r.setReason(err)
 		if err == nil {
-			r.proven(res, ended)
-			r.cfg.Logger.Info("the engine generates")
+			if r.proven(res, ended) {
+				r.cfg.Logger.Info("the engine generates")
+			}
 			return
 		}
 		if !errors.Is(err, engineapi.ErrLoading) && ctx.Err() == nil {
@@ -64,11 +70,22 @@ func (r *runner) warmUp(ctx context.Context) (engineapi.Result, error) {
 		func(engineapi.Delta) error { return nil })
 }
 
-// setReason keeps why the engine is not ready, for the health address.
+// setReason keeps why the engine is not ready, for the health address. An engine
+// that does not load makes no progress.
 func (r *runner) setReason(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reason = err
+	if !errors.Is(err, engineapi.ErrLoading) && r.progress != "" {
+		r.progress = ""
+		r.changedByRequest()
+	}
+}
+
+func (r *runner) refusedInARow() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refused
 }
 
 // generated reports whether a running attempt got something from the engine after
@@ -93,7 +110,8 @@ func (r *runner) restartEngine(ctx context.Context) {
 	r.cfg.Logger.Warn("the engine was silent for too long and is restarted")
 }
 
-// checkAlive notices an engine that has exited between requests.
+// checkAlive notices an engine that has exited between requests. One that is busy
+// has not.
 func (r *runner) checkAlive(ctx context.Context) {
 	r.mu.Lock()
 	busy := len(r.running) > 0
@@ -101,7 +119,7 @@ func (r *runner) checkAlive(ctx context.Context) {
 	if busy {
 		return
 	}
-	if err := r.cfg.Engine.Alive(ctx); err != nil && ctx.Err() == nil {
+	if err := r.cfg.Engine.Alive(ctx); err != nil && !errors.Is(err, engineapi.ErrBusy) && ctx.Err() == nil {
 		r.cfg.Logger.Warn("the engine does not answer", "error", err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -110,15 +128,16 @@ func (r *runner) checkAlive(ctx context.Context) {
 }
 
 // proven makes the runner ready after its engine has generated a token, unless the
-// engine has ended since it had ended so many times.
-func (r *runner) proven(res engineapi.Result, ended int) {
+// engine has ended since it had ended so many times. It reports whether it has.
+func (r *runner) proven(res engineapi.Result, ended int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.endings != ended {
-		return
+		return false
 	}
 	r.honours, r.operations, r.features = res.Honours, res.Operations, res.Features
 	r.setReady(true)
+	return true
 }
 
 func (r *runner) isReady() bool {

@@ -86,7 +86,8 @@ func (r *runner) rest(ctx context.Context, pause time.Duration, loads bool) {
 	}
 }
 
-// look announces what the engine is doing, and reports whether it serves.
+// look announces what the engine is doing, and reports whether it serves. Then it
+// makes no more progress: if it gives no token, that has another reason.
 func (r *runner) look(ctx context.Context) bool {
 	state, err := r.cfg.Supervisor.State(ctx)
 	if err != nil {
@@ -94,8 +95,12 @@ func (r *runner) look(ctx context.Context) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.ready && r.progress != state {
-		r.progress = state
+	progress := state
+	if state == serves {
+		progress = ""
+	}
+	if !r.ready && r.progress != progress {
+		r.progress = progress
 		r.changedByRequest()
 	}
 	return state == serves

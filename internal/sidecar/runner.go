@@ -32,7 +32,8 @@ type runner struct {
 	version      uint64
 	ready        bool           // whether the engine has generated a token
 	reason       error          // why it has not; nil: it has, or has not been asked
-	progress     string         // what the engine does, while it is not ready; "" if unknown
+	progress     string         // what the engine does, while it loads; "" if unknown
+	refused      int            // how often in a row it was too busy for requests
 	endings      int            // how often the engine has ended
 	draining     bool           // Run's context has ended
 	drainOrdered bool           // whether a drain order is in effect

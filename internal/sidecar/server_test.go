@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
@@ -29,15 +30,17 @@ func (w *world) server(name string, e *enginetest.Server) {
 	})
 }
 
-// A busy server's request is tried again without counting against it, what a
-// server refuses is the client's error, and calls of tools pass through.
+// A busy server's request is tried again, ever later and without counting against
+// it; what a server refuses is the client's error, and calls of tools pass through.
 func TestServerBehindTheQueue(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")
 	var busy atomic.Int32
+	var asked, answered atomic.Int64 // times of the busy ones, in ns since 1970
 	e := enginetest.StartServer(t, func(r enginetest.ServerRequest) enginetest.ServerReply {
 		switch {
-		case r.Last() == "busy" && busy.Add(1) <= 4:
+		case r.Last() == "busy" && busy.Add(1) <= 3:
+			asked.CompareAndSwap(0, time.Now().UnixNano())
 			return enginetest.ServerReply{Status: 429, Body: `{"error":{"message":"later"}}`}
 		case r.Last() == "bad":
 			return enginetest.ServerReply{Status: 400, Body: `{"error":{"message":"no such tool","param":"tools","code":400}}`}
@@ -45,6 +48,9 @@ func TestServerBehindTheQueue(t *testing.T) {
 			return enginetest.ServerReply{Events: []string{
 				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`, enginetest.Finish("tool_calls"),
 			}}
+		}
+		if r.Last() == "busy" {
+			answered.Store(time.Now().UnixNano())
 		}
 		return enginetest.EchoChunks(r)
 	})
@@ -54,6 +60,10 @@ func TestServerBehindTheQueue(t *testing.T) {
 	c.want("busy")
 	if o := c.outcome(); o.Attempts != 1 || o.Dead {
 		t.Errorf("outcome %+v, want one attempt that counts", o)
+	}
+	// Half of 200, 400 and 800 ms is random.
+	if took := time.Duration(answered.Load() - asked.Load()); took < 700*time.Millisecond {
+		t.Errorf("the busy server is asked again and again within %s", took)
 	}
 	c = w.send(chat("req_2", "bad"))
 	c.wantError(queue.Failed, queue.CodeInvalidRequest)
