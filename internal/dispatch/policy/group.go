@@ -80,10 +80,35 @@ func (s *groups) get(name string) *group {
 	return (*s)[i]
 }
 
+// describe sets weight and fallback of a group.
+func (s *groups) describe(to Group) {
+	g := s.get(to.Name)
+	if g.Group == to {
+		return
+	}
+	g.Group = to
+	s.limitCredits()
+}
+
 // drop forgets a group without slots.
 func (s *groups) drop(g *group) {
 	if i, ok := s.find(g.Name); ok && g.size == 0 {
 		*s = slices.Delete(*s, i, i+1)
+		s.limitCredits()
+	}
+}
+
+// limitCredits brings credits of larger weights to the scale of the present ones.
+// Otherwise one group would take jobs until they are used up. Within a round of the
+// same weights no credit is larger than their sum.
+func (s groups) limitCredits() {
+	total := map[bool]int{}
+	for _, g := range s {
+		total[g.Fallback] += g.Weight
+	}
+	for _, g := range s {
+		limit := total[g.Fallback]
+		g.current = min(max(g.current, -limit), limit)
 	}
 }
 
@@ -142,7 +167,7 @@ func (s groups) choose(j Job) *slot {
 
 // share returns an idle slot for a job of the group whose turn it is, by smooth
 // weighted round robin among the groups that have one: of n jobs for the same
-// groups, each gets n times its share of the weights, rounded up or down.
+// groups, each gets n times its share of the weights, give or take about one.
 func (s groups) share(j Job, avoid []string) *slot {
 	fallback := s.fallback(j.need())
 	var best *group

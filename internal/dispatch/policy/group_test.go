@@ -151,8 +151,8 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-// Of any number of jobs, each group gets its share, rounded up or down, although its
-// runners come and go.
+// Of any number of jobs, each group gets its share, give or take about one, although
+// its runners come and go.
 func TestGroupsShareExactly(t *testing.T) {
 	for _, weights := range [][]int{{90, 10}, {1, 1, 1}, {1000, 1}, {70, 20, 10}, {5, 0, 7, 13}, {100}} {
 		t.Run(fmt.Sprint(weights), func(t *testing.T) {
@@ -185,6 +185,47 @@ func TestGroupsShareExactly(t *testing.T) {
 					if off := got[i]*total - n*w; off <= -total || off >= total {
 						t.Fatalf("after %d jobs groups of weights %v got %v", n, weights, got)
 					}
+				}
+			}
+		})
+	}
+}
+
+// Credits of old weights do not outweigh new ones, whichever group is behind.
+func TestChangedGroupsShareAtOnce(t *testing.T) {
+	for name, change := range map[string]func(q *policy.Queue){
+		"Weight":   func(q *policy.Queue) { group(q, "a 1", "a1") },
+		"Fallback": func(q *policy.Queue) { group(q, "a 1!", "a1"); group(q, "a 1", "a1") },
+		"NewGroup": func(q *policy.Queue) { q.RemoveRunner("a1"); group(q, "c 1", "a1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for before := 0; before <= 1000; before += 50 { // jobs by the old weights
+				q := policy.New(patience)
+				n := 0
+				next := func() string {
+					ask(q, "chat", fmt.Sprintf("j%d t", n))
+					n++
+					_, to, ok := q.Next(start)
+					if !ok {
+						t.Fatal("nothing goes")
+					}
+					q.SetSlot(policy.Slot{Runner: to.Runner, Group: to.Group, Idle: true, Operations: []openai.Operation{"chat"}})
+					return to.Group
+				}
+				group(q, "a 1000", "a1")
+				group(q, "b 1", "b1")
+				for range before {
+					next()
+				}
+				change(q)
+				b := 0
+				for range 10 {
+					if next() == "b" {
+						b++
+					}
+				}
+				if b < 3 || b > 7 {
+					t.Fatalf("after %d jobs and the change, %d of 10 jobs went to one of two groups of weight 1", before, b)
 				}
 			}
 		})

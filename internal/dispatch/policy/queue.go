@@ -80,7 +80,7 @@ func (q *Queue) Remove(id string) bool {
 
 // SetGroup sets weight and fallback of a group until the last of its slots is
 // removed. Set a slot of it next.
-func (q *Queue) SetGroup(g Group) { q.slots.groups.get(g.Name).Group = g }
+func (q *Queue) SetGroup(g Group) { q.slots.groups.describe(g) }
 
 // SetSlot adds a slot or changes it.
 func (q *Queue) SetSlot(s Slot) {
