@@ -122,9 +122,11 @@ func (p *peer) drop(job string) bool {
 	return true
 }
 
-// usable reports whether the runner accepts jobs, now or when a slot becomes free.
-func (p *peer) usable() bool {
-	return p.synced && !p.absent && (p.rec.State == queue.RunnerIdle || p.rec.State == queue.RunnerBusy)
+// serves reports whether the runner accepts jobs, now or when a slot becomes free.
+// One that has not answered does, until its record says otherwise or expires:
+// fallbacks must not take its jobs because one answer was lost.
+func (p *peer) serves() bool {
+	return !p.absent && (p.rec.State == queue.RunnerIdle || p.rec.State == queue.RunnerBusy)
 }
 
 // free returns how many more jobs the runner can be given. What it says of
@@ -153,12 +155,12 @@ func (p *peer) group() policy.Group {
 
 // offer updates the slots of the runner in a queue.
 func (p *peer) offer(q *policy.Queue, now time.Time) {
-	if !p.usable() {
+	if !p.serves() {
 		q.RemoveRunner(p.rec.Name)
 		return
 	}
 	free := p.free()
-	if now.Before(p.blocked) {
+	if !p.synced || now.Before(p.blocked) {
 		free = 0
 	}
 	p.placeAffinities()

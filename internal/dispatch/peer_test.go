@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/dispatch/policy"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
@@ -257,6 +258,55 @@ func TestPeerOffersItsGroup(t *testing.T) {
 			_, to, ok := q.Next(now)
 			if ok != (c.want.Weight > 0) || to.Group != c.want.Name && ok {
 				t.Errorf("Next = %+v, %t", to, ok)
+			}
+		})
+	}
+}
+
+// A fallback takes nothing because a busy runner has lost one answer: it does so
+// when the runner is gone or starts anew.
+func TestFallbackWaitsForALostAnswer(t *testing.T) {
+	lost := fault.Errorf(fault.Interrupted, "no answer")
+	for name, c := range map[string]struct {
+		change func(l *leader, j *job, p *peer)
+		opens  bool
+	}{
+		"NoAnswer": {func(l *leader, j *job, p *peer) { l.onReply(j, p, queue.AssignmentReply{}, lost) }, false},
+		"NotSubscribed": {func(l *leader, j *job, p *peer) {
+			l.onReply(j, p, queue.AssignmentReply{}, fault.As(fault.NotFound, lost))
+		}, false},
+		"RefusedStale": {func(l *leader, j *job, p *peer) {
+			l.onReply(j, p, queue.AssignmentReply{Reason: queue.RefusedStale}, nil)
+		}, false},
+		"RefusedUnsynced": {func(l *leader, j *job, p *peer) {
+			l.onReply(j, p, queue.AssignmentReply{Reason: queue.RefusedUnsynced}, nil)
+		}, false},
+		"NewEpoch":      {func(l *leader, _ *job, _ *peer) { l.setEpoch(9) }, false},
+		"RecordExpires": {func(l *leader, _ *job, p *peer) { l.recordGone("r", p) }, true},
+		"Drains":        {func(l *leader, _ *job, p *peer) { p.rec.State = queue.RunnerDraining; l.offer(p) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			j := &job{phase: assigning, deadline: now.Add(time.Hour)}
+			l := unfencedLeader(j)
+			l.spawn = func(func(context.Context)) {} // a sync gets no answer
+			p := newPeer(runnerOf(2, queue.RunnerBusy))
+			outside := runnerOf(1, queue.RunnerIdle)
+			outside.Name, outside.Traffic = "outside", &queue.Traffic{Group: "outside", Weight: 1, Fallback: true}
+			fallback := newPeer(outside)
+			l.peers["r"], l.peers["outside"] = p, fallback
+			for _, p := range l.peers {
+				p.synced = true
+				l.offer(p)
+			}
+			p.offered(j, 0)
+			c.change(l, j, p)
+			fallback.synced = true // after a new epoch
+			l.offer(p)
+			l.offer(fallback)
+			l.queue.Add(policy.Job{ID: "2", Tenant: "t", Since: now, Deadline: now.Add(time.Hour)})
+			if next, to, ok := l.queue.Next(now); ok != c.opens {
+				t.Errorf("the fallback is to be open: %t; request %q goes to %q", c.opens, next.ID, to.Runner)
 			}
 		})
 	}

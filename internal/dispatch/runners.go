@@ -266,6 +266,6 @@ func (l *leader) setEpoch(epoch uint64) {
 	l.epoch = epoch
 	for _, p := range l.peers {
 		p.synced, p.seq = false, 0
-		l.queue.RemoveRunner(p.rec.Name)
+		l.offer(p)
 	}
 }
