@@ -26,9 +26,25 @@ func (l *leader) onReport(r queue.EndReport, reply func(queue.Ack)) {
 	}
 }
 
-// onEnd handles the end of an attempt. reply may be nil; it is called only when
-// the consequence of the end is stored.
+// A groupedEnd is the end of an attempt, and the group that its runner had then: the
+// runner may be gone when the consequence is decided.
+type groupedEnd struct {
+	queue.AttemptEnd
+	group string
+}
+
+// onEnd handles the end of an attempt on a runner that is known, or lost long ago.
 func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
+	group := ""
+	if p := l.peers[e.Runner]; p != nil {
+		group = p.group().Name
+	}
+	l.onGroupedEnd(groupedEnd{e, group}, reply)
+}
+
+// onGroupedEnd handles the end of an attempt. reply may be nil; it is called only when
+// the consequence of the end is stored.
+func (l *leader) onGroupedEnd(e groupedEnd, reply func(queue.Ack)) {
 	if reply == nil {
 		reply = func(queue.Ack) {}
 	}
@@ -43,9 +59,9 @@ func (l *leader) onEnd(e queue.AttemptEnd, reply func(queue.Ack)) {
 		j.acks = append(j.acks, reply)
 	case j.is(e.Epoch, e.Attempt):
 		l.release(j)
-		l.attemptEnded(j, e, reply)
+		l.attemptEnded(j, e.AttemptEnd, reply)
 	case j.unfenced && j.phase == fencing:
-		j.whenFenced(func() { l.onEnd(e, reply) })
+		j.whenFenced(func() { l.onGroupedEnd(e, reply) })
 	case j.phase == queued, j.phase == fencing:
 		l.untrackedEnd(j, e, reply)
 	default:
@@ -97,7 +113,7 @@ func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 
 // untrackedEnd decides the consequence of the end of an attempt that this leader
 // does not track: an attempt of an earlier leader, whose runner did not answer a sync.
-func (l *leader) untrackedEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack)) {
+func (l *leader) untrackedEnd(j *job, e groupedEnd, reply func(queue.Ack)) {
 	text := !e.FirstToken.IsZero()
 	handedBack := e.Error != nil && e.Error.Code == queue.CodeHandedBack
 	broke := handedBack || e.Error != nil && e.Error.Code == queue.CodeEngineFailed
@@ -108,24 +124,21 @@ func (l *leader) untrackedEnd(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 	}
 	j.acks = append(j.acks, reply)
 	j.tries++
-	j.text, j.started, j.runner = text, e.Started, e.Runner
-	if p := l.peers[e.Runner]; p != nil {
-		j.group = p.group().Name
-	}
+	j.text, j.started, j.runner, j.group = text, e.Started, e.Runner, e.group
 	if broke && !text {
 		l.countFailure(j, try)
-		l.retryOrFail(j, e.Error.Message, &e)
+		l.retryOrFail(j, e.Error.Message, &e.AttemptEnd)
 		return
 	}
 	switch {
 	case e.Error == nil:
-		l.finish(j, queue.Completed, nil, &e)
+		l.finish(j, queue.Completed, nil, &e.AttemptEnd)
 	case e.Error.Code == queue.CodeCancelled:
-		l.finish(j, queue.Cancelled, e.Error, &e)
+		l.finish(j, queue.Cancelled, e.Error, &e.AttemptEnd)
 	case broke:
-		l.finish(j, queue.Failed, interrupted(e.Error.Message), &e)
+		l.finish(j, queue.Failed, interrupted(e.Error.Message), &e.AttemptEnd)
 	default:
-		l.finish(j, queue.Failed, e.Error, &e)
+		l.finish(j, queue.Failed, e.Error, &e.AttemptEnd)
 	}
 }
 

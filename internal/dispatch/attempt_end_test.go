@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func unfencedLeader(j *job) *leader {
 	return &leader{
 		session: newSession(m, "s"), cfg: Config{MaxAttempts: 3}, log: slog.New(slog.DiscardHandler),
 		queue: policy.New(time.Second), jobs: map[string]*job{"req_1": j}, peers: map[string]*peer{},
-		unread: map[string][]queue.AttemptEnd{}, replayed: true,
+		unread: map[string][]groupedEnd{}, replayed: true,
 	}
 }
 
@@ -126,10 +127,40 @@ func TestUntrackedEnd(t *testing.T) {
 			l := unfencedLeader(&j)
 			var ack *queue.Ack
 			e := queue.AttemptEnd{Request: "req_1", Epoch: 1, Attempt: c.attempt, FirstToken: c.first, Error: c.failure}
-			l.untrackedEnd(&j, e, func(a queue.Ack) { ack = &a })
+			l.untrackedEnd(&j, groupedEnd{e, "g"}, func(a queue.Ack) { ack = &a })
 			if d := cmp.Diff(c.want, decisionOf(&j, ack)); d != "" {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// Attempts that end because their runner is gone count for its group, also if an
+// earlier leader assigned them.
+func TestEndsOfARemovedRunnerKeepItsGroup(t *testing.T) {
+	end := queue.AttemptEnd{Request: "req_1", Epoch: 1, Attempt: 1, Runner: "r", Error: failureOf(queue.CodeEngineFailed)}
+	for name, rec := range map[string]queue.Runner{
+		"ReportedEnd": {Name: "r", Ends: []queue.AttemptEnd{end}},
+		"Held":        {Name: "r", Held: []queue.HeldAttempt{{Request: queue.Ref{ID: "req_1"}, Epoch: 1, Attempt: 1}}},
+	} {
+		for _, from := range []phase{queued, fencing} {
+			t.Run(fmt.Sprint(name, " ", from), func(t *testing.T) {
+				j := job{phase: from}
+				l := unfencedLeader(&j)
+				rec.Traffic = &queue.Traffic{Group: "canary", Weight: 1}
+				p := newPeer(rec)
+				l.peers["r"] = p
+				l.removePeer("r", p, "its runner vanished")
+				if from == fencing { // the end waits until the job is fenced
+					j.phase = queued
+					for _, f := range j.onFenced {
+						f()
+					}
+				}
+				if diff := cmp.Diff([]string{"canary"}, j.known.Groups); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
 	}
 }

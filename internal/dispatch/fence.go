@@ -22,7 +22,7 @@ func (l *leader) takeOver(j *job) {
 		}
 	}
 	for _, e := range l.unread[j.req.ID] {
-		l.onEnd(e, nil)
+		l.onGroupedEnd(e, nil)
 	}
 	delete(l.unread, j.req.ID)
 	tries := queue.Attempts{Request: j.req.ID, Epoch: l.epoch}

@@ -42,11 +42,11 @@ type leader struct {
 	queue        *policy.Queue
 	jobs         map[string]*job
 	peers        map[string]*peer
-	orphans      map[string]orphan             // attempts on runners of requests not read yet
-	unread       map[string][]queue.AttemptEnd // ends of requests not read yet
-	earlyCancels *recentIDs                    // cancelled before they were read
-	ended        *recentIDs                    // requests that ended under this leader
-	purger       purger                        // messages of requests that ended
+	orphans      map[string]orphan       // attempts on runners of requests not read yet
+	unread       map[string][]groupedEnd // ends of requests not read yet
+	earlyCancels *recentIDs              // cancelled before they were read
+	ended        *recentIDs              // requests that ended under this leader
+	purger       purger                  // messages of requests that ended
 	began        time.Time
 	replayed     bool // the backlog has been read
 	lastActive   time.Time
@@ -79,7 +79,7 @@ func lead(ctx context.Context, s *session, t *heldLease) error {
 		jobs:         map[string]*job{},
 		peers:        map[string]*peer{},
 		orphans:      map[string]orphan{},
-		unread:       map[string][]queue.AttemptEnd{},
+		unread:       map[string][]groupedEnd{},
 		earlyCancels: newRecentIDs(maxRecentIDs),
 		ended:        newRecentIDs(maxRecentIDs),
 		began:        now,

@@ -198,10 +198,11 @@ func (l *leader) update(p *peer, rec queue.Runner) {
 // removePeer removes a runner, and ends its attempts.
 func (l *leader) removePeer(name string, p *peer, why string) {
 	l.log.Info("a runner is gone", "runner", name, "reason", why)
+	group := p.group().Name
 	delete(l.peers, name)
 	l.queue.RemoveRunner(name)
 	for _, e := range p.rec.Ends {
-		l.onEnd(e, nil)
+		l.onGroupedEnd(groupedEnd{e, group}, nil)
 	}
 	for id, o := range l.orphans {
 		if o.runner == name {
@@ -215,7 +216,7 @@ func (l *leader) removePeer(name string, p *peer, why string) {
 	}
 	// Attempts for an earlier leader that this leader never learned.
 	for _, h := range p.rec.Held {
-		l.onEnd(lostEnd(name, h, why), nil)
+		l.onGroupedEnd(groupedEnd{lostEnd(name, h, why), group}, nil)
 	}
 }
 
