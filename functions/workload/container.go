@@ -31,8 +31,8 @@ type Container struct {
 	Secrets []string
 	// SecretEnv are variables from one key of a Secret, which may be missing.
 	SecretEnv map[string]corev1.SecretKeySelector
-	// ProbePort names the port on which /readyz and /healthz answer. It is
-	// never a port of an engine: one connection to that ends it.
+	// ProbePort names the port of the pod on which /readyz and /healthz answer. It
+	// is never a port of an engine: one connection to that ends it.
 	ProbePort string
 	// StartupPort names a port of the pod on which /readyz answers for the container
 	// within the time Startup; then the container is restarted.
@@ -87,12 +87,12 @@ func (p Pod) container(c Container) corev1.Container {
 		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
 	}
 	if c.ProbePort != "" {
-		out.ReadinessProbe = probe("/readyz", c.ProbePort, 2, 3)
-		out.LivenessProbe = probe("/healthz", c.ProbePort, 10, 6)
+		out.ReadinessProbe = probe("/readyz", p.Ports[c.ProbePort], 2, 3)
+		out.LivenessProbe = probe("/healthz", p.Ports[c.ProbePort], 10, 6)
 	}
 	if c.StartupPort != "" {
 		const period = 10
-		out.StartupProbe = probe("/readyz", c.StartupPort, period, int32(c.Startup.Seconds())/period)
+		out.StartupProbe = probe("/readyz", p.Ports[c.StartupPort], period, int32(c.Startup.Seconds())/period)
 	}
 	if c.User != nil {
 		out.SecurityContext.RunAsUser = c.User
@@ -115,9 +115,11 @@ func override(env, vars []corev1.EnvVar) []corev1.EnvVar {
 	return env
 }
 
-func probe(path, port string, period, failures int32) *corev1.Probe {
+// probe asks a port by its number: a kubelet looks up names among the ports of the
+// probed container only, and the first container declares those of the whole pod.
+func probe(path string, port, period, failures int32) *corev1.Probe {
 	return &corev1.Probe{
-		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString(port), Scheme: corev1.URISchemeHTTP}},
+		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTP}},
 		PeriodSeconds:    period,
 		TimeoutSeconds:   5,
 		SuccessThreshold: 1,

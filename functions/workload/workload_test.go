@@ -80,7 +80,7 @@ func TestContainer(t *testing.T) {
 		t.Errorf("mounts of the init container differ (-want +got):\n%s", d)
 	}
 	ready, live := main.ReadinessProbe, main.LivenessProbe
-	if ready.HTTPGet.Path != "/readyz" || live.HTTPGet.Path != "/healthz" || ready.HTTPGet.Port.StrVal != "health" || ready.PeriodSeconds != 2 || ready.FailureThreshold != 3 ||
+	if ready.HTTPGet.Path != "/readyz" || live.HTTPGet.Path != "/healthz" || ready.HTTPGet.Port.IntVal != 2 || ready.PeriodSeconds != 2 || ready.FailureThreshold != 3 ||
 		live.PeriodSeconds != 10 || live.FailureThreshold != 6 || ready.TimeoutSeconds != 5 || ready.SuccessThreshold != 1 || spec.Containers[1].ReadinessProbe != nil {
 		t.Errorf("probes are %+v and %+v", ready, live)
 	}
@@ -224,6 +224,7 @@ func TestServerContainer(t *testing.T) {
 		}},
 		Volumes: map[string]string{"key": "/key"},
 		Sources: map[string]corev1.VolumeSource{"key": {Secret: &corev1.SecretVolumeSource{SecretName: "s"}}},
+		Ports:   map[string]int32{"llm": 3},
 	}
 	spec := p.Template().Spec
 	c := spec.Containers[0]
@@ -234,12 +235,12 @@ func TestServerContainer(t *testing.T) {
 		}
 		got = append(got, e.Name+"="+e.Value)
 	}
-	want := []string{"POD_NAME=metadata.name", "POD_NAMESPACE=metadata.namespace", "KOLDUN_DIR_KEY=/key", "A=claimed", "B=ours", "IP=status.podIP", "C=claimed"}
+	want := []string{"POD_NAME=metadata.name", "POD_NAMESPACE=metadata.namespace", "KOLDUN_PORT_LLM=3", "KOLDUN_DIR_KEY=/key", "A=claimed", "B=ours", "IP=status.podIP", "C=claimed"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	probe := c.StartupProbe
-	if probe == nil || probe.HTTPGet.Path != "/readyz" || probe.HTTPGet.Port.StrVal != "llm" || probe.PeriodSeconds*probe.FailureThreshold != 900 {
+	if probe == nil || probe.HTTPGet.Path != "/readyz" || probe.HTTPGet.Port.IntVal != 3 || probe.PeriodSeconds*probe.FailureThreshold != 900 {
 		t.Errorf("the startup probe is %+v", probe)
 	}
 	if *c.SecurityContext.RunAsUser != 0 || *c.SecurityContext.RunAsNonRoot || *c.SecurityContext.AllowPrivilegeEscalation || !*c.SecurityContext.ReadOnlyRootFilesystem {

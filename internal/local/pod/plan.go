@@ -63,7 +63,8 @@ type Check struct {
 	Threshold int
 }
 
-// Port returns the local port for the targetPort of a Service.
+// Port returns the local port for the targetPort of a Service, or the number of a
+// probe's port.
 func (p *Plan) Port(target NameOrPort) (int, bool) {
 	name := target.Name
 	if name == "" {
@@ -182,9 +183,14 @@ func (p *Plan) check(c Container, probe *Probe) (*Check, error) {
 	if probe.HTTPGet == nil {
 		return nil, fault.Errorf(fault.Unsupported, "container %q has a probe that is not httpGet", c.Name)
 	}
-	port, ok := p.Port(probe.HTTPGet.Port)
+	target := probe.HTTPGet.Port
+	port, ok := p.Port(target)
+	// As a kubelet does, which does not look at the other containers.
+	if target.Name != "" && !slices.ContainsFunc(c.Ports, func(own ContainerPort) bool { return own.Name == target.Name }) {
+		ok = false
+	}
 	if !ok {
-		return nil, fault.Errorf(fault.Invalid, "container %q has a probe of port %q, which the pod does not have", c.Name, probe.HTTPGet.Port.Name)
+		return nil, fault.Errorf(fault.Invalid, "container %q has a probe of port %q, which the container does not declare", c.Name, target.Name)
 	}
 	path := "/" + strings.TrimPrefix(probe.HTTPGet.Path, "/")
 	return &Check{

@@ -59,6 +59,7 @@ const rootPod = `{
   "initContainers": [{"name": "fetch", "image": "own", "args": ["--to=$(KOLDUN_DIR_MODEL)"], "volumeMounts": [{"name": "model"}]}],
   "containers": [
     {"name": "engine", "image": "own", "ports": [{"name": "engine", "containerPort": 9990}, {"name": "llm", "containerPort": 8081}],
+     "startupProbe": {"httpGet": {"path": "/readyz", "port": "llm"}},
      "args": ["--port=$(KOLDUN_PORT_ENGINE)", "$(KOLDUN_DIR_MODEL)/m", "$(FROM)"],
      "env": [{"name": "KOLDUN_PORT_ENGINE", "value": "9990"}, {"name": "KOLDUN_DIR_MODEL", "value": "/model"},
              {"name": "FROM", "value": "from $(KOLDUN_PORT_ENGINE)"},
@@ -66,7 +67,7 @@ const rootPod = `{
              {"name": "MAYBE", "valueFrom": {"secretKeyRef": {"name": "none", "key": "k", "optional": true}}}],
      "volumeMounts": [{"name": "model"}, {"name": "my-keys"}, {"name": "kept", "subPath": "a/b"}]},
     {"name": "llm", "image": "own", "envFrom": [{"prefix": "P_", "secretRef": {"name": "keys"}}],
-     "readinessProbe": {"httpGet": {"path": "readyz", "port": "llm"}},
+     "readinessProbe": {"httpGet": {"path": "readyz", "port": 8081}},
      "livenessProbe": {"httpGet": {"path": "/healthz", "port": 8081}, "periodSeconds": 20}}
   ]}`
 
@@ -116,6 +117,9 @@ func TestResolve(t *testing.T) {
 		t.Error(diff)
 	}
 	llm := p.Containers[1]
+	if url := p.Containers[0].Startup.URL; url != "http://127.0.0.1:20002/readyz" {
+		t.Errorf("the probe of its own port by name asks %s", url)
+	}
 	if llm.Readiness.URL != "http://127.0.0.1:20002/readyz" || llm.Liveness.URL != "http://127.0.0.1:20002/healthz" {
 		t.Errorf("probes %+v %+v", llm.Readiness, llm.Liveness)
 	}
@@ -139,13 +143,17 @@ func TestResolveRefuses(t *testing.T) {
 		kind fault.Kind
 		want string
 	}{
-		"Secret":     {container(`, "envFrom": [{"secretRef": {"name": "s"}}]`), fault.NotFound, `there is no Secret "s" yet`},
-		"ConfigMap":  {container(`, "envFrom": [{"configMapRef": {"name": "s"}}]`), fault.NotFound, `there is no ConfigMap "s" yet`},
-		"Key":        {container(`, "env": [{"name": "E", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "x"}}}]`), fault.NotFound, `Secret "keys" has no key "x"`},
-		"Field":      {container(`, "env": [{"name": "E", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}]`), fault.Unsupported, `container "c": variable "E" asks for the field "metadata.uid", which pods here do not have`},
-		"Source":     {container(`, "env": [{"name": "E", "valueFrom": {}}]`), fault.Unsupported, `container "c": variable "E" has an unknown source`},
-		"Mount":      {container(`, "volumeMounts": [{"name": "v"}]`), fault.Invalid, `container "c" mounts volume "v", which the pod does not have`},
-		"ProbePort":  {container(`, "readinessProbe": {"httpGet": {"port": "x"}}`), fault.Invalid, `container "c" has a probe of port "x", which the pod does not have`},
+		"Secret":    {container(`, "envFrom": [{"secretRef": {"name": "s"}}]`), fault.NotFound, `there is no Secret "s" yet`},
+		"ConfigMap": {container(`, "envFrom": [{"configMapRef": {"name": "s"}}]`), fault.NotFound, `there is no ConfigMap "s" yet`},
+		"Key":       {container(`, "env": [{"name": "E", "valueFrom": {"secretKeyRef": {"name": "keys", "key": "x"}}}]`), fault.NotFound, `Secret "keys" has no key "x"`},
+		"Field":     {container(`, "env": [{"name": "E", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}]`), fault.Unsupported, `container "c": variable "E" asks for the field "metadata.uid", which pods here do not have`},
+		"Source":    {container(`, "env": [{"name": "E", "valueFrom": {}}]`), fault.Unsupported, `container "c": variable "E" has an unknown source`},
+		"Mount":     {container(`, "volumeMounts": [{"name": "v"}]`), fault.Invalid, `container "c" mounts volume "v", which the pod does not have`},
+		"ProbePort": {container(`, "readinessProbe": {"httpGet": {"port": "x"}}`), fault.Invalid, `container "c" has a probe of port "x", which the container does not declare`},
+		"ProbeOfOther": {
+			`{"containers": [{"name": "a", "ports": [{"name": "llm", "containerPort": 8081}]}, {"name": "c", "livenessProbe": {"httpGet": {"port": "llm"}}}]}`,
+			fault.Invalid, `container "c" has a probe of port "llm", which the container does not declare`,
+		},
 		"ProbeKind":  {container(`, "readinessProbe": {"tcpSocket": {"port": 1}}`), fault.Unsupported, `container "c" has a probe that is not httpGet`},
 		"Volume":     {`{"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}`, fault.Unsupported, `volume "v" is of a kind that pods here cannot have`},
 		"VolumeName": {`{"volumes": [{"name": "../v", "emptyDir": {}}]}`, fault.Invalid, `volume "../v": not a name`},
