@@ -286,9 +286,9 @@ func TestTheDoubleKnowsOneSpelling(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for _, url := range []string{"", "127.0.0.1:9990", "https://h:1", "http://", "http://h/path", "http://u:p@h:1", "http://h:1?x=y", ":"} {
-		if _, err := engineapi.New(url); !fault.Is(err, fault.Invalid) {
-			t.Errorf("New(%q): %v, want Invalid", url, err)
+	for _, url := range []string{"", "127.0.0.1:9990", "https://h:1", "http://", "http://h/path", "http://u:secret@h:1", "http://u:secret%@h:1", "u:secret@h:1", "http://h:1?x=y", ":"} {
+		if _, err := engineapi.New(url); !fault.Is(err, fault.Invalid) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("New(%q): %v, want Invalid without a password", url, err)
 		}
 	}
 }

@@ -76,12 +76,21 @@ func New(rawURL string) (*Client, error) {
 func parseURL(owner, rawURL string) (*url.URL, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: %w", owner, rawURL, err)
+		return nil, fault.Errorf(fault.Invalid, "cannot use the URL of the %s: it is not of the form http://host:port", owner) // it may hold a password
 	}
 	if u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || (u.Path != "" && u.Path != "/") {
-		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: it is not of the form http://host:port", owner, u.Redacted())
+		return nil, fault.Errorf(fault.Invalid, "cannot use %s URL %q: it is not of the form http://host:port", owner, redacted(u))
 	}
 	return u, nil
+}
+
+// redacted returns a URL without a password. In a URL without slashes it is not
+// known what is one.
+func redacted(u *url.URL) string {
+	if u.Opaque != "" {
+		return u.Scheme + ":..."
+	}
+	return u.Redacted()
 }
 
 // Close waits until no connection is left. It does not end running requests.

@@ -58,6 +58,7 @@ const (
 	maxEmbeddingsJSON = 64 << 20  // bytes of a server's answer
 	maxEmbeddings     = 4 << 20   // bytes of an answer in the queue, which has to be kept for resumes
 	embeddingsPiece   = 128 << 10 // bytes of a piece, which has to fit into a message
+	embeddingJSON     = 48        // bytes around a vector in a piece, at most
 )
 
 // read passes on the vectors in pieces.
@@ -73,25 +74,29 @@ func (e Embedding) read(a *answer, r io.Reader) error {
 		return fault.Errorf(fault.Transient, "cannot read the embeddings of the server at %s: %w", a.server.base, err)
 	}
 	if len(list.Data) != e.Count {
-		return fault.Errorf(fault.Transient, "cannot use the embeddings of the server at %s: they are %d, not %d", a.server.base, len(list.Data), e.Count)
+		return fault.Errorf(fault.Transient, "cannot use the embeddings of the server at %s: there are %d, not %d", a.server.base, len(list.Data), e.Count)
 	}
 	all := make([]openai.Embedding, 0, e.Count)
-	size := 0
+	seen, size := make([]bool, e.Count), 0
 	for _, d := range list.Data {
 		v, err := vector(d.Embedding)
-		if d.Index < 0 || d.Index >= e.Count {
+		switch {
+		case d.Index < 0 || d.Index >= e.Count:
 			err = errors.New("there is no such input")
+		case seen[d.Index]:
+			err = errors.New("it comes twice")
 		}
 		if err != nil {
 			return fault.Errorf(fault.Transient, "cannot use the embedding of input %d of the server at %s: %w", d.Index, a.server.base, err)
 		}
 		all = append(all, openai.Embedding{Index: d.Index, Vector: v})
-		size += len(v)
+		seen[d.Index] = true
+		size += len(v) + embeddingJSON
 	}
 	if size > maxEmbeddings {
 		return fault.As(fault.Invalid, &openai.Error{
 			Status: http.StatusBadRequest, Type: openai.InvalidRequest, Param: "input", Code: openai.CodeInvalidValue,
-			Message: fmt.Sprintf("the embeddings of %d inputs have %d bytes, and an answer holds %d: send fewer inputs at a time", e.Count, size, maxEmbeddings),
+			Message: fmt.Sprintf("the embeddings of %d inputs take %d bytes, and an answer holds %d: send fewer inputs at a time", e.Count, size, maxEmbeddings),
 		})
 	}
 	for _, one := range all {

@@ -45,10 +45,10 @@ type Server struct {
 func NewServer(cfg ServerConfig) (*Server, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil {
-		return nil, fault.Errorf(fault.Invalid, "cannot use server URL %q: %w", cfg.URL, err)
+		return nil, fault.Errorf(fault.Invalid, "cannot use the URL of the server: it is not of the form http://host:port/path") // it may hold a password
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fault.Errorf(fault.Invalid, "cannot use server URL %q: it is not of the form http://host:port/path", u.Redacted())
+		return nil, fault.Errorf(fault.Invalid, "cannot use server URL %q: it is not of the form http://host:port/path", redacted(u))
 	}
 	if cfg.Model == "" {
 		return nil, fault.Errorf(fault.Invalid, "cannot use server %q without the name by which it knows the model", cfg.URL)
@@ -129,7 +129,24 @@ func (s *Server) exchange(ctx context.Context, ask serverAsk, a *answer) error {
 	if kind := resp.Header.Get("Content-Type"); !strings.HasPrefix(kind, ask.contentType) {
 		return fault.Errorf(fault.Internal, "cannot read the answer of the server at %s: it is %q, not %s", s.base, kind, ask.contentType)
 	}
-	return ask.read(a, resp.Body)
+	if err := ask.read(a, resp.Body); err != nil {
+		return err
+	}
+	drain(resp.Body)
+	return nil
+}
+
+const (
+	drainTimeout = 50 * time.Millisecond
+	maxDrained   = 64 << 10 // bytes
+)
+
+// drain reads what little comes after an answer, so that its connection is used
+// again.
+func drain(body io.ReadCloser) {
+	stop := time.AfterFunc(drainTimeout, func() { _ = body.Close() })
+	defer stop.Stop()
+	_, _ = io.CopyN(io.Discard, body, maxDrained)
 }
 
 // send sends a request. Errors: Transient, with ErrLoading if nothing listens, or
@@ -191,6 +208,7 @@ func (s *Server) checkListed(ctx context.Context) error {
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxEvent)).Decode(&list); err != nil {
 		return fault.Errorf(fault.Transient, "cannot read the models of the server at %s: %w", s.base, err)
 	}
+	drain(resp.Body)
 	if lists(list, s.cfg.Model) {
 		return nil
 	}

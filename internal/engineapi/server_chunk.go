@@ -45,7 +45,7 @@ func decodeChunk(data []byte) (chunk, error) {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return chunk{}, errors.New("an event is not a chunk of JSON")
 	}
-	if w.Choices == nil {
+	if w.Choices == nil || holds(w.Error) {
 		if e, failed := serverError(data); failed {
 			return chunk{failed: e}, nil
 		}
@@ -62,6 +62,16 @@ func decodeChunk(data []byte) (chunk, error) {
 		c.logprobs = decodeLogprobs(choice.Logprobs)
 	}
 	return c, nil
+}
+
+// holds reports whether there is an error in a field that some servers always
+// send.
+func holds(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "false", `""`, "{}":
+		return false
+	}
+	return true
 }
 
 // decodeLogprobs returns nil for those of completions, which have another form.

@@ -27,8 +27,8 @@ func (s *Server) fail(e *openai.Error) error {
 	switch status := e.Status; {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
 		return fault.Errorf(fault.Transient, "cannot use the server at %s now (%d): %s: %w", s.base, status, e.Message, ErrBusy)
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return fault.Errorf(fault.Denied, "cannot use the server at %s: it does not take our API key (%d): %s", s.base, status, e.Message)
+	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden:
+		return fault.Errorf(fault.Denied, "cannot use the server at %s: it rejects our API key or account (%d): %s", s.base, status, e.Message)
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
 		return fault.Errorf(fault.NotFound, "cannot use the server at %s: it knows no such model or path (%d): %s", s.base, status, e.Message)
 	case status >= 300 && status < 400:

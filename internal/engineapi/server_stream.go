@@ -110,13 +110,13 @@ func (a *answer) deliver() error {
 	return a.onText(d)
 }
 
-// finish ends a whole answer. A call without arguments gets an empty object:
-// some servers lose those.
+// finish ends a whole answer. A call without arguments gets an empty object, which
+// some servers lose, unless the answer was cut off before they came.
 func (a *answer) finish() error {
 	if a.result.FinishReason == "" {
 		a.result.FinishReason = openai.FinishStop
 	}
-	if rest := a.calls.rest(); rest != nil {
+	if rest := a.calls.rest(); rest != nil && a.result.FinishReason != openai.FinishLength {
 		if err := a.add("", rest); err != nil {
 			return err
 		}

@@ -4,9 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +93,8 @@ func TestServerAnswers(t *testing.T) {
 		"SameIndex":    {reply: call(tool(`{"index":0,"id":"a","function":{"name":"weather","arguments":"{}"}},{"index":0,"id":"b","function":{"name":"weather","arguments":{ }}}`), stop), parts: openai.Parts{ToolCalls: []openai.ToolCall{weather("a", "{}"), second}}, finish: "tool_calls"},
 		"NoIndex":      {reply: call(tool(`{"id":"a","function":{"name":"weather","arguments":"{"}}`), tool(`{"function":{"arguments":"}"}}`), tool(`{"id":"b","function":{"name":"weather","arguments":"{}"}}`), stop), parts: openai.Parts{ToolCalls: []openai.ToolCall{weather("a", "{}"), second}}, finish: "tool_calls"},
 		"NoArguments":  {reply: call(tool(`{"index":0,"id":"a","function":{"name":"weather","arguments":""}}`), enginetest.Finish("tool_calls")), parts: openai.Parts{ToolCalls: []openai.ToolCall{weather("a", "{}")}}, finish: "tool_calls"},
+		"CutCall":      {reply: call(tool(`{"index":0,"id":"a","function":{"name":"weather"}}`), enginetest.Finish("length")), parts: openai.Parts{ToolCalls: []openai.ToolCall{weather("a", "")}}, finish: "length"},
+		"NoError":      {reply: call(`{"error":null,"choices":[{"delta":{"content":"a"}}]}`, `{"error":"","choices":[{"delta":{},"finish_reason":"stop"}]}`), text: "a", finish: "stop"},
 		"Logprobs": {
 			reply: call(`{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[{"token":"a","logprob":-1}]}}]}`, `{"choices":[{"delta":{"content":"b"},"logprobs":{"content":[{"token":"b","logprob":-2}]}}]}`, stop),
 			text:  "ab", finish: "stop",
@@ -126,7 +133,8 @@ func TestServerFails(t *testing.T) {
 		"Busy":          {reply: reply(429, `{"error":{"message":"slow down"}}`), kind: fault.Transient, is: engineapi.ErrBusy, says: "slow down"},
 		"Full":          {reply: reply(503, `{"error":"server busy"}`), kind: fault.Transient, is: engineapi.ErrBusy, says: "server busy"},
 		"Broken":        {reply: reply(500, `oops`), kind: fault.Transient, says: "500"},
-		"Key":           {reply: reply(401, `{"error":{"message":"bad key"}}`), kind: fault.Denied, says: "API key (401): bad key"},
+		"Key":           {reply: reply(401, `{"error":{"message":"bad key"}}`), kind: fault.Denied, says: "API key or account (401): bad key"},
+		"Payment":       {reply: reply(402, `{"error":{"message":"no credit"}}`), kind: fault.Denied, says: "API key or account (402): no credit"},
 		"NoModel":       {reply: reply(404, `{"object":"error","message":"no such model","code":404}`), kind: fault.NotFound, says: "no such model"},
 		"Redirect":      {reply: reply(302, ``), kind: fault.Invalid, says: "redirect"},
 		"Invalid":       {reply: reply(400, `{"error":{"message":"bad","type":"BadRequestError","param":"top_k","code":400}}`), kind: fault.Invalid, refused: &openai.Error{Status: 400, Message: "bad", Type: "BadRequestError", Param: "top_k"}},
@@ -134,9 +142,13 @@ func TestServerFails(t *testing.T) {
 		"Context":       {reply: reply(400, `{"error":{"message":"This model's maximum context length is 8 tokens","code":400}}`), kind: fault.Invalid, refused: &openai.Error{Status: 400, Message: "This model's maximum context length is 8 tokens", Code: openai.CodeContextLength}},
 		"ErrorInStream": {reply: enginetest.ServerReply{Events: []string{`{"error":{"message":"The request queue is full.","code":503}}`}}, kind: fault.Transient, is: engineapi.ErrBusy, says: "full"},
 		"ErrorAfter":    {reply: enginetest.ServerReply{Events: []string{text, `{"error":{"message":"cuda"}}`}}, kind: fault.Transient, says: "cuda"},
-		"EndsEarly":     {reply: enginetest.ServerReply{Events: []string{text}, NoDone: true}, kind: fault.Transient, says: "unexpected EOF"},
-		"Breaks":        {reply: enginetest.ServerReply{Events: []string{text, enginetest.Finish("stop")}, Break: true}, kind: fault.Transient},
-		"NotJSON":       {reply: enginetest.ServerReply{Events: []string{"x"}}, kind: fault.Transient, says: "not a chunk"},
+		"ErrorInChunk": {
+			reply: enginetest.ServerReply{Events: []string{text, `{"error":{"code":"server_error","message":"cuda"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`}},
+			kind:  fault.Transient, says: "cuda",
+		},
+		"EndsEarly": {reply: enginetest.ServerReply{Events: []string{text}, NoDone: true}, kind: fault.Transient, says: "unexpected EOF"},
+		"Breaks":    {reply: enginetest.ServerReply{Events: []string{text, enginetest.Finish("stop")}, Break: true}, kind: fault.Transient},
+		"NotJSON":   {reply: enginetest.ServerReply{Events: []string{"x"}}, kind: fault.Transient, says: "not a chunk"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -249,6 +261,38 @@ func TestServerStopsWhenItsClientDoes(t *testing.T) {
 	}
 }
 
+// A connection is used again even if the end of an answer comes a little after
+// [DONE].
+func TestServerEndsLate(t *testing.T) {
+	var mu sync.Mutex
+	clients := map[string]bool{}
+	const asked = 5
+	double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		clients[r.RemoteAddr] = true
+		mu.Unlock()
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: "+enginetest.Finish("stop")+"\n\ndata: [DONE]\n\n")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-time.After(5 * time.Millisecond):
+		}
+	}))
+	t.Cleanup(double.Close)
+	s := serverClient(t, double.URL)
+	for range asked {
+		if err := fails(t, s, ask("a"), engineapi.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(clients) == asked { // on a busy machine, some may be closed
+		t.Errorf("%d requests came on %d connections", asked, len(clients))
+	}
+}
+
 func TestServerIsSilent(t *testing.T) {
 	gate := make(chan struct{})
 	double := enginetest.StartServer(t, func(r enginetest.ServerRequest) enginetest.ServerReply {
@@ -284,16 +328,26 @@ func TestEmbeddings(t *testing.T) {
 	for name, body := range map[string]string{
 		"Few": `{"data":[{"index":0,"embedding":[1]}]}`, "Index": `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`,
 		"Empty": `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[]}]}`, "Odd": `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":"AAAA"}]}`,
-		"NotJSON": `{`,
+		"NotJSON": `{`, "there are 1, not 2": `{"data":[{"index":0,"embedding":[1]}]}`,
+		"it comes twice": `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}]}`,
 	} {
 		reply.Body = body
-		if err := fails(t, s, r, engineapi.Options{}); !fault.Is(err, fault.Transient) {
+		if err := fails(t, s, r, engineapi.Options{}); !fault.Is(err, fault.Transient) || strings.Contains(name, " ") && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}
 	reply.Body = `{"data":[{"index":0,"embedding":[` + strings.Repeat("1,", 1<<19) + `1]},{"index":1,"embedding":[` + strings.Repeat("1,", 1<<19) + `1]}]}`
 	var refused *openai.Error
 	if err := fails(t, s, r, engineapi.Options{}); !errors.As(err, &refused) || refused.Param != "input" {
+		t.Errorf("err = %v", err)
+	}
+	var many []string // whose vectors fit into an answer, but not what is around them
+	for i := range 2048 {
+		many = append(many, fmt.Sprintf(`{"index":%d,"embedding":[%s1]}`, i, strings.Repeat("1,", 381)))
+	}
+	reply.Body = `{"data":[` + strings.Join(many, ",") + `]}`
+	refused = nil
+	if err := fails(t, s, engineapi.Embedding{Input: []byte(`[]`), Count: len(many)}, engineapi.Options{}); !errors.As(err, &refused) || refused.Param != "input" {
 		t.Errorf("err = %v", err)
 	}
 	dllama, err := engineapi.New("http://127.0.0.1:1")
@@ -306,7 +360,7 @@ func TestEmbeddings(t *testing.T) {
 }
 
 func TestNewServer(t *testing.T) {
-	for _, url := range []string{"", "127.0.0.1:80", "ftp://a", "http://", "http://a?b", "http://u:secret@a", "http://a#b", "http://a\n"} {
+	for _, url := range []string{"", "127.0.0.1:80", "ftp://a", "http://", "http://a?b", "http://u:secret@a", "http://u:secret%@a", "u:secret@a", "http://a#b", "http://a\n"} {
 		_, err := engineapi.NewServer(engineapi.ServerConfig{URL: url, Model: "m"})
 		if !fault.Is(err, fault.Invalid) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", url, err)
