@@ -20,7 +20,7 @@ type LLMCmd struct {
 	Engine     string        `default:"http://127.0.0.1:9990" help:"Engine to drive. No other client may connect to it."`
 	Supervisor string        `default:"" placeholder:"URL" help:"Health address of the engine's supervisor, which restarts an engine that hangs."`
 	Protocol   string        `default:"dllama" enum:"dllama,openai" help:"API of the engine: that of dllama-api and of Koldun's own, or OpenAI's."`
-	ServedName string        `default:"" placeholder:"NAME" help:"With --protocol=openai, and so the following: name by which the server knows the model."`
+	ServedName string        `default:"" placeholder:"NAME" help:"Name by which the server knows the model; this and the next four flags are for --protocol=openai."`
 	APIKeyFile string        `default:"" placeholder:"FILE" help:"Bearer token of the server, read for each request."`
 	Parameters []string      `placeholder:"NAME" help:"Sampling parameters that the server honours."`
 	Features   []string      `placeholder:"NAME" help:"What the server offers: tools, tool_choice, json_schema, logprobs, dimensions."`

@@ -139,7 +139,7 @@ type Frame struct {
 	Ignored      []string `json:"ignored,omitempty"`      // FrameStarted: parameters that the engine does not honour
 	Member       string   `json:"member,omitempty"`       // FrameStarted: name of the Dllama or Session that answers
 	Text         string   `json:"text,omitempty"`         // FrameDelta
-	FinishReason string   `json:"finishReason,omitempty"` // FrameEnd: "stop" or "length"
+	FinishReason string   `json:"finishReason,omitempty"` // FrameEnd: that of the answer, as OpenAI has them
 	Usage        *Usage   `json:"usage,omitempty"`        // FrameEnd
 
 	Position int           `json:"position,omitempty"` // FrameQueued: requests ahead

@@ -112,8 +112,8 @@ func (s *supervisor) followRing(ctx context.Context, sessions []string) (broken 
 }
 
 // follow blocks until a worker's session is another one, or its supervisor out of
-// reach for as long as patience, and says which. It returns "" when ctx ends, or if the supervisor is of a
-// version that names no sessions.
+// reach for as long as patience, and says which. It returns "" when ctx ends, or if
+// the supervisor is of a version that names no sessions.
 func follow(ctx context.Context, client *http.Client, addr, session string, patience time.Duration) string {
 	if session == "" {
 		return ""

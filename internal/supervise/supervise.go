@@ -71,10 +71,10 @@ type supervisor struct {
 }
 
 // Run starts the command, restarts it whenever it exits, and blocks until ctx ends,
-// the first start is impossible, or the processor cannot run the program. When ctx ends, the process continues until its
-// session ends, for at most the grace period; then it gets SIGTERM, and SIGKILL 5 s
-// later. Run then returns nil. When it returns, no process of the command's group
-// is left.
+// the first start is impossible, or the processor cannot run the program. When ctx
+// ends, the process continues until its session ends, for at most the grace period;
+// then it gets SIGTERM, and SIGKILL 5 s later. Run then returns nil. When it
+// returns, no process of the command's group is left.
 func Run(ctx context.Context, c Config) error {
 	s, err := newSupervisor(c)
 	if err != nil {
