@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -17,8 +18,9 @@ const rotation = time.Minute
 
 // connectAlive is connectBus for a server whose health is on listen: until it
 // reaches NATS, it reports there that it is alive and not ready. Without that,
-// probes would restart it, and it would be in back-off when NATS comes back.
-func connectAlive(ctx context.Context, name, listen string, log *slog.Logger) (*bus.Bus, error) {
+// probes would restart it, and it would be in back-off when NATS comes back. health
+// makes its health from the check of NATS.
+func connectAlive(ctx context.Context, name, listen string, log *slog.Logger, health func(nats httpserver.Check) http.Handler) (*bus.Bus, error) {
 	cfg, err := busConfig(name, log)
 	if err != nil {
 		return nil, err
@@ -30,13 +32,16 @@ func connectAlive(ctx context.Context, name, listen string, log *slog.Logger) (*
 	waiting, connected := context.WithCancel(ctx)
 	served := make(chan error, 1)
 	go func() {
-		health := httpserver.Health(nil, httpserver.Check{Name: "nats", Probe: func(context.Context) error {
+		unreached := httpserver.Check{Name: "nats", Probe: func(context.Context) error {
 			return errors.New("NATS has not been reached yet")
-		}})
-		served <- httpserver.Serve(waiting, l, health, httpserver.Options{Name: "health", Grace: time.Second, Logger: slog.New(slog.DiscardHandler)})
+		}}
+		served <- httpserver.Serve(waiting, l, health(unreached), httpserver.Options{Name: "health", Grace: time.Second, Logger: slog.New(slog.DiscardHandler)})
 	}()
 	cfg.Patience = rotation
 	b, err := bus.Connect(ctx, cfg)
 	connected()
 	return b, errors.Join(advise(err), <-served)
 }
+
+// plainHealth is the health of a server that nothing else asks.
+func plainHealth(nats httpserver.Check) http.Handler { return httpserver.Health(nil, nats) }

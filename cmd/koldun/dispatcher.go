@@ -28,7 +28,7 @@ func (c *DispatcherCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err := cfg.Check(); err != nil {
 		return err
 	}
-	b, err := connectAlive(ctx, "dispatcher", cfg.Listen, log)
+	b, err := connectAlive(ctx, "dispatcher", cfg.Listen, log, plainHealth)
 	if err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}

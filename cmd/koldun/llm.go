@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
@@ -45,7 +47,9 @@ func (c *LLMCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	b, err := connectAlive(ctx, "llm", cfg.Listen, log)
+	b, err := connectAlive(ctx, "llm", cfg.Listen, log, func(nats httpserver.Check) http.Handler {
+		return sidecar.HealthWithoutBus(cfg.Engine, nats)
+	})
 	if err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}

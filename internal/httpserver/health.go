@@ -31,14 +31,19 @@ func Health(g prometheus.Gatherer, checks ...Check) http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeText(w, http.StatusOK, "ok\n")
 	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		status, text := runChecks(r.Context(), checks)
-		writeText(w, status, text)
-	})
+	mux.Handle("GET /readyz", Checks(checks...))
 	if g != nil {
 		mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
 	}
 	return mux
+}
+
+// Checks answers with 200 if all checks hold, else 503 with a line per failed check.
+func Checks(checks ...Check) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, text := runChecks(r.Context(), checks)
+		writeText(w, status, text)
+	})
 }
 
 func runChecks(ctx context.Context, checks []Check) (int, string) {

@@ -20,6 +20,7 @@ func (r *runner) drain() {
 		}
 	}
 	r.mu.Unlock()
+	close(r.drains)
 	for _, a := range handedBack {
 		// Without text, another runner can start over, which is faster than
 		// finishing a long prompt.
@@ -35,6 +36,7 @@ func (r *runner) drain() {
 		}
 		<-idle
 	}
+	close(r.drained)
 	r.mu.Lock()
 	reported := r.reported
 	pending := len(r.ends)

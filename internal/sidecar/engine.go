@@ -96,10 +96,15 @@ func (r *runner) generated(after time.Time) bool {
 	return r.generatesSince(after.UnixNano())
 }
 
-// restartEngine restarts the engine. If that fails, the next attempt to get a token
-// shows that the engine still hangs.
+// restartEngine restarts the engine, or makes /engine/livez say that it hangs, if it
+// has no supervisor. If that fails, the next attempt to get a token shows that the
+// engine still hangs.
 func (r *runner) restartEngine(ctx context.Context) {
+	r.mu.Lock()
+	r.hungAt = time.Now()
+	r.mu.Unlock()
 	if r.cfg.Supervisor == nil {
+		r.cfg.Logger.Warn("the engine was silent for too long")
 		return
 	}
 	if err := r.cfg.Supervisor.Restart(ctx); err != nil {
@@ -135,6 +140,7 @@ func (r *runner) proven(res engineapi.Result, ended int) bool {
 	if r.endings != ended {
 		return false
 	}
+	r.hungAt = time.Time{}
 	r.honours, r.operations, r.features = res.Honours, res.Operations, res.Features
 	r.setReady(true)
 	return true

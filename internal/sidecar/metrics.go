@@ -1,16 +1,11 @@
 package sidecar
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -106,27 +101,4 @@ func (m *metrics) attempt(end queue.AttemptEnd) {
 	m.tokens.WithLabelValues("input").Add(float64(end.Usage.PromptTokens))
 	m.tokens.WithLabelValues("output").Add(float64(end.Usage.CompletionTokens))
 	m.duration.Observe(end.Ended.Sub(end.Started).Seconds())
-}
-
-// health serves /healthz, /readyz (the engine generates and NATS is there) and
-// /metrics.
-func (r *runner) health() http.Handler {
-	return httpserver.Health(r.metrics.registry,
-		httpserver.Check{Name: "nats", Probe: func(context.Context) error { return r.cfg.Bus.Lost() }},
-		httpserver.Check{Name: "engine", Probe: func(context.Context) error {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			switch {
-			case r.draining:
-				return errors.New("draining")
-			case !r.ready && len(r.running) == 0 && r.progress != "":
-				return errors.New("no token has come out of the engine yet: it is " + r.progress)
-			case !r.ready && len(r.running) == 0 && r.reason != nil:
-				return fmt.Errorf("no token has come out of the engine yet: %w", r.reason)
-			case !r.ready && len(r.running) == 0:
-				return errors.New("no token has come out of the engine yet")
-			}
-			return nil
-		}},
-	)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
@@ -27,11 +28,14 @@ type runner struct {
 	suspect      chan struct{} // cap 1: the engine has to prove itself again
 	begun        chan *attempt // cap Slots: the attempts to work on
 	hangs        atomic.Bool   // whether the engine was silent for too long
+	drains       chan struct{} // closed when the drain begins
+	drained      chan struct{} // closed when no attempt uses the engine any more
 
 	mu           sync.Mutex
 	version      uint64
 	ready        bool           // whether the engine has generated a token
 	reason       error          // why it has not; nil: it has, or has not been asked
+	hungAt       time.Time      // when it was last judged to hang; zero: it has generated since
 	progress     string         // what the engine does, while it loads; "" if unknown
 	refused      int            // how often in a row it was too busy for requests
 	endings      int            // how often the engine has ended
@@ -67,6 +71,8 @@ func newRunner(cfg Config) *runner {
 		announceSoon: make(chan struct{}, 1),
 		toReport:     make(chan struct{}, 1),
 		suspect:      make(chan struct{}, 1),
+		drains:       make(chan struct{}),
+		drained:      make(chan struct{}),
 		begun:        make(chan *attempt, cfg.Slots),
 		idle:         make(chan struct{}),
 		reported:     make(chan struct{}),

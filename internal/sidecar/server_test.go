@@ -2,6 +2,8 @@ package sidecar_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,24 +12,35 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
+	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // server starts a sidecar of an OpenAI-compatible server with two slots.
 func (w *world) server(name string, e *enginetest.Server) {
+	w.t.Helper()
+	w.configuredServer(name, e, func(*sidecar.Config) {})
+}
+
+// configuredServer is server with changes to the configuration.
+func (w *world) configuredServer(name string, e *enginetest.Server, change func(*sidecar.Config)) *process {
 	w.t.Helper()
 	engine, err := engineapi.NewServer(engineapi.ServerConfig{URL: e.URL, Model: "served", Parameters: []string{"seed"}, Features: "tools"})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(engine.Close)
-	w.start(name, func(ctx context.Context, b *bus.Bus) error {
-		return sidecar.Run(ctx, sidecar.Config{Bus: b, Engine: engine, Session: session, Runner: name, Model: "ns/model", Slots: 2, Logger: w.logger(name)})
+	p := w.start(name, func(ctx context.Context, b *bus.Bus) error {
+		cfg := sidecar.Config{Bus: b, Engine: engine, Session: session, Runner: name, Model: "ns/model", Slots: 2, Logger: w.logger(name)}
+		change(&cfg)
+		return sidecar.Run(ctx, cfg)
 	})
 	w.runner(name, func(r queue.Runner) bool {
 		return r.State == queue.RunnerIdle && r.Features == "tools" && r.Capacity() == 2
 	})
+	return p
 }
 
 // A busy server's request is tried again, ever later and without counting against
@@ -85,4 +98,85 @@ func TestServerBehindTheQueue(t *testing.T) {
 	r = chat("req_4", "logprobs", `,"logprobs":true`)
 	c = w.send(r)
 	c.wantError(queue.Failed, queue.CodeInvalidRequest)
+}
+
+// A server without a supervisor is restarted by its container's probes, which ask
+// the sidecar.
+func TestServerHangs(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	var hangs atomic.Bool
+	e := enginetest.StartServer(t, func(r enginetest.ServerRequest) enginetest.ServerReply {
+		reply := enginetest.EchoChunks(r)
+		if hangs.Load() {
+			reply.Gate = make(chan struct{}) // which nothing passes
+		}
+		return reply
+	})
+	addr := porttest.Address(t)
+	w.configuredServer("r1", e, func(cfg *sidecar.Config) {
+		cfg.Listen, cfg.Timeouts = addr, sidecar.Timeouts{First: 2 * time.Second, Between: 2 * time.Second}
+	})
+	health := func(path string, want int) {
+		t.Helper()
+		w.eventually(path, func() bool { got, _ := get(t, "http://"+addr+path); return got == want })
+	}
+	health("/engine/readyz", 200)
+	health("/engine/livez", 200)
+	hangs.Store(true)
+	c := w.send(chat("req_1", "hello"))
+	health("/engine/livez", 503)
+	health("/engine/readyz", 503)
+	hangs.Store(false) // as after its restart
+	health("/engine/readyz", 200)
+	health("/engine/livez", 200)
+	c.want("hello")
+	w.nats.Stop()
+	health("/readyz", 503)
+	health("/engine/readyz", 200)
+	health("/engine/livez", 200)
+}
+
+// A server whose pod ends gets its signal when its answers are complete.
+func TestServerOutlivesItsAnswers(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	gate := make(chan struct{})
+	var ended atomic.Bool
+	e := enginetest.StartServer(t, func(r enginetest.ServerRequest) enginetest.ServerReply {
+		reply := enginetest.EchoChunks(r)
+		if r.Last() == "one two" {
+			reply.Gate, reply.Done = gate, func(int) { ended.Store(true) }
+		}
+		return reply
+	})
+	addr := porttest.Address(t)
+	p := w.configuredServer("r1", e, func(cfg *sidecar.Config) { cfg.Listen, cfg.Grace = addr, time.Hour })
+	c := w.send(chat("req_1", "one two"))
+	waittest.Send(t, "the first piece", gate, struct{}{})
+	c.until(queue.FrameDelta)
+	p.cancel()
+	w.eventually("a drain", func() bool { _, text := get(t, "http://"+addr+"/readyz"); return strings.Contains(text, "draining") })
+	asked, early := make(chan struct{}), make(chan bool, 1)
+	ctx := httptrace.WithClientTrace(w.ctx(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { close(asked) }})
+	hook, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/drained", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		resp, err := waittest.Client().Do(hook)
+		early <- !ended.Load()
+		if err == nil { // else the sidecar has ended
+			_ = resp.Body.Close()
+		}
+	}()
+	waittest.Receive(t, "the hook", asked)
+	for range 3 {
+		waittest.Send(t, "a piece", gate, struct{}{})
+	}
+	c.want("one two")
+	if waittest.Receive(t, "the end of the drain", early) {
+		t.Error("the drain is said to be over while the server answers")
+	}
+	p.wait(t)
 }
