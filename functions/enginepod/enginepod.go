@@ -167,7 +167,7 @@ func container(c engine.Container) workload.Container {
 		User: c.User,
 	}
 	if c.Startup > 0 {
-		out.StartupPort, out.Startup = engine.PortSidecar, c.Startup
+		out.SidecarPort, out.Startup = engine.PortSidecar, c.Startup
 	}
 	return out
 }

@@ -134,7 +134,7 @@ func TestServer(t *testing.T) {
 			{Name: "prepare", Image: "i", Vars: root.Env},
 		},
 		Containers: []workload.Container{
-			{Name: "engine", Image: "i", Vars: root.Env, StartupPort: "llm", Startup: time.Minute, User: new(int64)},
+			{Name: "engine", Image: "i", Vars: root.Env, SidecarPort: "llm", Startup: time.Minute, User: new(int64)},
 			{Name: "llm", Image: "k", Secrets: []string{"bus"}, ProbePort: "llm", Folders: []string{"model", "api-key"}, Args: []string{
 				"llm", "--listen=:$(KOLDUN_PORT_LLM)", "--protocol=openai", "--engine=http://127.0.0.1:$(KOLDUN_PORT_ENGINE)/v1", "--session=s",
 				"--runner=$(POD_NAMESPACE)_$(POD_NAME)", "--model=ns/m", "--served-name=$(KOLDUN_DIR_MODEL) of ns/m", "--operations=chat", "--parameters=seed,top_p",
@@ -148,8 +148,14 @@ func TestServer(t *testing.T) {
 		},
 		GraceSeconds: 120,
 	}
-	if d := cmp.Diff(want, root.Pod()); d != "" {
+	pod := root.Pod()
+	if d := cmp.Diff(want, pod); d != "" {
 		t.Errorf("the root differs (-want +got):\n%s", d)
+	}
+	spec := pod.Template().Spec
+	hook := spec.Containers[0].Lifecycle.PreStop.HTTPGet
+	if hook.Path != "/drained" || hook.Port.IntVal != engine.SidecarNumber || spec.Containers[1].Lifecycle != nil {
+		t.Errorf("the server stops after %+v", hook)
 	}
 }
 

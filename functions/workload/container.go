@@ -34,9 +34,11 @@ type Container struct {
 	// ProbePort names the port of the pod on which /readyz and /healthz answer. It
 	// is never a port of an engine: one connection to that ends it.
 	ProbePort string
-	// StartupPort names a port of the pod on which /readyz answers for the container
-	// within the time Startup; then the container is restarted.
-	StartupPort string
+	// SidecarPort names the port of the pod on which a sidecar answers for the
+	// container. The container is restarted unless GET /engine/readyz succeeds within
+	// the time Startup, and GET /engine/livez later. It gets its signal to stop when
+	// GET /drained is answered.
+	SidecarPort string
 	Startup     time.Duration
 	// User runs the container; nil is the pod's user.
 	User *int64
@@ -90,9 +92,12 @@ func (p Pod) container(c Container) corev1.Container {
 		out.ReadinessProbe = probe("/readyz", p.Ports[c.ProbePort], 2, 3)
 		out.LivenessProbe = probe("/healthz", p.Ports[c.ProbePort], 10, 6)
 	}
-	if c.StartupPort != "" {
+	if c.SidecarPort != "" {
 		const period = 10
-		out.StartupProbe = probe("/readyz", p.Ports[c.StartupPort], period, int32(c.Startup.Seconds())/period)
+		port := p.Ports[c.SidecarPort]
+		out.StartupProbe = probe("/engine/readyz", port, period, int32(c.Startup.Seconds())/period)
+		out.LivenessProbe = probe("/engine/livez", port, period, sidecarGone/period)
+		out.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{HTTPGet: httpGet("/drained", port)}}
 	}
 	if c.User != nil {
 		out.SecurityContext.RunAsUser = c.User
@@ -115,16 +120,25 @@ func override(env, vars []corev1.EnvVar) []corev1.EnvVar {
 	return env
 }
 
-// probe asks a port by its number: a kubelet looks up names among the ports of the
-// probed container only, and the first container declares those of the whole pod.
+// sidecarGone is for how many seconds a sidecar may be gone before the container for
+// which it answers is restarted. A sidecar that crashes is started again after 5
+// minutes at most, and the container may have loaded for longer than that.
+const sidecarGone = 360
+
 func probe(path string, port, period, failures int32) *corev1.Probe {
 	return &corev1.Probe{
-		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTP}},
+		ProbeHandler:     corev1.ProbeHandler{HTTPGet: httpGet(path, port)},
 		PeriodSeconds:    period,
 		TimeoutSeconds:   5,
 		SuccessThreshold: 1,
 		FailureThreshold: failures,
 	}
+}
+
+// httpGet asks a port by its number: a kubelet looks up names among the ports of the
+// asked container only, and the first container declares those of the whole pod.
+func httpGet(path string, port int32) *corev1.HTTPGetAction {
+	return &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTP}
 }
 
 func fieldEnv(name, path string) corev1.EnvVar {

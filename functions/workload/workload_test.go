@@ -220,7 +220,7 @@ func TestServerContainer(t *testing.T) {
 		Containers: []workload.Container{{
 			Name: "server", Env: map[string]string{"A": "ours", "B": "ours"}, Fields: map[string]string{"IP": "status.podIP"},
 			Vars:        []corev1.EnvVar{{Name: "A", Value: "claimed"}, {Name: "C", Value: "claimed"}},
-			StartupPort: "llm", Startup: 15 * time.Minute, User: new(int64),
+			SidecarPort: "llm", Startup: 15 * time.Minute, User: new(int64),
 		}},
 		Volumes: map[string]string{"key": "/key"},
 		Sources: map[string]corev1.VolumeSource{"key": {Secret: &corev1.SecretVolumeSource{SecretName: "s"}}},
@@ -239,9 +239,17 @@ func TestServerContainer(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	probe := c.StartupProbe
-	if probe == nil || probe.HTTPGet.Path != "/readyz" || probe.HTTPGet.Port.IntVal != 3 || probe.PeriodSeconds*probe.FailureThreshold != 900 {
-		t.Errorf("the startup probe is %+v", probe)
+	for _, probe := range []struct {
+		*corev1.Probe
+		path    string
+		seconds int32
+	}{{c.StartupProbe, "/engine/readyz", 900}, {c.LivenessProbe, "/engine/livez", 360}} {
+		if probe.Probe == nil || probe.HTTPGet.Path != probe.path || probe.HTTPGet.Port.IntVal != 3 || probe.PeriodSeconds*probe.FailureThreshold != probe.seconds {
+			t.Errorf("the probe of %s is %+v", probe.path, probe.Probe)
+		}
+	}
+	if hook := c.Lifecycle.PreStop.HTTPGet; hook.Path != "/drained" || hook.Port.IntVal != 3 || c.ReadinessProbe != nil {
+		t.Errorf("the container stops after %+v, and is ready after %+v", hook, c.ReadinessProbe)
 	}
 	if *c.SecurityContext.RunAsUser != 0 || *c.SecurityContext.RunAsNonRoot || *c.SecurityContext.AllowPrivilegeEscalation || !*c.SecurityContext.ReadOnlyRootFilesystem {
 		t.Errorf("the security context is %+v", c.SecurityContext)

@@ -25,7 +25,8 @@ const (
 )
 
 const (
-	// RootGrace is how long a root may take to finish or hand back its requests.
+	// RootGrace is how long a root may take to finish or hand back its requests. The
+	// sidecar takes 25 s, and then a server what it wants.
 	RootGrace = 120 * time.Second
 	// WorkerGrace is how long a worker may take to end: it outlives its root.
 	WorkerGrace = 150 * time.Second
@@ -110,7 +111,8 @@ type Container struct {
 	Volumes []string
 	// User runs the container; nil is the user of all pods, who is not root.
 	User *int64
-	// Startup is how long the engine may take until the sidecar has a token of it.
-	// Then it is restarted. 0 is for ever.
+	// Startup is how long an engine without a supervisor may take until the sidecar
+	// has a token of it. Then it is restarted, as it is later when it hangs. It ends
+	// after the sidecar has drained. 0 is for containers that nobody watches.
 	Startup time.Duration
 }

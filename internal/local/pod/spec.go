@@ -2,8 +2,9 @@
 //
 // It supports what Koldun's pods use: containers that run Koldun's binary or, if
 // allowed, another program of this machine; environment, named ports, HTTP
-// probes, and volumes as folders. [Resolve] converts a Spec to a Plan without
-// effects; a [Machine] runs the plan.
+// probes, and volumes as folders. It runs no hooks: those of servers wait for their
+// sidecar, and servers in images of others do not run here. [Resolve] converts a
+// Spec to a Plan without effects; a [Machine] runs the plan.
 package pod
 
 import (

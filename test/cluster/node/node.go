@@ -14,7 +14,7 @@
 //
 // It does not implement the rest of a kubelet: images, users, limits, projected and
 // persistent volumes (a claim is a folder of the node), probes other than httpGet,
-// and restartPolicy OnFailure.
+// hooks, and restartPolicy OnFailure.
 package node
 
 import (

@@ -12,7 +12,8 @@ import (
 const masterPort = "29501"
 
 // drain is how many seconds the server finishes requests after a signal to stop;
-// by default it aborts them. The sidecar has finished its own before.
+// by default it aborts them. In the root's pod it gets the signal after the sidecar
+// has drained, unless the sidecar is gone.
 const drain = "30"
 
 // Profile returns the profile.
