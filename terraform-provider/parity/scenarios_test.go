@@ -130,11 +130,18 @@ func modelScenarios() []scenario {
 		object{"namespace": "team", "name": "tiny"},
 		object{"namespace": "team", "name": "tiny", "artifactUrl": url},
 		object{"namespace": "team", "name": "tiny", "sizeBytes": 1000, "weights": "q40"})
+	member := standardScenarios("model_record", "modelrecords",
+		object{"namespace": "team", "name": "chat", "group": "ring"},
+		object{"namespace": "team", "name": "chat", "group": "ring", "weight": 90, "fallback": true},
+		object{"namespace": "team", "name": "chat", "group": "ring", "weight": 0})
+	for i := range member {
+		member[i].name += "Member"
+	}
 	artifact := standardScenarios("model_artifact", "modelartifacts",
 		object{"url": url},
 		object{"url": url, "progressKey": "fetch.tiny", "verify": "once"},
 		object{"url": url, "progressKey": "fetch.tiny", "verify": "twice"})
-	out := slices.Concat(record, artifact)
+	out := slices.Concat(record, member, artifact)
 	for i := range out {
 		out[i].prepare = model
 	}

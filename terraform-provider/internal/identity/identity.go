@@ -25,7 +25,7 @@ type Attributes struct {
 	Places []Place
 }
 
-// A Place is an optional attribute with its default.
+// A Place is an optional attribute with its default, which may be none.
 type Place struct{ Attribute, Usual string }
 
 // Of returns Attributes without Places.
@@ -47,7 +47,11 @@ func (a Attributes) Schema() identityschema.Schema {
 		attributes[id] = identityschema.StringAttribute{RequiredForImport: true}
 	}
 	for _, p := range a.Places {
-		attributes[p.Attribute] = identityschema.StringAttribute{OptionalForImport: true, Description: "Left out, it is " + p.Usual + "."}
+		usual := "Left out, there is none."
+		if p.Usual != "" {
+			usual = "Left out, it is " + p.Usual + "."
+		}
+		attributes[p.Attribute] = identityschema.StringAttribute{OptionalForImport: true, Description: usual}
 	}
 	return identityschema.Schema{Attributes: attributes}
 }
@@ -67,7 +71,7 @@ func (a Attributes) Set(ctx context.Context, to *tfsdk.ResourceIdentity, o tfsch
 // Usual sets the places that are null to their defaults.
 func (a Attributes) Usual(o tfschema.Object) {
 	for _, p := range a.Places {
-		if v, ok := o[p.Attribute]; ok && v.IsNull() {
+		if v, ok := o[p.Attribute]; ok && v.IsNull() && p.Usual != "" {
 			o[p.Attribute] = tftypes.NewValue(tftypes.String, p.Usual)
 		}
 	}
@@ -89,6 +93,9 @@ func (a Attributes) Import(ctx context.Context, name string, req resource.Import
 		return false
 	}
 	for _, id := range a.All() {
+		if values[id] == "" { // a place without a default stays null
+			continue
+		}
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(id), values[id])...)
 		resp.Diagnostics.Append(resp.Identity.SetAttribute(ctx, path.Root(id), values[id])...)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/external/catalog"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 	"github.com/gorizond/koldun/terraform-provider/internal/identity"
@@ -111,8 +112,13 @@ func tokenRow() Kind {
 	return k
 }
 
+// recordRow has a group as part of the identity, because a member of an entry is
+// another object than the entry.
 func recordRow() Kind {
-	return row("ModelRecord", "model_record", "modelrecords", "namespace", attrName)
+	k := row("ModelRecord", "model_record", "modelrecords", "namespace", attrName)
+	k.Identity.Places = []identity.Place{{Attribute: "group"}}
+	k.Defaults = map[string]any{"weight": int64(queue.DefaultWeight)}
+	return k
 }
 
 // artifactRow waits for files that Jobs write.

@@ -93,7 +93,11 @@ func subjects() map[string]subject {
 		},
 		"koldun_model_record": {
 			base: map[string]any{"namespace": "ns", "name": fresh}, identity: []string{"namespace", "name"}, inside: inside,
-			samples: providertest.Samples{"wait": wait, "timeouts": limits, "artifact_url": {""}, "size_bytes": {0, 4096}, "weights": {"q40"}},
+			samples: providertest.Samples{"wait": wait, "timeouts": limits, "artifact_url": {""}, "size_bytes": {0, 4096}, "weights": {"q40"}, "group": nil, "weight": nil, "fallback": nil},
+		},
+		"koldun_model_record of a member": {
+			base: map[string]any{"namespace": "ns", "name": "shared", "group": fresh}, identity: []string{"namespace", "name"}, places: []string{"group"}, inside: inside,
+			samples: providertest.Samples{"wait": wait, "timeouts": limits, "artifact_url": nil, "size_bytes": nil, "weights": nil, "weight": {0, 100, 250}},
 		},
 		"koldun_model_artifact": {
 			prepare: (*world).model, // a deletion deletes the files
