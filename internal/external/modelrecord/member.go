@@ -26,6 +26,10 @@ func (s Spec) member() queue.Member {
 
 // observeMember compares a member with its entry. err is that of reading the entry.
 func observeMember(s Spec, entry registry.Model, err error) (external.Observation[Status], error) {
+	if fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Invalid) { // Update and Delete overwrite it
+		key := names.ModelKey(s.Namespace, s.Name)
+		return external.Observation[Status]{Exists: true, Status: Status{Key: key}, Message: "the entry of the registry is unreadable"}, nil
+	}
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return external.Observation[Status]{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -140,5 +141,34 @@ func TestMembersOfOneEntryConcurrently(t *testing.T) {
 	each(c.Delete)
 	if m, ok := entry(t, models); ok {
 		t.Errorf("the entry is left: %+v", m)
+	}
+}
+
+// An unreadable entry is overwritten for a member that is, and deleted for one that
+// goes.
+func TestMemberOfAnUnreadableEntry(t *testing.T) {
+	ctx := t.Context()
+	for name, raw := range map[string]string{
+		"NoJSON": "{", "OfAnother": `{"namespace":"other","name":"x","members":{"canary":{"weight":10}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := connect(t)
+			models := registry.Models(b)
+			c := modelrecord.New(nil, models)
+			canary := memberSpec("canary", 10)
+			spoil := func() {
+				_, err := b.PutBytes(ctx, names.ModelsBucket, tinyKey, []byte(raw), 0)
+				must(t, err)
+			}
+			spoil()
+			wantReady(t, c, canary, true, false)
+			must(t, c.Update(ctx, canary))
+			wantReady(t, c, canary, true, true)
+			spoil()
+			must(t, c.Delete(ctx, canary))
+			if m, ok := entry(t, models); ok {
+				t.Errorf("the entry is left: %+v", m)
+			}
+		})
 	}
 }

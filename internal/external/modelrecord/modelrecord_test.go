@@ -113,6 +113,12 @@ func TestRecordWithoutArtifact(t *testing.T) {
 
 func world(t *testing.T, open modelartifact.Stores) (*registry.Table[registry.Model], *modelrecord.Client) {
 	t.Helper()
+	models := registry.Models(connect(t))
+	return models, modelrecord.New(open, models)
+}
+
+func connect(t *testing.T) *bus.Bus {
+	t.Helper()
 	s := natstest.Start(t)
 	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
 	if err != nil {
@@ -122,8 +128,7 @@ func world(t *testing.T, open modelartifact.Stores) (*registry.Table[registry.Mo
 	if err := b.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	models := registry.Models(b)
-	return models, modelrecord.New(open, models)
+	return b
 }
 
 // The deletion of a resource that describes an entry of another namespace leaves
