@@ -43,9 +43,13 @@ type runner struct {
 	drainOrdered bool           // whether a drain order is in effect
 	traffic      *queue.Traffic // never changed in place
 	trafficKnown bool           // whether the registry was read, or did not answer in time
-	fence        fence
-	running      []*attempt // at most Slots, oldest first
-	endedLogs    endedLogs  // of attempts whose frames can be sent again
+	// trafficListed means that traffic is the registry's. trafficTimer is not nil
+	// while the registry no longer lists it.
+	trafficListed bool
+	trafficTimer  *time.Timer
+	fence         fence
+	running       []*attempt // at most Slots, oldest first
+	endedLogs     endedLogs  // of attempts whose frames can be sent again
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
 	affinities []string

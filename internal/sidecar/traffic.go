@@ -11,40 +11,87 @@ import (
 	"github.com/gorizond/koldun/internal/queue"
 )
 
-// trafficWait limits how long a runner takes no requests because the registry, which
-// may give its group no weight, does not answer.
-const trafficWait = 10 * time.Second
+const (
+	// trafficWait limits how long a runner takes no requests because the registry,
+	// which may give its group no weight, does not answer.
+	trafficWait = 10 * time.Second
+	// trafficKept is how long a runner keeps weight and fallback when the registry
+	// no longer lists its group. A claim that is deleted may leave the registry before
+	// its pods end, and the default gives a drained one or a fallback a full share.
+	trafficKept = 30 * time.Second
+)
 
 // watchTraffic follows weight and fallback of the runner's group in the registry,
 // until ctx ends. So a change of them restarts no engine.
 func (r *runner) watchTraffic(ctx context.Context) {
 	late := time.AfterFunc(trafficWait, r.setTrafficKnown)
 	defer late.Stop()
+	defer r.stopTrafficKept()
 	namespace, name, _ := strings.Cut(r.cfg.Model, "/")
-	bus.Watch(ctx, r.cfg.Bus, names.ModelsBucket, names.ModelKey(namespace, name), func(e bus.Event[queue.Members]) {
-		switch e.Kind {
-		case bus.Changed:
-			r.setTraffic(r.trafficOf(e.Value))
-		case bus.Gone:
-			r.setTraffic(r.cfg.Traffic)
-		case bus.Synced:
-			r.setTrafficKnown()
+	bus.Watch(ctx, r.cfg.Bus, names.ModelsBucket, names.ModelKey(namespace, name), r.onModel)
+}
+
+// onModel handles a change of the model's record.
+func (r *runner) onModel(e bus.Event[queue.Members]) {
+	switch e.Kind {
+	case bus.Changed:
+		if m, ok := e.Value.Members[r.cfg.Member]; ok {
+			r.listed(queue.Traffic{Group: r.cfg.Member, Weight: m.Weight, Fallback: m.Fallback})
+			return
 		}
-	})
-}
-
-// trafficOf returns what a model's record says of the runner's group.
-func (r *runner) trafficOf(m queue.Members) *queue.Traffic {
-	member, ok := m.Members[r.cfg.Member]
-	if !ok {
-		return r.cfg.Traffic
+		r.unlisted()
+	case bus.Gone:
+		r.unlisted()
+	case bus.Synced:
+		r.setTrafficKnown()
 	}
-	return &queue.Traffic{Group: r.cfg.Member, Weight: member.Weight, Fallback: member.Fallback}
 }
 
-func (r *runner) setTraffic(t *queue.Traffic) {
+// listed announces what the registry says of the runner's group.
+func (r *runner) listed(t queue.Traffic) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.endTrafficKept()
+	r.trafficListed = true
+	r.setTraffic(&t)
+}
+
+// unlisted returns to the default after trafficKept, unless the group is listed by
+// then.
+func (r *runner) unlisted() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.trafficListed || r.trafficTimer != nil {
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(trafficKept, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.trafficTimer == timer { // not revoked meanwhile
+			r.trafficTimer, r.trafficListed = nil, false
+			r.setTraffic(r.cfg.Traffic)
+		}
+	})
+	r.trafficTimer = timer
+}
+
+func (r *runner) stopTrafficKept() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endTrafficKept()
+}
+
+// endTrafficKept is called with mu held.
+func (r *runner) endTrafficKept() {
+	if r.trafficTimer != nil {
+		r.trafficTimer.Stop()
+		r.trafficTimer = nil
+	}
+}
+
+// setTraffic is called with mu held.
+func (r *runner) setTraffic(t *queue.Traffic) {
 	if reflect.DeepEqual(r.traffic, t) {
 		return
 	}

@@ -47,8 +47,8 @@ func (w *world) traffic(runner string, want *queue.Traffic) {
 	w.runner(runner, func(r queue.Runner) bool { return idle(r) && cmp.Equal(want, r.Traffic) })
 }
 
-// A runner announces what the registry says of its group, and its own flags when
-// that says nothing.
+// A runner announces what the registry says of its group, and its own flags until it
+// says something.
 func TestTrafficFollowsTheRegistry(t *testing.T) {
 	w := newWorld(t)
 	flags := &queue.Traffic{Group: "canary", Weight: 7}
