@@ -35,6 +35,9 @@ func sizeOf(s v1.SessionSpec) size {
 		out.max = maxMembers
 	}
 	out.min = min(out.min, out.max)
+	if t := s.Traffic; t != nil && t.Weight != nil && *t.Weight == 0 {
+		out.max = out.min // more of them would take nothing, either
+	}
 	if n := s.Scaling.DesiredDllamas; n != nil {
 		out = size{min: min(*n, maxMembers), max: min(*n, maxMembers)}
 	}

@@ -46,6 +46,7 @@ func TestSession(t *testing.T) {
 		"ScalingMax":        {Composite: meta + "spec: {" + ref + ", scaling: {maxDllamas: 64}}", Required: led, Reason: reason.ConnectionPending},
 		"ScalingOverMax":    {Composite: meta + "spec: {" + ref + ", scaling: {maxDllamas: 65}}", Required: led, Reason: reason.ConnectionPending},
 		"Traffic":           {Composite: meta + "spec: {" + ref + ", traffic: {weight: 30}}", Required: led, Observed: map[string]string{"member": composetest.Ready, "pool": pool("")}, Reason: reason.Idle, Says: "ns/m"},
+		"TrafficZero":       {Composite: meta + "spec: {" + ref + ", scaling: {minDllamas: 2, maxDllamas: 4}, traffic: {weight: 0}}", Required: led, Observed: map[string]string{"member": composetest.Ready, "pool": pool("")}, Reason: reason.Idle, Says: "ns/m"},
 		"TrafficAlias":      {Composite: meta + "spec: {" + ref + ", hash: tenant, traffic: {model: stable, fallback: true}}", Required: led, Observed: map[string]string{"member": composetest.Ready, "pool": pool("")}, Reason: reason.Idle, Says: "ns/stable"},
 		"TrafficPending":    {Composite: meta + "spec: {" + ref + ", traffic: {}}", Required: led, Reason: reason.ConnectionPending, Says: "being prepared"},
 		"TrafficRefused":    {Composite: meta + "spec: {" + ref + ", traffic: {}}", Required: led, Observed: map[string]string{"member": "status: {conditions: [{type: Synced, status: 'False', message: no rights}]}", "pool": pool("{name: '0', ready: true}")}, Reason: reason.Available},

@@ -41,6 +41,9 @@ type poolState struct {
 	// room means that such a group has a free slot. What waits then is about to be
 	// assigned to it, unless it does not serve it.
 	room bool
+	// unused means that the members take nothing of what waits: their weight is 0, or
+	// they are fallbacks and another group is ready. They finish what they have.
+	unused bool
 	// settled means that runners have had the time to announce themselves after
 	// an outage of NATS.
 	settled bool
@@ -50,8 +53,12 @@ type poolState struct {
 // slots requests at the same time.
 func (s poolState) need(l limits, slots int) int {
 	slots = max(slots, 1)
-	n := (max(s.working-s.elsewhere, 0) + s.waiting/max(l.perOne, 1) + slots - 1) / slots
-	if n == 0 && s.waiting > 0 {
+	waiting := s.waiting
+	if s.unused {
+		waiting = 0
+	}
+	n := (max(s.working-s.elsewhere, 0) + waiting/max(l.perOne, 1) + slots - 1) / slots
+	if n == 0 && waiting > 0 {
 		n = 1
 	}
 	return min(n, l.max)

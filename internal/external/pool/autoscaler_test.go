@@ -72,6 +72,8 @@ func TestStep(t *testing.T) {
 		"OthersWorkNoneHere": {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{working: 2, elsewhere: 2, room: true}, "", 0},
 		"OthersAreBusy":      {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 1, working: 2, elsewhere: 2}, "0", 0},
 		"OthersDoNotServe":   {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 1, room: true}, "0", 0},
+		"Unused":             {of("0 1", long), usual, poolState{waiting: 50, working: 3, elsewhere: 2, unused: true, runners: runners(busy, ready)}, "0 1d", 0},
+		"UnusedStaysAtZero":  {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 50, unused: true}, "", 0},
 		"Starting":           {of("0 1 2", start), usual, poolState{waiting: 3}, "0 1 2", 0},
 		"FewWait":            {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
 		"ManyWait":           {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},

@@ -74,8 +74,8 @@ func newObservation(s Spec, members []member, runners map[string]queue.Runner, d
 	return o
 }
 
-// addOthers adds what runners outside the pool compute, and whether they have room.
-// Without an owner, it is unknown which these are.
+// addOthers adds what runners outside the pool compute, whether they have room, and
+// whether they take all that waits. Without an owner, it is unknown which these are.
 func (o *observation) addOthers(s Spec, members []member, runners map[string]queue.Runner) {
 	if s.Owner == "" {
 		return
@@ -84,18 +84,27 @@ func (o *observation) addOthers(s Spec, members []member, runners map[string]que
 	for _, m := range members {
 		own[s.runner(m.Name)] = true
 	}
+	known, takes, helps, led := false, false, false, false
 	for name, r := range runners {
 		weight, fallback := queue.DefaultWeight, false
 		if r.Traffic != nil {
 			weight, fallback = r.Traffic.Weight, r.Traffic.Fallback
 		}
-		if own[name] || fallback {
+		if own[name] {
+			known = true
+			takes = takes || weight > 0 && !fallback
+			helps = helps || weight > 0 && fallback
+			continue
+		}
+		if fallback {
 			continue
 		}
 		o.elsewhere += len(r.Held)
-		ready := r.State == queue.RunnerIdle || r.State == queue.RunnerBusy
-		o.room = o.room || ready && weight > 0 && len(r.Held) < r.Capacity()
+		primary := weight > 0 && (r.State == queue.RunnerIdle || r.State == queue.RunnerBusy)
+		led = led || primary
+		o.room = o.room || primary && len(r.Held) < r.Capacity()
 	}
+	o.unused = known && !takes && (!helps || led)
 }
 
 // runnerState returns the state of a member's runner, and whether there is one.

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +70,50 @@ func TestOthersOfAnObservation(t *testing.T) {
 			}
 			if got := newObservation(Spec{}, nil, runners, 9); got.elsewhere != 0 || got.room {
 				t.Errorf("without an owner: elsewhere %d, room %t", got.elsewhere, got.room)
+			}
+		})
+	}
+}
+
+// Members need not grow for a backlog that they take nothing of.
+func TestUnusedMembers(t *testing.T) {
+	s := Spec{Owner: "ns/chat"}
+	own := func(weight int, fallback bool) queue.Runner {
+		return queue.Runner{State: queue.RunnerIdle, Traffic: &queue.Traffic{Group: "chat", Weight: weight, Fallback: fallback}}
+	}
+	other := func(state queue.RunnerState, weight int, fallback bool) queue.Runner {
+		return queue.Runner{State: state, Traffic: &queue.Traffic{Group: "other", Weight: weight, Fallback: fallback}}
+	}
+	unnamed := queue.Runner{State: queue.RunnerBusy}
+	for name, c := range map[string]struct {
+		own, others []queue.Runner
+		want        bool
+	}{
+		"NoTraffic":               {[]queue.Runner{unnamed}, []queue.Runner{unnamed}, false},
+		"NoneKnown":               {nil, []queue.Runner{unnamed}, false},
+		"Weight":                  {[]queue.Runner{own(1, false)}, []queue.Runner{unnamed}, false},
+		"Zero":                    {[]queue.Runner{own(0, false)}, nil, true},
+		"ZeroFallback":            {[]queue.Runner{own(0, true)}, nil, true},
+		"ZeroAndWeight":           {[]queue.Runner{own(0, false), own(5, false)}, nil, false},
+		"FallbackAlone":           {[]queue.Runner{own(1, true)}, nil, false},
+		"FallbackOfABusyOne":      {[]queue.Runner{own(1, true)}, []queue.Runner{unnamed}, true},
+		"FallbackOfAStartingOne":  {[]queue.Runner{own(1, true)}, []queue.Runner{other(queue.RunnerStarting, 1, false)}, false},
+		"FallbackOfADrainingOne":  {[]queue.Runner{own(1, true)}, []queue.Runner{other(queue.RunnerDraining, 1, false)}, false},
+		"FallbackBesideAZero":     {[]queue.Runner{own(1, true)}, []queue.Runner{other(queue.RunnerIdle, 0, false)}, false},
+		"FallbackBesideAFallback": {[]queue.Runner{own(1, true)}, []queue.Runner{other(queue.RunnerIdle, 1, true)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var members []member
+			runners := map[string]queue.Runner{}
+			for i, r := range c.own {
+				members = append(members, member{Name: fmt.Sprint(i)})
+				runners[s.runner(fmt.Sprint(i))] = r
+			}
+			for i, r := range c.others {
+				runners[fmt.Sprint("ns_other-", i)] = r
+			}
+			if got := newObservation(s, members, runners, 9); got.unused != c.want {
+				t.Errorf("unused = %t, want %t", got.unused, c.want)
 			}
 		})
 	}
