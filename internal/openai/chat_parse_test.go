@@ -16,6 +16,7 @@ const hello = `"messages":[{"role":"user","content":"hello"}]`
 var helloMessages = []Message{{Role: User, Content: "hello"}}
 
 func TestParseChatAccepts(t *testing.T) {
+	const together = " together with all else that the request needs"
 	cases := map[string]struct {
 		body string
 		want ChatRequest
@@ -70,12 +71,12 @@ func TestParseChatAccepts(t *testing.T) {
 					"logprobs": json.RawMessage("true"), "top_logprobs": json.RawMessage("2"),
 				},
 				Needs: []Need{
-					{FeatureTools, BadRequest("messages[0].tool_calls", CodeUnsupported, "'messages[0].tool_calls' is not supported here: tools cannot be used")},
-					{FeatureTools, BadRequest("messages[1].role", CodeUnsupported, "'messages[1].role' cannot be 'tool': tools are not supported here")},
-					{FeatureTools, BadRequest("tools", CodeUnsupported, "'tools' is not supported here: the models served do not call tools")},
-					{FeatureJSONSchema, BadRequest("response_format", CodeUnsupported, "'response_format' is not supported here: answers are plain text")},
-					{FeatureLogprobs, BadRequest("logprobs", CodeUnsupported, "'logprobs' is not supported here")},
-					{FeatureLogprobs, BadRequest("top_logprobs", CodeUnsupported, "'top_logprobs' is not supported here")},
+					{FeatureTools, BadRequest("messages[0].tool_calls", CodeUnsupported, "'messages[0].tool_calls' is not supported: no engine of this model offers tools"+together)},
+					{FeatureTools, BadRequest("messages[1].role", CodeUnsupported, "'messages[1].role' cannot be 'tool': no engine of this model offers tools"+together)},
+					{FeatureTools, BadRequest("tools", CodeUnsupported, "'tools' is not supported: no engine of this model offers tools"+together)},
+					{FeatureJSONSchema, BadRequest("response_format", CodeUnsupported, "'response_format' is not supported: no engine of this model offers structured output"+together)},
+					{FeatureLogprobs, BadRequest("logprobs", CodeUnsupported, "'logprobs' is not supported: no engine of this model offers log probabilities"+together)},
+					{FeatureLogprobs, BadRequest("top_logprobs", CodeUnsupported, "'top_logprobs' is not supported: no engine of this model offers log probabilities"+together)},
 				},
 			},
 		},

@@ -47,7 +47,7 @@ func ParseEmbedding(body []byte) (EmbeddingRequest, error) {
 	}
 	if n, ok := f.integer("dimensions", 1, math.MaxInt32); ok {
 		r.Dimensions = int(n)
-		f.need("dimensions", FeatureDimensions, "%s is not supported here: embeddings have the length that the model gives them")
+		f.need("dimensions", FeatureDimensions, "%s is not supported", "embeddings of a chosen length")
 	}
 	r.User, _ = f.text("user")
 	if f.err != nil {

@@ -30,7 +30,7 @@ func parseMessage(f *fields) Message {
 	role, _ := f.text("role")
 	switch role {
 	case "tool":
-		f.need("role", FeatureTools, "%s cannot be 'tool': tools are not supported here")
+		f.need("role", FeatureTools, "%s cannot be 'tool'", "tools")
 		m.Role = Tool
 		m.ToolCallID, _ = f.text("tool_call_id")
 	case "system", "user", "assistant":
@@ -48,13 +48,14 @@ func parseMessage(f *fields) Message {
 		if m.Role != Assistant || kindOf(raw) != "an array" {
 			f.fail("tool_calls", CodeInvalidValue, "%s is a list in messages of the role 'assistant'")
 		}
-		f.need("tool_calls", FeatureTools, "%s is not supported here: tools cannot be used")
+		f.need("tool_calls", FeatureTools, "%s is not supported", "tools")
 		m.ToolCalls = raw
 	}
-	for _, name := range []string{"function_call", "tool_call_id"} {
-		if raw := f.take(name); raw != nil && !isEmpty(raw) {
-			f.fail(name, CodeUnsupported, "%s is not supported here: tools cannot be used")
-		}
+	if raw := f.take("function_call"); raw != nil && !isEmpty(raw) {
+		f.fail("function_call", CodeUnsupported, "%s is not supported here: use 'tool_calls'")
+	}
+	if raw := f.take("tool_call_id"); raw != nil && !isEmpty(raw) {
+		f.fail("tool_call_id", CodeUnsupported, "%s belongs to messages of the role 'tool'")
 	}
 	if f.take("audio") != nil {
 		f.fail("audio", CodeUnsupported, "%s is not supported here: only text can be read")

@@ -11,11 +11,13 @@ type Need struct {
 	Refusal *Error // for a client of a model whose engines lack the feature
 }
 
-// need records that a field needs a feature. Format is as in fail, and for the
-// refusal.
-func (f *fields) need(field string, feature Features, format string) {
+// need records that a field needs a feature. Format is as in fail, and begins the
+// refusal, which says what the engines lack. One may offer it, and lack something
+// else that the request needs.
+func (f *fields) need(field string, feature Features, format, what string) {
 	name := f.name(field)
-	f.needs = append(f.needs, Need{feature, BadRequest(name, CodeUnsupported, fmt.Sprintf(format, "'"+name+"'"))})
+	f.needs = append(f.needs, Need{feature, BadRequest(name, CodeUnsupported, fmt.Sprintf(format, "'"+name+"'")+
+		": no engine of this model offers "+what+" together with all else that the request needs")})
 }
 
 // parseFeatures takes the parameters that need a feature, and keeps them as they
@@ -29,29 +31,30 @@ func parseFeatures(f *fields, r *ChatRequest) {
 		switch kind {
 		case "text":
 		case "json_object", "json_schema":
-			r.keep(f, "response_format", raw, FeatureJSONSchema, "%s is not supported here: answers are plain text")
+			r.keep(f, "response_format", raw, FeatureJSONSchema, "structured output")
 		default:
-			f.fail("response_format", CodeUnsupported, "%s is not supported here: answers are plain text")
+			f.fail("response_format", CodeUnsupported, "%s must be of type 'text', 'json_object' or 'json_schema'")
 		}
 	}
 	logprobs := f.m["logprobs"]
 	if f.boolean("logprobs") {
-		r.keep(f, "logprobs", logprobs, FeatureLogprobs, "%s is not supported here")
+		r.keep(f, "logprobs", logprobs, FeatureLogprobs, "log probabilities")
 	}
 	top := f.m["top_logprobs"]
 	if n, _ := f.integer("top_logprobs", 0, 20); n > 0 {
-		r.keep(f, "top_logprobs", top, FeatureLogprobs, "%s is not supported here")
+		r.keep(f, "top_logprobs", top, FeatureLogprobs, "log probabilities")
 	}
 }
 
-// keep passes on a parameter, which needs a feature unless that is "".
-func (r *ChatRequest) keep(f *fields, name string, raw json.RawMessage, feature Features, format string) {
+// keep passes on a parameter, which needs a feature unless that is "". What it
+// stands for is in the refusal.
+func (r *ChatRequest) keep(f *fields, name string, raw json.RawMessage, feature Features, what string) {
 	if r.Featured == nil {
 		r.Featured = map[string]json.RawMessage{}
 	}
 	r.Featured[name] = raw
 	if feature != "" {
-		f.need(name, feature, format)
+		f.need(name, feature, "%s is not supported", what)
 	}
 }
 
@@ -61,7 +64,6 @@ func (r *ChatRequest) keep(f *fields, name string, raw json.RawMessage, feature 
 // A server that leaves the choice to the model has to recognise calls in its text,
 // and one that is told of it need not: either may be all that a server can do.
 func parseTools(f *fields, r *ChatRequest) {
-	const refused = "%s is not supported here: the models served do not call tools"
 	tools, choice := f.take("tools"), f.take("tool_choice")
 	told := choice != nil && !isWord(choice, "none", "auto")
 	feature := FeatureTools
@@ -77,12 +79,12 @@ func parseTools(f *fields, r *ChatRequest) {
 		for i, tool := range splitArray(tools) {
 			f.adopt(newFields(fmt.Sprintf("tools[%d]", i), tool))
 		}
-		r.keep(f, "tools", tools, feature, refused)
+		r.keep(f, "tools", tools, feature, "tools")
 	}
 	switch {
 	case choice == nil:
 	case told:
-		r.keep(f, "tool_choice", choice, FeatureToolChoice, refused)
+		r.keep(f, "tool_choice", choice, FeatureToolChoice, "a forced choice of tools")
 	case given:
 		r.keep(f, "tool_choice", choice, "", "")
 	}
@@ -93,11 +95,12 @@ func parseTools(f *fields, r *ChatRequest) {
 	}
 }
 
-// refuseNeeds fails on everything that needs a feature: the operation's answers
-// have no place for it.
+// refuseNeeds fails on everything that needs a feature: the answer to a completion
+// has no place for it.
 func refuseNeeds(f *fields) {
 	if f.err == nil && len(f.needs) > 0 {
-		f.err = f.needs[0].Refusal
+		name := f.needs[0].Refusal.Param
+		f.err = BadRequest(name, CodeUnsupported, "'"+name+"' is not supported in completions: use /v1/chat/completions")
 	}
 }
 
