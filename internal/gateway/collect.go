@@ -28,7 +28,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 		switch frame.Kind {
 		case queue.FrameQueued:
 		case queue.FrameStarted:
-			t.setIgnored(w.Header(), frame.Ignored)
+			setIgnored(w.Header(), frame.Ignored)
 			setMember(w.Header(), frame.Member)
 		case queue.FrameDelta:
 			if err := c.add(frame); err != nil {

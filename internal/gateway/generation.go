@@ -29,7 +29,6 @@ type generation struct {
 	operation operation
 	model     string         // "namespace/name", "" until it is resolved
 	alias     bool           // whether the model is only a name of members, for which demand creates no pool
-	unknown   []string       // parameters that no known engine honours
 	request   *queue.Request // nil once it is stored: it may be large
 	ref       queue.Ref
 

@@ -47,12 +47,11 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	if lacking := req.Refusal(g.runners.offered(t.model, req)); lacking != nil {
 		return &refusal{Error: *lacking}
 	}
-	t.unknown = g.runners.unknown(t.model, req)
-	forecast := g.runners.ignored(t.model, req)
-	if all := union(t.unknown, forecast); g.cfg.StrictParameters && len(all) > 0 {
-		return errIgnored(all)
+	forecast := union(g.runners.unknown(t.model, req), g.runners.ignored(t.model, req))
+	if g.cfg.StrictParameters && len(forecast) > 0 {
+		return errIgnored(forecast)
 	}
-	t.setIgnored(h, forecast)
+	setIgnored(h, forecast)
 	priority, refused := who.priority(r.Header.Get(queue.HeaderPriority))
 	if refused != nil {
 		return refused

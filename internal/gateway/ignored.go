@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// setIgnored names, in a header, the parameters that the answer does not
-// honour: those that no known engine honours, and those that the engine ignores.
-func (t *generation) setIgnored(h http.Header, byEngine []string) {
-	if names := ignoredHeader(union(t.unknown, byEngine)); names != "" {
+// setIgnored names, in a header, the parameters that the answer does not honour:
+// those of the forecast, and those of the engine as soon as it is known.
+func setIgnored(h http.Header, ignored []string) {
+	if names := ignoredHeader(ignored); names != "" {
 		h.Set(headerIgnored, names)
 		return
 	}

@@ -116,7 +116,11 @@ func (s *responder) send(f queue.Frame) {
 func (s *responder) queued(position int, wait time.Duration) {
 	s.send(queue.Frame{Kind: queue.FrameQueued, Seq: -1, Position: position, Wait: wait})
 }
-func (s *responder) started()         { s.send(queue.Frame{Kind: queue.FrameStarted}) }
+
+// started is what a runner sends whose engine honours no more than the usual hints.
+func (s *responder) started() {
+	s.send(queue.Frame{Kind: queue.FrameStarted, Ignored: s.chat.Ignored()})
+}
 func (s *responder) text(text string) { s.send(queue.Frame{Kind: queue.FrameDelta, Text: text}) }
 func (s *responder) end(reason string, in, out int) {
 	s.send(queue.Frame{Kind: queue.FrameEnd, FinishReason: reason, Usage: &queue.Usage{PromptTokens: in, CompletionTokens: out}})

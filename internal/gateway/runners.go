@@ -133,16 +133,21 @@ func (r *runners) offered(model string, req openai.Request) openai.Features {
 }
 
 // unknown returns those of a request's parameters, beside the usual ones, that no
-// known engine of its model honours.
+// known engine of its model honours. Without any known engine it returns none: one
+// may start that honours them, and says itself which it does not.
 func (r *runners) unknown(model string, req openai.Request) []string {
 	if len(req.Ignored) == 0 {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := slices.Clone(req.Ignored)
+	out, known := slices.Clone(req.Ignored), false
 	for _, c := range r.models[model] {
+		known = known || !c.isNew()
 		out = slices.DeleteFunc(out, func(name string) bool { return slices.Contains(c.Honours, name) })
+	}
+	if !known {
+		return nil
 	}
 	return out
 }

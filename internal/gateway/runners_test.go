@@ -78,6 +78,9 @@ func TestFeaturesOfRunners(t *testing.T) {
 	refused(both, "") // one may start
 	w.putOffer("r1", queue.RunnerStarting, "")
 	refused(both, "") // nothing is known of it yet
+	if got := w.gateway.runners.unknown("default/tiny", needs(`,"top_k":1`)); len(got) > 0 {
+		t.Errorf("before any engine is known, unknown = %q", got)
+	}
 	w.putOffer("r1", queue.RunnerIdle, "")
 	refused(tools, "tools")
 	w.putOffer("r2", queue.RunnerBusy, "tools", "top_k")
@@ -131,9 +134,9 @@ func TestEnginesComeAndGo(t *testing.T) {
 func TestIgnoredByTheEngine(t *testing.T) {
 	w := newWorld(t, func(_ *Config, p *timing) { p.quiet = time.Hour })
 	startRunner(t, w.bus, tinySession, func(_ context.Context, s *responder) {
-		var ignored []string
+		var ignored []string // it honours top_k, too
 		if s.chat.Messages[0].Content == "cold" {
-			ignored = []string{"temperature"}
+			ignored = []string{"temperature", "top_k"}
 		}
 		s.send(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored})
 		s.text("x")
@@ -143,7 +146,7 @@ func TestIgnoredByTheEngine(t *testing.T) {
 		if engine == "known" {
 			w.putEngine("r1", "seed")
 		}
-		for content, want := range map[string]string{"cold": "top_k, temperature", "warm": "top_k"} {
+		for content, want := range map[string]string{"cold": "temperature, top_k", "warm": ""} {
 			for _, more := range []string{"", streaming} {
 				r, body := w.do("POST", "/v1/chat/completions", strings.Replace(chatBody(hot+`,"top_k":1`+more), "hello", content, 1))
 				if got := r.Header.Get("X-Koldun-Ignored"); r.StatusCode != http.StatusOK || got != want {
@@ -166,8 +169,8 @@ func TestIgnoredIsToldLate(t *testing.T) {
 		s.text("x")
 		s.end("stop", 1, 1)
 	})
-	for _, want := range []string{"", "temperature"} {
-		response := w.open(waittest.Context(t), chatBody(hot+streaming))
+	for _, want := range []string{"", "top_k, temperature"} {
+		response := w.open(waittest.Context(t), chatBody(hot+`,"top_k":1`+streaming))
 		waittest.Send(t, "the runner continues", goOn, true)
 		if got := response.Header.Get("X-Koldun-Ignored"); got != want {
 			t.Errorf("X-Koldun-Ignored = %q, want %q", got, want)
@@ -200,7 +203,7 @@ func TestStrictParametersOfAnUnknownEngine(t *testing.T) {
 			Code: queue.CodeUnsupported, Message: "not honoured", Param: "temperature",
 		}})
 	})
-	r, body := w.do("POST", "/v1/chat/completions", chatBody(hot))
+	r, body := w.do("POST", "/v1/chat/completions", chatBody(hot+`,"top_k":1`))
 	if e := decodeError(t, body); r.StatusCode != http.StatusBadRequest || e.Code != "unsupported_parameter" || e.Param != "temperature" || e.Message != "not honoured" {
 		t.Errorf("got %d %s", r.StatusCode, body)
 	}

@@ -149,7 +149,7 @@ func (s *streamer) started(frame *queue.Frame) error {
 	if !s.events.open {
 		h := s.events.w.Header()
 		h.Set(headerQueue, strconv.FormatInt(s.follow.queuedFor().Milliseconds(), 10))
-		s.setIgnored(h, frame.Ignored)
+		setIgnored(h, frame.Ignored)
 		setMember(h, frame.Member)
 		return nil
 	}
