@@ -241,15 +241,33 @@ func TestServing(t *testing.T) {
 	t.Run("IsKilled", func(t *testing.T) { s.kill(t, server) })
 }
 
+// midAnswer does something in the middle of a long answer, and returns its stream
+// and outcome. The answer may be short and end first: then it undoes that, and tries
+// again a few times.
+func (s *stack) midAnswer(t *testing.T, do func(cancel func(), stream textStream), undo func()) (textStream, queue.Outcome) {
+	t.Helper()
+	for range 8 {
+		ctx, cancel := context.WithCancel(waittest.Context(t))
+		t.Cleanup(cancel)
+		stream, id := s.begin(ctx, t)
+		do(cancel, stream)
+		if o := s.outcome(t, id); o.State != queue.Completed {
+			return stream, o
+		}
+		undo()
+	}
+	t.Fatal("each answer was whole before it could be disturbed")
+	return nil, queue.Outcome{}
+}
+
 // cancel leaves a stream after its first text, and sees the request end.
 func (s *stack) cancel(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(waittest.Context(t))
-	defer cancel()
-	stream, id := s.begin(ctx, t)
-	cancel()
-	_ = stream.Close()
-	if o := s.outcome(t, id); o.State != queue.Cancelled {
+	_, o := s.midAnswer(t, func(cancel func(), stream textStream) {
+		cancel()
+		_ = stream.Close()
+	}, func() {})
+	if o.State != queue.Cancelled {
 		t.Errorf("outcome %+v, want cancelled", o)
 	}
 }
@@ -258,14 +276,18 @@ func (s *stack) cancel(t *testing.T) {
 // one outcome, and the runner is ready again with the server.
 func (s *stack) kill(t *testing.T, server *ollama.Server) {
 	t.Helper()
-	stream, id := s.begin(waittest.Context(t), t)
-	server.Kill()
-	for stream.Next() {
-	}
+	stream, o := s.midAnswer(t, func(_ func(), stream textStream) {
+		server.Kill()
+		for stream.Next() {
+		}
+	}, func() {
+		server.Run()
+		s.untilReady()
+	})
 	if err := stream.Err(); err == nil {
 		t.Error("the stream ended as if it were whole")
 	}
-	if o := s.outcome(t, id); o.State != queue.Failed || o.Error == nil || o.Error.Code != queue.CodeInterrupted || o.Attempts != 1 {
+	if o.State != queue.Failed || o.Error == nil || o.Error.Code != queue.CodeInterrupted || o.Attempts != 1 {
 		t.Errorf("outcome %+v, want one interrupted attempt", o)
 	}
 	waittest.Until(t, "the sidecar to say why it is not ready", func() bool {

@@ -23,7 +23,7 @@ func TestGroups(t *testing.T) {
 	tenants := []tenant{newTenant("amber"), newTenant("birch")}
 	g := &groupsRun{stack: newStack(t, plan{
 		gateways: 1, dispatchers: 2, runners: 6, slots: 2, tenants: tenants,
-		runnerArgs: []string{"--between=5s", "--first=5s"},
+		runnerArgs: []string{"--between=30s", "--first=30s"},
 		groupArgs:  []string{"--group=stable --weight=90", "--group=canary --weight=10", "--group=outside --fallback"},
 	})}
 	g.bus = g.stack.bus()
