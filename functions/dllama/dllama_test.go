@@ -221,6 +221,23 @@ func TestNetTurbo(t *testing.T) {
 	}
 }
 
+// TestNamesakesHaveGroups serves one name from a Dllama and a Session of one name.
+func TestNamesakesHaveGroups(t *testing.T) {
+	group := func(labels string) string {
+		rsp := composetest.Run(t, dllama.Compose, composetest.Case{
+			Composite: strings.Replace(meta, "generation: 3", "labels: {"+labels+"}", 1) + "spec: {" + ref + "}", Required: with(model("", files)),
+			Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready},
+		})
+		root, _ := rsp.GetDesired().GetResources()["root"].GetResource().MarshalJSON()
+		_, after, _ := strings.Cut(string(root), `"--group=`)
+		name, _, _ := strings.Cut(after, `"`)
+		return name
+	}
+	if own, pool := group(""), group("koldun.gorizond.io/session: d"); own != "d" || pool != names.SessionGroup("d") || own == pool {
+		t.Errorf("the groups are %q and %q", own, pool)
+	}
+}
+
 // TestStrangersPoolIsNotJoined attacks: the annotation with the key of another
 // pool is ignored, and a Model of another namespace makes a pool of this one.
 func TestStrangersPoolIsNotJoined(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // served returns the name under which clients ask for the Dllama.
@@ -25,5 +26,11 @@ func (p *dllamaPlan) weighted() bool {
 }
 
 // group names the member that the Dllama is, or is a part of. The pods always name
-// it, so that a claim that gets traffic later restarts nothing.
-func (p *dllamaPlan) group() string { return cmp.Or(p.d.Labels[v1.LabelSession], p.d.Name) }
+// it, so that a claim that gets traffic later restarts nothing. A Session may have
+// the name of a Dllama.
+func (p *dllamaPlan) group() string {
+	if session := p.d.Labels[v1.LabelSession]; session != "" {
+		return names.SessionGroup(session)
+	}
+	return p.d.Name
+}

@@ -33,7 +33,7 @@ func (p *sessionPlan) join() (compose.Next, error) {
 	if p.s.Spec.Traffic == nil {
 		return compose.Continue, nil
 	}
-	group := names.Join(names.MaxLabel, p.s.Name) // as in the label of the Dllamas
+	group := names.SessionGroup(names.Join(names.MaxLabel, p.s.Name)) // as in the label of the Dllamas
 	member := managed.Member(p.via, p.s.Namespace, names.Object(p.s.Name, "member"), group, *p.s.Spec.Traffic, served(p.s.Spec))
 	pending, err := managed.Await(p.Call, map[string]any{resMember: member})
 	if err != nil || pending == "" || p.Exists(resPool) {

@@ -157,6 +157,10 @@ func PoolKey(session, id string) string { return session + "." + Hash(16, id) }
 // Member is the name of the Dllama that is the member of a Session's pool.
 func Member(session, member string) string { return Object(session, member) }
 
+// SessionGroup names the group of a Session's runners. That of a Dllama is its name,
+// which has no slash.
+func SessionGroup(session string) string { return "session/" + session }
+
 // Root is the name of a Dllama's root workload. It has one pod.
 func Root(dllama string) string { return Object(dllama, "root") }
 
