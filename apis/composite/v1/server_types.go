@@ -20,7 +20,7 @@ type Server struct {
 	// Base URL of a server outside the pods, with the path before /chat/completions: https://api.example.com/v1. The root's pod then has the
 	// sidecar only.
 	// +optional
-	// +kubebuilder:validation:Pattern=`^https?://[^/?#@ ]+(/[^?#@ ]*)?$`
+	// +kubebuilder:validation:Pattern=`^https?://[^/?#@$\s]+(/[^?#@$\s]*)?$`
 	// +kubebuilder:validation:MaxLength=512
 	URL string `json:"url,omitempty"`
 
@@ -126,10 +126,10 @@ type Server struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
 
-	// Time to the first token, after which the server is restarted. Defaults to 15 minutes and the time to read the model at 32 MiB a second,
-	// or to 2 hours when the server downloads.
+	// Time to the first token, after which the server is restarted, at least 1m. Defaults to 15 minutes and the time to read the model at
+	// 32 MiB a second, or to 2 hours when the server downloads. Profile ollama downloads before the server starts, which has no limit.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m')",message="the least is 1m"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m')",message="must be at least 1m"
 	StartupTimeout *metav1.Duration `json:"startupTimeout,omitempty"`
 }
 
