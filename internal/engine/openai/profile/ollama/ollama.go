@@ -18,7 +18,7 @@ func Profile() profile.Profile {
 		Name:       "ollama",
 		Image:      "ollama/ollama:0.32.6",
 		Slots:      1,
-		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
+		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion), string(openai.OperationEmbedding)},
 		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty"},
 		Features:   []string{"tools", "json_schema"},
 		ServedName: servedName,
@@ -72,8 +72,9 @@ func unfit(downloads bool, model string) string {
 const modelfile = "Modelfile"
 
 // The scripts make the model in a server that ends before the real one starts.
-// They do nothing if a cache that outlives the pod has it already. Variables
-// carry what a claim says, so that no shell reads it.
+// pull does nothing if a cache that outlives the pod has the model already; create
+// makes it again, because its files may have changed. Variables carry what a claim
+// says, so that no shell reads it.
 const (
 	serve  = "set -eu\nollama serve &\nuntil ollama list >/dev/null 2>&1; do kill -0 $!; sleep 0.2; done\n"
 	lacks  = "ollama show \"$KOLDUN_OLLAMA_NAME\" >/dev/null 2>&1 || "

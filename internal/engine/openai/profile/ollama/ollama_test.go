@@ -33,6 +33,12 @@ func TestStart(t *testing.T) {
 	}
 }
 
+func TestOperations(t *testing.T) {
+	if d := cmp.Diff([]string{"chat", "completion", "embedding"}, ollama.Profile().Operations); d != "" {
+		t.Errorf("the operations differ (-want +got):\n%s", d)
+	}
+}
+
 func TestServedName(t *testing.T) {
 	name := ollama.Profile().ServedName
 	for _, c := range []struct {
