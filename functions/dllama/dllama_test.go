@@ -128,6 +128,7 @@ func TestServer(t *testing.T) {
 	plain := with(model("", source))
 	gguf := with(model("", strings.Replace(source, "modelFile: ''", "modelFile: m-q4.gguf", 1)))
 	gpus := "rootResources: {limits: {nvidia.com/gpu: 2}}, workerResources: {limits: {nvidia.com/gpu: 2}}"
+	threads := strings.Replace(server("profile: vllm"), "type:", "threads: 4, type:", 1)
 	url := "url: 'https://api.example.com/v1'"
 	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
 		"ServerExternal":         {Composite: meta + "spec: {" + server(url+", apiKeySecretRef: {name: keys, key: token}, model: gpt-oss, slots: 8, features: [tools]") + "}", Required: lone, Observed: running, Reason: reason.Available, Says: "ns/d"},
@@ -151,8 +152,16 @@ func TestServer(t *testing.T) {
 		"ServerNoFile":        {Composite: meta + "spec: {" + ref + ", " + server("profile: llama.cpp") + "}", Required: plain, Reason: reason.TopologyInvalid, Says: ".gguf"},
 		"ServerInline":        {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, " + server("profile: sglang") + "}", Required: lone, Reason: reason.ModelPending},
 		"ServerInlineConvert": {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, conversion: {weightsFloatType: q40}}, " + server("profile: sglang") + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.model.conversion"},
-		"ServerConverted":     {Composite: meta + "spec: {" + ref + ", " + server("profile: vllm") + "}", Required: with(model("", files)), Reason: reason.TopologyInvalid, Says: "spec.conversion.type None"},
-		"NotConverted":        {Composite: meta + "spec: {" + ref + "}", Required: plain, Reason: reason.TopologyInvalid, Says: `"m" is not converted`},
+		"ServerInlineMemory":  {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, conversion: {memory: 1Gi}}, " + server("profile: sglang") + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.model.conversion"},
+		"ServerInlineThreads": {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, " + threads + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.engine.threads: vllm"},
+		"ServerInlineRefused": {
+			Composite: meta + "spec: {model: {sourceUrl: hf://a/b, conversion: {weightsFloatType: q40}}, " + threads + "}", Required: lone,
+			Observed: map[string]string{"model": "metadata: {name: d}\nspec: {sourceUrl: hf://a/b, conversion: {type: None}}\nstatus: {conditions: [{type: Serving, status: 'True', reason: Available}], artifact: {" + source + "}}"},
+			Reason:   reason.TopologyInvalid, Says: "spec.engine.threads: vllm",
+		},
+		"ServerNothing":      {Composite: meta + "spec: {" + threads + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.engine.threads: vllm"},
+		"ServerConverted":    {Composite: meta + "spec: {" + ref + ", " + server("profile: vllm") + "}", Required: with(model("", files)), Reason: reason.TopologyInvalid, Says: "spec.conversion.type None"},
+		"NotConverted":       {Composite: meta + "spec: {" + ref + "}", Required: plain, Reason: reason.TopologyInvalid, Says: `"m" is not converted`},
 
 		"ServerGeneric": {
 			Composite: meta + "spec: {" + ref + ", rootImage: 'example.org/server:1', " + server("command: [/bin/server], args: ['--port=$(KOLDUN_PORT_ENGINE)'], port: 8000, sharedMemory: 2Gi, cache: {sizeLimit: 10Gi}, writable: [/var/run/server], runAsUser: 1000, operations: [embedding], parameters: [seed], servedName: other") + "}",
@@ -161,7 +170,7 @@ func TestServer(t *testing.T) {
 		"ServerNoImage":    {Composite: meta + "spec: {" + ref + ", " + server("port: 8000") + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.rootImage"},
 		"ServerMissing":    {Composite: meta + "spec: {" + ref + ", engine: {type: openai}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.server: the openai engine needs it"},
 		"ServerOfOther":    {Composite: meta + "spec: {" + ref + ", engine: {type: embedded, server: {port: 8000}}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.server: the embedded engine is no server"},
-		"ServerThreads":    {Composite: meta + "spec: {" + ref + ", " + strings.Replace(server("profile: vllm"), "type:", "threads: 4, type:", 1) + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.threads: vllm"},
+		"ServerThreads":    {Composite: meta + "spec: {" + ref + ", " + threads + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.threads: vllm"},
 		"ServerMemoryPlan": {Composite: meta + "spec: {" + ref + ", rootMemory: {overheadMaxRatio: 2}, " + server("profile: vllm") + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.rootMemory"},
 
 		"ServerGroup":         {Composite: meta + "spec: {nodes: 3, " + ref + ", " + gpus + ", " + server("profile: vllm") + "}", Required: plain, Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod, "workers": "status: {readyReplicas: 2}"}, Reason: reason.Available, Says: "3 nodes"},

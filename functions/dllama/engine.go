@@ -35,9 +35,18 @@ func (p *dllamaPlan) configure() (compose.Next, error) {
 		p.engine = chosen
 	} else {
 		p.refused = true
+		p.engine = engine.Engine{Reads: reads(*s.Server)}
 		p.Fail(reason.TopologyInvalid, "%s", problem)
 	}
 	return compose.Continue, nil
+}
+
+// reads returns which of the Model's files any server reads.
+func reads(s v1.Server) engine.Files {
+	if s.URL != "" || s.Source == sourceDownload {
+		return engine.FilesNone
+	}
+	return engine.FilesSource
 }
 
 func configured(s v1.Engine) (chosen engine.Engine, problem string) {
@@ -84,7 +93,7 @@ func (p *dllamaPlan) ineffective(e engine.Engine) string {
 // converts reports whether a Model says what its files are converted to.
 func converts(m v1.ModelSpec) bool {
 	c := m.Conversion
-	return c != nil && c.Type != conversionNone && (c.Type != "" || c.WeightsFloatType != "" || c.ConvertWeights != "" || c.OutputPath != "")
+	return c != nil && c.Type != conversionNone && (c.Type != "" || c.WeightsFloatType != "" || c.ConvertWeights != "" || c.OutputPath != "" || c.Memory != nil)
 }
 
 func serverOf(s v1.Server, threads int32) engine.Server {

@@ -19,9 +19,12 @@ func (p *dllamaPlan) model() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
-	p.status.Model = p.modelNamespace + "/" + p.modelName
-	if p.aliased() {
+	switch {
+	case p.modelName == "": // none is given
+	case p.aliased():
 		p.status.Model = p.d.Namespace + "/" + p.served()
+	default:
+		p.status.Model = p.modelNamespace + "/" + p.modelName
 	}
 	p.status.Nodes = p.nodes()
 	if next == compose.Stop {
@@ -62,7 +65,12 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	if spec.NATS == nil {
 		spec.NATS = p.modelNATS()
 	}
-	if p.engine.Reads == engine.FilesSource && !converts(spec) {
+	switch {
+	case p.refused && !found:
+		return compose.Stop, nil // a download or conversion would be for nothing
+	case p.refused:
+		spec.Conversion = m.Spec.Conversion
+	case p.engine.Reads == engine.FilesSource && !converts(spec):
 		spec.Conversion = &v1.Conversion{Type: conversionNone}
 	}
 	want := &v1.Model{
