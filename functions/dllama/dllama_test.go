@@ -160,6 +160,8 @@ func TestServer(t *testing.T) {
 			Reason:   reason.TopologyInvalid, Says: "spec.engine.threads: vllm",
 		},
 		"ServerNothing":      {Composite: meta + "spec: {" + threads + "}", Required: lone, Reason: reason.TopologyInvalid, Says: "spec.engine.threads: vllm"},
+		"ServerContext":      {Composite: meta + "spec: {" + ref + ", rootImage: i, " + strings.Replace(server("port: 8000"), "type:", "maxSeqLen: 64, type:", 1) + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.maxSeqLen: generic"},
+		"ServerExternalLong": {Composite: meta + "spec: {" + ref + ", " + server(url) + "}", Required: with(model("launchOptions: [--max-seq-len, '2048']", files)), Observed: running, Reason: reason.Available, Says: "ns/m"},
 		"ServerConverted":    {Composite: meta + "spec: {" + ref + ", " + server("profile: vllm") + "}", Required: with(model("", files)), Reason: reason.TopologyInvalid, Says: "spec.conversion.type None"},
 		"NotConverted":       {Composite: meta + "spec: {" + ref + "}", Required: plain, Reason: reason.TopologyInvalid, Says: `"m" is not converted`},
 
@@ -226,6 +228,28 @@ func TestNetTurbo(t *testing.T) {
 		root, _ := rsp.GetDesired().GetResources()["root"].GetResource().MarshalJSON()
 		if !strings.Contains(string(root), `"--net-turbo","`+want+`"`) && !strings.Contains(string(root), `"--net-turbo", "`+want+`"`) {
 			t.Errorf("with %q net-turbo is not %s", resources, want)
+		}
+	}
+}
+
+// TestGPUs counts whole GPUs, of any vendor.
+func TestGPUs(t *testing.T) {
+	for limits, want := range map[string]string{
+		"nvidia.com/gpu: 4":     "4",
+		"amd.com/gpu: 2":        "2",
+		"gpu.intel.com/i915: 2": "2",
+		"gpu.intel.com/xe: 3":   "3",
+		"gpu.intel.com/i915: 1, gpu.intel.com/millicores: 500, gpu.intel.com/memory.max: 8Gi": "",
+		"memory: 8Gi, cpu: 4": "",
+	} {
+		rsp := composetest.Run(t, dllama.Compose, composetest.Case{
+			Composite: meta + "spec: {rootResources: {limits: {" + limits + "}}, " + ref + ", " + server("profile: vllm") + "}", Required: with(model("", source)),
+			Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready},
+		})
+		root, _ := rsp.GetDesired().GetResources()["root"].GetResource().MarshalJSON()
+		_, after, _ := strings.Cut(string(root), "--tensor-parallel-size=")
+		if got, _, _ := strings.Cut(after, `"`); len(root) < 100 || got != want {
+			t.Errorf("with limits {%s} the server spreads over %q GPUs, want %q", limits, got, want)
 		}
 	}
 }

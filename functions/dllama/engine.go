@@ -57,7 +57,7 @@ func configured(s v1.Engine) (chosen engine.Engine, problem string) {
 	case chosen.Configured == nil:
 		return chosen, fmt.Sprintf("spec.engine.server: the %s engine is no server", chosen.Name)
 	}
-	if chosen, err = chosen.Configured(serverOf(*s.Server, s.Threads)); err != nil {
+	if chosen, err = chosen.Configured(serverOf(s)); err != nil {
 		return chosen, fmt.Sprintf("spec.engine.%v", err)
 	}
 	return chosen, ""
@@ -96,7 +96,8 @@ func converts(m v1.ModelSpec) bool {
 	return c != nil && c.Type != conversionNone && (c.Type != "" || c.WeightsFloatType != "" || c.ConvertWeights != "" || c.OutputPath != "" || c.Memory != nil)
 }
 
-func serverOf(s v1.Server, threads int32) engine.Server {
+func serverOf(e v1.Engine) engine.Server {
+	s := *e.Server
 	out := engine.Server{
 		Profile:    string(s.Profile),
 		URL:        s.URL,
@@ -112,7 +113,8 @@ func serverOf(s v1.Server, threads int32) engine.Server {
 		Features:   s.Features,
 		Writable:   s.Writable,
 		User:       s.RunAsUser,
-		Threads:    threads,
+		Threads:    e.Threads,
+		SeqLen:     e.MaxSeqLen,
 	}
 	if s.SharedMemory != nil {
 		out.SharedMemory = s.SharedMemory.String()

@@ -150,6 +150,9 @@ func (p *dllamaPlan) launchOption(name string) string {
 }
 
 func (p *dllamaPlan) seqLen() int32 {
+	if api := p.engine.API; api != nil && !api.Context {
+		return 0
+	}
 	if n := p.d.Spec.Engine.MaxSeqLen; n > 0 {
 		return n
 	}

@@ -36,14 +36,15 @@ func (p *dllamaPlan) resources(claimed *corev1.ResourceRequirements, plan int64)
 }
 
 // gpus counts the GPUs that the claim names, of any vendor: nvidia.com/gpu,
-// amd.com/gpu, or those below gpu.intel.com.
+// amd.com/gpu, or gpu.intel.com/i915 and gpu.intel.com/xe. Other names of Intel's are
+// parts of a GPU, such as its memory.
 func gpus(claimed *corev1.ResourceRequirements) int64 {
 	if claimed == nil {
 		return 0
 	}
 	var n int64
 	for name, quantity := range claimed.Limits {
-		if domain, device, ok := strings.Cut(string(name), "/"); ok && (device == "gpu" || domain == "gpu.intel.com") {
+		if domain, device, ok := strings.Cut(string(name), "/"); ok && (device == "gpu" || domain == "gpu.intel.com" && (device == "i915" || device == "xe")) {
 			n += quantity.Value()
 		}
 	}

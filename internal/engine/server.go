@@ -23,7 +23,7 @@ type Server struct {
 	Writable                         []string // folders of the image that the server writes to
 	User                             *int64
 	Startup                          time.Duration
-	Threads                          int32
+	Threads, SeqLen                  int32 // 0: the server's choice
 }
 
 // An API is the OpenAI-compatible API of an engine, as the sidecar is told.
@@ -37,6 +37,8 @@ type API struct {
 	// Operations and Features are those that the server offers, as package openai
 	// names them.
 	Operations, Features []string
+	// Context means that the server is told its longest context.
+	Context bool
 	// Spreading lists the profiles that run on more nodes than one, for messages.
 	Spreading string
 }

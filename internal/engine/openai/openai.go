@@ -48,6 +48,8 @@ func (s server) unfit() string {
 	switch {
 	case s.claim.Threads > 1 && (!s.profile.Threads || s.external()):
 		return fmt.Sprintf("threads: %s has no number of threads to set: use server.args or server.env", s.profile.Name)
+	case s.claim.SeqLen > 0 && !s.hasContext():
+		return fmt.Sprintf("maxSeqLen: %s has no longest context to set: use server.args or server.env", s.profile.Name)
 	case s.claim.Downloads && s.profile.Unfit != nil:
 		return prefixed("server.model: ", s.profile.Unfit(true, s.claim.Model))
 	}
@@ -62,6 +64,8 @@ func prefixed(prefix, problem string) string {
 }
 
 func (s server) external() bool { return s.claim.URL != "" }
+
+func (s server) hasContext() bool { return s.profile.Context && !s.external() }
 
 func (s server) engine() engine.Engine {
 	e := engine.Engine{
@@ -78,6 +82,7 @@ func (s server) engine() engine.Engine {
 			ServedName: s.servedName,
 			Operations: either(s.claim.Operations, s.profile.Operations),
 			Features:   either(s.claim.Features, s.profile.Features),
+			Context:    s.hasContext(),
 			Spreading:  spreading(),
 		},
 		Root: s.root,

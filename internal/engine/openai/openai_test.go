@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		"Unknown":         {engine.Server{Profile: "triton"}, `server.profile: "triton" is not one of vllm, sglang, llama.cpp`},
 		"Threads":         {engine.Server{Profile: "vllm", Threads: 2}, "threads: vllm"},
+		"Context":         {engine.Server{Profile: "generic", SeqLen: 64}, "maxSeqLen: generic"},
+		"ContextExternal": {engine.Server{Profile: "vllm", SeqLen: 64, URL: "http://h"}, "maxSeqLen: vllm"},
 		"ThreadsExternal": {engine.Server{Profile: "llama.cpp", Threads: 2, URL: "http://h"}, "threads: llama.cpp"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,6 +61,10 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("profile %q has %d nodes, a worker: %v", name, e.MaxNodes, e.Worker != nil)
 		}
 		pod := e.Root(engine.Root{Node: engine.Node{Image: "i"}, Nodes: 1})
+		long := e.Root(engine.Root{Node: engine.Node{Image: "i"}, Nodes: 1, SeqLen: 4096}).Main
+		if told := !slices.Equal(pod.Main.Args, long.Args) || !maps.Equal(pod.Main.Env, long.Env); told != e.API.Context {
+			t.Errorf("the server of profile %q is told its context: %v, which the engine denies", name, told)
+		}
 		if pod.Main.ProbePort != "" || pod.Main.Image != "i" || pod.Folders["cache"] != "/cache" || pod.Folders["tmp"] != "/tmp" || pod.Main.Env["HOME"] != "/cache" {
 			t.Errorf("the pod of profile %q is %+v", name, pod)
 		}
@@ -110,6 +117,25 @@ func TestWorker(t *testing.T) {
 	pod := configured(t, engine.Server{Profile: "sglang"}).Worker(engine.Worker{Nodes: 2, Leader: "root", ModelFile: "/model"})
 	if pod.Main.Fields["KOLDUN_RANK"] != "metadata.labels['apps.kubernetes.io/pod-index']" || !slices.Contains(pod.Main.Args, "--node-rank=$(KOLDUN_RANK)") || pod.Main.Startup != 0 {
 		t.Errorf("the worker is %+v", pod.Main)
+	}
+}
+
+// TestSharedMemoryOfGroup sizes it by the GPUs of all nodes.
+func TestSharedMemoryOfGroup(t *testing.T) {
+	e := configured(t, engine.Server{Profile: "vllm"})
+	one := engine.Node{GPUs: 1}
+	for name, c := range map[string]struct {
+		pod  engine.Pod
+		want string
+	}{
+		"Alone":  {e.Root(engine.Root{Node: one, Nodes: 1}), ""},
+		"Root":   {e.Root(engine.Root{Node: one, Nodes: 2}), "8Gi"},
+		"Worker": {e.Worker(engine.Worker{Node: one, Nodes: 2}), "8Gi"},
+		"NoGPUs": {e.Worker(engine.Worker{Nodes: 2}), ""},
+	} {
+		if got := c.pod.Memory["shm"]; got != c.want {
+			t.Errorf("%s: the shared memory is %q, want %q", name, got, c.want)
+		}
 	}
 }
 

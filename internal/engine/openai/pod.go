@@ -23,7 +23,7 @@ func (s server) root(r engine.Root) engine.Pod {
 		return engine.Pod{Ports: map[string]int32{}}
 	}
 	start := s.profile.Start(s.launch(r.Node, r.ModelFile, r.SeqLen, r.Nodes, "0", r.Leader))
-	pod := s.pod(r.Node, start)
+	pod := s.pod(r.Node, r.Nodes, start)
 	pod.Main.Startup = cmp.Or(s.claim.Startup, startup(r.ModelSize))
 	return pod
 }
@@ -31,7 +31,7 @@ func (s server) root(r engine.Root) engine.Pod {
 // worker returns the pod of a node that computes for the root.
 func (s server) worker(w engine.Worker) engine.Pod {
 	start := s.profile.Start(s.launch(w.Node, w.ModelFile, w.SeqLen, w.Nodes, "$("+envRank+")", w.Leader))
-	pod := s.pod(w.Node, start)
+	pod := s.pod(w.Node, w.Nodes, start)
 	if pod.Main.Fields == nil {
 		pod.Main.Fields = map[string]string{}
 	}
@@ -58,7 +58,7 @@ func (s server) launch(n engine.Node, path string, seqLen int32, nodes int, rank
 	return l
 }
 
-func (s server) pod(n engine.Node, start profile.Start) engine.Pod {
+func (s server) pod(n engine.Node, nodes int, start profile.Start) engine.Pod {
 	pod := engine.Pod{
 		Main: engine.Container{
 			Name:    "engine",
@@ -80,7 +80,7 @@ func (s server) pod(n engine.Node, start profile.Start) engine.Pod {
 	}
 	shared := s.claim.SharedMemory
 	if shared == "" && s.profile.SharedMemory != nil {
-		shared = s.profile.SharedMemory(n.GPUs)
+		shared = s.profile.SharedMemory(n.GPUs * int64(max(nodes, 1)))
 	}
 	if shared != "" {
 		pod.Folders["shm"], pod.Memory = "/dev/shm", map[string]string{"shm": shared}

@@ -20,8 +20,10 @@ type Profile struct {
 	Spreads bool
 	// Threads means that the server has a number of compute threads.
 	Threads bool
-	// SharedMemory returns the size of /dev/shm for a number of GPUs, as Kubernetes
-	// writes it; empty is that of the container runtime. Nil is always empty.
+	// Context means that the server is told its longest context.
+	Context bool
+	// SharedMemory returns the size of /dev/shm for the number of GPUs of all nodes, as
+	// Kubernetes writes it; empty is that of the container runtime. Nil is always empty.
 	SharedMemory func(gpus int64) string
 	// ServedName returns the name by which the server knows its model if the claim
 	// gives none. Nil: the server is told the name of the Model.

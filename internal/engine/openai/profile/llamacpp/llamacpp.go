@@ -24,6 +24,7 @@ func Profile() profile.Profile {
 		Features: []string{"tools", "tool_choice", "json_schema", "logprobs"},
 		Threads:  true,
 		Unfit:    unfit,
+		Context:  true,
 		Start:    start,
 	}
 }

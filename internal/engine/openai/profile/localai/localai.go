@@ -23,6 +23,7 @@ func Profile() profile.Profile {
 		Threads:    true,
 		Unfit:      unfit,
 		ServedName: func(_ bool, model, _ string) string { return path.Base(model) },
+		Context:    true,
 		Start:      start,
 	}
 }

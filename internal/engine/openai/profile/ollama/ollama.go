@@ -23,6 +23,7 @@ func Profile() profile.Profile {
 		Features:   []string{"tools", "json_schema"},
 		ServedName: servedName,
 		Unfit:      unfit,
+		Context:    true,
 		Start:      start,
 	}
 }

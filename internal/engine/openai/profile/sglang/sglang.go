@@ -25,6 +25,7 @@ func Profile() profile.Profile {
 		Features:     []string{"json_schema", "logprobs"},
 		Spreads:      true,
 		SharedMemory: sharedMemory,
+		Context:      true,
 		Start:        start,
 	}
 }

@@ -21,6 +21,7 @@ func Profile() profile.Profile {
 		SharedMemory: func(int64) string { return "1Gi" },
 		// The server takes any name, and lists only that of its model.
 		ServedName: func(_ bool, model, _ string) string { return model },
+		Context:    true,
 		Start:      start,
 	}
 }

@@ -33,6 +33,7 @@ func Profile() profile.Profile {
 		Features:     []string{"tool_choice", "json_schema", "logprobs"},
 		Spreads:      true,
 		SharedMemory: sharedMemory,
+		Context:      true,
 		Start:        start,
 	}
 }
