@@ -27,7 +27,12 @@ elif [ ! -f "$archive" ]; then
   fail "DLLAMA_SRC names \"$archive\", which is not a file: set it to the archive from $url"
 fi
 tar -xz --strip-components=1 -C "$folder" -f "$archive" || fail "\"$archive\" is not a .tar.gz archive: set DLLAMA_SRC to the archive from $url"
+# Nothing else may take part in the build: make prefers a GNUmakefile, and does not
+# build an object that it finds.
+find "$folder" -mindepth 1 -maxdepth 1 ! -name LICENSE ! -name Makefile ! -name src -exec rm -rf {} +
 [ -d "$folder/src" ] || fail "\"$archive\" has no folder src below its top folder: set DLLAMA_SRC to the archive from $url"
+other=$(cd "$folder" && LC_ALL=C find . \( ! -type f ! -type d -o -type f -links +1 -o -name '*[!A-Za-z0-9._+-]*' \) | head -n 1)
+[ -z "$other" ] || fail "\"$archive\" has \"$other\", which is a link, a device or no plain name: set DLLAMA_SRC to the archive from $url"
 content=$(cd "$folder" && find LICENSE Makefile src -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d ' ' -f 1)
 [ "$content" = "$CONTENT" ] ||
   fail "\"$archive\" has the content $content, not $CONTENT of commit $COMMIT: set DLLAMA_SRC to the archive from $url"
