@@ -22,6 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -232,6 +234,56 @@ func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestPublishOnlyWhatIsMissing runs the script of the workflow: a registry that does
+// not answer must not make it push a version again.
+func TestPublishOnlyWhatIsMissing(t *testing.T) {
+	var w struct {
+		Jobs map[string]struct {
+			If    string
+			Steps []struct{ Run string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(read(t, workflow)), &w); err != nil {
+		t.Fatal(err)
+	}
+	job := w.Jobs["publish"]
+	if job.If != "github.ref == 'refs/heads/main'" {
+		t.Errorf("the job runs if %q: other branches can publish", job.If)
+	}
+	script := job.Steps[len(job.Steps)-1].Run
+	bin := t.TempDir()
+	docker := "#!/bin/sh\ncase \"$*\" in\n*inspect*) echo \"$ANSWER\"; exit \"$CODE\" ;;\n*--push*) echo pushed ;;\nesac\n"
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte(docker), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	image := "ghcr.io/gorizond/distributed-llama:" + pins(t)["VERSION"]
+	for name, c := range map[string]struct {
+		answer, code   string
+		pushes, passes bool
+	}{
+		"Published":     {"Name: " + image, "0", false, true},
+		"NoVersion":     {"ERROR: " + image + ": not found", "1", true, true},
+		"NoManifest":    {"ERROR: manifest unknown", "1", true, true},
+		"NoPackage":     {"ERROR: failed to authorize: denied: requested access to the resource is denied", "1", true, true},
+		"NoToken":       {"ERROR: unexpected status from GET request to https://ghcr.io/token?scope=x: 403 Forbidden", "1", true, true},
+		"NoRegistry":    {"ERROR: dial tcp: lookup ghcr.io: no such host", "1", false, false},
+		"BadRegistry":   {"ERROR: unexpected status from HEAD request to https://ghcr.io/v2/x: 503 Service Unavailable", "1", false, false},
+		"NoRights":      {"ERROR: open /config.json: permission denied", "1", false, false},
+		"NoCredentials": {"error getting credentials: exec: \"docker-credential-x\": executable file not found in $PATH", "1", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(waittest.Context(t), "bash", "-c", script)
+			cmd.Dir = "../../.."
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ANSWER="+c.answer, "CODE="+c.code,
+				"TOKEN=t", "GITHUB_ACTOR=a", "GITHUB_REPOSITORY=Gorizond/koldun", "GITHUB_REPOSITORY_OWNER=Gorizond")
+			out, err := cmd.CombinedOutput()
+			if (err == nil) != c.passes || strings.Contains(string(out), "pushed") != c.pushes {
+				t.Errorf("passes: %v, want %t; pushes: want %t: %s", err, c.passes, c.pushes, out)
+			}
+		})
 	}
 }
 
