@@ -104,8 +104,15 @@ func (s *serving) victims(t *testing.T, c *callers, r *rand.Rand) []victim {
 	return all
 }
 
-// pods returns the pods of a component. The node restarts their processes.
-func (s *serving) pods(t *testing.T, component string) (out []victim) {
+// pods returns the pods of a component, whose only container has its name. The node
+// restarts their processes.
+func (s *serving) pods(t *testing.T, component string) []victim {
+	t.Helper()
+	return s.containers(t, component, component)
+}
+
+// containers returns a container of each pod of a component.
+func (s *serving) containers(t *testing.T, component, container string) (out []victim) {
 	t.Helper()
 	var pods corev1.PodList
 	if err := s.Client().List(t.Context(), &pods, client.InNamespace(s.ns), client.MatchingLabels{"koldun.gorizond.io/component": component}); err != nil {
@@ -113,8 +120,8 @@ func (s *serving) pods(t *testing.T, component string) (out []victim) {
 	}
 	for _, pod := range pods.Items {
 		out = append(out, victim{pod.Name, func() {
-			if !s.node.Kill(pod.Namespace, pod.Name, component) {
-				t.Errorf("pod %q does not run", pod.Name)
+			if !s.node.Kill(pod.Namespace, pod.Name, container) {
+				t.Errorf("container %q of pod %q does not run", container, pod.Name)
 			}
 		}})
 	}

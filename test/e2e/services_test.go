@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"path/filepath"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -70,7 +71,7 @@ func (p *suite) run(t *testing.T) {
 		p.providers = append(p.providers, process)
 	}
 	p.node = node.Start(t, p.Config(), node.Options{
-		Image: image, Binary: p.programs.koldun,
+		Image: image, Binary: p.programs.koldun, Programs: images(filepath.Dir(p.programs.koldun)),
 		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1", names.EnvHFEndpoint + "=" + p.services.hub},
 	})
 	manifests, err := platform.Services{NATS: p.services.config(), S3: p.services.s3.Config(), Hub: p.services.hub}.Manifests()
