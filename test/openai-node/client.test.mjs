@@ -89,5 +89,10 @@ test("errors", async () => {
     return true;
   });
   await assert.rejects(client.chat.completions.create({ model, messages: [] }), BadRequestError);
-  await assert.rejects(client.embeddings.create({ model, input: "x" }), NotFoundError);
+  await assert.rejects(client.embeddings.create({ model, input: "x" }), (e) => {
+    assert.ok(e instanceof BadRequestError);
+    assert.equal(e.param, "model");
+    assert.match(e.message, /do not serve the operation 'embedding'/);
+    return true;
+  });
 });
