@@ -12,9 +12,12 @@ const HeaderHonours = "X-Koldun-Honours"
 
 // The hints that some engines honour and others do not.
 const (
-	HintTemperature = "temperature"
-	HintTopP        = "top_p"
-	HintSeed        = "seed"
+	HintTemperature      = "temperature"
+	HintTopP             = "top_p"
+	HintSeed             = "seed"
+	HintFrequencyPenalty = "frequency_penalty"
+	HintPresencePenalty  = "presence_penalty"
+	HintLogitBias        = "logit_bias"
 )
 
 // ParseHonours reads the value of HeaderHonours.

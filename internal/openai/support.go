@@ -35,18 +35,18 @@ func refuseUnsupported(f *fields) {
 
 // parseHints collects the sampling hints whose value is not neutral.
 func parseHints(f *fields, r *ChatRequest) {
-	for _, name := range []string{"frequency_penalty", "presence_penalty"} {
+	for _, name := range []string{HintFrequencyPenalty, HintPresencePenalty} {
 		raw := f.m[name]
 		if x, ok := f.number(name, -2, 2); ok && x != 0 {
 			r.Hints[name] = raw
 		}
 	}
-	if raw := f.take("logit_bias"); raw != nil {
+	if raw := f.take(HintLogitBias); raw != nil {
 		if kindOf(raw) != "an object" {
-			f.wrongType("logit_bias", "an object", raw)
+			f.wrongType(HintLogitBias, "an object", raw)
 		}
 		if !isEmpty(raw) {
-			r.Hints["logit_bias"] = raw
+			r.Hints[HintLogitBias] = raw
 		}
 	}
 	for _, name := range []string{"reasoning_effort", "verbosity"} {

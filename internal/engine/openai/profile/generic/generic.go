@@ -12,7 +12,7 @@ func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "generic",
 		Slots:      1,
-		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
+		Operations: profile.Operations(),
 		Parameters: []string{openai.HintTemperature, openai.HintTopP},
 		Start:      start,
 	}

@@ -2,9 +2,7 @@
 package llamacpp
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
@@ -17,23 +15,14 @@ func Profile() profile.Profile {
 		Name:       "llama.cpp",
 		Image:      "ghcr.io/ggml-org/llama.cpp:server-b10731",
 		Slots:      1,
-		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
-		Parameters: []string{
-			openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty", "logit_bias",
-		},
-		Features: []string{"tools", "tool_choice", "json_schema", "logprobs"},
-		Threads:  true,
-		Unfit:    unfit,
-		Context:  true,
-		Start:    start,
+		Operations: profile.Operations(),
+		Parameters: profile.Sampling(openai.HintLogitBias),
+		Features:   profile.Features(openai.FeatureTools, openai.FeatureToolChoice, openai.FeatureJSONSchema, openai.FeatureLogprobs),
+		Threads:    true,
+		Unfit:      profile.NeedsGGUF("llama.cpp loads a .gguf file"),
+		Context:    true,
+		Start:      start,
 	}
-}
-
-func unfit(downloads bool, model string) string {
-	if downloads || strings.HasSuffix(model, ".gguf") {
-		return ""
-	}
-	return fmt.Sprintf("llama.cpp loads a .gguf file, and %q is none: choose one with spec.model.download.include, or with server.model", model)
 }
 
 // start passes the port, whose default has changed, and never --tools or --agent,

@@ -2,10 +2,8 @@
 package localai
 
 import (
-	"fmt"
 	"path"
 	"strconv"
-	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
@@ -17,22 +15,15 @@ func Profile() profile.Profile {
 		Name:       "localai",
 		Image:      "localai/localai:v3.11.0",
 		Slots:      1,
-		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
-		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty"},
-		Features:   []string{"tools", "tool_choice", "json_schema"},
+		Operations: profile.Operations(),
+		Parameters: profile.Sampling(),
+		Features:   profile.Features(openai.FeatureTools, openai.FeatureToolChoice, openai.FeatureJSONSchema),
 		Threads:    true,
-		Unfit:      unfit,
+		Unfit:      profile.NeedsGGUF("LocalAI serves a .gguf file of a folder by its name"),
 		ServedName: func(_ bool, model, _ string) string { return path.Base(model) },
 		Context:    true,
 		Start:      start,
 	}
-}
-
-func unfit(downloads bool, model string) string {
-	if downloads || strings.HasSuffix(model, ".gguf") {
-		return ""
-	}
-	return fmt.Sprintf("LocalAI serves a .gguf file of a folder by its name, and %q is none: choose one with spec.model.download.include, or with server.model", model)
 }
 
 // start leaves the watchdogs off, which end a model that is idle for 15 minutes,

@@ -2,7 +2,6 @@
 package ollama
 
 import (
-	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -18,9 +17,9 @@ func Profile() profile.Profile {
 		Name:       "ollama",
 		Image:      "ollama/ollama:0.32.6",
 		Slots:      1,
-		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion), string(openai.OperationEmbedding)},
-		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty"},
-		Features:   []string{"tools", "json_schema"},
+		Operations: profile.Operations(openai.OperationEmbedding),
+		Parameters: profile.Sampling(),
+		Features:   profile.Features(openai.FeatureTools, openai.FeatureJSONSchema),
 		ServedName: servedName,
 		Unfit:      unfit,
 		Context:    true,
@@ -64,10 +63,10 @@ func start(l profile.Launch) profile.Start {
 // unfit refuses weights without a chat template that Ollama reads: it ignores those
 // of the hub's files, and answers badly without one.
 func unfit(downloads bool, model string) string {
-	if downloads || strings.HasSuffix(model, ".gguf") || path.Base(model) == modelfile {
+	if path.Base(model) == modelfile {
 		return ""
 	}
-	return fmt.Sprintf("Ollama takes the chat template from a .gguf file or a Modelfile, and %q is neither: choose one with spec.model.download.include, and name it in server.model", model)
+	return profile.NeedsGGUF("Ollama takes the chat template from a .gguf file or a Modelfile")(downloads, model)
 }
 
 const modelfile = "Modelfile"

@@ -17,25 +17,15 @@ func Profile() profile.Profile {
 		Name:       "sglang",
 		Image:      "lmsysorg/sglang:v0.5.18",
 		Slots:      profile.MaxSlots,
-		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion)},
-		Parameters: []string{
-			openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty", "logit_bias",
-		},
+		Operations: profile.Operations(),
+		Parameters: profile.Sampling(openai.HintLogitBias),
 		// tools need --tool-call-parser, which depends on the model.
-		Features:     []string{"json_schema", "logprobs"},
+		Features:     profile.Features(openai.FeatureJSONSchema, openai.FeatureLogprobs),
 		Spreads:      true,
-		SharedMemory: sharedMemory,
+		SharedMemory: profile.SharedByGPUs("16Gi"),
 		Context:      true,
 		Start:        start,
 	}
-}
-
-// sharedMemory is for the queues between the processes of several GPUs.
-func sharedMemory(gpus int64) string {
-	if gpus > 1 {
-		return "16Gi"
-	}
-	return ""
 }
 
 // start passes the host, although loopback is the default. Tensor parallelism

@@ -15,9 +15,9 @@ func Profile() profile.Profile {
 		Name:         "tgi",
 		Image:        "ghcr.io/huggingface/text-generation-inference:3.3.7",
 		Slots:        profile.MaxSlots,
-		Operations:   []string{string(openai.OperationChat), string(openai.OperationCompletion)},
-		Parameters:   []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty"},
-		Features:     []string{"tools", "tool_choice", "json_schema", "logprobs"},
+		Operations:   profile.Operations(),
+		Parameters:   profile.Sampling(),
+		Features:     profile.Features(openai.FeatureTools, openai.FeatureToolChoice, openai.FeatureJSONSchema, openai.FeatureLogprobs),
 		SharedMemory: func(int64) string { return "1Gi" },
 		// The server takes any name, and lists only that of its model.
 		ServedName: func(_ bool, model, _ string) string { return model },

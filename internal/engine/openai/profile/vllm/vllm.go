@@ -19,31 +19,19 @@ const drain = "30"
 // Profile returns the profile.
 func Profile() profile.Profile {
 	return profile.Profile{
-		Name:  "vllm",
-		Image: "vllm/vllm-openai:v0.18.0",
-		Slots: profile.MaxSlots,
-		Operations: []string{
-			string(openai.OperationChat), string(openai.OperationCompletion),
-		},
-		Parameters: []string{
-			openai.HintTemperature, openai.HintTopP, openai.HintSeed, "frequency_penalty", "presence_penalty", "logit_bias",
-		},
+		Name:       "vllm",
+		Image:      "vllm/vllm-openai:v0.18.0",
+		Slots:      profile.MaxSlots,
+		Operations: profile.Operations(),
+		Parameters: profile.Sampling(openai.HintLogitBias),
 		// tools with tool_choice auto need --enable-auto-tool-choice and a parser, which
 		// depends on the model; named and required ones are structured output.
-		Features:     []string{"tool_choice", "json_schema", "logprobs"},
+		Features:     profile.Features(openai.FeatureToolChoice, openai.FeatureJSONSchema, openai.FeatureLogprobs),
 		Spreads:      true,
-		SharedMemory: sharedMemory,
+		SharedMemory: profile.SharedByGPUs("8Gi"),
 		Context:      true,
 		Start:        start,
 	}
-}
-
-// sharedMemory is for the queues between the processes of several GPUs.
-func sharedMemory(gpus int64) string {
-	if gpus > 1 {
-		return "8Gi"
-	}
-	return ""
 }
 
 func start(l profile.Launch) profile.Start {
