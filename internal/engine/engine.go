@@ -61,6 +61,9 @@ type Engine struct {
 	Configured func(Server) (Engine, error)
 }
 
+// MaxSlots is the most slots that a runner has.
+const MaxSlots = 32
+
 // Files are the files of a Model that an engine loads.
 type Files int
 

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -61,7 +62,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		DialContext:           (&net.Dialer{Timeout: defaultConnect, KeepAlive: 15 * time.Second}).DialContext,
 		ForceAttemptHTTP2:     true,
 		TLSHandshakeTimeout:   defaultConnect,
-		MaxIdleConnsPerHost:   maxIdle,
+		MaxIdleConnsPerHost:   engine.MaxSlots,
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		DisableCompression:    true, // a compressed stream would come late
@@ -72,10 +73,6 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
-
-// maxIdle is how many connections stay open between requests: as many as a
-// sidecar may have slots.
-const maxIdle = 32
 
 // Close closes the connections that are not in use.
 func (s *Server) Close() { s.http.CloseIdleConnections() }

@@ -3,6 +3,7 @@ package queue
 import (
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/openai"
 )
 
@@ -56,7 +57,7 @@ const (
 
 // MaxEnds is how many ends a runner keeps that no leader has acknowledged; with
 // so many it takes no more work.
-const MaxEnds = 32
+const MaxEnds = MaxSlots
 
 // A Runner is a runner's own record in names.RunnersBucket, refreshed well
 // within its TTL, at once when the runner begins or ceases to take work, and
@@ -98,7 +99,7 @@ type Runner struct {
 
 // MaxSlots is the most slots that a runner may have: the end of each attempt in
 // one of them must fit into Ends.
-const MaxSlots = MaxEnds
+const MaxSlots = engine.MaxSlots
 
 // Capacity returns how many requests the runner computes at the same time.
 func (r Runner) Capacity() int { return min(max(r.Slots, 1), MaxSlots) }

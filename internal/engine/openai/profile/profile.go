@@ -35,9 +35,6 @@ type Profile struct {
 	Start func(Launch) Start
 }
 
-// MaxSlots is the most slots that a sidecar has.
-const MaxSlots = 32
-
 // Folders that every server's container has, and may write to.
 const (
 	// Cache is the home of the server's user. It may outlive the pod.

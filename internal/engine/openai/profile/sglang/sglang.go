@@ -4,6 +4,7 @@ package sglang
 import (
 	"strconv"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -16,7 +17,7 @@ func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "sglang",
 		Image:      "lmsysorg/sglang:v0.5.18",
-		Slots:      profile.MaxSlots,
+		Slots:      engine.MaxSlots,
 		Operations: profile.Operations(),
 		Parameters: profile.Sampling(openai.HintLogitBias),
 		// tools need --tool-call-parser, which depends on the model.

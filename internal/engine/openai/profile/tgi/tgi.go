@@ -5,6 +5,7 @@ package tgi
 import (
 	"strconv"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -14,7 +15,7 @@ func Profile() profile.Profile {
 	return profile.Profile{
 		Name:         "tgi",
 		Image:        "ghcr.io/huggingface/text-generation-inference:3.3.7",
-		Slots:        profile.MaxSlots,
+		Slots:        engine.MaxSlots,
 		Operations:   profile.Operations(),
 		Parameters:   profile.Sampling(),
 		Features:     profile.Features(openai.FeatureTools, openai.FeatureToolChoice, openai.FeatureJSONSchema, openai.FeatureLogprobs),

@@ -4,6 +4,7 @@ package vllm
 import (
 	"strconv"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -21,7 +22,7 @@ func Profile() profile.Profile {
 	return profile.Profile{
 		Name:       "vllm",
 		Image:      "vllm/vllm-openai:v0.18.0",
-		Slots:      profile.MaxSlots,
+		Slots:      engine.MaxSlots,
 		Operations: profile.Operations(),
 		Parameters: profile.Sampling(openai.HintLogitBias),
 		// tools with tool_choice auto need --enable-auto-tool-choice and a parser, which
