@@ -1,12 +1,5 @@
--- Health of a Koldun composite or claim, for Argo CD. The reasons are those of
--- docs/reasons.md.
-local final = {
-  SourceInvalid = true, RevisionUnavailable = true, ModelUnsupported = true, DownloadFailed = true,
-  ConversionFailed = true, VolumeFailed = true, InputRefused = true, CredentialsRefused = true,
-  SourceNotFound = true, StorageFull = true, DataCorrupt = true, StorageConflict = true, ModelFailed = true,
-  TopologyInvalid = true, DeliveryImpossible = true, ConnectionAmbiguous = true, ConnectionInvalid = true,
-  KeyInvalid = true, ServesInvalid = true,
-}
+-- Health of a Koldun composite or claim, for Argo CD. "make generate" puts the
+-- table "final" before this script: the reasons that waiting does not change.
 
 local found = {}
 if obj.status ~= nil and obj.status.conditions ~= nil then

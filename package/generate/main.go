@@ -64,13 +64,17 @@ func generate(root string) (map[string][]byte, error) {
 			files[filepath.Join(folder, "composition.yaml")] = composition
 		}
 	}
-	if files["docs/reasons.md"], err = reasons(filepath.Join(root, "functions", "reason", "reason.go")); err != nil {
+	why, err := readReasons(root)
+	if err != nil {
+		return nil, err
+	}
+	if files["docs/reasons.md"], err = reasons(why); err != nil {
 		return nil, err
 	}
 	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
 		return nil, err
 	}
-	if err := argocd(root, crds, files); err != nil {
+	if err := argocd(root, crds, finals(why), files); err != nil {
 		return nil, err
 	}
 	return files, nil
