@@ -38,13 +38,21 @@ func (g *Gateway) authenticate(r *http.Request, now time.Time) (caller, *refusal
 	return caller{tenant: anonymous}, nil
 }
 
-// presentedToken reads "Authorization: Bearer TOKEN" or "X-Api-Key: TOKEN".
+// presentedToken reads the token of "Authorization: Bearer TOKEN" or X-Api-Key, or
+// of the other headers that clients of the first Koldun send: "Authorization: Token
+// TOKEN", KOLDUN_API_TOKEN and X-Auth-Token. A token in the URL does not count:
+// proxies write URLs to their logs.
 func presentedToken(r *http.Request) string {
 	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
-	if found && strings.EqualFold(scheme, "Bearer") {
+	if found && (strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "Token")) {
 		if token = strings.TrimSpace(token); token != "" {
 			return token
 		}
 	}
-	return strings.TrimSpace(r.Header.Get("X-Api-Key"))
+	for _, header := range []string{"X-Api-Key", "X-Auth-Token", "Koldun_api_token"} {
+		if token = strings.TrimSpace(r.Header.Get(header)); token != "" {
+			return token
+		}
+	}
+	return ""
 }

@@ -3,6 +3,8 @@ package gateway
 import (
 	"net/http"
 	"strings"
+
+	"github.com/gorizond/koldun/internal/httpserver"
 )
 
 // An endpoint is one entry of the API.
@@ -11,17 +13,20 @@ type endpoint struct {
 	method string
 	path   string // a pattern of http.ServeMux; {id...} matches the rest
 	handle handleFunc
+	open   bool // for callers without a token, too
 }
 
 // endpoints returns the API. Routes, allowed methods, labels of metrics and the
 // text of the 404 follow from it.
 func (g *Gateway) endpoints() []endpoint {
 	return []endpoint{
-		{"chat", http.MethodPost, "/v1/chat/completions", g.handleGenerate(chatOperation())},
-		{"completion", http.MethodPost, "/v1/completions", g.handleGenerate(completionOperation())},
-		{"embedding", http.MethodPost, "/v1/embeddings", g.handleGenerate(embeddingOperation())},
-		{"models", http.MethodGet, "/v1/models", g.handleModels},
-		{"model", http.MethodGet, modelPath + "{id...}", g.handleModel},
+		{"chat", http.MethodPost, "/v1/chat/completions", g.handleGenerate(chatOperation()), false},
+		{"completion", http.MethodPost, "/v1/completions", g.handleGenerate(completionOperation()), false},
+		{"embedding", http.MethodPost, "/v1/embeddings", g.handleGenerate(embeddingOperation()), false},
+		{"models", http.MethodGet, "/v1/models", g.handleModels, false},
+		{"model", http.MethodGet, modelPath + "{id...}", g.handleModel, false},
+		{"health", http.MethodGet, "/healthz", answerWith(httpserver.Health(nil)), true},
+		{"health", http.MethodGet, "/readyz", answerWith(httpserver.Checks(g.checks()...)), true},
 	}
 }
 
@@ -88,4 +93,12 @@ func (rt *router) find(r *http.Request) (e endpoint, instead http.Handler) {
 		return endpoint{label: labelOther}, rt.none
 	}
 	return endpoint{label: labelOther}, rt.mux // redirects to the clean path
+}
+
+// answerWith is the handleFunc of an http.Handler.
+func answerWith(h http.Handler) handleFunc {
+	return func(w http.ResponseWriter, r *http.Request, _ incoming) (*generation, *refusal) {
+		h.ServeHTTP(w, r)
+		return nil, nil
+	}
 }

@@ -44,3 +44,19 @@ func TestUncleanPathsAreRedirected(t *testing.T) {
 		t.Errorf("got %d to %q", r.StatusCode, r.Header.Get("Location"))
 	}
 }
+
+// TestHealthOfTheAPI holds that probes of the API's port need no token.
+func TestHealthOfTheAPI(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *timing) { c.AllowAnonymous = false })
+	for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "nats: ok\nregistry: ok\n"} {
+		if r, body := w.do("GET", path, ""); r.StatusCode != http.StatusOK || body != want {
+			t.Errorf("%s: %d %q", path, r.StatusCode, body)
+		}
+		if r, _ := w.do("POST", path, "{}"); r.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("POST %s: %d", path, r.StatusCode)
+		}
+	}
+	if r, _ := w.do("GET", "/metrics", ""); r.StatusCode != http.StatusNotFound {
+		t.Errorf("metrics on the API's port: %d", r.StatusCode)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -94,6 +95,15 @@ func (g *Gateway) synced(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// checks returns the conditions of readiness on the port of the API, which answers
+// only once the gateway has started.
+func (g *Gateway) checks() []httpserver.Check {
+	return []httpserver.Check{
+		{Name: "nats", Probe: func(context.Context) error { return g.connected() }},
+		{Name: "registry", Probe: func(context.Context) error { return g.complete() }},
+	}
 }
 
 func (g *Gateway) connected() error { return g.bus.Lost() }

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -36,5 +37,12 @@ func (g *Gateway) handleModel(w http.ResponseWriter, r *http.Request, in incomin
 }
 
 func wireModel(m registry.Model) openai.Model {
-	return openai.Model{ID: m.ID(), Object: "model", Created: max(m.Created.Unix(), 0), OwnedBy: "koldun"}
+	out := openai.Model{
+		ID: m.ID(), Object: "model", Created: max(m.Created.Unix(), 0), OwnedBy: "koldun",
+		Name: m.Name, Namespace: m.Namespace,
+	}
+	if m.Size > 0 {
+		out.SizeBytes, out.SizeHuman = m.Size, bytesize.Format(m.Size)
+	}
+	return out
 }

@@ -5,16 +5,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestModels(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Namespace, c.Namespaces = "team", []string{"default"} })
-	w.putModel("team", "large")
+	m := registry.NewModel("team", "large", "s3://b/koldun-manifest.json", strings.Repeat("0", 64),
+		manifest.Manifest{Written: modelTime, Files: []manifest.File{{Path: "large.m", Size: 3 << 19}}})
+	if _, err := registry.Models(w.bus).Put(t.Context(), m.Key(), m); err != nil {
+		t.Fatal(err)
+	}
 	waittest.Until(t, "the model is known", func() bool { _, ok := w.gateway.models.Get("model/team/large"); return ok })
 
-	const tiny = `{"id":"default/tiny","object":"model","created":1767323045,"owned_by":"koldun"}`
-	const large = `{"id":"team/large","object":"model","created":1767323045,"owned_by":"koldun"}`
+	const tiny = `{"id":"default/tiny","object":"model","created":1767323045,"owned_by":"koldun","name":"tiny","namespace":"default"}`
+	const large = `{"id":"team/large","object":"model","created":1767323045,"owned_by":"koldun","name":"large","namespace":"team","size_bytes":1572864,"size_human":"1.5 MiB"}`
 	cases := map[string]struct{ path, want string }{
 		"List":          {"/v1/models", `{"object":"list","data":[` + tiny + "," + large + `]}`},
 		"Slash":         {"/v1/models/", `{"object":"list","data":[` + tiny + "," + large + `]}`},

@@ -51,12 +51,13 @@ func (h *handler) answer(c *call, w http.ResponseWriter, r *http.Request) *gener
 		instead.ServeHTTP(w, r)
 		return nil
 	}
-	who, refused := h.g.authenticate(r, time.Now())
-	if refused != nil {
-		refuse(w, refused)
-		return nil
+	var refused *refusal
+	if !e.open {
+		if c.caller, refused = h.g.authenticate(r, time.Now()); refused != nil {
+			refuse(w, refused)
+			return nil
+		}
 	}
-	c.caller = who
 	c.generation, refused = e.handle(w, r, c.incoming)
 	if refused != nil {
 		refuse(w, refused)

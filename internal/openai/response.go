@@ -109,6 +109,12 @@ type Model struct {
 	Object  string `json:"object"` // "model"
 	Created int64  `json:"created"`
 	OwnedBy string `json:"owned_by"`
+
+	// Extensions of the gateway. OpenAI's clients ignore them.
+	Name      string `json:"name,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	SizeBytes int64  `json:"size_bytes,omitempty"` // of all files; absent while not known
+	SizeHuman string `json:"size_human,omitempty"`
 }
 
 // A ModelList is the answer to GET /v1/models.
