@@ -17,8 +17,8 @@ func TestSnake(t *testing.T) {
 		"artifactUrl": "artifact_url", "sourceURL": "source_url", "preConvertedPVCName": "pre_converted_pvc_name",
 		"chunkMaxMiB": "chunk_max_mib", "kvHeads": "kv_heads", "moeHiddenDim": "moe_hidden_dim", "sha256": "sha256",
 	} {
-		if got := snake(name); got != want {
-			t.Errorf("snake(%q) = %q, want %q", name, got, want)
+		if got := Snake(name); got != want {
+			t.Errorf("Snake(%q) = %q, want %q", name, got, want)
 		}
 	}
 }

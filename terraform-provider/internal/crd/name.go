@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// snake returns the Terraform name of a field in snake_case. A run of capitals is
+// Snake returns the Terraform name of a field in snake_case. A run of capitals is
 // one word (preConvertedPVCName), and so is a unit (chunkMaxMiB).
-func snake(name string) string {
+func Snake(name string) string {
 	name = strings.ReplaceAll(name, "MiB", "Mib")
 	var b strings.Builder
 	for i := range len(name) {

@@ -16,7 +16,7 @@ const immutableRule = "self == oldSelf"
 // read converts a schema into a field. It returns an error with the path of a
 // schema that Terraform cannot express.
 func read(path, name string, s *extv1.JSONSchemaProps) (*Field, error) {
-	f := &Field{Name: name, Attribute: snake(name), Description: strings.Join(strings.Fields(s.Description), " "), Minimum: s.Minimum, Maximum: s.Maximum, Moment: s.Format == "date-time", Secret: s.Format == "password"}
+	f := &Field{Name: name, Attribute: Snake(name), Description: strings.Join(strings.Fields(s.Description), " "), Minimum: s.Minimum, Maximum: s.Maximum, Moment: s.Format == "date-time", Secret: s.Format == "password"}
 	for _, r := range s.XValidations {
 		f.Immutable = f.Immutable || r.Rule == immutableRule
 	}

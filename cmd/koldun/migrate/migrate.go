@@ -1,0 +1,178 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// Options change what is written.
+type Options struct {
+	// Claims is whether the target has the Configuration for claims as in Crossplane 1.
+	Claims bool
+	// Volumes makes Models of the volumes that the old system has filled.
+	Volumes bool
+}
+
+// A kind describes how objects of an old kind become claims.
+type kind struct {
+	groups []string
+	name   string
+	to     string // kind of the claim
+	// convert renames, drops and computes fields. Nil: all keep their places.
+	convert func(*conversion)
+	// build makes the object, if it is no claim, of what it takes. Nil: it is one.
+	build func(c *conversion, metadata map[string]any) map[string]any
+	// marks returns why a label or annotation is dropped; empty: it is kept.
+	marks func(key string) string
+	// skip returns why an object is not converted at all; empty: it is.
+	skip func(*conversion) string
+}
+
+func kinds() []kind {
+	return slices.Concat(koldunKinds())
+}
+
+// A Migrator converts objects of old systems. It is safe for concurrent use.
+type Migrator struct {
+	options Options
+	schemas *validation.Schemas
+	claims  map[string]*extv1.JSONSchemaProps
+}
+
+// New returns a Migrator.
+func New(o Options) (*Migrator, error) {
+	schemas, err := validation.Load()
+	if err != nil {
+		return nil, err
+	}
+	claims, err := claimSchemas()
+	return &Migrator{options: o, schemas: schemas, claims: claims}, err
+}
+
+// A Result is what one old object becomes.
+type Result struct {
+	Objects []map[string]any // claims, and objects beside them; none: it was skipped
+	Notes   []Note
+}
+
+// Convert converts one object. Errors: Invalid, if no claim can be made of it.
+func (m *Migrator) Convert(ctx context.Context, d *Document) (Result, error) {
+	apiVersion, _ := d.Object["apiVersion"].(string)
+	name, _ := d.Object["kind"].(string)
+	c := &conversion{Migrator: m, doc: d, in: copyOf(d.Object), from: map[string]string{}}
+	c.old = strings.TrimSpace(name + " " + strings.TrimPrefix(c.namespace()+"/"+c.name(), "/"))
+	group, _, _ := strings.Cut(apiVersion, "/")
+	i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == name && slices.Contains(k.groups, group) })
+	if i < 0 {
+		c.note(unhandled(group), "", fmt.Sprintf("kind %s of %s is not converted", name, apiVersion), "keep it as it is, if you still need it")
+		return Result{Notes: c.notes}, nil
+	}
+	c.kind = &kinds()[i]
+	if why := c.skipped(); why != "" {
+		c.info("", why)
+		return Result{Notes: c.notes}, nil
+	}
+	claim, err := c.run(ctx)
+	if err != nil {
+		return Result{}, fault.Errorf(fault.Invalid, "cannot convert %s at %s: %w", c.old, d.where(""), err)
+	}
+	return Result{Objects: append([]map[string]any{claim}, c.extra...), Notes: c.notes}, nil
+}
+
+// unhandled is the weight of an object of no known kind: that of an old system is
+// lost, others are no business of ours.
+func unhandled(group string) Level {
+	for _, k := range kinds() {
+		if slices.Contains(k.groups, group) && group != v1.Group {
+			return Lost
+		}
+	}
+	return Info
+}
+
+// skipped returns why the object is not converted.
+func (c *conversion) skipped() string {
+	owners, _ := get(c.in, "metadata.ownerReferences")
+	if list, _ := owners.([]any); len(list) > 0 {
+		kind, _ := get(list[0], "kind")
+		name, _ := get(list[0], "name")
+		return fmt.Sprintf("the old system made it for %v %q; Koldun makes its own", kind, name)
+	}
+	if c.kind.skip != nil {
+		return c.kind.skip(c)
+	}
+	return ""
+}
+
+func (c *conversion) run(ctx context.Context) (map[string]any, error) {
+	meta := c.metadata()
+	if c.kind.convert != nil {
+		c.kind.convert(c)
+	}
+	out := map[string]any{"apiVersion": v1.APIVersion, "kind": c.kind.to, "metadata": meta, "spec": map[string]any{}}
+	spec := extv1.JSONSchemaProps{}
+	if c.kind.build != nil {
+		out = c.kind.build(c, meta)
+	} else {
+		spec = c.claims[c.kind.to].Properties["spec"]
+	}
+	for _, name := range sorted(c.in) {
+		switch name {
+		case "apiVersion", "kind", "metadata", "status":
+		case "spec":
+			if c.kind.build != nil {
+				for _, f := range sorted(c.fields("spec")) {
+					c.unknown(child("spec", f))
+				}
+				continue
+			}
+			if kept, ok := c.keep(&spec, c.in["spec"], "spec"); ok && kept != nil {
+				out["spec"] = kept
+			}
+		default:
+			c.unknown(name)
+		}
+	}
+	if c.kind.build != nil {
+		return out, nil
+	}
+	return out, c.validate(ctx, out)
+}
+
+// validate removes the values that the claim's schema refuses, and notes them.
+// What is missing, nobody can make up.
+func (c *conversion) validate(ctx context.Context, out map[string]any) error {
+	for {
+		probe := copyOf(out)
+		errs, err := c.schemas.Violations(ctx, probe, true)
+		if err != nil || len(errs) == 0 {
+			return err
+		}
+		removed := false
+		for _, e := range errs {
+			_, there := get(out, e.Field)
+			if e.Type == field.ErrorTypeRequired || !there || !strings.HasPrefix(e.Field, "spec.") {
+				continue
+			}
+			c.lose(e.Field, "the value is refused: "+e.ErrorBody(), "")
+			remove(out, e.Field)
+			removed = true
+			break // the others may be gone with it
+		}
+		if !removed {
+			return errs.ToAggregate()
+		}
+		if out["spec"] == nil {
+			out["spec"] = map[string]any{}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package migrate
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// secretRef moves a secret out of the object: the claim refers to a Secret, which
+// the user makes. No secret is ever copied into the output.
+func (c *conversion) secretRef(path, to, secret, key string) {
+	v, ok := c.take(path)
+	if s, _ := v.(string); !ok || s == "" {
+		return
+	}
+	c.put(to, path, map[string]any{"name": secret, "key": key})
+	c.todo(path, fmt.Sprintf("the secret is not copied: the claim refers to key %q of Secret %q", key, secret),
+		fmt.Sprintf("make it with the value of %s on standard input: kubectl create secret generic %s%s --from-file=%s=/dev/stdin", c.doc.where(path), secret, c.flag(), key))
+}
+
+// natsCredentials moves the credentials out of a URL of NATS.
+func (c *conversion) natsCredentials(path string) {
+	servers := c.text(path + ".url")
+	if !strings.Contains(servers, "@") {
+		return
+	}
+	var clean []string
+	keys := "user=USER and password=PASSWORD"
+	for _, s := range strings.Split(servers, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil {
+			c.drop(path+".url", "it is not nats://HOST:PORT, several separated by commas", "")
+			return
+		}
+		if _, has := u.User.Password(); u.User != nil && !has {
+			keys = "token=TOKEN"
+		}
+		u.User = nil
+		clean = append(clean, u.String())
+	}
+	set(c.in, path+".url", strings.Join(clean, ","))
+	if c.given(path + ".credentialsSecret") {
+		c.info(path+".url", "its credentials are left out: credentialsSecret is given")
+		return
+	}
+	secret := c.name() + "-nats"
+	c.put(path+".credentialsSecret", path+".url", map[string]any{"name": secret})
+	c.todo(path+".url", fmt.Sprintf("its credentials are not copied: the claim refers to Secret %q", secret),
+		fmt.Sprintf("make it with the lines %s of %s on standard input: kubectl create secret generic %s%s --from-env-file=/dev/stdin", keys, c.doc.where(path+".url"), secret, c.flag()))
+}
+
+// secretHere drops the namespace of a reference to a Secret: claims refer to
+// Secrets of their own namespace.
+func (c *conversion) secretHere(path string) {
+	ns := c.text(path + ".namespace")
+	if ns == "" || ns == c.namespace() || c.namespace() == "" && ns == "default" {
+		return
+	}
+	c.take(path + ".namespace")
+	c.todo(path+".namespace", "claims refer to Secrets of their own namespace",
+		fmt.Sprintf("copy it: kubectl get secret %s -n %s -o json | jq '.metadata={name: .metadata.name}' | kubectl apply%s -f -", c.text(path+".name"), ns, c.flag()))
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/fault"
+)
+
+// TestMigrate converts the examples of the old systems, and manifests with all
+// fields of each kind. The claims and notes are in golden files, which UPDATE=1
+// writes; koldun render composes the claims.
+func TestMigrate(t *testing.T) {
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, folder := range []string{"examples", "fields"} {
+		found, err := manifests(filepath.Join("migrate", "testdata", folder))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("there are no manifests: %v", err)
+		}
+		files = append(files, found...)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			claims, notes := migrated(t, MigrateCmd{Files: []string{file}})
+			for _, secret := range []string{"secret-word", "token-word", "k0ldun"} {
+				if strings.Contains(claims+notes, secret) {
+					t.Errorf("the output has the secret %q", secret)
+				}
+			}
+			if strings.Count(notes, ": lost: ") != strings.Count(claims, "# lost: ") {
+				t.Logf("an object without a claim has notes of its own")
+			}
+			golden(t, filepath.Join("migrate", "testdata", "golden", filepath.Base(filepath.Dir(file))+"-"+filepath.Base(file)), claims)
+			composes(t, schemas, claims)
+		})
+	}
+}
+
+func migrated(t *testing.T, c MigrateCmd) (claims, notes string) {
+	t.Helper()
+	if c.Flavour == "" {
+		c.Flavour = "namespaced"
+	}
+	var out, errs bytes.Buffer
+	if err := c.run(t.Context(), strings.NewReader(""), &out, &errs); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String()
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); UPDATE=1 accepts it:\n%s", file, diff)
+	}
+}
+
+// composes holds that the claims are accepted and composed.
+func composes(t *testing.T, schemas *validation.Schemas, claims string) {
+	t.Helper()
+	if claims == "" {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "claims.yaml")
+	if err := os.WriteFile(file, []byte(claims), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	objs, err := readClaims(t.Context(), schemas, []string{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := newRenderer(schemas, "ghcr.io/gorizond/koldun:golden", &out).renderAll(t.Context(), objs); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMigrateStrict(t *testing.T) {
+	c := MigrateCmd{Files: []string{"migrate/testdata/examples/koldun-model.yaml"}, Flavour: "namespaced", Strict: true}
+	var out, errs bytes.Buffer
+	if err := c.run(t.Context(), strings.NewReader(""), &out, &errs); !fault.Is(err, fault.Unsupported) {
+		t.Errorf("a manifest with lost fields: %v", err)
+	}
+	if where := "koldun-model.yaml:29: Model default/mistral-convert: lost: spec.pipProxy: "; !strings.Contains(errs.String(), where) {
+		t.Errorf("no note begins with %q:\n%s", where, errs.String())
+	}
+}
+
+// TestMigrateVolumes makes preConverted Models of exported ones.
+func TestMigrateVolumes(t *testing.T) {
+	const exported = `{"apiVersion": "v1", "kind": "List", "items": [
+		{"apiVersion": "koldun.gorizond.io/v1", "kind": "Model", "metadata": {"name": "m", "namespace": "ns", "uid": "x"},
+			"spec": {"sourceUrl": "https://huggingface.co/org/repo", "localPath": "m", "conversion": {"weightsFloatType": "q40"}},
+			"status": {"outputPVCName": "m-s3-output-pvc", "conversionSizeBytes": 1000}},
+		{"apiVersion": "koldun.gorizond.io/v1", "kind": "Dllama", "metadata": {"name": "d", "ownerReferences": [{"kind": "Session", "name": "s"}]}, "spec": {}}]}`
+	for name, c := range map[string]MigrateCmd{"Kept": {AdoptVolumes: true, Flavour: "namespaced"}, "NotKept": {Flavour: "namespaced"}} {
+		t.Run(name, func(t *testing.T) {
+			c.Files = []string{"-"}
+			var out, errs bytes.Buffer
+			if err := c.run(t.Context(), strings.NewReader(exported), &out, &errs); err != nil {
+				t.Fatal(err)
+			}
+			const want = "  preConverted: true\n  preConvertedPVCName: m-s3-output-pvc\n  preConvertedSizeBytes: 1000\n"
+			if strings.Contains(out.String(), want) != c.AdoptVolumes || strings.Contains(out.String(), "kind: Dllama") || strings.Contains(out.String(), "uid") {
+				t.Errorf("the claims are\n%s", out.String())
+			}
+			if !strings.Contains(errs.String(), `made it for Session "s"`) {
+				t.Errorf("the notes are\n%s", errs.String())
+			}
+		})
+	}
+}
