@@ -1,9 +1,7 @@
 package model
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,13 +12,10 @@ import (
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
-	"github.com/gorizond/koldun/internal/names"
 )
-
-// retries of a Job whose failures may pass: network, hub, store.
-const retries = 10
 
 // States of a stage in the status. A Job is Running as soon as it is composed:
 // the stage's progress says more than whether its pod has started.
@@ -33,18 +28,18 @@ const (
 )
 
 // stage composes a Job and reports its progress in the conditions.
-func (p *modelPlan) stage(job stageJob, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
-	if err := p.Desire(job.key, job.Job, compose.NotReady); err != nil {
+func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
+	if err := p.Desire(j.Key, j.Job, compose.NotReady); err != nil {
 		return "", err
 	}
 	var seen batchv1.Job
-	known := p.Observed(job.key, &seen)
-	if message, gaveUp := failure(seen); known && gaveUp {
-		p.False(condition, failed, "Job %q gave up: %s", job.Name, message)
-		p.Fail(cause(message, failed), "Job %q gave up: %s", job.Name, message)
+	known := p.Observed(j.Key, &seen)
+	if message, gaveUp := job.Failure(seen); known && gaveUp {
+		p.False(condition, failed, "Job %q gave up: %s", j.Name, message)
+		p.Fail(job.Cause(message, failed), "Job %q gave up: %s", j.Name, message)
 		return jobFailed, nil
 	}
-	message := "Job " + strconv.Quote(job.Name) + " runs"
+	message := "Job " + strconv.Quote(j.Name) + " runs"
 	if at != nil && at.Phase == "Failed" {
 		message += ", and tries again after: " + at.Message
 	}
@@ -56,75 +51,23 @@ func (p *modelPlan) stage(job stageJob, at *v1alpha1.Progress, condition string,
 	return jobRunning, nil
 }
 
-// failure returns the message of a Job that gave up.
-func failure(j batchv1.Job) (message string, gaveUp bool) {
-	for _, c := range j.Status.Conditions {
-		if (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget) && c.Status == corev1.ConditionTrue {
-			return c.Message, true
-		}
-	}
-	return "", false
-}
-
-// exitCode finds the exit status in the message of a Job that its pod failure
-// policy ended.
-var exitCode = regexp.MustCompile(`exit code (\d+)`) //nolint:gochecknoglobals // compiled once
-
-// cause says by the exit status why a Job gave up. The statuses are those of
-// internal/fault.
-func cause(message string, otherwise reason.Reason) reason.Reason {
-	found := exitCode.FindStringSubmatch(message)
-	if found == nil {
-		return otherwise
-	}
-	switch found[1] {
-	case "10":
-		return reason.InputRefused
-	case "11":
-		return reason.CredentialsRefused
-	case "12":
-		return reason.SourceNotFound
-	case "13":
-		return reason.StorageFull
-	case "14":
-		return reason.DataCorrupt
-	case "15":
-		return reason.StorageConflict
-	}
-	return otherwise
-}
-
-func (p *modelPlan) fetchJob() (stageJob, error) {
-	ref := p.ref
-	ref.Revision = p.commit
-	args := []string{"fetch", "--from=" + ref.String(), "--to=" + p.sourceURL(), "--progress-key=" + p.progressKey(p.sourceURL(), "fetch")}
-	secrets := map[string]corev1.SecretKeySelector{}
+func (p *modelPlan) fetchJob() (job.Job, error) {
+	f := job.Fetch{From: p.ref, To: p.sourceURL(), ProgressKey: p.progressKey(p.sourceURL(), "fetch")}
+	f.From.Revision = p.commit
 	var memory *resource.Quantity
 	if d := p.m.Spec.Download; d != nil {
 		memory = d.Memory
-		if d.Concurrency > 0 {
-			args = append(args, "--concurrency="+strconv.Itoa(int(d.Concurrency)))
-		}
-		if d.ChunkMaxMiB > 0 {
-			args = append(args, "--part-size="+strconv.Itoa(int(d.ChunkMaxMiB)))
-		}
-		for _, pattern := range d.Include {
-			args = append(args, "--include="+pattern)
-		}
-		for _, pattern := range d.Exclude {
-			args = append(args, "--exclude="+pattern)
-		}
+		f.Concurrency, f.PartMiB, f.Include, f.Exclude = d.Concurrency, d.ChunkMaxMiB, d.Include, d.Exclude
 	}
 	if t := p.tokenSecret(); t != nil {
-		if ref.Endpoint != "" { // the Model names both, so the token is for that hub
-			args = append(args, "--token-endpoint="+ref.Endpoint)
-		}
-		secrets[names.EnvHFToken] = corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
+		f.Token = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
 	}
-	return p.job(resFetch, workload.Container{Args: args, SecretEnv: secrets, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
+	c := f.Container()
+	c.Secrets, c.Resources = []string{p.storeSecret(), p.busSecret()}, job.Memory(memory)
+	return p.job(resFetch, c, nil)
 }
 
-func (p *modelPlan) convertJob() (stageJob, error) {
+func (p *modelPlan) convertJob() (job.Job, error) {
 	args := []string{
 		"convert", "--from=" + p.sourceURL(), "--to=" + p.convertedURL(),
 		"--weights=" + p.weights, "--name=" + p.artifactName(),
@@ -134,49 +77,23 @@ func (p *modelPlan) convertJob() (stageJob, error) {
 	if c := p.m.Spec.Conversion; c != nil {
 		memory = c.Memory
 	}
-	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: memoryOf(memory)}, nil)
+	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: job.Memory(memory)}, nil)
 }
 
-// memoryOf is the memory of a Job: what the claim names, as request and limit,
-// else a request that is enough for every model.
-func memoryOf(q *resource.Quantity) corev1.ResourceRequirements {
-	if q == nil {
-		return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")}}
-	}
-	return corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceMemory: *q},
-		Limits:   corev1.ResourceList{corev1.ResourceMemory: *q},
-	}
-}
-
-// A stageJob is the Job of a stage, and the name of the composed resource.
-type stageJob struct {
-	*batchv1.Job
-	key string
-}
-
-// job returns a Job whose name holds a hash of its pod template, because that of
-// an existing Job cannot change.
-func (p *modelPlan) job(stage string, c workload.Container, claims map[string]workload.Claim) (stageJob, error) {
+// job returns the Job of a stage.
+func (p *modelPlan) job(stage string, c workload.Container, claims map[string]workload.Claim) (job.Job, error) {
 	c.Name, c.Image = stage, p.Image
 	pod := workload.Pod{
 		Labels:       workload.Labels(stage, "model", p.m.Name),
 		Containers:   []workload.Container{c},
 		Claims:       claims,
 		Scheduling:   p.m.Spec.Scheduling,
-		GraceSeconds: 30,
+		GraceSeconds: job.GraceSeconds,
 	}
 	for name := range claims {
 		pod.Volumes = map[string]string{name: "/" + name}
 	}
-	job := workload.Job(p.m.Namespace, "", retries, pod)
-	raw, err := json.Marshal(job.Spec)
-	if err != nil {
-		return stageJob{}, fmt.Errorf("cannot hash Job %q: %w", stage, err)
-	}
-	key := stage + "-" + names.Hash(8, string(raw))
-	job.Name = names.Object(p.m.Name, key)
-	return stageJob{job, key}, nil
+	return job.Named(workload.Job(p.m.Namespace, "", job.Retries, pod), p.m.Name, stage)
 }
 
 func (p *modelPlan) tokenSecret() *xpv2.LocalSecretReference {

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
@@ -46,29 +47,29 @@ func (p *modelPlan) volume() (compose.Next, error) {
 // does not say whether the copy is complete.
 func (p *modelPlan) fill(claim string) (compose.Next, error) {
 	const folder = "files"
-	job, err := p.job(resFill, workload.Container{
+	fill, err := p.job(resFill, workload.Container{
 		Args:      []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder)},
 		Secrets:   []string{p.storeSecret()},
-		Resources: memoryOf(nil),
+		Resources: job.Memory(nil),
 	}, map[string]workload.Claim{folder: {Name: claim}})
 	if err != nil {
 		return compose.Stop, err
 	}
 	var seen batchv1.Job
-	known := p.Observed(job.key, &seen)
+	known := p.Observed(fill.Key, &seen)
 	done := known && seen.Status.Succeeded > 0
-	if err := p.Desire(job.key, job.Job, compose.Readiness(done)); err != nil {
+	if err := p.Desire(fill.Key, fill.Job, compose.Readiness(done)); err != nil {
 		return compose.Stop, err
 	}
 	if done {
 		p.status.OutputPVCName = claim
 		return compose.Continue, nil
 	}
-	if message, gaveUp := failure(seen); known && gaveUp {
-		p.Fail(reason.VolumeFailed, "Job %q gave up: %s", job.Name, message)
+	if message, gaveUp := job.Failure(seen); known && gaveUp {
+		p.Fail(reason.VolumeFailed, "Job %q gave up: %s", fill.Name, message)
 		return compose.Stop, nil
 	}
-	p.Fail(reason.FillingVolume, "Job %q copies the files into PersistentVolumeClaim %q", job.Name, claim)
+	p.Fail(reason.FillingVolume, "Job %q copies the files into PersistentVolumeClaim %q", fill.Name, claim)
 	return compose.Stop, nil
 }
 
