@@ -1,4 +1,4 @@
-// Package v1 has the composite kinds: Model, Dllama, Root, Worker, Session, Ingress.
+// Package v1 has the composite kinds: Model, Dllama, Root, Worker, Session, Ingress, ModelDownload.
 //
 // Crossplane (or koldun up) calls the composition functions with each composite,
 // and they return its composed resources. make generate derives CRDs, XRDs and
@@ -26,10 +26,11 @@ var GroupVersion = schema.GroupVersion{Group: Group, Version: Version} //nolint:
 
 // Kinds.
 const (
-	KindModel   = "Model"
-	KindDllama  = "Dllama"
-	KindRoot    = "Root"
-	KindWorker  = "Worker"
-	KindSession = "Session"
-	KindIngress = "Ingress"
+	KindModel         = "Model"
+	KindDllama        = "Dllama"
+	KindRoot          = "Root"
+	KindWorker        = "Worker"
+	KindSession       = "Session"
+	KindIngress       = "Ingress"
+	KindModelDownload = "ModelDownload"
 )

@@ -38,6 +38,7 @@ func Kinds() []Kind {
 	)
 	return []Kind{
 		{Name: "model", Plural: "models", Ready: model, Status: []string{"artifact", "commit", "outputPVCName"}},
+		{Name: "model_download", Plural: "modeldownloads", Ready: model, Status: []string{"completed", "failed"}},
 		{
 			Name: "dllama", Plural: "dllamas", Ready: serve, Fits: true, Status: []string{"url", "model", "nodes", "maxSeqLen", "rootMemoryBytes", "workerMemoryBytes"},
 			StatusDependsOn: map[string][]string{"url": {"expose"}},

@@ -31,6 +31,14 @@ func subjects() map[string]subject {
 	resources := []any{map[string]any{}, map[string]any{"limits": map[string]any{"memory": "1Gi", "cpu": "4"}}, map[string]any{"requests": map[string]any{}}, map[string]any{"claims": []any{}}}
 	return map[string]subject{
 		"koldun_model": {kind: "Model", base: map[string]any{"source_url": "hf://org/model"}, samples: providertest.Samples{}},
+		"koldun_model_download": {kind: "ModelDownload", base: map[string]any{"storage_pvc": "files", "models": []any{map[string]any{"name": "org/model"}}}, samples: providertest.Samples{
+			"models": {
+				[]any{}, []any{map[string]any{"name": "org/model", "sha": "0123abc", "retry_count": 0, "include": []any{}, "exclude": []any{"*.bin"}}, map[string]any{"name": "gpt2", "sub_path": "old/gpt2"}},
+			},
+			"settings":   {map[string]any{}, map[string]any{"timeout_millis": 1, "cpu": "500m", "memory": "1Gi", "force_reload": true}},
+			"scheduling": scheduling, "on_token_change": nil, "endpoint": {"https://hub.example.org"},
+			"hf_token_ref": {map[string]any{"name": "hf", "key": "token"}},
+		}},
 		"koldun_dllama": {kind: "Dllama", base: map[string]any{"model_ref": model}, samples: providertest.Samples{
 			"model": nil, "engine": engine, "root_resources": resources, "scheduling": scheduling, "nodes": {1},
 			"expose": {

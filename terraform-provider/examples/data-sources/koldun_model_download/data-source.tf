@@ -1,0 +1,4 @@
+data "koldun_model_download" "shared" {
+  namespace = "ai"
+  name      = "shared"
+}
