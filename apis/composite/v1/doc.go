@@ -33,4 +33,7 @@ const (
 	KindSession       = "Session"
 	KindIngress       = "Ingress"
 	KindModelDownload = "ModelDownload"
+
+	KindAIModelMap   = "AIModelMap"
+	KindAIDeployment = "AIDeployment"
 )

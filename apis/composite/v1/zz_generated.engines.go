@@ -9,5 +9,10 @@ type EngineType string
 
 // A ServerProfile names the profile of an OpenAI-compatible server.
 //
-// +kubebuilder:validation:Enum=vllm;sglang;llama.cpp;ollama;localai;tgi;generic
+// +kubebuilder:validation:Enum=vllm;sglang;llama.cpp;ollama;localai;tgi;triton;tensorrt-llm;deepspeed-mii;generic
 type ServerProfile string
+
+// An AIEngineName names an engine of an AIDeployment.
+//
+// +kubebuilder:validation:Enum=vllm;sglang;llama.cpp;ollama;localai;tgi;triton;tensorrt-llm;deepspeed-mii;generic;distributed-llama
+type AIEngineName string

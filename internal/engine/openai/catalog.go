@@ -4,12 +4,15 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/engine/openai/profile/deepspeedmii"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/generic"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/llamacpp"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/localai"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/ollama"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/sglang"
+	"github.com/gorizond/koldun/internal/engine/openai/profile/tensorrtllm"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/tgi"
+	"github.com/gorizond/koldun/internal/engine/openai/profile/triton"
 	"github.com/gorizond/koldun/internal/engine/openai/profile/vllm"
 	"github.com/gorizond/koldun/internal/fault"
 )
@@ -23,6 +26,9 @@ func profiles() []profile.Profile {
 		ollama.Profile(),
 		localai.Profile(),
 		tgi.Profile(),
+		triton.Profile(),
+		tensorrtllm.Profile(),
+		deepspeedmii.Profile(),
 		generic.Profile(),
 	}
 }

@@ -8,7 +8,7 @@ import (
 // Snake returns the Terraform name of a field in snake_case. A run of capitals is
 // one word (preConvertedPVCName), and so is a unit (chunkMaxMiB).
 func Snake(name string) string {
-	name = strings.ReplaceAll(name, "MiB", "Mib")
+	name = strings.NewReplacer("MiB", "Mib", "-", "_").Replace(name)
 	var b strings.Builder
 	for i := range len(name) {
 		c := name[i]

@@ -1,0 +1,42 @@
+// Package deepspeedmii is the profile of DeepSpeed-MII's OpenAI-compatible server,
+// for setups that have it: the project has no release since the middle of 2025, and
+// no official image.
+package deepspeedmii
+
+import (
+	"strconv"
+
+	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// Profile returns the profile. The server has no tools and no schemas, and returns
+// null for log probabilities.
+func Profile() profile.Profile {
+	return profile.Profile{
+		Name:         "deepspeed-mii",
+		Slots:        8,
+		Operations:   profile.Operations(),
+		Parameters:   []string{openai.HintTemperature, openai.HintTopP},
+		SharedMemory: func(int64) string { return "1Gi" },
+		// A request must name the model exactly as the server's argument does.
+		ServedName: func(_ bool, model, _ string) string { return model },
+		Context:    true,
+		Start:      start,
+	}
+}
+
+func start(l profile.Launch) profile.Start {
+	s := profile.Start{
+		Command: []string{"python3", "-m", "mii.entrypoints.openai_api_server"},
+		Args:    []string{"--model=" + l.Model, "--host=127.0.0.1", "--port=" + l.Port},
+		Env:     profile.Base(),
+	}
+	if l.SeqLen > 0 {
+		s.Args = append(s.Args, "--max-length="+strconv.Itoa(l.SeqLen))
+	}
+	if l.GPUs > 1 {
+		s.Args = append(s.Args, "--tensor-parallel="+strconv.Itoa(l.GPUs))
+	}
+	return s
+}

@@ -1,0 +1,62 @@
+-- Health of a Koldun composite or claim, for Argo CD. The reasons are those of
+-- docs/reasons.md.
+local final = {
+  SourceInvalid = true, RevisionUnavailable = true, ModelUnsupported = true, DownloadFailed = true,
+  ConversionFailed = true, VolumeFailed = true, InputRefused = true, CredentialsRefused = true,
+  SourceNotFound = true, StorageFull = true, DataCorrupt = true, StorageConflict = true, ModelFailed = true,
+  TopologyInvalid = true, DeliveryImpossible = true, ConnectionAmbiguous = true, ConnectionInvalid = true,
+  KeyInvalid = true, ServesInvalid = true,
+}
+
+local found = {}
+if obj.status ~= nil and obj.status.conditions ~= nil then
+  for _, c in ipairs(obj.status.conditions) do
+    found[c.type] = c
+  end
+end
+
+local function health(status, message)
+  return { status = status, message = message or "" }
+end
+
+local function say(c)
+  if c.message ~= nil and c.message ~= "" then
+    return c.reason .. ": " .. c.message
+  end
+  return c.reason
+end
+
+-- If Crossplane cannot apply the object, nothing else matters.
+local synced = found["Synced"]
+if synced ~= nil and synced.status == "False" then
+  return health("Degraded", say(synced))
+end
+
+local serving = found["Serving"]
+if serving == nil or serving.status == "Unknown" then
+  return health("Progressing", "Waiting for Crossplane to compose it")
+end
+
+-- The observed generation of a claim is that of its composite, so this check
+-- works for composites only.
+local claim = obj.spec ~= nil and obj.spec.resourceRef ~= nil
+if not claim and obj.metadata.generation ~= nil and obj.status.observedGeneration ~= nil
+    and obj.status.observedGeneration < obj.metadata.generation then
+  return health("Progressing", "Waiting for the newest spec to be composed")
+end
+
+if serving.status == "True" then
+  if serving.reason == "Idle" then
+    return health("Suspended", serving.message)
+  end
+  local ready = found["Ready"]
+  if ready ~= nil and ready.status == "False" then
+    return health("Progressing", say(ready))
+  end
+  return health("Healthy", serving.message)
+end
+
+if final[serving.reason] then
+  return health("Degraded", say(serving))
+end
+return health("Progressing", say(serving))
