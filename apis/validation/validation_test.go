@@ -104,7 +104,7 @@ func TestServer(t *testing.T) {
 		"Download":           {dllama("profile: vllm, source: download, model: Qwen/Qwen3-8B", ""), nil},
 		"DownloadNothing":    {dllama("profile: vllm, source: download", ""), []string{"spec.engine.server.model"}},
 		"FilesOfNoModel":     {dllama("profile: vllm", ""), []string{"needs neither"}},
-		"UnknownProfile":     {dllama("profile: triton", file), []string{"spec.engine.server.profile", "llama.cpp"}},
+		"UnknownProfile":     {dllama("profile: tritan", file), []string{"spec.engine.server.profile", "llama.cpp"}},
 		"OtherType":          {strings.Replace(dllama("profile: vllm", file), "openai", "embedded", 1), []string{"spec.engine.server"}},
 		"NoServer":           {"{apiVersion: koldun.gorizond.io/v1, kind: Dllama, metadata: {name: a}, spec: {engine: {type: openai}, modelRef: {name: m}}}", []string{"spec.engine.server"}},
 		"Buffers":            {strings.Replace(dllama("profile: vllm", file), "{type:", "{bufferFloatType: q80, type:", 1), []string{"have no effect on a server"}},

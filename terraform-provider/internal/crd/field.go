@@ -19,6 +19,7 @@ const (
 	List   // has Elem
 	Set    // has Elem
 	Map    // has Elem; its keys are strings
+	JSON   // an object of any fields in YAML, a string with its JSON in Terraform
 )
 
 // A Field is one field of a kind's schema. It does not change after loading.

@@ -52,7 +52,7 @@ func mayBeEmpty(f *Field, s *extv1.JSONSchemaProps) bool {
 		return !some(s.MinItems)
 	case Map:
 		return !some(s.MinProperties)
-	case Quantity, Integer, Number, Bool, Object:
+	case Quantity, Integer, Number, Bool, Object, JSON:
 	}
 	return false
 }
@@ -78,6 +78,8 @@ func (f *Field) shape(path string, s *extv1.JSONSchemaProps) (err error) {
 	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
 		f.Type = Map
 		f.Elem, err = read(path+"[*]", "", s.AdditionalProperties.Schema)
+	case s.Type == "object" && len(s.Properties) == 0 && s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields:
+		f.Type = JSON
 	case s.Type == "object":
 		f.Type = Object
 		err = f.children(path, s)

@@ -41,7 +41,7 @@ func DataAttribute(f *crd.Field, required bool) schema.Attribute {
 		return schema.SetAttribute{Description: d, Computed: true, ElementType: attrType(f.Elem)}
 	case crd.Map:
 		return schema.MapAttribute{Description: d, Computed: true, ElementType: attrType(f.Elem)}
-	case crd.String, crd.Quantity:
+	case crd.String, crd.Quantity, crd.JSON:
 	}
 	return schema.StringAttribute{Description: d, Required: required, Computed: !required, Sensitive: f.Secret}
 }

@@ -44,6 +44,9 @@ func Decode(f *crd.Field, v any) (tftypes.Value, error) {
 		return tftypes.NewValue(t, b), nil
 	case crd.Integer, crd.Number:
 		return decodeNumber(f, v)
+	case crd.JSON:
+		raw, err := json.Marshal(v)
+		return tftypes.NewValue(t, string(raw)), err
 	case crd.String, crd.Quantity:
 	}
 	switch s := v.(type) {

@@ -26,6 +26,8 @@ func described(f *crd.Field, fallback any) string {
 		parts = append(parts, "Durations such as `90s`, `10m` or `1h30m`.")
 	case f.Duration:
 		parts = append(parts, "A duration such as `90s`, `10m` or `1h30m`.")
+	case f.Type == crd.JSON:
+		parts = append(parts, "An object of any fields, written with `jsonencode`.")
 	case f.Moment:
 		parts = append(parts, "An RFC 3339 time such as `2027-01-31T00:00:00Z`.")
 	case len(f.Enum) == 0:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
@@ -41,9 +42,24 @@ func (e *encoder) encode(f *crd.Field, v tftypes.Value, path string) (any, error
 		return e.list(f, v, path)
 	case crd.Map:
 		return e.dictionary(f, v, path)
+	case crd.JSON:
+		return parse(v, path)
 	case crd.Bool, crd.Integer, crd.Number, crd.String, crd.Quantity:
 	}
 	return Plain(v)
+}
+
+// parse reads an object from its JSON.
+func parse(v tftypes.Value, path string) (any, error) {
+	var text string
+	if err := v.As(&text); err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	if err := utiljson.Unmarshal([]byte(text), &out); err != nil {
+		return nil, fmt.Errorf("cannot read %s as the JSON of an object: %w: write it with jsonencode", path, err)
+	}
+	return out, nil
 }
 
 func (e *encoder) object(f *crd.Field, v tftypes.Value, path string) (any, error) {

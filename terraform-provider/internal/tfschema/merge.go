@@ -1,7 +1,9 @@
 package tfschema
 
 import (
+	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -99,7 +101,7 @@ func Zero(f *crd.Field) any {
 		if f.Empty && !f.Duration {
 			return ""
 		}
-	case crd.Quantity, crd.Object:
+	case crd.Quantity, crd.Object, crd.JSON:
 	}
 	return nil
 }
@@ -242,7 +244,7 @@ func Same(f *crd.Field, a, b tftypes.Value) bool {
 			return false
 		}
 		return slices.EqualFunc(x, y, func(v, w tftypes.Value) bool { return Same(f.Elem, v, w) })
-	case crd.String, crd.Quantity:
+	case crd.String, crd.Quantity, crd.JSON:
 		var x, y string
 		if a.As(&x) != nil || b.As(&y) != nil {
 			return false
@@ -257,6 +259,8 @@ func sameText(f *crd.Field, a, b string) bool {
 	switch {
 	case f.Type == crd.Quantity:
 		return sameQuantity(a, b)
+	case f.Type == crd.JSON:
+		return sameJSON(a, b)
 	case f.Duration:
 		return sameDuration(a, b)
 	}
@@ -267,6 +271,11 @@ func sameQuantity(a, b string) bool {
 	x, errX := resource.ParseQuantity(a)
 	y, errY := resource.ParseQuantity(b)
 	return errX == nil && errY == nil && x.Cmp(y) == 0
+}
+
+func sameJSON(a, b string) bool {
+	var x, y any
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func sameDuration(a, b string) bool {

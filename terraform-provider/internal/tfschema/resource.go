@@ -102,7 +102,7 @@ func (b builder) attribute(f *crd.Field) schema.Attribute {
 		return b.set(f, d, required, optional, computed, value)
 	case crd.Map:
 		return b.dictionary(f, d, required, optional, computed, value)
-	case crd.String, crd.Quantity:
+	case crd.String, crd.Quantity, crd.JSON:
 	}
 	a := schema.StringAttribute{Description: d, Required: required, Optional: optional, Computed: computed, Sensitive: f.Secret}
 	if fallback != nil {

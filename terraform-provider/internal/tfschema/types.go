@@ -25,7 +25,7 @@ func Type(f *crd.Field) tftypes.Type {
 		return tftypes.Map{ElementType: Type(f.Elem)}
 	case crd.Object:
 		return tftypes.Object{AttributeTypes: childTypes(f)}
-	case crd.String, crd.Quantity:
+	case crd.String, crd.Quantity, crd.JSON:
 	}
 	return tftypes.String
 }
@@ -59,7 +59,7 @@ func attrType(f *crd.Field) attr.Type {
 			out[c.Attribute] = attrType(c)
 		}
 		return types.ObjectType{AttrTypes: out}
-	case crd.String, crd.Quantity:
+	case crd.String, crd.Quantity, crd.JSON:
 	}
 	return types.StringType
 }
