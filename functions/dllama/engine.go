@@ -35,18 +35,10 @@ func (p *dllamaPlan) configure() (compose.Next, error) {
 		p.engine = chosen
 	} else {
 		p.refused = true
-		p.engine = engine.Engine{Reads: reads(*s.Server)}
+		p.engine = engine.Engine{Reads: serverOf(s).Reads()}
 		p.Fail(reason.TopologyInvalid, "%s", problem)
 	}
 	return compose.Continue, nil
-}
-
-// reads returns which of the Model's files any server reads.
-func reads(s v1.Server) engine.Files {
-	if s.URL != "" || s.Source == sourceDownload {
-		return engine.FilesNone
-	}
-	return engine.FilesSource
 }
 
 func configured(s v1.Engine) (chosen engine.Engine, problem string) {

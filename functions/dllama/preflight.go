@@ -41,10 +41,10 @@ func (p *dllamaPlan) unfit() string {
 		if err != nil {
 			return fmt.Sprintf("spec.engine.type: %v", err)
 		}
+		if chosen.Configured != nil {
+			return fmt.Sprintf("spec.engine.server: the %s engine needs it", chosen.Name)
+		}
 		p.engine = chosen
-	}
-	if r.Engine.Server == nil && p.engine.Configured != nil {
-		return fmt.Sprintf("spec.engine.server: the %s engine needs it", p.engine.Name)
 	}
 	if err := p.engine.CheckNodes(int(p.status.Nodes)); err != nil {
 		field, one := p.nodesField()

@@ -115,7 +115,7 @@ func (p Placement) pod(e engine.Engine, part engine.Pod, koldun string, graceSec
 	maps.Copy(pod.Volumes, part.Folders)
 	for name, size := range part.Memory {
 		pod.Sources[name] = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-			Medium: corev1.StorageMediumMemory, SizeLimit: ptr(resource.MustParse(size)),
+			Medium: corev1.StorageMediumMemory, SizeLimit: new(resource.MustParse(size)),
 		}}
 	}
 	if _, has := pod.Volumes[engine.VolumeCache]; has && p.Cache != nil {
@@ -193,5 +193,3 @@ func path(name string) string {
 	}
 	return names.DirRef(engine.VolumeModel) + "/" + name
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -71,6 +71,6 @@ func (r Root) served() []string {
 // keyFile is a volume with one key of a Secret in the file "key".
 func keyFile(ref v1.SecretKeyReference) corev1.VolumeSource {
 	return corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
-		SecretName: ref.Name, Items: []corev1.KeyToPath{{Key: ref.Key, Path: "key"}}, DefaultMode: ptr(int32(0o440)),
+		SecretName: ref.Name, Items: []corev1.KeyToPath{{Key: ref.Key, Path: "key"}}, DefaultMode: new(int32(0o440)),
 	}}
 }

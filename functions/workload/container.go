@@ -58,9 +58,9 @@ func (p Pod) container(c Container) corev1.Container {
 		Env:             []corev1.EnvVar{fieldEnv("POD_NAME", "metadata.name"), fieldEnv("POD_NAMESPACE", "metadata.namespace")},
 		Resources:       c.Resources,
 		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: ptr(false),
-			ReadOnlyRootFilesystem:   ptr(true),
-			RunAsNonRoot:             ptr(true),
+			AllowPrivilegeEscalation: new(false),
+			ReadOnlyRootFilesystem:   new(true),
+			RunAsNonRoot:             new(true),
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 			SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
@@ -82,7 +82,7 @@ func (p Pod) container(c Container) corev1.Container {
 		out.Env = append(out.Env, fieldEnv(name, c.Fields[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
-		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: ptr(c.SecretEnv[name])}})
+		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: new(c.SecretEnv[name])}})
 	}
 	out.Env = override(out.Env, c.Vars)
 	for _, name := range c.Secrets {
@@ -101,7 +101,7 @@ func (p Pod) container(c Container) corev1.Container {
 	}
 	if c.User != nil {
 		out.SecurityContext.RunAsUser = c.User
-		out.SecurityContext.RunAsNonRoot = ptr(*c.User != 0)
+		out.SecurityContext.RunAsNonRoot = new(*c.User != 0)
 	}
 	return out
 }

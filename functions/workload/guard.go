@@ -15,9 +15,9 @@ func Budget(namespace, name string, labels map[string]string) *policyv1.PodDisru
 		TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
 		Spec: policyv1.PodDisruptionBudgetSpec{
-			MaxUnavailable:             ptr(intstr.FromInt32(1)),
+			MaxUnavailable:             new(intstr.FromInt32(1)),
 			Selector:                   &metav1.LabelSelector{MatchLabels: labels},
-			UnhealthyPodEvictionPolicy: ptr(policyv1.AlwaysAllow),
+			UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow),
 		},
 	}
 }
@@ -42,7 +42,7 @@ func Guard(namespace, name string, labels map[string]string, doors ...Door) *net
 	for _, d := range doors {
 		rule := networkingv1.NetworkPolicyIngressRule{From: d.Peers}
 		if d.Port > 0 {
-			rule.Ports = []networkingv1.NetworkPolicyPort{{Protocol: ptr(protocolTCP), Port: ptr(intstr.FromInt32(d.Port))}}
+			rule.Ports = []networkingv1.NetworkPolicyPort{{Protocol: new(protocolTCP), Port: new(intstr.FromInt32(d.Port))}}
 		}
 		out.Spec.Ingress = append(out.Spec.Ingress, rule)
 	}

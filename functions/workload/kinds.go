@@ -22,11 +22,11 @@ func Deployment(namespace, name string, replicas int32, p Pod) *appsv1.Deploymen
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: p.Labels},
 		Spec: appsv1.DeploymentSpec{
-			Replicas: ptr(replicas),
+			Replicas: new(replicas),
 			Selector: &metav1.LabelSelector{MatchLabels: p.Labels},
 			Strategy: appsv1.DeploymentStrategy{
 				Type:          appsv1.RollingUpdateDeploymentStrategyType,
-				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: ptr(intstr.FromInt32(0)), MaxSurge: ptr(intstr.FromInt32(1))},
+				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
 			},
 			Template: p.Template(),
 		},
@@ -40,7 +40,7 @@ func StatefulSet(namespace, name string, replicas int32, p Pod) *appsv1.Stateful
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: p.Labels},
 		Spec: appsv1.StatefulSetSpec{
-			Replicas:            ptr(replicas),
+			Replicas:            new(replicas),
 			ServiceName:         name,
 			PodManagementPolicy: appsv1.ParallelPodManagement,
 			Selector:            &metav1.LabelSelector{MatchLabels: p.Labels},
@@ -57,7 +57,7 @@ func Job(namespace, name string, retries int32, p Pod) *batchv1.Job {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: p.Labels},
 		Spec: batchv1.JobSpec{
-			BackoffLimit: ptr(retries),
+			BackoffLimit: new(retries),
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 				Action: batchv1.PodFailurePolicyActionFailJob,
 				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{

@@ -58,16 +58,16 @@ type Claim struct {
 // Template is the pod as a template.
 func (p Pod) Template() corev1.PodTemplateSpec {
 	spec := corev1.PodSpec{
-		AutomountServiceAccountToken: ptr(false),
-		EnableServiceLinks:           ptr(false),
+		AutomountServiceAccountToken: new(false),
+		EnableServiceLinks:           new(false),
 		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot:   ptr(true),
-			RunAsUser:      ptr(int64(User)),
-			RunAsGroup:     ptr(int64(User)),
-			FSGroup:        ptr(int64(User)),
+			RunAsNonRoot:   new(true),
+			RunAsUser:      new(int64(User)),
+			RunAsGroup:     new(int64(User)),
+			FSGroup:        new(int64(User)),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		TerminationGracePeriodSeconds: ptr(p.GraceSeconds),
+		TerminationGracePeriodSeconds: new(p.GraceSeconds),
 		Volumes:                       p.volumes(),
 	}
 	if p.Once {
@@ -145,5 +145,3 @@ func schedule(spec *corev1.PodSpec, s *v1.Scheduling, labels map[string]string) 
 		spec.TopologySpreadConstraints = append(spec.TopologySpreadConstraints, c)
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

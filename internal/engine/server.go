@@ -26,6 +26,17 @@ type Server struct {
 	Threads, SeqLen                  int32 // 0: the server's choice
 }
 
+// External reports whether the server runs outside the pods.
+func (s Server) External() bool { return s.URL != "" }
+
+// Reads says which files of a Model the server loads.
+func (s Server) Reads() Files {
+	if s.External() || s.Downloads {
+		return FilesNone
+	}
+	return FilesSource
+}
+
 // An API is the OpenAI-compatible API of an engine, as the sidecar is told.
 type API struct {
 	// URL is the base of the API outside the pods. Empty: it is at PortEngine of

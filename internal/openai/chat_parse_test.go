@@ -9,8 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 const hello = `"messages":[{"role":"user","content":"hello"}]`
 
 var helloMessages = []Message{{Role: User, Content: "hello"}}
@@ -45,7 +43,7 @@ func TestParseChatAccepts(t *testing.T) {
 					{Role: Assistant, Content: "never"},
 					{Role: User, Extra: map[string]json.RawMessage{"x": json.RawMessage("1")}},
 				},
-				Stream: true, IncludeUsage: true, MaxTokens: 7, Temperature: ptr(0.5), TopP: ptr(1.0), Seed: ptr(int64(-3)),
+				Stream: true, IncludeUsage: true, MaxTokens: 7, Temperature: new(0.5), TopP: new(1.0), Seed: new(int64(-3)),
 				Stop: []string{"a", "b"}, User: "u",
 			},
 		},
@@ -83,7 +81,7 @@ func TestParseChatAccepts(t *testing.T) {
 		"StopAsString":       {body: `{"model":"m",` + hello + `,"stop":"x"}`, want: ChatRequest{Model: "m", Messages: helloMessages, Stop: []string{"x"}}},
 		"OldTokenLimit":      {body: `{"model":"m",` + hello + `,"max_tokens":5}`, want: ChatRequest{Model: "m", Messages: helloMessages, MaxTokens: 5}},
 		"WholeFloat":         {body: `{"model":"m",` + hello + `,"max_tokens":5.0}`, want: ChatRequest{Model: "m", Messages: helloMessages, MaxTokens: 5}},
-		"LargestSeed":        {body: `{"model":"m",` + hello + `,"seed":9223372036854775807}`, want: ChatRequest{Model: "m", Messages: helloMessages, Seed: ptr(int64(9223372036854775807))}},
+		"LargestSeed":        {body: `{"model":"m",` + hello + `,"seed":9223372036854775807}`, want: ChatRequest{Model: "m", Messages: helloMessages, Seed: new(int64(9223372036854775807))}},
 		"NeutralHintsVanish": {body: `{"model":"m",` + hello + `,"frequency_penalty":0,"presence_penalty":0.0,"logit_bias":{}}`, want: ChatRequest{Model: "m", Messages: helloMessages}},
 		"HintsAndUnknown": {
 			body: `{"model":"m",` + hello + `,"frequency_penalty":0.5,"logit_bias":{"1":2},"reasoning_effort":"low","top_k":40}`,

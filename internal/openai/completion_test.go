@@ -21,8 +21,8 @@ func TestParseCompletionAccepts(t *testing.T) {
 			`{"model":"m","prompt":"Once","max_tokens":7,"stream":true,"stream_options":{"include_usage":true},"temperature":0,"top_p":1,
 				"seed":4,"stop":["a","b"],"user":"u","n":1,"best_of":1,"echo":false,"suffix":null,"logprobs":null,"frequency_penalty":1,"top_k":3}`,
 			ChatRequest{
-				Model: "m", Messages: once, MaxTokens: 7, Stream: true, IncludeUsage: true, Temperature: ptr(0.0), TopP: ptr(1.0),
-				Seed: ptr(int64(4)), Stop: []string{"a", "b"}, User: "u",
+				Model: "m", Messages: once, MaxTokens: 7, Stream: true, IncludeUsage: true, Temperature: new(0.0), TopP: new(1.0),
+				Seed: new(int64(4)), Stop: []string{"a", "b"}, User: "u",
 				Hints: map[string]json.RawMessage{"frequency_penalty": json.RawMessage("1")},
 				Extra: map[string]json.RawMessage{"top_k": json.RawMessage("3")},
 			},

@@ -46,7 +46,7 @@ func configured(claim engine.Server) (engine.Engine, error) {
 // unfit says what of the claim the server cannot do; empty if nothing.
 func (s server) unfit() string {
 	switch {
-	case s.claim.Threads > 1 && (!s.profile.Threads || s.external()):
+	case s.claim.Threads > 1 && (!s.profile.Threads || s.claim.External()):
 		return fmt.Sprintf("threads: %s has no number of threads to set: use server.args or server.env", s.profile.Name)
 	case s.claim.SeqLen > 0 && !s.hasContext():
 		return fmt.Sprintf("maxSeqLen: %s has no longest context to set: use server.args or server.env", s.profile.Name)
@@ -63,9 +63,7 @@ func prefixed(prefix, problem string) string {
 	return prefix + problem
 }
 
-func (s server) external() bool { return s.claim.URL != "" }
-
-func (s server) hasContext() bool { return s.profile.Context && !s.external() }
+func (s server) hasContext() bool { return s.profile.Context && !s.claim.External() }
 
 func (s server) engine() engine.Engine {
 	e := engine.Engine{
@@ -75,8 +73,8 @@ func (s server) engine() engine.Engine {
 		MaxNodes:   1,
 		Slots:      s.slots(),
 		Parameters: either(s.claim.Parameters, s.profile.Parameters),
-		Guarded:    !s.external(),
-		Reads:      engine.FilesSource,
+		Guarded:    !s.claim.External(),
+		Reads:      s.claim.Reads(),
 		API: &engine.API{
 			URL:        s.claim.URL,
 			ServedName: s.servedName,
@@ -87,13 +85,10 @@ func (s server) engine() engine.Engine {
 		},
 		Root: s.root,
 	}
-	if s.claim.Downloads || s.external() {
-		e.Reads = engine.FilesNone
-	}
-	if s.profile.Spreads && !s.external() {
+	if s.profile.Spreads && !s.claim.External() {
 		e.MaxNodes, e.Grouped, e.Worker = 0, true, s.worker
 	}
-	if s.profile.Unfit != nil && !s.external() {
+	if s.profile.Unfit != nil && !s.claim.External() {
 		e.Unfit = func(file string) string { return s.profile.Unfit(s.claim.Downloads, s.model(file)) }
 	}
 	return e
@@ -114,7 +109,7 @@ func (s server) servedName(path, model string) string {
 	switch {
 	case s.claim.ServedName != "":
 		return s.claim.ServedName
-	case s.external():
+	case s.claim.External():
 		return cmp.Or(s.claim.Model, model)
 	case s.profile.ServedName != nil:
 		return s.profile.ServedName(s.claim.Downloads, s.model(path), model)

@@ -19,7 +19,7 @@ const (
 
 // root returns the pod of the node that serves. One outside the pods has none.
 func (s server) root(r engine.Root) engine.Pod {
-	if s.external() {
+	if s.claim.External() {
 		return engine.Pod{Ports: map[string]int32{}}
 	}
 	start := s.profile.Start(s.launch(r.Node, r.ModelFile, r.SeqLen, r.Nodes, "0", r.Leader))

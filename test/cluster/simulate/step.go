@@ -61,7 +61,7 @@ func stall(pod *corev1.Pod, reason, message string) step {
 	}
 	containers(pod, func(s *corev1.ContainerStatus) {
 		s.Ready = false
-		s.Started = ptr(false)
+		s.Started = new(false)
 		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 		if reason == "CrashLoopBackOff" {
 			s.RestartCount++
@@ -79,7 +79,7 @@ func run(pod *corev1.Pod) {
 	pod.Status.PodIP, pod.Status.HostIP = "192.0.2.1", "192.0.2.1"
 	pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 	containers(pod, func(s *corev1.ContainerStatus) {
-		s.Started = ptr(true)
+		s.Started = new(true)
 		s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
 	})
 	conditions(pod, corev1.ConditionFalse)
@@ -98,7 +98,7 @@ func setReady(pod *corev1.Pod, ready corev1.ConditionStatus) step {
 		if s.State.Running == nil {
 			s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
 		}
-		s.Started = ptr(true)
+		s.Started = new(true)
 		s.Ready = ready == corev1.ConditionTrue
 	})
 	conditions(pod, ready)
@@ -116,7 +116,7 @@ func end(pod *corev1.Pod, exit int32) {
 	}
 	containers(pod, func(s *corev1.ContainerStatus) {
 		s.Ready = false
-		s.Started = ptr(false)
+		s.Started = new(false)
 		s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: exit, Reason: reason, StartedAt: now, FinishedAt: now}}
 	})
 	conditions(pod, corev1.ConditionFalse)
@@ -169,5 +169,3 @@ func conditions(pod *corev1.Pod, ready corev1.ConditionStatus) {
 	}
 	pod.Status.Conditions = kept
 }
-
-func ptr[T any](v T) *T { return &v }
