@@ -24,6 +24,14 @@ func runnerOf(slots int, state queue.RunnerState, affinities ...string) queue.Ru
 	return r
 }
 
+// TestDefaultWeight holds that the policy, which does not know the queue, has
+// the default of the queue.
+func TestDefaultWeight(t *testing.T) {
+	if policy.DefaultWeight != queue.DefaultWeight {
+		t.Errorf("the default weight is %d in the policy and %d in the queue", policy.DefaultWeight, queue.DefaultWeight)
+	}
+}
+
 func jobOf(id, affinity string) *job {
 	return &job{req: queue.Request{ID: id, Affinity: affinity}}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"slices"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
@@ -39,11 +38,7 @@ func (e Embedding) call() (call, error) {
 
 func (e Embedding) ask(s *Server) (serverAsk, error) {
 	body := map[string]any{"model": s.cfg.Model, "input": e.Input}
-	for name, value := range e.More {
-		if slices.Contains(s.cfg.Parameters, name) {
-			body[name] = value
-		}
-	}
+	s.copyHonoured(body, e.More)
 	if e.Dimensions > 0 {
 		body["dimensions"] = e.Dimensions
 	}

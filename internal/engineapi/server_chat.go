@@ -25,11 +25,7 @@ func (c Chat) ask(s *Server) (serverAsk, error) {
 		return serverAsk{}, fault.Errorf(fault.Invalid, "cannot ask the server: there are no messages")
 	}
 	body := map[string]any{"model": s.cfg.Model, "stream": true, "stream_options": map[string]bool{"include_usage": true}}
-	for name, value := range c.More {
-		if slices.Contains(s.cfg.Parameters, name) {
-			body[name] = value
-		}
-	}
+	s.copyHonoured(body, c.More)
 	for name, value := range c.Featured {
 		body[name] = value
 	}
@@ -48,10 +44,22 @@ func (c Chat) ask(s *Server) (serverAsk, error) {
 	return serverAsk{path: path, body: encoded, contentType: "text/event-stream", read: (*answer).events}, nil
 }
 
+// honours reports whether the server honours a parameter.
+func (s *Server) honours(name string) bool { return slices.Contains(s.cfg.Parameters, name) }
+
+// copyHonoured copies the parameters that the server honours to a body.
+func (s *Server) copyHonoured(body map[string]any, parameters map[string]json.RawMessage) {
+	for name, value := range parameters {
+		if s.honours(name) {
+			body[name] = value
+		}
+	}
+}
+
 // sampling sets the parameters that all engines have.
 func (c Chat) sampling(s *Server, body map[string]any) {
 	set := func(name string, value any, given bool) {
-		if given && slices.Contains(s.cfg.Parameters, name) {
+		if given && s.honours(name) {
 			body[name] = value
 		}
 	}

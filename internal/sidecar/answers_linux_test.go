@@ -31,12 +31,10 @@ func TestConvertedModelsAnswer(t *testing.T) {
 	} {
 		t.Run(string(arch), func(t *testing.T) {
 			t.Parallel()
-			repository := t.TempDir()
-			converttest.Write(t, repository, converttest.Shape{
+			m := random(t, converttest.Shape{
 				Arch: arch, Dim: 128, Hidden: 256, Layers: 3, Heads: 4, KVHeads: 2, HeadDim: 32, Vocab: 1024, SeqLen: 256,
 				Experts: 4, Active: 2, ExpertWidth: 64,
-			}, tinyModel)
-			m := converted(t, repository, c.weights)
+			}, c.weights)
 			one := askNodes(t, startNodes(t, 0, m), c.tokens)
 			compare(t, "two nodes", askNodes(t, startNodes(t, 1, m), c.tokens), one)
 			if c.embedded {

@@ -18,11 +18,9 @@ import (
 // thread each. The model has 52 million parameters in q40.
 func BenchmarkEngines(b *testing.B) {
 	binaries(b)
-	repository := b.TempDir()
-	converttest.Write(b, repository, converttest.Shape{
+	m := random(b, converttest.Shape{
 		Arch: topology.Llama, Dim: 768, Hidden: 2048, Layers: 8, Heads: 12, KVHeads: 4, HeadDim: 64, Vocab: 1024, SeqLen: 512,
-	}, tinyModel)
-	m := converted(b, repository, topology.Q40)
+	}, topology.Q40)
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("embedded/threads=%d", threads), func(b *testing.B) {
 			e, err := llama.Open(llama.Config{Model: m.model, Tokenizer: m.tokenizer, Threads: threads, BufferFloatType: topology.Q80})

@@ -16,11 +16,9 @@ import (
 // The model has 27 million parameters in f32, so the root sends up to 95 MB.
 func BenchmarkRingMends(b *testing.B) {
 	binaries(b)
-	repository := b.TempDir()
-	converttest.Write(b, repository, converttest.Shape{
+	model := random(b, converttest.Shape{
 		Arch: topology.Llama, Dim: 512, Hidden: 1536, Layers: 8, Heads: 8, KVHeads: 8, HeadDim: 64, Vocab: 1024, SeqLen: 512,
-	}, tinyModel)
-	model := converted(b, repository, topology.F32)
+	}, topology.F32)
 	for _, size := range []int{2, 4, 8} {
 		b.Run(fmt.Sprintf("nodes=%d", size), func(b *testing.B) {
 			n := startNodes(b, size-1, model)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/convert/converttest"
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
@@ -129,6 +130,15 @@ func supervised(tb testing.TB, waitFor []string, command ...string) string {
 
 // files are those of a converted model.
 type files struct{ model, tokenizer, buffers string }
+
+// random writes a model of that shape with random weights, and converts it. The
+// tokenizer is that of tinyModel.
+func random(tb testing.TB, shape converttest.Shape, weights topology.FloatType) files {
+	tb.Helper()
+	repository := tb.TempDir()
+	converttest.Write(tb, repository, shape, tinyModel)
+	return converted(tb, repository, weights)
+}
 
 // converted converts a repository. With f32 weights, answers do not depend on the
 // number of nodes.

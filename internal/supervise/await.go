@@ -75,21 +75,34 @@ func poll(ctx context.Context, client *http.Client, addrs []string) (sessions, m
 
 // ask returns the phase of a supervisor, and its session.
 func ask(ctx context.Context, client *http.Client, addr string) (Phase, string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
+	r, err := request(ctx, client, "http://"+addr+"/readyz")
 	if err != nil {
 		return "", "", err
+	}
+	phase, err := parsePhase(r.text)
+	return phase, r.session, err
+}
+
+// A reply is the answer of a supervisor.
+type reply struct {
+	status  int
+	session string // of the header
+	text    string
+}
+
+// request sends GET to a supervisor. The error does not contain the URL.
+func request(ctx context.Context, client *http.Client, address string) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return reply{}, err
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return "", "", errors.Unwrap(err) // without the address, which the caller has
+		return reply{}, errors.Unwrap(err)
 	}
 	defer res.Body.Close() //nolint:errcheck // it was only read
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return "", "", err
-	}
-	phase, err := parsePhase(string(text))
-	return phase, res.Header.Get(sessionHeader), err
+	return reply{res.StatusCode, res.Header.Get(sessionHeader), string(text)}, err
 }
 
 // parsePhase parses the answer of /readyz, a state in one line.

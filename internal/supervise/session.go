@@ -3,7 +3,6 @@ package supervise
 import (
 	"context"
 	"crypto/rand"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -145,15 +144,6 @@ func follow(ctx context.Context, client *http.Client, addr, session string, pati
 
 // otherSession asks a supervisor for a session other than the named one.
 func otherSession(ctx context.Context, client *http.Client, addr, session string) (status int, now string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/session?is="+url.QueryEscape(session), nil)
-	if err != nil {
-		return 0, "", err
-	}
-	res, err := client.Do(req)
-	if err != nil {
-		return 0, "", err
-	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	return res.StatusCode, strings.TrimSpace(string(text)), err
+	r, err := request(ctx, client, "http://"+addr+"/session?is="+url.QueryEscape(session))
+	return r.status, strings.TrimSpace(r.text), err
 }

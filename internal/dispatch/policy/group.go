@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// defaultWeight is the weight of a group that SetGroup has not described.
-const defaultWeight = 100
+// DefaultWeight is the weight of a group that SetGroup has not described.
+const DefaultWeight = 100
 
 // A Group is a set of runners that shares a weight, however many they are.
 type Group struct {
@@ -35,7 +35,7 @@ type group struct {
 
 func newGroup(name string) *group {
 	return &group{
-		Group: Group{Name: name, Weight: defaultWeight},
+		Group: Group{Name: name, Weight: DefaultWeight},
 		cold:  list.New(), warm: list.New(),
 		idle: offers{}, serving: offers{},
 	}
