@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/rest"
@@ -50,7 +49,7 @@ func (p Provider) Run(ctx context.Context, cfg *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("cannot make client of the provider: %w", err)
 	}
-	resources, err := p.resources(cfg)
+	resources, err := p.resources(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -96,30 +95,35 @@ type item struct {
 	key      string // namespace/name
 }
 
-// resources returns the resources of the group that have a status.
-func (p Provider) resources(cfg *rest.Config) ([]schema.GroupVersionResource, error) {
-	d, err := discovery.NewDiscoveryClientForConfig(cfg)
+// crds are the definitions of all custom resources.
+func crds() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+}
+
+// resources returns the resources of the group that the provider manages. It reads
+// the CRDs, because discovery lists a new one only some time after it is established.
+func (p Provider) resources(ctx context.Context, client dynamic.Interface) ([]schema.GroupVersionResource, error) {
+	list, err := client.Resource(crds()).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("cannot make discovery client: %w", err)
-	}
-	lists, err := d.ServerPreferredResources()
-	if err != nil && len(lists) == 0 {
-		return nil, fmt.Errorf("cannot discover group %q: %w", p.Group, err)
+		return nil, fmt.Errorf("cannot list CRDs of group %q: %w", p.Group, err)
 	}
 	var out []schema.GroupVersionResource
-	for _, l := range lists {
-		gv, err := schema.ParseGroupVersion(l.GroupVersion)
-		if err != nil || gv.Group != p.Group {
+	for _, crd := range list.Items {
+		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+		plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+		versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		if group != p.Group || strings.Contains(plural, "providerconfig") {
 			continue
 		}
-		for _, r := range l.APIResources {
-			if !strings.Contains(r.Name, "/") && !strings.Contains(r.Kind, "ProviderConfig") {
-				out = append(out, gv.WithResource(r.Name))
+		for _, v := range versions {
+			if m, ok := v.(map[string]any); ok && m["storage"] == true {
+				name, _ := m["name"].(string)
+				out = append(out, schema.GroupVersionResource{Group: group, Version: name, Resource: plural})
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("cannot simulate the provider: group %q is not served", p.Group)
+		return nil, fmt.Errorf("cannot simulate the provider: group %q has no CRDs", p.Group)
 	}
 	return out, nil
 }
