@@ -30,6 +30,7 @@ type CLI struct {
 	Up         UpCmd         `cmd:"" help:"Run claims on this machine, without a cluster."`
 	Render     RenderCmd     `cmd:"" help:"Print what the functions compose from claims, without running anything."`
 	Migrate    MigrateCmd    `cmd:"" help:"Turn manifests of kold, the first Koldun, hf-operator, Prem-Operator and Model Orchestra into claims."`
+	Adopt      AdoptCmd      `cmd:"" help:"Take over the files of a model that another system has downloaded or converted."`
 	Fetch      FetchCmd      `cmd:"" help:"Download a model, verified and resumable."`
 	Convert    ConvertCmd    `cmd:"" help:"Convert a downloaded model to the formats of distributed-llama."`
 	Verify     VerifyCmd     `cmd:"" help:"Check the stored files of a model against their manifest."`

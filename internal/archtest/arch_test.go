@@ -50,6 +50,7 @@ func rules() map[string]rule {
 		"Adapters":   {from: adapters, never: kube, only: join(vocabulary, adapters)},
 		"Registry":   {from: registry, never: kube, only: join(vocabulary, adapters, registry)},
 		"Fetch":      {from: []string{"internal/fetch"}, never: kube, only: join(vocabulary, adapters, []string{"internal/fetch"})},
+		"Adopt":      {from: []string{"internal/adopt"}, never: kube, only: join(vocabulary, adapters, []string{"internal/adopt", "internal/fetch"})},
 		"Verify":     {from: []string{"internal/verify"}, never: kube, only: join(vocabulary, adapters, []string{"internal/verify"})},
 		"Convert":    {from: []string{"internal/convert"}, never: kube, only: join(vocabulary, adapters, []string{"internal/convert"})},
 		"Dispatch":   {from: []string{"internal/dispatch"}, never: kube, only: join(vocabulary, adapters, []string{"internal/dispatch"})},

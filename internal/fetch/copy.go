@@ -15,6 +15,9 @@ import (
 // A CopyConfig is what to copy from one store to another.
 type CopyConfig struct {
 	From, To objectstore.Store
+	// As is the manifest to write of a source without one, without files. Nil: that of
+	// source files whose origin is From.
+	As *manifest.Manifest
 	Options
 }
 
@@ -101,6 +104,9 @@ func copyPlain(ctx context.Context, cfg CopyConfig, j *job) (manifest.Manifest, 
 	j.origin = manifest.Origin{
 		Source: cfg.From.URL(), Digest: hex.EncodeToString(h.Sum(nil)),
 		Include: cfg.Include, Exclude: cfg.Exclude,
+	}
+	if cfg.As != nil {
+		j.base, j.origin = *cfg.As, cfg.As.Origin
 	}
 	return j.run(ctx, func(context.Context) ([]item, error) { return items, nil })
 }
