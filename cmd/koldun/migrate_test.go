@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/local"
 )
 
 // TestMigrate converts the examples of the old systems, and manifests with all
@@ -91,6 +94,7 @@ func composes(t *testing.T, schemas *validation.Schemas, claims string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	objs = slices.DeleteFunc(objs, func(o local.Object) bool { return !slices.Contains(router.Kinds(), o.Key().Kind) })
 	var out bytes.Buffer
 	if err := newRenderer(schemas, "ghcr.io/gorizond/koldun:golden", &out).renderAll(t.Context(), objs); err != nil {
 		t.Error(err)

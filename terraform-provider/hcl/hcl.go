@@ -99,6 +99,13 @@ func kindOf(obj map[string]any) (*crd.Kind, error) {
 
 // expression writes a value of a field, with the attributes' names.
 func expression(f *crd.Field, v any) (hclwrite.Tokens, error) {
+	if f.Type == crd.JSON {
+		argument, err := literal(v)
+		if err != nil {
+			return nil, err
+		}
+		return hclwrite.TokensForFunctionCall("jsonencode", argument), nil
+	}
 	switch x := v.(type) {
 	case map[string]any:
 		if f.Type != crd.Object && f.Type != crd.Map {

@@ -93,3 +93,15 @@ func sorted[V any](m map[string]V) []string {
 	slices.Sort(out)
 	return out
 }
+
+// known reports whether a claim has a field at a path of names.
+func known(s *extv1.JSONSchemaProps, path string) bool {
+	for _, name := range steps(path) {
+		next, ok := s.Properties[name]
+		if !ok {
+			return false
+		}
+		s = &next
+	}
+	return true
+}

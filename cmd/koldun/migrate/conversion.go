@@ -17,7 +17,6 @@ type conversion struct {
 	in    map[string]any
 	from  map[string]string // the path of a moved field in the old object, by its new path
 	notes []Note
-	extra []map[string]any // further objects
 }
 
 func (c *conversion) note(level Level, path, why, do string) {

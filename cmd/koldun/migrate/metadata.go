@@ -24,6 +24,10 @@ func (c *conversion) metadata() map[string]any {
 		case "name":
 			out[name] = c.label("metadata.name")
 		case "namespace":
+			if c.kind.cluster {
+				c.info("metadata.namespace", c.kind.to+" belongs to no namespace")
+				continue
+			}
 			out[name] = meta[name]
 		case "labels", "annotations":
 			if kept := c.marks("metadata."+name, meta[name]); len(kept) > 0 {

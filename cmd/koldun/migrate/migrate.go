@@ -27,6 +27,8 @@ type kind struct {
 	groups []string
 	name   string
 	to     string // kind of the claim
+	// cluster is whether the claim belongs to no namespace.
+	cluster bool
 	// convert renames, drops and computes fields. Nil: all keep their places.
 	convert func(*conversion)
 	// build makes the object, if it is no claim, of what it takes. Nil: it is one.
@@ -38,7 +40,7 @@ type kind struct {
 }
 
 func kinds() []kind {
-	return slices.Concat(koldunKinds())
+	return slices.Concat(koldunKinds(), hfKinds(), premKinds())
 }
 
 // A Migrator converts objects of old systems. It is safe for concurrent use.
@@ -85,7 +87,7 @@ func (m *Migrator) Convert(ctx context.Context, d *Document) (Result, error) {
 	if err != nil {
 		return Result{}, fault.Errorf(fault.Invalid, "cannot convert %s at %s: %w", c.old, d.where(""), err)
 	}
-	return Result{Objects: append([]map[string]any{claim}, c.extra...), Notes: c.notes}, nil
+	return Result{Objects: []map[string]any{claim}, Notes: c.notes}, nil
 }
 
 // unhandled is the weight of an object of no known kind: that of an old system is

@@ -122,3 +122,5 @@ func prune(v any, at []string) (rest any, empty bool) {
 	}
 	return v, false
 }
+
+func indexed(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

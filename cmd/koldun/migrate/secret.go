@@ -3,6 +3,7 @@ package migrate
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -59,4 +60,30 @@ func (c *conversion) secretHere(path string) {
 	c.take(path + ".namespace")
 	c.todo(path+".namespace", "claims refer to Secrets of their own namespace",
 		fmt.Sprintf("copy it: kubectl get secret %s -n %s -o json | jq '.metadata={name: .metadata.name}' | kubectl apply%s -f -", c.text(path+".name"), ns, c.flag()))
+}
+
+var secretName = regexp.MustCompile(`(?i)(^|_)(token|secret|password|passwd|api_?key|access_?key|secret_?key|credentials)$`)
+
+// secretEnv moves the values of variables whose names are those of secrets. The
+// variables refer to a Secret instead.
+func (c *conversion) secretEnv(path string) {
+	v, _ := get(c.in, path)
+	list, _ := v.([]any)
+	for i := range list {
+		at := indexed(path, i)
+		name, value := c.text(at+".name"), c.text(at+".value")
+		if value == "" || !secretName.MatchString(name) {
+			continue
+		}
+		env, ok := list[i].(map[string]any)
+		if !ok {
+			continue
+		}
+		secret := c.name() + "-env"
+		delete(env, "value")
+		env["valueFrom"] = map[string]any{"secretKeyRef": map[string]any{"name": secret, "key": name}}
+		c.from[at+".valueFrom"] = at + ".value"
+		c.todo(at+".value", fmt.Sprintf("the secret is not copied: the variable refers to key %q of Secret %q", name, secret),
+			fmt.Sprintf("make it with NAME=VALUE of all such variables on standard input, as at %s: kubectl create secret generic %s%s --from-env-file=/dev/stdin", c.doc.where(at+".value"), secret, c.flag()))
+	}
 }

@@ -1,0 +1,62 @@
+package migrate
+
+import (
+	"fmt"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+)
+
+const groupPrem = "premlabs.io"
+
+func premKinds() []kind {
+	groups := []string{groupPrem}
+	return []kind{
+		{groups: groups, name: "AIModelMap", to: v1.KindAIModelMap},
+		{groups: groups, name: "AIDeployment", to: v1.KindAIDeployment, convert: convertAIDeployment},
+	}
+}
+
+func convertAIDeployment(c *conversion) {
+	c.secretEnv("spec.env")
+	for _, ref := range c.mapRefs() {
+		set(c.fields(ref), "name", c.label(ref+".name"))
+	}
+	if ns := c.mapNamespaces(); len(ns) > 0 {
+		c.todo("spec.models", "a map of another namespace grants its use",
+			fmt.Sprintf("add %q to spec.access.namespaces of the AIModelMaps in %q", c.namespace(), ns))
+	}
+	if name := c.text("spec.engine.name"); name == "generic" {
+		c.drop("spec.models", "Prem-Operator ignored the models of a generic engine", "describe them in args, env or deployment.template")
+	}
+	if options := c.fields("spec.engine.options"); options != nil {
+		for _, name := range sorted(options) {
+			if !known(c.claims[c.kind.to], "spec.engine.options."+name) {
+				c.drop(child("spec.engine.options", name), "Prem-Operator ignored it, too", "")
+			}
+		}
+	}
+}
+
+// mapRefs returns the paths of the references to maps.
+func (c *conversion) mapRefs() []string {
+	models, _ := get(c.in, "spec.models")
+	list, _ := models.([]any)
+	var out []string
+	for i := range list {
+		if ref := indexed("spec.models", i) + ".modelMapRef"; c.given(ref + ".name") {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// mapNamespaces returns the other namespaces whose maps the models refer to.
+func (c *conversion) mapNamespaces() []string {
+	found := map[string]bool{}
+	for _, ref := range c.mapRefs() {
+		if ns := c.text(ref + ".namespace"); ns != "" && ns != c.namespace() {
+			found[ns] = true
+		}
+	}
+	return sorted(found)
+}
