@@ -41,11 +41,13 @@ type Schemas struct {
 	// kinds compile the rules of a kind on first use, by apiVersion + "/" + kind:
 	// most programs check few kinds.
 	kinds map[string]func() (*rules, error)
+	// cluster has the cluster-scoped kinds.
+	cluster map[string]bool
 }
 
 // Load reads the embedded CRDs.
 func Load() (*Schemas, error) {
-	s := &Schemas{kinds: map[string]func() (*rules, error){}}
+	s := &Schemas{kinds: map[string]func() (*rules, error){}, cluster: map[string]bool{}}
 	files, err := fs.Glob(crds.Files, "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list CRDs: %w", err)
@@ -56,7 +58,9 @@ func Load() (*Schemas, error) {
 			return nil, err
 		}
 		for _, v := range crd.Spec.Versions {
-			s.kinds[crd.Spec.Group+"/"+v.Name+"/"+crd.Spec.Names.Kind] = sync.OnceValues(func() (*rules, error) {
+			key := crd.Spec.Group + "/" + v.Name + "/" + crd.Spec.Names.Kind
+			s.cluster[key] = crd.Spec.Scope == extv1.ClusterScoped
+			s.kinds[key] = sync.OnceValues(func() (*rules, error) {
 				k, err := compile(v.Schema.OpenAPIV3Schema)
 				if err != nil {
 					return nil, fmt.Errorf("cannot use CRD %q: %w", name, err)
@@ -103,6 +107,10 @@ func (s *Schemas) Has(apiVersion, kind string) bool {
 	_, ok := s.kinds[apiVersion+"/"+kind]
 	return ok
 }
+
+// ClusterScoped reports whether objects of the kind have no namespace; false for an
+// unknown kind.
+func (s *Schemas) ClusterScoped(apiVersion, kind string) bool { return s.cluster[apiVersion+"/"+kind] }
 
 // Default fills in the defaults of the object's schema, in place. It does not
 // change objects of unknown kinds.

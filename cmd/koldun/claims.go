@@ -22,7 +22,7 @@ import (
 
 // readClaims reads all documents of the files, "-" for standard input, and
 // validates them as an API server does. It fills in defaults and sets the
-// namespace "default" where there is none. Objects of other API groups stay as
+// namespace "default" where a namespaced object has none. Objects of other API groups stay as
 // they are.
 func readClaims(ctx context.Context, schemas *validation.Schemas, files []string) ([]local.Object, error) {
 	var out []local.Object
@@ -62,7 +62,9 @@ func readFile(ctx context.Context, schemas *validation.Schemas, name string) ([]
 			continue
 		}
 		o := local.Object(obj)
-		defaultNamespace(o)
+		if key := o.Key(); !schemas.ClusterScoped(key.APIVersion, key.Kind) {
+			defaultNamespace(o)
+		}
 		if err := check(ctx, schemas, o); err != nil {
 			return nil, fault.Errorf(fault.Invalid, "cannot use %s of %q: %w", o.Key(), name, err)
 		}

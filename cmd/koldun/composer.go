@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -30,6 +31,9 @@ func newComposer(schemas *validation.Schemas, c compose.Config) *composer {
 // Compose calls the function and fills in the defaults of the desired objects, as an
 // API server does when Crossplane applies them.
 func (c *composer) Compose(ctx context.Context, xr local.Object, observed map[string]local.Object, required map[string][]local.Object) (local.Composed, error) {
+	if key := xr.Key(); c.schemas.ClusterScoped(key.APIVersion, key.Kind) {
+		xr = withoutNamespace(xr)
+	}
 	req, err := request(xr, observed, required)
 	if err != nil {
 		return local.Composed{}, err
@@ -39,6 +43,18 @@ func (c *composer) Compose(ctx context.Context, xr local.Object, observed map[st
 		return local.Composed{}, err
 	}
 	return c.composed(rsp)
+}
+
+// withoutNamespace returns a cluster-scoped object as a cluster has it: on one machine
+// every object is in a namespace.
+func withoutNamespace(obj local.Object) local.Object {
+	out := maps.Clone(obj)
+	if meta, ok := obj["metadata"].(map[string]any); ok {
+		meta = maps.Clone(meta)
+		delete(meta, "namespace")
+		out["metadata"] = meta
+	}
+	return out
 }
 
 func request(xr local.Object, observed map[string]local.Object, required map[string][]local.Object) (*fnv1.RunFunctionRequest, error) {

@@ -75,6 +75,18 @@ func (c *Call) Composite(into metav1.Object) error {
 	return nil
 }
 
+// ClusterComposite decodes the observed composite of a cluster-scoped kind, which has
+// neither a namespace nor a claim.
+func (c *Call) ClusterComposite(into metav1.Object) error {
+	if err := decode(c.req.GetObserved().GetComposite().GetResource(), into); err != nil {
+		return fmt.Errorf("cannot decode composite resource: %w", err)
+	}
+	if into.GetNamespace() != "" {
+		return fmt.Errorf("composite resource %q belongs to namespace %q, and its kind is cluster-scoped", into.GetName(), into.GetNamespace())
+	}
+	return nil
+}
+
 // ClusterScoped reports whether the composite has no namespace, and so may
 // compose cluster-scoped objects.
 func (c *Call) ClusterScoped() bool {

@@ -113,6 +113,16 @@ const (
 	GatewayStarting Reason = "GatewayStarting"
 )
 
+// Of an AutoNodeLabeler.
+const (
+	// Labelling: the nodes have not been compared with the rule yet.
+	Labelling Reason = "Labelling"
+	// LabelsConflict: nodes keep values of another owner, or of a rule with at least the same priority.
+	LabelsConflict Reason = "LabelsConflict"
+	// RuleFailed: the nodes cannot be labelled.
+	RuleFailed Reason = "RuleFailed"
+)
+
 // Final reports whether waiting cannot change the reason: a user has to fix
 // something first.
 func Final(r string) bool {

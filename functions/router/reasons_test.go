@@ -34,6 +34,8 @@ const (
 	root    = "apiVersion: koldun.gorizond.io/v1\nkind: Root\nmetadata: {name: r, namespace: ns}\n"
 	worker  = "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: w, namespace: ns}\n"
 
+	labeler = "apiVersion: koldun.gorizond.io/v1\nkind: AutoNodeLabeler\nmetadata: {name: l}\nspec: {labels: {a: b}}"
+
 	ingress0 = "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns}\n"
 	ingress  = ingress0 + "spec: {}\n"
 
@@ -147,6 +149,11 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"WorkerAvailable":     {worker + "spec: {image: dllama, replicas: 2}", state{"workers": "status: {readyReplicas: 2}"}, nil, "Serving", "True", reason.Available, "2 workers"},
 		"SessionLeader":       {session + "spec: {modelRef: {name: m}}", queue(state{"dispatcher": "{}", "pool": poolOf("ready: true")}), map[string]string{"ingresses": ""}, "Serving", "False", reason.GatewayStarting, "s-leader"},
 		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: TopologyInvalid, message: 3 does not divide")}, nil, "Serving", "False", reason.DllamasStarting, "3 does not divide"},
+
+		"Labelling":      {labeler, nil, nil, "Serving", "False", reason.Labelling, "l-nodes"},
+		"RuleFailed":     {labeler, state{"rule": "status: {conditions: [{type: Synced, status: 'False', message: forbidden}]}"}, nil, "Serving", "False", reason.RuleFailed, "forbidden"},
+		"Labelled":       {labeler, state{"rule": ready}, nil, "Serving", "True", reason.Available, "matching nodes"},
+		"LabelsConflict": {labeler, state{"rule": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {matched: 1, conflicts: [n]}}"}, nil, "Serving", "True", reason.LabelsConflict, "status.conflicts"},
 
 		"ServesInvalid":    {root + "spec: {modelRef: claim, serves: other/m}", nil, nil, "Serving", "False", reason.ServesInvalid, `namespace "other"`},
 		"KeyInvalid":       {session + "spec: {modelRef: {name: m}, key: other_model}", nil, nil, "Serving", "False", reason.KeyInvalid, "spec.key"},

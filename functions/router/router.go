@@ -14,6 +14,7 @@ import (
 	"github.com/crossplane/function-sdk-go/response"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/autonodelabeler"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/dllama"
 	"github.com/gorizond/koldun/functions/ingress"
@@ -43,6 +44,7 @@ func table() []kind {
 		{v1.KindIngress, ingress.Compose},
 		{v1.KindSession, session.Compose},
 		{v1.KindDllama, dllama.Compose},
+		{v1.KindAutoNodeLabeler, autonodelabeler.Compose},
 	}
 }
 

@@ -24,8 +24,14 @@ type Key struct {
 	Name       string
 }
 
-// String returns a text such as "Job default/fetch".
-func (k Key) String() string { return k.Kind + " " + k.Namespace + "/" + k.Name }
+// String returns a text such as "Job default/fetch", without a namespace for a
+// cluster-scoped object.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Kind + " " + k.Name
+	}
+	return k.Kind + " " + k.Namespace + "/" + k.Name
+}
 
 // Group returns the API group, "" for the core group.
 func (k Key) Group() string {

@@ -21,6 +21,19 @@ func flavours() []flavour {
 
 type object = map[string]any
 
+// The label of Compositions, and so of their revisions, that selects a channel of
+// versions, and the channel of the packages in this repository.
+const (
+	channelLabel  = group + "/channel"
+	channelStable = "stable"
+)
+
+// claimed reports whether users write claims of a kind: cluster-scoped kinds have
+// none, and are the same in both flavours.
+func (f flavour) claimed(crd extv1.CustomResourceDefinition) bool {
+	return f.claims && crd.Spec.Scope == extv1.NamespaceScoped
+}
+
 // definition returns the XRD of a kind. Crossplane derives the CRDs from it and
 // keeps only properties, required fields and rules at the top of spec and
 // status, so the schema uses nothing else there.
@@ -29,6 +42,8 @@ func (f flavour) definition(crd extv1.CustomResourceDefinition) object {
 	spec := object{
 		"group":                 crd.Spec.Group,
 		"defaultCompositionRef": object{"name": compositionName(crd)},
+		// Objects without a channel follow the stable one.
+		"defaultCompositionRevisionSelector": object{"matchLabels": object{channelLabel: channelStable}},
 		"versions": []any{object{
 			"name":                     version.Name,
 			"served":                   true,
@@ -39,8 +54,8 @@ func (f flavour) definition(crd extv1.CustomResourceDefinition) object {
 	}
 	names := crd.Spec.Names
 	apiVersion := "apiextensions.crossplane.io/v2"
-	spec["names"], spec["scope"] = served(names), "Namespaced"
-	if f.claims {
+	spec["names"], spec["scope"] = served(names), string(crd.Spec.Scope)
+	if f.claimed(crd) {
 		apiVersion = "apiextensions.crossplane.io/v1"
 		spec["names"], spec["scope"] = composite(names), "LegacyCluster"
 		spec["claimNames"] = served(names)
@@ -51,7 +66,7 @@ func (f flavour) definition(crd extv1.CustomResourceDefinition) object {
 	return object{
 		"apiVersion": apiVersion,
 		"kind":       "CompositeResourceDefinition",
-		"metadata":   object{"name": f.plural(names) + "." + crd.Spec.Group},
+		"metadata":   object{"name": f.plural(crd) + "." + crd.Spec.Group},
 		"spec":       spec,
 	}
 }
@@ -62,9 +77,9 @@ func (f flavour) composition(crd extv1.CustomResourceDefinition) object {
 	return object{
 		"apiVersion": "apiextensions.crossplane.io/v1",
 		"kind":       "Composition",
-		"metadata":   object{"name": compositionName(crd)},
+		"metadata":   object{"name": compositionName(crd), "labels": object{channelLabel: channelStable}},
 		"spec": object{
-			"compositeTypeRef": object{"apiVersion": crd.Spec.Group + "/" + crd.Spec.Versions[0].Name, "kind": f.kind(crd.Spec.Names)},
+			"compositeTypeRef": object{"apiVersion": crd.Spec.Group + "/" + crd.Spec.Versions[0].Name, "kind": f.kind(crd)},
 			"mode":             "Pipeline",
 			"pipeline":         []any{object{"step": "koldun", "functionRef": object{"name": functionName}}},
 		},
@@ -77,18 +92,18 @@ func compositionName(crd extv1.CustomResourceDefinition) string {
 	return crd.Spec.Names.Plural + "." + crd.Spec.Group
 }
 
-func (f flavour) plural(n extv1.CustomResourceDefinitionNames) string {
-	if f.claims {
-		return "x" + n.Plural
+func (f flavour) plural(crd extv1.CustomResourceDefinition) string {
+	if f.claimed(crd) {
+		return "x" + crd.Spec.Names.Plural
 	}
-	return n.Plural
+	return crd.Spec.Names.Plural
 }
 
-func (f flavour) kind(n extv1.CustomResourceDefinitionNames) string {
-	if f.claims {
-		return "X" + n.Kind
+func (f flavour) kind(crd extv1.CustomResourceDefinition) string {
+	if f.claimed(crd) {
+		return "X" + crd.Spec.Names.Kind
 	}
-	return n.Kind
+	return crd.Spec.Names.Kind
 }
 
 // served returns the names of the kind that users write.

@@ -80,7 +80,7 @@ func TestDefinitionsBecomeValidCRDs(t *testing.T) {
 					t.Fatal(err)
 				}
 				check(t, derived, crd)
-				if !f.claims {
+				if !f.claimed(crd) {
 					return
 				}
 				claim, err := xcrd.ForCompositeResourceClaim(&xrd)

@@ -36,4 +36,7 @@ const (
 
 	KindAIModelMap   = "AIModelMap"
 	KindAIDeployment = "AIDeployment"
+
+	KindAutoNodeLabeler = "AutoNodeLabeler"
+	KindModelOrchestra  = "ModelOrchestra"
 )

@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -9,15 +10,39 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="self.labels.all(k, !k.contains('/') || !k.split('/')[0].endsWith('kubernetes.io') && !k.split('/')[0].endsWith('k8s.io'))",message="labels of kubernetes.io and k8s.io belong to Kubernetes"
 type NodeLabelRuleParameters struct {
-	// Expressions that must all match the labels of a node. Without expressions, every node matches.
+	// Expressions that must all match the labels of a node. A node matches if it fulfils all criteria; without any, every node matches.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	MatchExpressions []NodeLabelExpression `json:"matchExpressions,omitempty"`
+
+	// Labels and values that a node must have.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+
+	// Least capacity of a node by resource, such as nvidia.com/gpu, memory and cpu.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	Capacity map[string]resource.Quantity `json:"capacity,omitempty"`
+
+	// System information of a node, by the names of fields of its status.nodeInfo. Values may have the wildcards * and ?, which match no slash:
+	// {architecture: arm64, kernelVersion: 6.*}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['architecture', 'containerRuntimeVersion', 'kernelVersion', 'kubeletVersion', 'operatingSystem', 'osImage'])",message="fields are architecture, containerRuntimeVersion, kernelVersion, kubeletVersion, operatingSystem and osImage"
+	NodeInfo map[string]string `json:"nodeInfo,omitempty"`
 
 	// Labels for matching nodes.
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
 	Labels map[string]string `json:"labels"`
+
+	// Priority among rules that give one label different values: the greatest wins, and among equals the first. A rule never changes a label
+	// that no rule has given.
+	// +optional
+	// +kubebuilder:validation:Minimum=-1000000
+	// +kubebuilder:validation:Maximum=1000000
+	Priority int32 `json:"priority,omitempty"`
 }
 
 // A NodeLabelExpression compares one label of a node.
@@ -51,7 +76,8 @@ type NodeLabelRuleObservation struct {
 	// +optional
 	Labelled int32 `json:"labelled,omitempty"`
 
-	// Matching nodes that already have a label of the rule with a foreign value. The rule does not change them.
+	// Matching nodes that already have a label of the rule with a value of another owner, or of a rule with at least the same priority. The rule
+	// does not change them.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32

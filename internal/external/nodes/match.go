@@ -1,9 +1,12 @@
 package nodes
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gorizond/koldun/internal/fault"
 )
@@ -93,15 +96,54 @@ func (s Spec) check() error {
 			return err
 		}
 	}
+	for field, pattern := range s.NodeInfo {
+		if _, ok := infoOf(&corev1.Node{})[field]; !ok {
+			return fault.Errorf(fault.Invalid, "nodeInfo has no field %q", field)
+		}
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fault.Errorf(fault.Invalid, "the pattern %q of nodeInfo.%s is malformed", pattern, field)
+		}
+	}
 	return nil
 }
 
-// matches reports whether labels fulfil all expressions.
-func (s Spec) matches(labels map[string]string) bool {
+// matches reports whether a node, which counts as having these labels, fulfils all
+// criteria.
+func (s Spec) matches(node *corev1.Node, labels map[string]string) bool {
 	for _, e := range s.MatchExpressions {
 		if !e.matches(labels) {
 			return false
 		}
 	}
+	for key, value := range s.MatchLabels {
+		if have, ok := labels[key]; !ok || have != value {
+			return false
+		}
+	}
+	for name, least := range s.Capacity {
+		have, ok := node.Status.Capacity[corev1.ResourceName(name)]
+		if !ok || have.Cmp(least) < 0 {
+			return false
+		}
+	}
+	info := infoOf(node)
+	for field, pattern := range s.NodeInfo {
+		if ok, err := path.Match(pattern, info[field]); !ok || err != nil {
+			return false
+		}
+	}
 	return true
+}
+
+// infoOf returns the system information of a node by the names of its fields.
+func infoOf(node *corev1.Node) map[string]string {
+	info := node.Status.NodeInfo
+	return map[string]string{
+		"architecture":            info.Architecture,
+		"containerRuntimeVersion": info.ContainerRuntimeVersion,
+		"kernelVersion":           info.KernelVersion,
+		"kubeletVersion":          info.KubeletVersion,
+		"operatingSystem":         info.OperatingSystem,
+		"osImage":                 info.OSImage,
+	}
 }

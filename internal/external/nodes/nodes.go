@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -20,13 +21,17 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/feed"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/names"
 )
 
-// A Spec describes a rule: nodes that fulfil all expressions get the labels.
+// A Spec describes a rule: nodes that fulfil all criteria get the labels.
 type Spec struct {
-	MatchExpressions []Expression      `json:"matchExpressions,omitempty"`
-	Labels           map[string]string `json:"labels"`
+	MatchExpressions []Expression                 `json:"matchExpressions,omitempty"`
+	MatchLabels      map[string]string            `json:"matchLabels,omitempty"`
+	Capacity         map[string]resource.Quantity `json:"capacity,omitempty"` // the least
+	NodeInfo         map[string]string            `json:"nodeInfo,omitempty"` // patterns by the names of fields
+	Labels           map[string]string            `json:"labels"`
+	// Priority among rules that give one label different values: the greatest wins.
+	Priority int32 `json:"priority,omitempty"`
 
 	Owner string `json:"-"` // unique name of the resource
 	// Ending says that the rule exists only as long as a node has labels of it: it is
@@ -102,10 +107,19 @@ func (c *Client) plan(ctx context.Context, s Spec) (plan, error) {
 }
 
 // apply labels a node. Its UID keeps the call from creating a node that was deleted
-// meanwhile.
+// meanwhile. What overrules another rule holds only for the node as it was seen.
 func (c *Client) apply(ctx context.Context, s Spec, change change) error {
 	node := applycorev1.Node(change.node.Name).WithUID(change.node.UID).WithLabels(change.labels)
-	_, err := c.nodes.Apply(ctx, node, metav1.ApplyOptions{FieldManager: s.manager()})
+	if change.overrules {
+		node.WithResourceVersion(change.node.ResourceVersion)
+	}
+	err := c.patch(ctx, node, metav1.ApplyOptions{FieldManager: s.manager(), Force: change.overrules})
+	for _, manager := range change.former {
+		if err == nil {
+			empty := applycorev1.Node(change.node.Name).WithUID(change.node.UID)
+			err = c.patch(ctx, empty, metav1.ApplyOptions{FieldManager: manager})
+		}
+	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && c.gone(ctx, change.node) {
 		return nil
 	}
@@ -115,14 +129,16 @@ func (c *Client) apply(ctx context.Context, s Spec, change change) error {
 	return nil
 }
 
+func (c *Client) patch(ctx context.Context, node *applycorev1.NodeApplyConfiguration, o metav1.ApplyOptions) error {
+	_, err := c.nodes.Apply(ctx, node, o)
+	return err
+}
+
 // gone reports whether a node no longer exists.
 func (c *Client) gone(ctx context.Context, node *corev1.Node) bool {
 	now, err := c.nodes.Get(ctx, node.Name, metav1.GetOptions{})
 	return apierrors.IsNotFound(err) || err == nil && now.UID != node.UID
 }
-
-// manager is the field manager of the rule.
-func (s Spec) manager() string { return "koldun-" + names.Hash(20, s.Owner) }
 
 func (s Spec) failed(verb string, err error) error {
 	if err == nil {

@@ -1,13 +1,10 @@
 package nodes
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // maxConflicts bounds the nodes that are listed as conflicts.
@@ -16,8 +13,10 @@ const maxConflicts = 32
 // A change is what one node is to get from a rule: all labels that it has from
 // it then.
 type change struct {
-	node   *corev1.Node
-	labels map[string]string
+	node      *corev1.Node
+	labels    map[string]string
+	overrules bool     // it changes labels of rules with a lower priority
+	former    []string // field managers that the rule had with another priority
 }
 
 // A plan is what follows from a rule for the nodes.
@@ -38,33 +37,60 @@ func (s Spec) plan(nodes []corev1.Node) plan {
 }
 
 func (p *plan) add(s Spec, node *corev1.Node) {
-	owned := ownedLabels(node, s.manager())
-	if len(owned) > 0 {
+	owners := labelOwners(node)
+	owned, former := s.owned(owners)
+	if len(owned)+len(former) > 0 {
 		p.owned++
 	}
 	// What the rule gave must not keep it matching.
 	others := maps.Clone(node.Labels)
-	maps.DeleteFunc(others, func(key, _ string) bool { return owned[key] })
-	want := map[string]string{}
-	if !s.Ending && s.matches(others) {
+	for key, of := range owners {
+		if slices.ContainsFunc(of, func(o owner) bool { return o.base == s.base() }) {
+			delete(others, key)
+		}
+	}
+	c := change{node: node, labels: map[string]string{}, former: former}
+	if !s.Ending && s.matches(node, others) {
 		p.status.Matched++
 		for key, value := range s.Labels {
 			if have, ok := others[key]; ok && have != value {
-				continue // a label of another owner
+				if !s.outranks(owners[key]) {
+					continue
+				}
+				c.overrules = true
 			}
-			want[key] = value
+			c.labels[key] = value
 		}
-		if len(want) < len(s.Labels) {
+		if len(c.labels) < len(s.Labels) {
 			p.status.Conflicts = append(p.status.Conflicts, node.Name)
 		}
 	}
-	if !same(node, owned, want) {
-		p.changes = append(p.changes, change{node, want})
+	if len(former) > 0 || !same(node, owned, c.labels) {
+		p.changes = append(p.changes, c)
 		return
 	}
-	if len(want) > 0 && len(want) == len(s.Labels) {
+	if len(c.labels) > 0 && len(c.labels) == len(s.Labels) {
 		p.status.Labelled++
 	}
+}
+
+// owned returns the labels that the rule's field manager owns, and the managers
+// that it had before and that own some.
+func (s Spec) owned(owners map[string][]owner) (labels map[string]bool, former []string) {
+	labels = map[string]bool{}
+	for key, of := range owners {
+		for _, o := range of {
+			switch {
+			case o.base != s.base():
+			case o.manager == s.manager():
+				labels[key] = true
+			case !slices.Contains(former, o.manager):
+				former = append(former, o.manager)
+			}
+		}
+	}
+	slices.Sort(former)
+	return labels, former
 }
 
 // same reports whether a node has from the rule just what it should.
@@ -78,28 +104,4 @@ func same(node *corev1.Node, owned map[string]bool, want map[string]string) bool
 		}
 	}
 	return true
-}
-
-// ownedLabels are the labels of a node that a field manager has applied.
-func ownedLabels(node *corev1.Node, manager string) map[string]bool {
-	owned := map[string]bool{}
-	for _, entry := range node.ManagedFields {
-		if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {
-			continue
-		}
-		var fields struct {
-			Metadata struct {
-				Labels map[string]json.RawMessage `json:"f:labels"`
-			} `json:"f:metadata"`
-		}
-		if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
-			continue
-		}
-		for key := range fields.Metadata.Labels {
-			if name, ok := strings.CutPrefix(key, "f:"); ok {
-				owned[name] = true
-			}
-		}
-	}
-	return owned
 }

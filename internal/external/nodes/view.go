@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -25,8 +26,10 @@ func (c *Client) View(ctx context.Context, s Spec, _ external.Scope) (Spec, erro
 	s.Labels = map[string]string{}
 	for i := range list.Items {
 		node := &list.Items[i]
-		for key := range ownedLabels(node, s.manager()) {
-			s.Labels[key] = node.Labels[key]
+		for key, of := range labelOwners(node) {
+			if slices.ContainsFunc(of, func(o owner) bool { return o.base == s.base() }) {
+				s.Labels[key] = node.Labels[key]
+			}
 		}
 	}
 	if len(s.Labels) == 0 {

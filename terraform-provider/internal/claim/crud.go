@@ -48,7 +48,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		r.fail(&resp.Diagnostics, "read", w, err)
 		return
 	}
-	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
+	r.names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
 	if raw, ok := r.untilReady(ctx, w, policy, limit, generation, &resp.Diagnostics); ok {
 		resp.State.Raw = raw
 	}
@@ -64,7 +64,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	w.planned = w.object[attrStatus]
-	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
+	r.names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
 	if err := w.kube.TakeOver(ctx, w.of, w.key); err != nil && !fault.Is(err, fault.NotFound) {
 		r.fail(&resp.Diagnostics, "update", w, err)
 		return

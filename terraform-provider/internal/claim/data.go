@@ -40,7 +40,9 @@ func (s *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 	a := tfschema.DataAttributes(c.Spec)
 	a[attrName] = schema.StringAttribute{Required: true, Description: "Name of the object."}
-	a[attrNamespace] = schema.StringAttribute{Optional: true, Computed: true, Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`."}
+	if c.Namespaced {
+		a[attrNamespace] = schema.StringAttribute{Optional: true, Computed: true, Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`."}
+	}
 	status := *c.Status
 	status.Description = "Status of the object in the cluster."
 	a[attrStatus] = tfschema.DataAttribute(&status, false)
@@ -56,7 +58,7 @@ func (s *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	if !ok {
 		return
 	}
-	if w.key.Namespace == "" {
+	if w.key.Namespace == "" && r.namespaced() {
 		w.key.Namespace = r.Connections.Namespace()
 		w.object.Set(attrNamespace, w.key.Namespace)
 	}

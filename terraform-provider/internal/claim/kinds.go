@@ -22,7 +22,10 @@ type Kind struct {
 	// StatusDependsOn lists, for some of these fields, all attributes that their
 	// values depend on: while these stay, a plan knows the value.
 	StatusDependsOn map[string][]string
-	Ready           time.Duration // how long Create and Update wait until it is ready
+	// Rename has the attributes of fields, by their names in YAML, whose usual
+	// attribute is one of those that every claim has.
+	Rename map[string]string
+	Ready  time.Duration // how long Create and Update wait until it is ready
 	// Fits enables the checks of the number of nodes, against the engine and the
 	// model's config.json.
 	Fits bool
@@ -49,6 +52,8 @@ func Kinds() []Kind {
 			StatusDependsOn: map[string][]string{"url": {"service", "route"}, "ingress_name": {"route"}, "backend_service_name": {}},
 		},
 		{Name: "root", Plural: "roots", Ready: engine, Status: []string{"endpoint", "nodes"}},
+		{Name: "auto_node_labeler", Plural: "autonodelabelers", Ready: short, Rename: map[string]string{"labels": "node_labels"}, Status: []string{"matched", "labelled", "conflicts"}},
+		{Name: "model_orchestra", Plural: "modelorchestras", Ready: serve, Status: []string{"url", "gatewayServiceName"}},
 		{Name: "worker", Plural: "workers", Ready: engine, Status: []string{"addresses"}},
 	}
 }
@@ -71,7 +76,23 @@ func (k Kind) load() (*crd.Kind, error) {
 }
 
 // loadWhole returns the kind's CRD, with all fields of the status.
-func (k Kind) loadWhole() (*crd.Kind, error) { return crd.Load(crd.Composite, k.Plural) }
+func (k Kind) loadWhole() (*crd.Kind, error) {
+	c, err := crd.Load(crd.Composite, k.Plural)
+	if err != nil || len(k.Rename) == 0 {
+		return c, err
+	}
+	out, spec := *c, *c.Spec
+	spec.Fields = nil
+	for _, f := range c.Spec.Fields {
+		if attribute, ok := k.Rename[f.Name]; ok {
+			renamed := *f
+			renamed.Attribute, f = attribute, &renamed
+		}
+		spec.Fields = append(spec.Fields, f)
+	}
+	out.Spec = &spec
+	return &out, nil
+}
 
 func resourceOf(c *crd.Kind) kube.Resource {
 	return kube.Resource{Group: c.Group, Version: c.Version, Kind: c.Kind, Plural: c.Plural}

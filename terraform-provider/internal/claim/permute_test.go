@@ -13,6 +13,7 @@ import (
 // A subject is a kind to permute.
 type subject struct {
 	kind    string // in a cluster
+	cluster bool   // whether it is cluster-scoped
 	base    map[string]any
 	samples providertest.Samples
 }
@@ -52,6 +53,16 @@ func subjects() map[string]subject {
 		"koldun_ingress": {kind: "Ingress", base: map[string]any{}, samples: providertest.Samples{}},
 		"koldun_root":    {kind: "Root", base: map[string]any{"model_ref": "volume"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources, "serves": {"ns/m"}}},
 		"koldun_worker":  {kind: "Worker", base: map[string]any{"image": "example.org/dllama:1"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources}},
+		"koldun_auto_node_labeler": {kind: "AutoNodeLabeler", cluster: true, base: map[string]any{"node_labels": map[string]any{"a": "b"}}, samples: providertest.Samples{
+			"match_expression":  {map[string]any{"key": "gpu", "operator": "Exists"}, map[string]any{"key": "gpu", "operator": "In", "values": []any{"a"}}},
+			"match_expressions": nil, "capacity": {map[string]any{}, map[string]any{"cpu": "2"}}, "node_info": {map[string]any{}, map[string]any{"architecture": "arm64"}},
+		}},
+		"koldun_model_orchestra": {kind: "ModelOrchestra", base: map[string]any{}, samples: providertest.Samples{
+			"nats": nil, "allow_anonymous": nil, "gateway": {map[string]any{}, map[string]any{"replica_count": 2, "image": map[string]any{"tag": "1"}}},
+			"application_template": {map[string]any{}, map[string]any{"reader_config": map[string]any{"device": "cuda"}}},
+			"applications":         {map[string]any{}, map[string]any{"chat": map[string]any{"reader_config": map[string]any{"model_name": "org/model"}}}},
+			"service_account":      {map[string]any{}, map[string]any{"create": false}}, "image_pull_secrets": {[]any{}, []any{map[string]any{"name": "regcred"}}},
+		}},
 	}
 }
 
@@ -75,12 +86,17 @@ func TestEveryPermutation(t *testing.T) {
 			} {
 				s.samples[a] = v
 			}
+			scope := w.namespace
+			if s.cluster {
+				scope = ""
+				delete(s.samples, "namespace")
+			}
 			base := maps.Clone(s.base)
 			base["name"] = "perm"
 			for i, config := range w.Resource("koldun_"+k.Name).Permutations(base, s.samples, 25) {
 				config = maps.Clone(config)
 				config["name"] = fmt.Sprintf("perm-%d", i)
-				r := w.permute("koldun_"+k.Name, config)
+				r := w.permute("koldun_"+k.Name, scope, config)
 				if t.Failed() {
 					t.Fatalf("with %v", config)
 				}
@@ -95,22 +111,26 @@ func TestEveryPermutation(t *testing.T) {
 	}
 }
 
-// permute applies, refreshes and imports a configuration.
-func (w *world) permute(kind string, config map[string]any) *providertest.Resource {
+// permute applies, refreshes and imports a configuration; namespace is "" for a
+// cluster-scoped kind.
+func (w *world) permute(kind, namespace string, config map[string]any) *providertest.Resource {
 	t := w.t
 	t.Helper()
 	r := w.Resource(kind)
 	if e := r.Apply(config); e != "" {
 		t.Fatalf("%v: %s", config, e)
 	}
-	if r.Attribute("ready") != true || r.Attribute("namespace") != w.namespace {
+	if r.Attribute("ready") != true || namespace != "" && r.Attribute("namespace") != namespace {
 		t.Fatalf("%v is not ready: %v %s", config, providertest.JSON(r.State), r.Warnings)
 	}
 	r.CheckStable(config)
 	outside := maps.Clone(config)
 	maps.DeleteFunc(outside, func(a string, _ any) bool { return slices.Contains(inside, a) })
-	identity := map[string]any{"namespace": w.namespace, "name": config["name"]}
-	for _, imported := range []*providertest.Resource{w.Import(kind, fmt.Sprintf("%s/%s", w.namespace, config["name"])), w.ImportIdentity(kind, identity)} {
+	identity, id := map[string]any{"name": config["name"]}, fmt.Sprint(config["name"])
+	if namespace != "" {
+		identity["namespace"], id = namespace, namespace+"/"+id
+	}
+	for _, imported := range []*providertest.Resource{w.Import(kind, id), w.ImportIdentity(kind, identity)} {
 		imported.CheckStable(outside)
 		if got := fmt.Sprint(imported.Identity()); got != fmt.Sprint(identity) {
 			t.Errorf("got identity %s", got)

@@ -46,7 +46,7 @@ func (r *Resource) plan(req resource.ModifyPlanRequest, resp *resource.ModifyPla
 // setNamespace sets the default namespace if the configuration has none, and if
 // the provider's settings are known.
 func (r *Resource) setNamespace(plan tfschema.Object) {
-	if plan[attrNamespace].IsKnown() || r.Connections == nil || r.Connections.Settings.Unknown[clients.Kubernetes] {
+	if !r.namespaced() || plan[attrNamespace].IsKnown() || r.Connections == nil || r.Connections.Settings.Unknown[clients.Kubernetes] {
 		return
 	}
 	plan.Set(attrNamespace, r.Connections.Namespace())

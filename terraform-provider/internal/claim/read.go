@@ -19,7 +19,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	// Before RemoveResource, because the framework requires an identity even then.
-	names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
+	r.names().Set(ctx, resp.Identity, w.object, &resp.Diagnostics)
 	obj, err := w.kube.Get(ctx, w.of, w.key)
 	if fault.Is(err, fault.NotFound) {
 		resp.State.RemoveResource(ctx)
@@ -76,10 +76,10 @@ func restrict(prior tftypes.Value, have map[string]string) tftypes.Value {
 	return tftypes.NewValue(prior.Type(), out)
 }
 
-// ImportState takes "namespace/name" or an identity. It imports the fields that
+// ImportState takes "namespace/name", "name" of a cluster-scoped kind, or an identity. It imports the fields that
 // Terraform applied before, which the object's managed fields record.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	if !names().Import(ctx, r.Type(), req, resp) {
+	if !r.names().Import(ctx, r.Type(), req, resp) {
 		return
 	}
 	w, ok := r.begin(resp.State.Raw, &resp.Diagnostics)

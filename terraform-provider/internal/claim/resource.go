@@ -40,7 +40,19 @@ func Resources(check *preflight.Checker) []func() resource.Resource {
 	return out
 }
 
-func names() identity.Attributes { return identity.Of(attrNamespace, attrName) }
+// namespaced reports whether objects of the kind have a namespace. A CRD that cannot be
+// read is an error of Schema.
+func (r *Resource) namespaced() bool {
+	c, err := r.crd()
+	return err != nil || c.Namespaced
+}
+
+func (r *Resource) names() identity.Attributes {
+	if !r.namespaced() {
+		return identity.Of(attrName)
+	}
+	return identity.Of(attrNamespace, attrName)
+}
 
 // A work is one operation on one resource.
 type work struct {

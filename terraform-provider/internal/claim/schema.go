@@ -43,9 +43,11 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	none := mapdefault.StaticValue(types.MapValueMust(types.StringType, map[string]attr.Value{}))
 	a := tfschema.ResourceAttributes(c.Spec, tfschema.Configured)
 	a[attrName] = schema.StringAttribute{Required: true, PlanModifiers: replace, Description: "Name of the object: up to 63 lower-case letters, digits and dashes. " + tfschema.Replaces}
-	a[attrNamespace] = schema.StringAttribute{
-		Optional: true, Computed: true, PlanModifiers: append([]planmodifier.String{stringplanmodifier.UseStateForUnknown()}, replace...),
-		Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`. " + tfschema.Replaces,
+	if c.Namespaced {
+		a[attrNamespace] = schema.StringAttribute{
+			Optional: true, Computed: true, PlanModifiers: append([]planmodifier.String{stringplanmodifier.UseStateForUnknown()}, replace...),
+			Description: "Namespace of the object. Left out, it is `kubernetes.namespace` of the provider, or `default`. " + tfschema.Replaces,
+		}
 	}
 	a[attrLabels] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Labels of the object. The provider leaves others alone."}
 	a[attrAnnotations] = schema.MapAttribute{Optional: true, Computed: true, Default: none, ElementType: types.StringType, Description: "Annotations of the object. The provider leaves others alone."}
@@ -66,7 +68,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	resp.Schema = schema.Schema{Description: c.Description, Attributes: a}
 }
 
-// IdentitySchema identifies the object by namespace and name.
+// IdentitySchema identifies the object by its name, and its namespace if it has one.
 func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = names().Schema()
+	resp.IdentitySchema = r.names().Schema()
 }

@@ -106,8 +106,8 @@ func subjects() map[string]subject {
 		},
 		"koldun_node_label_rule": {
 			start: startWithNode, partial: true,
-			base: map[string]any{"name": fresh, "labels": map[string]any{"example.org/" + fresh: "a"}}, identity: []string{"name"}, inside: append(inside, "match_expressions"),
-			samples: providertest.Samples{"wait": wait, "timeouts": limits, "match_expressions": {
+			base: map[string]any{"name": fresh, "labels": map[string]any{"example.org/" + fresh: "a"}}, identity: []string{"name"}, inside: append(inside, "match_expressions", "match_labels", "capacity", "node_info", "priority"),
+			samples: providertest.Samples{"wait": wait, "timeouts": limits, "match_labels": {map[string]any{}, map[string]any{"koldun.test/permuted": "yes"}}, "capacity": {map[string]any{}}, "node_info": {map[string]any{}}, "match_expressions": {
 				[]any{},
 				[]any{map[string]any{"key": "koldun.test/permuted", "operator": "Exists"}},
 				[]any{map[string]any{"key": "koldun.test/permuted", "operator": "In", "values": []any{"yes", "no"}}, map[string]any{"key": "none", "operator": "DoesNotExist", "values": []any{}}},

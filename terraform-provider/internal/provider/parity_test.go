@@ -66,9 +66,12 @@ func TestParity(t *testing.T) {
 	for i, k := range claim.Kinds() {
 		constructors[k.Plural] = claim.Resources(check)[i]
 	}
-	omitted := map[string][]string{}
+	omitted, renamed := map[string][]string{}, map[string]map[string]string{}
 	identity := map[string][]string{}
 	fixed := map[string][]string{}
+	for _, k := range claim.Kinds() {
+		renamed[k.Plural] = k.Rename
+	}
 	for _, k := range managed.Kinds() {
 		fixed[k.Plural] = k.Fixed
 		omitted[k.Plural], identity[k.Plural] = k.Omit, k.Identity.All()
@@ -83,7 +86,7 @@ func TestParity(t *testing.T) {
 			if d := resp.Schema.ValidateImplementation(t.Context()); d.HasError() {
 				t.Fatal(d)
 			}
-			p := parity{t: t, omitted: omitted[plural], identity: identity[plural], fixed: fixed[plural]}
+			p := parity{t: t, omitted: omitted[plural], renamed: renamed[plural], identity: identity[plural], fixed: fixed[plural]}
 			spec, whole := specOf(t, plural)
 			p.whole = whole
 			p.object("spec", spec, resp.Schema.Attributes, true)
@@ -120,6 +123,7 @@ type parity struct {
 	t                 *testing.T
 	whole             bool // defaults are Terraform's to fill in
 	omitted, identity []string
+	renamed           map[string]string
 	fixed             []string // by a rule of the whole spec
 	fields            int
 }
@@ -135,6 +139,9 @@ func (p *parity) object(path string, s extv1.JSONSchemaProps, attributes map[str
 	}
 	for field, c := range s.Properties {
 		name, ok := byWords[words(field)]
+		if other := p.renamed[field]; top && other != "" {
+			name, ok = other, attributes[other] != nil
+		}
 		if contains(p.omitted, field) && top {
 			if ok {
 				p.t.Errorf("%s.%s is an attribute, but listed as omitted", path, field)

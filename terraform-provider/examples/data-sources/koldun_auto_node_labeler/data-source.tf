@@ -1,0 +1,3 @@
+data "koldun_auto_node_labeler" "gpu" {
+  name = "gpu"
+}

@@ -1,0 +1,4 @@
+data "koldun_model_orchestra" "stack" {
+  namespace = "ai"
+  name      = "stack"
+}

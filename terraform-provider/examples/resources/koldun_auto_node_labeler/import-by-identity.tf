@@ -1,0 +1,6 @@
+import {
+  to = koldun_auto_node_labeler.gpu
+  identity = {
+    name = "gpu"
+  }
+}

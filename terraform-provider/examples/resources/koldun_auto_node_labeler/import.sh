@@ -1,0 +1,1 @@
+terraform import koldun_auto_node_labeler.gpu 'gpu'

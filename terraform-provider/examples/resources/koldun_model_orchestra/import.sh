@@ -1,0 +1,1 @@
+terraform import koldun_model_orchestra.stack 'ai/stack'
