@@ -44,8 +44,8 @@ type Engine struct {
 	// Process describes the processes that "koldun supervise" runs; nil if the
 	// engine is not supervised.
 	Process *Process
-	// Grouped means that the nodes reach each other on any port, and no one else
-	// does, and that the workers are numbered from 1.
+	// Grouped means that the nodes reach each other on any port, that nothing
+	// else reaches them, and that the workers are numbered from 1.
 	Grouped bool
 	// API describes the OpenAI-compatible API by which the sidecar drives the
 	// engine; nil if it is the API of dllama-api.
@@ -71,12 +71,12 @@ type Files int
 const (
 	FilesConverted Files = iota // converted to the formats of distributed-llama
 	FilesSource                 // those of the hub
-	FilesNone                   // none: the engine gets the model by itself
+	FilesNone                   // none: the server has the model, or downloads it
 )
 
 // A Wish is what a claim that names no engine says of the one that it needs.
 type Wish struct {
-	Nodes int // 0 while nobody knows
+	Nodes int // 0 if not known yet
 	// Images are those that the claim names, without Koldun's own. It holds no
 	// empty strings.
 	Images []string

@@ -113,6 +113,7 @@ type Container struct {
 	User *int64
 	// Startup is how long an engine without a supervisor may take until the sidecar
 	// has a token of it. Then it is restarted, as it is later when it hangs. It ends
-	// after the sidecar has drained. 0 is for containers that nobody watches.
+	// after the sidecar has drained. 0 means that the sidecar
+	// does not watch the container.
 	Startup time.Duration
 }

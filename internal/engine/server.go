@@ -8,7 +8,7 @@ type Server struct {
 	Profile string
 	// URL is the base of a server outside the pods.
 	URL string
-	// Downloads means that the server gets the model by itself.
+	// Downloads means that the server downloads the model itself.
 	Downloads bool
 	// Model is the id that the server downloads, or a path in the model's files.
 	Model      string
@@ -37,7 +37,7 @@ func (s Server) Reads() Files {
 	return FilesSource
 }
 
-// An API is the OpenAI-compatible API of an engine, as the sidecar is told.
+// An API describes the OpenAI-compatible API of an engine to the sidecar.
 type API struct {
 	// URL is the base of the API outside the pods. Empty: it is at PortEngine of
 	// the root's pod.
@@ -48,7 +48,7 @@ type API struct {
 	// Operations and Features are those that the server offers, as package openai
 	// names them.
 	Operations, Features []string
-	// Context means that the server is told its longest context.
+	// Context means that Koldun sets the longest context of the server.
 	Context bool
 	// Spreading lists the profiles that run on more nodes than one, for messages.
 	Spreading string

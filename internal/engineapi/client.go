@@ -84,8 +84,8 @@ func parseURL(owner, rawURL string) (*url.URL, error) {
 	return u, nil
 }
 
-// redacted returns a URL without a password. In a URL without slashes it is not
-// known what is one.
+// redacted returns a URL without a password. It leaves out all of a URL without
+// slashes, because any part of that may be a password.
 func redacted(u *url.URL) string {
 	if u.Opaque != "" {
 		return u.Scheme + ":..."

@@ -114,7 +114,7 @@ func vector(raw json.RawMessage) (string, error) {
 	if json.Unmarshal(raw, &encoded) == nil {
 		data, err := base64.StdEncoding.DecodeString(encoded)
 		if err == nil && (len(data) == 0 || len(data)%4 != 0) {
-			err = fmt.Errorf("%d bytes are no list of float32", len(data))
+			err = fmt.Errorf("%d bytes are not a list of float32", len(data))
 		}
 		return encoded, err
 	}

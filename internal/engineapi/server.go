@@ -22,8 +22,8 @@ import (
 // ErrBusy means that a server has no room for a request now; another one may.
 var ErrBusy = errors.New("the server is busy")
 
-// A ServerConfig describes an OpenAI-compatible server. What it offers is not
-// asked of the server: servers do not tell.
+// A ServerConfig describes an OpenAI-compatible server. It says
+// what the server offers, because servers have no endpoint that does.
 type ServerConfig struct {
 	URL        string // with the path before /chat/completions: "http://127.0.0.1:8000/v1"
 	Model      string // the name by which the server knows the model

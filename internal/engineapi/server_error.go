@@ -40,7 +40,7 @@ func (s *Server) fail(e *openai.Error) error {
 }
 
 // serverError reads an error in one of the forms that servers have: an object in
-// "error" as OpenAI's, of which codes may be numbers; a string in "error"; or the
+// "error" as OpenAI's, where codes may be numbers; a string in "error"; or the
 // object itself, with a "message" or a "detail". ok reports whether there is an
 // error at all.
 func serverError(data []byte) (e *openai.Error, ok bool) {
@@ -75,7 +75,7 @@ func serverError(data []byte) (e *openai.Error, ok bool) {
 		Param   json.RawMessage `json:"param"`
 		Code    json.RawMessage `json:"code"`
 	}
-	_ = json.Unmarshal(inner, &w) // what cannot be read is not there
+	_ = json.Unmarshal(inner, &w) // a field of another type counts as absent
 	e.Message, e.Param, e.Code = plain(w.Message), plain(w.Param), plain(w.Code)
 	e.Type = openai.ErrorType(plain(w.Type))
 	if status := 0; json.Unmarshal(w.Code, &status) == nil {

@@ -6,14 +6,14 @@ import "time"
 // to one goroutine.
 type silence struct{ timer *time.Timer }
 
-// newSilence begins to wait; 0 waits without a bound.
+// newSilence starts the wait; with 0 it never ends.
 func newSilence(d time.Duration, tooLong func()) silence {
 	s := silence{time.AfterFunc(max(d, time.Second), tooLong)}
 	s.heard(d)
 	return s
 }
 
-// heard begins to wait anew.
+// heard starts the wait again.
 func (s silence) heard(d time.Duration) {
 	s.timer.Stop()
 	if d > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// A WarmUp asks for one token, or for what else proves that an engine computes. A
-// server has to list the model first.
+// A WarmUp asks for one token, or for another answer that proves that the engine
+// computes. A server has to list the model first.
 type WarmUp struct{}
 
 func (WarmUp) chat() Chat {

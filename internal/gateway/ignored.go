@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// setIgnored names, in a header, the parameters that the answer does not honour:
-// those of the forecast, and those of the engine as soon as it is known.
+// setIgnored lists the parameters that the answer does not honour in a header: at
+// first as forecast, and as the engine reports them when it is known.
 func setIgnored(h http.Header, ignored []string) {
 	if names := ignoredHeader(ignored); names != "" {
 		h.Set(headerIgnored, names)

@@ -103,10 +103,9 @@ func (r *runners) serve(model string, op openai.Operation) bool {
 	return len(known) == 0
 }
 
-// offered returns the features for which a runner of the model can serve the
-// request: what the request needs, if one runner offers all of it, or if none is
-// known, as one may start that does. Otherwise it returns those of the runner
-// that lacks the fewest.
+// offered returns all features that the request needs if a known runner of the model
+// offers them, or if no runner is known, because one that does may start. Otherwise
+// it returns the features of the runner that lacks the fewest.
 func (r *runners) offered(model string, req openai.Request) openai.Features {
 	if req.Features == "" {
 		return ""
@@ -132,9 +131,9 @@ func (r *runners) offered(model string, req openai.Request) openai.Features {
 	return best
 }
 
-// unknown returns those of a request's parameters, beside the usual ones, that no
-// known engine of its model honours. Without any known engine it returns none: one
-// may start that honours them, and says itself which it does not.
+// unknown returns the unusual parameters of a request that no known engine of its
+// model honours. If no engine is known it returns none: one that starts may honour
+// them, and its answer names those that it ignores.
 func (r *runners) unknown(model string, req openai.Request) []string {
 	if len(req.Ignored) == 0 {
 		return nil

@@ -11,9 +11,9 @@ type Need struct {
 	Refusal *Error // for a client of a model whose engines lack the feature
 }
 
-// need records that a field needs a feature. Format is as in fail, and begins the
-// refusal, which says what the engines lack. One may offer it, and lack something
-// else that the request needs.
+// need records that a field needs a feature. The format is as in fail, and starts the
+// refusal. It goes on to say that no engine offers all that the request needs: one
+// may offer this feature and lack another.
 func (f *fields) need(field string, feature Features, format, what string) {
 	name := f.name(field)
 	f.needs = append(f.needs, Need{feature, BadRequest(name, CodeUnsupported, fmt.Sprintf(format, "'"+name+"'")+
@@ -46,8 +46,8 @@ func parseFeatures(f *fields, r *ChatRequest) {
 	}
 }
 
-// keep passes on a parameter, which needs a feature unless that is "". What it
-// stands for is in the refusal.
+// keep passes on a parameter, which needs a feature unless that is "". The refusal
+// calls the feature what.
 func (r *ChatRequest) keep(f *fields, name string, raw json.RawMessage, feature Features, what string) {
 	if r.Featured == nil {
 		r.Featured = map[string]json.RawMessage{}
@@ -58,16 +58,17 @@ func (r *ChatRequest) keep(f *fields, name string, raw json.RawMessage, feature 
 	}
 }
 
-// parseTools passes on tool_choice and parallel_tool_calls only beside tools, as
-// they mean nothing without.
+// parseTools passes on tool_choice and parallel_tool_calls only with tools: they mean
+// nothing without.
 //
-// A server that leaves the choice to the model has to recognise calls in its text,
-// and one that is told of it need not: either may be all that a server can do.
+// A forced choice is a feature of its own. To serve it, a server constrains what
+// the model writes; without one it must recognise calls in what the model writes.
+// Some servers do only one of the two.
 func parseTools(f *fields, r *ChatRequest) {
 	tools, choice := f.take("tools"), f.take("tool_choice")
-	told := choice != nil && !isWord(choice, "none", "auto")
+	forced := choice != nil && !isWord(choice, "none", "auto")
 	feature := FeatureTools
-	if told {
+	if forced {
 		feature = FeatureToolChoice
 	}
 	given := tools != nil && !isEmpty(tools)
@@ -83,7 +84,7 @@ func parseTools(f *fields, r *ChatRequest) {
 	}
 	switch {
 	case choice == nil:
-	case told:
+	case forced:
 		r.keep(f, "tool_choice", choice, FeatureToolChoice, "a forced choice of tools")
 	case given:
 		r.keep(f, "tool_choice", choice, "", "")

@@ -234,7 +234,7 @@ func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 	case errors.Is(err, engineapi.ErrLoading): // it has not seen the request
 		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
 	case errors.Is(err, engineapi.ErrBusy):
-		// As if handed back: the request goes elsewhere, and it is not to blame.
+		// As if handed back: another runner takes the request, and this is no failed attempt.
 		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the server of runner " + a.r.cfg.Runner + " is busy"}, false
 	case errors.As(err, &refused) && refused.Code == openai.CodeUnsupported && a.assignment.Request.Strict:
 		return &queue.Failure{Code: queue.CodeUnsupported, Message: refused.Message, Param: refused.Param}, true
@@ -288,7 +288,7 @@ func (r *runner) finish(a *attempt, end queue.AttemptEnd, healthy bool, err erro
 	} else {
 		r.ready = false
 		r.affinities = nil
-		r.suspects()
+		r.suspectEngine()
 		r.changed()
 	}
 	select {

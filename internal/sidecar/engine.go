@@ -34,8 +34,8 @@ func (r *runner) watchEngine(ctx context.Context) {
 	}
 }
 
-// prove requests a token until the engine generates one. After requests that a
-// server had no room for it waits first: each proof costs the server a token.
+// prove requests a token until the engine generates one. It waits first if a server
+// was too busy for requests, because the proof adds to the load of the server.
 func (r *runner) prove(ctx context.Context) {
 	if n := r.refusedInARow(); n > 0 {
 		r.rest(ctx, backoff.Policy{First: proveMin, Most: proveMax}.After(n), false)
@@ -70,8 +70,8 @@ func (r *runner) warmUp(ctx context.Context) (engineapi.Result, error) {
 		func(engineapi.Delta) error { return nil })
 }
 
-// setReason keeps why the engine is not ready, for the health address. An engine
-// that does not load makes no progress.
+// setReason keeps why the engine is not ready, for the health address. It deletes
+// the progress of an engine that does not load.
 func (r *runner) setReason(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,9 +96,9 @@ func (r *runner) generated(after time.Time) bool {
 	return r.generatesSince(after.UnixNano())
 }
 
-// restartEngine restarts the engine, or makes /engine/livez say that it hangs, if it
-// has no supervisor. If that fails, the next attempt to get a token shows that the
-// engine still hangs.
+// restartEngine restarts the engine. Without a supervisor it makes /engine/livez
+// fail, so that the kubelet does. If the restart fails, the next attempt to get a
+// token shows that the engine still hangs.
 func (r *runner) restartEngine(ctx context.Context) {
 	r.mu.Lock()
 	r.hungAt = time.Now()
@@ -108,15 +108,15 @@ func (r *runner) restartEngine(ctx context.Context) {
 		return
 	}
 	if err := r.cfg.Supervisor.Restart(ctx); err != nil {
-		r.cfg.Logger.Warn("cannot have the engine restarted", "error", err)
+		r.cfg.Logger.Warn("cannot restart the engine", "error", err)
 		return
 	}
 	r.metrics.restarts.Inc()
 	r.cfg.Logger.Warn("the engine was silent for too long and is restarted")
 }
 
-// checkAlive notices an engine that has exited between requests. One that is busy
-// has not.
+// checkAlive notices an engine that has exited between requests. A busy engine
+// runs.
 func (r *runner) checkAlive(ctx context.Context) {
 	r.mu.Lock()
 	busy := len(r.running) > 0
@@ -133,7 +133,8 @@ func (r *runner) checkAlive(ctx context.Context) {
 }
 
 // proven makes the runner ready after its engine has generated a token, unless the
-// engine has ended since it had ended so many times. It reports whether it has.
+// engine has ended more often than before the proof. It reports whether the runner
+// is ready.
 func (r *runner) proven(res engineapi.Result, ended int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

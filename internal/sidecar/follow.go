@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// lookEvery is the interval of looks at an engine that loads.
+	// lookEvery is how often the state of an engine that loads is read.
 	lookEvery = 250 * time.Millisecond
 	// followAgain is the pause after a supervisor did not answer.
 	followAgain = time.Second
@@ -39,7 +39,8 @@ func (r *runner) followEngine(ctx context.Context) {
 	}
 }
 
-// engineEnded does not touch running attempts: the engine's connection tells them.
+// engineEnded leaves running attempts alone: their own connections to the engine
+// end.
 func (r *runner) engineEnded() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +49,7 @@ func (r *runner) engineEnded() {
 	}
 	r.endings++
 	r.setReady(false)
-	r.suspects()
+	r.suspectEngine()
 }
 
 func (r *runner) ended() int {
@@ -57,8 +58,9 @@ func (r *runner) ended() int {
 	return r.endings
 }
 
-// suspects makes the engine prove itself again. It is called with mu held.
-func (r *runner) suspects() {
+// suspectEngine makes watchEngine check that the engine still generates. It is
+// called with mu held.
+func (r *runner) suspectEngine() {
 	select {
 	case r.suspect <- struct{}{}:
 	default: // a signal is pending
@@ -86,8 +88,8 @@ func (r *runner) rest(ctx context.Context, pause time.Duration, loads bool) {
 	}
 }
 
-// look announces what the engine is doing, and reports whether it serves. Then it
-// makes no more progress: if it gives no token, that has another reason.
+// look announces what the engine is doing, and reports whether it serves. An engine
+// that serves makes no more progress: if it generates no token, the cause is another.
 func (r *runner) look(ctx context.Context) bool {
 	state, err := r.cfg.Supervisor.State(ctx)
 	if err != nil {

@@ -41,7 +41,7 @@ type frameLog struct {
 	published int // Seq of the next frame to publish
 	bytes     int
 	held      strings.Builder // text of the next frame
-	parts     *openai.Parts   // what it holds beside; nil: nothing
+	parts     *openai.Parts   // what the next frame holds beside its text; nil: nothing
 	timer     *time.Timer     // runs while frames or text wait
 	last      time.Time       // when a frame was published
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/gorizond/koldun/internal/httpserver"
 )
 
-// drainBegins is how long GET /drained waits for a drain. Who stops a pod signals
-// its containers at the same time; who restarts the engine alone drains nothing.
+// drainBegins is how long GET /drained waits for a drain. The kubelet
+// signals all containers of a pod that stops at the same time, so the drain begins
+// at once; when it restarts only the engine's container, there is no drain.
 const drainBegins = 2 * time.Second
 
 // health serves /healthz, /readyz (the engine generates and NATS is there) and
@@ -25,10 +26,10 @@ func (r *runner) health() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", httpserver.Health(r.metrics.registry,
 		httpserver.Check{Name: "nats", Probe: func(context.Context) error { return r.cfg.Bus.Lost() }},
-		httpserver.Check{Name: "engine", Probe: r.serves},
+		httpserver.Check{Name: "engine", Probe: r.checkServing},
 	))
-	mux.Handle("GET /engine/readyz", httpserver.Checks(httpserver.Check{Name: "engine", Probe: r.generates}))
-	mux.Handle("GET /engine/livez", httpserver.Checks(httpserver.Check{Name: "engine", Probe: r.moves}))
+	mux.Handle("GET /engine/readyz", httpserver.Checks(httpserver.Check{Name: "engine", Probe: r.checkGenerating}))
+	mux.Handle("GET /engine/livez", httpserver.Checks(httpserver.Check{Name: "engine", Probe: r.checkHang}))
 	mux.HandleFunc("GET /drained", func(w http.ResponseWriter, req *http.Request) {
 		r.awaitDrained(req.Context())
 		w.WriteHeader(http.StatusOK)
@@ -37,7 +38,7 @@ func (r *runner) health() http.Handler {
 }
 
 // HealthWithoutBus is the health of a sidecar that has not reached NATS yet. The
-// engine is not to blame for that: it is ready if it answers.
+// engine does not depend on NATS: it is ready if it answers.
 func HealthWithoutBus(e Engine, nats httpserver.Check) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", httpserver.Health(nil, nats))
@@ -47,8 +48,8 @@ func HealthWithoutBus(e Engine, nats httpserver.Check) http.Handler {
 	return mux
 }
 
-// serves returns why the runner takes no requests, or nil.
-func (r *runner) serves(context.Context) error {
+// checkServing returns why the runner takes no requests, or nil.
+func (r *runner) checkServing(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -60,8 +61,8 @@ func (r *runner) serves(context.Context) error {
 	return nil
 }
 
-// generates returns why the engine is not ready, or nil.
-func (r *runner) generates(context.Context) error {
+// checkGenerating returns why the engine is not ready, or nil.
+func (r *runner) checkGenerating(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ready {
@@ -70,8 +71,8 @@ func (r *runner) generates(context.Context) error {
 	return r.tokenless()
 }
 
-// moves returns an error while the engine is judged to hang.
-func (r *runner) moves(context.Context) error {
+// checkHang returns an error if the engine hangs.
+func (r *runner) checkHang(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.hungAt.IsZero() || r.generatesSince(r.hungAt.UnixNano()) {

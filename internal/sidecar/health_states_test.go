@@ -42,7 +42,7 @@ func TestHealthStates(t *testing.T) {
 				name  string
 				probe func(context.Context) error
 				want  string
-			}{{"serves", c.runner.serves, c.serves}, {"generates", c.runner.generates, c.ready}, {"moves", c.runner.moves, c.live}} {
+			}{{"serves", c.runner.checkServing, c.serves}, {"generates", c.runner.checkGenerating, c.ready}, {"moves", c.runner.checkHang, c.live}} {
 				err := check.probe(t.Context())
 				if (err == nil) != (check.want == "") || err != nil && !strings.Contains(err.Error(), check.want) {
 					t.Errorf("%s: %v, want %q", check.name, err, check.want)

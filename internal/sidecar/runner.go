@@ -35,7 +35,7 @@ type runner struct {
 	version      uint64
 	ready        bool           // whether the engine has generated a token
 	reason       error          // why it has not; nil: it has, or has not been asked
-	hungAt       time.Time      // when it was last judged to hang; zero: it has generated since
+	hungAt       time.Time      // when it was last found to hang; zero: it has generated since
 	progress     string         // what the engine does, while it loads; "" if unknown
 	refused      int            // how often in a row it was too busy for requests
 	endings      int            // how often the engine has ended

@@ -1,8 +1,8 @@
 package policy
 
 // unserved holds the jobs that wait for an idle slot that serves them, by their
-// need and by tenant, in the order of the tenant's jobs. They have no time to
-// wake: only a slot changes their state, or their deadline.
+// need and by tenant, in the order of the tenant's jobs. They have no
+// wake-up time: they wait for a slot or for their deadline.
 type unserved map[need]map[*tenant]*index[*entry]
 
 // add adds a job that has left its tenant.
@@ -38,7 +38,7 @@ func (u unserved) remove(e *entry) {
 }
 
 // wakeServed returns to their tenants jobs that an idle slot serves again: the
-// first one of each tenant, so that the next one is chosen among tenants as ever,
+// first one of each tenant, so that the next one is chosen among tenants as usual,
 // and a slot does not move all jobs that wait for it.
 func (q *Queue) wakeServed() {
 	for n, tenants := range q.unserved {

@@ -43,7 +43,7 @@ func ByName(name string) (engine.Engine, error) {
 // A Claim is what selects an engine.
 type Claim struct {
 	Engine string // by name; empty leaves the choice to the rest
-	Nodes  int    // 0 while nobody knows
+	Nodes  int    // 0 if not known yet
 	Koldun string // Koldun's own image, which stands for no engine; empty is a release's
 	Images []string
 }

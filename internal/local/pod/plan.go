@@ -142,7 +142,7 @@ func (p *Plan) process(c Container, given, dirs map[string]string) (Process, err
 		given[names.DirEnv(m.Name)] = dir
 	}
 	if slices.ContainsFunc(c.Env, func(v EnvVar) bool { return v.Name == names.EnvEngineHost }) {
-		given[names.EnvEngineHost] = loopback // nobody outside of this machine connects
+		given[names.EnvEngineHost] = loopback // only processes of this machine connect
 	}
 	vars, err := p.environment(c, given)
 	if err != nil {

@@ -20,13 +20,13 @@ type Profile struct {
 	Spreads bool
 	// Threads means that the server has a number of compute threads.
 	Threads bool
-	// Context means that the server is told its longest context.
+	// Context means that Koldun sets the longest context of the server.
 	Context bool
 	// SharedMemory returns the size of /dev/shm for the number of GPUs of all nodes, as
 	// Kubernetes writes it; empty is that of the container runtime. Nil is always empty.
 	SharedMemory func(gpus int64) string
 	// ServedName returns the name by which the server knows its model if the claim
-	// gives none. Nil: the server is told the name of the Model.
+	// gives none. Nil: it gets the name of the Model.
 	ServedName func(downloads bool, model, name string) string
 	// Unfit says why the server cannot get its model so; empty if it can. Nil is
 	// always empty.
