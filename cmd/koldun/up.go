@@ -168,7 +168,7 @@ func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*
 	l, err = local.New(local.Config{
 		Claims:      claims,
 		Data:        m.data,
-		Composer:    newComposer(m.schemas, compose.Config{Image: localImage, Cores: runtime.NumCPU()}),
+		Composer:    newComposer(m.schemas, compose.Config{Image: localImage, Cores: runtime.NumCPU(), Processes: true}),
 		Managed:     resources,
 		Observer:    m.screen,
 		Binary:      binary,

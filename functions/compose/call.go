@@ -24,6 +24,9 @@ type Config struct {
 	// Cores are those of the one machine that all nodes of a topology share; 0 if
 	// each node has a machine of its own.
 	Cores int
+	// Processes says that pods are processes of one machine, which prints how they
+	// end: nothing watches them through an API server.
+	Processes bool
 }
 
 // Threads returns how many threads each of some nodes computes with: as many as

@@ -43,6 +43,13 @@ func (p *Plan) Fail(why reason.Reason, format string, args ...any) {
 	}
 }
 
+// FailIf sets the condition Serving to false for a reason, unless that is empty.
+func (p *Plan) FailIf(why reason.Reason, message string) {
+	if why != "" {
+		p.Fail(why, "%s", message)
+	}
+}
+
 // Failed reports whether a step has failed.
 func (p *Plan) Failed() bool { return p.failed }
 

@@ -19,7 +19,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 	ns, name := p.d.Namespace, p.d.Name
 	exposes := p.d.Spec.Expose != nil
 	if exposes && !p.admitted() && !p.running() {
-		p.Fail(reason.GatewayStarting, "%s", p.gatewayPending())
+		p.FailIf(p.gatewayPending())
 		return compose.Stop, nil
 	}
 	desired := map[string]any{}

@@ -47,9 +47,14 @@ func (p *dllamaPlan) admitted() bool {
 // gatewayPending returns what the user has to fix. The progress of the Ingress
 // stays with the Ingress: each change of it here is one more event for the
 // Dllama.
-func (p *dllamaPlan) gatewayPending() string {
-	if state := p.Condition(resIngress, v1.ConditionServing); reason.Final(state.Reason) {
-		return fmt.Sprintf("Ingress %q is not ready: %s: %s", p.d.Name, state.Reason, state.Message)
+func (p *dllamaPlan) gatewayPending() (why reason.Reason, message string) {
+	state := p.Condition(resIngress, v1.ConditionServing)
+	switch {
+	case state.Status != metav1.ConditionFalse:
+	case reason.OfPods(state.Reason):
+		return reason.Reason(state.Reason), fmt.Sprintf("Ingress %q is not ready: %s", p.d.Name, state.Message)
+	case reason.Final(state.Reason):
+		return reason.GatewayStarting, fmt.Sprintf("Ingress %q is not ready: %s: %s", p.d.Name, state.Reason, state.Message)
 	}
-	return fmt.Sprintf("Ingress %q is not ready yet: see its condition Serving", p.d.Name)
+	return reason.GatewayStarting, fmt.Sprintf("Ingress %q is not ready yet: see its condition Serving", p.d.Name)
 }

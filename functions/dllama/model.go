@@ -114,8 +114,14 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	if p.takeServedFiles() == compose.Continue {
 		return compose.Continue
 	}
-	if state := meta.FindStatusCondition(m.Status.Conditions, v1.ConditionServing); found && state != nil && reason.Final(state.Reason) {
+	state := meta.FindStatusCondition(m.Status.Conditions, v1.ConditionServing)
+	switch {
+	case !found || state == nil:
+	case reason.Final(state.Reason):
 		p.Fail(reason.ModelFailed, "Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
+		return compose.Stop
+	case reason.OfPods(state.Reason):
+		p.Fail(reason.Reason(state.Reason), "Model %q is not ready: %s", p.modelName, state.Message)
 		return compose.Stop
 	}
 	// The Model's progress stays with the Model: each change of it here is one

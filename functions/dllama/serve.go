@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
@@ -46,6 +47,13 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 			return compose.Stop, err
 		}
 	}
+	problem, err := managed.Watch(p.Call, p.d.Namespace, names.Object(p.d.Name, "dllama", "pods"), workload.Owner("dllama", p.d.Name))
+	if err != nil {
+		return compose.Stop, err
+	}
+	if !ready || readyWorkers < workers {
+		p.FailIf(problem.Reason, problem.Message)
+	}
 	p.report(ready, readyWorkers)
 	return compose.Continue, nil
 }
@@ -63,7 +71,7 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	case !ready:
 		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.rootName(), cmp.Or(p.artifact.ModelFile, p.status.Model))
 	case p.d.Spec.Expose != nil && !p.exposed():
-		p.Fail(reason.GatewayStarting, "%s", p.gatewayPending())
+		p.FailIf(p.gatewayPending())
 	default:
 		p.Serve(reason.Available, "%s is served on %s", p.status.Model, plural(int(p.status.Nodes), "node"))
 	}

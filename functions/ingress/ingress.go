@@ -106,7 +106,12 @@ func (p *ingressPlan) deployments() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
+	problem, err := managed.Watch(p.Call, p.i.Namespace, p.name("ingress-pods"), workload.Owner("ingress", p.i.Name))
+	if err != nil {
+		return compose.Stop, err
+	}
 	if !gateway || !dispatcher {
+		p.FailIf(problem.Reason, problem.Message)
 		p.Fail(reason.GatewayStarting, "Deployments %q and %q have no ready pods yet", p.name(resGateway), p.name(resDispatcher))
 	}
 	p.Serve(reason.Available, "Requests are admitted at %s", p.status.URL)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,8 +14,10 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/job"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // States of a stage in the status. A Job is Running as soon as it is composed:
@@ -32,13 +35,17 @@ func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, ru
 	if err := p.Desire(j.Key, j.Job, compose.NotReady); err != nil {
 		return "", err
 	}
+	problem, err := p.watchPods()
+	if err != nil {
+		return "", err
+	}
 	var seen batchv1.Job
 	known := p.Observed(j.Key, &seen)
 	if message, gaveUp := job.Failure(seen); known && gaveUp {
-		p.False(condition, failed, "Job %q gave up: %s", j.Name, message)
-		p.Fail(job.Cause(message, failed), "Job %q gave up: %s", j.Name, message)
+		p.giveUp(j.Name, condition, message, failed, problem)
 		return jobFailed, nil
 	}
+	p.FailIf(problem.Reason, problem.Message)
 	message := "Job " + strconv.Quote(j.Name) + " runs"
 	if at != nil && at.Phase == "Failed" {
 		message += ", and tries again after: " + at.Message
@@ -49,6 +56,23 @@ func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, ru
 	p.False(condition, running, "%s", message)
 	p.Fail(running, "%s", message)
 	return jobRunning, nil
+}
+
+// watchPods watches the pods of the Model's Jobs.
+func (p *modelPlan) watchPods() (managed.Problem, error) {
+	return managed.Watch(p.Call, p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name))
+}
+
+// giveUp reports a Job that gave up. The problem of its pod, if it is known, says more
+// than the exit status that the Job repeats.
+func (p *modelPlan) giveUp(name, condition, message string, failed reason.Reason, problem managed.Problem) {
+	why := job.Cause(message, failed)
+	if reason.Final(string(problem.Reason)) {
+		why = problem.Reason
+	}
+	message = cmp.Or(problem.Message, message)
+	p.False(condition, failed, "Job %q gave up: %s", name, message)
+	p.Fail(why, "Job %q gave up: %s", name, message)
 }
 
 func (p *modelPlan) fetchJob() (job.Job, error) {

@@ -65,10 +65,15 @@ func (p *modelPlan) fill(claim string) (compose.Next, error) {
 		p.status.OutputPVCName = claim
 		return compose.Continue, nil
 	}
+	problem, err := p.watchPods()
+	if err != nil {
+		return compose.Stop, err
+	}
 	if message, gaveUp := job.Failure(seen); known && gaveUp {
-		p.Fail(reason.VolumeFailed, "Job %q gave up: %s", fill.Name, message)
+		p.Fail(reason.VolumeFailed, "Job %q gave up: %s", fill.Name, cmp.Or(problem.Message, message))
 		return compose.Stop, nil
 	}
+	p.FailIf(problem.Reason, problem.Message)
 	p.Fail(reason.FillingVolume, "Job %q copies the files into PersistentVolumeClaim %q", fill.Name, claim)
 	return compose.Stop, nil
 }

@@ -51,17 +51,17 @@ const (
 	Converted Reason = "Converted"
 	// ConversionNotWanted: the Model keeps its source files, for engines that load them.
 	ConversionNotWanted Reason = "ConversionNotWanted"
-	// InputRefused: a Job ended because its input is wrong, or of a kind that it cannot handle.
+	// InputRefused: a Job or container ended because its input is wrong, or of a kind that it cannot handle.
 	InputRefused Reason = "InputRefused"
-	// CredentialsRefused: a Job ended because the hub or the object store refuses its credentials.
+	// CredentialsRefused: a Job or container ended because the hub or the object store refuses its credentials.
 	CredentialsRefused Reason = "CredentialsRefused"
-	// SourceNotFound: a Job ended because a repository, file or bucket does not exist.
+	// SourceNotFound: a Job or container ended because a repository, file or bucket does not exist.
 	SourceNotFound Reason = "SourceNotFound"
-	// StorageFull: a Job ended because the object store or a volume is full.
+	// StorageFull: a Job or container ended because the object store or a volume is full.
 	StorageFull Reason = "StorageFull"
-	// DataCorrupt: a Job ended because bytes do not match their size, digest or format.
+	// DataCorrupt: a Job or container ended because bytes do not match their size, digest or format.
 	DataCorrupt Reason = "DataCorrupt"
-	// StorageConflict: a Job ended because other files are in the place of its own.
+	// StorageConflict: a Job or container ended because other files are in the place of its own.
 	StorageConflict Reason = "StorageConflict"
 	// Registering: the registry does not list the model yet.
 	Registering Reason = "Registering"
@@ -107,6 +107,34 @@ const (
 	Idle Reason = "Idle"
 )
 
+// Of the pods of any kind.
+const (
+	// PodRefused: the API server refuses to create a pod, for Pod Security, a webhook, or a service account or priority class that does not exist.
+	PodRefused Reason = "PodRefused"
+	// QuotaExceeded: a ResourceQuota or LimitRange of the namespace refuses a pod.
+	QuotaExceeded Reason = "QuotaExceeded"
+	// Unschedulable: no node can run a pod.
+	Unschedulable Reason = "Unschedulable"
+	// VolumeUnavailable: a node cannot mount a volume of a pod, or a PersistentVolumeClaim is not bound.
+	VolumeUnavailable Reason = "VolumeUnavailable"
+	// ImageUnavailable: a registry refuses an image, or has none of that name for the node.
+	ImageUnavailable Reason = "ImageUnavailable"
+	// ImagePullFailed: a node cannot pull an image at present.
+	ImagePullFailed Reason = "ImagePullFailed"
+	// ConfigMissing: a Secret or ConfigMap of a container, or a key of it, does not exist.
+	ConfigMissing Reason = "ConfigMissing"
+	// ProgramMissing: an image does not hold the program that a container runs.
+	ProgramMissing Reason = "ProgramMissing"
+	// ContainerNotStarted: a node cannot start a container.
+	ContainerNotStarted Reason = "ContainerNotStarted"
+	// OutOfMemory: a container needs more memory than its limit.
+	OutOfMemory Reason = "OutOfMemory"
+	// PodEvicted: a node has ended a pod, because it lacks memory or disk.
+	PodEvicted Reason = "PodEvicted"
+	// CrashLooping: a container ends again and again.
+	CrashLooping Reason = "CrashLooping"
+)
+
 // Of an Ingress.
 const (
 	// GatewayStarting: no gateway or dispatcher is ready yet.
@@ -129,7 +157,20 @@ func Final(r string) bool {
 	switch Reason(r) {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
-		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid:
+		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid, PodRefused, ImageUnavailable,
+		ProgramMissing, OutOfMemory:
+		return true
+	}
+	return false
+}
+
+// OfPods reports whether a reason is a problem of pods. Such a reason, with its
+// message, reaches the composites above: it changes rarely, unlike progress.
+func OfPods(r string) bool {
+	switch Reason(r) {
+	case PodRefused, QuotaExceeded, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
+		ContainerNotStarted, OutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
+		DataCorrupt, StorageConflict:
 		return true
 	}
 	return false

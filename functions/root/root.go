@@ -159,7 +159,12 @@ func (p *rootPlan) serve() (compose.Next, error) {
 	if err := p.Desire(resGuard, workload.Guard(p.r.Namespace, p.name(), pod.Labels, doors...), compose.Ready); err != nil {
 		return compose.Stop, err
 	}
+	problem, err := managed.Watch(p.Call, p.r.Namespace, names.Object(p.r.Name, "root", "pods"), pod.Labels)
+	if err != nil {
+		return compose.Stop, err
+	}
 	if !ready {
+		p.FailIf(problem.Reason, problem.Message)
 		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.name(), p.r.Spec.ModelFile)
 	}
 	p.Serve(reason.Available, "The root serves on %d nodes", p.status.Nodes)

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -52,6 +53,18 @@ func modelWith(more state) state {
 	for k, v := range more {
 		out[k] = v
 	}
+	return out
+}
+
+// podsSay is a WorkloadStatus that has found a problem.
+func podsSay(why reason.Reason) state {
+	return state{"pods": "status: {atProvider: {reason: " + string(why) + ", message: mend it}}"}
+}
+
+// join is a state with the objects of both.
+func join(a, b state) state {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
 	return out
 }
 
@@ -119,6 +132,21 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"DllamaConnections": {dllama + dependent, nil, refs, "Serving", "False", reason.ConnectionPending, "being prepared"},
 		"RootStarting":      {dllama + dependent, connected, refs, "Serving", "False", reason.RootStarting, "a.m"},
 		"DllamaAvailable":   {dllama + dependent, state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}"}, refs, "Serving", "True", reason.Available, "ns/m is served on 1 node"},
+		"DllamaPods":        {dllama + "spec: {modelRef: {name: m}}\n", join(connected, podsSay("Unschedulable")), refs, "Serving", "False", reason.Unschedulable, "mend it"},
+		"DllamaWorkerPods":  {dllama + "spec: {rootImage: dllama, replicaPower: 1, modelRef: {name: m}}\n", join(connected, podsSay("PodEvicted")), refs, "Serving", "False", reason.PodEvicted, "mend it"},
+		"DllamaServes":      {dllama + "spec: {modelRef: {name: m}}\n", join(connected, join(podsSay("ImagePullFailed"), state{"root": "status: {readyReplicas: 1}"})), refs, "Serving", "True", reason.Available, "served"},
+		"DllamaIngressPods": {dllama + "spec: {expose: {}, modelRef: {name: m}}\n", state{"bucket": ready, "root": "status: {readyReplicas: 1}", "ingress": "status: {backendServiceName: s, conditions: [{type: Serving, status: 'False', reason: QuotaExceeded, message: no room}]}"}, refs, "Serving", "False", reason.QuotaExceeded, `Ingress "d" is not ready: no room`},
+		"DllamaModelPods":   {dllama + "spec: {modelRef: {name: m}}\n", nil, map[string]string{"model": "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {conditions: [{type: Serving, status: 'False', reason: ConfigMissing, message: no Secret}]}}"}, "Serving", "False", reason.ConfigMissing, `Model "m" is not ready: no Secret`},
+		"IngressPods":       {ingress, queue(podsSay("ImagePullFailed")), nil, "Serving", "False", reason.ImagePullFailed, "mend it"},
+		"RootPods":          {root + "spec: {modelRef: claim, image: dllama, workers: ['10.0.0.1:9999']}", podsSay("ProgramMissing"), nil, "Serving", "False", reason.ProgramMissing, "mend it"},
+		"WorkerPods":        {worker + "spec: {image: dllama, replicas: 2}", podsSay("VolumeUnavailable"), nil, "Serving", "False", reason.VolumeUnavailable, "mend it"},
+		"SessionPods":       {session + "spec: {modelRef: {name: m}}", queue(join(podsSay("CrashLooping"), state{"dispatcher": "{}", "pool": poolOf("ready: true")})), map[string]string{"ingresses": ""}, "Serving", "False", reason.CrashLooping, "mend it"},
+		"SessionMemberPods": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: ContainerNotStarted, message: mend it")}, nil, "Serving", "False", reason.DllamasStarting, "ContainerNotStarted: mend it"},
+		"ModelPods":         {model + tiny, modelWith(podsSay("ContainerNotStarted")), nil, "Serving", "False", reason.ContainerNotStarted, "mend it"},
+		"ModelMemory":       {model + tiny, modelWith(join(podsSay("OutOfMemory"), state{"fetch": gaveUp})), nil, "Serving", "False", reason.OutOfMemory, `gave up: mend it`},
+		"ModelVolumePods":   {model + volume, modelWith(join(podsSay("ConfigMissing"), state{"converted": whole(converted)})), nil, "Serving", "False", reason.ConfigMissing, "mend it"},
+		"ModelPodsRefused":  {model + tiny, modelWith(podsSay("PodRefused")), nil, "Serving", "False", reason.PodRefused, "mend it"},
+		"ModelImage":        {model + tiny, modelWith(podsSay("ImageUnavailable")), nil, "Serving", "False", reason.ImageUnavailable, "mend it"},
 		"DllamaGateway":     {dllama + "spec: {expose: {}, modelRef: {name: m}}\n", state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}"}, refs, "Serving", "False", reason.GatewayStarting, "Ingress"},
 
 		"ConnectionInvalid":   {ingress0 + "spec: {backend: {nats: {url: 'http://h:1'}}}", nil, nil, "Serving", "False", reason.ConnectionInvalid, "spec.backend.nats.url"},

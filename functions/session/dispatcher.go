@@ -6,6 +6,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -43,6 +44,13 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels("dispatcher", "session", p.s.Name))
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
 	p.led = p.ReadyReplicas(resDispatcher) > 0
+	problem, err := managed.Watch(p.Call, p.s.Namespace, names.Object(p.s.Name, "session", "pods"), pod.Labels)
+	if err != nil {
+		return compose.Stop, err
+	}
+	if !p.led {
+		p.FailIf(problem.Reason, problem.Message)
+	}
 	return compose.Continue, p.Desire(resDispatcher, workload.Deployment(p.s.Namespace, p.dispatcherName(), dispatchers, pod), compose.Readiness(p.led))
 }
 

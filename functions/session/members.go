@@ -125,7 +125,7 @@ func (p *sessionPlan) count(m v1alpha1.PoolMember) {
 		w.Phase = "Terminating"
 	case w.Ready:
 		w.Phase = "Ready"
-	case reason.Final(m.Reason):
+	case reason.Final(m.Reason) || reason.OfPods(m.Reason):
 		p.Fail(reason.DllamasStarting, "Dllama %q is not ready: %s: %s", w.Name, m.Reason, m.Message)
 	}
 	p.status.Dllamas++

@@ -6,6 +6,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/enginepod"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
@@ -136,6 +137,13 @@ func (p *workerPlan) protect() (compose.Next, error) {
 }
 
 func (p *workerPlan) report() (compose.Next, error) {
+	problem, err := managed.Watch(p.Call, p.w.Namespace, names.Object(p.w.Name, "worker", "pods"), p.pod.Labels)
+	if err != nil {
+		return compose.Stop, err
+	}
+	if !p.allReady() {
+		p.FailIf(problem.Reason, problem.Message)
+	}
 	switch {
 	case p.replicas == 0:
 		p.Serve(reason.Idle, "There are no workers: spec.replicas is 0")

@@ -33,9 +33,9 @@ var (
 	registry = []string{"internal/registry"}
 	// The external clients also verify artifacts.
 	external = []string{"internal/external", "internal/verify"}
-	// nodes labels the nodes of a cluster, so it knows Kubernetes, and so does the
-	// catalog, which opens its client.
-	nodes   = []string{"internal/external/nodes"}
+	// nodes labels the nodes of a cluster and workloadstatus watches its pods, so they
+	// know Kubernetes, and so does the catalog, which opens their clients.
+	nodes   = []string{"internal/external/nodes", "internal/external/workloadstatus"}
 	catalog = []string{"internal/external/catalog"}
 	kube    = map[string]string{
 		"k8s.io/":                "the runtime builds and is tested without a cluster",

@@ -71,6 +71,7 @@ func generate(root string) (map[string][]byte, error) {
 	if files["docs/reasons.md"], err = reasons(why); err != nil {
 		return nil, err
 	}
+	files["docs/troubleshooting.md"] = troubleshooting()
 	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
 		return nil, err
 	}

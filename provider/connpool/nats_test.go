@@ -158,7 +158,7 @@ func newScene(t *testing.T, url string) *scene {
 		}},
 	).Build()
 	s := &scene{url: url, api: api, tracker: requeue.NewTracker(), owner: requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "ns", Name: "work"}}}
-	s.pool = connpool.NewPool(api, connpool.NewSecrets(api, api), s.tracker, nil)
+	s.pool = connpool.NewPool(api, connpool.NewSecrets(api, api), s.tracker, connpool.Cluster{})
 	t.Cleanup(s.pool.Close)
 	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/hub"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/requeue"
@@ -31,17 +32,23 @@ type Pool struct {
 	configs  client.Reader
 	secrets  *Secrets
 	tracker  *requeue.Tracker
-	nodes    *nodes.Client
+	cluster  Cluster
 	verifier *modelartifact.Verifier
 	lines    *shared[bus.Config, *Line]
 	stores   *shared[s3store.Config, *store]
 	hubs     *shared[hubAccess, *library]
 }
 
-// NewPool returns a Pool that reads ProviderConfigs from configs. of is the client
-// of the cluster's nodes. Close has to be called once.
-func NewPool(configs client.Reader, secrets *Secrets, tracker *requeue.Tracker, of *nodes.Client) *Pool {
-	p := &Pool{configs: configs, secrets: secrets, tracker: tracker, nodes: of, verifier: modelartifact.NewVerifier()}
+// A Cluster holds the clients of the cluster that the provider runs in.
+type Cluster struct {
+	Nodes     *nodes.Client
+	Workloads *workloadstatus.Client
+}
+
+// NewPool returns a Pool that reads ProviderConfigs from configs. Close has to be
+// called once.
+func NewPool(configs client.Reader, secrets *Secrets, tracker *requeue.Tracker, of Cluster) *Pool {
+	p := &Pool{configs: configs, secrets: secrets, tracker: tracker, cluster: of, verifier: modelartifact.NewVerifier()}
 	p.lines = newShared(func(c bus.Config) *Line {
 		return newLine(c, func() { tracker.Enqueue(p.lines.owners(c)...) })
 	}, (*Line).close)

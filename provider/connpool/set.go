@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/requeue"
@@ -108,7 +109,12 @@ func (s *Set) Hub(ctx context.Context, endpoint, token string) (hubrevision.Hub,
 }
 
 // Nodes returns the client of the cluster's nodes.
-func (s *Set) Nodes(context.Context) (*nodes.Client, error) { return s.pool.nodes, nil }
+func (s *Set) Nodes(context.Context) (*nodes.Client, error) { return s.pool.cluster.Nodes, nil }
+
+// Workloads returns the client of the cluster's pods.
+func (s *Set) Workloads(context.Context) (*workloadstatus.Client, error) {
+	return s.pool.cluster.Workloads, nil
+}
 
 // Verifier returns the one of the provider.
 func (s *Set) Verifier() *modelartifact.Verifier { return s.pool.verifier }

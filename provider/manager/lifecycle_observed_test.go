@@ -207,3 +207,41 @@ func nodeLabelRuleLifecycle() lifecycle {
 		},
 	}
 }
+
+func workloadStatusLifecycle() lifecycle {
+	return lifecycle{
+		server:  onCluster,
+		orphans: true,
+		given:   func(w *world, name string) { w.pod(name) },
+		resource: func(w *world, name string) resource.ModernManaged {
+			return &v1alpha1.WorkloadStatus{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.WorkloadStatusSpec{
+				ForProvider: v1alpha1.WorkloadStatusParameters{Selector: map[string]string{"app": name}},
+			}}
+		},
+		read: func(w *world, name string) (string, error) {
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+			if err := w.get(p); err != nil {
+				return "", err
+			}
+			return text(p.Status)
+		},
+		matches: func(w *world, name string) error {
+			return w.diagnosed(name, "")
+		},
+		update: func(_ *world, m resource.ModernManaged) {
+			m.(*v1alpha1.WorkloadStatus).Spec.ForProvider.Selector["version"] = "2"
+		},
+		updated: func(_ *world, m resource.ModernManaged, _ string) error {
+			if s := m.(*v1alpha1.WorkloadStatus).Spec.ForProvider.Selector; s["version"] != "2" {
+				return fmt.Errorf("the selector is %v", s)
+			}
+			return nil
+		},
+		skip: map[string]string{
+			"drift":       "TestPodsAreWatched changes the pods",
+			"import":      "there is nothing to adopt: it only observes",
+			"outage":      "its pods are those of the API server that it is itself on",
+			"credentials": "it needs none but those of the provider in its cluster",
+		},
+	}
+}

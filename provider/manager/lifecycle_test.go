@@ -68,19 +68,20 @@ const (
 // lifecycles returns the lifecycle of each kind.
 func lifecycles() map[string]lifecycle {
 	return map[string]lifecycle{
-		v1alpha1.KindBucket:        bucketLifecycle(),
-		v1alpha1.KindConsumer:      consumerLifecycle(),
-		v1alpha1.KindDemand:        demandLifecycle(),
-		v1alpha1.KindHubRevision:   hubRevisionLifecycle(),
-		v1alpha1.KindKeyValue:      keyValueLifecycle(),
-		v1alpha1.KindModelArtifact: modelArtifactLifecycle(),
-		v1alpha1.KindModelRecord:   modelRecordLifecycle(),
-		v1alpha1.KindNodeLabelRule: nodeLabelRuleLifecycle(),
-		v1alpha1.KindPool:          poolLifecycle(),
-		v1alpha1.KindQueue:         queueLifecycle(),
-		v1alpha1.KindStream:        streamLifecycle(),
-		v1alpha1.KindToken:         tokenLifecycle(),
-		v1alpha1.KindTokenSet:      tokenSetLifecycle(),
+		v1alpha1.KindBucket:         bucketLifecycle(),
+		v1alpha1.KindConsumer:       consumerLifecycle(),
+		v1alpha1.KindDemand:         demandLifecycle(),
+		v1alpha1.KindHubRevision:    hubRevisionLifecycle(),
+		v1alpha1.KindKeyValue:       keyValueLifecycle(),
+		v1alpha1.KindModelArtifact:  modelArtifactLifecycle(),
+		v1alpha1.KindModelRecord:    modelRecordLifecycle(),
+		v1alpha1.KindNodeLabelRule:  nodeLabelRuleLifecycle(),
+		v1alpha1.KindPool:           poolLifecycle(),
+		v1alpha1.KindQueue:          queueLifecycle(),
+		v1alpha1.KindStream:         streamLifecycle(),
+		v1alpha1.KindToken:          tokenLifecycle(),
+		v1alpha1.KindTokenSet:       tokenSetLifecycle(),
+		v1alpha1.KindWorkloadStatus: workloadStatusLifecycle(),
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -30,6 +30,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/provider/adapter"
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/dependents"
@@ -90,11 +91,12 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 		return nil, err
 	}
 	tracker := requeue.NewTracker()
-	core, err := typedcorev1.NewForConfig(cfg)
+	clients, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a client of nodes: %w", err)
+		return nil, fmt.Errorf("cannot make a client of the cluster: %w", err)
 	}
-	pool := connpool.NewPool(mgr.GetClient(), connpool.NewSecrets(secrets, mgr.GetAPIReader()), tracker, nodes.New(core.Nodes()))
+	pool := connpool.NewPool(mgr.GetClient(), connpool.NewSecrets(secrets, mgr.GetAPIReader()), tracker,
+		connpool.Cluster{Nodes: nodes.New(clients.CoreV1().Nodes()), Workloads: workloadstatus.New(clients)})
 	kinds := adapter.Kinds()
 	followers := adapter.NewFollowers(tracker)
 	g := guard.New(mgr.GetClient(), mgr.GetAPIReader(), secrets, deleting(kinds))

@@ -21,19 +21,20 @@ var GroupVersion = schema.GroupVersion{Group: Group, Version: Version} //nolint:
 
 // Kinds.
 const (
-	KindBucket        = "Bucket"
-	KindStream        = "Stream"
-	KindKeyValue      = "KeyValue"
-	KindQueue         = "Queue"
-	KindHubRevision   = "HubRevision"
-	KindModelArtifact = "ModelArtifact"
-	KindModelRecord   = "ModelRecord"
-	KindPool          = "Pool"
-	KindDemand        = "Demand"
-	KindToken         = "Token"
-	KindTokenSet      = "TokenSet"
-	KindConsumer      = "Consumer"
-	KindNodeLabelRule = "NodeLabelRule"
+	KindBucket         = "Bucket"
+	KindStream         = "Stream"
+	KindKeyValue       = "KeyValue"
+	KindQueue          = "Queue"
+	KindHubRevision    = "HubRevision"
+	KindModelArtifact  = "ModelArtifact"
+	KindModelRecord    = "ModelRecord"
+	KindPool           = "Pool"
+	KindDemand         = "Demand"
+	KindToken          = "Token"
+	KindTokenSet       = "TokenSet"
+	KindConsumer       = "Consumer"
+	KindNodeLabelRule  = "NodeLabelRule"
+	KindWorkloadStatus = "WorkloadStatus"
 
 	KindProviderConfig        = "ProviderConfig"
 	KindClusterProviderConfig = "ClusterProviderConfig"
@@ -44,5 +45,5 @@ const (
 // external resource to delete, so that deleting them needs no connection.
 // Kubernetes deletes the objects that a Demand or a Pool owns.
 func ObserveOnly(kind string) bool {
-	return kind == KindDemand || kind == KindHubRevision || kind == KindPool
+	return kind == KindDemand || kind == KindHubRevision || kind == KindPool || kind == KindWorkloadStatus
 }

@@ -27,6 +27,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&Stream{}, &StreamList{},
 		&Token{}, &TokenList{},
 		&TokenSet{}, &TokenSetList{},
+		&WorkloadStatus{}, &WorkloadStatusList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
@@ -703,5 +704,63 @@ func (r *TokenSet) GetWriteConnectionSecretToReference() *xpv2.LocalSecretRefere
 
 // SetWriteConnectionSecretToReference sets the Secret for connection details.
 func (r *TokenSet) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
+	r.Spec.WriteConnectionSecretToReference = s
+}
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *WorkloadStatus) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *WorkloadStatus) GetAtProvider() any { return &r.Status.AtProvider }
+
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
+func (r *WorkloadStatus) GetCondition(t xpv2.ConditionType) xpv2.Condition {
+	return r.Status.GetCondition(t)
+}
+
+// SetConditions sets conditions, replacing those of the same types.
+func (r *WorkloadStatus) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
+
+// GetObservedGeneration returns the last reconciled generation.
+func (r *WorkloadStatus) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
+
+// SetObservedGeneration sets the last reconciled generation.
+func (r *WorkloadStatus) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
+
+// GetLastHandledReconcileAt returns the last handled reconcile request.
+func (r *WorkloadStatus) GetLastHandledReconcileAt() string {
+	return r.Status.GetLastHandledReconcileAt()
+}
+
+// SetLastHandledReconcileAt sets the last handled reconcile request.
+func (r *WorkloadStatus) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
+
+// GetManagementPolicies returns the management policies.
+func (r *WorkloadStatus) GetManagementPolicies() xpv2.ManagementPolicies {
+	return r.Spec.ManagementPolicies
+}
+
+// SetManagementPolicies sets the management policies.
+func (r *WorkloadStatus) SetManagementPolicies(p xpv2.ManagementPolicies) {
+	r.Spec.ManagementPolicies = p
+}
+
+// GetProviderConfigReference returns the reference to the connections.
+func (r *WorkloadStatus) GetProviderConfigReference() *xpv2.ProviderConfigReference {
+	return r.Spec.ProviderConfigReference
+}
+
+// SetProviderConfigReference sets the reference to the connections.
+func (r *WorkloadStatus) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
+	r.Spec.ProviderConfigReference = p
+}
+
+// GetWriteConnectionSecretToReference returns the Secret for connection details.
+func (r *WorkloadStatus) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReference {
+	return r.Spec.WriteConnectionSecretToReference
+}
+
+// SetWriteConnectionSecretToReference sets the Secret for connection details.
+func (r *WorkloadStatus) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/token"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
@@ -42,6 +43,10 @@ func (c *connections) Hub(ctx context.Context, endpoint, token string) (hubrevis
 
 func (c *connections) Nodes(context.Context) (*nodes.Client, error) {
 	return nil, fault.Errorf(fault.Unsupported, "one machine has no nodes to label")
+}
+
+func (c *connections) Workloads(context.Context) (*workloadstatus.Client, error) {
+	return nil, fault.Errorf(fault.Unsupported, "pods are processes of this machine: koldun up prints how they end")
 }
 
 // Verifier is nil: a look at an artifact ends when the files are verified.

@@ -27,6 +27,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/stream"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/external/tokenset"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
 )
@@ -102,6 +103,9 @@ func Entries() []Entry {
 		}),
 		Erase(row[tokenset.Spec, tokenset.Status]{
 			kind: "TokenSet", system: NATS, open: openTokenSet, complete: completeTokens,
+		}),
+		Erase(row[workloadstatus.Spec, workloadstatus.Status]{
+			kind: "WorkloadStatus", system: Kubernetes, open: openWorkloadStatus, complete: completeWorkloadStatus,
 		}),
 	}
 }
@@ -188,4 +192,12 @@ func openTokenSet(ctx context.Context, c Connections) (external.Client[tokenset.
 		return nil, err
 	}
 	return tokenset.New(b), nil
+}
+
+func openWorkloadStatus(ctx context.Context, c Connections) (external.Client[workloadstatus.Spec, workloadstatus.Status], error) {
+	client, err := c.Workloads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/external/tokenset"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -139,4 +140,11 @@ func completeTokens(ctx context.Context, r Resource, s *tokenset.Spec) error {
 		}
 	}
 	return err
+}
+
+// completeWorkloadStatus adds the namespace, which is always that of the resource, and
+// the problem that was observed before.
+func completeWorkloadStatus(_ context.Context, r Resource, s *workloadstatus.Spec) error {
+	s.Owner, s.Namespace = r.Owner, r.Namespace
+	return r.previous(&s.Known)
 }

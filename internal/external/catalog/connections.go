@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/objectstore"
@@ -46,6 +47,8 @@ type Connections interface {
 	Hub(ctx context.Context, endpoint, token string) (hubrevision.Hub, error)
 	// Nodes returns the client of the cluster's nodes.
 	Nodes(ctx context.Context) (*nodes.Client, error)
+	// Workloads returns the client of the cluster's pods.
+	Workloads(ctx context.Context) (*workloadstatus.Client, error)
 	// Verifier verifies model artifacts in the background. Nil: Observe verifies
 	// them and blocks until it is done.
 	Verifier() *modelartifact.Verifier

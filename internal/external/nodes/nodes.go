@@ -1,5 +1,4 @@
-// Package nodes labels the nodes of a Kubernetes cluster by rules. It is the one
-// package below internal that knows Kubernetes.
+// Package nodes labels the nodes of a Kubernetes cluster by rules.
 //
 // Labels are applied by server-side apply, each rule under a name of its own, so
 // that the API server knows the owner of each label: a rule can remove its own

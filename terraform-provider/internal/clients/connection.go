@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/terraform-provider/internal/kube"
@@ -158,6 +159,11 @@ func (c *Connections) Nodes(context.Context) (*nodes.Client, error) {
 		return nil, err
 	}
 	return nodes.New(n), nil
+}
+
+// Workloads is not supported: no Terraform resource watches pods.
+func (c *Connections) Workloads(context.Context) (*workloadstatus.Client, error) {
+	return nil, fault.Errorf(fault.Unsupported, "cannot watch pods: the Terraform provider has no resource for it")
 }
 
 // Verifier is nil: an apply ends when the files are verified.

@@ -1,0 +1,72 @@
+package v1alpha1
+
+import (
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// WorkloadStatusParameters select pods.
+type WorkloadStatusParameters struct {
+	// Labels of the pods, in the namespace of the WorkloadStatus. StatefulSets, Deployments and Jobs with these labels are watched too.
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=16
+	Selector map[string]string `json:"selector"`
+}
+
+// WorkloadStatusObservation is the problem that keeps pods from running. It is empty if there is none.
+type WorkloadStatusObservation struct {
+	// Reason of the problem, such as ImageUnavailable or OutOfMemory.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+
+	// What is wrong, with which object, and how to mend it.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// Name of the pod. Empty if it could not be created.
+	// +optional
+	Pod string `json:"pod,omitempty"`
+}
+
+// A WorkloadStatus watches the pods with some labels and says what keeps them from running: images that cannot be pulled, nodes without room,
+// missing Secrets, exhausted memory, quotas. Its status changes only with the problem, if that lasts for some seconds. It is observed only.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,path=workloadstatuses,categories={crossplane,managed,koldun}
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=='Ready')].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.atProvider.reason`
+// +kubebuilder:printcolumn:name="Pod",type=string,JSONPath=`.status.atProvider.pod`
+type WorkloadStatus struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   WorkloadStatusSpec   `json:"spec"`
+	Status WorkloadStatusStatus `json:"status,omitempty"`
+}
+
+// WorkloadStatusSpec is the desired state of a WorkloadStatus.
+type WorkloadStatusSpec struct {
+	xpv2.ManagedResourceSpec `json:",inline"`
+
+	// Desired state of the external resource.
+	ForProvider WorkloadStatusParameters `json:"forProvider"`
+}
+
+// WorkloadStatusStatus is the observed state of a WorkloadStatus.
+type WorkloadStatusStatus struct {
+	xpv2.ManagedResourceStatus `json:",inline"`
+
+	// Observed state of the external resource.
+	// +optional
+	AtProvider WorkloadStatusObservation `json:"atProvider,omitempty"`
+}
+
+// WorkloadStatusList is a list of WorkloadStatuses.
+//
+// +kubebuilder:object:root=true
+type WorkloadStatusList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []WorkloadStatus `json:"items"`
+}

@@ -1,0 +1,147 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const reasonOOMKilled = "OOMKilled"
+
+// crashes is the number of restarts from which a container that runs and is not ready
+// counts as one that ends again and again.
+const crashes = 2
+
+// containers returns the problem of the first container of a pod that has one, init
+// containers first.
+func containers(p *corev1.Pod, events []*corev1.Event) Diagnosis {
+	specs := map[string]corev1.Container{}
+	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for _, c := range list {
+			specs[c.Name] = c
+		}
+	}
+	var found []Diagnosis
+	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for _, s := range list {
+			if d := containerOf(p, specs[s.Name], s, events); d.Reason != "" {
+				found = append(found, d)
+			}
+		}
+	}
+	best := Diagnosis{}
+	for _, d := range found {
+		if best.Reason == "" || rank(d.Reason) < rank(best.Reason) {
+			best = d
+		}
+	}
+	return best
+}
+
+func containerOf(p *corev1.Pod, c corev1.Container, s corev1.ContainerStatus, events []*corev1.Event) Diagnosis {
+	if w := s.State.Waiting; w != nil {
+		switch w.Reason {
+		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable":
+			return pull(p, c, *w, events)
+		case "CreateContainerConfigError":
+			return config(p, c, w.Message)
+		case "CreateContainerError", "RunContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError":
+			return start(p, c, cmp.Or(w.Message, w.Reason))
+		}
+	}
+	if s.Ready {
+		return Diagnosis{}
+	}
+	looping := s.State.Waiting != nil && s.State.Waiting.Reason == "CrashLoopBackOff" || s.RestartCount >= crashes
+	for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
+		if t != nil && t.ExitCode != 0 {
+			return ended(p, c, *t, looping)
+		}
+	}
+	return Diagnosis{}
+}
+
+// config returns the problem of a container whose configuration is not complete.
+func config(p *corev1.Pod, c corev1.Container, message string) Diagnosis {
+	if strings.Contains(message, "runAsNonRoot") || strings.Contains(message, "non-root") {
+		return Diagnosis{Reason: ContainerNotStarted, Message: fmt.Sprintf(
+			"Pod %q cannot start container %q: image %q runs as root; name an image that runs as another user, or set runAsUser of the server", p.Name, c.Name, c.Image)}
+	}
+	return Diagnosis{Reason: ConfigMissing, Message: fmt.Sprintf(
+		"Pod %q cannot start container %q: %s; create it, or correct the reference to it", p.Name, c.Name, short(message))}
+}
+
+// start returns the problem of a container that the runtime of the node refuses.
+func start(p *corev1.Pod, c corev1.Container, message string) Diagnosis {
+	f := fieldsOf(p.Labels, c.Name)
+	switch {
+	case strings.Contains(message, "executable file not found"), strings.Contains(message, "exec:") && strings.Contains(message, "no such file or directory"):
+		program := "its program"
+		if len(c.Command) > 0 {
+			program = fmt.Sprintf("program %q", c.Command[0])
+		}
+		return Diagnosis{Reason: ProgramMissing, Message: fmt.Sprintf(
+			"Pod %q cannot start container %q: image %q does not hold %s; set %s to one that does", p.Name, c.Name, c.Image, program, f.named())}
+	case strings.Contains(message, "exec format error"):
+		return Diagnosis{Reason: ContainerNotStarted, Message: fmt.Sprintf(
+			"Pod %q cannot start container %q: image %q is built for another processor; name one for that of the node, or set %s", p.Name, c.Name, c.Image, f.placing("nodeSelector"))}
+	}
+	return Diagnosis{Reason: ContainerNotStarted, Message: fmt.Sprintf("Pod %q cannot start container %q: %s; see kubectl describe pod %s", p.Name, c.Name, short(message), p.Name)}
+}
+
+// ended returns the problem of a container that has ended. One that ends once, and
+// then starts again, is none, unless the next run ends the same way.
+func ended(p *corev1.Pod, c corev1.Container, t corev1.ContainerStateTerminated, looping bool) Diagnosis {
+	switch t.Reason {
+	case reasonOOMKilled:
+		return exceeded(p, c)
+	case "StartError", "ContainerCannotRun":
+		return start(p, c, t.Message)
+	}
+	if d := ownEnd(p, c, t); d.Reason != "" {
+		return d
+	}
+	if !looping || ofJob(p) {
+		return Diagnosis{} // a Job tries again, and its progress says why
+	}
+	why := ""
+	if words := short(t.Message); words != "" {
+		why = ": " + words
+	}
+	return Diagnosis{Reason: CrashLooping, Message: fmt.Sprintf(
+		"Pod %q: container %q ends again and again, with exit status %d%s; see kubectl logs --previous %s -c %s", p.Name, c.Name, t.ExitCode, why, p.Name, c.Name)}
+}
+
+// ownEnd explains an exit status of Koldun's own program. Its last words are in the
+// message; an exit status without words is one of another program.
+func ownEnd(p *corev1.Pod, c corev1.Container, t corev1.ContainerStateTerminated) Diagnosis {
+	reason, known := map[int32]string{
+		10: InputRefused, 11: CredentialsRefused, 12: SourceNotFound, 13: StorageFull, 14: DataCorrupt, 15: StorageConflict,
+	}[t.ExitCode]
+	words := short(t.Message)
+	if !known || words == "" || !ours(c.Command) {
+		return Diagnosis{}
+	}
+	if reason == SourceNotFound && strings.Contains(words, "cannot supervise program") {
+		return Diagnosis{Reason: ProgramMissing, Message: fmt.Sprintf("Pod %q: image %q cannot be used in container %q: %s", p.Name, c.Image, c.Name, words)}
+	}
+	return Diagnosis{Reason: reason, Message: fmt.Sprintf("Pod %q: container %q ended: %s", p.Name, c.Name, words)}
+}
+
+// exceeded returns the problem of a container that had too little memory.
+func exceeded(p *corev1.Pod, c corev1.Container) Diagnosis {
+	f := fieldsOf(p.Labels, c.Name)
+	limit, bounded := c.Resources.Limits[corev1.ResourceMemory]
+	switch {
+	case !bounded:
+		return Diagnosis{Reason: OutOfMemory, Message: fmt.Sprintf(
+			"Pod %q: the kernel ended container %q because the node has no memory left; run it on a node with more", p.Name, c.Name)}
+	case f.memory == "":
+		return Diagnosis{Reason: OutOfMemory, Message: fmt.Sprintf(
+			"Pod %q: container %q needs more than its memory limit of %s; raise it", p.Name, c.Name, limit.String())}
+	}
+	return Diagnosis{Reason: OutOfMemory, Message: fmt.Sprintf(
+		"Pod %q: container %q needs more than its memory limit of %s; raise %s", p.Name, c.Name, limit.String(), f.memory)}
+}

@@ -1,0 +1,134 @@
+// Package diagnose finds out what keeps the pods of a claim from running, from what
+// the API server has of them. It is pure: it reads no clock and no network.
+//
+// Messages do not hold what changes while the problem stays, such as counts of nodes
+// or times of retries: each change is a write, and Crossplane limits these.
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// A Scene holds the pods with the labels of one claim, what creates them, and the
+// warnings of the namespace.
+type Scene struct {
+	Pods         []*corev1.Pod
+	StatefulSets []*appsv1.StatefulSet
+	Deployments  []*appsv1.Deployment
+	Jobs         []*batchv1.Job
+	Events       []*corev1.Event
+}
+
+// A Diagnosis is the problem that a user has to know first. Zero: there is none.
+type Diagnosis struct {
+	// Reason is one of Causes.
+	Reason string `json:"reason,omitempty"`
+	// Message names the objects, what is wrong, and the mend.
+	Message string `json:"message,omitempty"`
+	// Pod is the name of the pod; empty if it could not be created.
+	Pod string `json:"pod,omitempty"`
+}
+
+// A finding is one problem of a scene.
+type finding struct {
+	Diagnosis
+	at int64 // time of creation of the pod or its controller, for the order
+}
+
+// Diagnose returns the most causal problem of a scene, by the order of Causes, and of
+// several the one of the newest pod.
+func Diagnose(s Scene) Diagnosis {
+	found := s.controllers()
+	for _, p := range s.current() {
+		if f := s.pod(p); f.Reason != "" {
+			f.Pod = p.Name
+			found = append(found, finding{f, p.CreationTimestamp.Unix()})
+		}
+	}
+	if len(found) == 0 {
+		return Diagnosis{}
+	}
+	return slices.MinFunc(found, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(rank(a.Reason), rank(b.Reason)), cmp.Compare(b.at, a.at), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Message, b.Message))
+	}).Diagnosis
+}
+
+// current returns the pods that matter: neither those that are being deleted, nor
+// failed ones that another pod of the same controller has replaced.
+func (s Scene) current() []*corev1.Pod {
+	newest := map[string]*corev1.Pod{}
+	for _, p := range s.Pods {
+		if last := newest[controller(p)]; last == nil || last.CreationTimestamp.Before(&p.CreationTimestamp) {
+			newest[controller(p)] = p
+		}
+	}
+	var out []*corev1.Pod
+	for _, p := range s.Pods {
+		over := p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
+		last := newest[controller(p)]
+		replaced := over && last != p && (!ofJob(p) || last.Status.Phase != corev1.PodRunning && last.Status.Phase != corev1.PodPending || !exhausted(p))
+		if p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && !replaced {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// controller returns the UID of the controller of a pod, or its own.
+func controller(p *corev1.Pod) string {
+	for _, o := range p.OwnerReferences {
+		if o.Controller != nil && *o.Controller {
+			return string(o.UID)
+		}
+	}
+	return string(p.UID)
+}
+
+func ofJob(p *corev1.Pod) bool { return p.Spec.RestartPolicy == corev1.RestartPolicyNever }
+
+// exhausted reports whether memory was not enough: the next pod of the Job has as
+// little.
+func exhausted(p *corev1.Pod) bool {
+	for _, c := range p.Status.ContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.Reason == reasonOOMKilled {
+			return true
+		}
+	}
+	return false
+}
+
+// pod returns the problem of one pod, without its name.
+func (s Scene) pod(p *corev1.Pod) Diagnosis {
+	if ready(p) {
+		return Diagnosis{}
+	}
+	if p.Status.Phase == corev1.PodFailed && p.Status.Reason != "" && p.Status.Reason != "Error" {
+		return evicted(p)
+	}
+	if d := unschedulable(p, s.Events); d.Reason != "" {
+		return d
+	}
+	if d := containers(p, s.Events); d.Reason != "" {
+		return d
+	}
+	return volumes(p, s.Events)
+}
+
+func ready(p *corev1.Pod) bool {
+	c := condition(p, corev1.PodReady)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+func condition(p *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == kind {
+			return &p.Status.Conditions[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+// Package workloadstatus watches the pods with some labels, and what creates them, and
+// says what keeps them from running. It changes nothing.
+//
+// Package diagnose has the decisions.
+package workloadstatus
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/workloadstatus/diagnose"
+)
+
+// A Spec selects pods by their labels.
+type Spec struct {
+	Selector map[string]string `json:"selector"`
+
+	Namespace string `json:"-"` // of the pods
+	Owner     string `json:"-"` // unique name of the resource
+	// Known is what was observed before.
+	Known Status `json:"-"`
+}
+
+// A Status is what keeps the pods from running; zero if nothing does.
+type Status = diagnose.Diagnosis
+
+// A Client watches the pods of one cluster. It is safe for concurrent use.
+type Client struct {
+	clients kubernetes.Interface
+
+	mu         sync.Mutex
+	namespaces map[string]*namespace
+	seen       map[string]seen // by owner, while it is watched
+}
+
+// seen is the last result of a watch.
+type seen struct {
+	diagnose.Diagnosis
+	err error
+}
+
+var (
+	_ external.Client[Spec, Status] = (*Client)(nil)
+	_ external.Watcher[Spec]        = (*Client)(nil)
+)
+
+// New returns a Client. It needs the right to get, list and watch pods, events,
+// StatefulSets, Deployments and Jobs, and uses it only in namespaces of resources
+// that are watched.
+func New(clients kubernetes.Interface) *Client {
+	return &Client{clients: clients, namespaces: map[string]*namespace{}, seen: map[string]seen{}}
+}
+
+// Observe returns what the watch has found, and before it has found anything what was
+// known before. It asks no server.
+func (c *Client) Observe(_ context.Context, s Spec) (external.Observation[Status], error) {
+	c.mu.Lock()
+	now, watched := c.seen[s.Owner]
+	c.mu.Unlock()
+	if !watched {
+		now.Diagnosis = s.Known
+	}
+	out := external.Observation[Status]{Exists: true, UpToDate: true, Ready: now.Reason == "", Message: now.Message, Status: now.Diagnosis}
+	if now.err != nil {
+		out.Ready, out.Message = false, now.err.Error()
+	}
+	return out, nil
+}
+
+// Create has nothing to do.
+func (c *Client) Create(context.Context, Spec) error { return nil }
+
+// Update has nothing to do.
+func (c *Client) Update(context.Context, Spec) error { return nil }
+
+// Delete has nothing to do.
+func (c *Client) Delete(context.Context, Spec) error { return nil }
+
+func (c *Client) note(owner string, s seen) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[owner] = s
+}
+
+func (c *Client) forget(owner string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.seen, owner)
+}
+
+func (c *Client) namespace(name string) *namespace {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.namespaces[name]
+	if n == nil {
+		n = newNamespace(c.clients, name)
+		c.namespaces[name] = n
+	}
+	return n
+}
