@@ -24,7 +24,8 @@ RERUNNER     = $(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun
 # Everything but race tests is built without cgo, and so from the same packages.
 export CGO_ENABLED := 0
 
-# CHECKED prints the packages whose tests need no control plane.
+# CHECKED prints the packages whose tests need no control plane. The first three of
+# make check take longest.
 CHECKED      = $(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | \
 	awk '!/koldun\/test\/(cluster|e2e|serving)/ {print $$1}'
 
@@ -55,7 +56,7 @@ test: test-tools arch test-argocd ## Run all tests with the race detector, and o
 
 .PHONY: check
 check: ## Run the tests that need no control plane and no other tool, without the race detector
-	$(GO) test -vet=off -timeout 10m $(shell $(CHECKED))
+	$(GO) test -vet=off -p 4 -timeout 10m ./cmd/koldun ./internal/sidecar ./internal/fetch $(shell $(CHECKED))
 
 .PHONY: tools
 tools: build $(TEST_TOOLS) $(addprefix $(BIN)/,gotestsum controller-gen tfplugindocs golangci-lint) ## Build our programs and all tools
