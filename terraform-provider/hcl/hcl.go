@@ -2,6 +2,7 @@
 package hcl
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/crds"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
@@ -57,7 +59,7 @@ func WriteClaim(to io.Writer, obj map[string]any, comments []string) error {
 		if err != nil {
 			return fmt.Errorf("cannot write spec.%s of %s %q: %w", f.Name, kind.Kind, name, err)
 		}
-		b.SetAttributeRaw(f.Attribute, tokens)
+		b.SetAttributeRaw(cmp.Or(Renamed(kind.Kind)[f.Name], f.Attribute), tokens)
 	}
 	file.Body().AppendNewline()
 	id := name
@@ -73,6 +75,15 @@ func WriteClaim(to io.Writer, obj map[string]any, comments []string) error {
 	file.Body().AppendNewline()
 	_, err = file.WriteTo(to)
 	return err
+}
+
+// Renamed returns the attributes of a kind's fields that have the name of an
+// attribute of all claims.
+func Renamed(kind string) map[string]string {
+	if kind == v1.KindAutoNodeLabeler {
+		return map[string]string{"labels": "node_labels"}
+	}
+	return nil
 }
 
 // ResourceName returns the name of a kind's resource, without "koldun_".

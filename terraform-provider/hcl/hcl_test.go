@@ -1,6 +1,7 @@
 package hcl_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -73,6 +74,9 @@ func TestResourceNames(t *testing.T) {
 		}
 		if got := hcl.ResourceName(c.Kind); got != k.Name {
 			t.Errorf("%s is %q, want %q", c.Kind, got, k.Name)
+		}
+		if got := hcl.Renamed(c.Kind); !maps.Equal(got, k.Rename) {
+			t.Errorf("%s renames %v, want %v", c.Kind, got, k.Rename)
 		}
 	}
 }

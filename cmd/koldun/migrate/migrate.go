@@ -40,7 +40,7 @@ type kind struct {
 }
 
 func kinds() []kind {
-	return slices.Concat(koldunKinds(), hfKinds(), premKinds())
+	return slices.Concat(koldunKinds(), hfKinds(), premKinds(), orchestraKinds())
 }
 
 // A Migrator converts objects of old systems. It is safe for concurrent use.
@@ -165,16 +165,21 @@ func (c *conversion) validate(ctx context.Context, out map[string]any) error {
 			if e.Type == field.ErrorTypeRequired || !there || !strings.HasPrefix(e.Field, "spec.") {
 				continue
 			}
-			c.lose(e.Field, "the value is refused: "+e.ErrorBody(), "")
+			c.lose(e.Field, "the value is refused: "+cause(e), "")
 			remove(out, e.Field)
 			removed = true
 			break // the others may be gone with it
 		}
 		if !removed {
-			return errs.ToAggregate()
+			return fmt.Errorf("%s: %s", errs[0].Field, cause(errs[0]))
 		}
 		if out["spec"] == nil {
 			out["spec"] = map[string]any{}
 		}
 	}
+}
+
+// cause says what is wrong without the value, which may be a secret.
+func cause(e *field.Error) string {
+	return strings.TrimSuffix(e.Type.String()+": "+e.Detail, ": ")
 }

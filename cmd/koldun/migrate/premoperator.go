@@ -13,11 +13,20 @@ func premKinds() []kind {
 	return []kind{
 		{groups: groups, name: "AIModelMap", to: v1.KindAIModelMap},
 		{groups: groups, name: "AIDeployment", to: v1.KindAIDeployment, convert: convertAIDeployment},
+		{groups: groups, name: "AutoNodeLabeler", to: v1.KindAutoNodeLabeler, cluster: true, convert: convertAutoNodeLabeler},
 	}
 }
 
 func convertAIDeployment(c *conversion) {
-	c.secretEnv("spec.env")
+	c.secretEnv("spec.env", c.name()+"-env")
+	for _, list := range []string{"containers", "initContainers"} {
+		at := "spec.deployment.template.spec." + list
+		v, _ := get(c.in, at)
+		containers, _ := v.([]any)
+		for i := range containers {
+			c.secretEnv(indexed(at, i)+".env", c.name()+"-"+c.text(indexed(at, i)+".name")+"-env")
+		}
+	}
 	for _, ref := range c.mapRefs() {
 		set(c.fields(ref), "name", c.label(ref+".name"))
 	}
@@ -59,4 +68,8 @@ func (c *conversion) mapNamespaces() []string {
 		}
 	}
 	return sorted(found)
+}
+
+func convertAutoNodeLabeler(c *conversion) {
+	c.info("spec.labels", "labels that the old operator has given stay on the nodes with their old owner; an AutoNodeLabeler changes and removes only its own")
 }

@@ -66,7 +66,7 @@ var secretName = regexp.MustCompile(`(?i)(^|_)(token|secret|password|passwd|api_
 
 // secretEnv moves the values of variables whose names are those of secrets. The
 // variables refer to a Secret instead.
-func (c *conversion) secretEnv(path string) {
+func (c *conversion) secretEnv(path, secret string) {
 	v, _ := get(c.in, path)
 	list, _ := v.([]any)
 	for i := range list {
@@ -79,7 +79,6 @@ func (c *conversion) secretEnv(path string) {
 		if !ok {
 			continue
 		}
-		secret := c.name() + "-env"
 		delete(env, "value")
 		env["valueFrom"] = map[string]any{"secretKeyRef": map[string]any{"name": secret, "key": name}}
 		c.from[at+".valueFrom"] = at + ".value"

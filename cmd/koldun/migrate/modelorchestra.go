@@ -1,0 +1,117 @@
+package migrate
+
+import (
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+)
+
+// The groups of Model Orchestra: its first and its later names.
+const (
+	groupTitan     = "models.titanml.co"
+	groupCharts    = "charts.titanml.co"
+	groupDoubleway = "doublewordai.co"
+)
+
+func orchestraKinds() []kind {
+	var out []kind
+	for _, name := range []string{"ModelOrchestra", "Takeoff", "InferenceStack"} {
+		out = append(out, kind{
+			groups: []string{groupTitan, groupCharts, groupDoubleway}, name: name, to: v1.KindModelOrchestra, convert: convertOrchestra,
+			marks: func(key string) string {
+				switch {
+				case key == "operatorVersion":
+					return "every ModelOrchestra is served; spec.crossplane.compositionRevisionSelector chooses a version"
+				case strings.HasPrefix(key, "helm.sdk.operatorframework.io/"):
+					return "no Helm release is behind it"
+				}
+				return ""
+			},
+		})
+	}
+	return out
+}
+
+func convertOrchestra(c *conversion) {
+	c.extra("spec.gateway.config")
+	c.pod("spec.gateway", "gateway")
+	if c.given("spec.applicationTemplate") {
+		c.application("spec.applicationTemplate", "template")
+	}
+	for _, name := range sorted(c.fields("spec.applications")) {
+		c.application(child("spec.applications", name), name)
+	}
+}
+
+func (c *conversion) application(path, name string) {
+	c.secretRef(path+".readerConfig.accessToken", path+".readerConfig.accessTokenSecretRef", c.name()+"-"+name+"-token", "token")
+	c.extra(path + ".readerConfig")
+	c.pod(path, name)
+}
+
+// extra moves the settings of config.yaml that claims have no field for to the
+// field for all others, by their names in that file.
+func (c *conversion) extra(path string) {
+	schema := map[bool]string{true: "spec.gateway.config", false: "spec.applicationTemplate.readerConfig"}[strings.HasPrefix(path, "spec.gateway")]
+	for _, name := range sorted(c.fields(path)) {
+		if known(c.claims[c.kind.to], schema+"."+name) {
+			continue
+		}
+		if secretName.MatchString(snake(name)) {
+			c.drop(child(path, name), "a ConfigMap would hold it", "put it into a Secret, and refer to that in env")
+			continue
+		}
+		v, _ := c.take(child(path, name))
+		text, err := yaml.Marshal(v)
+		if err != nil {
+			continue
+		}
+		c.put(path+".extra."+snake(name), child(path, name), strings.TrimSpace(string(text)))
+		c.info(path+".extra."+snake(name), "is now extra."+snake(name))
+	}
+}
+
+// snake returns a name in snake_case, as the chart wrote names of config.yaml.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// pod moves secrets of the environment, and drops what values of Helm have empty to
+// say that there is none.
+func (c *conversion) pod(path, name string) {
+	c.secretEnv(path+".env", c.name()+"-"+name+"-env")
+	for _, field := range []string{
+		"image.tag", "resources", "livenessProbe", "readinessProbe", "podSecurityContext", "securityContext", "affinity", "nodeSelector",
+		"tolerations", "volumes", "volumeMounts", "env", "podAnnotations", "podLabels", "ingress.className", "ingress.hosts", "ingress.tls",
+	} {
+		if v, ok := get(c.in, path+"."+field); ok && isEmpty(v) {
+			c.take(path + "." + field)
+		}
+	}
+}
+
+func isEmpty(v any) bool {
+	switch x := v.(type) {
+	case nil:
+		return true
+	case string:
+		return x == ""
+	case []any:
+		return len(x) == 0
+	case map[string]any:
+		return len(x) == 0
+	}
+	return false
+}
