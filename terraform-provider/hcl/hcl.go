@@ -16,7 +16,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/crds"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
@@ -80,7 +79,7 @@ func WriteClaim(to io.Writer, obj map[string]any, comments []string) error {
 // Renamed returns the attributes of a kind's fields that have the name of an
 // attribute of all claims.
 func Renamed(kind string) map[string]string {
-	if kind == v1.KindAutoNodeLabeler {
+	if kind == "AutoNodeLabeler" {
 		return map[string]string{"labels": "node_labels"}
 	}
 	return nil
