@@ -143,6 +143,9 @@ func (j *job) bring(ctx context.Context, items []item, old manifest.Manifest, fo
 	}
 	sortItems(items)
 	files, err := j.engine(j.meter).run(ctx, items)
+	if fault.Is(err, fault.Quota) {
+		j.makeRoom(ctx)
+	}
 	if err != nil {
 		return manifest.Manifest{}, err
 	}
@@ -153,6 +156,17 @@ func (j *job) bring(ctx context.Context, items []item, old manifest.Manifest, fo
 		return manifest.Manifest{}, err
 	}
 	return done, nil
+}
+
+// makeRoom aborts all uploads to a target that is full, because unfinished uploads
+// keep it full. Those of other files than the one that did not fit count too: its
+// error may have stopped them while they began.
+func (j *job) makeRoom(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
+	defer cancel()
+	if err := j.to.AbortUploads(ctx, func(string) bool { return false }); err != nil {
+		j.log.WarnContext(ctx, "unfinished uploads stay behind", "error", err)
+	}
 }
 
 func (j *job) clear(ctx context.Context, items []item, old manifest.Manifest, found bool) error {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -126,6 +127,33 @@ func TestGivesUpOnBucket(t *testing.T) {
 			mustRun(t, config(t, h, to))
 			verify(t, to, light())
 		})
+	}
+}
+
+// TestFullBucketKeepsNoUpload refuses a part of one file while the upload of another
+// begins: neither may stay in the full bucket.
+func TestFullBucketKeepsNoUpload(t *testing.T) {
+	b := s3test.New(t)
+	h := hubtest.New(t, hubtest.Options{}, light())
+	begins, refused := make(chan struct{}), make(chan struct{})
+	var begun, first sync.Once
+	to := brokenS3(t, b, func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.Method == http.MethodPost && r.URL.Query().Has("uploads") && strings.HasSuffix(r.URL.Path, large):
+			begun.Do(func() { close(begins) })
+			<-refused
+		case isPart(r) && !strings.HasSuffix(r.URL.Path, large):
+			<-begins
+			defer first.Do(func() { close(refused) })
+			return s3Answer(w, http.StatusInsufficientStorage, "InsufficientStorage")
+		}
+		return false
+	})
+	if _, err := fetch.Run(t.Context(), config(t, h, to)); !fault.Is(err, fault.Quota) {
+		t.Fatalf("Run = %v", err)
+	}
+	if n := b.Uploads(t); n != 0 {
+		t.Errorf("%d unfinished uploads keep the bucket full", n)
 	}
 }
 
