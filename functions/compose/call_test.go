@@ -69,6 +69,25 @@ func TestComposite(t *testing.T) {
 	}
 }
 
+func TestClusterComposite(t *testing.T) {
+	for name, c := range map[string]struct {
+		manifest string
+		valid    bool
+	}{
+		"ClusterScoped": {"metadata: {name: a}", true},
+		"Namespaced":    {"metadata: {name: a, namespace: ns}", false},
+		"NoObject":      {"metadata: {name: 1}", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _ := call(t, c.manifest, nil)
+			var w v1.Worker
+			if err := p.ClusterComposite(&w); (err == nil) != c.valid || c.valid && w.Name != "a" {
+				t.Errorf("got %q, %v", w.Name, err)
+			}
+		})
+	}
+}
+
 func TestObserved(t *testing.T) {
 	p, _ := call(t, "metadata: {name: a, namespace: ns}", map[string]string{
 		"old":  "metadata: {generation: 2}\nstatus: {readyReplicas: 3, observedGeneration: 1}",

@@ -93,6 +93,31 @@ func TestWorker(t *testing.T) {
 	}
 }
 
+func TestWorkerReadsFiles(t *testing.T) {
+	var got []string
+	e := toy()
+	e.Worker = func(w engine.Worker) engine.Pod {
+		got = append(got, w.ModelFile)
+		return engine.Pod{}
+	}
+	w := enginepod.Worker{Engine: e, Spec: engine.Worker{ModelFile: "m.m"}}
+	for _, files := range []enginepod.Files{{}, {Fetch: "s3://b/x"}, {Claim: "c"}} {
+		w.Files = files
+		w.Pod()
+	}
+	want := []string{"m.m", "$(KOLDUN_DIR_MODEL)/m.m", "$(KOLDUN_DIR_MODEL)/m.m"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("the model's files differ without files, fetched and in a volume (-want +got):\n%s", d)
+	}
+}
+
+func TestMemberOfAGroup(t *testing.T) {
+	root := enginepod.Root{Engine: toy(), Session: "s", Model: "ns/m", Member: "canary"}
+	if args := root.Pod().Containers[1].Args; !slices.Contains(args, "--group=canary") {
+		t.Errorf("the sidecar has %q, want its group", args)
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	want := []string{"w-0.w.ns.svc:9990", "w-1.w.ns.svc:9990"}
 	if d := cmp.Diff(want, enginepod.Addresses("ns", "w", 2, 9990)); d != "" {

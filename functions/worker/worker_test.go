@@ -1,8 +1,13 @@
 package worker_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/composetest"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/worker"
@@ -24,6 +29,28 @@ func TestWorker(t *testing.T) {
 		"None":          {Composite: meta + "spec: {image: dllama, replicas: 0}", Reason: reason.Idle},
 		"Legacy":        {Composite: meta + "spec: {image: dllama, modelRef: m, slot: 1, cacheSpec: {bucket: b}, nats: {url: 'nats://h'}}", Reason: reason.WorkersStarting},
 	})
+}
+
+// TestWorkersShareCores holds that workers and their root share the cores of a machine
+// that runs them all.
+func TestWorkersShareCores(t *testing.T) {
+	onOneMachine := func(c *compose.Call) error {
+		c.Cores = 8
+		return worker.Compose(c)
+	}
+	rsp := composetest.Run(t, onOneMachine, composetest.Case{Composite: meta + "spec: {image: dllama, replicas: 3, nThreads: 8}"})
+	var set appsv1.StatefulSet
+	raw, err := rsp.GetDesired().GetResources()["workers"].GetResource().MarshalJSON()
+	if err == nil {
+		err = json.Unmarshal(raw, &set)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Join(set.Spec.Template.Spec.Containers[0].Args, " ")
+	if !strings.Contains(args, "--nthreads 2 ") {
+		t.Errorf("a worker of three runs with %q, want 2 of 8 threads", args)
+	}
 }
 
 func TestWorkerWithoutNamespaceIsRefused(t *testing.T) {
