@@ -130,3 +130,26 @@ func folderWith(t *testing.T, file, text string) string {
 	}
 	return dir
 }
+
+// TestFilesOnAVolumeAreKept fetches into a folder that hf-operator has filled, as the
+// Job of a ModelDownload does.
+func TestFilesOnAVolumeAreKept(t *testing.T) {
+	h := hubtest.NewDir(t, hubtest.Options{}, models+"/koldun-tiny")
+	dir := filepath.Join(t.TempDir(), "org", "repo")
+	if err := os.CopyFS(dir, os.DirFS(models+"/koldun-tiny")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	jobs(t, []string{"fetch", "--from", h.URL + "/" + h.Repo, "--to", dir, "--include", "*"}, []string{"verify", dir})
+	files := map[string]bool{}
+	for _, r := range h.Requests() {
+		if _, file, ok := strings.Cut(r.Path, "/resolve/"); ok {
+			files[filepath.Base(file)] = true
+		}
+	}
+	if len(files) != 1 || !files["tokenizer.json"] {
+		t.Errorf("the hub was asked for %v, want only the file that was not complete", files)
+	}
+}
