@@ -151,13 +151,21 @@ const (
 	RuleFailed Reason = "RuleFailed"
 )
 
+// Of a ModelOrchestra.
+const (
+	// ApplicationsStarting: the gateway or an application has no ready replica yet.
+	ApplicationsStarting Reason = "ApplicationsStarting"
+	// ApplicationInvalid: an application, merged with the template, cannot be served.
+	ApplicationInvalid Reason = "ApplicationInvalid"
+)
+
 // Final reports whether waiting cannot change the reason: a user has to fix
 // something first.
 func Final(r string) bool {
 	switch Reason(r) {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
-		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid, PodRefused, ImageUnavailable,
+		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
 		ProgramMissing, OutOfMemory:
 		return true
 	}

@@ -37,6 +37,8 @@ const (
 
 	labeler = "apiVersion: koldun.gorizond.io/v1\nkind: AutoNodeLabeler\nmetadata: {name: l}\nspec: {labels: {a: b}}"
 
+	orchestra = "apiVersion: koldun.gorizond.io/v1\nkind: ModelOrchestra\nmetadata: {name: o, namespace: ns}\n"
+
 	ingress0 = "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns}\n"
 	ingress  = ingress0 + "spec: {}\n"
 
@@ -182,6 +184,10 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"RuleFailed":     {labeler, state{"rule": "status: {conditions: [{type: Synced, status: 'False', message: forbidden}]}"}, nil, "Serving", "False", reason.RuleFailed, "forbidden"},
 		"Labelled":       {labeler, state{"rule": ready}, nil, "Serving", "True", reason.Available, "matching nodes"},
 		"LabelsConflict": {labeler, state{"rule": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {matched: 1, conflicts: [n]}}"}, nil, "Serving", "True", reason.LabelsConflict, "status.conflicts"},
+
+		"ApplicationsStarting": {orchestra + "spec: {applications: {a: {}}}", state{"deployment-gateway": "status: {readyReplicas: 1}"}, nil, "Serving", "False", reason.ApplicationsStarting, "no ready replica"},
+		"ApplicationInvalid":   {orchestra + "spec: {backend: Koldun, applications: {a: {}}}", nil, nil, "Serving", "False", reason.ApplicationInvalid, "readerConfig.modelName"},
+		"OrchestraAvailable":   {orchestra + "spec: {}", state{"deployment-gateway": "status: {readyReplicas: 1}"}, nil, "Serving", "True", reason.Available, "served at"},
 
 		"ServesInvalid":    {root + "spec: {modelRef: claim, serves: other/m}", nil, nil, "Serving", "False", reason.ServesInvalid, `namespace "other"`},
 		"KeyInvalid":       {session + "spec: {modelRef: {name: m}, key: other_model}", nil, nil, "Serving", "False", reason.KeyInvalid, "spec.key"},

@@ -19,6 +19,7 @@ import (
 	"github.com/gorizond/koldun/functions/dllama"
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/model"
+	"github.com/gorizond/koldun/functions/modelorchestra"
 	"github.com/gorizond/koldun/functions/root"
 	"github.com/gorizond/koldun/functions/session"
 	"github.com/gorizond/koldun/functions/worker"
@@ -45,6 +46,7 @@ func table() []kind {
 		{v1.KindSession, session.Compose},
 		{v1.KindDllama, dllama.Compose},
 		{v1.KindAutoNodeLabeler, autonodelabeler.Compose},
+		{v1.KindModelOrchestra, modelorchestra.Compose},
 	}
 }
 

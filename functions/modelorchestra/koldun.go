@@ -1,0 +1,178 @@
+package modelorchestra
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// tokenKey is the key of a hub's token in the Secrets of a Model.
+const tokenKey = "token"
+
+// modelName is a name of models in a namespace.
+var modelName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// check refuses what Koldun cannot run.
+func (p *orchestraPlan) check() (compose.Next, error) {
+	if i := p.o.Spec.Gateway.Ingress; enabled(i.Enabled) && (len(i.Hosts) != 1 || len(i.Hosts[0].Paths) > 1) {
+		return p.refuse("spec.gateway.ingress.hosts: with backend Koldun a route has one host and one path")
+	}
+	for _, a := range p.applications {
+		if problem := invalid(a, p.runtime(a), group(a)); problem != "" {
+			return p.refuse("spec.applications.%s.%s", a.name, problem)
+		}
+	}
+	return compose.Continue, nil
+}
+
+// group is the name of the model of an application.
+func group(a application) string { return cmp.Or(a.ReaderConfig.ConsumerGroup, a.name) }
+
+// koldunGateway composes an Ingress of Koldun. The applications are the pools, so it
+// makes none.
+func (p *orchestraPlan) koldunGateway() (compose.Next, error) {
+	s := p.o.Spec
+	g := s.Gateway
+	want := &v1.Ingress{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.name()},
+		Spec: v1.IngressSpec{Backend: v1.Backend{
+			Sessions: "Static", AllowAnonymous: s.AllowAnonymous, Resources: g.Resources, BackendScheduling: p.scheduling(g.OrchestraPod),
+			Replicas: max(or(g.ReplicaCount, 1), 1),
+		}},
+	}
+	if n := s.NATS; n != nil {
+		want.Spec.Backend.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
+	}
+	want.Spec.Service.Port = 80
+	if service := g.Service; service != nil {
+		want.Spec.Service.Type, want.Spec.Service.Annotations = string(service.Type), service.Annotations
+		if len(service.Ports) > 0 {
+			want.Spec.Service.Port = service.Ports[0].Port
+		}
+	}
+	want.Spec.Route = route(g.Ingress)
+	p.status.GatewayServiceName = want.Name
+	var seen v1.Ingress
+	if p.Observed(resIngress, &seen) {
+		p.status.URL, p.status.GatewayServiceName = seen.Status.URL, cmp.Or(seen.Status.BackendServiceName, want.Name)
+	}
+	p.gatewayReady = p.serves(resIngress)
+	return compose.Continue, p.Desire(resIngress, want, compose.Readiness(p.gatewayReady))
+}
+
+// serves reports whether a composed composite serves.
+func (p *orchestraPlan) serves(res string) bool {
+	return p.Condition(res, v1.ConditionServing).Status == metav1.ConditionTrue
+}
+
+// route of the gateway, which has one host and one path.
+func route(i v1.OrchestraIngress) *v1.Route {
+	if !enabled(i.Enabled) {
+		return nil
+	}
+	path := paths(i.Hosts[0])[0]
+	return &v1.Route{
+		Host: i.Hosts[0].Host, Path: path.Path, PathType: path.PathType, IngressClassName: i.ClassName, Annotations: i.Annotations, TLS: i.TLS, Gateways: i.Gateways,
+	}
+}
+
+func (p *orchestraPlan) scheduling(pod v1.OrchestraPod) *v1.Scheduling {
+	return &v1.Scheduling{NodeSelector: pod.NodeSelector, Tolerations: pod.Tolerations, Affinity: pod.Affinity, ImagePullSecrets: p.o.Spec.ImagePullSecrets}
+}
+
+// koldunApplications composes a Session for each application, or Dllamas if its server
+// reads no files of a Model.
+func (p *orchestraPlan) koldunApplications() (compose.Next, error) {
+	for _, a := range p.applications {
+		ready, err := p.koldunApplication(a)
+		if err != nil {
+			return compose.Stop, err
+		}
+		p.add(a, group(a), ready)
+	}
+	return compose.Continue, nil
+}
+
+func (p *orchestraPlan) koldunApplication(a application) (ready bool, err error) {
+	r := p.runtime(a)
+	if readsNoFiles(r.Engine) {
+		return p.dllamas(a, r)
+	}
+	ref := a.ModelRef
+	if ref == nil {
+		ref = &v1.ModelReference{Name: p.member(a.name)}
+		if err := p.model(a, r); err != nil {
+			return false, err
+		}
+	}
+	res := resSession + a.name
+	session := &v1.Session{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindSession},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name)},
+		Spec:       v1.SessionSpec{ModelRef: *ref, Runtime: r, NATS: p.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}, Scaling: size(a)},
+	}
+	ready = p.serves(res)
+	return ready, p.Desire(res, session, compose.Readiness(ready))
+}
+
+// member is the name of what serves an application. It leaves room for what Sessions
+// add to it.
+func (p *orchestraPlan) member(parts ...string) string {
+	return names.Object(p.full(), parts...)
+}
+
+// size of the pool of an application.
+func size(a application) v1.Scaling {
+	if !scaled(a.Scaling) {
+		n := replicas(a.ReplicaCount)
+		return v1.Scaling{MinDllamas: n, DesiredDllamas: n}
+	}
+	s := a.Scaling.Spec
+	return v1.Scaling{
+		MinDllamas: ptr(minimum(a.Scaling)), MaxDllamas: or(s.MaxReplicaCount, 4),
+		ScaleUpBacklog: or(a.Scaling.MetricTarget.Value, 10), ScaleDownIdleSeconds: max(or(s.CooldownPeriod, 300), 1),
+	}
+}
+
+// model composes the Model of an application.
+func (p *orchestraPlan) model(a application, r v1.Runtime) error {
+	m := &v1.Model{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name)},
+		Spec:       v1.ModelSpec{SourceURL: "hf://" + a.ReaderConfig.ModelName, NATS: p.o.Spec.NATS, Scheduling: p.scheduling(v1.OrchestraPod{})},
+	}
+	if ref := a.ReaderConfig.AccessTokenSecretRef; ref != nil {
+		m.Spec.Download = &v1.Download{HuggingFaceTokenSecretRef: &v1.SecretReference{Name: ref.Name}}
+	}
+	if r.Engine.Server != nil {
+		m.Spec.Conversion = &v1.Conversion{Type: "None"} // servers load the source files
+	}
+	res := resModel + a.name
+	return p.Desire(res, m, compose.Readiness(p.serves(res)))
+}
+
+// dllamas composes a Dllama for each replica.
+func (p *orchestraPlan) dllamas(a application, r v1.Runtime) (ready bool, err error) {
+	n := *replicas(a.ReplicaCount)
+	for i := range n {
+		res := fmt.Sprintf(resDllama, i) + a.name
+		d := &v1.Dllama{
+			TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindDllama},
+			ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name, fmt.Sprint(i))},
+			Spec:       v1.DllamaSpec{Runtime: r, NATS: p.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}},
+		}
+		serves := p.serves(res)
+		ready = ready || serves
+		if err := p.Desire(res, d, compose.Readiness(serves)); err != nil {
+			return false, err
+		}
+	}
+	return ready || n == 0, nil
+}

@@ -1,0 +1,127 @@
+package modelorchestra_test
+
+import (
+	"strings"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/composetest"
+	"github.com/gorizond/koldun/functions/modelorchestra"
+	"github.com/gorizond/koldun/functions/reason"
+)
+
+const meta = "apiVersion: koldun.gorizond.io/v1\nkind: ModelOrchestra\nmetadata: {name: stack, namespace: ns, generation: 3}\n"
+
+const (
+	onePod  = "status: {readyReplicas: 1}"
+	serving = composetest.Serving
+)
+
+func TestModelOrchestra(t *testing.T) {
+	composetest.Table(t, modelorchestra.Compose, map[string]composetest.Case{
+		"Empty": {Composite: meta + "spec: {}", Reason: reason.GatewayStarting, Says: "stack-model-orchestra-gateway"},
+		"Starting": {
+			Composite: meta + "spec: {applications: {chat: {}}}",
+			Observed:  map[string]string{"deployment-gateway": onePod}, Reason: reason.ApplicationsStarting, Says: `"chat"`,
+		},
+		"Available": {
+			Composite: meta + "spec: {applications: {chat: {}, other: {replicaCount: 0}}}",
+			Observed:  map[string]string{"deployment-gateway": onePod, "deployment-chat": onePod}, Reason: reason.Available, Says: "2 applications",
+		},
+		"Settings": {
+			Composite: meta + `spec:
+  fullnameOverride: models
+  nameOverride: takeoff
+  serviceAccount: {create: false, name: theirs, automount: true}
+  gateway:
+    config: {internalPort: 4000, allowRemoteImages: false, extra: {new_list: "[1, 2]"}}
+    replicaCount: 2
+    image: {repository: example.org/takeoff, tag: "1", pullPolicy: Always}
+    env: [{name: TAKEOFF_ADD_READER_ID_SUFFIX, value: ""}]
+    service: {type: LoadBalancer, annotations: {a: b}, ports: [{name: http, port: 8080, targetPort: openai}]}
+    ingress: {enabled: true, annotations: {a: b}, hosts: [{host: a.example, paths: [{path: /v1, pathType: Exact}]}, {host: b.example}], tls: [{secretName: cert, hosts: [a.example]}]}
+  applicationTemplate:
+    env: [{name: A, value: template}, {name: B, value: template}]
+    livenessProbe: {httpGet: {path: /healthz, port: 3000}}
+  applications:
+    chat:
+      env: [{name: B, value: application}]
+      livenessProbe: {exec: {command: ["true"]}}
+      service: {}
+      ingress: {enabled: true, hosts: [{host: c.example}], gateways: [{name: public, namespace: infra, sectionName: web}]}
+      modelsVolume: {hostPath: {path: /models}}
+      volumes: [{name: extra, secret: {secretName: s}}]
+      volumeMounts: [{name: extra, mountPath: /extra}]
+      scaling: {enabled: true, type: HorizontalPodAutoscaler, cpuUtilization: 50, spec: {advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleDown: {stabilizationWindowSeconds: 300}}}}}}
+    queue:
+      readerConfig: {consumerGroup: queue}
+      scaling:
+        enabled: true
+        annotations: {autoscaling.keda.sh/paused: "true"}
+        spec: {minReplicaCount: 2, idleReplicaCount: 0, fallback: {failureThreshold: 3, replicas: 6}, advanced: {restoreToOriginalReplicaCount: true}}
+`, Reason: reason.GatewayStarting,
+		},
+		"Koldun": {
+			Composite: meta + `spec:
+  backend: Koldun
+  allowAnonymous: true
+  nats: {url: "nats://h:4222"}
+  gateway: {replicaCount: 2, service: {type: NodePort, ports: [{name: http, port: 81}]}, ingress: {enabled: true, className: nginx, hosts: [{host: a.example}]}}
+  applications:
+    chat: {replicaCount: 2, readerConfig: {modelName: org/model, consumerGroup: team, maxSequenceLength: 2048, accessTokenSecretRef: {name: s, key: token}}}
+    named: {modelRef: {name: mine}, nodes: 4, scaling: {enabled: true, spec: {minReplicaCount: 0, cooldownPeriod: 60}}}
+    gpu: {readerConfig: {modelName: org/big, device: cuda, tensorParallel: 2}}
+    remote: {replicaCount: 2, readerConfig: {device: api}, engine: {type: openai, server: {url: "https://api.example.com/v1", model: m}}}
+`,
+			Observed: map[string]string{
+				"ingress": "status: {url: 'http://u/v1', backendServiceName: s, conditions: [{type: Serving, status: 'True'}]}", "session-chat": serving, "session-named": serving,
+				"session-gpu": serving, "dllama-1-remote": serving, "model-chat": serving,
+			}, Reason: reason.Available, Says: "4 applications are served at http://u/v1",
+		},
+		"KoldunStarting": {Composite: meta + "spec: {backend: Koldun, applications: {a: {readerConfig: {modelName: o/m}}}}", Reason: reason.GatewayStarting},
+		"KoldunIgnores": {
+			Composite: meta + "spec: {backend: Koldun, gateway: {env: [{name: A, value: b}]}, applications: {a: {podLabels: {a: b}, modelsVolume: {emptyDir: {}}, readerConfig: {modelName: o/m}}}}",
+			Reason:    reason.GatewayStarting,
+		},
+	})
+}
+
+// TestInvalidApplicationsAreNamed has what no schema can refuse, because it depends on the
+// template.
+func TestInvalidApplicationsAreNamed(t *testing.T) {
+	cases := map[string]struct{ spec, says string }{
+		"NoSuchMount": {"{applications: {a: {volumeMounts: [{name: v, mountPath: /v}]}}}", `spec.applications.a.volumeMounts: there is no volume "v"`},
+		"TakenVolume": {"{applications: {a: {volumes: [{name: models, emptyDir: {}}]}}}", `spec.applications.a.volumes: the name "models"`},
+		"NoSuchPort":  {"{gateway: {service: {ports: [{name: http, port: 80, targetPort: x}]}}}", `spec.gateway.service.ports: the pods have no port "x"`},
+		"NoYAML":      {"{applications: {a: {readerConfig: {extra: {x: '[1'}}}}}", "spec.applications.a.extra.x"},
+		"NoModel":     {"{backend: Koldun, applications: {a: {}}}", "spec.applications.a.readerConfig.modelName"},
+		"Group":       {"{backend: Koldun, applications: {a: {readerConfig: {modelName: o/m, consumerGroup: A_b}}}}", "spec.applications.a.readerConfig.consumerGroup"},
+		"API":         {"{backend: Koldun, applications: {a: {readerConfig: {device: api, modelName: o/m}}}}", "engine.server.url"},
+		"TokenKey":    {"{backend: Koldun, applications: {a: {readerConfig: {modelName: o/m, accessTokenSecretRef: {name: s, key: k}}}}}", "accessTokenSecretRef.key"},
+		"Scaling":     {"{backend: Koldun, applications: {a: {scaling: {enabled: true}, engine: {type: openai, server: {source: download, model: m}}}}}", "spec.applications.a.scaling"},
+		"Hosts":       {"{backend: Koldun, gateway: {ingress: {enabled: true, hosts: [{host: a}, {host: b}]}}}", "one host"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			rsp := composetest.Run(t, modelorchestra.Compose, composetest.Case{Composite: meta + "spec: " + c.spec})
+			cond := rsp.GetConditions()[0]
+			if cond.GetReason() != string(reason.ApplicationInvalid) || !strings.Contains(cond.GetMessage(), c.says) || len(rsp.GetDesired().GetResources()) > 0 {
+				t.Errorf("got %v, want %q", cond, c.says)
+			}
+			// What runs must go on: Crossplane deletes what is not desired, unless there is an error.
+			req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{
+				Composite: composetest.Object(t, meta+"spec: "+c.spec), Resources: map[string]*fnv1.Resource{"deployment-a": composetest.Object(t, "{}")},
+			}}
+			err := modelorchestra.Compose(compose.New(compose.Config{}, req, &fnv1.RunFunctionResponse{}))
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("while it runs, the error is %v", err)
+			}
+		})
+	}
+}
+
+func TestModelOrchestraWithoutNamespaceIsRefused(t *testing.T) {
+	composetest.Refuses(t, modelorchestra.Compose, "apiVersion: koldun.gorizond.io/v1\nkind: ModelOrchestra\nmetadata: {name: w}\nspec: {}")
+}

@@ -1,0 +1,97 @@
+package modelorchestra
+
+import (
+	"cmp"
+	"fmt"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+)
+
+const scalerHPA = "HorizontalPodAutoscaler"
+
+func scaled(s v1.OrchestraScaling) bool { return enabled(s.Enabled) }
+
+// minimum is the fewest replicas.
+func minimum(s v1.OrchestraScaling) int32 {
+	if n := s.Spec.IdleReplicaCount; n != nil {
+		return *n
+	}
+	return or(s.Spec.MinReplicaCount, 1)
+}
+
+func or(given *int32, otherwise int32) int32 {
+	if given != nil {
+		return *given
+	}
+	return otherwise
+}
+
+// scaler scales the Deployment of an application.
+func (w part) scaler(a application, service string) any {
+	if a.Scaling.Type == scalerHPA {
+		return w.podAutoscaler(a.Scaling)
+	}
+	return w.scaledObject(a, service)
+}
+
+// scaledObject scales by the requests that wait at the gateway.
+func (w part) scaledObject(a application, service string) any {
+	s := a.Scaling.Spec
+	spec := map[string]any{
+		"scaleTargetRef":        map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": w.name},
+		"pollingInterval":       int64(or(s.PollingInterval, 60)),
+		"initialCooldownPeriod": int64(or(s.InitialCooldownPeriod, 300)),
+		"cooldownPeriod":        int64(or(s.CooldownPeriod, 300)),
+		"minReplicaCount":       int64(or(s.MinReplicaCount, 1)),
+		"maxReplicaCount":       int64(or(s.MaxReplicaCount, 4)),
+		"triggers": []any{map[string]any{
+			"type": "external-push",
+			"metadata": map[string]any{
+				"scalerAddress": fmt.Sprintf("%s.%s.svc.cluster.local:%d", service, w.namespace, w.internal),
+				"target_" + cmp.Or(a.ReaderConfig.ConsumerGroup, defaultGroup): fmt.Sprint(or(a.Scaling.MetricTarget.Value, 10)),
+			},
+		}},
+	}
+	if s.IdleReplicaCount != nil {
+		spec["idleReplicaCount"] = int64(*s.IdleReplicaCount)
+	}
+	if f := s.Fallback; f != nil {
+		spec["fallback"] = map[string]any{"failureThreshold": int64(f.FailureThreshold), "replicas": int64(f.Replicas)}
+	}
+	if s.Advanced != nil {
+		// Numbers and strings only, so that it cannot fail.
+		if advanced, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.Advanced); err == nil {
+			spec["advanced"] = advanced
+		}
+	}
+	return w.object("keda.sh/v1alpha1", "ScaledObject", w.name, a.Scaling.Annotations, spec)
+}
+
+// podAutoscaler scales by the use of CPU. It cannot scale to zero.
+func (w part) podAutoscaler(s v1.OrchestraScaling) *autoscalingv2.HorizontalPodAutoscaler {
+	out := &autoscalingv2.HorizontalPodAutoscaler{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v2", Kind: scalerHPA},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, Labels: w.labels(), Annotations: s.Annotations},
+		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: w.name},
+			MinReplicas:    ptr(max(or(s.Spec.MinReplicaCount, 1), 1)),
+			MaxReplicas:    or(s.Spec.MaxReplicaCount, 4),
+			Metrics: []autoscalingv2.MetricSpec{{
+				Type: autoscalingv2.ResourceMetricSourceType,
+				Resource: &autoscalingv2.ResourceMetricSource{
+					Name:   corev1.ResourceCPU,
+					Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: ptr(or(s.CPUUtilization, 80))},
+				},
+			}},
+		},
+	}
+	if a := s.Spec.Advanced; a != nil && a.HorizontalPodAutoscalerConfig != nil {
+		out.Spec.Behavior = a.HorizontalPodAutoscalerConfig.Behavior
+	}
+	return out
+}
