@@ -23,6 +23,7 @@ type FetchCmd struct {
 	Concurrency int           `default:"8" help:"Number of parts to download in parallel."`
 	PartSize    int64         `default:"8" help:"Size of a part in MiB, at least 5. Memory use is concurrency times part size."`
 	Stall       time.Duration `default:"30s" help:"Replace a connection that delivers nothing for this time."`
+	Reload      string        `placeholder:"ID" help:"Download files again that the target has. The same ID again continues and does not repeat that."`
 
 	HubFlags
 	JobFlags
@@ -50,6 +51,7 @@ func (c *FetchCmd) Run(ctx context.Context, log *slog.Logger) error {
 			Stall:       c.Stall,
 			Progress:    report,
 			Log:         log,
+			Reload:      c.Reload,
 		})
 		if err == nil {
 			log.Info("fetched", "from", ref.String(), "commit", m.Origin.Commit, "to", c.To, "files", len(m.Files), "bytes", m.Size())

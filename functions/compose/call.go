@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
 	"github.com/crossplane/function-sdk-go/response"
+	"google.golang.org/protobuf/types/known/durationpb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/functions/reason"
@@ -137,6 +139,17 @@ func (c *Call) ReadyReplicas(name string) int32 {
 		return 0
 	}
 	return int32(status["readyReplicas"].GetNumberValue())
+}
+
+// Within has Crossplane call again after at most this time, also if nothing changes
+// that it watches.
+func (c *Call) Within(d time.Duration) {
+	if c.rsp.GetMeta() == nil {
+		c.rsp.Meta = &fnv1.ResponseMeta{}
+	}
+	if ttl := c.rsp.GetMeta().GetTtl(); ttl == nil || ttl.AsDuration() > d {
+		c.rsp.Meta.Ttl = durationpb.New(d)
+	}
 }
 
 // A Readiness says whether a desired resource is ready.

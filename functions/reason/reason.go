@@ -79,6 +79,16 @@ const (
 	SizeUnknown Reason = "SizeUnknown"
 )
 
+// Of a ModelDownload.
+const (
+	// DownloadPending: a Job waits for what it needs, for another Job that writes to the same folder, or for its turn.
+	DownloadPending Reason = "DownloadPending"
+	// StorageNotFound: the PersistentVolumeClaim of spec.storagePVC does not exist.
+	StorageNotFound Reason = "StorageNotFound"
+	// TokenNotFound: the Secret of spec.hfTokenRef, or its key, does not exist.
+	TokenNotFound Reason = "TokenNotFound"
+)
+
 // Of a Dllama, Root, Worker or Session.
 const (
 	// ModelNotFound: the field spec.modelRef names a Model that does not exist.

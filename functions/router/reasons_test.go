@@ -42,6 +42,7 @@ const (
 	ingress0 = "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns}\n"
 	ingress  = ingress0 + "spec: {}\n"
 
+	download  = "apiVersion: koldun.gorizond.io/v1\nkind: ModelDownload\nmetadata: {name: d, namespace: ns}\nspec: {storagePVC: files, hfTokenRef: {name: hf, key: token}, models: [{name: org/tiny}]}"
 	stored    = "spec: {preConverted: true, preConvertedPVCName: claim}\n"
 	volume    = "spec: {sourceUrl: hf://org/tiny, pv: {}}\n"
 	tiny      = "spec: {sourceUrl: hf://org/tiny}\n"
@@ -201,6 +202,9 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"GatewayStarting":    {ingress, queue(nil), nil, "Serving", "False", reason.GatewayStarting, "i-gateway"},
 		"DispatcherStarting": {ingress, queue(state{"gateway": "status: {readyReplicas: 1}"}), nil, "Serving", "False", reason.GatewayStarting, "i-dispatcher"},
 		"DemandRefused":      {ingress, queue(state{"demanded": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}), nil, "Serving", "False", reason.ConnectionPending, "no rights"},
+		"DownloadPending":    {download, nil, nil, "Serving", "False", reason.DownloadPending, "looked up"},
+		"StorageNotFound":    {download, nil, map[string]string{"volume": ""}, "Serving", "False", reason.StorageNotFound, `"files"`},
+		"TokenNotFound":      {download, nil, map[string]string{"volume": "{}", "token": ""}, "Serving", "False", reason.TokenNotFound, `"hf"`},
 		"IngressAvailable":   {ingress, queue(state{"gateway": "status: {readyReplicas: 1}", "dispatcher": "status: {readyReplicas: 1}"}), nil, "Serving", "True", reason.Available, "http://i-gateway.ns.svc.cluster.local:8082/v1"},
 	}
 	produced := map[reason.Reason]bool{reason.ConnectionAmbiguous: true} // by TestAmbiguousConnection

@@ -19,6 +19,7 @@ import (
 	"github.com/gorizond/koldun/functions/dllama"
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/model"
+	"github.com/gorizond/koldun/functions/modeldownload"
 	"github.com/gorizond/koldun/functions/modelorchestra"
 	"github.com/gorizond/koldun/functions/root"
 	"github.com/gorizond/koldun/functions/session"
@@ -40,6 +41,7 @@ type kind struct {
 func table() []kind {
 	return []kind{
 		{v1.KindModel, model.Compose},
+		{v1.KindModelDownload, modeldownload.Compose},
 		{v1.KindWorker, worker.Compose},
 		{v1.KindRoot, root.Compose},
 		{v1.KindIngress, ingress.Compose},

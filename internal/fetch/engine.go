@@ -116,6 +116,9 @@ func (e *engine) finished(ctx context.Context, it item) (manifest.File, bool, er
 		it.seen.add(it.size)
 		return f, true, nil
 	}
+	if it.fresh && o.Token != it.token {
+		return manifest.File{}, false, nil
+	}
 	cheap := it.size <= e.partSize || o.ETag == "" // a file of a local folder
 	if o.Token != it.token && (!cheap || (it.sha256 == "" && it.git == "")) {
 		return manifest.File{}, false, nil

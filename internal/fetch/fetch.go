@@ -40,6 +40,9 @@ type Options struct {
 	Stall            time.Duration // a connection with less than 512 bytes/s for that time is replaced, default 30 s
 	Progress         progress.Func // nil: none
 	Log              *slog.Logger  // nil: none
+	// Reload identifies a request to download all files again. Files that the target
+	// has count only if a fetch with the same value wrote them. Empty: no request.
+	Reload string
 }
 
 // A Config is what to fetch from a hub, and the target.
@@ -81,7 +84,7 @@ func run(ctx context.Context, cfg Config) (_ manifest.Manifest, err error) {
 	}
 	source := cfg.Ref
 	source.Revision = ""
-	j.origin = manifest.Origin{Source: source.String(), Commit: commit, Include: cfg.Include, Exclude: cfg.Exclude}
+	j.origin = manifest.Origin{Source: source.String(), Commit: commit, Include: cfg.Include, Exclude: cfg.Exclude, Reload: cfg.Reload}
 	return j.run(ctx, func(ctx context.Context) ([]item, error) {
 		files, err := cfg.Hub.Tree(ctx, repo, commit)
 		if err != nil {
@@ -90,7 +93,7 @@ func run(ctx context.Context, cfg Config) (_ manifest.Manifest, err error) {
 		var items []item
 		for _, f := range files {
 			if j.choose.match(f.Path) {
-				items = append(items, hubItem(cfg.Hub, repo, commit, f))
+				items = append(items, hubItem(cfg.Hub, repo, commit, f).reloaded(cfg.Reload))
 			}
 		}
 		return items, checkHubItems(items, len(files), cfg.Include)

@@ -20,8 +20,20 @@ type item struct {
 	git    string // the id that git gives the content
 	// token identifies the content of parts and files in the target.
 	token string
+	// fresh items count as present only if the token says so: their digests do not.
+	fresh bool
 	seen  *tally // counts its bytes
 	open  func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
+}
+
+// reloaded is the item for a request to download it again; an empty request is none.
+func (it item) reloaded(request string) item {
+	if request == "" {
+		return it
+	}
+	it.fresh = true
+	it.token += ";reload=" + request
+	return it
 }
 
 // partSizeFor grows the part size for files that would need too many parts.

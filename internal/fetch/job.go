@@ -15,7 +15,8 @@ import (
 type job struct {
 	retrier
 	o      Options
-	to     objectstore.Store
+	target objectstore.Store
+	to     objectstore.Store // the target, with retries
 	choose patterns
 	origin manifest.Origin
 	base   manifest.Manifest // the new manifest without origin and files
@@ -49,14 +50,46 @@ func newJob(to objectstore.Store, o Options) (*job, error) {
 	}
 	again := retrier{log: log, sleep: sleep}
 	return &job{
-		retrier: again, o: o, to: &patientStore{Store: to, retrier: again}, choose: choose,
+		retrier: again, o: o, target: to, to: &patientStore{Store: to, retrier: again}, choose: choose,
 		base: manifest.Manifest{Kind: manifest.Source}, meter: startMeter(o.Progress),
 	}, nil
 }
 
-// run does the job. It calls plan, which lists the files, only if the target is
-// not complete.
+// run does the job while no other process writes to the target. It calls plan, which
+// lists the files, only if the target is not complete.
 func (j *job) run(ctx context.Context, plan func(context.Context) ([]item, error)) (manifest.Manifest, error) {
+	unlock, err := j.lock(ctx)
+	if err != nil {
+		return manifest.Manifest{}, err
+	}
+	defer unlock()
+	return j.runAlone(ctx, plan)
+}
+
+// lock waits until no other process writes to a target with locks.
+func (j *job) lock(ctx context.Context) (unlock func(), err error) {
+	locker, ok := j.target.(objectstore.Locker)
+	if !ok {
+		return func() {}, nil
+	}
+	for n := 1; ; n++ {
+		unlock, err := locker.TryLock(ctx)
+		if unlock != nil || err != nil {
+			return unlock, err
+		}
+		if n == 1 {
+			j.log.InfoContext(ctx, "waiting for another process that writes to the target", "target", j.to.URL())
+		}
+		if err := j.sleep(ctx, lockPoll); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// lockPoll is the interval at which a locked target is tried again.
+const lockPoll = time.Second
+
+func (j *job) runAlone(ctx context.Context, plan func(context.Context) ([]item, error)) (manifest.Manifest, error) {
 	old, found, err := j.existing(ctx)
 	if err != nil {
 		return manifest.Manifest{}, err
@@ -119,6 +152,7 @@ func (j *job) whole(ctx context.Context, m manifest.Manifest) (bool, error) {
 			continue
 		}
 		it := item{path: f.Path, size: f.Size, sha256: f.SHA256, token: "sha256:" + f.SHA256, seen: e.meter.begin(f.Path)}
+		it.token = it.reloaded(m.Origin.Reload).token
 		_, ok, err := e.finished(ctx, it)
 		if err != nil || !ok {
 			return false, err

@@ -39,7 +39,7 @@ func checkClaims(claims []Object) ([]Object, error) {
 		seen[key] = i + 1
 		if !claimable(key) {
 			return nil, fault.Errorf(fault.Unsupported,
-				"cannot run %s: the kind %s of %s does not belong into a claims file; kinds of %s and %s, Secrets and ConfigMaps do",
+				"cannot run %s: the kind %s of %s does not belong into a claims file; kinds of %s and %s, Secrets, ConfigMaps and PersistentVolumeClaims do",
 				key, key.Kind, key.APIVersion, CompositeGroup, ManagedGroup)
 		}
 		checked = append(checked, obj)
@@ -59,7 +59,7 @@ func claimable(k Key) bool {
 	case compositeClass, managedClass, secretClass:
 		return true
 	case plainClass:
-		return k.Group() == ManagedGroup
+		return k.Group() == ManagedGroup || k.APIVersion == "v1" && k.Kind == "PersistentVolumeClaim"
 	}
 	return false
 }

@@ -828,7 +828,7 @@ func TestBadClaims(t *testing.T) {
 		"Foreign": {
 			[]Object{deployment("d", 1)}, fault.Unsupported,
 			"cannot run Deployment default/d: the kind Deployment of apps/v1 does not belong into a claims file; " +
-				"kinds of koldun.gorizond.io and koldun.m.gorizond.io, Secrets and ConfigMaps do",
+				"kinds of koldun.gorizond.io and koldun.m.gorizond.io, Secrets, ConfigMaps and PersistentVolumeClaims do",
 		},
 		"BadSecret": {
 			[]Object{must(map[string]any{

@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -46,6 +47,15 @@ const (
 	onRemoval                    // the object is removed, with its external resources
 )
 
+// immutable returns the spec of a Job without the time for which a finished one is
+// kept, which may change. Here it has no effect: finished Jobs cost nothing.
+func immutable(job Object) map[string]any {
+	spec, _ := fields(job["spec"])
+	spec = maps.Clone(spec)
+	delete(spec, "ttlSecondsAfterFinished")
+	return spec
+}
+
 // apply adds an object, or replaces the one with its key.
 func (l *Local) apply(desired Object, owner Key, role string) error {
 	key := desired.Key()
@@ -63,7 +73,7 @@ func (l *Local) apply(desired Object, owner Key, role string) error {
 		return nil // its removal makes the owner dirty, which adds it again
 	case reflect.DeepEqual(e.desired, desired):
 		return nil
-	case classOf(key) == jobClass && !reflect.DeepEqual(e.desired["spec"], desired["spec"]):
+	case classOf(key) == jobClass && !reflect.DeepEqual(immutable(e.desired), immutable(desired)):
 		return fault.Errorf(fault.Conflict, "cannot change %s: the spec of a Job does not change", key)
 	}
 	e.desired = desired

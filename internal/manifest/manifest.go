@@ -51,11 +51,13 @@ type Origin struct {
 	// Include and Exclude are the patterns that chose the files of a fetch.
 	Include []string `json:"include,omitempty"`
 	Exclude []string `json:"exclude,omitempty"`
+	// Reload identifies the request that the fetch downloads all files again.
+	Reload string `json:"reload,omitempty"`
 }
 
 // Equal reports whether two origins name the same bytes.
 func (o Origin) Equal(p Origin) bool {
-	return o.Source == p.Source && o.Commit == p.Commit && o.Digest == p.Digest &&
+	return o.Source == p.Source && o.Commit == p.Commit && o.Digest == p.Digest && o.Reload == p.Reload &&
 		slices.Equal(o.Include, p.Include) && slices.Equal(o.Exclude, p.Exclude)
 }
 

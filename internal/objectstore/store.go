@@ -57,6 +57,14 @@ type Store interface {
 	AbortUploads(ctx context.Context, keep func(name string) bool) error
 }
 
+// A Locker is a Store that one process at a time can have for itself.
+type Locker interface {
+	// TryLock locks the root until unlock is called or the process ends. unlock is
+	// nil if another process, or another caller in this one, holds the lock. It
+	// protects nothing from those that do not call it.
+	TryLock(ctx context.Context) (unlock func(), err error)
+}
+
 // UploadOptions describe a write in parts.
 type UploadOptions struct {
 	// Size of the whole object in bytes.

@@ -76,10 +76,9 @@ type ModelDownloadSpec struct {
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
 
-	// NATS servers that carry the progress of running Jobs to the status. Without it, the status shows the size of a model and whether it is
-	// complete, but no percentage. An empty object selects the servers of the only Ingress of the namespace, else the default connection.
+	// ProviderConfig or ClusterProviderConfig of the hub. Defaults to the default connection.
 	// +optional
-	NATS *NATSConnection `json:"nats,omitempty"`
+	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 }
 
 // A DownloadModel is one model to download.
@@ -201,7 +200,7 @@ type ModelDownloadStatus struct {
 	// +optional
 	Summary string `json:"summary,omitempty"`
 
-	// Progress of all models that are not complete, in percent: "42%". Only with spec.nats.
+	// Size of the complete models, of that of all models, in percent: "42%". Empty until all sizes are known.
 	// +optional
 	Progress string `json:"progress,omitempty"`
 
@@ -265,14 +264,6 @@ type DownloadedModel struct {
 	// Size of the chosen files in bytes.
 	// +optional
 	Bytes int64 `json:"bytes,omitempty"`
-
-	// Bytes that are stored. Only with spec.nats while the Job runs.
-	// +optional
-	BytesDone int64 `json:"bytesDone,omitempty"`
-
-	// Share that is stored, in percent. Only with spec.nats while the Job runs.
-	// +optional
-	Percent int32 `json:"percent,omitempty"`
 
 	// Failed attempts of the Job.
 	// +optional

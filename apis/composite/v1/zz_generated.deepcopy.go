@@ -1767,10 +1767,10 @@ func (in *ModelDownloadSpec) DeepCopyInto(out *ModelDownloadSpec) {
 		*out = new(Scheduling)
 		(*in).DeepCopyInto(*out)
 	}
-	if in.NATS != nil {
-		in, out := &in.NATS, &out.NATS
-		*out = new(NATSConnection)
-		(*in).DeepCopyInto(*out)
+	if in.ProviderConfigRef != nil {
+		in, out := &in.ProviderConfigRef, &out.ProviderConfigRef
+		*out = new(ProviderConfigReference)
+		**out = **in
 	}
 }
 

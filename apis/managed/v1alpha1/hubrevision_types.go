@@ -18,9 +18,28 @@ type HubRevisionParameters struct {
 	// +kubebuilder:validation:MaxLength=128
 	Revision string `json:"revision,omitempty"`
 
-	// Secret of this namespace with the key "token", for gated and private repositories.
+	// Secret of this namespace with the hub's token, for gated and private repositories.
 	// +optional
 	TokenSecretRef *xpv2.LocalSecretReference `json:"tokenSecretRef,omitempty"`
+
+	// Key of the token in the Secret. Defaults to token.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	TokenSecretKey string `json:"tokenSecretKey,omitempty"`
+
+	// Glob patterns of the files that the status counts. Defaults to all files.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
+	Include []string `json:"include,omitempty"`
+
+	// Glob patterns of files that the status does not count.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=256
+	Exclude []string `json:"exclude,omitempty"`
 }
 
 // HubRevisionObservation is the observed state of a revision.
@@ -41,11 +60,11 @@ type HubRevisionObservation struct {
 	// +optional
 	Refusal string `json:"refusal,omitempty"`
 
-	// Files of the commit.
+	// Number of the chosen files of the commit.
 	// +optional
 	Files int32 `json:"files,omitempty"`
 
-	// Size of all files in bytes.
+	// Size of the chosen files in bytes.
 	// +optional
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
 

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
@@ -47,8 +48,9 @@ func completeRevision(ctx context.Context, r Resource, s *hubrevision.Spec) erro
 	if err != nil {
 		return err
 	}
-	if s.Token = string(secret.Data["token"]); s.Token == "" {
-		return fault.Errorf(fault.Invalid, "cannot use Secret %q: it has no key \"token\"", secret.Name)
+	key := cmp.Or(s.TokenSecretKey, "token")
+	if s.Token = strings.TrimSpace(string(secret.Data[key])); s.Token == "" {
+		return fault.Errorf(fault.Invalid, "cannot use Secret %q: it has no key %q", secret.Name, key)
 	}
 	return nil
 }

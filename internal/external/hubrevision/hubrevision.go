@@ -18,9 +18,13 @@ const maxConfig = 64 << 10
 type Spec struct {
 	Source   string `json:"source"`             // hf://ORG/REPO or https://HOST/ORG/REPO
 	Revision string `json:"revision,omitempty"` // empty: main
-	// TokenSecretRef names the Secret with the key "token", for gated and private
+	// TokenSecretRef names the Secret with the token, for gated and private
 	// repositories.
 	TokenSecretRef *external.SecretRef `json:"tokenSecretRef,omitempty"`
+	TokenSecretKey string              `json:"tokenSecretKey,omitempty"` // empty: token
+	// Include and Exclude choose the files that the status counts; empty: all.
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
 
 	Token string `json:"-"` // of TokenSecretRef
 	// Commit is the commit that an earlier observation resolved the revision to. It
@@ -78,7 +82,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if revision == "" {
 		revision = "main"
 	}
-	o.Status, err = describe(ctx, client, ref.Repo, revision)
+	o.Status, err = describe(ctx, client, ref.Repo, revision, s.chooses)
 	if fault.Final(err) {
 		o.Status, o.Message = Status{Source: s.Source, Revision: s.Revision, Commit: s.Commit, Refusal: err.Error()}, err.Error()
 		return o, nil
@@ -88,7 +92,12 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	return o, err
 }
 
-func describe(ctx context.Context, client Hub, repo, revision string) (Status, error) {
+// chooses reports whether the patterns choose a file.
+func (s Spec) chooses(path string) bool {
+	return (len(s.Include) == 0 || hub.Match(s.Include, path)) && !hub.Match(s.Exclude, path)
+}
+
+func describe(ctx context.Context, client Hub, repo, revision string, chosen func(path string) bool) (Status, error) {
 	commit, err := client.Resolve(ctx, repo, revision)
 	if err != nil {
 		return Status{}, err
@@ -101,9 +110,12 @@ func describe(ctx context.Context, client Hub, repo, revision string) (Status, e
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Status{}, err
 	}
-	s := Status{Commit: commit, Files: len(files), Config: string(config)}
+	s := Status{Commit: commit, Config: string(config)}
 	for _, f := range files {
-		s.SizeBytes += f.Size
+		if chosen(f.Path) {
+			s.Files++
+			s.SizeBytes += f.Size
+		}
 	}
 	return s, nil
 }

@@ -32,6 +32,30 @@ func TestObserveDescribesTheCommit(t *testing.T) {
 	}
 }
 
+func TestObserveCountsChosenFiles(t *testing.T) {
+	h := hubtest.New(t, hubtest.Options{}, files)
+	cases := map[string]struct {
+		include, exclude []string
+		files            int
+		size             int64
+	}{
+		"Include": {include: []string{"*.json"}, files: 1, size: 22},
+		"Exclude": {exclude: []string{"*.json"}, files: 1, size: 1000},
+		"Both":    {include: []string{"*"}, exclude: []string{"*.json", "*.safetensors"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o, err := client(h).Observe(t.Context(), hubrevision.Spec{Source: "hf://" + h.Repo, Include: c.include, Exclude: c.exclude})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Status.Files != c.files || o.Status.SizeBytes != c.size {
+				t.Errorf("got %d files of %d bytes, want %d of %d", o.Status.Files, o.Status.SizeBytes, c.files, c.size)
+			}
+		})
+	}
+}
+
 func TestObserveKeepsTheCommit(t *testing.T) {
 	h := hubtest.New(t, hubtest.Options{}, files)
 	first := h.Commit()

@@ -1,12 +1,14 @@
 package dir
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"syscall"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore"
 )
 
 // flock locks an open folder without waiting. On a file system without locks it
@@ -55,4 +57,23 @@ func lockDir(root *os.Root, dir string) (*os.File, error) {
 	return nil, fault.Errorf(fault.Conflict, "cannot lock folder %q: other processes keep removing it", dir)
 }
 
-var errLocked = fault.Errorf(fault.Conflict, "another process writes the same file")
+// TryLock locks the work folder. Its uploads have locks of their own.
+func (d *store) TryLock(ctx context.Context) (unlock func(), err error) {
+	root, err := d.open(true)
+	if err == nil {
+		err = ctx.Err()
+	}
+	var f *os.File
+	if err == nil {
+		f, err = lockDir(root, objectstore.WorkDir)
+	}
+	switch {
+	case errors.Is(err, errLocked):
+		return nil, nil
+	case err != nil:
+		return nil, d.errorf("lock", objectstore.WorkDir, err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+var errLocked = fault.Errorf(fault.Conflict, "another process writes here")

@@ -1,0 +1,168 @@
+package modeldownload
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/job"
+	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+const (
+	labelComponent = "koldun.gorizond.io/component"
+	// labelFolder is the same on all Jobs that write to one folder of one volume.
+	labelFolder = "koldun.gorizond.io/folder"
+	// annotationSpec on a Job is the hash of the spec that it was made by.
+	annotationSpec = "koldun.gorizond.io/spec-hash"
+
+	labelNodePool = "karpenter.sh/nodepool"
+	volumeName    = "models"
+	keepAlive     = 3600 // seconds, by default
+)
+
+// job returns the Job that downloads a model at a commit. Its name changes with
+// its spec, the token and the volume.
+func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref) (job.Job, error) {
+	s := p.settings()
+	f := job.Fetch{From: ref, To: names.DirRef(volumeName) + "/" + folder(m), Include: m.Include, Exclude: m.Exclude, Reload: p.nonce}
+	if len(f.Include) == 0 {
+		f.Include = []string{"*"}
+	}
+	if t := p.d.Spec.HFTokenRef; t != nil {
+		f.Token = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: t.Key}
+	}
+	f.Concurrency, s.Memory = connections(s)
+	c := f.Container()
+	c.Name, c.Image, c.Resources = resDownload, p.Image, job.Memory(s.Memory)
+	if p.settings().Memory == nil { // a request that is enough, without a limit
+		c.Resources.Limits = nil
+	}
+	if s.CPU != nil {
+		for _, list := range []*corev1.ResourceList{&c.Resources.Requests, &c.Resources.Limits} {
+			if *list == nil {
+				*list = corev1.ResourceList{}
+			}
+			(*list)[corev1.ResourceCPU] = *s.CPU
+		}
+	}
+	retries := int32(job.Retries)
+	if m.RetryCount != nil {
+		retries = *m.RetryCount
+	}
+	j := workload.Job(p.d.Namespace, "", retries, workload.Pod{
+		Labels:       p.labels(m),
+		Containers:   []workload.Container{c},
+		Volumes:      map[string]string{volumeName: "/models"},
+		Claims:       map[string]workload.Claim{volumeName: {Name: p.d.Spec.StoragePVC}},
+		Scheduling:   p.scheduling(),
+		GraceSeconds: job.GraceSeconds,
+	})
+	if s.TimeoutMillis > 0 {
+		seconds := (s.TimeoutMillis + 999) / 1000
+		j.Spec.ActiveDeadlineSeconds = &seconds
+	}
+	out, err := job.Named(j, p.d.Name, stage(m), p.tokenDigest, p.volumeID)
+	if err != nil {
+		return job.Job{}, err
+	}
+	j.Name = names.Object(p.d.Name, plain(path.Base(m.Name)), strings.TrimPrefix(out.Key, resDownload+"-"))
+	raw, err := json.Marshal(j.Spec)
+	if err != nil {
+		return job.Job{}, fmt.Errorf("cannot hash Job %q: %w", j.Name, err)
+	}
+	j.Annotations = map[string]string{annotationSpec: names.Hash(16, string(raw))}
+	return out, nil
+}
+
+func (p *downloadPlan) settings() v1.DownloadSettings {
+	if s := p.d.Spec.Settings; s != nil {
+		return *s
+	}
+	return v1.DownloadSettings{}
+}
+
+// expire has Kubernetes delete a finished Job. Only Jobs whose result is in the
+// status expire: a Job that is gone before would be made again.
+func (p *downloadPlan) expire(j *batchv1.Job) {
+	seconds := cmp.Or(p.settings().KeepAliveSeconds, keepAlive)
+	j.Spec.TTLSecondsAfterFinished = &seconds
+}
+
+// stage is a part of the names of what is composed for a model.
+func stage(m v1.DownloadModel) string { return resDownload + "-" + names.Hash(8, m.Name) }
+
+// folder of a model below the root of the volume.
+func folder(m v1.DownloadModel) string { return cmp.Or(m.SubPath, m.Name) }
+
+// labels of a Job and its pod. The first three are those of hf-operator.
+func (p *downloadPlan) labels(m v1.DownloadModel) map[string]string {
+	out := map[string]string{
+		"app":       "hf-downloader",
+		"parent":    names.Join(names.MaxLabel, p.d.Name),
+		"model":     plain(m.Name),
+		labelFolder: names.Hash(16, p.d.Spec.StoragePVC, folder(m)),
+	}
+	maps.Copy(out, workload.Labels(resDownload, "modeldownload", p.d.Name))
+	return out
+}
+
+// plain is the name of a model as hf-operator writes it in labels. Names of several
+// models may be equal in it.
+func plain(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '/' || r == '_' || r == '.' {
+			return '-'
+		}
+		return r
+	}, strings.ToLower(name))
+	return strings.Trim(name[:min(len(name), 50)], "-")
+}
+
+// scheduling is that of the spec, on the nodes of the pool.
+func (p *downloadPlan) scheduling() *v1.Scheduling {
+	s := p.d.Spec.Scheduling
+	if p.d.Spec.NodePool == "" {
+		return s
+	}
+	out := v1.Scheduling{}
+	if s != nil {
+		out = *s
+	}
+	out.NodeSelector = maps.Clone(out.NodeSelector)
+	if out.NodeSelector == nil {
+		out.NodeSelector = map[string]string{}
+	}
+	out.NodeSelector[labelNodePool] = p.d.Spec.NodePool
+	return &out
+}
+
+// connections returns how many connections a Job downloads with, 0 for the
+// default, and its memory: 64 MiB and 16 MiB for each connection.
+func connections(s v1.DownloadSettings) (int32, *resource.Quantity) {
+	const usual, many, base, each = 8, 32, 64 << 20, 16 << 20
+	want := int64(usual)
+	if s.EnableHFTransfer {
+		want = many
+	}
+	memory := s.Memory
+	if memory != nil {
+		want = min(want, max(1, (memory.Value()-base)/each))
+	} else if want > usual {
+		memory = resource.NewQuantity(base+want*each, resource.BinarySI)
+	}
+	if want == usual {
+		return 0, memory
+	}
+	return int32(want), memory
+}
