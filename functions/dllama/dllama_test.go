@@ -271,6 +271,28 @@ func TestNamesakesHaveGroups(t *testing.T) {
 	}
 }
 
+// TestConversionForServers holds that a claim may say of the conversion only what is
+// true of a server, which loads the source files.
+func TestConversionForServers(t *testing.T) {
+	for conversion, why := range map[string]reason.Reason{
+		"":                         reason.ModelPending,
+		"type: None":               reason.ModelPending,
+		"type: DistributedLlama":   reason.TopologyInvalid,
+		"convertWeights: q40":      reason.TopologyInvalid,
+		"outputPath: 's3://b/out'": reason.TopologyInvalid,
+	} {
+		t.Run(conversion, func(t *testing.T) {
+			rsp := composetest.Run(t, dllama.Compose, composetest.Case{
+				Composite: meta + "spec: {model: {sourceUrl: hf://a/b, conversion: {" + conversion + "}}, " + server("profile: sglang") + "}",
+				Required:  map[string][]string{"ingresses": {}, "namesake": {}},
+			})
+			if got := rsp.GetConditions()[0].GetReason(); got != string(why) {
+				t.Errorf("the reason is %q, want %q", got, why)
+			}
+		})
+	}
+}
+
 // TestStrangersPoolIsNotJoined attacks: the annotation with the key of another
 // pool is ignored, and a Model of another namespace makes a pool of this one.
 func TestStrangersPoolIsNotJoined(t *testing.T) {
