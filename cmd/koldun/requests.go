@@ -33,6 +33,18 @@ type RequestsCmd struct {
 // lookTimeout is the time after which an unreachable NATS is an error.
 const lookTimeout = 10 * time.Second
 
+// find connects to the queue for a request. done closes the connection.
+func (c *RequestsCmd) find(ctx context.Context, id string, log *slog.Logger) (q *queue.Queue, done func(), err error) {
+	if err := checkID(id); err != nil {
+		return nil, nil, err
+	}
+	b, err := c.open(ctx, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	return queue.New(b), b.Close, nil
+}
+
 // open connects for a look into the queue.
 func (c *RequestsCmd) open(ctx context.Context, log *slog.Logger) (*bus.Bus, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
@@ -83,15 +95,11 @@ type shownLetter struct {
 
 // Run prints JSON.
 func (c *RequestsShowCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.Logger) error {
-	if err := checkID(c.ID); err != nil {
-		return err
-	}
-	b, err := all.open(ctx, log)
+	q, done, err := all.find(ctx, c.ID, log)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	q := queue.New(b)
+	defer done()
 	var shown shownRequest
 	if open, err := q.FindOpen(ctx, c.ID); err == nil {
 		shown.Open = &open
@@ -124,15 +132,11 @@ type RequestsCancelCmd struct {
 
 // Run returns when the dispatcher or the runner has taken note.
 func (c *RequestsCancelCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.Logger) error {
-	if err := checkID(c.ID); err != nil {
-		return err
-	}
-	b, err := all.open(ctx, log)
+	q, done, err := all.find(ctx, c.ID, log)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	q := queue.New(b)
+	defer done()
 	open, err := q.FindOpen(ctx, c.ID)
 	if fault.Is(err, fault.NotFound) {
 		o, endErr := q.FindOutcome(ctx, c.ID)

@@ -24,15 +24,11 @@ type RequestsReplayCmd struct {
 // Run prints the id of the new request on standard error, and its answer on
 // standard output.
 func (c *RequestsReplayCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.Logger) error {
-	if err := checkID(c.ID); err != nil {
-		return err
-	}
-	b, err := all.open(ctx, log)
+	q, done, err := all.find(ctx, c.ID, log)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	q := queue.New(b)
+	defer done()
 	dead, seq, err := q.DeadLetter(ctx, c.ID)
 	if err != nil {
 		return fmt.Errorf("cannot replay request %q: %w", c.ID, err)

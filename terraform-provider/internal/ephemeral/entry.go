@@ -7,12 +7,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 )
 
 // Entry reads the value of a key of a key-value bucket as a secret.
-type Entry struct{ connections *clients.Connections }
+type Entry struct{ configured }
 
 var _ ephemeral.EphemeralResourceWithConfigure = (*Entry)(nil)
 
@@ -39,18 +37,11 @@ func (e *Entry) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 	}
 }
 
-// Configure takes the provider's connections.
-func (e *Entry) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*clients.Connections); ok {
-		e.connections = c
-	}
-}
-
 // Open reads the value.
 func (e *Entry) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m entryModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	b := open(ctx, e.connections, &resp.Diagnostics)
+	b := e.open(ctx, &resp.Diagnostics)
 	if b == nil {
 		return
 	}

@@ -12,10 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 )
 
 // Resources returns the constructors of all ephemeral resources.
@@ -36,7 +34,7 @@ const owner = "terraform-run"
 const private = "sha256"
 
 // Token is an API token that is valid during one run.
-type Token struct{ connections *clients.Connections }
+type Token struct{ configured }
 
 var (
 	_ ephemeral.EphemeralResourceWithConfigure = (*Token)(nil)
@@ -70,18 +68,11 @@ func (t *Token) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephem
 	}
 }
 
-// Configure takes the provider's connections.
-func (t *Token) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
-	if c, ok := req.ProviderData.(*clients.Connections); ok {
-		t.connections = c
-	}
-}
-
 // Open creates a token.
 func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m tokenModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	b := open(ctx, t.connections, &resp.Diagnostics)
+	b := t.open(ctx, &resp.Diagnostics)
 	if b == nil {
 		return
 	}
@@ -102,7 +93,7 @@ func (t *Token) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephem
 // Renew extends the token.
 func (t *Token) Renew(ctx context.Context, req ephemeral.RenewRequest, resp *ephemeral.RenewResponse) {
 	digest := unquote(req.Private.GetKey(ctx, private))
-	b := open(ctx, t.connections, &resp.Diagnostics)
+	b := t.open(ctx, &resp.Diagnostics)
 	if b == nil {
 		return
 	}
@@ -121,7 +112,7 @@ func (t *Token) Renew(ctx context.Context, req ephemeral.RenewRequest, resp *eph
 // Close deletes the token.
 func (t *Token) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ephemeral.CloseResponse) {
 	digest := unquote(req.Private.GetKey(ctx, private))
-	b := open(ctx, t.connections, &resp.Diagnostics)
+	b := t.open(ctx, &resp.Diagnostics)
 	if b == nil {
 		return
 	}
@@ -141,20 +132,4 @@ func unquote(raw []byte, _ diag.Diagnostics) string {
 		return ""
 	}
 	return string(raw[1 : len(raw)-1])
-}
-
-func open(ctx context.Context, c *clients.Connections, d *diag.Diagnostics) *bus.Bus {
-	if d.HasError() {
-		return nil
-	}
-	if c == nil {
-		d.AddError("The provider is not configured", "This is a defect of the provider: please report it.")
-		return nil
-	}
-	b, err := c.Bus(ctx)
-	if err != nil {
-		d.AddError("Cannot connect", err.Error())
-		return nil
-	}
-	return b
 }
