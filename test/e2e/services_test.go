@@ -58,7 +58,7 @@ const providers = 2
 
 // run starts the processes of a cluster: the providers, with only the rights of their
 // package, and a node.
-func (p *suite) run(t *testing.T) {
+func (p *suite) run(t *testing.T, changes ...func(*node.Options)) {
 	t.Helper()
 	p.services = newServices(t)
 	for i := range providers {
@@ -70,10 +70,14 @@ func (p *suite) run(t *testing.T) {
 		}
 		p.providers = append(p.providers, process)
 	}
-	p.node = node.Start(t, p.Config(), node.Options{
+	o := node.Options{
 		Image: image, Binary: p.programs.koldun, Programs: images(filepath.Dir(p.programs.koldun)),
 		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1", names.EnvHFEndpoint + "=" + p.services.hub},
-	})
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	p.node = node.Start(t, p.Config(), o)
 	manifests, err := platform.Services{NATS: p.services.config(), S3: p.services.s3.Config(), Hub: p.services.hub}.Manifests()
 	if err != nil {
 		t.Fatal(err)

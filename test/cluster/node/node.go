@@ -12,7 +12,10 @@
 // NAME.NAMESPACE.svc:PORT in arguments and variables by a loopback address. Tests
 // use [Node.Address] or [Node.HTTP].
 //
-// It does not implement the rest of a kubelet: images, users, limits, projected and
+// It refuses pods as a scheduler and a kubelet do: whose nodeSelector, requests or
+// PersistentVolumeClaims it cannot serve, and whose images its registry does not have.
+//
+// It does not implement the rest of a kubelet: users, limits of CPU, projected and
 // persistent volumes (a claim is a folder of the node), probes other than httpGet,
 // hooks, and restartPolicy OnFailure.
 package node
@@ -57,8 +60,19 @@ type Options struct {
 	Image, Binary string
 
 	// Programs maps images to folders of programs, which come first on the PATH of
-	// the image's containers. Pods of other images wait forever.
+	// the image's containers.
 	Programs map[string]string
+
+	// Registry returns what a registry answers to a pull of another image. Nil: it has
+	// none.
+	Registry func(image string) string
+
+	// Labels are those of the node.
+	Labels map[string]string
+
+	// Strict has pods wait for PersistentVolumeClaims that do not exist, and ends
+	// containers that take more memory than their limit.
+	Strict bool
 
 	// Env has variables KEY=VALUE for every container. Those of the container win.
 	Env []string

@@ -19,6 +19,8 @@ type podWorker struct {
 	began    time.Time
 	cancel   context.CancelFunc // asks the containers to end
 	onChange func()             // called after each change
+	limits   map[string]int64   // of memory, by container
+	guards   sync.WaitGroup
 
 	mu         sync.Mutex
 	containers map[string]*container // including init containers
@@ -31,21 +33,24 @@ type podWorker struct {
 
 // A container is the state of a container.
 type container struct {
-	pid      int // 0 while it does not run
-	started  time.Time
-	restarts int32
-	again    bool // it restarts after a pause
-	last     *ended
+	pid int // 0 while it does not run
+	// exhausted says that the process was killed because of its memory.
+	exhausted bool
+	started   time.Time
+	restarts  int32
+	again     bool // it restarts after a pause
+	last      *ended
 }
 
 // ended describes the end of a container.
 type ended struct {
 	pod.End
 	started, finished time.Time
+	exhausted         bool // it took more memory than its limit
 }
 
-func newPodWorker(uid types.UID, plan *pod.Plan, onChange func()) *podWorker {
-	l := &podWorker{uid: uid, plan: plan, began: time.Now(), onChange: onChange, containers: map[string]*container{}, why: "it has not started yet"}
+func newPodWorker(uid types.UID, plan *pod.Plan, limits map[string]int64, onChange func()) *podWorker {
+	l := &podWorker{uid: uid, plan: plan, began: time.Now(), onChange: onChange, limits: limits, containers: map[string]*container{}, why: "it has not started yet"}
 	for _, list := range [][]pod.Process{plan.Inits, plan.Containers} {
 		for _, c := range list {
 			l.containers[c.Name] = &container{}
@@ -62,6 +67,7 @@ func (l *podWorker) run(ctx context.Context, m *pod.Machine, forever bool) {
 	} else {
 		result = m.Complete(ctx, l.plan, l)
 	}
+	l.guards.Wait()
 	l.change(func() { l.over, l.ready, l.why = true, false, result.Message })
 }
 
@@ -72,7 +78,10 @@ func (l *podWorker) Started(name string, pid int) {
 		if c.last != nil {
 			c.restarts++
 		}
-		c.pid, c.started, c.again = pid, time.Now(), false
+		c.pid, c.started, c.again, c.exhausted = pid, time.Now(), false, false
+		if limit := l.limits[name]; limit > 0 {
+			l.guards.Go(func() { l.guard(name, pid, limit) })
+		}
 		if l.killed {
 			kill(pid)
 		}
@@ -87,7 +96,7 @@ func (l *podWorker) Ended(name string, end pod.End, again time.Duration) {
 			l.why = end.How // reason of the whole pod
 			return
 		}
-		c.last = &ended{End: end, started: c.started, finished: time.Now()}
+		c.last = &ended{End: end, started: c.started, finished: time.Now(), exhausted: c.exhausted}
 		c.pid, c.again = 0, again > 0
 	})
 }

@@ -100,7 +100,12 @@ func terminated(e *ended) *corev1.ContainerStateTerminated {
 		ExitCode: int32(e.Status), Reason: "Completed", Message: e.How,
 		StartedAt: metav1.NewTime(e.started.Truncate(time.Second)), FinishedAt: metav1.NewTime(e.finished.Truncate(time.Second)),
 	}
-	if e.Status != 0 {
+	switch {
+	case e.exhausted:
+		out.Reason, out.Message = "OOMKilled", ""
+	case e.Status < 0: // it could not run
+		out.Reason, out.ExitCode = "StartError", 128
+	case e.Status != 0:
 		out.Reason = "Error"
 	}
 	return out

@@ -44,6 +44,9 @@ func (n *Node) step(ctx context.Context, key string) error {
 	api := n.clients.CoreV1().Pods(namespace)
 	switch {
 	case p.Spec.NodeName == "" && p.DeletionTimestamp == nil:
+		if why := n.unfit(ctx, p); why != "" {
+			return errors.Join(n.write(ctx, p, unscheduled(p, why)), errAgain)
+		}
 		err = api.Bind(ctx, &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: p.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: Name},
@@ -98,23 +101,16 @@ func (n *Node) remove(ctx context.Context, p *corev1.Pod, key string, l *podWork
 
 // begin starts a pod, or reports why it cannot start.
 func (n *Node) begin(ctx context.Context, p *corev1.Pod, key string) error {
+	if image := n.missing(p); image != "" {
+		return errors.Join(n.refuse(ctx, p, image), errAgain)
+	}
 	plan, err := n.plan(ctx, p)
 	if err != nil {
-		reason := "CreateContainerConfigError"
-		if fault.Is(err, fault.Unsupported) {
-			reason = "ErrImageNeverPull"
-		}
-		if err := n.write(ctx, p, waiting(p, reason, err.Error())); err != nil {
-			return err
-		}
-		if fault.Is(err, fault.Unsupported) {
-			return nil // the pod can never run
-		}
-		return errAgain
+		return errors.Join(n.write(ctx, p, waiting(p, "CreateContainerConfigError", err.Error())), errAgain)
 	}
 	grace := corev1.DefaultTerminationGracePeriodSeconds * time.Second
 	m := &pod.Machine{Tether: n.tether, Binary: n.Binary, Logs: n.logs(p.Namespace), Grace: cmp.Or(plan.Grace, grace)}
-	l := newPodWorker(p.UID, plan, func() {
+	l := newPodWorker(p.UID, plan, n.limits(p), func() {
 		n.queue.Add(key)
 		n.proxies.refresh()
 	})
@@ -181,8 +177,8 @@ func (n *Node) plan(ctx context.Context, p *corev1.Pod) (*pod.Plan, error) {
 	if err := json.Unmarshal(raw, &spec); err != nil {
 		return nil, fmt.Errorf("cannot read spec of pod %q: %w", p.Name, err)
 	}
-	if err := n.runnable(p.Spec.RestartPolicy, spec); err != nil {
-		return nil, err
+	if p.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		return nil, fault.Errorf(fault.Unsupported, "restartPolicy %q is not supported by this node", p.Spec.RestartPolicy)
 	}
 	ports, err := n.ports.For(slices.Concat(spec.InitContainers, spec.Containers))
 	if err != nil {
@@ -204,18 +200,6 @@ func (n *Node) plan(ctx context.Context, p *corev1.Pod) (*pod.Plan, error) {
 		return nil, err
 	}
 	return plan, nil
-}
-
-func (n *Node) runnable(restart corev1.RestartPolicy, s pod.Spec) error {
-	if restart == corev1.RestartPolicyOnFailure {
-		return fault.Errorf(fault.Unsupported, "restartPolicy %q is not supported by this node", restart)
-	}
-	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
-		if c.Image != n.Image && n.Programs[c.Image] == "" {
-			return fault.Errorf(fault.Unsupported, "container %q: this node does not have image %q", c.Name, c.Image)
-		}
-	}
-	return nil
 }
 
 // adapt replaces the names of Services by loopback addresses, and adds the programs

@@ -30,7 +30,7 @@ func fieldsOf(labels map[string]string, container string) fields {
 	case has("ingress"):
 		image := "spec.backend.image"
 		if component == "dispatcher" {
-			image = "spec.backend.dispatcherImage"
+			image = "spec.backend.image or spec.backend.dispatcherImage"
 		}
 		return sized("spec.backend.backendScheduling", image, "spec.backend.resources")
 	case has("session"):

@@ -77,7 +77,7 @@ func config(p *corev1.Pod, c corev1.Container, message string) Diagnosis {
 func start(p *corev1.Pod, c corev1.Container, message string) Diagnosis {
 	f := fieldsOf(p.Labels, c.Name)
 	switch {
-	case strings.Contains(message, "executable file not found"), strings.Contains(message, "exec:") && strings.Contains(message, "no such file or directory"):
+	case strings.Contains(message, "executable file not found"), strings.Contains(message, "exec") && strings.Contains(message, "no such file or directory"):
 		program := "its program"
 		if len(c.Command) > 0 {
 			program = fmt.Sprintf("program %q", c.Command[0])

@@ -1,0 +1,136 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/node"
+)
+
+const (
+	hollow  = "example.org/hollow:1" // an image without any program
+	private = "private.example.org/engine:1"
+)
+
+// A mistake is what a user gets wrong, and what the condition Serving says of it.
+type mistake struct {
+	kind, manifest string
+	namespace      string // what is in its namespace, if it needs one of its own
+	reason         string
+	says           []string
+}
+
+func dllamaWith(spec string) mistake {
+	return mistake{kind: "Dllama", manifest: "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: NAME}\nspec: {" + spec + "}"}
+}
+
+// served is a Dllama with a server that gets its model by itself.
+func served(server, more string) mistake {
+	return dllamaWith("engine: {type: openai, server: {profile: vllm, source: download, model: org/tiny" + server + "}}" + more)
+}
+
+func (m mistake) is(reason string, says ...string) mistake {
+	m.reason, m.says = reason, says
+	return m
+}
+
+func (m mistake) in(manifest string) mistake {
+	m.namespace = manifest
+	return m
+}
+
+func mistakes() map[string]mistake {
+	return map[string]mistake{
+		"image": served("", ", rootImage: example.org/missing:1").
+			is("ImageUnavailable", "example.org/missing:1", "not found", "correct spec.rootImage"),
+		"private": served("", ", rootImage: "+private).
+			is("ImageUnavailable", "unauthorized", "spec.scheduling.imagePullSecrets"),
+		"selector": served("", ", rootImage: "+hollow+", scheduling: {nodeSelector: {gpu: a100}}").
+			is("Unschedulable", "node affinity/selector", "nodeSelector"),
+		"requests": served("", ", rootImage: "+hollow+", rootResources: {requests: {memory: 100Ti}}").
+			is("Unschedulable", "Insufficient memory", "spec.rootResources"),
+		"gpu": served("", ", rootImage: "+hollow+", rootResources: {limits: {nvidia.com/gpu: '1'}}").
+			is("Unschedulable", "Insufficient nvidia.com/gpu"),
+		"secret": served(", env: [{name: HF_TOKEN, valueFrom: {secretKeyRef: {name: absent, key: token}}}]", ", rootImage: "+hollow).
+			is("ConfigMissing", "absent"),
+		"program": served(", command: [/no/such/program]", ", rootImage: "+hollow).
+			is("ProgramMissing", "/no/such/program", "spec.rootImage"),
+		"account": served("", ", rootImage: "+hollow+", scheduling: {serviceAccountName: absent}").
+			is("PodRefused", `serviceaccount "absent" not found`, "serviceAccountName"),
+		"priority": served("", ", rootImage: "+hollow+", scheduling: {priorityClassName: absent}").
+			is("PodRefused", "PriorityClass", "priorityClassName"),
+		"limits": served("", ", rootImage: "+hollow+", rootResources: {limits: {memory: 2Gi}}").
+			in("apiVersion: v1\nkind: LimitRange\nmetadata: {name: small}\nspec: {limits: [{type: Container, max: {memory: 1Gi}}]}").
+			is("QuotaExceeded", "maximum memory usage per Container is 1Gi"),
+		"gateway": mistake{kind: "Ingress", manifest: "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: NAME}\nspec: {backend: {image: 'example.org/missing:1'}}"}.
+			is("ImageUnavailable", "example.org/missing:1", "spec.backend.image"),
+		"memory": mistake{kind: "Ingress", manifest: "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: NAME}\nspec: {backend: {resources: {limits: {memory: 1Mi}}}}"}.
+			is("OutOfMemory", "memory limit of 1Mi", "spec.backend.resources.limits.memory"),
+		"engine": mistake{kind: "Worker", manifest: "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: NAME}\nspec: {image: '" + hollow + "'}"}.
+			is("ProgramMissing", "cannot supervise program", "dllama"),
+	}
+}
+
+// TestMistakes tests that what keeps pods from running is in the condition of the claim,
+// with the mend.
+func TestMistakes(t *testing.T) {
+	f := flavours()["Namespaced"]
+	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: programs{
+		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
+	}}
+	p.install(t)
+	p.watch(t)
+	p.run(t, func(o *node.Options) {
+		o.Strict = true
+		o.Programs[hollow] = t.TempDir()
+		o.Registry = func(image string) string {
+			if image == private {
+				return fmt.Sprintf("failed to resolve reference %q: failed to authorize: unexpected status: 401 Unauthorized", image)
+			}
+			return fmt.Sprintf("failed to resolve reference %q: %s: not found", image, image)
+		}
+	})
+	shared := p.Namespace(t)
+	var all sync.WaitGroup
+	for name, m := range mistakes() {
+		all.Go(func() { t.Run(name, func(t *testing.T) { p.mistake(t, shared, name, m) }) })
+	}
+	all.Wait()
+	t.Logf("budgets:\n%s", p.budget.Report(""))
+	p.breakersClosed(t)
+}
+
+func (p *suite) mistake(t *testing.T, ns, name string, m mistake) {
+	if m.namespace != "" {
+		ns = p.Namespace(t)
+		if err := p.ApplyIn(t.Context(), ns, m.namespace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	if err := p.ApplyIn(t.Context(), ns, strings.ReplaceAll(m.manifest, "NAME", name)); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the condition to say what is wrong", func(ctx context.Context) error {
+		obj, err := p.get(ctx, ns, api, m.kind, name)
+		if err != nil {
+			return err
+		}
+		serving := conditionOf(obj, "Serving")
+		if serving["reason"] != m.reason {
+			return fmt.Errorf("the condition is %v, want reason %s", serving, m.reason)
+		}
+		for _, text := range m.says {
+			if !strings.Contains(fmt.Sprint(serving["message"]), text) {
+				return fmt.Errorf("the message is %q, want it to say %q", serving["message"], text)
+			}
+		}
+		t.Logf("after %s: %s", time.Since(began).Round(100*time.Millisecond), serving["message"])
+		return nil
+	})
+}
