@@ -180,7 +180,12 @@ func checkMeta(obj map[string]any) field.ErrorList {
 		return field.ErrorList{field.Required(path.Child("name"), "")}
 	}
 	var errs field.ErrorList
-	for _, msg := range apimachineryvalidation.NameIsDNSLabel(name, false) {
+	valid := apimachineryvalidation.NameIsDNSLabel
+	switch obj["kind"] {
+	case "AIModelMap", "AIDeployment": // names of models have dots; those of composed objects are derived
+		valid = apimachineryvalidation.NameIsDNSSubdomain
+	}
+	for _, msg := range valid(name, false) {
 		errs = append(errs, field.Invalid(path.Child("name"), name, msg))
 	}
 	if ns, ok := meta["namespace"].(string); ok {

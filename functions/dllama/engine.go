@@ -136,13 +136,3 @@ func variables(env []v1.ServerEnvVar) []corev1.EnvVar {
 	}
 	return out
 }
-
-func cacheOf(c *v1.ServerCache) *corev1.VolumeSource {
-	switch {
-	case c == nil:
-		return nil
-	case c.ClaimName != "":
-		return &corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.ClaimName}}
-	}
-	return &corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: c.SizeLimit}}
-}

@@ -108,7 +108,7 @@ func (p *dllamaPlan) placement(component string) enginepod.Placement {
 		out.Annotations = map[string]string{}
 	}
 	if s := p.d.Spec.Engine.Server; s != nil {
-		out.Env, out.Cache = variables(s.Env), cacheOf(s.Cache)
+		out.Env, out.Cache = variables(s.Env), workload.CacheSource(s.Cache)
 	}
 	if session := p.d.Labels[v1.LabelSession]; session != "" {
 		out.Marks = map[string]string{v1.LabelSession: session}

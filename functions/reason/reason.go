@@ -169,6 +169,20 @@ const (
 	ApplicationInvalid Reason = "ApplicationInvalid"
 )
 
+// Of an AIDeployment.
+const (
+	// ModelMapNotFound: a model refers to an AIModelMap that does not exist, or does not grant the use.
+	ModelMapNotFound Reason = "ModelMapNotFound"
+	// VariantNotFound: an AIModelMap has no such variant for the engine.
+	VariantNotFound Reason = "VariantNotFound"
+	// DeploymentInvalid: the engine cannot run what the spec says.
+	DeploymentInvalid Reason = "DeploymentInvalid"
+	// DeploymentStarting: the Deployment has no ready pod yet.
+	DeploymentStarting Reason = "DeploymentStarting"
+	// DeploymentFailed: the Deployment cannot create pods, or they did not become ready in time.
+	DeploymentFailed Reason = "DeploymentFailed"
+)
+
 // Final reports whether waiting cannot change the reason: a user has to fix
 // something first.
 func Final(r string) bool {
@@ -176,7 +190,7 @@ func Final(r string) bool {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
 		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
-		ProgramMissing, OutOfMemory:
+		ProgramMissing, OutOfMemory, VariantNotFound, DeploymentInvalid, DeploymentFailed:
 		return true
 	}
 	return false

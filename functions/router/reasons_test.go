@@ -50,6 +50,10 @@ const (
 	goodModel = "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {" + artifact + ", conditions: [{type: Serving, status: 'True', reason: Available}]}}"
 )
 
+func aideployment(spec string) string {
+	return "apiVersion: koldun.gorizond.io/v1\nkind: AIDeployment\nmetadata: {name: d, namespace: ns}\nspec: {" + spec + "}\n"
+}
+
 // modelWith is a Model whose connections are there and whose revision is known.
 func modelWith(more state) state {
 	out := state{"queue": ready, "bucket": ready, "revision": "status: {atProvider: {commit: '" + commit + "'}}", "source": looked, "converted": looked}
@@ -197,6 +201,12 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"DllamasStarting":  {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("reason: RootStarting")}, nil, "Serving", "False", reason.DllamasStarting, `"s-0"`},
 		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", state{"pool": ready}, nil, "Serving", "True", reason.Idle, ""},
 		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("ready: true")}, nil, "Serving", "True", reason.Available, "1 of 1"},
+
+		"ModelMapNotFound":   {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns-m": ""}, "Serving", "False", reason.ModelMapNotFound, `"m"`},
+		"VariantNotFound":    {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns-m": "metadata: {name: m, namespace: ns}"}, "Serving", "False", reason.VariantNotFound, `"a"`},
+		"DeploymentInvalid":  {aideployment("engine: {name: vllm}, models: []"), nil, nil, "Serving", "False", reason.DeploymentInvalid, "exactly one"},
+		"DeploymentStarting": {aideployment("engine: {name: vllm}, models: [{uri: org/repo}]"), nil, nil, "Serving", "False", reason.DeploymentStarting, "no ready pod"},
+		"DeploymentFailed":   {aideployment("engine: {name: vllm}, models: [{uri: org/repo}]"), state{"deployment": "status: {conditions: [{type: Progressing, status: 'False', message: too late}]}"}, nil, "Serving", "False", reason.DeploymentFailed, "too late"},
 
 		"IngressConnections": {ingress, nil, nil, "Serving", "False", reason.ConnectionPending, "being prepared"},
 		"GatewayStarting":    {ingress, queue(nil), nil, "Serving", "False", reason.GatewayStarting, "i-gateway"},

@@ -14,6 +14,8 @@ import (
 	"github.com/crossplane/function-sdk-go/response"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/aideployment"
+	"github.com/gorizond/koldun/functions/aimodelmap"
 	"github.com/gorizond/koldun/functions/autonodelabeler"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/dllama"
@@ -47,6 +49,8 @@ func table() []kind {
 		{v1.KindIngress, ingress.Compose},
 		{v1.KindSession, session.Compose},
 		{v1.KindDllama, dllama.Compose},
+		{v1.KindAIModelMap, aimodelmap.Compose},
+		{v1.KindAIDeployment, aideployment.Compose},
 		{v1.KindAutoNodeLabeler, autonodelabeler.Compose},
 		{v1.KindModelOrchestra, modelorchestra.Compose},
 	}

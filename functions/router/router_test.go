@@ -208,7 +208,8 @@ func settled(t *testing.T, req *fnv1.RunFunctionRequest) map[string]*fnv1.Resour
 // TestKindsComeAfterWhatTheyRead checks the order in which local mode composes.
 func TestKindsComeAfterWhatTheyRead(t *testing.T) {
 	kinds := router.Kinds()
-	reads := map[string][]string{"Model": nil, "ModelDownload": nil, "Worker": nil, "Root": {"Worker"}, "Ingress": nil, "Session": {"Model"}, "Dllama": {"Model", "Ingress"}, "AutoNodeLabeler": nil, "ModelOrchestra": {"Model", "Dllama", "Session", "Ingress"}}
+	reads := map[string][]string{"Model": nil, "ModelDownload": nil, "Worker": nil, "Root": {"Worker"}, "Ingress": nil, "Session": {"Model"}, "Dllama": {"Model", "Ingress"}, "AutoNodeLabeler": nil, "ModelOrchestra": {"Model", "Dllama", "Session", "Ingress"},
+		"AIModelMap": nil, "AIDeployment": {"Dllama"}}
 	if len(kinds) != len(reads) {
 		t.Errorf("got kinds %v, want %d", kinds, len(reads))
 	}

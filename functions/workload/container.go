@@ -84,7 +84,7 @@ func (p Pod) container(c Container) corev1.Container {
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: new(c.SecretEnv[name])}})
 	}
-	out.Env = override(out.Env, c.Vars)
+	out.Env = Override(out.Env, c.Vars)
 	for _, name := range c.Secrets {
 		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
 	}
@@ -106,9 +106,9 @@ func (p Pod) container(c Container) corev1.Container {
 	return out
 }
 
-// override replaces variables by those of the same name, and appends the others:
+// Override replaces variables by those of the same name, and appends the others:
 // a list with two of one name cannot be applied.
-func override(env, vars []corev1.EnvVar) []corev1.EnvVar {
+func Override(env, vars []corev1.EnvVar) []corev1.EnvVar {
 	for _, v := range vars {
 		i := slices.IndexFunc(env, func(e corev1.EnvVar) bool { return e.Name == v.Name })
 		if i >= 0 {

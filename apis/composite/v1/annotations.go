@@ -19,3 +19,18 @@ const (
 	// LabelToken marks the Secrets that hold API tokens.
 	LabelToken = Group + "/token"
 )
+
+// Labels and annotations of an AIDeployment's objects. The names with premlabs.io
+// are those of prem-operator, whose users select by them.
+const (
+	// LabelAIDeployment on pods names their AIDeployment.
+	LabelAIDeployment = Group + "/ai-deployment"
+	// LabelPremDeployment is the same.
+	LabelPremDeployment = "mlcontroller.premlabs.io/ai-deployment"
+	// LabelPremSpread marks the pods of all AIDeployments, which spread over nodes
+	// together.
+	LabelPremSpread = "mlcontroller.premlabs.io/spread-topology"
+	// AnnotationConfig on pods changes with the configuration files that they read, so
+	// that they restart.
+	AnnotationConfig = Group + "/config-checksum"
+)

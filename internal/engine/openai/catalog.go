@@ -53,8 +53,8 @@ func spreading() string {
 	return strings.Join(out, " or ")
 }
 
-// byName returns the profile of that name; an empty one is generic.
-func byName(name string) (profile.Profile, error) {
+// ByName returns the profile of that name; an empty one is generic.
+func ByName(name string) (profile.Profile, error) {
 	if name == "" {
 		return generic.Profile(), nil
 	}

@@ -32,7 +32,7 @@ type server struct {
 
 // configured returns the engine of a claim's server.
 func configured(claim engine.Server) (engine.Engine, error) {
-	p, err := byName(claim.Profile)
+	p, err := ByName(claim.Profile)
 	if err != nil {
 		return engine.Engine{}, err
 	}

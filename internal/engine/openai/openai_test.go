@@ -28,7 +28,7 @@ func TestRefusals(t *testing.T) {
 		server engine.Server
 		says   string
 	}{
-		"Unknown":         {engine.Server{Profile: "triton"}, `server.profile: "triton" is not one of vllm, sglang, llama.cpp`},
+		"Unknown":         {engine.Server{Profile: "tritan"}, `server.profile: "tritan" is not one of vllm, sglang, llama.cpp`},
 		"Threads":         {engine.Server{Profile: "vllm", Threads: 2}, "threads: vllm"},
 		"Context":         {engine.Server{Profile: "generic", SeqLen: 64}, "maxSeqLen: generic"},
 		"ContextExternal": {engine.Server{Profile: "vllm", SeqLen: 64, URL: "http://h"}, "maxSeqLen: vllm"},
@@ -50,8 +50,9 @@ func TestProfiles(t *testing.T) {
 		t.Errorf("two profiles share a name: %q", names)
 	}
 	for _, name := range names {
-		e := configured(t, engine.Server{Profile: name, Downloads: true, Model: "org/repo"})
-		if e.Slots < 1 || len(e.API.Operations) == 0 || len(e.Parameters) == 0 || !e.Guarded || e.Memory != nil || e.Reads != engine.FilesNone {
+		downloads := name != "triton" // which serves a model repository, and downloads none
+		e := configured(t, engine.Server{Profile: name, Downloads: downloads, Model: "org/repo"})
+		if e.Slots < 1 || len(e.API.Operations) == 0 || len(e.Parameters) == 0 || !e.Guarded || e.Memory != nil || (e.Reads == engine.FilesNone) != downloads {
 			t.Errorf("profile %q is %+v", name, e)
 		}
 		if image := e.Image; image != "" && (strings.HasSuffix(image, ":latest") || !strings.Contains(image, ":")) {
@@ -65,7 +66,7 @@ func TestProfiles(t *testing.T) {
 		if told := !slices.Equal(pod.Main.Args, long.Args) || !maps.Equal(pod.Main.Env, long.Env); told != e.API.Context {
 			t.Errorf("the server of profile %q is told its context: %v, which the engine denies", name, told)
 		}
-		if pod.Main.ProbePort != "" || pod.Main.Image != "i" || pod.Folders["cache"] != "/cache" || pod.Folders["tmp"] != "/tmp" || pod.Main.Env["HOME"] != "/cache" {
+		if pod.Main.ProbePort != "" || pod.Main.Image != "i" || pod.Folders["cache"] != "/cache" || pod.Folders["tmp"] != "/tmp" || pod.Main.Env["HOME"] != "$(KOLDUN_DIR_CACHE)" {
 			t.Errorf("the pod of profile %q is %+v", name, pod)
 		}
 	}

@@ -51,6 +51,8 @@ func Kinds() []Kind {
 			Name: "ingress", Plural: "ingresses", Ready: short, Status: []string{"url", "ingressName", "backendServiceName"},
 			StatusDependsOn: map[string][]string{"url": {"service", "route"}, "ingress_name": {"route"}, "backend_service_name": {}},
 		},
+		{Name: "ai_model_map", Plural: "aimodelmaps", Ready: short, Status: []string{"variants"}},
+		{Name: "ai_deployment", Plural: "aideployments", Ready: serve, Status: []string{"url", "endpoints", "resolvedModels"}},
 		{Name: "root", Plural: "roots", Ready: engine, Status: []string{"endpoint", "nodes"}},
 		{Name: "auto_node_labeler", Plural: "autonodelabelers", Ready: short, Rename: map[string]string{"labels": "node_labels"}, Status: []string{"matched", "labelled", "conflicts"}},
 		{Name: "model_orchestra", Plural: "modelorchestras", Ready: serve, Status: []string{"url", "gatewayServiceName"}},

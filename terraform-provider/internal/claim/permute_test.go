@@ -53,6 +53,20 @@ func subjects() map[string]subject {
 		"koldun_ingress": {kind: "Ingress", base: map[string]any{}, samples: providertest.Samples{}},
 		"koldun_root":    {kind: "Root", base: map[string]any{"model_ref": "volume"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources, "serves": {"ns/m"}}},
 		"koldun_worker":  {kind: "Worker", base: map[string]any{"image": "example.org/dllama:1"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources}},
+		"koldun_ai_model_map": {kind: "AIModelMap", base: map[string]any{"ollama": []any{map[string]any{"variant": "base", "uri": "qwen3:0.6b"}}}, samples: providertest.Samples{
+			"vllm":   {[]any{}, []any{map[string]any{"variant": "a", "uri": "org/a"}, map[string]any{"variant": "b", "data_type": "float16"}}},
+			"triton": nil, "tensor_rt": {[]any{map[string]any{"variant": "a", "uri": "https://h/a.tar.gz"}}}, "sglang": nil, "llamacpp": nil, "localai": nil, "tgi": nil,
+			"tensorrt_llm": nil, "deepspeed_mii": {[]any{map[string]any{"variant": "a", "uri": "org/a"}}}, "distributed_llama": nil,
+		}},
+		"koldun_ai_deployment": {kind: "AIDeployment", base: map[string]any{"engine": map[string]any{"name": "localai"}, "models": []any{map[string]any{"uri": "phi-2"}}}, samples: providertest.Samples{
+			"engine": nil, "models": {[]any{map[string]any{"uri": "phi-2", "options": map[string]any{}}}}, "gateway": nil, "autoscaling": {map[string]any{"max_replicas": 3}},
+			"route": {map[string]any{}}, "model_source": {map[string]any{"pvc": map[string]any{"claim_name": "files"}}}, "cache": {map[string]any{"claim_name": "cache"}},
+			"env":      {[]any{}, []any{map[string]any{"name": "A", "value": "b"}}},
+			"endpoint": {[]any{}, []any{map[string]any{"domain": "a.example", "path": "/"}}},
+			"deployment": {map[string]any{}, map[string]any{"labels": map[string]any{}, "tolerations": []any{}, "template": map[string]any{
+				"metadata": map[string]any{"labels": map[string]any{"a": "b"}}, "spec": "{ \"hostNetwork\": true }",
+			}}},
+		}},
 		"koldun_auto_node_labeler": {kind: "AutoNodeLabeler", cluster: true, base: map[string]any{"node_labels": map[string]any{"a": "b"}}, samples: providertest.Samples{
 			"match_expression":  {map[string]any{"key": "gpu", "operator": "Exists"}, map[string]any{"key": "gpu", "operator": "In", "values": []any{"a"}}},
 			"match_expressions": nil, "capacity": {map[string]any{}, map[string]any{"cpu": "2"}}, "node_info": {map[string]any{}, map[string]any{"architecture": "arm64"}},

@@ -129,7 +129,7 @@ type parity struct {
 }
 
 // words makes names in YAML and Terraform comparable.
-func words(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+func words(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
 
 func (p *parity) object(path string, s extv1.JSONSchemaProps, attributes map[string]schema.Attribute, top bool) {
 	p.t.Helper()

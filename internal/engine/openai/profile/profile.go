@@ -3,6 +3,8 @@
 // below this one.
 package profile
 
+import "cmp"
+
 // A Profile describes one server, at the version of its image.
 type Profile struct {
 	// Name selects the profile in spec.engine.server.profile.
@@ -33,6 +35,8 @@ type Profile struct {
 	Unfit func(downloads bool, model string) string
 	// Start returns how a node of the server is started.
 	Start func(Launch) Start
+	// Alone describes the server without a sidecar.
+	Alone Alone
 }
 
 // Folders that every server's container has, and may write to.
@@ -41,6 +45,12 @@ const (
 	Cache = "/cache"
 	// Temporary is the usual folder for temporary files.
 	Temporary = "/tmp"
+	// ConfigFolder has the configuration files of a server without a sidecar.
+	ConfigFolder = "/config"
+	// Home and Config refer to the cache and to ConfigFolder in arguments and
+	// variables.
+	Home   = "$(KOLDUN_DIR_CACHE)"
+	Config = "$(KOLDUN_DIR_CONFIG)"
 )
 
 // A Launch is what one node of a server is started with.
@@ -50,17 +60,26 @@ type Launch struct {
 	Model      string
 	Downloads  bool
 	ServedName string
-	Port       string // number, or reference to a variable
-	SeqLen     int    // longest context in tokens; 0 is the server's choice
-	Slots      int
-	Threads    int // 0 is the server's choice
-	GPUs       int // of the node; 0 is unknown
+	// Host is the address to listen on; empty is loopback, where only the sidecar
+	// connects.
+	Host    string
+	Port    string // number, or reference to a variable
+	SeqLen  int    // longest context in tokens; 0 is the server's choice
+	Slots   int
+	Threads int // 0 is the server's choice
+	GPUs    int // of the node; 0 is unknown
 	// Nodes is the number of nodes, and Rank the reference to the number of this
 	// one: 0 is the leader, which serves. Leader is the host name of the leader.
 	Nodes  int
 	Rank   string
 	Leader string
 }
+
+// Listen returns the address to listen on.
+func (l Launch) Listen() string { return cmp.Or(l.Host, "127.0.0.1") }
+
+// Alone reports whether the node has no sidecar.
+func (l Launch) Alone() bool { return l.Host != "" }
 
 // Leads reports whether the node is the leader.
 func (l Launch) Leads() bool { return l.Rank == "0" }
@@ -71,6 +90,8 @@ type Start struct {
 	Env           map[string]string
 	// Fields are variables from fields of the pod, by their paths.
 	Fields map[string]string
+	// Files are configuration files in ConfigFolder, by name.
+	Files map[string]string
 	// Prepare is a script for /bin/sh in the server's image that makes the model
 	// ready before the server starts; empty is none.
 	Prepare string
@@ -79,5 +100,5 @@ type Start struct {
 // Base returns the variables of every server: the user has no entry in the
 // image's list of users, and its home is the cache.
 func Base() map[string]string {
-	return map[string]string{"HOME": Cache, "USER": "koldun", "HF_HOME": Cache + "/huggingface", "XDG_CACHE_HOME": Cache}
+	return map[string]string{"HOME": Home, "USER": "koldun", "HF_HOME": Home + "/huggingface", "XDG_CACHE_HOME": Home}
 }

@@ -7,6 +7,8 @@ local final = {
   CredentialsRefused = true,
   DataCorrupt = true,
   DeliveryImpossible = true,
+  DeploymentFailed = true,
+  DeploymentInvalid = true,
   DownloadFailed = true,
   ImageUnavailable = true,
   InputRefused = true,
@@ -23,6 +25,7 @@ local final = {
   StorageConflict = true,
   StorageFull = true,
   TopologyInvalid = true,
+  VariantNotFound = true,
   VolumeFailed = true,
 }
 

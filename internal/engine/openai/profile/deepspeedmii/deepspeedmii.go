@@ -23,13 +23,14 @@ func Profile() profile.Profile {
 		ServedName: func(_ bool, model, _ string) string { return model },
 		Context:    true,
 		Start:      start,
+		Alone:      alone(),
 	}
 }
 
 func start(l profile.Launch) profile.Start {
 	s := profile.Start{
 		Command: []string{"python3", "-m", "mii.entrypoints.openai_api_server"},
-		Args:    []string{"--model=" + l.Model, "--host=127.0.0.1", "--port=" + l.Port},
+		Args:    []string{"--model=" + l.Model, "--host=" + l.Listen(), "--port=" + l.Port},
 		Env:     profile.Base(),
 	}
 	if l.SeqLen > 0 {
@@ -39,4 +40,15 @@ func start(l profile.Launch) profile.Start {
 		s.Args = append(s.Args, "--tensor-parallel="+strconv.Itoa(l.GPUs))
 	}
 	return s
+}
+
+// alone is the server of prem-operator's image, which its users know: it has a
+// health path of its own, and is not OpenAI-compatible.
+func alone() profile.Alone {
+	return profile.Alone{
+		Image: "premai/deepspeed-mii:latest", Port: 8080, Ready: "/healthz", Live: "/healthz",
+		Start: func(d profile.Deployment) (profile.Start, error) {
+			return profile.Start{Args: []string{"--uri=" + d.Models[0].URI}, Env: profile.Base()}, nil
+		},
+	}
 }

@@ -15,6 +15,7 @@ func Profile() profile.Profile {
 		Operations: profile.Operations(),
 		Parameters: []string{openai.HintTemperature, openai.HintTopP},
 		Start:      start,
+		Alone:      profile.Alone{Models: profile.NoModels},
 	}
 }
 

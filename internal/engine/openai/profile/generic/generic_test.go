@@ -9,7 +9,7 @@ import (
 
 func TestStart(t *testing.T) {
 	got := generic.Profile().Start(profile.Launch{Model: "/model", ServedName: "ns/m"})
-	if got.Env["KOLDUN_MODEL"] != "/model" || got.Env["KOLDUN_SERVED_NAME"] != "ns/m" || got.Env["HOME"] != "/cache" || got.Command != nil || got.Args != nil {
+	if got.Env["KOLDUN_MODEL"] != "/model" || got.Env["KOLDUN_SERVED_NAME"] != "ns/m" || got.Env["HOME"] != "$(KOLDUN_DIR_CACHE)" || got.Command != nil || got.Args != nil {
 		t.Errorf("the start is %+v", got)
 	}
 }

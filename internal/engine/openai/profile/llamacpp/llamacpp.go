@@ -22,6 +22,7 @@ func Profile() profile.Profile {
 		Unfit:      profile.NeedsGGUF("llama.cpp loads a .gguf file"),
 		Context:    true,
 		Start:      start,
+		Alone:      profile.Alone{Port: 8080, Ready: "/health", Live: "/health"},
 	}
 }
 
@@ -30,13 +31,16 @@ func Profile() profile.Profile {
 // context, so it is their number times what one request may have.
 func start(l profile.Launch) profile.Start {
 	s := profile.Start{Command: []string{"/app/llama-server"}, Env: profile.Base()}
-	s.Env["LLAMA_CACHE"] = profile.Cache + "/llama.cpp"
-	if l.Downloads {
+	s.Env["LLAMA_CACHE"] = profile.Home + "/llama.cpp"
+	switch {
+	case l.Downloads && profile.IsURL(l.Model):
+		s.Args = append(s.Args, "--model-url", l.Model)
+	case l.Downloads:
 		s.Args = append(s.Args, "--hf-repo", l.Model)
-	} else {
+	default:
 		s.Args = append(s.Args, "--model", l.Model)
 	}
-	s.Args = append(s.Args, "--alias", l.ServedName, "--host", "127.0.0.1", "--port", l.Port, "--parallel", strconv.Itoa(l.Slots))
+	s.Args = append(s.Args, "--alias", l.ServedName, "--host", l.Listen(), "--port", l.Port, "--parallel", strconv.Itoa(l.Slots))
 	if l.SeqLen > 0 {
 		s.Args = append(s.Args, "--ctx-size", strconv.Itoa(l.SeqLen*l.Slots))
 	}

@@ -23,6 +23,7 @@ func Profile() profile.Profile {
 		ServedName: func(_ bool, model, _ string) string { return path.Base(model) },
 		Context:    true,
 		Start:      start,
+		Alone:      profile.Alone{Port: 8080, Models: profile.ManyModels, Ready: "/readyz", Live: "/healthz", Start: alone},
 	}
 }
 
@@ -32,11 +33,11 @@ func Profile() profile.Profile {
 func start(l profile.Launch) profile.Start {
 	s := profile.Start{Command: []string{"/local-ai", "run"}, Env: profile.Base()}
 	if l.Downloads {
-		s.Args = append(s.Args, l.Model, "--models-path="+profile.Cache+"/models")
+		s.Args = append(s.Args, l.Model, "--models-path="+profile.Home+"/models")
 	} else {
 		s.Args = append(s.Args, "--models-path="+path.Dir(l.Model))
 	}
-	s.Args = append(s.Args, "--address=127.0.0.1:"+l.Port, "--backends-path="+profile.Cache+"/backends",
+	s.Args = append(s.Args, "--address="+l.Listen()+":"+l.Port, "--backends-path="+profile.Home+"/backends",
 		"--enable-watchdog-idle=false", "--enable-watchdog-busy=false")
 	if l.SeqLen > 0 {
 		s.Args = append(s.Args, "--context-size="+strconv.Itoa(l.SeqLen))

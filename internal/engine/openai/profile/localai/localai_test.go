@@ -11,13 +11,13 @@ import (
 
 // TestStart holds the flags of the image's version.
 func TestStart(t *testing.T) {
-	rest := []string{"--address=127.0.0.1:9990", "--backends-path=/cache/backends", "--enable-watchdog-idle=false", "--enable-watchdog-busy=false"}
+	rest := []string{"--address=127.0.0.1:9990", "--backends-path=$(KOLDUN_DIR_CACHE)/backends", "--enable-watchdog-idle=false", "--enable-watchdog-busy=false"}
 	for name, c := range map[string]struct {
 		launch profile.Launch
 		want   []string
 	}{
 		"File":     {profile.Launch{Model: "/model/m.gguf"}, append([]string{"--models-path=/model"}, rest...)},
-		"Download": {profile.Launch{Model: "qwen3-0.6b", Downloads: true}, append([]string{"qwen3-0.6b", "--models-path=/cache/models"}, rest...)},
+		"Download": {profile.Launch{Model: "qwen3-0.6b", Downloads: true}, append([]string{"qwen3-0.6b", "--models-path=$(KOLDUN_DIR_CACHE)/models"}, rest...)},
 		"Sizes": {
 			profile.Launch{Model: "/model/m.gguf", SeqLen: 2048, Threads: 8},
 			append(append([]string{"--models-path=/model"}, rest...), "--context-size=2048", "--threads=8"),

@@ -24,6 +24,7 @@ func Profile() profile.Profile {
 		Unfit:      unfit,
 		Context:    true,
 		Start:      start,
+		Alone:      profile.Alone{Port: 11434, Ready: "/api/tags", Live: "/"},
 	}
 }
 
@@ -42,8 +43,8 @@ func servedName(downloads bool, model, name string) string {
 // minutes.
 func start(l profile.Launch) profile.Start {
 	s := profile.Start{Command: []string{"ollama", "serve"}, Env: profile.Base()}
-	s.Env["OLLAMA_HOST"] = "127.0.0.1:" + l.Port
-	s.Env["OLLAMA_MODELS"] = profile.Cache + "/ollama"
+	s.Env["OLLAMA_HOST"] = l.Listen() + ":" + l.Port
+	s.Env["OLLAMA_MODELS"] = profile.Home + "/ollama"
 	s.Env["OLLAMA_KEEP_ALIVE"] = "-1"
 	s.Env["OLLAMA_NOPRUNE"] = "1"
 	s.Env["OLLAMA_NO_CLOUD"] = "1" // no prompt leaves the pod
@@ -83,6 +84,6 @@ const (
 		"ollama cp \"$KOLDUN_OLLAMA_MODEL\" \"$KOLDUN_OLLAMA_NAME\"; }\n" + finish
 	create = serve + "case \"$KOLDUN_OLLAMA_MODEL\" in\n" +
 		"*/" + modelfile + ") file=$KOLDUN_OLLAMA_MODEL ;;\n" +
-		"*) file=/tmp/" + modelfile + "; printf 'FROM %s\\n' \"$KOLDUN_OLLAMA_MODEL\" >\"$file\" ;;\nesac\n" +
+		"*) file=$KOLDUN_DIR_TMP/" + modelfile + "; printf 'FROM %s\\n' \"$KOLDUN_OLLAMA_MODEL\" >\"$file\" ;;\nesac\n" +
 		"ollama create \"$KOLDUN_OLLAMA_NAME\" -f \"$file\"\n" + finish
 )

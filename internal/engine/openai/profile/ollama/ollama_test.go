@@ -17,8 +17,8 @@ import (
 func TestStart(t *testing.T) {
 	got := ollama.Profile().Start(profile.Launch{Model: "qwen3:8b", Downloads: true, ServedName: "qwen3:8b", Port: "9990", SeqLen: 4096, Slots: 2, Nodes: 1, Rank: "0"})
 	want := map[string]string{
-		"HOME": "/cache", "USER": "koldun", "HF_HOME": "/cache/huggingface", "XDG_CACHE_HOME": "/cache",
-		"OLLAMA_HOST": "127.0.0.1:9990", "OLLAMA_MODELS": "/cache/ollama", "OLLAMA_KEEP_ALIVE": "-1", "OLLAMA_NOPRUNE": "1", "OLLAMA_NO_CLOUD": "1",
+		"HOME": "$(KOLDUN_DIR_CACHE)", "USER": "koldun", "HF_HOME": "$(KOLDUN_DIR_CACHE)/huggingface", "XDG_CACHE_HOME": "$(KOLDUN_DIR_CACHE)",
+		"OLLAMA_HOST": "127.0.0.1:9990", "OLLAMA_MODELS": "$(KOLDUN_DIR_CACHE)/ollama", "OLLAMA_KEEP_ALIVE": "-1", "OLLAMA_NOPRUNE": "1", "OLLAMA_NO_CLOUD": "1",
 		"OLLAMA_NUM_PARALLEL": "2", "OLLAMA_MAX_LOADED_MODELS": "1", "OLLAMA_CONTEXT_LENGTH": "4096",
 		"KOLDUN_OLLAMA_MODEL": "qwen3:8b", "KOLDUN_OLLAMA_NAME": "qwen3:8b",
 	}

@@ -26,6 +26,9 @@ func Profile() profile.Profile {
 		SharedMemory: profile.SharedByGPUs("16Gi"),
 		Context:      true,
 		Start:        start,
+		Alone: profile.Alone{Port: 30000, Ready: "/health", Live: "/health", Flags: func(m profile.Model) []string {
+			return profile.Given("--dtype=", m.DataType, "--quantization=", m.Quantization, "--revision=", m.Revision)
+		}},
 	}
 }
 
@@ -35,7 +38,7 @@ func start(l profile.Launch) profile.Start {
 	s := profile.Start{
 		Command: []string{"python3", "-m", "sglang.launch_server"},
 		Args: []string{
-			"--model-path=" + l.Model, "--served-model-name=" + l.ServedName, "--host=127.0.0.1", "--port=" + l.Port,
+			"--model-path=" + l.Model, "--served-model-name=" + l.ServedName, "--host=" + l.Listen(), "--port=" + l.Port,
 			"--max-running-requests=" + strconv.Itoa(l.Slots),
 		},
 		Env: profile.Base(),

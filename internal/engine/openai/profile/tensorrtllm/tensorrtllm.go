@@ -21,6 +21,7 @@ func Profile() profile.Profile {
 		SharedMemory: func(int64) string { return "8Gi" },
 		Context:      true,
 		Start:        start,
+		Alone:        profile.Alone{Port: 8000, Ready: "/health", Live: "/health"},
 	}
 }
 
@@ -29,7 +30,7 @@ func start(l profile.Launch) profile.Start {
 	s := profile.Start{
 		Command: []string{"trtllm-serve"},
 		Args: []string{
-			l.Model, "--host=127.0.0.1", "--port=" + l.Port, "--served_model_name=" + l.ServedName,
+			l.Model, "--host=" + l.Listen(), "--port=" + l.Port, "--served_model_name=" + l.ServedName,
 			"--max_batch_size=" + strconv.Itoa(l.Slots),
 		},
 		Env: profile.Base(),

@@ -24,6 +24,9 @@ func Profile() profile.Profile {
 		ServedName: func(_ bool, model, _ string) string { return model },
 		Context:    true,
 		Start:      start,
+		Alone: profile.Alone{Port: 8080, Ready: "/health", Live: "/health", Flags: func(m profile.Model) []string {
+			return profile.Given("--dtype=", m.DataType, "--quantize=", m.Quantization, "--revision=", m.Revision)
+		}},
 	}
 }
 
@@ -33,12 +36,12 @@ func start(l profile.Launch) profile.Start {
 	s := profile.Start{
 		Command: []string{"text-generation-launcher"},
 		Args: []string{
-			"--model-id=" + l.Model, "--hostname=127.0.0.1", "--port=" + l.Port,
+			"--model-id=" + l.Model, "--hostname=" + l.Listen(), "--port=" + l.Port,
 			"--max-concurrent-requests=" + strconv.Itoa(2*l.Slots),
 		},
 		Env: profile.Base(),
 	}
-	s.Env["HUGGINGFACE_HUB_CACHE"] = profile.Cache + "/huggingface"
+	s.Env["HUGGINGFACE_HUB_CACHE"] = profile.Home + "/huggingface"
 	if l.SeqLen > 0 {
 		s.Args = append(s.Args, "--max-total-tokens="+strconv.Itoa(l.SeqLen))
 	}

@@ -25,6 +25,10 @@ func Profile() profile.Profile {
 		SharedMemory: func(int64) string { return "8Gi" },
 		Unfit:        unfit,
 		Start:        start,
+		Alone: profile.Alone{
+			Image: "nvcr.io/nvidia/tritonserver:25.12-py3", Port: 8000, Models: profile.ManyModels,
+			Ready: "/v2/health/ready", Live: "/v2/health/live", Start: alone,
+		},
 	}
 }
 
@@ -40,7 +44,7 @@ func unfit(downloads bool, model string) string {
 func start(l profile.Launch) profile.Start {
 	return profile.Start{
 		Command: []string{"python3", frontend},
-		Args:    []string{"--model-repository=" + l.Model, "--host=127.0.0.1", "--openai-port=" + l.Port},
+		Args:    []string{"--model-repository=" + l.Model, "--host=" + l.Listen(), "--openai-port=" + l.Port},
 		Env:     profile.Base(),
 	}
 }

@@ -32,6 +32,7 @@ func Profile() profile.Profile {
 		SharedMemory: profile.SharedByGPUs("8Gi"),
 		Context:      true,
 		Start:        start,
+		Alone:        profile.Alone{Port: 8000, Ready: "/health", Live: "/health", Flags: flags},
 	}
 }
 
@@ -39,10 +40,12 @@ func start(l profile.Launch) profile.Start {
 	s := profile.Start{
 		Command: []string{"vllm", "serve"},
 		Args: []string{
-			l.Model, "--served-model-name=" + l.ServedName, "--host=127.0.0.1", "--port=" + l.Port,
-			"--max-num-seqs=" + strconv.Itoa(l.Slots), "--shutdown-timeout=" + drain,
+			l.Model, "--served-model-name=" + l.ServedName, "--host=" + l.Listen(), "--port=" + l.Port,
 		},
 		Env: profile.Base(),
+	}
+	if !l.Alone() { // with tags that users choose, flags that not all versions have end the server
+		s.Args = append(s.Args, "--max-num-seqs="+strconv.Itoa(l.Slots), "--shutdown-timeout="+drain)
 	}
 	s.Env["VLLM_NO_USAGE_STATS"] = "1"
 	if l.SeqLen > 0 {
@@ -75,4 +78,10 @@ func group(l profile.Launch) []string {
 		args = append(args, "--headless")
 	}
 	return args
+}
+
+// flags are the arguments of a model: those that prem-operator passes, in its
+// order, and the revision.
+func flags(m profile.Model) []string {
+	return profile.Given("--dtype=", m.DataType, "--quantization=", m.Quantization, "--revision=", m.Revision)
 }

@@ -1,0 +1,154 @@
+package aideployment
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// gatewayPort is the port of the Service in front of a gateway.
+const gatewayPort = 8082
+
+// service composes the Service in front of the pods.
+func (p *plan) service() (compose.Next, error) {
+	s := p.d.Spec.Service
+	if s == nil {
+		s = &v1.AIDeploymentService{}
+	}
+	out := workload.Service(p.d.Namespace, p.name(), corev1.ServiceType(cmp.Or(s.Type, "ClusterIP")), p.selector(), map[string]int32{portHTTP: p.port})
+	out.Spec.Ports[0].TargetPort = intstr.FromInt32(p.port) // a template may name the port otherwise
+	out.Labels, out.Annotations = with(s.Labels, p.labels()), p.annotations(s.Annotations)
+	p.status.URL = fmt.Sprintf("http://%s.%s.svc.cluster.local:%d", p.name(), p.d.Namespace, p.port)
+	return compose.Continue, p.Desire(resService, out, compose.Ready)
+}
+
+func (p *plan) annotations(given map[string]string) map[string]string {
+	return with(given, map[string]string{v1.LabelPremDeployment: p.name()})
+}
+
+// with returns a map with the entries of both; those of the second win.
+func with(a, b map[string]string) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
+}
+
+// backend is the Service that the domains lead to.
+func (p *plan) backend() (name string, port int32) {
+	if p.queued() {
+		return names.Object(p.name(), "gateway"), gatewayPort
+	}
+	return p.name(), p.port
+}
+
+// endpoints composes what leads from the domains to the Service. Without domains
+// there is nothing.
+func (p *plan) endpoints() (compose.Next, error) {
+	endpoints := p.d.Spec.Endpoint
+	if len(endpoints) == 0 {
+		return compose.Continue, nil
+	}
+	i := p.d.Spec.Ingress
+	if i == nil {
+		i = &v1.AIDeploymentIngress{}
+	}
+	scheme := "http://"
+	if i.TLS {
+		scheme = "https://"
+	}
+	p.status.Endpoints = nil
+	for _, e := range endpoints {
+		p.status.Endpoints = append(p.status.Endpoints, scheme+e.Domain+strings.TrimSuffix(e.Path, "/"))
+	}
+	if r := p.d.Spec.Route; r != nil && len(r.ParentRefs) > 0 {
+		return compose.Continue, p.Desire(resHTTPRoute, p.httpRoute(r.ParentRefs, *i), compose.Ready)
+	}
+	return compose.Continue, p.Desire(resIngress, p.networkIngress(*i), compose.Ready)
+}
+
+func (p *plan) networkIngress(i v1.AIDeploymentIngress) *networkingv1.Ingress {
+	name, port := p.backend()
+	out := &networkingv1.Ingress{
+		TypeMeta:   object("Ingress", "networking.k8s.io/v1"),
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: p.name(), Labels: with(i.Labels, p.labels()), Annotations: p.annotations(i.Annotations)},
+	}
+	if i.ClassName != "" {
+		out.Spec.IngressClassName = &i.ClassName
+	}
+	var hosts []string
+	for _, e := range p.d.Spec.Endpoint {
+		hosts = append(hosts, e.Domain)
+		out.Spec.Rules = append(out.Spec.Rules, networkingv1.IngressRule{
+			Host: e.Domain,
+			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+				Path: cmp.Or(e.Path, "/"), PathType: ptr(networkingv1.PathTypePrefix),
+				Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: name, Port: networkingv1.ServiceBackendPort{Number: port}}},
+			}}}},
+		})
+	}
+	if i.TLS {
+		out.Spec.TLS = []networkingv1.IngressTLS{{Hosts: hosts, SecretName: cmp.Or(i.TLSSecretName, p.d.Name+"-tls")}}
+	}
+	return out
+}
+
+// httpRoute writes every default out, so that the object in the cluster equals the
+// desired one. It sets no timeouts: answers take long.
+func (p *plan) httpRoute(parents []v1.GatewayReference, i v1.AIDeploymentIngress) *unstructured.Unstructured {
+	name, port := p.backend()
+	var refs, hosts, rules []any
+	for _, g := range parents {
+		ref := map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": g.Name}
+		if g.Namespace != "" {
+			ref["namespace"] = g.Namespace
+		}
+		if g.SectionName != "" {
+			ref["sectionName"] = g.SectionName
+		}
+		refs = append(refs, ref)
+	}
+	paths := map[string]bool{}
+	for _, e := range p.d.Spec.Endpoint {
+		hosts = append(hosts, e.Domain)
+		path := cmp.Or(e.Path, "/")
+		if paths[path] {
+			continue
+		}
+		paths[path] = true
+		rules = append(rules, map[string]any{
+			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": path}}},
+			"backendRefs": []any{map[string]any{"group": "", "kind": "Service", "name": name, "port": int64(port), "weight": int64(1)}},
+			"timeouts":    map[string]any{"request": "0s", "backendRequest": "0s"},
+		})
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "gateway.networking.k8s.io/v1",
+		"kind":       "HTTPRoute",
+		"metadata": map[string]any{
+			"namespace": p.d.Namespace, "name": p.name(),
+			"labels": anyMap(with(i.Labels, p.labels())), "annotations": anyMap(p.annotations(i.Annotations)),
+		},
+		"spec": map[string]any{"parentRefs": refs, "hostnames": hosts, "rules": rules},
+	}}
+}
+
+func anyMap(m map[string]string) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}

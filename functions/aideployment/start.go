@@ -1,0 +1,135 @@
+package aideployment
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// Names of the port and volumes of a pod.
+const (
+	portHTTP     = "http"
+	volumeModels = "models"
+	volumeConfig = "config"
+)
+
+// source finds the volume with the models.
+func (p *plan) source() (compose.Next, error) {
+	s := p.d.Spec.ModelSource
+	switch {
+	case s == nil:
+	case s.PVC != nil:
+		p.claim = s.PVC.ClaimName
+	case s.ModelDownloadRef != nil:
+		var m v1.ModelDownload
+		found, known := p.Require("download", v1.APIVersion, v1.KindModelDownload, p.d.Namespace, s.ModelDownloadRef.Name, &m)
+		if !known || !found {
+			p.fail(reason.ModelNotFound, "spec.modelSource.modelDownloadRef: ModelDownload %q does not exist in namespace %q", s.ModelDownloadRef.Name, p.d.Namespace)
+			return compose.Stop, p.keep()
+		}
+		p.claim = m.Spec.StoragePVC
+	}
+	return compose.Continue, nil
+}
+
+// start asks the profile how the server is started.
+func (p *plan) start() (compose.Next, error) {
+	p.port = p.profile.Alone.Port
+	if p.profile.Alone.Models == profile.NoModels {
+		if p.port = p.genericPort(); p.port == 0 {
+			return p.refuse("spec.endpoint: the port is missing: give it there, or as a port or probe of the first container of spec.deployment.template")
+		}
+		p.started = profile.Start{}
+		return compose.Continue, nil
+	}
+	d := profile.Deployment{
+		Host: "$(" + names.EnvEngineHost + ")", Port: names.PortRef(portHTTP), Folder: names.DirRef(volumeModels),
+		SeqLen: int(p.d.Spec.Engine.MaxSeqLen), GPUs: int(p.gpus()),
+	}
+	if d.SeqLen > 0 && !p.profile.Context {
+		return p.refuse("spec.engine.maxSeqLen: engine %s has no longest context to set: use spec.args or spec.env", p.profile.Name)
+	}
+	for _, m := range p.models {
+		d.Models = append(d.Models, p.loaded(m))
+	}
+	if unfit := p.profile.Unfit; unfit != nil && p.profile.Alone.Start == nil {
+		if problem := unfit(!d.Models[0].File, d.Models[0].URI); problem != "" {
+			return p.refuse("spec.models[0].uri: %s", problem)
+		}
+	}
+	var err error
+	if p.started, err = p.profile.Deploy(d); err != nil {
+		return p.refuse("spec.models: %v", err)
+	}
+	return compose.Continue, nil
+}
+
+// loaded is a model as the profile loads it.
+func (p *plan) loaded(m model) profile.Model {
+	out := profile.Model{
+		Name: m.Name, URI: m.URI, File: p.claim != "", Revision: m.Revision, DataType: m.DataType, Quantization: m.Quantization, Config: m.config,
+	}
+	if out.File {
+		out.URI = names.DirRef(volumeModels) + "/" + m.URI
+	}
+	return out
+}
+
+// genericPort is the port of the first endpoint, else that of the container; 0 is
+// none.
+func (p *plan) genericPort() int32 {
+	if e := p.d.Spec.Endpoint; len(e) > 0 && e[0].Port != nil {
+		return *e[0].Port
+	}
+	patch, err := p.patch()
+	if err != nil || len(patch.Spec.Containers) == 0 {
+		return 0
+	}
+	c := patch.Spec.Containers[0]
+	if len(c.Ports) > 0 {
+		return c.Ports[0].ContainerPort
+	}
+	for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
+		if probe != nil && probe.HTTPGet != nil && probe.HTTPGet.Port.IntVal > 0 {
+			return probe.HTTPGet.Port.IntVal
+		}
+	}
+	return 0
+}
+
+// image is the one of the profile, with what the claim gives in its place.
+func (p *plan) image() string {
+	image := cmp.Or(p.profile.Alone.Image, p.profile.Image)
+	o := p.d.Spec.Engine.Options
+	if o == nil {
+		return image
+	}
+	repository, tag := image, ""
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		repository, tag = image[:i], image[i+1:]
+	}
+	if o.ImageRepository != "" {
+		repository, tag = o.ImageRepository, cmp.Or(o.ImageTag, tag)
+	}
+	if tag = cmp.Or(o.ImageTag, tag); tag == "" || repository == "" {
+		return repository
+	}
+	return repository + ":" + tag
+}
+
+// checksum of the configuration files; empty if there are none.
+func (p *plan) checksum() (string, error) {
+	if len(p.started.Files) == 0 {
+		return "", nil
+	}
+	raw, err := json.Marshal(p.started.Files)
+	return names.Hash(16, string(raw)), err
+}

@@ -1,0 +1,92 @@
+package profile
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Alone describes a server without a sidecar: behind a Service of its own, on the
+// port that its users know.
+type Alone struct {
+	// Image is in place of the profile's; empty is that.
+	Image string
+	Port  int32
+	// Models is how many models the server takes.
+	Models Number
+	// Ready and Live are the paths of GET requests that succeed when the server is.
+	Ready, Live string
+	// Flags are the arguments of the only model, after those of Profile.Start.
+	Flags func(Model) []string
+	// Start returns how the server is started. The error is Invalid. Nil: as by
+	// Profile.Start, with the only model.
+	Start func(Deployment) (Start, error)
+}
+
+// A Number is how many models a server takes.
+type Number int
+
+// Numbers of models.
+const (
+	OneModel   Number = iota
+	ManyModels        // at least one
+	NoModels          // the server gets its models by itself
+)
+
+// A Model is one that a server loads.
+type Model struct {
+	// Name is that by which clients ask for it, if the server is told one.
+	Name string
+	// URI is where it is: a path of a file or folder if File, else what the server
+	// downloads.
+	URI  string
+	File bool
+
+	Revision, DataType, Quantization string
+	// Config are the server's configurations of the model, as JSON.
+	Config []json.RawMessage
+}
+
+// A Deployment is what a server alone is started with.
+type Deployment struct {
+	Models []Model
+	// Host and Port are the address to listen on. Folder is for the models that the
+	// server downloads, or holds those that are there.
+	Host, Port, Folder string
+	SeqLen, GPUs       int
+}
+
+// Deploy returns how the server is started alone. The error is Invalid.
+func (p Profile) Deploy(d Deployment) (Start, error) {
+	if p.Alone.Start != nil {
+		return p.Alone.Start(d)
+	}
+	m := d.Models[0]
+	name := m.Name
+	if p.ServedName != nil {
+		name = p.ServedName(!m.File, m.URI, m.Name)
+	}
+	s := p.Start(Launch{
+		Model: m.URI, Downloads: !m.File, ServedName: name, Host: d.Host, Port: d.Port,
+		SeqLen: d.SeqLen, Slots: p.Slots, GPUs: d.GPUs, Nodes: 1, Rank: "0",
+	})
+	if p.Alone.Flags != nil {
+		s.Args = append(s.Args, p.Alone.Flags(m)...)
+	}
+	return s, nil
+}
+
+// Given returns the flags that have a value, of pairs of flag and value.
+func Given(pairs ...string) []string {
+	var out []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out = append(out, pairs[i]+pairs[i+1])
+		}
+	}
+	return out
+}
+
+// IsURL reports whether a model is at a URL.
+func IsURL(uri string) bool {
+	return strings.HasPrefix(uri, "https://") || strings.HasPrefix(uri, "http://")
+}

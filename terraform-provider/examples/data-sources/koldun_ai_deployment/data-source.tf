@@ -1,0 +1,4 @@
+data "koldun_ai_deployment" "mistral" {
+  namespace = "ai"
+  name      = "mistral"
+}

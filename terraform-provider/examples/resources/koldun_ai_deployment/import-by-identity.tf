@@ -1,0 +1,7 @@
+import {
+  to = koldun_ai_deployment.mistral
+  identity = {
+    namespace = "ai"
+    name      = "mistral"
+  }
+}

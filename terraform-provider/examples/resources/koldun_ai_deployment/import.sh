@@ -1,0 +1,1 @@
+terraform import koldun_ai_deployment.mistral 'ai/mistral'

@@ -1,0 +1,1 @@
+terraform import koldun_ai_model_map.mistral 'ai/mistral'
