@@ -3,6 +3,9 @@
 PACKAGES := _output/packages
 STAGE    := _output/stage
 ARCHS    ?= amd64 arm64
+# Channel of the Compositions. Those of another channel than stable use a Function of
+# their own: docs/versions.md.
+CHANNEL  ?= stable
 
 .PHONY: generate-package
 generate-package: ## Write XRDs, Compositions and docs/reasons.md from the generated CRDs
@@ -20,6 +23,8 @@ package: ## Build all packages and images into _output/packages, for ARCHS (defa
 	cp -r package/configuration $(STAGE)/configuration && cp crossplane.yaml $(STAGE)/configuration/
 	cp -r package/configuration-claims package/function package/provider $(STAGE)/
 	cp apis/crds/koldun.m.gorizond.io_*.yaml $(STAGE)/provider/
+	test $(CHANNEL) = stable || sed -i -e 's|gorizond.io/channel: stable|gorizond.io/channel: $(CHANNEL)|' \
+	  -e 's|name: gorizond-koldun-function$$|name: gorizond-koldun-function-$(CHANNEL)|' $(STAGE)/configuration*/*/definition.yaml $(STAGE)/configuration*/*/composition.yaml
 	$(STAGE)/build package --stage $(STAGE)/configuration --out $(PACKAGES)/koldun-configuration.xpkg
 	$(STAGE)/build package --stage $(STAGE)/configuration-claims --out $(PACKAGES)/koldun-configuration-claims.xpkg
 	set -e; for arch in $(ARCHS); do \
