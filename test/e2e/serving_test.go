@@ -74,6 +74,7 @@ func TestServing(t *testing.T) {
 			t.Run("Burst", busy.burst)
 			p.services.noKeys(t)
 			if f.prefix == "" { // the flavours compose the same pods
+				t.Run("Download", p.download)
 				t.Run("Ring", p.ring) // its demand lasts longer than the test
 			}
 		})
