@@ -106,13 +106,13 @@ func (c *Client) plan(ctx context.Context, s Spec) (plan, error) {
 }
 
 // apply labels a node. Its UID keeps the call from creating a node that was deleted
-// meanwhile. What overrules another rule holds only for the node as it was seen.
+// meanwhile. Force holds only for the node as it was seen.
 func (c *Client) apply(ctx context.Context, s Spec, change change) error {
 	node := applycorev1.Node(change.node.Name).WithUID(change.node.UID).WithLabels(change.labels)
-	if change.overrules {
+	if change.force {
 		node.WithResourceVersion(change.node.ResourceVersion)
 	}
-	err := c.patch(ctx, node, metav1.ApplyOptions{FieldManager: s.manager(), Force: change.overrules})
+	err := c.patch(ctx, node, metav1.ApplyOptions{FieldManager: s.manager(), Force: change.force})
 	for _, manager := range change.former {
 		if err == nil {
 			empty := applycorev1.Node(change.node.Name).WithUID(change.node.UID)

@@ -3,6 +3,7 @@ package nodes
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,4 +80,21 @@ func (s Spec) outranks(owners []owner) bool {
 		}
 	}
 	return len(owners) > 0
+}
+
+// foreign returns the owners that are no field managers of the rule, whatever its
+// priority was.
+func (s Spec) foreign(owners []owner) []owner {
+	return slices.DeleteFunc(slices.Clone(owners), func(o owner) bool { return o.base == s.base() })
+}
+
+// mayChange reports whether the rule may change the value of a label with these
+// owners, and whether the API server lets it do so by force only: not if the rule's
+// present field manager is the only owner.
+func (s Spec) mayChange(owners []owner) (may, force bool) {
+	if others := s.foreign(owners); len(others) > 0 || len(owners) == 0 {
+		may = s.outranks(others)
+		return may, may
+	}
+	return true, slices.ContainsFunc(owners, func(o owner) bool { return o.manager != s.manager() })
 }

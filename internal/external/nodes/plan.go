@@ -13,10 +13,10 @@ const maxConflicts = 32
 // A change is what one node is to get from a rule: all labels that it has from
 // it then.
 type change struct {
-	node      *corev1.Node
-	labels    map[string]string
-	overrules bool     // it changes labels of rules with a lower priority
-	former    []string // field managers that the rule had with another priority
+	node   *corev1.Node
+	labels map[string]string
+	force  bool     // it changes labels of rules with a lower priority, or of former managers
+	former []string // field managers that the rule had with another priority
 }
 
 // A plan is what follows from a rule for the nodes.
@@ -42,10 +42,10 @@ func (p *plan) add(s Spec, node *corev1.Node) {
 	if len(owned)+len(former) > 0 {
 		p.owned++
 	}
-	// What the rule gave must not keep it matching.
+	// What only the rule gave must not keep it matching.
 	others := maps.Clone(node.Labels)
 	for key, of := range owners {
-		if slices.ContainsFunc(of, func(o owner) bool { return o.base == s.base() }) {
+		if len(s.foreign(of)) == 0 {
 			delete(others, key)
 		}
 	}
@@ -53,11 +53,12 @@ func (p *plan) add(s Spec, node *corev1.Node) {
 	if !s.Ending && s.matches(node, others) {
 		p.status.Matched++
 		for key, value := range s.Labels {
-			if have, ok := others[key]; ok && have != value {
-				if !s.outranks(owners[key]) {
+			if have, ok := node.Labels[key]; ok && have != value {
+				may, force := s.mayChange(owners[key])
+				if !may {
 					continue
 				}
-				c.overrules = true
+				c.force = c.force || force
 			}
 			c.labels[key] = value
 		}

@@ -76,21 +76,26 @@ func TestRulesWithoutSenseAreRefused(t *testing.T) {
 	}
 }
 
-// node has the labels "k=v", of which those marked with an asterisk are the rule's.
+// node has the labels "k=v", of which those marked with an asterisk are the rule's; the
+// kubelet owns the others.
 func node(name string, s Spec, labels ...string) corev1.Node {
 	n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
-	var owned []string
+	var owned, others []string
 	for _, l := range labels {
 		key, value, _ := strings.Cut(strings.TrimPrefix(l, "*"), "=")
 		n.Labels[key] = value
 		if l[0] == '*' {
 			owned = append(owned, fmt.Sprintf("%q:{}", "f:"+key))
+		} else {
+			others = append(others, fmt.Sprintf("%q:{}", "f:"+key))
 		}
 	}
-	raw := fmt.Sprintf(`{"f:metadata":{"f:labels":{%s}}}`, strings.Join(owned, ","))
+	fields := func(of []string) *metav1.FieldsV1 {
+		return &metav1.FieldsV1{Raw: fmt.Appendf(nil, `{"f:metadata":{"f:labels":{%s}}}`, strings.Join(of, ","))}
+	}
 	n.ManagedFields = []metav1.ManagedFieldsEntry{
-		{Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:labels":{"f:tier":{}}}}`)}},
-		{Manager: s.manager(), Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(raw)}},
+		{Manager: "kubelet", Operation: metav1.ManagedFieldsOperationUpdate, FieldsV1: fields(others)},
+		{Manager: s.manager(), Operation: metav1.ManagedFieldsOperationApply, FieldsV1: fields(owned)},
 	}
 	return n
 }

@@ -53,7 +53,7 @@ func TestRulesAgreeByPriority(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := mine.plan([]corev1.Node{labelled("slow", c.owners...)})
-			won := len(p.changes) == 1 && p.changes[0].overrules && p.changes[0].labels["tier"] == "fast"
+			won := len(p.changes) == 1 && p.changes[0].force && p.changes[0].labels["tier"] == "fast"
 			if won != c.wins || len(p.status.Conflicts) == 0 != c.wins || !c.wins && len(p.changes) > 0 {
 				t.Errorf("the plan is %+v, wins %t", p, c.wins)
 			}
@@ -66,13 +66,77 @@ func TestRulesAgreeByPriority(t *testing.T) {
 func TestChangedPriorityReplacesTheFieldManager(t *testing.T) {
 	before, now := rule("mine", 0, "fast"), rule("mine", -3, "fast")
 	p := now.plan([]corev1.Node{labelled("fast", by(before))})
-	if len(p.changes) != 1 || p.changes[0].overrules || !cmp.Equal(p.changes[0].former, []string{before.manager()}) || !cmp.Equal(p.changes[0].labels, now.Labels) {
+	if len(p.changes) != 1 || p.changes[0].force || !cmp.Equal(p.changes[0].former, []string{before.manager()}) || !cmp.Equal(p.changes[0].labels, now.Labels) {
 		t.Fatalf("the plan is %+v", p)
 	}
 	now.Ending = true
 	p = now.plan([]corev1.Node{labelled("fast", by(before))})
 	if len(p.changes) != 1 || len(p.changes[0].labels) != 0 || len(p.changes[0].former) != 1 || p.owned != 1 {
 		t.Errorf("the end is %+v", p)
+	}
+}
+
+// TestLabelsWithSeveralOwners has rules that change the value of a label which they own
+// together with others. The API server refuses that without force, and all other labels
+// of the node with it; force must not change what others than lower rules own.
+func TestLabelsWithSeveralOwners(t *testing.T) {
+	mine := rule("mine", 10, "b")
+	before, lower, higher := rule("mine", 0, "a"), rule("other", 0, "a"), rule("other", 50, "a")
+	admin := metav1.ManagedFieldsEntry{Manager: "kubectl-label", Operation: metav1.ManagedFieldsOperationUpdate}
+	both := mine
+	both.Labels = map[string]string{"tier": "b", "pool": "p"}
+	cases := map[string]struct {
+		rule     Spec
+		owners   []metav1.ManagedFieldsEntry
+		want     map[string]string
+		force    bool
+		conflict bool
+	}{
+		"Own":            {mine, []metav1.ManagedFieldsEntry{by(mine)}, mine.Labels, false, false},
+		"WithLower":      {mine, []metav1.ManagedFieldsEntry{by(mine), by(lower)}, mine.Labels, true, false},
+		"WithHigher":     {mine, []metav1.ManagedFieldsEntry{by(mine), by(higher)}, map[string]string{}, false, true},
+		"WithAdmin":      {mine, []metav1.ManagedFieldsEntry{by(mine), admin}, map[string]string{}, false, true},
+		"OthersArrive":   {both, []metav1.ManagedFieldsEntry{by(mine), admin}, map[string]string{"pool": "p"}, false, true},
+		"Former":         {mine, []metav1.ManagedFieldsEntry{by(before)}, mine.Labels, true, false},
+		"FormerAndAdmin": {mine, []metav1.ManagedFieldsEntry{by(before), admin}, map[string]string{}, false, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := c.rule.plan([]corev1.Node{labelled("a", c.owners...)})
+			if len(p.changes) != 1 || !cmp.Equal(p.changes[0].labels, c.want) || p.changes[0].force != c.force || len(p.status.Conflicts) > 0 != c.conflict {
+				t.Errorf("the plan is %+v, want a change to %v with force %t", p, c.want, c.force)
+			}
+		})
+	}
+}
+
+// TestForceChangesNoLabelOfAnAdmin has a rule that overrules another in one label, and
+// owns a second one together with an admin.
+func TestForceChangesNoLabelOfAnAdmin(t *testing.T) {
+	mine, lower := rule("mine", 10, "fast"), rule("other", 0, "slow")
+	mine.Labels["pool"] = "new"
+	n := labelled("slow", by(lower))
+	n.Labels["pool"] = "old"
+	for _, m := range []metav1.ManagedFieldsEntry{by(mine), {Manager: "kubectl-label", Operation: metav1.ManagedFieldsOperationUpdate}} {
+		m.FieldsV1 = &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:labels":{"f:pool":{}}}}`)}
+		n.ManagedFields = append(n.ManagedFields, m)
+	}
+	p := mine.plan([]corev1.Node{n})
+	if len(p.changes) != 1 || !p.changes[0].force || !cmp.Equal(p.changes[0].labels, map[string]string{"tier": "fast"}) || len(p.status.Conflicts) != 1 {
+		t.Errorf("the plan is %+v", p)
+	}
+}
+
+// TestRulesSeeLabelsThatOthersGaveToo has a rule that gives the label which it matches:
+// it must go on matching while an admin owns the label, too, and no longer.
+func TestRulesSeeLabelsThatOthersGaveToo(t *testing.T) {
+	mine := Spec{Owner: "mine", MatchLabels: map[string]string{"tier": "a"}, Labels: map[string]string{"tier": "a"}}
+	admin := metav1.ManagedFieldsEntry{Manager: "kubectl-label", Operation: metav1.ManagedFieldsOperationUpdate}
+	if p := mine.plan([]corev1.Node{labelled("a", by(mine), admin)}); len(p.changes) > 0 || p.status.Labelled != 1 {
+		t.Errorf("with an admin, the plan is %+v", p)
+	}
+	if p := mine.plan([]corev1.Node{labelled("a", by(mine))}); len(p.changes) != 1 || len(p.changes[0].labels) > 0 {
+		t.Errorf("alone, the plan is %+v", p)
 	}
 }
 
