@@ -178,10 +178,11 @@ func (e *engine) bringSmall(ctx context.Context, it item) (manifest.File, error)
 // dropTimeout bounds the clean-up after an error.
 const dropTimeout = 30 * time.Second
 
-// dropIfFinal drops an upload that no later run can finish. It keeps others for the
-// next run.
+// dropIfFinal drops an upload that no later run can finish, or that keeps a full
+// bucket full. It keeps others for the next run.
 func (e *engine) dropIfFinal(ctx context.Context, u objectstore.Upload, err error) {
 	switch fault.KindOf(err) {
+	case fault.Quota:
 	case fault.Corrupt, fault.NotFound, fault.Invalid, fault.Unsupported:
 		if ctx.Err() != nil {
 			return // another file's error stops this one

@@ -192,9 +192,9 @@ func (j *job) bring(ctx context.Context, items []item, old manifest.Manifest, fo
 	return done, nil
 }
 
-// makeRoom aborts all uploads to a target that is full, because unfinished uploads
-// keep it full. Those of other files than the one that did not fit count too: its
-// error may have stopped them while they began.
+// makeRoom aborts the recorded uploads to a target that is full, because unfinished
+// uploads keep it full. The error of the file that did not fit may have stopped those
+// of others while they began; its own upload is dropped already.
 func (j *job) makeRoom(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTimeout)
 	defer cancel()
