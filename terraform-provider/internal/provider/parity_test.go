@@ -28,6 +28,7 @@ func withoutResource() map[string]string {
 		"hubrevisions":           "observed for the functions: parse_model_ref and a pinned revision do without",
 		"demands":                "observed for the functions, and changes every second",
 		"pools":                  "observed for the functions, and changes every second",
+		"workloadstatuses":       "observed for the functions, and has nothing to manage",
 		"tokensets":              "mirrors the Secrets of a namespace, which needs a process that always runs",
 		"queues":                 "composed of streams and key-value buckets, which Terraform offers one by one",
 	}
