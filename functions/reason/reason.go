@@ -123,6 +123,8 @@ const (
 	PodRefused Reason = "PodRefused"
 	// QuotaExceeded: a ResourceQuota or LimitRange of the namespace refuses a pod.
 	QuotaExceeded Reason = "QuotaExceeded"
+	// PodCreationFailed: the API server cannot create a pod at present, because it, its store or a webhook fails.
+	PodCreationFailed Reason = "PodCreationFailed"
 	// Unschedulable: no node can run a pod.
 	Unschedulable Reason = "Unschedulable"
 	// VolumeUnavailable: a node cannot mount a volume of a pod, or a PersistentVolumeClaim is not bound.
@@ -139,6 +141,8 @@ const (
 	ContainerNotStarted Reason = "ContainerNotStarted"
 	// OutOfMemory: a container needs more memory than its limit.
 	OutOfMemory Reason = "OutOfMemory"
+	// NodeOutOfMemory: the node of a container without a memory limit has no memory left.
+	NodeOutOfMemory Reason = "NodeOutOfMemory"
 	// PodEvicted: a node has ended a pod, because it lacks memory or disk.
 	PodEvicted Reason = "PodEvicted"
 	// CrashLooping: a container ends again and again.
@@ -200,8 +204,8 @@ func Final(r string) bool {
 // message, reaches the composites above: it changes rarely, unlike progress.
 func OfPods(r string) bool {
 	switch Reason(r) {
-	case PodRefused, QuotaExceeded, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
-		ContainerNotStarted, OutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
+	case PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
+		ContainerNotStarted, OutOfMemory, NodeOutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
 		DataCorrupt, StorageConflict:
 		return true
 	}

@@ -5,6 +5,7 @@ package diagnose
 const (
 	PodRefused          = "PodRefused"
 	QuotaExceeded       = "QuotaExceeded"
+	PodCreationFailed   = "PodCreationFailed"
 	Unschedulable       = "Unschedulable"
 	VolumeUnavailable   = "VolumeUnavailable"
 	ImageUnavailable    = "ImageUnavailable"
@@ -13,6 +14,7 @@ const (
 	ProgramMissing      = "ProgramMissing"
 	ContainerNotStarted = "ContainerNotStarted"
 	OutOfMemory         = "OutOfMemory"
+	NodeOutOfMemory     = "NodeOutOfMemory"
 	InputRefused        = "InputRefused"
 	CredentialsRefused  = "CredentialsRefused"
 	SourceNotFound      = "SourceNotFound"
@@ -40,6 +42,8 @@ func Causes() []Cause {
 			"Do what the message asks: label the namespace `pod-security.kubernetes.io/enforce`, create the service account or priority class, or change the policy. Only images that need root or writable files are refused by the level `restricted`."},
 		{QuotaExceeded, false, "`FailedCreate` or `ReplicaFailure`: a ResourceQuota or LimitRange of the namespace leaves no room.",
 			"Raise the quota, or lower the requests of the claim: `kubectl describe resourcequota`."},
+		{PodCreationFailed, false, "`FailedCreate` or `ReplicaFailure`: the API server, its store or a webhook fails or does not answer.",
+			"Check the API server, and the webhook that the message names: `kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`."},
 		{Unschedulable, false, "`PodScheduled` is False: no node has enough free CPU, memory or GPUs, the labels of `nodeSelector` or `affinity`, or no taint that the pod does not tolerate.",
 			"Lower the requests, add or label nodes, or correct `nodeSelector`, `affinity` and `tolerations` of the claim."},
 		{VolumeUnavailable, false, "`FailedMount`, `FailedAttachVolume`, or a PersistentVolumeClaim that is not bound.",
@@ -54,8 +58,10 @@ func Causes() []Cause {
 			"Name an image that holds it: the message says which. Without an image, a claim runs Koldun's own engine."},
 		{ContainerNotStarted, false, "`CreateContainerError`, `RunContainerError` or `StartError`: the node cannot start the container.",
 			"Do what the message asks: an image that runs as root or is built for another processor cannot start."},
-		{OutOfMemory, true, "`OOMKilled`: a container needs more memory than its limit.",
+		{OutOfMemory, true, "`OOMKilled` twice, or in a Job that gave up: a container needs more memory than its limit.",
 			"Raise the limit that the message names, or use more nodes or smaller weights."},
+		{NodeOutOfMemory, false, "`OOMKilled` of a container without a memory limit: the node has no memory left.",
+			"Run the pod on a node with more memory, or request what it needs, so that it has a node with that much free."},
 		{InputRefused, true, "A program of Koldun ended with exit status 10: its input is wrong or not supported.", "Correct the field that the message names."},
 		{CredentialsRefused, true, "A program of Koldun ended with exit status 11: a server refuses its credentials.", "Correct the Secret that the message names."},
 		{SourceNotFound, true, "A program of Koldun ended with exit status 12: a repository, file or bucket does not exist.", "Correct the name in the message."},

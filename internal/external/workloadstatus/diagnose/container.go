@@ -4,19 +4,25 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
 const reasonOOMKilled = "OOMKilled"
 
-// crashes is the number of restarts from which a container that runs and is not ready
-// counts as one that ends again and again.
-const crashes = 2
+const (
+	// crashes is the number of restarts from which a container that runs and is not
+	// ready counts as one that ends again and again.
+	crashes = 2
+	// brief is how long the last of these runs was at most: earlier restarts of a
+	// container that ran well for longer had other causes.
+	brief = 10 * time.Minute
+)
 
 // containers returns the problem of the first container of a pod that has one, init
 // containers first.
-func containers(p *corev1.Pod, events []*corev1.Event) Diagnosis {
+func (s Scene) containers(p *corev1.Pod) Diagnosis {
 	specs := map[string]corev1.Container{}
 	for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for _, c := range list {
@@ -25,8 +31,8 @@ func containers(p *corev1.Pod, events []*corev1.Event) Diagnosis {
 	}
 	var found []Diagnosis
 	for _, list := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
-		for _, s := range list {
-			if d := containerOf(p, specs[s.Name], s, events); d.Reason != "" {
+		for _, c := range list {
+			if d := s.container(p, specs[c.Name], c); d.Reason != "" {
 				found = append(found, d)
 			}
 		}
@@ -40,27 +46,74 @@ func containers(p *corev1.Pod, events []*corev1.Event) Diagnosis {
 	return best
 }
 
-func containerOf(p *corev1.Pod, c corev1.Container, s corev1.ContainerStatus, events []*corev1.Event) Diagnosis {
-	if w := s.State.Waiting; w != nil {
+func (s Scene) container(p *corev1.Pod, c corev1.Container, now corev1.ContainerStatus) Diagnosis {
+	if w := now.State.Waiting; w != nil {
 		switch w.Reason {
 		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable":
-			return pull(p, c, *w, events)
+			return pull(p, c, *w, s.Events)
 		case "CreateContainerConfigError":
 			return config(p, c, w.Message)
 		case "CreateContainerError", "RunContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError":
 			return start(p, c, cmp.Or(w.Message, w.Reason))
 		}
 	}
-	if s.Ready {
+	t := end(p, now)
+	if now.Ready || t == nil || t.ExitCode == 0 {
 		return Diagnosis{}
 	}
-	looping := s.State.Waiting != nil && s.State.Waiting.Reason == "CrashLoopBackOff" || s.RestartCount >= crashes
-	for _, t := range []*corev1.ContainerStateTerminated{s.State.Terminated, s.LastTerminationState.Terminated} {
-		if t != nil && t.ExitCode != 0 {
-			return ended(p, c, *t, looping)
+	looping := now.State.Waiting != nil && now.State.Waiting.Reason == "CrashLoopBackOff" ||
+		now.RestartCount >= crashes && t.FinishedAt.Sub(t.StartedAt.Time) < brief
+	if t.Reason == reasonOOMKilled {
+		return exceeded(p, c, looping || s.starved(p, c.Name))
+	}
+	return ended(p, c, *t, looping)
+}
+
+// end returns how the last run of a container ended; nil if it has been ready since.
+func end(p *corev1.Pod, now corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if now.State.Terminated != nil {
+		return now.State.Terminated
+	}
+	// The pod stops being ready before its container starts again. If it stopped being
+	// ready later, then it was ready in this run.
+	if c := condition(p, corev1.PodReady); c != nil && now.State.Running != nil && c.LastTransitionTime.After(now.State.Running.StartedAt.Time) {
+		return nil
+	}
+	return now.LastTerminationState.Terminated
+}
+
+// starved reports whether a container had too little memory in several runs, of this
+// pod or of others of the same controller, or in a Job that gave up.
+func (s Scene) starved(p *corev1.Pod, container string) bool {
+	for _, j := range s.Jobs {
+		if string(j.UID) == controller(p) && gaveUp(j) {
+			return true
 		}
 	}
-	return Diagnosis{}
+	runs := 0
+	for _, other := range s.Pods {
+		if controller(other) != controller(p) || ready(other) {
+			continue
+		}
+		for _, list := range [][]corev1.ContainerStatus{other.Status.InitContainerStatuses, other.Status.ContainerStatuses} {
+			for _, c := range list {
+				if c.Name != container {
+					continue
+				}
+				if exhausted(end(other, c)) {
+					runs++
+				}
+				if c.State.Terminated != nil && exhausted(c.LastTerminationState.Terminated) {
+					runs++
+				}
+			}
+		}
+	}
+	return runs > 1
+}
+
+func exhausted(t *corev1.ContainerStateTerminated) bool {
+	return t != nil && t.Reason == reasonOOMKilled
 }
 
 // config returns the problem of a container whose configuration is not complete.
@@ -94,10 +147,7 @@ func start(p *corev1.Pod, c corev1.Container, message string) Diagnosis {
 // ended returns the problem of a container that has ended. One that ends once, and
 // then starts again, is none, unless the next run ends the same way.
 func ended(p *corev1.Pod, c corev1.Container, t corev1.ContainerStateTerminated, looping bool) Diagnosis {
-	switch t.Reason {
-	case reasonOOMKilled:
-		return exceeded(p, c)
-	case "StartError", "ContainerCannotRun":
+	if t.Reason == "StartError" || t.Reason == "ContainerCannotRun" {
 		return start(p, c, t.Message)
 	}
 	if d := ownEnd(p, c, t); d.Reason != "" {
@@ -130,14 +180,17 @@ func ownEnd(p *corev1.Pod, c corev1.Container, t corev1.ContainerStateTerminated
 	return Diagnosis{Reason: reason, Message: fmt.Sprintf("Pod %q: container %q ended: %s", p.Name, c.Name, words)}
 }
 
-// exceeded returns the problem of a container that had too little memory.
-func exceeded(p *corev1.Pod, c corev1.Container) Diagnosis {
+// exceeded returns the problem of a container that had too little memory. If it has
+// a limit, then one run proves nothing: the next may need less.
+func exceeded(p *corev1.Pod, c corev1.Container, again bool) Diagnosis {
 	f := fieldsOf(p.Labels, c.Name)
 	limit, bounded := c.Resources.Limits[corev1.ResourceMemory]
 	switch {
 	case !bounded:
-		return Diagnosis{Reason: OutOfMemory, Message: fmt.Sprintf(
+		return Diagnosis{Reason: NodeOutOfMemory, Message: fmt.Sprintf(
 			"Pod %q: the kernel ended container %q because the node has no memory left; run it on a node with more", p.Name, c.Name)}
+	case !again:
+		return Diagnosis{}
 	case f.memory == "":
 		return Diagnosis{Reason: OutOfMemory, Message: fmt.Sprintf(
 			"Pod %q: container %q needs more than its memory limit of %s; raise it", p.Name, c.Name, limit.String())}

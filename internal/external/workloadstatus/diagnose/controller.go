@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,29 +36,39 @@ func (s Scene) controllers() []finding {
 		}
 	}
 	for _, j := range s.Jobs {
-		if j.Status.Active == 0 && j.Status.Succeeded == 0 && !failed(j) {
+		if j.Status.Active == 0 && j.Status.Succeeded == 0 && !gaveUp(j) && !is(j, batchv1.JobSuspended) {
 			add("Job", j.ObjectMeta, s.failedCreate(j.ObjectMeta))
 		}
 	}
 	return out
 }
 
-func failed(j *batchv1.Job) bool {
-	for _, c := range j.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuspended) {
-			return true
-		}
-	}
-	return false
+func gaveUp(j *batchv1.Job) bool { return is(j, batchv1.JobFailed, batchv1.JobFailureTarget) }
+
+func is(j *batchv1.Job, kinds ...batchv1.JobConditionType) bool {
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && slices.Contains(kinds, c.Type)
+	})
 }
 
-// failedCreate returns the newest refusal of a pod of a controller.
+// failedCreate returns the newest refusal of a pod of a controller, unless it has
+// created one since.
 func (s Scene) failedCreate(m metav1.ObjectMeta) string {
-	for _, e := range newestFirst(about(s.Events, m.UID), "FailedCreate") {
-		return e.Message
+	found := newestFirst(about(s.Events, m.UID), "FailedCreate")
+	if len(found) == 0 {
+		return ""
 	}
-	return ""
+	for _, p := range s.Pods {
+		if controller(p) == string(m.UID) && !timeOf(found[0]).After(p.CreationTimestamp.Time) {
+			return ""
+		}
+	}
+	return found[0].Message
 }
+
+// unanswered are failures of the API server, of its store or of a webhook, which
+// refuse nothing.
+var unanswered = regexp.MustCompile(`(?i)internal error|time(d )?out|deadline exceeded|connection re(fused|set)|no endpoints available|failed calling webhook|etcdserver|status unknown for quota|try again`)
 
 // refused explains the refusal of a pod by the API server.
 func refused(kind, name, text string) Diagnosis {
@@ -76,12 +87,15 @@ func refused(kind, name, text string) Diagnosis {
 		reason, mend = QuotaExceeded, "change the LimitRange, or the resources of the claim"
 	case strings.Contains(text, "violates PodSecurity"):
 		mend = "label the namespace with a level of pod-security.kubernetes.io/enforce that allows it, or leave out what the level forbids"
+	case strings.Contains(text, "denied the request"):
+		mend = "change the policy of the webhook, or what it refuses"
+	case strings.Contains(text, "is invalid"):
+	case unanswered.MatchString(text):
+		reason, mend = PodCreationFailed, "Kubernetes tries again; check the API server, and the webhook if the message names one"
 	case strings.Contains(text, "serviceaccount") || strings.Contains(text, "service account"):
 		mend = "create the service account, or correct serviceAccountName of the claim"
 	case strings.Contains(text, "PriorityClass"):
 		mend = "create the PriorityClass, or correct priorityClassName of the claim"
-	case strings.Contains(text, "admission webhook"):
-		mend = "change the policy of the webhook, or what it refuses"
 	}
 	return Diagnosis{Reason: reason, Message: fmt.Sprintf("%s %q cannot create pods: %s; %s", kind, name, text, mend)}
 }

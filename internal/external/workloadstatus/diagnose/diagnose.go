@@ -12,6 +12,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // A Scene holds the pods with the labels of one claim, what creates them, and the
@@ -58,25 +60,64 @@ func Diagnose(s Scene) Diagnosis {
 	}).Diagnosis
 }
 
-// current returns the pods that matter: neither those that are being deleted, nor
-// failed ones that another pod of the same controller has replaced.
+// current returns the pods that matter: not those that are being deleted, and no
+// failed ones that others have replaced.
 func (s Scene) current() []*corev1.Pod {
 	newest := map[string]*corev1.Pod{}
 	for _, p := range s.Pods {
-		if last := newest[controller(p)]; last == nil || last.CreationTimestamp.Before(&p.CreationTimestamp) {
-			newest[controller(p)] = p
+		for _, key := range []string{controller(p), kin(p)} {
+			if last := newest[key]; last == nil || last.CreationTimestamp.Before(&p.CreationTimestamp) {
+				newest[key] = p
+			}
 		}
 	}
 	var out []*corev1.Pod
 	for _, p := range s.Pods {
 		over := p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
-		last := newest[controller(p)]
-		replaced := over && last != p && (!ofJob(p) || last.Status.Phase != corev1.PodRunning && last.Status.Phase != corev1.PodPending || !exhausted(p))
+		replaced := over && (newest[controller(p)] != p || newest[kin(p)] != p || s.complete(p)) && !s.doomed(p, newest[controller(p)])
 		if p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && !replaced {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// doomed reports whether the next pod of a Job, which runs, will fail as this one did:
+// it has as little memory.
+func (s Scene) doomed(p, next *corev1.Pod) bool {
+	return ofJob(p) && next != p && (next.Status.Phase == corev1.PodRunning || next.Status.Phase == corev1.PodPending) &&
+		slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+			return exhausted(c.State.Terminated) && s.starved(p, c.Name)
+		})
+}
+
+// complete reports whether the controller of pods like this one has as many ready ones
+// as it wants.
+func (s Scene) complete(p *corev1.Pod) bool {
+	enough := func(selector *metav1.LabelSelector, wanted *int32, ready int32) bool {
+		of, err := metav1.LabelSelectorAsSelector(selector)
+		return err == nil && of.Matches(labels.Set(p.Labels)) && (wanted == nil && ready >= 1 || wanted != nil && ready >= *wanted)
+	}
+	return slices.ContainsFunc(s.Deployments, func(d *appsv1.Deployment) bool {
+		return enough(d.Spec.Selector, d.Spec.Replicas, d.Status.ReadyReplicas)
+	}) || slices.ContainsFunc(s.StatefulSets, func(set *appsv1.StatefulSet) bool {
+		return enough(set.Spec.Selector, set.Spec.Replicas, set.Status.ReadyReplicas)
+	})
+}
+
+// kin returns the labels of a pod, without those that Kubernetes sets for one revision,
+// controller or pod.
+func kin(p *corev1.Pod) string {
+	of := labels.Set{}
+	for key, value := range p.Labels {
+		switch key {
+		case appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
+			batchv1.ControllerUidLabel, "controller-uid":
+		default:
+			of[key] = value
+		}
+	}
+	return of.String()
 }
 
 // controller returns the UID of the controller of a pod, or its own.
@@ -91,17 +132,6 @@ func controller(p *corev1.Pod) string {
 
 func ofJob(p *corev1.Pod) bool { return p.Spec.RestartPolicy == corev1.RestartPolicyNever }
 
-// exhausted reports whether memory was not enough: the next pod of the Job has as
-// little.
-func exhausted(p *corev1.Pod) bool {
-	for _, c := range p.Status.ContainerStatuses {
-		if t := c.State.Terminated; t != nil && t.Reason == reasonOOMKilled {
-			return true
-		}
-	}
-	return false
-}
-
 // pod returns the problem of one pod, without its name.
 func (s Scene) pod(p *corev1.Pod) Diagnosis {
 	if ready(p) {
@@ -113,7 +143,7 @@ func (s Scene) pod(p *corev1.Pod) Diagnosis {
 	if d := unschedulable(p, s.Events); d.Reason != "" {
 		return d
 	}
-	if d := containers(p, s.Events); d.Reason != "" {
+	if d := s.containers(p); d.Reason != "" {
 		return d
 	}
 	return volumes(p, s.Events)

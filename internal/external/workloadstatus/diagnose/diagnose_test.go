@@ -89,6 +89,21 @@ func labelled(owner, component string) func(*corev1.Pod) {
 	}
 }
 
+// hashed gives it the label of a ReplicaSet.
+func hashed(hash string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Labels = map[string]string{"koldun.gorizond.io/dllama": "tiny", "pod-template-hash": hash}
+	}
+}
+
+// readyUntil has it stop being ready some time after its container has started.
+func readyUntil(after time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions[0].LastTransitionTime = metav1.NewTime(began.Add(after))
+		p.Status.ContainerStatuses[0].State.Running.StartedAt = began
+	}
+}
+
 func ready(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionTrue }
 
 // job makes it the pod of a Job that has failed.
@@ -196,6 +211,46 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": the node does not say why; check spec.rootImage and the registry`,
 		},
+		"PullReset": {
+			scene:  one(pod(waiting("ErrImagePull", `failed to copy: httpReadSeeker: failed open: read tcp 10.244.0.9:40312->3.5.6.7:403: read: connection reset by peer`))),
+			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": the registry cannot be reached; check DNS, proxy and firewall of the nodes, or name an image of a mirror`,
+		},
+		"PullTokenTimeout": {
+			scene:  one(pod(waiting("ErrImagePull", `failed to authorize: failed to fetch anonymous token: unauthorized: Get "https://auth.example.org/token": dial tcp 10.0.0.1:443: i/o timeout`))),
+			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": the registry cannot be reached; check DNS, proxy and firewall of the nodes, or name an image of a mirror`,
+		},
+		"PullDigestWithNumbers": {
+			scene:  one(pod(waiting("ErrImagePull", `failed to copy sha256:4010403404429aaaa401: 429/401/403/404: short read`))),
+			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": short read; check spec.rootImage and the registry`,
+		},
+		"PullServerError": {
+			scene:  one(pod(waiting("ErrImagePull", `unexpected status from GET request to https://example.org/v2/404: 503 Service Unavailable`))),
+			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": 503 Service Unavailable; check spec.rootImage and the registry`,
+		},
+		"PullForbidden": {
+			scene:  one(pod(waiting("ErrImagePull", `unexpected status from HEAD request to https://example.org/v2/e/manifests/1: 403 Forbidden`))),
+			reason: diagnose.ImageUnavailable, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": unauthorized; set spec.scheduling.imagePullSecrets to a Secret with credentials of the registry, or correct spec.rootImage`,
+		},
+		"PullDenied": {
+			scene:  one(pod(waiting("ErrImagePull", `reading manifest 1: denied: requested access to the resource is denied`))),
+			reason: diagnose.ImageUnavailable, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": unauthorized; set spec.scheduling.imagePullSecrets to a Secret with credentials of the registry, or correct spec.rootImage`,
+		},
+		"UnpackDenied": {
+			scene:  one(pod(waiting("ErrImagePull", `failed to extract layer sha256:ab: mount /var/lib/containerd/tmp: permission denied`))),
+			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": permission denied; check spec.rootImage and the registry`,
+		},
+		"PullHelperMissing": {
+			scene:  one(pod(waiting("ErrImagePull", `exec: "docker-credential-x": executable file not found in $PATH`))),
+			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": executable file not found in $PATH; check spec.rootImage and the registry`,
+		},
 		"PullOwnImage": {
 			scene: one(pod(func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[1].State = waitingState("ErrImagePull", "koldun:1: not found")
@@ -270,40 +325,76 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.CrashLooping, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" ends again and again, with exit status 1; see kubectl logs --previous tiny-root-0 -c engine`,
 		},
+		"EndedBeforeItWasReady":      {scene: one(pod(died(2, end(1, "Error", "")), readyUntil(time.Hour)))},
+		"RefusedBeforeItWasReady":    {scene: one(pod(died(1, end(11, "Error", "denied")), readyUntil(time.Hour)))},
+		"OutOfMemoryBeforeItIsReady": {scene: one(pod(died(5, oom), readyUntil(time.Hour)))},
+		"EndedSinceItWasReady": {
+			scene:  one(pod(died(2, end(1, "Error", "")), readyUntil(-time.Second))),
+			reason: diagnose.CrashLooping, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "engine" ends again and again, with exit status 1; see kubectl logs --previous tiny-root-0 -c engine`,
+		},
+		"EndedAfterALongRun": {scene: one(pod(died(7, corev1.ContainerStateTerminated{
+			ExitCode: 1, Reason: "Error", StartedAt: began, FinishedAt: metav1.NewTime(began.Add(time.Hour)),
+		})))},
+		"EndsWellAfterFailures": {scene: one(pod(died(5, end(1, "Error", "")), func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}
+		}))},
 		"CrashLoop": {
 			scene:  one(pod(looping(end(75, "Error", "cannot connect to NATS \"nats://x\":\n refused")))),
 			reason: diagnose.CrashLooping, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" ends again and again, with exit status 75: cannot connect to NATS "nats://x": refused; see kubectl logs --previous tiny-root-0 -c engine`,
 		},
+		"OutOfMemoryOnce": {scene: one(pod(died(1, oom)))},
+		"OutOfMemoryTwice": {
+			scene: one(pod(died(1, oom), func(p *corev1.Pod) {
+				p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &oom}
+			})),
+			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
+		},
+		"OutOfMemoryOfReplicas": {
+			scene:  diagnose.Scene{Pods: []*corev1.Pod{pod(died(1, oom), of("s", "a", 0, corev1.PodRunning)), pod(died(1, oom), of("s", "b", 0, corev1.PodRunning))}},
+			reason: diagnose.OutOfMemory, pod: "a",
+			says: `Pod "a": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
+		},
 		"OutOfMemory": {
-			scene:  one(pod(died(1, oom))),
+			scene:  one(pod(died(2, oom))),
 			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
 		},
 		"OutOfMemoryOfWorker": {
-			scene:  one(pod(died(1, oom), labelled("dllama", "worker"))),
+			scene:  one(pod(looping(oom), labelled("dllama", "worker"))),
 			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.workerResources.limits.memory`,
 		},
 		"OutOfMemoryOfNode": {
 			scene:  one(pod(died(1, oom), func(p *corev1.Pod) { p.Spec.Containers[0].Resources = corev1.ResourceRequirements{} })),
-			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
+			reason: diagnose.NodeOutOfMemory, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": the kernel ended container "engine" because the node has no memory left; run it on a node with more`,
 		},
 		"OutOfMemoryOfOthers": {
-			scene:  one(pod(died(1, oom), func(p *corev1.Pod) { p.Labels = nil })),
+			scene:  one(pod(died(2, oom), func(p *corev1.Pod) { p.Labels = nil })),
 			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise it`,
 		},
+		"OutOfMemoryOfJobOnce": {scene: diagnose.Scene{
+			Jobs: []*batchv1.Job{{ObjectMeta: metav1.ObjectMeta{UID: "j"}, Status: batchv1.JobStatus{Active: 1}}},
+			Pods: []*corev1.Pod{pod(job(oom), of("j", "first", 0, corev1.PodFailed)), pod(of("j", "second", time.Minute, corev1.PodRunning))},
+		}},
 		"OutOfMemoryOfJob": {
-			scene:  one(pod(job(oom))),
-			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
-			says: `Pod "tiny-root-0": container "convert" needs more than its memory limit of 64Mi; raise spec.conversion.memory`,
+			scene: diagnose.Scene{
+				Jobs: []*batchv1.Job{{ObjectMeta: metav1.ObjectMeta{UID: "j"}, Status: batchv1.JobStatus{
+					Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}},
+				}}},
+				Pods: []*corev1.Pod{pod(job(oom), of("j", "only", 0, corev1.PodFailed))},
+			},
+			reason: diagnose.OutOfMemory, pod: "only",
+			says: `Pod "only": container "convert" needs more than its memory limit of 64Mi; raise spec.conversion.memory`,
 		},
 		"OutOfMemoryOfJobAgain": {
-			scene:  diagnose.Scene{Pods: []*corev1.Pod{pod(job(oom), of("j", "first", 0, corev1.PodFailed)), pod(of("j", "second", time.Minute, corev1.PodRunning))}},
-			reason: diagnose.OutOfMemory, pod: "first",
-			says: `Pod "first": container "convert" needs more than its memory limit of 64Mi; raise spec.conversion.memory`,
+			scene:  diagnose.Scene{Pods: []*corev1.Pod{pod(job(oom), of("j", "first", 0, corev1.PodFailed)), pod(job(oom), of("j", "second", time.Minute, corev1.PodFailed)), pod(of("j", "third", time.Hour, corev1.PodRunning))}},
+			reason: diagnose.OutOfMemory, pod: "second",
+			says: `Pod "second": container "convert" needs more than its memory limit of 64Mi; raise spec.conversion.memory`,
 		},
 		"JobRefused": {
 			scene:  one(pod(job(end(11, "Error", "cannot read \"x\": 403 Forbidden")))),
@@ -382,6 +473,14 @@ func diagnoses() map[string]diagnosis {
 		"MountedLater": {scene: one(pod(waiting("PodInitializing", ""), func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[1].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 		}), event("pod", "FailedMount", "earlier", time.Second))},
+		"MountedBeforeThePull": {scene: one(pod(func(p *corev1.Pod) {
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+		}), event("pod", "FailedMount", "earlier", time.Second), event("pod", "FailedCreatePodSandBox", "earlier", time.Second))},
+		"MountFailsOften": {
+			scene:  one(pod(), event("pod", "FailedMount", "(combined from similar events): MountVolume.SetUp failed for volume \"v\" : mount failed: exit status 32, RequestID: 7G2K: Running scope as unit: run-r1234abcd.scope", time.Minute)),
+			reason: diagnose.VolumeUnavailable, pod: "tiny-root-0",
+			says: `The node of pod "tiny-root-0" cannot mount its volumes: MountVolume.SetUp failed for volume "v" : mount failed: exit status 32: Running scope as unit: run-….scope; create what is missing, or correct the reference to it`,
+		},
 		"NoNetwork": {
 			scene:  one(pod(), event("pod", "FailedCreatePodSandBox", "plugin type=\"calico\" failed", time.Second)),
 			reason: diagnose.VolumeUnavailable, pod: "tiny-root-0",
@@ -397,6 +496,20 @@ func diagnoses() map[string]diagnosis {
 		"EvictedAndReplaced": {scene: diagnose.Scene{Pods: []*corev1.Pod{
 			pod(of("rs", "old", 0, corev1.PodFailed), func(p *corev1.Pod) { p.Status.Reason = "Evicted" }), pod(of("rs", "new", time.Minute, corev1.PodPending)),
 		}}},
+		"EvictedBeforeTheRollout": {scene: diagnose.Scene{Pods: []*corev1.Pod{
+			pod(of("old", "old", 0, corev1.PodFailed), hashed("a"), func(p *corev1.Pod) { p.Status.Reason = "Evicted" }),
+			pod(of("new", "new", time.Minute, corev1.PodRunning), hashed("b"), ready),
+		}}},
+		"EvictedAndEnoughAreReady": {scene: diagnose.Scene{
+			Pods: []*corev1.Pod{
+				pod(of("rs", "old", 0, corev1.PodRunning), hashed("a"), ready),
+				pod(of("rs", "surplus", time.Minute, corev1.PodFailed), hashed("a"), func(p *corev1.Pod) { p.Status.Reason = "Evicted" }),
+			},
+			Deployments: []*appsv1.Deployment{{
+				Spec:   appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"koldun.gorizond.io/dllama": "tiny"}}},
+				Status: appsv1.DeploymentStatus{ReadyReplicas: 1},
+			}},
+		}},
 
 		"Quota": {
 			scene: diagnose.Scene{StatefulSets: []*appsv1.StatefulSet{set(0, 1)}, Events: []*corev1.Event{
@@ -451,6 +564,48 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.PodRefused,
 			says:   `StatefulSet "tiny-root" cannot create pods: admission webhook "policy" denied the request: no; change the policy of the webhook, or what it refuses`,
 		},
+		"WebhookTimesOut": {
+			scene: diagnose.Scene{StatefulSets: []*appsv1.StatefulSet{set(0, 1)}, Events: []*corev1.Event{
+				event("set", "FailedCreate", created+`Internal error occurred: failed calling webhook "policy": Post "https://policy.ns.svc:443/?timeout=10s": context deadline exceeded`, time.Second),
+			}},
+			reason: diagnose.PodCreationFailed,
+			says:   `StatefulSet "tiny-root" cannot create pods: Internal error occurred: failed calling webhook "policy": Post "https://policy.ns.svc:443/?timeout=10s": context deadline exceeded; Kubernetes tries again; check the API server, and the webhook if the message names one`,
+		},
+		"StoreTimesOut": {
+			scene: diagnose.Scene{StatefulSets: []*appsv1.StatefulSet{set(0, 1)}, Events: []*corev1.Event{
+				event("set", "FailedCreate", created+`pods "tiny-root-0" is forbidden: error looking up service account ns/x: etcdserver: request timed out`, time.Second),
+			}},
+			reason: diagnose.PodCreationFailed,
+			says:   `StatefulSet "tiny-root" cannot create pods: pods "tiny-root-0" is forbidden: error looking up service account ns/x: etcdserver: request timed out; Kubernetes tries again; check the API server, and the webhook if the message names one`,
+		},
+		"GeneratedNames": {
+			scene: diagnose.Scene{Deployments: []*appsv1.Deployment{{
+				ObjectMeta: metav1.ObjectMeta{Name: "gw"},
+				Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{{
+					Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: `pods "gw-7c9f5-x2k4p" is forbidden: no PriorityClass with name high was found`,
+				}}},
+			}}},
+			reason: diagnose.PodRefused,
+			says:   `Deployment "gw" cannot create pods: pods "gw-7c9f5-…" is forbidden: no PriorityClass with name high was found; create the PriorityClass, or correct priorityClassName of the claim`,
+		},
+		"JobRefusedBeforeItsPod": {scene: diagnose.Scene{
+			Jobs:   []*batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "fetch", UID: "j"}, Status: batchv1.JobStatus{Failed: 1}}},
+			Pods:   []*corev1.Pod{pod(job(end(75, "Error", "cannot connect")), of("j", "first", time.Minute, corev1.PodFailed))},
+			Events: []*corev1.Event{event("j", "FailedCreate", "Error creating: serviceaccount \"x\" not found", time.Minute)},
+		}},
+		"SetRefusedBeforeItsPod": {scene: diagnose.Scene{
+			StatefulSets: []*appsv1.StatefulSet{set(1, 2)}, Pods: []*corev1.Pod{pod(of("set", "tiny-root-0", time.Minute, corev1.PodPending))},
+			Events: []*corev1.Event{event("set", "FailedCreate", created+"no", time.Second)},
+		}},
+		"JobRefusedAfterItsPod": {
+			scene: diagnose.Scene{
+				Jobs:   []*batchv1.Job{{ObjectMeta: metav1.ObjectMeta{Name: "fetch", UID: "j"}, Status: batchv1.JobStatus{Failed: 1}}},
+				Pods:   []*corev1.Pod{pod(job(end(75, "Error", "cannot connect")), of("j", "first", 0, corev1.PodFailed))},
+				Events: []*corev1.Event{event("j", "FailedCreate", "Error creating: serviceaccount \"x\" not found", time.Minute)},
+			},
+			reason: diagnose.PodRefused,
+			says:   `Job "fetch" cannot create pods: serviceaccount "x" not found; create the service account, or correct serviceAccountName of the claim`,
+		},
 		"InvalidPod": {
 			scene: diagnose.Scene{StatefulSets: []*appsv1.StatefulSet{set(0, 1)}, Events: []*corev1.Event{
 				event("set", "FailedCreate", created+`Pod "tiny-root-0" is invalid: spec.x: Invalid value`, time.Second),
@@ -474,7 +629,7 @@ func diagnoses() map[string]diagnosis {
 			says: `No node can run pod "tiny-workers-0": Insufficient memory; lower the requests of memory in spec.workerResources, or add a node with more`,
 		},
 		"Newest": {
-			scene:  diagnose.Scene{Pods: []*corev1.Pod{pod(died(1, oom)), pod(died(1, oom), of("s", "newer", time.Minute, corev1.PodRunning))}},
+			scene:  diagnose.Scene{Pods: []*corev1.Pod{pod(died(2, oom)), pod(died(2, oom), of("s", "newer", time.Minute, corev1.PodRunning))}},
 			reason: diagnose.OutOfMemory, pod: "newer",
 			says: `Pod "newer": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
 		},

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +13,7 @@ import (
 // over retries.
 type refusal struct {
 	signs  []string // in the message of the node
+	codes  []string // of HTTP
 	what   string
 	reason string
 	mend   func(f fields) string
@@ -22,17 +25,48 @@ func refusals() []refusal {
 	}
 	name := func(f fields) string { return "correct " + f.named() }
 	reach := func(fields) string { return "check DNS, proxy and firewall of the nodes, or name an image of a mirror" }
-	return []refusal{
-		{[]string{"toomanyrequests", "429", "rate limit"}, "the registry limits the rate of pulls", ImagePullFailed, credentials},
-		{[]string{"unauthorized", "401", "authentication required", "access denied", "denied", "403", "no basic auth", "authorization failed"}, "unauthorized", ImageUnavailable, credentials},
-		{[]string{"no match for platform", "no matching manifest", "no child with platform"}, "there is none for the processor of the node", ImageUnavailable,
+	return []refusal{ // what may pass before what may not
+		{[]string{"no such host", "connection refused", "timeout", "timed out", "deadline exceeded", "no route to host", "unreachable", "connection reset", "unexpected eof", ": eof", "x509", "tls:", "proxyconnect"}, nil,
+			"the registry cannot be reached", ImagePullFailed, reach},
+		{[]string{"no space left"}, nil, "the disk of the node is full", ImagePullFailed, func(fields) string { return "free the disk of the node" }},
+		{[]string{"toomanyrequests", "rate limit"}, []string{"429"}, "the registry limits the rate of pulls", ImagePullFailed, credentials},
+		{[]string{"unauthorized", "authentication required", "access denied", "requested access to the resource is denied", ": denied:", "no basic auth", "authorization failed"}, []string{"401", "403"},
+			"unauthorized", ImageUnavailable, credentials},
+		{[]string{"no match for platform", "no matching manifest", "no child with platform"}, nil, "there is none for the processor of the node", ImageUnavailable,
 			func(f fields) string {
 				return fmt.Sprintf("name an image for that processor, or set %s to nodes of another", f.placing("nodeSelector"))
 			}},
-		{[]string{"no such host", "connection refused", "i/o timeout", "deadline exceeded", "no route to host", "unreachable", "connection reset", "x509", "tls:", "proxyconnect"}, "the registry cannot be reached", ImagePullFailed, reach},
-		{[]string{"not found", "manifest unknown", "name unknown", "404", "does not exist"}, "not found", ImageUnavailable, name},
-		{[]string{"no space left"}, "the disk of the node is full", ImagePullFailed, func(fields) string { return "free the disk of the node" }},
+		{[]string{"not found", "manifest unknown", "name unknown", "does not exist"}, []string{"404"}, "not found", ImageUnavailable, name},
 	}
+}
+
+var (
+	// names are parts of a message whose digits and words say nothing about the cause.
+	names = regexp.MustCompile(`sha256:[0-9a-f]+|\bhttps?://[^\s"]+|\b\d+\.\d+\.\d+\.\d+(:\d+)?|\[[0-9a-f:]+\]:\d+`)
+	// code is the status of a response.
+	code = regexp.MustCompile(`status[^;]{0,80}?\b([45]\d\d)\b|\b(401) unauthorized|\b(403) forbidden|\b(404) not found|\b(429) too many`)
+	// ofNode are failures of the node itself, in the words of a registry.
+	ofNode = regexp.MustCompile(`executable file not found|content digest|extract layer`)
+)
+
+// refusalOf returns what a message about an image says.
+func refusalOf(text, image string) (refusal, bool) {
+	text = strings.ToLower(strings.ReplaceAll(text, image, ""))
+	onNode := ofNode.MatchString(text)
+	text = names.ReplaceAllString(text, "")
+	status := ""
+	if m := code.FindStringSubmatch(text); m != nil {
+		status = strings.Join(m[1:], "")
+	}
+	for _, r := range refusals() {
+		if onNode && r.reason == ImageUnavailable {
+			continue
+		}
+		if slices.Contains(r.codes, status) || slices.ContainsFunc(r.signs, func(sign string) bool { return strings.Contains(text, sign) }) {
+			return r, true
+		}
+	}
+	return refusal{}, false
 }
 
 // pull returns the problem of a container whose image is not there. The message of
@@ -55,13 +89,8 @@ func pull(p *corev1.Pod, c corev1.Container, w corev1.ContainerStateWaiting, eve
 		}
 	}
 	for _, text := range texts {
-		text = strings.ToLower(strings.ReplaceAll(text, c.Image, ""))
-		for _, r := range refusals() {
-			for _, sign := range r.signs {
-				if strings.Contains(text, sign) {
-					return say(r.reason, r.what, r.mend(f))
-				}
-			}
+		if r, known := refusalOf(text, c.Image); known {
+			return say(r.reason, r.what, r.mend(f))
 		}
 	}
 	return say(ImagePullFailed, last(w.Message), fmt.Sprintf("check %s and the registry", f.named()))
@@ -75,16 +104,6 @@ func last(text string) string {
 	}
 	if text == "" || strings.HasPrefix(text, "Back-off") {
 		return "the node does not say why"
-	}
-	return text
-}
-
-// short puts a text on one line of bounded length.
-func short(text string) string {
-	const limit = 400
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > limit {
-		text = strings.ToValidUTF8(text[:limit], "") + "…"
 	}
 	return text
 }

@@ -14,8 +14,8 @@ import (
 // volumes returns why a node cannot mount the volumes of a pod, or cannot make its
 // network, while its containers are not created.
 func volumes(p *corev1.Pod, events []*corev1.Event) Diagnosis {
-	if !creating(p) {
-		return Diagnosis{}
+	if started := condition(p, corev1.PodReadyToStartContainers); !creating(p) || started != nil && started.Status == corev1.ConditionTrue {
+		return Diagnosis{} // the volumes and the network are there
 	}
 	found := newestFirst(about(events, p.UID), "FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox")
 	// The timeout of all volumes together says less than that of one.
@@ -47,7 +47,7 @@ func creating(p *corev1.Pod) bool {
 }
 
 func vague(e *corev1.Event) int {
-	if strings.HasPrefix(e.Message, "Unable to attach or mount volumes") {
+	if strings.HasPrefix(stable(e.Message), "Unable to attach or mount volumes") {
 		return 1
 	}
 	return 0
