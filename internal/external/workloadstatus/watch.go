@@ -17,12 +17,13 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	n := c.namespace(s.Namespace)
 	news, stop := n.feed.Follow(feed.Everyone)
 	defer stop()
-	defer c.forget(s.Owner)
+	found := c.begin(s.Owner)
+	defer c.forget(s.Owner, found)
 	selector := labels.SelectorFromSet(s.Selector)
 	state := settler{reported: s.Known, next: s.Known}
 	again := time.NewTimer(0)
 	defer again.Stop()
-	denied := false
+	failed := "" // the last error that was told
 	for {
 		select {
 		case <-ctx.Done():
@@ -32,9 +33,9 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 		}
 		scene, err := n.scene(selector)
 		if err != nil || scene == nil {
-			if err != nil && !denied {
-				denied = true
-				c.note(s.Owner, seen{s.Known, err})
+			if err != nil && (failed == "" || !diagnose.Same(failed, err.Error())) {
+				failed = err.Error()
+				c.note(found, state.reported, err)
 				changed()
 			}
 			continue
@@ -43,9 +44,9 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 		if wait > 0 {
 			again.Reset(wait)
 		}
-		c.note(s.Owner, seen{Diagnosis: state.reported})
-		if told || denied {
-			denied = false
+		c.note(found, state.reported, nil)
+		if told || failed != "" {
+			failed = ""
 			changed()
 		}
 	}

@@ -33,11 +33,12 @@ type Client struct {
 
 	mu         sync.Mutex
 	namespaces map[string]*namespace
-	seen       map[string]seen // by owner, while it is watched
+	seen       map[string]*seen // by owner, while it is watched
 }
 
-// seen is the last result of a watch.
+// seen is the last result of one watch.
 type seen struct {
+	known bool // the watch has found something
 	diagnose.Diagnosis
 	err error
 }
@@ -51,18 +52,18 @@ var (
 // StatefulSets, Deployments and Jobs, and uses it only in namespaces of resources
 // that are watched.
 func New(clients kubernetes.Interface) *Client {
-	return &Client{clients: clients, namespaces: map[string]*namespace{}, seen: map[string]seen{}}
+	return &Client{clients: clients, namespaces: map[string]*namespace{}, seen: map[string]*seen{}}
 }
 
 // Observe returns what the watch has found, and before it has found anything what was
 // known before. It asks no server.
 func (c *Client) Observe(_ context.Context, s Spec) (external.Observation[Status], error) {
+	now := seen{Diagnosis: s.Known}
 	c.mu.Lock()
-	now, watched := c.seen[s.Owner]
-	c.mu.Unlock()
-	if !watched {
-		now.Diagnosis = s.Known
+	if found := c.seen[s.Owner]; found != nil && found.known {
+		now = *found
 	}
+	c.mu.Unlock()
 	out := external.Observation[Status]{Exists: true, UpToDate: true, Ready: now.Reason == "", Message: now.Message, Status: now.Diagnosis}
 	if now.err != nil {
 		out.Ready, out.Message = false, now.err.Error()
@@ -79,16 +80,28 @@ func (c *Client) Update(context.Context, Spec) error { return nil }
 // Delete has nothing to do.
 func (c *Client) Delete(context.Context, Spec) error { return nil }
 
-func (c *Client) note(owner string, s seen) {
+// begin returns the place for the results of a new watch of an owner. An earlier watch,
+// with another selector, may still end.
+func (c *Client) begin(owner string) *seen {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s := &seen{}
 	c.seen[owner] = s
+	return s
 }
 
-func (c *Client) forget(owner string) {
+func (c *Client) note(s *seen, d diagnose.Diagnosis, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.seen, owner)
+	*s = seen{known: true, Diagnosis: d, err: err}
+}
+
+func (c *Client) forget(owner string, s *seen) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen[owner] == s {
+		delete(c.seen, owner)
+	}
 }
 
 func (c *Client) namespace(name string) *namespace {
