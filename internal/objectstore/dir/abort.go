@@ -43,7 +43,7 @@ func (d *store) abortUploads(ctx context.Context, root *os.Root, keep func(name 
 			return err
 		}
 		name := path.Join(objectstore.WorkDir, e.Name())
-		if e.Name() == path.Base(sealDir) {
+		if e.Name() == path.Base(sealDir) || e.Name() == lockFile {
 			continue
 		}
 		if !e.IsDir() {
@@ -64,7 +64,7 @@ func (d *store) abortUploads(ctx context.Context, root *os.Root, keep func(name 
 		if err != nil {
 			return err
 		}
-		err = root.RemoveAll(name)
+		err = removeDir(root, name)
 		_ = lock.Close()
 		if err != nil {
 			return err

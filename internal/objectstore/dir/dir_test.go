@@ -181,6 +181,61 @@ func TestDamagedUpload(t *testing.T) {
 	}
 }
 
+// NFS has no locks of folders that other machines see: what is locked is a regular
+// file that is open for writing.
+func TestLockIsOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	s := openDir(t, dir)
+	unlock, err := s.(objectstore.Locker).TryLock(t.Context())
+	if err != nil || unlock == nil {
+		t.Fatal("cannot lock:", err)
+	}
+	u, err := s.Upload(t.Context(), "f", objectstore.UploadOptions{Size: 1, PartSize: 5 << 20, Token: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	locks := func() []string {
+		t.Helper()
+		found, err := filepath.Glob(dir + "/.koldun/*/lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(found, filepath.Join(dir, ".koldun/lock"))
+	}
+	if n := len(locks()); n != 2 {
+		t.Fatalf("%d locks, want those of the folder and the upload", n)
+	}
+	for _, name := range locks() {
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			t.Errorf("%s is not locked", name)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := u.Abort(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(locks()); n != 1 {
+		t.Errorf("%d locks after the upload, want that of the folder", n)
+	}
+	old := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, ".koldun/lock"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AbortUploads(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.(objectstore.Locker).TryLock(t.Context()); again != nil || err != nil {
+		t.Errorf("locked twice: %v", err)
+	}
+	unlock()
+}
+
 // A pipe is not an object, and opening it does not block.
 func TestSpecialFiles(t *testing.T) {
 	dir := t.TempDir()

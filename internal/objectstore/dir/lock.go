@@ -5,13 +5,19 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"syscall"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// flock locks an open folder without waiting. On a file system without locks it
+// lockFile is the file in a folder that the writer of the folder has locked: on NFS,
+// other machines see locks of regular files that are open for writing, not those of
+// folders.
+const lockFile = "lock"
+
+// flock locks an open file without waiting. On a file system without locks it
 // does nothing, and the caller must see to it that there is one writer.
 func flock(f *os.File) error {
 	for {
@@ -31,11 +37,12 @@ func flock(f *os.File) error {
 // lockDir creates a folder and locks it. Conflict if another process, or another
 // Upload of this one, holds the lock.
 func lockDir(root *os.Root, dir string) (*os.File, error) {
+	name := path.Join(dir, lockFile)
 	for range 100 {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
-		f, err := root.Open(dir)
+		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -46,15 +53,37 @@ func lockDir(root *os.Root, dir string) (*os.File, error) {
 			_ = f.Close()
 			return nil, err
 		}
-		// The previous holder may have removed the folder in between.
+		// The previous holder may have removed the file in between.
 		mine, err1 := f.Stat()
-		there, err2 := root.Stat(dir)
+		there, err2 := root.Stat(name)
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
 			return f, nil
 		}
 		_ = f.Close()
 	}
 	return nil, fault.Errorf(fault.Conflict, "cannot lock folder %q: other processes keep removing it", dir)
+}
+
+// removeDir removes a folder while its lock is held. The lock goes last: what another
+// process creates after that is its own.
+func removeDir(root *os.Root, dir string) error {
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == lockFile {
+			continue
+		}
+		if err := root.RemoveAll(path.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	if err := root.Remove(path.Join(dir, lockFile)); err != nil {
+		return err
+	}
+	_ = root.Remove(dir) // not if another process has begun
+	return nil
 }
 
 // TryLock locks the work folder. Its uploads have locks of their own.

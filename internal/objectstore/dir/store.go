@@ -44,6 +44,21 @@ func (d *store) URL() string {
 	return modelref.Ref{Scheme: modelref.File, Path: d.path}.String()
 }
 
+// Around returns the folders around this one.
+func (d *store) Around() ([]objectstore.Store, error) {
+	var out []objectstore.Store
+	for at := filepath.Dir(d.path); ; at = filepath.Dir(at) {
+		s, err := Open(at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+		if at == filepath.Dir(at) {
+			return out, nil
+		}
+	}
+}
+
 // open returns the root. Without a folder it creates one, or fails with
 // fs.ErrNotExist if create is false.
 func (d *store) open(create bool) (*os.Root, error) {

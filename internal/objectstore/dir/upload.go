@@ -12,8 +12,8 @@ import (
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// An unfinished upload is a folder in WorkDir. Its lock is a flock on the folder,
-// so that it ends with the process.
+// An unfinished upload is a folder in WorkDir. Its lock is a flock on a file in
+// it, so that it ends with the process.
 const (
 	uploadFile = "upload.json" // a record; written last, so that the other files exist when it does
 	dataFile   = "data"        // the content, at the full size of the object
@@ -210,7 +210,8 @@ func (u *upload) Abort(context.Context) error {
 // drop removes the work folder while its lock is held. AbortUploads removes what
 // drop cannot.
 func (u *upload) drop() {
-	_ = u.root.RemoveAll(u.work)
+	u.closeFiles()
+	_ = removeDir(u.root, u.work)
 	_ = u.Close()
 }
 
