@@ -24,6 +24,7 @@ type FetchCmd struct {
 	PartSize    int64         `default:"8" help:"Size of a part in MiB, at least 5. Memory use is concurrency times part size."`
 	Stall       time.Duration `default:"30s" help:"Replace a connection that delivers nothing for this time."`
 	Reload      string        `placeholder:"ID" help:"Download files again that the target has. The same ID again continues and does not repeat that."`
+	Owner       string        `placeholder:"NAMESPACE/NAME" help:"Object that the target folder belongs to. A model of another owner in it is not replaced."`
 
 	HubFlags
 	JobFlags
@@ -52,6 +53,7 @@ func (c *FetchCmd) Run(ctx context.Context, log *slog.Logger) error {
 			Progress:    report,
 			Log:         log,
 			Reload:      c.Reload,
+			Owner:       c.Owner,
 		})
 		if err == nil {
 			log.Info("fetched", "from", ref.String(), "commit", m.Origin.Commit, "to", c.To, "files", len(m.Files), "bytes", m.Size())

@@ -43,6 +43,10 @@ type Options struct {
 	// Reload identifies a request to download all files again. Files that the target
 	// has count only if a fetch with the same value wrote them. Empty: no request.
 	Reload string
+	// Owner identifies the object that the target belongs to, NAMESPACE/NAME. A folder
+	// with a model of another owner, or one around or inside of such a folder, is a
+	// Conflict. Empty: owners do not count.
+	Owner string
 }
 
 // A Config is what to fetch from a hub, and the target.

@@ -94,6 +94,10 @@ func (j *job) runAlone(ctx context.Context, plan func(context.Context) ([]item, 
 	if err != nil {
 		return manifest.Manifest{}, err
 	}
+	if err := j.checkOwner(ctx, old); err != nil {
+		return manifest.Manifest{}, err
+	}
+	j.origin.Owner = j.o.Owner
 	if found && old.Kind == j.base.Kind && old.Origin.Equal(j.origin) {
 		whole, err := j.whole(ctx, old)
 		if err != nil {
@@ -101,7 +105,7 @@ func (j *job) runAlone(ctx context.Context, plan func(context.Context) ([]item, 
 		}
 		if whole {
 			j.meter.total.Store(old.Size())
-			return old, nil
+			return j.adopt(ctx, old)
 		}
 	}
 	items, err := plan(ctx)

@@ -53,9 +53,12 @@ type Origin struct {
 	Exclude []string `json:"exclude,omitempty"`
 	// Reload identifies the request that the fetch downloads all files again.
 	Reload string `json:"reload,omitempty"`
+	// Owner is the object that the folder belongs to, NAMESPACE/NAME; empty if anyone
+	// may replace the files.
+	Owner string `json:"owner,omitempty"`
 }
 
-// Equal reports whether two origins name the same bytes.
+// Equal reports whether two origins name the same bytes. Owners do not count.
 func (o Origin) Equal(p Origin) bool {
 	return o.Source == p.Source && o.Commit == p.Commit && o.Digest == p.Digest && o.Reload == p.Reload &&
 		slices.Equal(o.Include, p.Include) && slices.Equal(o.Exclude, p.Exclude)

@@ -65,6 +65,12 @@ type Locker interface {
 	TryLock(ctx context.Context) (unlock func(), err error)
 }
 
+// Nested is a Store that may be inside of others.
+type Nested interface {
+	// Around returns the stores around this one, the nearest first.
+	Around() ([]Store, error)
+}
+
 // UploadOptions describe a write in parts.
 type UploadOptions struct {
 	// Size of the whole object in bytes.
