@@ -24,6 +24,8 @@ type Fetch struct {
 	Token *corev1.SecretKeySelector
 	// Reload identifies a request to download files again that the target has.
 	Reload string
+	// Owner is the object that the folder belongs to; empty if files have no owner.
+	Owner string
 }
 
 // Container returns the container of the download, with the token by reference.
@@ -46,6 +48,9 @@ func (f Fetch) Container() workload.Container {
 	}
 	if f.Reload != "" {
 		args = append(args, "--reload="+f.Reload)
+	}
+	if f.Owner != "" {
+		args = append(args, "--owner="+f.Owner)
 	}
 	secrets := map[string]corev1.SecretKeySelector{}
 	if f.Token != nil {

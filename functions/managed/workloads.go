@@ -15,6 +15,7 @@ const resPods = "pods"
 type Problem struct {
 	Reason  reason.Reason
 	Message string
+	Pod     string // empty if it could not be created
 }
 
 // Watch composes a WorkloadStatus that watches the pods with the labels, and returns
@@ -31,7 +32,8 @@ func Watch(c *compose.Call, namespace, name string, labels map[string]string) (P
 	var seen v1alpha1.WorkloadStatus
 	var found Problem
 	if c.Observed(resPods, &seen) {
-		found = Problem{reason.Reason(seen.Status.AtProvider.Reason), seen.Status.AtProvider.Message}
+		at := seen.Status.AtProvider
+		found = Problem{Reason: reason.Reason(at.Reason), Message: at.Message, Pod: at.Pod}
 	}
 	return found, c.Desire(resPods, want, compose.Ready)
 }

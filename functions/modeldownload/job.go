@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/job"
@@ -21,10 +22,11 @@ import (
 
 const (
 	labelComponent = "koldun.gorizond.io/component"
-	// labelFolder is the same on all Jobs that write to one folder of one volume.
-	labelFolder = "koldun.gorizond.io/folder"
-	// annotationSpec on a Job is the hash of the spec that it was made by.
-	annotationSpec = "koldun.gorizond.io/spec-hash"
+	// annotationFolder on a Job is the volume and the folder that it writes to.
+	annotationFolder = "koldun.gorizond.io/folder"
+	// annotationSpec on a Job is the spec that it was made with, without defaults: the
+	// Job stays only if it is desired in exactly this form.
+	annotationSpec = "koldun.gorizond.io/applied-spec"
 
 	labelNodePool = "karpenter.sh/nodepool"
 	volumeName    = "models"
@@ -35,7 +37,7 @@ const (
 // its spec, the token and the volume.
 func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref) (job.Job, error) {
 	s := p.settings()
-	f := job.Fetch{From: ref, To: names.DirRef(volumeName) + "/" + folder(m), Include: m.Include, Exclude: m.Exclude, Reload: p.nonce}
+	f := job.Fetch{From: ref, To: names.DirRef(volumeName) + "/" + folder(m), Include: m.Include, Exclude: m.Exclude, Reload: p.nonce, Owner: p.d.Namespace + "/" + p.d.Name}
 	if len(f.Include) == 0 {
 		f.Include = []string{"*"}
 	}
@@ -79,10 +81,19 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref) (job.Job, error
 	j.Name = names.Object(p.d.Name, plain(path.Base(m.Name)), strings.TrimPrefix(out.Key, resDownload+"-"))
 	raw, err := json.Marshal(j.Spec)
 	if err != nil {
-		return job.Job{}, fmt.Errorf("cannot hash Job %q: %w", j.Name, err)
+		return job.Job{}, fmt.Errorf("cannot encode Job %q: %w", j.Name, err)
 	}
-	j.Annotations = map[string]string{annotationSpec: names.Hash(16, string(raw))}
+	j.Annotations = map[string]string{annotationFolder: p.place(m), annotationSpec: string(raw)}
 	return out, nil
+}
+
+// made returns an observed Job in the form in which it was desired.
+func made(seen batchv1.Job) (*batchv1.Job, bool) {
+	j := &batchv1.Job{TypeMeta: seen.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name, Labels: seen.Labels, Annotations: map[string]string{}}}
+	for _, key := range []string{annotationFolder, annotationSpec} {
+		j.Annotations[key] = seen.Annotations[key]
+	}
+	return j, json.Unmarshal([]byte(seen.Annotations[annotationSpec]), &j.Spec) == nil
 }
 
 func (p *downloadPlan) settings() v1.DownloadSettings {
@@ -92,8 +103,8 @@ func (p *downloadPlan) settings() v1.DownloadSettings {
 	return v1.DownloadSettings{}
 }
 
-// expire has Kubernetes delete a finished Job. Only Jobs whose result is in the
-// status expire: a Job that is gone before would be made again.
+// expire has Kubernetes delete a Job whose success is in the status: one that is gone
+// before would be made again.
 func (p *downloadPlan) expire(j *batchv1.Job) {
 	seconds := cmp.Or(p.settings().KeepAliveSeconds, keepAlive)
 	j.Spec.TTLSecondsAfterFinished = &seconds
@@ -105,13 +116,15 @@ func stage(m v1.DownloadModel) string { return resDownload + "-" + names.Hash(8,
 // folder of a model below the root of the volume.
 func folder(m v1.DownloadModel) string { return cmp.Or(m.SubPath, m.Name) }
 
+// place is the volume and the folder of a model.
+func (p *downloadPlan) place(m v1.DownloadModel) string { return p.d.Spec.StoragePVC + "/" + folder(m) }
+
 // labels of a Job and its pod. The first three are those of hf-operator.
 func (p *downloadPlan) labels(m v1.DownloadModel) map[string]string {
 	out := map[string]string{
-		"app":       "hf-downloader",
-		"parent":    names.Join(names.MaxLabel, p.d.Name),
-		"model":     plain(m.Name),
-		labelFolder: names.Hash(16, p.d.Spec.StoragePVC, folder(m)),
+		"app":    "hf-downloader",
+		"parent": names.Join(names.MaxLabel, p.d.Name),
+		"model":  plain(m.Name),
 	}
 	maps.Copy(out, workload.Labels(resDownload, "modeldownload", p.d.Name))
 	return out

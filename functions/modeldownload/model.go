@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -38,97 +39,135 @@ func (p *downloadPlan) model(m v1.DownloadModel) (v1.DownloadedModel, error) {
 		return state, err
 	}
 	if complete {
-		state = before
-		ref.Revision = before.Commit
-		return state, p.keep(m, ref)
+		return before, p.keep(m)
+	}
+	if p.blocked != nil {
+		return p.wait(m, before, state), p.keep(m)
 	}
 	state.Files, state.Bytes, state.Commit = found.Files, found.SizeBytes, found.Commit
 	switch {
 	case found.Commit == "" && found.Refusal != "":
 		return set(state, v1.DownloadFailed, reason.RevisionUnavailable, "%s", trouble), nil
-	case found.Commit == "" && p.blocked == nil:
-		return set(state, v1.DownloadPending, reason.ResolvingRevision, "%s", trouble), nil
 	case found.Commit == "":
-		return set(state, v1.DownloadPending, p.blocked.reason, "%s", p.blocked.message), nil
+		return set(state, v1.DownloadPending, reason.ResolvingRevision, "%s", trouble), p.keep(m)
 	}
 	ref.Revision = found.Commit
-	if p.blocked != nil {
-		state.JobName = before.JobName
-		return set(state, v1.DownloadPending, p.blocked.reason, "%s", p.blocked.message), p.keep(m, ref)
-	}
 	j, err := p.job(m, ref)
 	if err != nil {
 		return state, err
 	}
-	if before.Phase == v1.DownloadFailed && before.JobName == j.Name {
-		return before, p.keep(m, ref)
-	}
-	state.JobName = j.Name
 	return p.download(m, j, state)
 }
 
 // download composes the Job when its turn has come, and reports what became of it.
 func (p *downloadPlan) download(m v1.DownloadModel, j job.Job, state v1.DownloadedModel) (v1.DownloadedModel, error) {
 	var seen batchv1.Job
-	if !p.Observed(j.Key, &seen) {
+	found := p.Observed(j.Key, &seen)
+	if !found {
 		if other := p.writer(m, j.Name); other != "" {
-			return set(state, v1.DownloadPending, reason.DownloadPending, "Waiting until Job %q, which writes to the same folder, is gone", other), nil
+			return set(state, v1.DownloadPending, reason.DownloadPending, "Waiting until Job %q, which writes to the same folder, or to one around or inside of it, is gone", other), nil
 		}
 		if most := int(p.settings().MaxParallel); most > 0 && p.running >= most {
 			return set(state, v1.DownloadPending, reason.DownloadPending, "Waiting for other Jobs: spec.settings.maxParallel is %d", most), nil
 		}
 		p.running++
-		return set(state, v1.DownloadPending, reason.Downloading, "Job %q starts", j.Name), p.Desire(j.Key, j.Job, compose.NotReady)
 	}
-	state.FailedAttempts = seen.Status.Failed
-	message, gaveUp := job.Failure(seen)
-	done := !gaveUp && seen.Status.Succeeded > 0
+	state.JobName = j.Name
 	switch {
-	case gaveUp:
-		state = set(state, v1.DownloadFailed, job.Cause(message, reason.DownloadFailed), "Job %q gave up: %s", j.Name, message)
-	case done:
-		state.CompletedAt = seen.Status.CompletionTime
-		state = set(state, v1.DownloadCompleted, reason.Downloaded, "%s holds commit %s", state.Path, state.Commit)
-	case seen.Status.Active > 0:
-		state = set(state, v1.DownloadRunning, reason.Downloading, "Job %q runs", j.Name)
-	default:
+	case !found:
 		state = set(state, v1.DownloadPending, reason.Downloading, "Job %q starts", j.Name)
+	case seen.DeletionTimestamp != nil:
+		return set(state, v1.DownloadPending, reason.Downloading, "Job %q is being deleted, and starts again then", j.Name), nil
+	default:
+		state = p.outcome(seen, state)
 	}
-	return state, p.Desire(j.Key, j.Job, compose.Readiness(done || gaveUp))
+	return state, p.Desire(j.Key, j.Job, compose.Readiness(finished(seen)))
 }
 
-// keep desires the Job that exists for a model as it is, under the name that it
-// has, if it was made by the same spec. A Job that is finished expires: its
-// result is in the status.
-func (p *downloadPlan) keep(m v1.DownloadModel, ref modelref.Ref) error {
-	j, err := p.job(m, ref)
-	if err != nil {
-		return err
+// wait is the state of a model while something is missing: that of the Job which
+// runs already, if there is one.
+func (p *downloadPlan) wait(m v1.DownloadModel, before, state v1.DownloadedModel) v1.DownloadedModel {
+	for key := range p.Resources(stage(m) + "-") {
+		var seen batchv1.Job
+		if p.Observed(key, &seen) && seen.Name == before.JobName && seen.DeletionTimestamp == nil {
+			return p.outcome(seen, before)
+		}
 	}
+	return set(state, v1.DownloadPending, p.blocked.reason, "%s", p.blocked.message)
+}
+
+// outcome is the state of a model by its Job. A Job that gave up stays until it is
+// deleted, so that its absence is a request to start again.
+func (p *downloadPlan) outcome(seen batchv1.Job, state v1.DownloadedModel) v1.DownloadedModel {
+	before := p.before(state.Name)
+	state.FailedAttempts = seen.Status.Failed
+	message, gaveUp := job.Failure(seen)
+	problem := p.problemOf(seen.Name)
+	runs := seen.Status.Ready != nil && *seen.Status.Ready > 0
+	switch {
+	case gaveUp && problem.Message == "" && before.Phase == v1.DownloadFailed && before.JobName == seen.Name:
+		return set(state, v1.DownloadFailed, reason.Reason(before.Reason), "%s", before.Message) // the pod said more, and is gone
+	case gaveUp:
+		why := job.Cause(message, reason.DownloadFailed)
+		if reason.Final(string(problem.Reason)) {
+			why = problem.Reason
+		}
+		return set(state, v1.DownloadFailed, why, "Job %q gave up: %s; mend the cause, then delete the Job: it starts again", seen.Name, cmp.Or(problem.Message, message))
+	case seen.Status.Succeeded > 0:
+		state.CompletedAt = seen.Status.CompletionTime
+		return set(state, v1.DownloadCompleted, reason.Downloaded, "%s holds commit %s", state.Path, state.Commit)
+	case problem.Message != "" && runs:
+		return set(state, v1.DownloadRunning, problem.Reason, "%s", problem.Message)
+	case problem.Message != "":
+		return set(state, v1.DownloadPending, problem.Reason, "%s", problem.Message)
+	case runs:
+		return set(state, v1.DownloadRunning, reason.Downloading, "Job %q runs", seen.Name)
+	}
+	return set(state, v1.DownloadPending, reason.Downloading, "Job %q starts", seen.Name)
+}
+
+// generatedName is the most that Kubernetes takes of the name of a Job and a dash for
+// the names of its pods.
+const generatedName = 58
+
+// problemOf returns the problem of the pods of a Job.
+func (p *downloadPlan) problemOf(jobName string) managed.Problem {
+	pods := jobName + "-"
+	if strings.HasPrefix(p.problem.Pod, pods[:min(len(pods), generatedName)]) ||
+		p.problem.Pod == "" && strings.Contains(p.problem.Message, strconv.Quote(jobName)) {
+		return p.problem
+	}
+	return managed.Problem{}
+}
+
+// keep desires the Jobs that exist for a model as they were made, whatever the spec
+// says now: it may not be known what it asks for. A Job whose success is in the status
+// expires. One that is being deleted is not desired, which would make it again.
+func (p *downloadPlan) keep(m v1.DownloadModel) error {
 	for _, key := range slices.Sorted(p.Resources(stage(m) + "-")) {
 		var seen batchv1.Job
-		if !p.Observed(key, &seen) || seen.Annotations[annotationSpec] != j.Annotations[annotationSpec] {
+		if !p.Observed(key, &seen) || seen.DeletionTimestamp != nil {
 			continue
 		}
-		j.Name = seen.Name
-		if finished(seen) && p.recorded(m.Name, seen.Name) {
-			p.expire(j.Job)
+		j, ok := made(seen)
+		if !ok {
+			continue
 		}
-		return p.Desire(key, j.Job, compose.Readiness(finished(seen)))
+		if before := p.before(m.Name); finished(seen) && before.Phase == v1.DownloadCompleted && before.JobName == seen.Name {
+			p.expire(j)
+		}
+		if err := p.Desire(key, j, compose.Readiness(finished(seen))); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// recorded reports whether the status has the result of a Job.
-func (p *downloadPlan) recorded(model, jobName string) bool {
-	before := p.before(model)
-	return before.JobName == jobName && (before.Phase == v1.DownloadCompleted || before.Phase == v1.DownloadFailed)
-}
-
-// writer returns the name of another Job that writes to the model's folder.
+// writer returns the name of another Job, of any object, that writes to the model's
+// folder, or to one around or inside of it.
 func (p *downloadPlan) writer(m v1.DownloadModel, own string) string {
 	for _, j := range p.others {
-		if j.Labels[labelFolder] == p.labels(m)[labelFolder] && j.Name != own && !finished(*j) {
+		if overlap(j.Annotations[annotationFolder], p.place(m)) && j.Name != own && !finished(*j) {
 			return j.Name
 		}
 	}
@@ -138,16 +177,20 @@ func (p *downloadPlan) writer(m v1.DownloadModel, own string) string {
 // sharesFolder returns the name of an earlier model whose folder is that of m, or
 // one around or inside of it.
 func (p *downloadPlan) sharesFolder(m v1.DownloadModel) string {
-	mine := folder(m) + "/"
 	for _, other := range p.d.Spec.Models {
 		if other.Name == m.Name {
 			return ""
 		}
-		if theirs := folder(other) + "/"; strings.HasPrefix(mine, theirs) || strings.HasPrefix(theirs, mine) {
+		if overlap(folder(m), folder(other)) {
 			return other.Name
 		}
 	}
 	return ""
+}
+
+// overlap reports whether one folder is the other, or inside of it.
+func overlap(a, b string) bool {
+	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
 }
 
 // source is the repository with the revision that the spec names.

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 )
 
@@ -37,7 +38,7 @@ func Compose(c *compose.Call) error {
 		d:      d,
 		status: v1.ModelDownloadStatus{Status: v1.Status{ObservedGeneration: d.Generation}},
 	}
-	if err := p.Run(p.volume, p.token, p.writers, p.reload, p.models, p.report); err != nil {
+	if err := p.Run(p.volume, p.token, p.writers, p.reload, p.watch, p.models, p.report); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -62,6 +63,8 @@ type downloadPlan struct {
 	running int
 	// Set by the step reload: the request to download again; empty for none.
 	nonce string
+	// Set by the step watch: what keeps a pod of a Job from running.
+	problem managed.Problem
 }
 
 type blocked struct {

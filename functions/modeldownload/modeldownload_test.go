@@ -17,7 +17,7 @@ const (
 	claim   = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: files, namespace: ns, uid: volume-1}"
 	secret  = "apiVersion: v1\nkind: Secret\nmetadata: {name: hf, namespace: ns}\ndata: {token: aGZfb2xk}" // hf_old
 	found   = "status: {atProvider: {commit: " + commit + ", files: 3, sizeBytes: 2048}}"
-	active  = "status: {active: 1}"
+	active  = "status: {active: 1, ready: 1}"
 	success = "status: {succeeded: 1, completionTime: '2026-01-02T03:04:05Z', conditions: [{type: Complete, status: 'True'}]}"
 	gaveUp  = "status: {failed: 2, conditions: [{type: Failed, status: 'True', message: no luck}]}"
 )

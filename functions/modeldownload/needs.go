@@ -10,7 +10,9 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -72,29 +74,41 @@ func (p *downloadPlan) writers() (compose.Next, error) {
 	return compose.Continue, nil
 }
 
-// reload counts the changes of settings.forceReload to true. The count is in the
-// status, so that each change acts once.
+// reload counts the requests to download all again. The status has the values that
+// were seen last, so that each change acts once, and what an object has when it is
+// new, or created again, requests nothing. A token that is not known changes nothing.
 func (p *downloadPlan) reload() (compose.Next, error) {
 	var r v1.ReloadStatus
+	asked, changed, token := p.forced(), p.d.Spec.ReloadToken, p.tokenDigest
 	if before := p.d.Status.Reload; before != nil {
 		r = *before
+		if asked && !r.Forced || changed != "" && changed != r.LastReloadToken ||
+			p.d.Spec.OnTokenChange == onTokenRedownload && token != "" && r.LastTokenDigest != "" && token != r.LastTokenDigest {
+			r.Count++
+		}
 	}
-	forced := p.d.Spec.Settings != nil && p.d.Spec.Settings.ForceReload
-	if forced && !r.Forced {
-		r.Count++
+	r.Forced, r.LastReloadToken = asked, changed
+	if token != "" {
+		r.LastTokenDigest = token
 	}
-	r.Forced = forced
+	p.status.Reload = &r
 	if r.Count > 0 {
-		p.status.Reload = &r
-	}
-	digest := ""
-	if p.d.Spec.OnTokenChange == onTokenRedownload {
-		digest = p.tokenDigest
-	}
-	if r.Count > 0 || p.d.Spec.ReloadToken != "" || digest != "" {
-		p.nonce = names.Hash(16, string(p.d.UID), strconv.FormatInt(r.Count, 10), p.d.Spec.ReloadToken, digest)
+		p.nonce = names.Hash(16, string(p.d.UID), strconv.FormatInt(r.Count, 10))
 	}
 	return compose.Continue, nil
+}
+
+func (p *downloadPlan) forced() bool {
+	return p.d.Spec.Settings != nil && p.d.Spec.Settings.ForceReload
+}
+
+// watch watches the pods of the Jobs that exist.
+func (p *downloadPlan) watch() (_ compose.Next, err error) {
+	for range p.Resources(resDownload + "-") {
+		p.problem, err = managed.Watch(p.Call, p.d.Namespace, names.Object(p.d.Name, "modeldownload", "pods"), workload.Owner("modeldownload", p.d.Name))
+		break
+	}
+	return compose.Continue, err
 }
 
 // onTokenRedownload is the value of spec.onTokenChange that downloads all again.

@@ -29,6 +29,9 @@ func (p *downloadPlan) report() (compose.Next, error) {
 		default:
 			p.status.Pending = append(p.status.Pending, m.Name)
 			waiting = first(waiting, m)
+			if p.problem.Message != "" && m.Message == p.problem.Message {
+				waiting = m
+			}
 		}
 	}
 	p.status.FailedCount = int32(len(p.status.Failed))

@@ -42,6 +42,7 @@ type world struct {
 	lingering []map[string]any          // deleted Jobs with pods that still run
 	made      map[string]int            // how often each Job was created
 	linger    bool                      // whether deleted Jobs linger
+	silent    bool                      // whether the hub does not answer
 }
 
 func newWorld(t *testing.T, composite string) *world {
@@ -103,7 +104,7 @@ func (w *world) pass() *fnv1.RunFunctionResponse {
 		} else if o["kind"] == "Job" {
 			w.made[o["metadata"].(map[string]any)["name"].(string)]++
 		}
-		if o["kind"] == "HubRevision" {
+		if o["kind"] == "HubRevision" && !w.silent {
 			o["status"] = map[string]any{"atProvider": map[string]any{"commit": commit, "files": 3, "sizeBytes": 2048}}
 		}
 		desired[key] = o
@@ -190,6 +191,20 @@ func (w *world) finish(model, status string) {
 			o["status"] = fields["status"]
 		}
 	}
+}
+
+// update changes the composed objects of a kind.
+func (w *world) update(kind string, change func(o map[string]any)) {
+	for _, o := range w.observed {
+		if o["kind"] == kind {
+			change(o)
+		}
+	}
+}
+
+// remove deletes the composed objects of a kind.
+func (w *world) remove(kind string) {
+	maps.DeleteFunc(w.observed, func(_ string, o map[string]any) bool { return o["kind"] == kind })
 }
 
 // complete lets the Job of a model succeed.

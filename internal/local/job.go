@@ -191,7 +191,7 @@ func (j *job) run(ctx context.Context, plan *pod.Plan, began time.Time) jobState
 // report writes the status.
 func (j *job) report(began time.Time, s jobState) {
 	status := map[string]any{"startTime": began.UTC().Format(time.RFC3339)}
-	for name, n := range map[string]int{"active": s.active, "succeeded": s.succeeded, "failed": s.failed} {
+	for name, n := range map[string]int{"active": s.active, "ready": s.active, "succeeded": s.succeeded, "failed": s.failed} {
 		if n > 0 {
 			status[name] = n
 		}

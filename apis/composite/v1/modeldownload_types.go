@@ -52,7 +52,8 @@ type ModelDownloadSpec struct {
 	// +kubebuilder:validation:Enum=RetryUnfinished;Redownload
 	OnTokenChange string `json:"onTokenChange,omitempty"`
 
-	// Every change of this value downloads all models again, and resolves branches and tags again.
+	// Every change to another value downloads all models again, and resolves branches and tags again. The value of a new object, or the removal of
+	// the value, does not.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ReloadToken string `json:"reloadToken,omitempty"`
@@ -143,7 +144,8 @@ type DownloadSettings struct {
 	// +optional
 	EnableHFTransfer bool `json:"enableHFTransfer,omitempty"`
 
-	// Time in seconds for which a finished Job and the logs of its pod are kept. Defaults to 3600.
+	// Time in seconds for which a successful Job and the logs of its pod are kept. Defaults to 3600. A failed Job stays until it is deleted: the
+	// model then starts again.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	KeepAliveSeconds int32 `json:"keepAliveSeconds,omitempty"`
@@ -204,20 +206,28 @@ type ModelDownloadStatus struct {
 	// +optional
 	Progress string `json:"progress,omitempty"`
 
-	// Handled changes of settings.forceReload.
+	// Handled requests to download again.
 	// +optional
 	Reload *ReloadStatus `json:"reload,omitempty"`
 }
 
-// ReloadStatus counts reloads.
+// ReloadStatus counts requests to download all models again.
 type ReloadStatus struct {
-	// How often settings.forceReload has changed to true.
+	// Requests by settings.forceReload, reloadToken or a new token.
 	// +optional
 	Count int64 `json:"count,omitempty"`
 
 	// Last handled value of settings.forceReload.
 	// +optional
 	Forced bool `json:"forced,omitempty"`
+
+	// Last handled value of reloadToken.
+	// +optional
+	LastReloadToken string `json:"lastReloadToken,omitempty"`
+
+	// Digest of the last token of hfTokenRef that was found.
+	// +optional
+	LastTokenDigest string `json:"lastTokenDigest,omitempty"`
 }
 
 // Phases of a DownloadedModel.

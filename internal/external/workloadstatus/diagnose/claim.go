@@ -38,6 +38,8 @@ func fieldsOf(labels map[string]string, container string) fields {
 	case has("model"):
 		memory := map[string]string{"fetch": "spec.download.memory", "convert": "spec.conversion.memory"}[component]
 		return fields{scheduling: "spec.scheduling", resources: memory, memory: memory}
+	case has("modeldownload"):
+		return fields{scheduling: "spec.scheduling", resources: "spec.settings", memory: "spec.settings.memory"}
 	case has("root") || has("worker"):
 		return sized("spec.scheduling", "spec.image", "spec.resources")
 	}
