@@ -61,8 +61,14 @@ func TestCORS(t *testing.T) {
 	}
 	// Headers that are no names are not repeated.
 	r, _ := w.do("OPTIONS", "/v1/models", "", "Origin", page, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "<script>")
-	if got := r.Header.Get("Access-Control-Allow-Headers"); got != corsHeaders {
+	got := r.Header.Get("Access-Control-Allow-Headers")
+	if got != corsHeaders {
 		t.Errorf("allowed %q", got)
+	}
+	for _, token := range []string{"Authorization", "X-Api-Key", "X-Auth-Token", "KOLDUN_API_TOKEN"} {
+		if !strings.Contains(got, token) {
+			t.Errorf("%q lacks %s, which may have a token", got, token)
+		}
 	}
 }
 
