@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gorizond/koldun/cmd/koldun/migrate"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/hcl"
 )
 
 // MigrateCmd writes the claims that manifests of other systems become.
@@ -28,7 +30,7 @@ func (c *MigrateCmd) Run(ctx context.Context) error {
 }
 
 func (c *MigrateCmd) run(ctx context.Context, in io.Reader, out, notes io.Writer) error {
-	m, err := migrate.New(migrate.Options{Claims: c.Flavour == "claims", Volumes: c.AdoptVolumes})
+	m, err := migrate.New(migrate.Options{Claims: c.Flavour == "claims", Volumes: c.AdoptVolumes, HCL: c.Terraform})
 	if err != nil {
 		return err
 	}
@@ -36,32 +38,59 @@ func (c *MigrateCmd) run(ctx context.Context, in io.Reader, out, notes io.Writer
 	if err != nil {
 		return err
 	}
-	write := migrate.WriteYAML
-	if c.Terraform {
-		write = migrate.WriteHCL
-	}
-	lost := 0
-	for _, d := range docs {
-		r, err := m.Convert(ctx, d)
-		if err != nil {
-			return err
-		}
-		for _, n := range r.Notes {
-			if n.Level == migrate.Lost {
-				lost++
-			}
-			if _, err := fmt.Fprintf(notes, "%s: %s: %s\n", n.Where, n.Of, n); err != nil {
-				return err
-			}
-		}
-		if err := write(out, r); err != nil {
-			return err
-		}
-	}
-	if c.Strict && lost > 0 {
-		return fault.Errorf(fault.Unsupported, "%d fields or objects are lost: see above", lost)
+	n, err := c.convert(ctx, m, docs, out, notes)
+	switch {
+	case err != nil:
+		return err
+	case n.failed > 0:
+		return fault.Errorf(fault.Invalid, "cannot convert %d of %d objects: see above", n.failed, len(docs))
+	case c.Strict && n.lost > 0:
+		return fault.Errorf(fault.Unsupported, "%d fields or objects are lost: see above", n.lost)
 	}
 	return nil
+}
+
+// A tally counts objects that could not be converted, and what the others lost.
+type tally struct{ failed, lost int }
+
+// convert writes what each object becomes. An object that cannot be converted does
+// not keep the others back.
+func (c *MigrateCmd) convert(ctx context.Context, m *migrate.Migrator, docs []*migrate.Document, out, notes io.Writer) (n tally, err error) {
+	write := migrate.WriteYAML
+	if c.Terraform {
+		taken := hcl.Addresses{}
+		write = func(to io.Writer, r migrate.Result) error { return migrate.WriteHCL(to, r, taken) }
+	}
+	names := migrate.Names{}
+	for _, d := range docs {
+		var text bytes.Buffer
+		r, failure := m.Convert(ctx, d)
+		if failure == nil {
+			failure = names.Add(d, r)
+		}
+		if failure == nil {
+			failure = write(&text, r)
+		}
+		for _, note := range r.Notes {
+			if note.Level == migrate.Lost {
+				n.lost++
+			}
+			if _, err := fmt.Fprintln(notes, note.Line()); err != nil {
+				return n, err
+			}
+		}
+		if failure != nil {
+			n.failed++
+			if _, err := fmt.Fprintf(notes, "error: %s\n", migrate.OneLine(failure.Error())); err != nil {
+				return n, err
+			}
+			continue
+		}
+		if _, err := out.Write(text.Bytes()); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 func (c *MigrateCmd) read(in io.Reader) ([]*migrate.Document, error) {

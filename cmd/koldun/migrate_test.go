@@ -2,18 +2,16 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/apis/validation"
-	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/local"
 )
 
 // TestMigrate converts the examples of the old systems, and manifests with all
@@ -94,7 +92,6 @@ func composes(t *testing.T, schemas *validation.Schemas, claims string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objs = slices.DeleteFunc(objs, func(o local.Object) bool { return !slices.Contains(router.Kinds(), o.Key().Kind) })
 	var out bytes.Buffer
 	if err := newRenderer(schemas, "ghcr.io/gorizond/koldun:golden", &out).renderAll(t.Context(), objs); err != nil {
 		t.Error(err)
@@ -132,6 +129,43 @@ func TestMigrateVolumes(t *testing.T) {
 			}
 			if !strings.Contains(errs.String(), `made it for Session "s"`) {
 				t.Errorf("the notes are\n%s", errs.String())
+			}
+		})
+	}
+}
+
+// TestMigrateGoesOn converts what it can beside objects that it cannot convert.
+func TestMigrateGoesOn(t *testing.T) {
+	const labeler = "apiVersion: premlabs.io/v1alpha1\nkind: AutoNodeLabeler\nmetadata: {name: %s}\nspec: {labels: {a: b}, matchExpression: {key: gpu, operator: %s}}\n---\n"
+	const model = "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: %s}\nspec: {sourceUrl: hf://org/repo, localPath: s3://b/m}\n---\n"
+	const token = "apiVersion: koldun.gorizond.io/v1\nkind: Token\nmetadata: {name: t}\nspec: {hash: abc}\n---\n"
+	for name, c := range map[string]struct {
+		in        string
+		terraform bool
+		claims    []string
+		says      string
+		kind      fault.Kind
+	}{
+		"OneCannot":       {fmt.Sprintf(labeler, "{name: bad}", "Has") + fmt.Sprintf(labeler, "good", "Exists"), false, []string{"name: good"}, "error: cannot convert AutoNodeLabeler", fault.Invalid},
+		"SameClusterName": {fmt.Sprintf(labeler, "gpu, namespace: ns1", "Exists") + fmt.Sprintf(labeler, "gpu, namespace: ns2", "Exists"), false, []string{"name: gpu"}, "rename one of them", fault.Invalid},
+		"DotAndDash":      {fmt.Sprintf(model, "a.b") + fmt.Sprintf(model, "a-b"), false, []string{"name: a-b"}, "rename one of them", fault.Invalid},
+		"TwoNamespaces":   {fmt.Sprintf(model, "m, namespace: x") + fmt.Sprintf(model, "m, namespace: y") + fmt.Sprintf(model, "m, namespace: z"), true, []string{`"koldun_model" "m"`, `"koldun_model" "y_m"`, `"koldun_model" "z_m"`, `to = koldun_model.y_m`}, "", ""},
+		"TokenAsHCL":      {token + fmt.Sprintf(model, "m"), true, []string{`"koldun_model" "m"`}, "lost: the Terraform provider has no resource for a Secret", fault.Unsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			cmd := MigrateCmd{Files: []string{"-"}, Flavour: "namespaced", Terraform: c.terraform, Strict: true}
+			err := cmd.run(t.Context(), strings.NewReader(c.in), &out, &errs)
+			if c.kind == "" && err != nil || c.kind != "" && !fault.Is(err, c.kind) {
+				t.Errorf("the error is %v", err)
+			}
+			for _, want := range c.claims {
+				if strings.Count(out.String(), want) != 1 {
+					t.Errorf("%q is not there once:\n%s", want, out.String())
+				}
+			}
+			if !strings.Contains(errs.String(), c.says) {
+				t.Errorf("nothing says %q:\n%s", c.says, errs.String())
 			}
 		})
 	}

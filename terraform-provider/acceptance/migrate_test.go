@@ -30,7 +30,7 @@ func TestMigratedClaims(t *testing.T) {
 		t.Fatal(err)
 	}
 	var config strings.Builder
-	claims := 0
+	taken, claims := hcl.Addresses{}, 0
 	for _, file := range files {
 		if strings.Contains(file, "/golden/") {
 			continue
@@ -49,7 +49,7 @@ func TestMigratedClaims(t *testing.T) {
 			if !known {
 				continue
 			}
-			if err := migrate.WriteHCL(&config, r); err != nil {
+			if err := migrate.WriteHCL(&config, r, taken); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Client().Create(t.Context(), &unstructured.Unstructured{Object: r.Objects[0]}); err != nil {

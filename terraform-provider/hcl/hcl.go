@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -22,21 +23,21 @@ import (
 
 // WriteClaim writes the resource of a claim, and a block that imports the claim of
 // that name from the cluster. Comments precede them. Names and types of attributes
-// are those of the provider's schema. An error means that the provider has no
-// resource for the object.
-func WriteClaim(to io.Writer, obj map[string]any, comments []string) error {
+// are those of the provider's schema. taken has the addresses of earlier resources. An
+// error means that the provider has no resource for the object.
+func WriteClaim(to io.Writer, obj map[string]any, comments []string, taken Addresses) error {
 	kind, err := kindOf(obj)
 	if err != nil {
 		return err
 	}
 	file := hclwrite.NewEmptyFile()
 	for _, c := range comments {
-		file.Body().AppendUnstructuredTokens(hclwrite.Tokens{{Type: hclsyntax.TokenComment, Bytes: []byte("# " + strings.ReplaceAll(c, "\n", " ") + "\n")}})
+		file.Body().AppendUnstructuredTokens(hclwrite.Tokens{{Type: hclsyntax.TokenComment, Bytes: []byte("# " + oneLine(c) + "\n")}})
 	}
 	meta, _ := obj["metadata"].(map[string]any)
 	name, _ := meta["name"].(string)
 	namespace, _ := meta["namespace"].(string)
-	address := []string{"koldun_" + ResourceName(kind.Kind), identifier(name)}
+	address := taken.of("koldun_"+ResourceName(kind.Kind), namespace, name)
 
 	b := file.Body().AppendNewBlock("resource", address).Body()
 	for _, key := range []string{"namespace", "name", "labels", "annotations"} {
@@ -181,6 +182,32 @@ func literal(v any) (hclwrite.Tokens, error) {
 		return nil, err
 	}
 	return hclwrite.TokensForValue(value), nil
+}
+
+// Addresses are those of the resources of one configuration.
+type Addresses map[string]bool
+
+// of takes an address for a claim. Claims of two namespaces may have one name.
+func (a Addresses) of(resource, namespace, name string) []string {
+	id := identifier(name)
+	for n := 1; a[resource+"."+id]; n++ {
+		id = identifier(strings.TrimPrefix(namespace+"_"+name, "_"))
+		if n > 1 {
+			id += fmt.Sprintf("_%d", n)
+		}
+	}
+	a[resource+"."+id] = true
+	return []string{resource, id}
+}
+
+// oneLine replaces line breaks and control characters, which would end a comment.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) {
+			return ' '
+		}
+		return r
+	}, s)
 }
 
 var notIdentifier = regexp.MustCompile(`[^a-zA-Z0-9_-]`)

@@ -21,7 +21,7 @@ func TestWriteClaim(t *testing.T) {
 			"pv":         map[string]any{"volumeAttributes": map[string]any{"a-b": "c"}},
 			"scheduling": map[string]any{"tolerations": []any{map[string]any{"key": "gpu", "tolerationSeconds": int64(5)}}},
 		},
-	}, []string{"lost: spec.x: it\nhas none"})
+	}, []string{"lost: spec.x: it\nhas none"}, hcl.Addresses{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ import {
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
-	if err := hcl.WriteClaim(&out, map[string]any{"apiVersion": "v1", "kind": "Secret"}, nil); err == nil {
+	if err := hcl.WriteClaim(&out, map[string]any{"apiVersion": "v1", "kind": "Secret"}, nil, hcl.Addresses{}); err == nil {
 		t.Error("a Secret is written as a resource")
 	}
 }

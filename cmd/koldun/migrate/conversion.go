@@ -17,6 +17,7 @@ type conversion struct {
 	in    map[string]any
 	from  map[string]string // the path of a moved field in the old object, by its new path
 	notes []Note
+	fault error // why no claim can be made, once it is known
 }
 
 func (c *conversion) note(level Level, path, why, do string) {
@@ -37,8 +38,19 @@ func (c *conversion) lose(path, why, do string) { c.note(Lost, path, why, do) }
 func (c *conversion) info(path, why string)     { c.note(Info, path, why, "") }
 func (c *conversion) todo(path, why, do string) { c.note(Todo, path, why, do) }
 
+// fail says why no claim can be made of the object.
+func (c *conversion) fail(path, why string) {
+	if c.fault == nil {
+		c.fault = fmt.Errorf("%s at %s: %s", c.origin(path), c.doc.where(c.origin(path)), why)
+	}
+}
+
 // unknown notes a field that neither the claim nor the rules of the kind know.
 func (c *conversion) unknown(path string) {
+	if c.selects(path) {
+		c.fail(path, fmt.Sprintf("%s has no such field, and without it more is selected", c.kind.to))
+		return
+	}
 	c.lose(path, fmt.Sprintf("%s has no such field", c.kind.to), "")
 }
 
@@ -105,7 +117,7 @@ func (c *conversion) namespace() string { return c.text("metadata.namespace") }
 // flag is the namespace as an argument of kubectl.
 func (c *conversion) flag() string {
 	if ns := c.namespace(); ns != "" {
-		return " -n " + ns
+		return " -n " + word(ns)
 	}
 	return ""
 }

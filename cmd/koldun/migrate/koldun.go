@@ -70,7 +70,7 @@ func (c *conversion) adoptVolume() bool {
 	}
 	c.info("status.outputPVCName", fmt.Sprintf("the converted files in PersistentVolumeClaim %q are served as they are", claim))
 	c.todo("status.outputPVCName", "the old operator deletes the PersistentVolume of a Model that is deleted",
-		fmt.Sprintf("stop the old operator before you delete the old Model, and check that the volume is kept: kubectl get pv $(kubectl get pvc %s%s -o jsonpath='{.spec.volumeName}') -o jsonpath='{.spec.persistentVolumeReclaimPolicy}'", claim, c.flag()))
+		fmt.Sprintf("stop the old operator before you delete the old Model, and check that the volume is kept: kubectl get pv $(kubectl get pvc %s%s -o jsonpath='{.spec.volumeName}') -o jsonpath='{.spec.persistentVolumeReclaimPolicy}'", word(claim), c.flag()))
 	return true
 }
 

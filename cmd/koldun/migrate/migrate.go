@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/validation"
@@ -20,6 +19,8 @@ type Options struct {
 	Claims bool
 	// Volumes makes Models of the volumes that the old system has filled.
 	Volumes bool
+	// HCL is whether only claims are written, as resources of the Terraform provider.
+	HCL bool
 }
 
 // A kind describes how objects of an old kind become claims.
@@ -29,6 +30,9 @@ type kind struct {
 	to     string // kind of the claim
 	// cluster is whether the claim belongs to no namespace.
 	cluster bool
+	// rule is whether the spec selects other objects. Without one of its fields it
+	// would select more of them.
+	rule bool
 	// convert renames, drops and computes fields. Nil: all keep their places.
 	convert func(*conversion)
 	// build makes the object, if it is no claim, of what it takes. Nil: it is one.
@@ -85,7 +89,11 @@ func (m *Migrator) Convert(ctx context.Context, d *Document) (Result, error) {
 	}
 	claim, err := c.run(ctx)
 	if err != nil {
-		return Result{}, fault.Errorf(fault.Invalid, "cannot convert %s at %s: %w", c.old, d.where(""), err)
+		return Result{Notes: c.notes}, fault.Errorf(fault.Invalid, "cannot convert %s at %s: %s", OneLine(c.old), OneLine(d.where("")), OneLine(err.Error()))
+	}
+	if m.options.HCL && c.kind.build != nil {
+		c.lose("", fmt.Sprintf("the Terraform provider has no resource for a %s", c.kind.to), "write it as YAML, without --terraform")
+		return Result{Notes: c.notes}, nil
 	}
 	return Result{Objects: []map[string]any{claim}, Notes: c.notes}, nil
 }
@@ -144,42 +152,13 @@ func (c *conversion) run(ctx context.Context) (map[string]any, error) {
 			c.unknown(name)
 		}
 	}
+	if c.fault != nil {
+		return nil, c.fault
+	}
 	if c.kind.build != nil {
 		return out, nil
 	}
+	c.scrub(out["spec"], "spec")
+	c.scrub(out["metadata"], "metadata")
 	return out, c.validate(ctx, out)
-}
-
-// validate removes the values that the claim's schema refuses, and notes them.
-// What is missing, nobody can make up.
-func (c *conversion) validate(ctx context.Context, out map[string]any) error {
-	for {
-		probe := copyOf(out)
-		errs, err := c.schemas.Violations(ctx, probe, true)
-		if err != nil || len(errs) == 0 {
-			return err
-		}
-		removed := false
-		for _, e := range errs {
-			_, there := get(out, e.Field)
-			if e.Type == field.ErrorTypeRequired || !there || !strings.HasPrefix(e.Field, "spec.") {
-				continue
-			}
-			c.lose(e.Field, "the value is refused: "+cause(e), "")
-			remove(out, e.Field)
-			removed = true
-			break // the others may be gone with it
-		}
-		if !removed {
-			return fmt.Errorf("%s: %s", errs[0].Field, cause(errs[0]))
-		}
-		if out["spec"] == nil {
-			out["spec"] = map[string]any{}
-		}
-	}
-}
-
-// cause says what is wrong without the value, which may be a secret.
-func cause(e *field.Error) string {
-	return strings.TrimSuffix(e.Type.String()+": "+e.Detail, ": ")
 }

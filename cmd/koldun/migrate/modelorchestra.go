@@ -17,9 +17,10 @@ const (
 
 func orchestraKinds() []kind {
 	var out []kind
-	for _, name := range []string{"ModelOrchestra", "Takeoff", "InferenceStack"} {
+	for _, k := range []struct{ name, chart string }{{"ModelOrchestra", ""}, {"Takeoff", "takeoff"}, {"InferenceStack", "inference-stack"}} {
 		out = append(out, kind{
-			groups: []string{groupTitan, groupCharts, groupDoubleway}, name: name, to: v1.KindModelOrchestra, convert: convertOrchestra,
+			groups: []string{groupTitan, groupCharts, groupDoubleway}, name: k.name, to: v1.KindModelOrchestra,
+			convert: func(c *conversion) { convertOrchestra(c, k.chart) },
 			marks: func(key string) string {
 				switch {
 				case key == "operatorVersion":
@@ -34,21 +35,30 @@ func orchestraKinds() []kind {
 	return out
 }
 
-func convertOrchestra(c *conversion) {
+// convertOrchestra converts a stack of a chart; empty: that of ModelOrchestra, whose
+// objects have our names.
+func convertOrchestra(c *conversion, chart string) {
+	if chart != "" && c.text("spec.nameOverride") == "" && c.text("spec.fullnameOverride") == "" {
+		c.put("spec.nameOverride", "", chart)
+		c.info("", "its objects are named after its chart, so spec.nameOverride is "+chart)
+	}
 	c.extra("spec.gateway.config")
-	c.pod("spec.gateway", "gateway")
+	c.pod("spec.gateway", c.name()+"-gateway")
 	if c.given("spec.applicationTemplate") {
-		c.application("spec.applicationTemplate", "template")
+		// With a dot, for an application may have the name template.
+		c.application("spec.applicationTemplate", c.name()+".template")
 	}
 	for _, name := range sorted(c.fields("spec.applications")) {
-		c.application(child("spec.applications", name), name)
+		c.application(child("spec.applications", name), c.name()+"-"+name)
 	}
 }
 
-func (c *conversion) application(path, name string) {
-	c.secretRef(path+".readerConfig.accessToken", path+".readerConfig.accessTokenSecretRef", c.name()+"-"+name+"-token", "token")
+// application converts an application, whose Secrets have names that begin with
+// secrets.
+func (c *conversion) application(path, secrets string) {
+	c.secretRef(path+".readerConfig.accessToken", path+".readerConfig.accessTokenSecretRef", secrets+"-token", "token")
 	c.extra(path + ".readerConfig")
-	c.pod(path, name)
+	c.pod(path, secrets)
 }
 
 // extra moves the settings of config.yaml that claims have no field for to the
@@ -90,8 +100,8 @@ func snake(name string) string {
 
 // pod moves secrets of the environment, and drops what values of Helm have empty to
 // say that there is none.
-func (c *conversion) pod(path, name string) {
-	c.secretEnv(path+".env", c.name()+"-"+name+"-env")
+func (c *conversion) pod(path, secrets string) {
+	c.secretEnv(path+".env", secrets+"-env")
 	for _, field := range []string{
 		"image.tag", "resources", "livenessProbe", "readinessProbe", "podSecurityContext", "securityContext", "affinity", "nodeSelector",
 		"tolerations", "volumes", "volumeMounts", "env", "podAnnotations", "podLabels", "ingress.className", "ingress.hosts", "ingress.tls",

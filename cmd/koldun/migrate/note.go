@@ -1,6 +1,11 @@
 package migrate
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
 
 // A Level is the weight of a Note.
 type Level string
@@ -32,5 +37,33 @@ func (n Note) String() string {
 	if n.Do != "" {
 		text += "; " + n.Do
 	}
-	return text
+	return OneLine(text)
+}
+
+// Line returns the note after its place and object, in one line.
+func (n Note) Line() string { return OneLine(n.Where+": "+n.Of+": ") + n.String() }
+
+// OneLine escapes line breaks and control characters. Names of old objects may have
+// them, and a line break would end the comment that the text is in.
+func OneLine(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf) || r == unicode.ReplacementChar {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// word returns a text as one argument of a command in a shell.
+func word(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

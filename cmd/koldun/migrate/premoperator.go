@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 )
@@ -13,7 +14,7 @@ func premKinds() []kind {
 	return []kind{
 		{groups: groups, name: "AIModelMap", to: v1.KindAIModelMap},
 		{groups: groups, name: "AIDeployment", to: v1.KindAIDeployment, convert: convertAIDeployment},
-		{groups: groups, name: "AutoNodeLabeler", to: v1.KindAutoNodeLabeler, cluster: true, convert: convertAutoNodeLabeler},
+		{groups: groups, name: "AutoNodeLabeler", to: v1.KindAutoNodeLabeler, cluster: true, rule: true, convert: convertAutoNodeLabeler},
 	}
 }
 
@@ -72,4 +73,37 @@ func (c *conversion) mapNamespaces() []string {
 
 func convertAutoNodeLabeler(c *conversion) {
 	c.info("spec.labels", "labels that the old operator has given stay on the nodes with their old owner; an AutoNodeLabeler changes and removes only its own")
+	c.expression("spec.matchExpression")
+	labels := c.fields("spec.labels")
+	for _, key := range sorted(labels) {
+		domain, _, prefixed := strings.Cut(key, "/")
+		if prefixed && (strings.HasSuffix(domain, "kubernetes.io") || strings.HasSuffix(domain, "k8s.io")) {
+			delete(labels, key)
+			c.lose(child("spec.labels", key), "labels of kubernetes.io and k8s.io belong to Kubernetes", "")
+		}
+	}
+	if len(labels) == 0 {
+		c.fail("spec.labels", "no label is left that a rule may give")
+	}
+}
+
+// expression makes an expression mean what it meant.
+func (c *conversion) expression(at string) {
+	if !c.given(at) {
+		c.fail(at, "it is missing, and a rule without criteria labels every node")
+		return
+	}
+	switch c.text(at + ".operator") {
+	case "Exists", "DoesNotExist":
+		if v, ok := get(c.in, at+".values"); ok {
+			delete(c.fields(at), "values")
+			if !isEmpty(v) {
+				c.info(at+".values", "they had no effect: Exists and DoesNotExist compare no values")
+			}
+		}
+	}
+	switch op := c.text(at + ".operator"); op {
+	case "NotIn", "DoesNotExist":
+		c.info(at+".operator", "Prem-Operator did nothing for "+op+"; now the nodes that fulfil it get the labels")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/terraform-provider/hcl"
 )
 
 func TestRead(t *testing.T) {
@@ -94,7 +95,7 @@ func FuzzConvert(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if err := WriteHCL(&bytes.Buffer{}, r); err != nil {
+			if err := WriteHCL(&bytes.Buffer{}, r, hcl.Addresses{}); err != nil {
 				t.Error(err)
 			}
 		}

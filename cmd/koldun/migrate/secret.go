@@ -16,7 +16,7 @@ func (c *conversion) secretRef(path, to, secret, key string) {
 	}
 	c.put(to, path, map[string]any{"name": secret, "key": key})
 	c.todo(path, fmt.Sprintf("the secret is not copied: the claim refers to key %q of Secret %q", key, secret),
-		fmt.Sprintf("make it with the value of %s on standard input: kubectl create secret generic %s%s --from-file=%s=/dev/stdin", c.doc.where(path), secret, c.flag(), key))
+		fmt.Sprintf("make it with the value of %s on standard input: kubectl create secret generic %s%s --from-file=%s=/dev/stdin", c.doc.where(path), word(secret), c.flag(), word(key)))
 }
 
 // natsCredentials moves the credentials out of a URL of NATS.
@@ -47,7 +47,7 @@ func (c *conversion) natsCredentials(path string) {
 	secret := c.name() + "-nats"
 	c.put(path+".credentialsSecret", path+".url", map[string]any{"name": secret})
 	c.todo(path+".url", fmt.Sprintf("its credentials are not copied: the claim refers to Secret %q", secret),
-		fmt.Sprintf("make it with the lines %s of %s on standard input: kubectl create secret generic %s%s --from-env-file=/dev/stdin", keys, c.doc.where(path+".url"), secret, c.flag()))
+		fmt.Sprintf("make it with the lines %s of %s on standard input: kubectl create secret generic %s%s --from-env-file=/dev/stdin", keys, c.doc.where(path+".url"), word(secret), c.flag()))
 }
 
 // secretHere drops the namespace of a reference to a Secret: claims refer to
@@ -59,30 +59,36 @@ func (c *conversion) secretHere(path string) {
 	}
 	c.take(path + ".namespace")
 	c.todo(path+".namespace", "claims refer to Secrets of their own namespace",
-		fmt.Sprintf("copy it: kubectl get secret %s -n %s -o json | jq '.metadata={name: .metadata.name}' | kubectl apply%s -f -", c.text(path+".name"), ns, c.flag()))
+		fmt.Sprintf("copy it: kubectl get secret %s -n %s -o json | jq '.metadata={name: .metadata.name}' | kubectl apply%s -f -", word(c.text(path+".name")), word(ns), c.flag()))
 }
 
-var secretName = regexp.MustCompile(`(?i)(^|_)(token|secret|password|passwd|api_?key|access_?key|secret_?key|credentials)$`)
+// secretName matches names of settings and variables that hold a secret.
+var secretName = regexp.MustCompile(`(?i)((^|_)(token|secret|pass|pwd|auth)|passw(or)?d|passphrase|_?key|credentials?|licen[sc]e)$`)
 
-// secretEnv moves the values of variables whose names are those of secrets. The
-// variables refer to a Secret instead.
+// secretEnv moves the values of variables whose names are those of secrets, and URLs
+// with credentials. The variables refer to a Secret instead.
 func (c *conversion) secretEnv(path, secret string) {
 	v, _ := get(c.in, path)
 	list, _ := v.([]any)
 	for i := range list {
 		at := indexed(path, i)
 		name, value := c.text(at+".name"), c.text(at+".value")
-		if value == "" || !secretName.MatchString(name) {
+		if value == "" || isReference(value) || !secretName.MatchString(name) && !userInfo.MatchString(value) {
 			continue
 		}
 		env, ok := list[i].(map[string]any)
 		if !ok {
 			continue
 		}
+		of, option := secret, fmt.Sprintf("make it with NAME=VALUE of all such variables on standard input, as at %s: kubectl create secret generic %s%s --from-env-file=/dev/stdin", c.doc.where(at+".value"), word(secret), c.flag())
+		if strings.ContainsAny(value, "\r\n") {
+			// A file of NAME=VALUE has one line for each.
+			of = secret + "-" + strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+			option = fmt.Sprintf("make it with the value of %s on standard input: kubectl create secret generic %s%s --from-file=%s=/dev/stdin", c.doc.where(at+".value"), word(of), c.flag(), word(name))
+		}
 		delete(env, "value")
-		env["valueFrom"] = map[string]any{"secretKeyRef": map[string]any{"name": secret, "key": name}}
+		env["valueFrom"] = map[string]any{"secretKeyRef": map[string]any{"name": of, "key": name}}
 		c.from[at+".valueFrom"] = at + ".value"
-		c.todo(at+".value", fmt.Sprintf("the secret is not copied: the variable refers to key %q of Secret %q", name, secret),
-			fmt.Sprintf("make it with NAME=VALUE of all such variables on standard input, as at %s: kubectl create secret generic %s%s --from-env-file=/dev/stdin", c.doc.where(at+".value"), secret, c.flag()))
+		c.todo(at+".value", fmt.Sprintf("the secret is not copied: the variable refers to key %q of Secret %q", name, of), option)
 	}
 }
