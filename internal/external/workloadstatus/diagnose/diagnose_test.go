@@ -357,6 +357,9 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.OutOfMemory, pod: "a",
 			says: `Pod "a": container "engine" needs more than its memory limit of 64Mi; raise spec.rootResources.limits.memory`,
 		},
+		"OutOfMemoryOnceAndReadySince": {scene: diagnose.Scene{Pods: []*corev1.Pod{
+			pod(died(1, oom), of("s", "a", 0, corev1.PodRunning)), pod(died(1, oom), of("s", "b", 0, corev1.PodRunning), ready),
+		}}},
 		"OutOfMemory": {
 			scene:  one(pod(died(2, oom))),
 			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
@@ -377,6 +380,10 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise it`,
 		},
+		"OutOfMemoryOfJobWithoutLimit": {scene: diagnose.Scene{Pods: []*corev1.Pod{
+			pod(job(oom), of("j", "first", 0, corev1.PodFailed), func(p *corev1.Pod) { p.Spec.Containers[0].Resources = corev1.ResourceRequirements{} }),
+			pod(of("j", "second", time.Minute, corev1.PodRunning)),
+		}}},
 		"OutOfMemoryOfJobOnce": {scene: diagnose.Scene{
 			Jobs: []*batchv1.Job{{ObjectMeta: metav1.ObjectMeta{UID: "j"}, Status: batchv1.JobStatus{Active: 1}}},
 			Pods: []*corev1.Pod{pod(job(oom), of("j", "first", 0, corev1.PodFailed)), pod(of("j", "second", time.Minute, corev1.PodRunning))},
