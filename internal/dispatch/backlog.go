@@ -103,3 +103,11 @@ func cancelledFailure() *queue.Failure {
 func expiredFailure() *queue.Failure {
 	return &queue.Failure{Code: queue.CodeExpired, Message: "no runner was free before the deadline"}
 }
+
+// onDepthQuery answers once all requests have been read. Until then the stream knows
+// better.
+func (l *leader) onDepthQuery(reply func(queue.Depth)) {
+	if l.replayed && l.leads() {
+		reply(queue.Depth{Requests: len(l.jobs)})
+	}
+}

@@ -20,3 +20,25 @@ func TestOnlyCopiesAreDiscarded(t *testing.T) {
 		t.Errorf("all below %d are deleted and %v, want the second copy alone", below, single)
 	}
 }
+
+// TestDepthIsAnsweredByWhoKnows: requests that have ended do not count, and only a
+// leader that has read all others answers.
+func TestDepthIsAnsweredByWhoKnows(t *testing.T) {
+	ask := func(replayed bool, until time.Time) (answers []int) {
+		l := unfencedLeader(&job{})
+		l.replayed = replayed
+		l.until.Store(&until)
+		l.onDepthQuery(func(d queue.Depth) { answers = append(answers, d.Requests) })
+		return answers
+	}
+	later := time.Now().Add(time.Minute)
+	if got := ask(true, later); !slices.Equal(got, []int{1}) {
+		t.Errorf("a leader answers %v", got)
+	}
+	if got := ask(false, later); got != nil {
+		t.Errorf("before the backlog is read it answers %v", got)
+	}
+	if got := ask(true, time.Now()); got != nil {
+		t.Errorf("without the lease it answers %v", got)
+	}
+}

@@ -137,6 +137,11 @@ func (l *leader) subscribe() (func(), error) {
 				l.post(func() { l.onCancel(subject[prefix:], c, reply) })
 			})
 		},
+		func() (func(), error) {
+			return bus.ServeLater(b, names.DepthSubject(l.name), func(_ string, _ queue.DepthQuery, reply func(queue.Depth)) {
+				l.post(func() { l.onDepthQuery(reply) })
+			})
+		},
 	} {
 		stop, err := subscribe()
 		if err != nil {

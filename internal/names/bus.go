@@ -89,6 +89,10 @@ func CancelSubject(session, request string) string {
 // the session (request and reply).
 func EndSubject(session string) string { return "koldun.v1.done." + session }
 
+// DepthSubject is where the leader of a session answers how many requests have not
+// ended (request and reply).
+func DepthSubject(session string) string { return "koldun.v1.depth." + session }
+
 // ModelKey is the key of a model in ModelsBucket.
 func ModelKey(namespace, name string) string { return "model/" + namespace + "/" + name }
 

@@ -23,6 +23,7 @@ func TestSubjectsAndKeys(t *testing.T) {
 		"Sync":          {names.SyncSubject("s", "run"), "koldun.v1.sync.s.run"},
 		"FirstToken":    {names.FirstTokenSubject("s"), "koldun.v1.mark.s"},
 		"Resume":        {names.ResumeSubject("s", "r"), "koldun.v1.resume.s.r"},
+		"Depth":         {names.DepthSubject("s"), "koldun.v1.depth.s"},
 		"Drain":         {names.DrainSubject("s", "run"), "koldun.v1.drain.s.run"},
 		"Use":           {names.UseSubject("ns"), "koldun.v1.use.ns"},
 		"UseStrange":    {names.UseSubject("a.b"), "koldun.v1.use." + names.Join(63, "a.b")},

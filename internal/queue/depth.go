@@ -5,13 +5,30 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// Depth returns the number of requests of a session that have not ended, waiting
-// or running. Errors: NotFound if there is no request stream.
+// depthTimeout limits how long a leader has for its answer.
+const depthTimeout = 500 * time.Millisecond
+
+// Depth returns the number of requests of a session that have not ended, waiting or
+// running. The leader of the session knows it; without one, all requests in the
+// stream count. Those that have ended stay there for up to a second, so that a
+// session with many short requests would seem to have a queue. Errors: NotFound if
+// there is neither leader nor request stream.
 func (q *Queue) Depth(ctx context.Context, session string) (int, error) {
+	try, cancel := context.WithTimeout(ctx, depthTimeout)
+	defer cancel()
+	if d, err := bus.Call[Depth](try, q.bus, names.DepthSubject(session), DepthQuery{}); err == nil {
+		return d.Requests, nil
+	}
+	return q.stored(ctx, session)
+}
+
+// stored returns the number of requests of a session in the stream.
+func (q *Queue) stored(ctx context.Context, session string) (int, error) {
 	subjects, err := q.requestSubjects(ctx, names.RequestSubject(session, "*"))
 	if err != nil {
 		return 0, fault.Errorf(fault.KindOf(err), "cannot count the requests of session %q: %w", session, err)

@@ -3,7 +3,10 @@ package queue_test
 import (
 	"testing"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 func TestDepthAndOldest(t *testing.T) {
@@ -52,5 +55,20 @@ func TestDepthAndOldest(t *testing.T) {
 	}
 	if n, err := b.Depth(ctx, "s"); err != nil || n != 2 {
 		t.Errorf("Depth = %d, %v, want 2", n, err)
+	}
+
+	// A leader knows which of them have ended.
+	stop, err := bus.Serve(b.Bus, names.DepthSubject("s"), func(string, queue.DepthQuery) (queue.Depth, bool) {
+		return queue.Depth{Requests: 1}, true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.Depth(ctx, "s"); err != nil || n != 1 {
+		t.Errorf("Depth by the leader = %d, %v, want 1", n, err)
+	}
+	stop()
+	if n, err := b.Depth(ctx, "s"); err != nil || n != 2 {
+		t.Errorf("Depth without the leader = %d, %v, want 2", n, err)
 	}
 }

@@ -109,6 +109,15 @@ type DrainOrder struct {
 	Drain bool `json:"drain"`
 }
 
+// A DepthQuery asks the leader of a session for its Depth.
+type DepthQuery struct{}
+
+// A Depth is the answer of a leader that has read the backlog of its session.
+type Depth struct {
+	// Requests that have not ended, waiting or running.
+	Requests int `json:"requests"`
+}
+
 // An Ack acknowledges a message.
 type Ack struct {
 	OK     bool   `json:"ok"`
