@@ -1,6 +1,10 @@
 package diagnose
 
-import "strings"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
 
 // labels of the pods that the functions compose.
 const (
@@ -15,6 +19,8 @@ type fields struct {
 	image      string
 	resources  string // has requests and limits
 	memory     string // the limit
+
+	pullSecrets string // unless they are among the fields of scheduling
 }
 
 // fieldsOf returns the fields of a container of a pod, by the pod's labels. Pods of
@@ -40,10 +46,27 @@ func fieldsOf(labels map[string]string, container string) fields {
 		return fields{scheduling: "spec.scheduling", resources: memory, memory: memory}
 	case has("modeldownload"):
 		return fields{scheduling: "spec.scheduling", resources: "spec.settings", memory: "spec.settings.memory"}
+	case has("modelorchestra"):
+		return orchestraFields(labels["app.kubernetes.io/component"])
 	case has("root") || has("worker"):
 		return sized("spec.scheduling", "spec.image", "spec.resources")
 	}
 	return fields{}
+}
+
+// orchestraFields are those of the gateway or of an application. The label of an
+// application with a long name is cut, so that it names none.
+func orchestraFields(component string) fields {
+	path := "spec.gateway"
+	if application, ok := strings.CutPrefix(component, "application-"); ok {
+		path = "spec.applications"
+		if len(component) < validation.LabelValueMaxLength {
+			path += "." + application
+		}
+	}
+	out := sized(path, path+".image", path+".resources")
+	out.pullSecrets = "spec.imagePullSecrets"
+	return out
 }
 
 // own reports whether a container beside an engine runs Koldun's own image, which no
@@ -58,6 +81,9 @@ func sized(scheduling, image, resources string) fields {
 
 // placing names a field of the scheduling of the claim, or of a pod that has none.
 func (f fields) placing(field string) string {
+	if field == "imagePullSecrets" && f.pullSecrets != "" {
+		return f.pullSecrets
+	}
 	if f.scheduling == "" {
 		return "the pod's " + field
 	}

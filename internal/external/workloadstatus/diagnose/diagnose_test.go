@@ -46,6 +46,13 @@ func pod(changes ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
+// orchestrated is of a ModelOrchestra.
+func orchestrated(component string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Labels = map[string]string{"koldun.gorizond.io/modelorchestra": "stack", "app.kubernetes.io/component": component}
+	}
+}
+
 func waitingState(reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 }
@@ -190,6 +197,16 @@ func diagnoses() map[string]diagnosis {
 			scene:  one(pod(waiting("ErrImagePull", "429 Too Many Requests - toomanyrequests: You have reached your unauthenticated pull rate limit"), labelled("ingress", "gateway"))),
 			reason: diagnose.ImagePullFailed, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": the registry limits the rate of pulls; set spec.backend.backendScheduling.imagePullSecrets to a Secret with credentials of the registry, or correct spec.backend.image`,
+		},
+		"PullOfReader": {
+			scene:  one(pod(waiting("ErrImagePull", "401 Unauthorized"), orchestrated("application-chat"))),
+			reason: diagnose.ImageUnavailable, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": unauthorized; set spec.imagePullSecrets to a Secret with credentials of the registry, or correct spec.applications.chat.image`,
+		},
+		"MemoryOfGateway": {
+			scene:  one(pod(looping(oom), orchestrated("gateway"))),
+			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.gateway.resources.limits.memory`,
 		},
 		"PullOtherProcessor": {
 			scene:  one(pod(waiting("ErrImagePull", "no match for platform in manifest: not found"))),
