@@ -25,6 +25,8 @@ type ModelOrchestra struct {
 // ModelOrchestraSpec describes a ModelOrchestra.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.backend) && self.backend == 'Koldun' || !(has(self.nats) || has(self.allowAnonymous))",message="nats and allowAnonymous are for backend Koldun",fieldPath=".backend"
+// +kubebuilder:validation:XValidation:rule="has(self.backend) && self.backend == 'Koldun' || !has(self.applicationTemplate) || !(has(self.applicationTemplate.engine) || has(self.applicationTemplate.nodes) || has(self.applicationTemplate.modelRef))",message="engine, nodes and modelRef are for backend Koldun",fieldPath=".applicationTemplate"
+// +kubebuilder:validation:XValidation:rule="has(self.backend) && self.backend == 'Koldun' || !has(self.applications) || self.applications.all(k, !(has(self.applications[k].engine) || has(self.applications[k].nodes) || has(self.applications[k].modelRef)))",message="engine, nodes and modelRef are for backend Koldun",fieldPath=".applications"
 type ModelOrchestraSpec struct {
 	// What runs the applications: Takeoff is the vendor's gateway and readers; Koldun is its own gateway, queue and engines, with a Session for
 	// each application. Its consumer group is then the name of the model.

@@ -45,7 +45,7 @@ type OrchestraServerConfig struct {
 	// Further settings by their names in config.yaml. Each value is YAML: 10, true, "text" or [1, 2].
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[a-z][a-z0-9_]*$') && !k.matches('(^|_)(token|secret|password)(_|$)'))",message="names are in snake case; tokens and passwords belong into env, from a Secret"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[a-z][a-z0-9_]*$') && !k.matches('key$|keys$|passw|passphrase|(^|_)pass(_|$)|secret|licen[cs]e|credential|token$|(^|_)token_'))",message="names are in snake case; tokens, keys, licenses and passwords belong into env, from a Secret"
 	Extra map[string]string `json:"extra,omitempty"`
 }
 
@@ -175,6 +175,6 @@ type OrchestraReaderConfig struct {
 	// Further settings by their names in config.yaml. Each value is YAML: 10, true, "text" or [1, 2].
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[a-z][a-z0-9_]*$') && !k.matches('(^|_)(token|secret|password)(_|$)'))",message="names are in snake case; tokens and passwords belong into env, from a Secret"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 63 && k.matches('^[a-z][a-z0-9_]*$') && !k.matches('key$|keys$|passw|passphrase|(^|_)pass(_|$)|secret|licen[cs]e|credential|token$|(^|_)token_'))",message="names are in snake case; tokens, keys, licenses and passwords belong into env, from a Secret"
 	Extra map[string]string `json:"extra,omitempty"`
 }

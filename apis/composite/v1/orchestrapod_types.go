@@ -11,7 +11,7 @@ type OrchestraPod struct {
 	// +optional
 	Image OrchestraImage `json:"image,omitempty"`
 
-	// Environment of the pods. Defaults of Koldun with the same name give way.
+	// Environment of the pods. Defaults of Koldun with the same name give way: readers have TAKEOFF_HEADLESS with the value true.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=map
@@ -56,20 +56,22 @@ type OrchestraPod struct {
 	// +optional
 	Ingress OrchestraIngress `json:"ingress,omitempty"`
 
-	// CPU, memory and devices of each pod.
+	// CPU, memory and devices of each pod. Readers on cuda have tensorParallel GPUs, or one, unless a device is named here.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Probe that restarts the container. It replaces that of the template as a whole. Defaults to GET /healthz of port inference.
+	// Probe that restarts the container. It replaces that of the template as a whole. Defaults to GET /healthz of port inference;
+	// headless readers have none. Without a handler it changes the default.
 	// +optional
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
 
-	// Probe that decides about requests. It replaces that of the template as a whole. Defaults to GET /healthz of port inference.
+	// Probe that decides about requests. It replaces that of the template as a whole. Defaults to GET /healthz of port inference;
+	// headless readers have none. Without a handler it changes the default.
 	// +optional
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 
 	// Probe that the other probes wait for. It replaces that of the template as a whole. Defaults to GET /healthz of port inference, for an
-	// hour.
+	// hour; headless readers have none.
 	// +optional
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 
@@ -80,7 +82,7 @@ type OrchestraPod struct {
 	// +listMapKey=name
 	Volumes []OrchestraVolume `json:"volumes,omitempty"`
 
-	// Where the volumes are mounted.
+	// Where the volumes are mounted. A mount at a path of Koldun's, such as /code/models or /dev/shm, replaces that.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic

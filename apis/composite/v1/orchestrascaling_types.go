@@ -67,9 +67,10 @@ type OrchestraScalingSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	CooldownPeriod *int32 `json:"cooldownPeriod,omitempty"`
 
-	// Replicas without requests. Defaults to minReplicaCount.
+	// Replicas without requests: 0, which is all that KEDA supports. Defaults to minReplicaCount.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=0
 	IdleReplicaCount *int32 `json:"idleReplicaCount,omitempty"`
 
 	// Fewest replicas. Defaults to 1.
@@ -78,7 +79,7 @@ type OrchestraScalingSpec struct {
 	// +kubebuilder:validation:Maximum=64
 	MinReplicaCount *int32 `json:"minReplicaCount,omitempty"`
 
-	// Most replicas. Defaults to 4.
+	// Most replicas. Defaults to 4, or to minReplicaCount if that is more.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64

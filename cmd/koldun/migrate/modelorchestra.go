@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"regexp"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -14,6 +15,9 @@ const (
 	groupCharts    = "charts.titanml.co"
 	groupDoubleway = "doublewordai.co"
 )
+
+// extraSecret matches the names that the schema refuses in extra.
+var extraSecret = regexp.MustCompile(`key$|keys$|passw|passphrase|(^|_)pass(_|$)|secret|licen[cs]e|credential|token$|(^|_)token_`)
 
 func orchestraKinds() []kind {
 	var out []kind
@@ -69,7 +73,7 @@ func (c *conversion) extra(path string) {
 		if known(c.claims[c.kind.to], schema+"."+name) {
 			continue
 		}
-		if secretName.MatchString(snake(name)) {
+		if extraSecret.MatchString(snake(name)) {
 			c.drop(child(path, name), "a ConfigMap would hold it", "put it into a Secret, and refer to that in env")
 			continue
 		}
