@@ -172,7 +172,7 @@ func TestModelsVolumeHasANameAndIsNoMemory(t *testing.T) {
 // M7: pods had no probes and no resources, so that a reader was ready while it loaded.
 func TestPodsHaveProbesAndResources(t *testing.T) {
 	for _, pod := range []string{"gateway", "a"} {
-		c := template(t, "{applications: {a: {readerConfig: {device: cuda, tensorParallel: 2}, livenessProbe: {}}}}", pod).Spec.Containers[0]
+		c := template(t, "{applications: {a: {readerConfig: {device: cuda, tensorParallel: 2}, livenessProbe: {}, env: [{name: TAKEOFF_HEADLESS, value: 'false'}]}}}", pod).Spec.Containers[0]
 		if c.StartupProbe == nil || c.ReadinessProbe == nil || c.LivenessProbe == nil || c.ReadinessProbe.HTTPGet.Path != "/healthz" {
 			t.Errorf("the probes of %s are %v, %v and %v", pod, c.StartupProbe, c.ReadinessProbe, c.LivenessProbe)
 		}
@@ -258,6 +258,15 @@ func TestSpecsWithoutSenseAreRefused(t *testing.T) {
 		"TwoSources":     {"{applications: {a: {modelsVolume: {emptyDir: {}, hostPath: {path: /m}}}}}", "exactly one"},
 		"NoHost":         {"{gateway: {ingress: {enabled: true}}}", "at least one host"},
 		"Replicas":       {"{applications: {a: {scaling: {spec: {minReplicaCount: 3, maxReplicaCount: 2}}}}}", "maxReplicaCount"},
+		"APIKey":         {"{applications: {a: {readerConfig: {extra: {api_key: x}}}}}", "from a Secret"},
+		"LicenseKey":     {"{gateway: {config: {extra: {license_key: x}}}}", "from a Secret"},
+		"Credentials":    {"{applications: {a: {readerConfig: {extra: {aws_credentials: x}}}}}", "from a Secret"},
+		"NoSecret":       {"{applications: {a: {readerConfig: {extra: {max_tokens: '1', tokenizer_path: x, bypass_queue: 'true'}}}}}", ""},
+		"Idle":           {"{applications: {a: {scaling: {spec: {idleReplicaCount: 2, minReplicaCount: 3}}}}}", "idleReplicaCount"},
+		"ModelRef":       {"{applications: {a: {modelRef: {name: m}}}}", "for backend Koldun"},
+		"Engine":         {"{applicationTemplate: {engine: {type: openai, server: {profile: vllm}}}}", "for backend Koldun"},
+		"Nodes":          {"{backend: Takeoff, applications: {a: {}, b: {nodes: 2}}}", "for backend Koldun"},
+		"NodesOfKoldun":  {"{backend: Koldun, applicationTemplate: {nodes: 2}, applications: {b: {modelRef: {name: m}}}}", ""},
 		"Anonymous":      {"{allowAnonymous: true}", "for backend Koldun"},
 		"Seed":           {"{applications: {hello-world: {nodeSelector: {nvidia.com/gpu.product: NVIDIA-GeForce-RTX-3060}, readerConfig: {modelName: unsloth/Llama-3.2-1B-Instruct, device: cuda}}}, imagePullSecrets: [{name: regcred}]}", ""},
 	}
@@ -286,7 +295,7 @@ func TestCrossplaneMayComposeEachKind(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(first), &role); err != nil {
 		t.Fatal(err)
 	}
-	allowed := map[string]bool{"/configmaps": true, "/services": true, "/serviceaccounts": true, "apps/deployments": true} // by Crossplane's chart
+	allowed := map[string]bool{"koldun.m.gorizond.io/workloadstatuses": true, "/configmaps": true, "/services": true, "/serviceaccounts": true, "apps/deployments": true} // by the Provider, and by Crossplane's chart
 	for _, r := range role.Rules {
 		for _, group := range r.APIGroups {
 			for _, res := range r.Resources {
@@ -313,7 +322,7 @@ func TestCrossplaneMayComposeEachKind(t *testing.T) {
 			t.Errorf("package/rbac.yaml does not allow to compose %s/%s", group, plural)
 		}
 	}
-	if len(kinds) != 10 {
+	if len(kinds) != 11 {
 		t.Errorf("it composes %d kinds: %v", len(kinds), kinds)
 	}
 }

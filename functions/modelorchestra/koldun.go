@@ -24,7 +24,7 @@ func (p *orchestraPlan) check() (compose.Next, error) {
 		return p.refuse("spec.gateway.ingress.hosts: with backend Koldun a route has one host and one path")
 	}
 	for _, a := range p.applications {
-		if problem := invalid(a, p.runtime(a), group(a)); problem != "" {
+		if problem := cmp.Or(invalid(a, p.runtime(a), group(a)), checkScaling(a.Scaling)); problem != "" {
 			return p.refuse("spec.applications.%s.%s", a.name, problem)
 		}
 	}
@@ -136,7 +136,7 @@ func size(a application) v1.Scaling {
 	}
 	s := a.Scaling.Spec
 	return v1.Scaling{
-		MinDllamas: ptr(minimum(a.Scaling)), MaxDllamas: or(s.MaxReplicaCount, 4),
+		MinDllamas: ptr(minimum(a.Scaling)), MaxDllamas: maximum(s),
 		ScaleUpBacklog: or(a.Scaling.MetricTarget.Value, 10), ScaleDownIdleSeconds: max(or(s.CooldownPeriod, 300), 1),
 	}
 }

@@ -44,7 +44,7 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	p := &orchestraPlan{Plan: compose.Plan{Call: c}, o: o, status: v1.ModelOrchestraStatus{Status: v1.Status{ObservedGeneration: o.Generation}}}
-	steps := []compose.Step{p.merge, p.plan, p.account, p.takeoffGateway, p.takeoffApplications, p.report}
+	steps := []compose.Step{p.merge, p.plan, p.account, p.takeoffGateway, p.takeoffApplications, p.watch, p.report}
 	if o.Spec.Backend == backendKoldun {
 		steps = []compose.Step{p.merge, p.check, p.koldunGateway, p.koldunApplications, p.report}
 	}

@@ -2,14 +2,11 @@ package modelorchestra
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/workload"
@@ -19,8 +16,7 @@ import (
 const (
 	defaultRepository = "tytn/takeoff-pro"
 	defaultVersion    = "0.22.0-rc17"
-	volumeConfig      = "config"
-	resourceGPU       = corev1.ResourceName("nvidia.com/gpu")
+	portInternal      = "internal"
 )
 
 // A part is the gateway or an application: pods of one Deployment, and the way to them.
@@ -40,6 +36,7 @@ type part struct {
 	pullSecrets     []corev1.LocalObjectReference
 	account         string
 	automount       bool
+	exclusive       bool // one node at a time can mount the volume of the models
 }
 
 // selector has the labels that select the pods. They depend on names only, so that they
@@ -65,7 +62,7 @@ func (w part) ports() []v1.OrchestraPort {
 	}
 	return []v1.OrchestraPort{
 		{Name: "inference", ContainerPort: 3000}, {Name: "management", ContainerPort: 3001},
-		{Name: "openai", ContainerPort: 3003}, {Name: "internal", ContainerPort: w.internal},
+		{Name: "openai", ContainerPort: 3003}, {Name: portInternal, ContainerPort: w.internal},
 	}
 }
 
@@ -99,19 +96,6 @@ func (w part) deployment(replicas *int32) *appsv1.Deployment {
 	}
 }
 
-// strategy replaces pods with GPUs one after the other: often no GPU is free for one
-// more.
-func (w part) strategy() appsv1.DeploymentStrategy {
-	surge, unavailable := 1, 0
-	if gpus := w.resources().Limits[resourceGPU]; !gpus.IsZero() {
-		surge, unavailable = 0, 1
-	}
-	return appsv1.DeploymentStrategy{
-		Type:          appsv1.RollingUpdateDeploymentStrategyType,
-		RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: ptr(intstr.FromInt(surge)), MaxUnavailable: ptr(intstr.FromInt(unavailable))},
-	}
-}
-
 func (w part) podSpec() corev1.PodSpec {
 	spec := corev1.PodSpec{
 		ServiceAccountName:           w.account,
@@ -122,12 +106,7 @@ func (w part) podSpec() corev1.PodSpec {
 		Tolerations:                  w.Tolerations,
 		Affinity:                     w.Affinity,
 		Containers:                   []corev1.Container{w.container()},
-		Volumes: append([]corev1.Volume{{Name: volumeConfig, VolumeSource: corev1.VolumeSource{
-			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: w.name}},
-		}}}, w.volumes...),
-	}
-	for _, v := range w.Volumes {
-		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: v.Name, VolumeSource: source(v.OrchestraVolumeSource)})
+		Volumes:                      w.podVolumes(),
 	}
 	if spec.SecurityContext == nil {
 		// The image chooses its user; the group may write to volumes.
@@ -149,9 +128,8 @@ func (w part) container() corev1.Container {
 		Env:             w.variables(),
 		Resources:       w.resources(),
 		SecurityContext: w.SecurityContext,
-		VolumeMounts:    append([]corev1.VolumeMount{{Name: volumeConfig, MountPath: configPath, SubPath: configKey, ReadOnly: true}}, w.mounts...),
+		VolumeMounts:    append(w.ownMounts(), w.VolumeMounts...),
 	}
-	out.VolumeMounts = append(out.VolumeMounts, w.VolumeMounts...)
 	for _, p := range w.ports() {
 		out.Ports = append(out.Ports, corev1.ContainerPort{Name: p.Name, ContainerPort: p.ContainerPort, Protocol: cmp.Or(p.Protocol, corev1.ProtocolTCP)})
 	}
@@ -185,77 +163,4 @@ func (w part) resources() corev1.ResourceRequirements {
 		out = *w.Resources.DeepCopy()
 	}
 	return out
-}
-
-// withGPUs returns resources with GPUs, unless they say how many.
-func withGPUs(given *corev1.ResourceRequirements, gpus int32) *corev1.ResourceRequirements {
-	out := &corev1.ResourceRequirements{}
-	if given != nil {
-		out = given.DeepCopy()
-	}
-	if _, ok := out.Limits[resourceGPU]; ok {
-		return out
-	}
-	if out.Limits == nil {
-		out.Limits = corev1.ResourceList{}
-	}
-	out.Limits[resourceGPU] = *resource.NewQuantity(int64(gpus), resource.DecimalSI)
-	return out
-}
-
-// probe is the user's, or by default GET /healthz. Headless readers answer no requests,
-// so there is no default for them.
-func (w part) probe(given *corev1.Probe, failures int32) *corev1.Probe {
-	if given != nil && given.ProbeHandler != (corev1.ProbeHandler{}) {
-		return given
-	}
-	port := w.port("inference")
-	if port == 0 || w.headless() {
-		return nil
-	}
-	return &corev1.Probe{
-		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTP}},
-		PeriodSeconds:    10,
-		TimeoutSeconds:   5,
-		SuccessThreshold: 1,
-		FailureThreshold: failures,
-	}
-}
-
-func (w part) headless() bool {
-	return slices.ContainsFunc(w.Env, func(v corev1.EnvVar) bool { return v.Name == "TAKEOFF_HEADLESS" && v.Value == "true" })
-}
-
-// check returns what is wrong with volumes, mounts and ports, which the API server would
-// refuse or which would never work.
-func (w part) check() error {
-	taken := map[string]bool{volumeConfig: true}
-	for _, v := range w.volumes {
-		taken[v.Name] = true
-	}
-	for _, v := range w.Volumes {
-		if taken[v.Name] {
-			return fmt.Errorf("volumes: the name %q is taken by a volume of Koldun: choose another", v.Name)
-		}
-		taken[v.Name] = true
-	}
-	for _, m := range w.VolumeMounts {
-		if !taken[m.Name] {
-			return fmt.Errorf("volumeMounts: there is no volume %q: add it to volumes", m.Name)
-		}
-	}
-	if w.Service != nil {
-		for _, p := range w.Service.Ports {
-			if p.TargetPort != "" && w.port(p.TargetPort) == 0 {
-				return fmt.Errorf("service.ports: the pods have no port %q: add it to ports", p.TargetPort)
-			}
-		}
-	}
-	return nil
-}
-
-func source(v v1.OrchestraVolumeSource) corev1.VolumeSource {
-	return corev1.VolumeSource{
-		EmptyDir: v.EmptyDir, HostPath: v.HostPath, ConfigMap: v.ConfigMap, Secret: v.Secret, PersistentVolumeClaim: v.PersistentVolumeClaim, NFS: v.NFS,
-	}
 }

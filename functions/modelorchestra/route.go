@@ -28,9 +28,9 @@ func (w part) servicePorts() []v1.OrchestraServicePort {
 			out = append(out, v1.OrchestraServicePort{Name: p.Name, Port: p.ContainerPort, Protocol: p.Protocol})
 		}
 	}
-	internal := func(p v1.OrchestraServicePort) bool { return p.Name == "internal" || p.Port == w.internal }
+	internal := func(p v1.OrchestraServicePort) bool { return p.Name == portInternal || p.Port == w.internal }
 	if w.component == gateway && !slices.ContainsFunc(out, internal) {
-		out = append(out, v1.OrchestraServicePort{Name: "internal", Port: w.internal})
+		out = append(out, v1.OrchestraServicePort{Name: portInternal, Port: w.internal})
 	}
 	return out
 }

@@ -2,8 +2,10 @@ package modelorchestra
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +14,12 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 )
 
-const scalerHPA = "HorizontalPodAutoscaler"
+const (
+	scalerHPA = "HorizontalPodAutoscaler"
+
+	defaultMinimum = 1
+	defaultMaximum = 4
+)
 
 func scaled(s v1.OrchestraScaling) bool { return enabled(s.Enabled) }
 
@@ -21,7 +28,64 @@ func minimum(s v1.OrchestraScaling) int32 {
 	if n := s.Spec.IdleReplicaCount; n != nil {
 		return *n
 	}
-	return or(s.Spec.MinReplicaCount, 1)
+	return or(s.Spec.MinReplicaCount, defaultMinimum)
+}
+
+// maximum is the most replicas. By default it does not contradict the fewest.
+func maximum(s v1.OrchestraScalingSpec) int32 {
+	return or(s.MaxReplicaCount, max(defaultMaximum, or(s.MinReplicaCount, defaultMinimum)))
+}
+
+// checkScaling returns what is wrong with limits that are merged or have defaults, which
+// no schema can see.
+func checkScaling(s v1.OrchestraScaling) string {
+	least := or(s.Spec.MinReplicaCount, defaultMinimum)
+	switch idle := s.Spec.IdleReplicaCount; {
+	case !scaled(s):
+	case maximum(s.Spec) < least:
+		return fmt.Sprintf("scaling.spec.maxReplicaCount: %d is less than minReplicaCount, which is %d", maximum(s.Spec), least)
+	case idle != nil && *idle >= least:
+		return fmt.Sprintf("scaling.spec.idleReplicaCount: %d is not less than minReplicaCount, which is %d", *idle, least)
+	}
+	return ""
+}
+
+// unscaled returns the replicas of a scaled Deployment while no scaler has set them. A
+// Deployment that no longer says how many it has would go back to one.
+func (p *orchestraPlan) unscaled(name string) *int32 {
+	var d appsv1.Deployment
+	if !p.Observed(resDeployment+name, &d) || p.Exists(resScaler+name) && !appliedReplicas(d.ManagedFields) {
+		return nil
+	}
+	return d.Spec.Replicas
+}
+
+// appliedReplicas reports whether the replicas of a Deployment are owned by what applies
+// it, and not by a scaler.
+func appliedReplicas(managers []metav1.ManagedFieldsEntry) bool {
+	applied := false
+	for _, m := range managers {
+		var fields struct {
+			Spec map[string]json.RawMessage `json:"f:spec"`
+		}
+		if m.FieldsV1 == nil || json.Unmarshal(m.FieldsV1.Raw, &fields) != nil || fields.Spec["f:replicas"] == nil {
+			continue
+		}
+		if m.Operation != metav1.ManagedFieldsOperationApply {
+			return false
+		}
+		applied = true
+	}
+	return applied
+}
+
+// idle reports whether a scaled application has no replicas because it needs none now.
+func (p *orchestraPlan) idle(a application) bool {
+	var d appsv1.Deployment
+	if a.Scaling.Type == scalerHPA || minimum(a.Scaling) > 0 || !p.Observed(resDeployment+a.name, &d) {
+		return false
+	}
+	return d.Spec.Replicas != nil && *d.Spec.Replicas == 0
 }
 
 func or(given *int32, otherwise int32) int32 {
@@ -47,8 +111,8 @@ func (w part) scaledObject(a application, service string) any {
 		"pollingInterval":       int64(or(s.PollingInterval, 60)),
 		"initialCooldownPeriod": int64(or(s.InitialCooldownPeriod, 300)),
 		"cooldownPeriod":        int64(or(s.CooldownPeriod, 300)),
-		"minReplicaCount":       int64(or(s.MinReplicaCount, 1)),
-		"maxReplicaCount":       int64(or(s.MaxReplicaCount, 4)),
+		"minReplicaCount":       int64(or(s.MinReplicaCount, defaultMinimum)),
+		"maxReplicaCount":       int64(maximum(s)),
 		"triggers": []any{map[string]any{
 			"type": "external-push",
 			"metadata": map[string]any{
@@ -79,8 +143,8 @@ func (w part) podAutoscaler(s v1.OrchestraScaling) *autoscalingv2.HorizontalPodA
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, Labels: w.labels(), Annotations: s.Annotations},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: w.name},
-			MinReplicas:    ptr(max(or(s.Spec.MinReplicaCount, 1), 1)),
-			MaxReplicas:    or(s.Spec.MaxReplicaCount, 4),
+			MinReplicas:    ptr(max(or(s.Spec.MinReplicaCount, defaultMinimum), 1)),
+			MaxReplicas:    maximum(s.Spec),
 			Metrics: []autoscalingv2.MetricSpec{{
 				Type: autoscalingv2.ResourceMetricSourceType,
 				Resource: &autoscalingv2.ResourceMetricSource{

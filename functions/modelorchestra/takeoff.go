@@ -2,6 +2,8 @@ package modelorchestra
 
 import (
 	"cmp"
+	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -9,6 +11,8 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -68,6 +72,11 @@ func (p *orchestraPlan) plan() (compose.Next, error) {
 		if w.config, err = readerConfig(a, p.front.name, w.internal); err == nil {
 			err = w.check()
 		}
+		if err == nil {
+			if problem := checkScaling(a.Scaling); problem != "" {
+				err = errors.New(problem)
+			}
+		}
 		if err != nil {
 			return p.refuse("spec.applications.%s.%v", a.name, err)
 		}
@@ -88,10 +97,11 @@ func (p *orchestraPlan) takeoffGateway() (compose.Next, error) {
 		}}
 	}
 	p.status.GatewayServiceName, p.status.URL = w.name, w.url()
-	if err := p.desirePart(gateway, w, replicas(g.ReplicaCount)); err != nil {
+	count := replicas(g.ReplicaCount)
+	p.gatewayReady = p.ReadyReplicas(resDeployment+gateway) > 0
+	if err := p.desirePart(gateway, w, count, p.gatewayReady || *count == 0); err != nil {
 		return compose.Stop, err
 	}
-	p.gatewayReady = p.ReadyReplicas(resDeployment+gateway) > 0
 	if !g.ExportPrometheusMetrics {
 		return compose.Continue, nil
 	}
@@ -106,7 +116,7 @@ func replicas(given *int32) *int32 {
 }
 
 // desirePart composes the pods of a part, their configuration, and the way to them.
-func (p *orchestraPlan) desirePart(name string, w part, replicas *int32) error {
+func (p *orchestraPlan) desirePart(name string, w part, replicas *int32, ready bool) error {
 	objects := map[string]any{resConfig + name: configMap(w.namespace, w.name, w.labels(), w.config)}
 	if w.Service != nil {
 		objects[resService+name] = w.service()
@@ -119,8 +129,19 @@ func (p *orchestraPlan) desirePart(name string, w part, replicas *int32) error {
 			return err
 		}
 	}
-	ready := p.ReadyReplicas(resDeployment+name) > 0 || replicas != nil && *replicas == 0
 	return p.Desire(resDeployment+name, w.deployment(replicas), compose.Readiness(ready))
+}
+
+// watch looks after the pods of the gateway and of all applications.
+func (p *orchestraPlan) watch() (compose.Next, error) {
+	problem, err := managed.Watch(p.Call, p.o.Namespace, p.name("pods"), workload.Owner("modelorchestra", p.o.Name))
+	if err != nil {
+		return compose.Stop, err
+	}
+	if !p.gatewayReady || p.status.Available < p.status.Total {
+		p.FailIf(problem.Reason, problem.Message)
+	}
+	return compose.Continue, nil
 }
 
 // takeoffApplications composes the readers.
@@ -137,7 +158,7 @@ func (p *orchestraPlan) takeoffApplication(a application, w part) error {
 	count := replicas(a.ReplicaCount)
 	idle := *count == 0
 	if scaled(a.Scaling) {
-		count, idle = nil, minimum(a.Scaling) == 0
+		count, idle = p.unscaled(a.name), p.idle(a)
 		if err := p.Desire(resScaler+a.name, w.scaler(a, p.front.name), compose.Ready); err != nil {
 			return err
 		}
@@ -147,11 +168,9 @@ func (p *orchestraPlan) takeoffApplication(a application, w part) error {
 			return err
 		}
 	}
-	if err := p.desirePart(a.name, w, count); err != nil {
-		return err
-	}
-	p.add(a, cmp.Or(a.ReaderConfig.ConsumerGroup, defaultGroup), p.ReadyReplicas(resDeployment+a.name) > 0 || idle)
-	return nil
+	ready := idle || p.ReadyReplicas(resDeployment+a.name) > 0
+	p.add(a, cmp.Or(a.ReaderConfig.ConsumerGroup, defaultGroup), ready)
+	return p.desirePart(a.name, w, count, ready)
 }
 
 // prepare adds what readers need beside the configuration: shared memory, a volume for
@@ -159,11 +178,14 @@ func (p *orchestraPlan) takeoffApplication(a application, w part) error {
 func prepare(w *part, a application) {
 	models := modelsVolume(*w, a.ModelsVolume)
 	w.volumes = []corev1.Volume{
-		{Name: "dshm", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}},
+		{Name: volumeMemory, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}},
 		models,
 	}
-	w.mounts = []corev1.VolumeMount{{Name: "dshm", MountPath: "/dev/shm"}, {Name: models.Name, MountPath: "/code/models"}}
-	w.env = append(w.env, corev1.EnvVar{Name: "POD_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.name"}}})
+	w.mounts = []corev1.VolumeMount{{Name: volumeMemory, MountPath: "/dev/shm"}, {Name: models.Name, MountPath: "/code/models"}}
+	if v := a.ModelsVolume; v != nil && v.Claim != nil {
+		w.exclusive = !slices.Contains(v.Claim.AccessModes, corev1.ReadWriteMany)
+	}
+	w.env = append(w.env, corev1.EnvVar{Name: variableHeadless, Value: "true"}, corev1.EnvVar{Name: "POD_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.name"}}})
 	if ref := a.ReaderConfig.AccessTokenSecretRef; ref != nil {
 		from := &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Key: ref.Key}}
 		w.env = append(w.env, corev1.EnvVar{Name: "TAKEOFF_ACCESS_TOKEN", ValueFrom: from}, corev1.EnvVar{Name: "HF_TOKEN", ValueFrom: from})
