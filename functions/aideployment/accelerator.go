@@ -29,14 +29,18 @@ func (p *plan) device() corev1.ResourceName {
 	return "amd.com/gpu"
 }
 
-// gpus is the number of GPUs of a pod: that of the resources, else 1 with an
-// accelerator.
+// gpus is the number of GPUs of a pod: that of the template, which is merged over the
+// rest, or of the resources, else 1 with an accelerator.
 func (p *plan) gpus() int64 {
 	device := p.device()
 	if device == "" {
 		return 0
 	}
+	given := []corev1.ResourceRequirements{p.templated()}
 	if r := p.d.Spec.Deployment.Resources; r != nil {
+		given = append(given, *r)
+	}
+	for _, r := range given {
 		for _, list := range []corev1.ResourceList{r.Limits, r.Requests} {
 			if n, ok := list[device]; ok {
 				return n.Value()
@@ -44,6 +48,17 @@ func (p *plan) gpus() int64 {
 		}
 	}
 	return 1
+}
+
+// templated are the resources of the engine's container in the claim's template.
+func (p *plan) templated() corev1.ResourceRequirements {
+	patch, err := p.patch() // an error is reported with the template
+	for _, c := range patch.Spec.Containers {
+		if err == nil && c.Name == serving {
+			return c.Resources
+		}
+	}
+	return corev1.ResourceRequirements{}
 }
 
 // accelerate asks for the GPUs, and for nodes that have them.

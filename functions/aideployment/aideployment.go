@@ -68,6 +68,7 @@ type plan struct {
 	claim   string          // PersistentVolumeClaim with the models; set by the step source
 	port    int32           // of the engine; set by the step start
 	started profile.Start   // likewise
+	kept    bool            // what exists stays, whatever the spec says; set by keep
 	sum     string          // of all that a pod reads besides its template; set by the step start
 }
 
@@ -104,6 +105,9 @@ func (p *plan) refuse(format string, args ...any) (compose.Next, error) {
 func (p *plan) chooseEngine() (compose.Next, error) {
 	if p.distributed() {
 		return compose.Continue, nil
+	}
+	if n := p.name(); !p.queued() && n[0] >= '0' && n[0] <= '9' {
+		return p.refuse("metadata.name: a Service has this name, and %q does not start with a letter: name the AIDeployment otherwise", n)
 	}
 	var err error
 	if p.profile, err = openai.ByName(string(p.d.Spec.Engine.Name)); err != nil {

@@ -208,7 +208,7 @@ func TestEndpointRemovalPrunes(t *testing.T) {
 		t.Error("the Ingress stays")
 	}
 	route := run(t, composetest.Case{Composite: claim(vllm + ", endpoint: [{domain: a.b}], route: {kind: HTTPRoute, parentRefs: [{name: g}]}")})
-	if d := cmp.Diff([]string{"deployment", "http-route", "service"}, composetest.Names(route)); d != "" {
+	if d := cmp.Diff([]string{"deployment", "http-route", "pods", "service"}, composetest.Names(route)); d != "" {
 		t.Error(d)
 	}
 }
@@ -216,7 +216,7 @@ func TestEndpointRemovalPrunes(t *testing.T) {
 func mapped(variant, spec string) composetest.Case {
 	return composetest.Case{
 		Composite: claim("engine: {name: vllm}, models: [{modelMapRef: {name: m-1.1b, variant: " + variant + "}}]"),
-		Required:  map[string][]string{"map-ns-m-1.1b": {"metadata: {name: m-1.1b, namespace: ns}\nspec: {" + spec + "}"}},
+		Required:  map[string][]string{"map-ns/m-1.1b": {"metadata: {name: m-1.1b, namespace: ns}\nspec: {" + spec + "}"}},
 	}
 }
 
@@ -235,7 +235,7 @@ func TestMapEditRollsPodsOfDottedMap(t *testing.T) {
 	if d := cmp.Diff([]v1.AIResolvedModel{{Name: "m-1.1b", ModelMap: "ns/m-1.1b", Variant: "a", URI: "org/two", Revision: "v2", Quantization: "gptq_marlin"}}, status(t, rsp).ResolvedModels); d != "" {
 		t.Error(d)
 	}
-	if rsp.GetRequirements().GetResources()["map-ns-m-1.1b"].GetMatchName() != "m-1.1b" {
+	if rsp.GetRequirements().GetResources()["map-ns/m-1.1b"].GetMatchName() != "m-1.1b" {
 		t.Error("the map is not required, so its changes are not seen")
 	}
 }
@@ -243,7 +243,7 @@ func TestMapEditRollsPodsOfDottedMap(t *testing.T) {
 func TestMapRefused(t *testing.T) {
 	refused(t, run(t, mapped("b", "vllm: [{variant: a, uri: org/one}]")), reason.VariantNotFound, `no variant "b" for engine vllm`)
 	missing := mapped("a", "")
-	missing.Required["map-ns-m-1.1b"] = nil
+	missing.Required["map-ns/m-1.1b"] = nil
 	refused(t, run(t, missing), reason.ModelMapNotFound, "does not exist")
 }
 
@@ -252,7 +252,7 @@ func TestMapOfAnotherNamespaceNeedsGrant(t *testing.T) {
 	for access, want := range map[string]reason.Reason{"": reason.ModelMapNotFound, "access: {namespaces: [ns]},": reason.DeploymentStarting} {
 		rsp := run(t, composetest.Case{
 			Composite: claim("engine: {name: vllm}, models: [{modelMapRef: {namespace: other, name: m, variant: a}}]"),
-			Required:  map[string][]string{"map-other-m": {"metadata: {name: m, namespace: other}\nspec: {" + access + " vllm: [{variant: a, uri: org/one}]}"}},
+			Required:  map[string][]string{"map-other/m": {"metadata: {name: m, namespace: other}\nspec: {" + access + " vllm: [{variant: a, uri: org/one}]}"}},
 		})
 		if got, message := serving(rsp); got != string(want) {
 			t.Errorf("with %q the reason is %s: %s, want %s", access, got, message, want)
@@ -431,7 +431,7 @@ func TestMistakesKeepWhatServes(t *testing.T) {
 		}
 		observed[name] = string(raw)
 	}
-	rsp := run(t, composetest.Case{Composite: claim("engine: {name: vllm}, models: [{modelMapRef: {name: gone, variant: a}}], endpoint: [{domain: a.b}]"), Observed: observed, Required: map[string][]string{"map-ns-gone": nil}})
+	rsp := run(t, composetest.Case{Composite: claim("engine: {name: vllm}, models: [{modelMapRef: {name: gone, variant: a}}], endpoint: [{domain: a.b}]"), Observed: observed, Required: map[string][]string{"map-ns/gone": nil}})
 	if d := cmp.Diff(composetest.Names(good), composetest.Names(rsp)); d != "" {
 		t.Errorf("what is composed changes:\n%s", d)
 	}

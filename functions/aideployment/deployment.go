@@ -2,6 +2,7 @@ package aideployment
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,9 +21,8 @@ import (
 // graceSeconds is how long a server may finish what it computes.
 const graceSeconds = 60
 
-// progressSeconds is how long new pods may take to become ready: the startup probe,
-// and what comes before it.
-const progressSeconds = startupSeconds + 600
+// beforeStartSeconds is how long new pods may take until the startup probe begins.
+const beforeStartSeconds = 600
 
 // deployment composes the Deployment and what its pods read.
 func (p *plan) deployment() (compose.Next, error) {
@@ -47,9 +47,10 @@ func (p *plan) deployment() (compose.Next, error) {
 	out := workload.Deployment(p.d.Namespace, p.name(), 1, workload.Pod{Labels: p.selector()})
 	out.Labels = p.labels()
 	out.Spec.Template = template
-	out.Spec.ProgressDeadlineSeconds = ptr(int32(progressSeconds))
-	out.Spec.Replicas = nil // whoever scales the Deployment owns the number
-	if p.d.Spec.Autoscaling == nil {
+	out.Spec.ProgressDeadlineSeconds = ptr(deadline(*container(&template)))
+	seen, _ := p.observed()
+	out.Spec.Replicas = p.unowned(seen)
+	if p.d.Spec.Autoscaling == nil && d.Replicas != nil {
 		out.Spec.Replicas = d.Replicas
 	}
 	if d.Strategy != nil {
@@ -57,6 +58,16 @@ func (p *plan) deployment() (compose.Next, error) {
 	}
 	serves := p.ReadyReplicas(resDeployment) > 0 || d.Replicas != nil && *d.Replicas == 0
 	return compose.Continue, p.Desire(resDeployment, out, compose.Readiness(serves))
+}
+
+// deadline is how long new pods may take to become ready: the startup probe, and what
+// comes before it.
+func deadline(c corev1.Container) int32 {
+	p := c.StartupProbe
+	if p == nil {
+		return beforeStartSeconds + startupSeconds
+	}
+	return beforeStartSeconds + p.InitialDelaySeconds + max(p.PeriodSeconds, 1)*max(p.FailureThreshold, 1)
 }
 
 // template returns the pods: those of the profile, the claim's template over them,
@@ -96,9 +107,12 @@ func (p *plan) mark(t *corev1.PodTemplateSpec) {
 	for _, m := range []map[string]string{t.Labels, d.Labels, p.labels(), {v1.LabelPremDeployment: p.name()}, p.selector()} {
 		maps.Copy(labels, m)
 	}
-	if labels[v1.LabelPremSpread] == spread {
+	own := func(c corev1.TopologySpreadConstraint) bool { // the API server takes no two of them
+		return c.TopologyKey == labelHost && c.WhenUnsatisfiable == corev1.ScheduleAnyway
+	}
+	if labels[v1.LabelPremSpread] == spread && !slices.ContainsFunc(t.Spec.TopologySpreadConstraints, own) {
 		t.Spec.TopologySpreadConstraints = append(t.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
-			MaxSkew: 1, TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: corev1.ScheduleAnyway,
+			MaxSkew: 1, TopologyKey: labelHost, WhenUnsatisfiable: corev1.ScheduleAnyway,
 			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelPremSpread: spread}},
 		})
 	}
@@ -113,6 +127,9 @@ func (p *plan) mark(t *corev1.PodTemplateSpec) {
 	}
 	t.Annotations = annotations
 }
+
+// labelHost is different on each node.
+const labelHost = "kubernetes.io/hostname"
 
 // spread is the label's value for pods that spread over nodes with those of other
 // AIDeployments. Pods with another value in their template do not.
@@ -198,7 +215,7 @@ func (p *plan) scheduling() *v1.Scheduling {
 
 func (p *plan) generic() bool { return p.profile.Alone.Models == profile.NoModels }
 
-// replicas is the number of pods that the Deployment has.
+// observed is the Deployment as it is.
 func (p *plan) observed() (appsv1.Deployment, bool) {
 	var d appsv1.Deployment
 	return d, p.Observed(resDeployment, &d)

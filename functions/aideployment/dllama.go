@@ -38,6 +38,8 @@ func (p *plan) dllama() (compose.Next, error) {
 	case serves.Status == metav1.ConditionTrue:
 		p.status.Phase, p.status.ReadyReplicas = phaseReady, 1
 		p.Serve(reason.Available, "%s serves %s", p.d.Spec.Engine.Name, seen.Status.Model)
+	case found && reason.OfPods(serves.Reason):
+		p.fail(reason.Reason(serves.Reason), "Dllama %q is not ready: %s", p.name(), serves.Message)
 	case found && reason.Final(serves.Reason):
 		p.fail(reason.DeploymentFailed, "Dllama %q is not ready: %s: %s", p.name(), serves.Reason, serves.Message)
 	default:
@@ -59,7 +61,7 @@ func (p *plan) ineffective() string {
 		{d.Replicas != nil && *d.Replicas != 1, "deployment.replicas", "one Dllama runs the engine: use a Session for a pool"},
 		{len(d.Labels) > 0, "deployment.labels", "a Dllama has labels of its own"},
 		{len(d.Annotations) > 0, "deployment.annotations", "a Dllama has annotations of its own"},
-		{d.RuntimeClassName != "", "deployment.runtimeClassName", "a Dllama has the cluster's default"},
+		{d.RuntimeClassName != "" && d.RuntimeClassName != noRuntime, "deployment.runtimeClassName", "a Dllama has the cluster's default"},
 		{d.StartupProbe != nil || d.ReadinessProbe != nil || d.LivenessProbe != nil, "deployment", "the sidecar answers the probes"},
 		{s.Service != nil && len(s.Service.Labels) > 0, "service.labels", "the Service is that of the gateway"},
 		{p.distributed() && len(s.Env) > 0, "env", "distributed-llama reads none"},
@@ -107,6 +109,9 @@ func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 		}
 		spec.Model = &model
 		return spec, ""
+	}
+	if problem = p.unpinned(m); problem != "" {
+		return spec, problem
 	}
 	spec.Engine.Type = "openai"
 	spec.Engine.Server, problem = p.server(m)

@@ -15,6 +15,7 @@ import (
 // keep composes what exists as it is: what serves goes on while the claim, or what
 // it refers to, cannot be used.
 func (p *plan) keep() error {
+	p.kept = true
 	deployment, service, config, dllama := &appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &v1.Dllama{}
 	for _, o := range []struct {
 		res string
@@ -23,24 +24,45 @@ func (p *plan) keep() error {
 		if !p.Observed(o.res, o.obj) {
 			continue
 		}
-		bare(o.obj)
-		if o.res == resDeployment && p.d.Spec.Autoscaling != nil {
-			deployment.Spec.Replicas = nil // the autoscaler owns it
+		if o.res == resDeployment && p.d.Spec.Deployment.Replicas == nil {
+			deployment.Spec.Replicas = p.unowned(*deployment)
 		}
+		bare(o.obj)
 		if err := p.Desire(o.res, o.obj, compose.Ready); err != nil {
 			return err
 		}
 	}
-	if !p.Exists(resDeployment) && !p.Exists(resDllama) {
-		return nil
+	if p.Exists(resDllama) || p.Exists(resDeployment) {
+		p.status.ResolvedModels = p.d.Status.ResolvedModels
 	}
-	if len(service.Spec.Ports) > 0 {
-		p.port = service.Spec.Ports[0].Port
+	if p.Exists(resDllama) {
+		p.status.URL, p.status.Replicas = dllama.Status.URL, 1
+		if p.Condition(resDllama, v1.ConditionServing).Status == metav1.ConditionTrue {
+			p.status.ReadyReplicas = 1
+		}
 	}
-	if _, err := p.autoscaler(); err != nil {
-		return err
+	if p.Exists(resDeployment) {
+		if err := p.keepPods(*deployment, *service); err != nil {
+			return err
+		}
+	}
+	if _, port := p.backend(); port == 0 || !p.Exists(resDeployment) && !p.Exists(resDllama) {
+		return nil // the domains have nowhere to lead to
 	}
 	_, err := p.endpoints()
+	return err
+}
+
+// keepPods keeps what belongs to a Deployment, and its part of the status.
+func (p *plan) keepPods(d appsv1.Deployment, s corev1.Service) error {
+	if len(s.Spec.Ports) > 0 {
+		p.serveOn(s.Spec.Ports[0].Port)
+	}
+	p.countPods(d)
+	if _, err := p.watch(); err != nil {
+		return err
+	}
+	_, err := p.autoscaler()
 	return err
 }
 

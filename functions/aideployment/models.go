@@ -94,7 +94,7 @@ func (p *plan) resolveOne(path string, m v1.AIDeploymentModel) (model, compose.N
 func (p *plan) variant(path string, ref v1.AIModelMapReference) (v1.AIModelVariant, compose.Next, error) {
 	namespace := cmp.Or(ref.Namespace, p.d.Namespace)
 	var m v1.AIModelMap
-	found, known := p.Require("map-"+namespace+"-"+ref.Name, v1.APIVersion, v1.KindAIModelMap, namespace, ref.Name, &m)
+	found, known := p.Require("map-"+namespace+"/"+ref.Name, v1.APIVersion, v1.KindAIModelMap, namespace, ref.Name, &m)
 	switch {
 	case !known:
 		p.fail(reason.ModelMapNotFound, "%s: AIModelMap %q of namespace %q has not been read yet", path, ref.Name, namespace)

@@ -30,8 +30,14 @@ func (p *plan) service() (compose.Next, error) {
 	out := workload.Service(p.d.Namespace, p.name(), corev1.ServiceType(cmp.Or(s.Type, "ClusterIP")), p.selector(), map[string]int32{portHTTP: p.port})
 	out.Spec.Ports[0].TargetPort = intstr.FromInt32(p.port) // a template may name the port otherwise
 	out.Labels, out.Annotations = with(s.Labels, p.labels()), p.annotations(s.Annotations)
-	p.status.URL = fmt.Sprintf("http://%s.%s.svc.cluster.local:%d", p.name(), p.d.Namespace, p.port)
+	p.serveOn(p.port)
 	return compose.Continue, p.Desire(resService, out, compose.Ready)
+}
+
+// serveOn sets the port of the Service.
+func (p *plan) serveOn(port int32) {
+	p.port = port
+	p.status.URL = fmt.Sprintf("http://%s.%s.svc.cluster.local:%d", p.name(), p.d.Namespace, port)
 }
 
 func (p *plan) annotations(given map[string]string) map[string]string {
@@ -46,9 +52,13 @@ func with(a, b map[string]string) map[string]string {
 	return out
 }
 
-// backend is the Service that the domains lead to.
+// backend is the Service that the domains lead to: that of what exists, if it is kept.
 func (p *plan) backend() (name string, port int32) {
-	if p.queued() {
+	queued := p.queued()
+	if p.kept && queued != p.Exists(resDllama) && !queued != p.Exists(resDeployment) {
+		queued = !queued
+	}
+	if queued {
 		return names.Object(p.name(), "gateway"), gatewayPort
 	}
 	return p.name(), p.port

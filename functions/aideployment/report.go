@@ -11,7 +11,9 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // autoscaler composes the HorizontalPodAutoscaler.
@@ -33,14 +35,19 @@ func (p *plan) autoscaler() (compose.Next, error) {
 // report sets the status by that of the Deployment, whatever it was before.
 func (p *plan) report() (compose.Next, error) {
 	d, found := p.observed()
-	p.status.Replicas, p.status.ReadyReplicas = d.Status.Replicas, d.Status.ReadyReplicas
-	p.status.Selector = v1.LabelAIDeployment + "=" + p.name()
+	p.countPods(d)
+	problem, err := p.watch()
+	if err != nil {
+		return compose.Stop, err
+	}
 	wanted := p.d.Spec.Deployment.Replicas
 	switch {
 	case wanted != nil && *wanted == 0:
 		p.Serve(reason.Idle, "spec.deployment.replicas is 0")
 	case p.ReadyReplicas(resDeployment) > 0:
 		p.Serve(reason.Available, "%s serves %s", p.d.Spec.Engine.Name, p.names())
+	case problem.Reason != "":
+		p.fail(problem.Reason, "%s", problem.Message)
 	case found && trouble(d) != "":
 		p.fail(reason.DeploymentFailed, "Deployment %q has no ready pod: %s", p.name(), trouble(d))
 	default:
@@ -50,6 +57,17 @@ func (p *plan) report() (compose.Next, error) {
 		p.status.Phase = phaseReady
 	}
 	return compose.Continue, nil
+}
+
+// countPods sets the part of the status that scaling reads.
+func (p *plan) countPods(d appsv1.Deployment) {
+	p.status.Replicas, p.status.ReadyReplicas = d.Status.Replicas, d.Status.ReadyReplicas
+	p.status.Selector = v1.LabelAIDeployment + "=" + p.name()
+}
+
+// watch watches the pods.
+func (p *plan) watch() (managed.Problem, error) {
+	return managed.Watch(p.Call, p.d.Namespace, names.Object(p.d.Name, "aideployment", "pods"), p.selector())
 }
 
 // trouble says why a Deployment gets no pods; empty while it may.

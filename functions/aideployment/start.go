@@ -58,6 +58,9 @@ func (p *plan) start() (compose.Next, error) {
 		return p.refuse("spec.engine.maxSeqLen: engine %s has no longest context to set: use spec.args or spec.env", p.profile.Name)
 	}
 	for _, m := range p.models {
+		if problem := p.unpinned(m); problem != "" {
+			return p.refuse("%s", problem)
+		}
 		d.Models = append(d.Models, p.loaded(m))
 	}
 	if unfit := p.profile.Unfit; unfit != nil && p.profile.Alone.Start == nil {
@@ -70,6 +73,15 @@ func (p *plan) start() (compose.Next, error) {
 		return p.refuse("spec.models: %v", err)
 	}
 	return compose.Continue, nil
+}
+
+// unpinned says that an engine takes no revision of a model; empty if there is none to
+// take.
+func (p *plan) unpinned(m model) string {
+	if m.Revision == "" || p.profile.Alone.Flags != nil {
+		return ""
+	}
+	return sprintf("spec.models: engine %s takes no revision, and model %q has revision %q: leave it out, or name the version in the uri, as the engine does", p.profile.Name, m.Name, m.Revision)
 }
 
 // loaded is a model as the profile loads it.
@@ -107,7 +119,10 @@ func (p *plan) genericPort() int32 {
 
 // image is the one of the profile, with what the claim gives in its place.
 func (p *plan) image() string {
-	image := cmp.Or(p.profile.Alone.Image, p.profile.Image)
+	image := p.profile.Image
+	if !p.queued() {
+		image = cmp.Or(p.profile.Alone.Image, image)
+	}
 	o := p.d.Spec.Engine.Options
 	if o == nil {
 		return image

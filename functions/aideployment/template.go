@@ -58,7 +58,11 @@ func mergeTemplate(base, patch corev1.PodTemplateSpec) (corev1.PodTemplateSpec, 
 	if err != nil {
 		return out, fault.Errorf(fault.Invalid, "spec.deployment.template: cannot merge it: %w", err)
 	}
-	return out, json.Unmarshal(merged, &out)
+	if err := json.Unmarshal(merged, &out); err != nil {
+		return out, err
+	}
+	takeWhole(&out, patch)
+	return out, nil
 }
 
 // withoutNull removes what Go writes for fields that are not given: a null, or the

@@ -204,8 +204,8 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", state{"pool": ready}, nil, "Serving", "True", reason.Idle, ""},
 		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("ready: true")}, nil, "Serving", "True", reason.Available, "1 of 1"},
 
-		"ModelMapNotFound":   {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns-m": ""}, "Serving", "False", reason.ModelMapNotFound, `"m"`},
-		"VariantNotFound":    {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns-m": "metadata: {name: m, namespace: ns}"}, "Serving", "False", reason.VariantNotFound, `"a"`},
+		"ModelMapNotFound":   {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns/m": ""}, "Serving", "False", reason.ModelMapNotFound, `"m"`},
+		"VariantNotFound":    {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns/m": "metadata: {name: m, namespace: ns}"}, "Serving", "False", reason.VariantNotFound, `"a"`},
 		"DeploymentInvalid":  {aideployment("engine: {name: vllm}, models: []"), nil, nil, "Serving", "False", reason.DeploymentInvalid, "exactly one"},
 		"DeploymentStarting": {aideployment("engine: {name: vllm}, models: [{uri: org/repo}]"), nil, nil, "Serving", "False", reason.DeploymentStarting, "no ready pod"},
 		"DeploymentFailed":   {aideployment("engine: {name: vllm}, models: [{uri: org/repo}]"), state{"deployment": "status: {conditions: [{type: Progressing, status: 'False', message: too late}]}"}, nil, "Serving", "False", reason.DeploymentFailed, "too late"},

@@ -48,6 +48,10 @@ func fieldsOf(labels map[string]string, container string) fields {
 		return fields{scheduling: "spec.scheduling", resources: "spec.settings", memory: "spec.settings.memory"}
 	case has("modelorchestra"):
 		return orchestraFields(labels["app.kubernetes.io/component"])
+	case has("ai-deployment") && (container == "serving" || container == "prepare"):
+		return sized("spec.deployment", "spec.engine.options.imageRepository or imageTag", "spec.deployment.resources")
+	case has("ai-deployment"):
+		return fields{scheduling: "spec.deployment", image: "the image in spec.deployment.template"}
 	case has("root") || has("worker"):
 		return sized("spec.scheduling", "spec.image", "spec.resources")
 	}

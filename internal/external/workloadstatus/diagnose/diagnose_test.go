@@ -111,6 +111,16 @@ func readyUntil(after time.Duration) func(*corev1.Pod) {
 	}
 }
 
+// named gives the first container another name.
+func named(container string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Containers[0].Name = container
+		if len(p.Status.ContainerStatuses) > 0 {
+			p.Status.ContainerStatuses[0].Name = container
+		}
+	}
+}
+
 func ready(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionTrue }
 
 // job makes it the pod of a Job that has failed.
@@ -386,6 +396,21 @@ func diagnoses() map[string]diagnosis {
 			scene:  one(pod(looping(oom), labelled("dllama", "worker"))),
 			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": container "engine" needs more than its memory limit of 64Mi; raise spec.workerResources.limits.memory`,
+		},
+		"OutOfMemoryOfAIDeployment": {
+			scene:  one(pod(died(2, oom), labelled("ai-deployment", ""), named("serving"))),
+			reason: diagnose.OutOfMemory, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "serving" needs more than its memory limit of 64Mi; raise spec.deployment.resources.limits.memory`,
+		},
+		"UnschedulableOfAIDeployment": {
+			scene:  one(pod(unschedulable("0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 Insufficient nvidia.com/gpu."), labelled("ai-deployment", ""), named("serving"))),
+			reason: diagnose.Unschedulable, pod: "tiny-root-0",
+			says: `No node can run pod "tiny-root-0": Insufficient nvidia.com/gpu, didn't match Pod's node affinity/selector; lower the requests of nvidia.com/gpu in spec.deployment.resources, or add a node with more; correct spec.deployment.nodeSelector or affinity, or label a node`,
+		},
+		"PullOfContainerOfATemplate": {
+			scene:  one(pod(waiting("InvalidImageName", "couldn't parse image name"), labelled("ai-deployment", ""), named("beside"))),
+			reason: diagnose.ImageUnavailable, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0" cannot pull image "example.org/engine:1": it is no valid name; correct the image in spec.deployment.template`,
 		},
 		"OutOfMemoryOfNode": {
 			scene:  one(pod(died(1, oom), func(p *corev1.Pod) { p.Spec.Containers[0].Resources = corev1.ResourceRequirements{} })),

@@ -24,7 +24,7 @@ func alone(d profile.Deployment) (profile.Start, error) {
 		case len(m.Config) > 0:
 			configs = append(configs, m.Config...)
 		case isFile(m):
-			configs = append(configs, entry(m))
+			configs = append(configs, entry(m, d.Folder))
 		default:
 			s.Args = append(s.Args, m.URI)
 		}
@@ -51,8 +51,8 @@ func isFile(m profile.Model) bool {
 }
 
 // entry is the configuration of a model that is one file. Each has a file of its
-// own, whatever their URLs end in.
-func entry(m profile.Model) json.RawMessage {
+// own, whatever their URLs end in. LocalAI finds files of the volume below the folder.
+func entry(m profile.Model, folder string) json.RawMessage {
 	type download struct {
 		Filename string `json:"filename"`
 		URI      string `json:"uri"`
@@ -62,7 +62,7 @@ func entry(m profile.Model) json.RawMessage {
 		Parameters map[string]string `json:"parameters"`
 		Downloads  []download        `json:"download_files,omitempty"`
 	}{Name: m.Name}
-	file := path.Base(m.URI)
+	file := strings.TrimPrefix(m.URI, folder+"/")
 	if !m.File {
 		plain, _, _ := strings.Cut(m.URI, "?")
 		file = names.Join(names.MaxLabel, m.Name, names.Hash(8, m.URI)) + path.Ext(plain)

@@ -4,6 +4,7 @@ package tgi
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
@@ -25,7 +26,11 @@ func Profile() profile.Profile {
 		Context:    true,
 		Start:      start,
 		Alone: profile.Alone{Port: 8080, Ready: "/health", Live: "/health", Flags: func(m profile.Model) []string {
-			return profile.Given("--dtype=", m.DataType, "--quantize=", m.Quantization, "--revision=", m.Revision)
+			dtype := m.DataType
+			if m.Quantization != "" && !strings.HasPrefix(m.Quantization, "bitsandbytes") {
+				dtype = "" // TGI ends if both are given
+			}
+			return profile.Given("--dtype=", dtype, "--quantize=", m.Quantization, "--revision=", m.Revision)
 		}},
 	}
 }

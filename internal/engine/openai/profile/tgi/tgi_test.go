@@ -27,6 +27,11 @@ func TestStart(t *testing.T) {
 		})
 	}
 	p := tgi.Profile()
+	for quantization, want := range map[string][]string{"": {"--dtype=float16"}, "awq": {"--quantize=awq"}, "bitsandbytes-nf4": {"--dtype=float16", "--quantize=bitsandbytes-nf4"}} {
+		if d := cmp.Diff(want, p.Alone.Flags(profile.Model{DataType: "float16", Quantization: quantization})); d != "" {
+			t.Errorf("TGI ends with a type of data beside a quantization (-want +got):\n%s", d)
+		}
+	}
 	if p.ServedName(true, "org/repo", "ns/m") != "org/repo" || p.SharedMemory(0) != "1Gi" {
 		t.Error("the server's name or its shared memory differs")
 	}
