@@ -25,6 +25,9 @@ type AdoptCmd struct {
 	Name  string   `help:"Name of the Model or Dllama. It may be left out if there is only one."`
 	From  string   `required:"" placeholder:"DIR|s3://BUCKET/PREFIX" help:"Folder with the files: converted ones of distributed-llama, or those of the repository."`
 
+	ConvertedName string `placeholder:"NAME" help:"Name in the names of the converted files. It may be left out if there is only one."`
+	Replace       bool   `help:"Replace complete files of another origin."`
+
 	Concurrency int `default:"8" help:"Number of parts to copy in parallel."`
 
 	HubFlags
@@ -63,18 +66,21 @@ func (c *AdoptCmd) adopt(ctx context.Context, o fetch.Options) (m manifest.Manif
 	if err != nil {
 		return m, nil, err
 	}
+	converted, err := adopt.IsConverted(ctx, from)
+	if err != nil {
+		return m, nil, err
+	}
 	if !source.Pinned() {
 		if source.Revision, err = hub.Resolve(ctx, source.Repo, cmp.Or(source.Revision, "main")); err != nil {
 			return m, nil, err
+		}
+		if converted {
+			return m, nil, fault.Errorf(fault.Invalid, "cannot adopt %s: converted files do not say of which commit they are: set revision of the Model to it, or to %s, the newest one, if they are of that", c.From, source.Revision)
 		}
 	}
 	place, err := model.Locate(spec, source.Revision)
 	if err != nil {
 		return m, nil, fault.As(fault.Invalid, err)
-	}
-	converted, err := adopt.IsConverted(ctx, from)
-	if err != nil {
-		return m, nil, err
 	}
 	target := place.Source
 	if converted {
@@ -86,9 +92,9 @@ func (c *AdoptCmd) adopt(ctx context.Context, o fetch.Options) (m manifest.Manif
 	if to, err = openStore(ctx, target); err != nil {
 		return m, nil, err
 	}
-	cfg := adopt.Config{From: from, To: to, Ref: source, Options: o}
+	cfg := adopt.Config{From: from, To: to, Ref: source, Name: c.ConvertedName, Replace: c.Replace, Options: o}
 	if converted {
-		m, err = adopt.Converted(ctx, cfg, place.Weights)
+		m, err = adopt.Converted(ctx, cfg, place.Weights, hub)
 		return m, to, err
 	}
 	if d := spec.Download; d != nil {

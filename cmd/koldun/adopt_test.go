@@ -18,6 +18,7 @@ metadata: {name: adopted, namespace: default}
 spec:
   model:
     sourceUrl: %s/%s
+    revision: %[4]s
     localPath: s3://%[3]s/new/model
     objectStorage: {bucketForSource: %[3]s}
   expose: {allowAnonymous: true}
@@ -49,7 +50,7 @@ func newOldStore(t *testing.T) oldStore {
 		}
 	}
 	o.claim = filepath.Join(t.TempDir(), "claim.yaml")
-	if err := os.WriteFile(o.claim, fmt.Appendf(nil, adoptedClaim, h.URL, h.Repo, b.Name), 0o600); err != nil {
+	if err := os.WriteFile(o.claim, fmt.Appendf(nil, adoptedClaim, h.URL, h.Repo, b.Name, h.Commit()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h.Forget()
