@@ -46,7 +46,7 @@ func (p *suite) download(t *testing.T) {
 	}
 	cluster.Eventually(t, "the Job to be gone", func(ctx context.Context) error {
 		if _, err := p.get(ctx, ns, "batch/v1", "Job", again); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("get Job: %v", err)
+			return fmt.Errorf("get Job: %w", err)
 		}
 		return nil
 	})
