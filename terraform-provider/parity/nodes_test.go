@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -19,7 +20,7 @@ func nodeScenarios() []scenario {
 	least := object{"labels": object{"example.org/any": "true"}}
 	most := object{"labels": object{"example.org/pool": "large", "example.org/fast": "true"}, "matchExpressions": []any{
 		expression("parity", "Exists"), expression("memory", "Gt", "32"), expression("disk", "NotIn", "slow", "none"),
-	}}
+	}, "matchLabels": object{"parity": "here"}, "capacity": object{"cpu": "4"}, "nodeInfo": object{"architecture": "amd*"}, "priority": 3}
 	other := object{"labels": object{"example.org/pool": "small"}, "matchExpressions": []any{expression("memory", "Lt", "32"), expression("gpu", "DoesNotExist")}}
 	out := standardScenarios("node_label_rule", "nodelabelrules", least, most, other)
 	for i := range out {
@@ -36,7 +37,9 @@ func nodeScenarios() []scenario {
 // node creates a node of the cluster, and deletes it when the test ends.
 func (s *servers) node(name string, labels map[string]string) {
 	s.t.Helper()
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Status: corev1.NodeStatus{
+		Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}, NodeInfo: corev1.NodeSystemInfo{Architecture: "amd64"},
+	}}
 	if err := s.kubernetes.Client().Create(s.t.Context(), n); err != nil {
 		s.t.Fatal(err)
 	}
