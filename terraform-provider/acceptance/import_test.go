@@ -51,9 +51,19 @@ func importables() map[string]importable {
 		"ingress":         {`route = { host = "llm.example.org" }`, "", nil, none},
 		"root":            {`model_ref = "volume"`, "", nil, none},
 		"worker":          {`image = "example.org/dllama:1"`, "", nil, none},
+		"model_download":  {"storage_pvc = \"models\"\nmodels = [{ name = \"org/model\" }]", "", nil, none},
+		"ai_model_map":    {`vllm = [{ variant = "small", uri = "org/model" }]`, "", nil, none},
+		"ai_deployment":   {"engine = { name = \"vllm\" }\nmodels = [{ uri = \"org/model\" }]", "", nil, none},
+		"model_orchestra": {`applications = { tiny = {} }`, "", nil, none},
+		"auto_node_labeler": {
+			"name = \"NAMESPACE\"\nnode_labels = { \"koldun.test/NAMESPACE\" = \"small\" }", namespace, map[string]string{"name": namespace}, none,
+		},
 	}
 	for _, k := range claim.Kinds() {
 		c := all[k.Name]
+		if c.id != "" {
+			continue // cluster-scoped
+		}
 		c.config = "namespace = \"NAMESPACE\"\nname = \"imported\"\n" + c.config
 		c.id, c.identity = namespace+"/imported", named("imported")
 		all[k.Name] = c
