@@ -115,21 +115,10 @@ func (p *plan) networkIngress(i v1.AIDeploymentIngress) *networkingv1.Ingress {
 	return out
 }
 
-// httpRoute writes every default out, so that the object in the cluster equals the
-// desired one. It sets no timeouts: answers take long.
+// httpRoute is the HTTPRoute that leads to the domains.
 func (p *plan) httpRoute(parents []v1.GatewayReference, i v1.AIDeploymentIngress) *unstructured.Unstructured {
 	name, port := p.backend()
-	var refs, hosts, rules []any
-	for _, g := range parents {
-		ref := map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": g.Name}
-		if g.Namespace != "" {
-			ref["namespace"] = g.Namespace
-		}
-		if g.SectionName != "" {
-			ref["sectionName"] = g.SectionName
-		}
-		refs = append(refs, ref)
-	}
+	var hosts, rules []any
 	paths := map[string]bool{}
 	for _, e := range p.d.Spec.Endpoint {
 		hosts = append(hosts, e.Domain)
@@ -138,27 +127,15 @@ func (p *plan) httpRoute(parents []v1.GatewayReference, i v1.AIDeploymentIngress
 			continue
 		}
 		paths[path] = true
-		rules = append(rules, map[string]any{
-			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": path}}},
-			"backendRefs": []any{map[string]any{"group": "", "kind": "Service", "name": name, "port": int64(port), "weight": int64(1)}},
-			"timeouts":    map[string]any{"request": "0s", "backendRequest": "0s"},
-		})
+		rules = append(rules, workload.RouteRule(name, port, workload.PathMatch("PathPrefix", path)))
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "gateway.networking.k8s.io/v1",
 		"kind":       "HTTPRoute",
 		"metadata": map[string]any{
 			"namespace": p.d.Namespace, "name": p.name(),
-			"labels": anyMap(with(i.Labels, p.labels())), "annotations": anyMap(p.annotations(i.Annotations)),
+			"labels": workload.AnyMap(with(i.Labels, p.labels())), "annotations": workload.AnyMap(p.annotations(i.Annotations)),
 		},
-		"spec": map[string]any{"parentRefs": refs, "hostnames": hosts, "rules": rules},
+		"spec": map[string]any{"parentRefs": workload.ParentRefs(parents), "hostnames": hosts, "rules": rules},
 	}}
-}
-
-func anyMap(m map[string]string) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }

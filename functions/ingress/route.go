@@ -82,52 +82,28 @@ func (p *ingressPlan) networkIngress(service string) *networkingv1.Ingress {
 	return out
 }
 
-// httpRoute writes every default out, so that the object in the cluster equals
-// the desired one. It sets no timeouts: the gateway has its own, and sends
+// httpRoute is the HTTPRoute to the gateway, which has timeouts of its own and sends
 // heartbeats.
 func (p *ingressPlan) httpRoute(service string, port int32) *unstructured.Unstructured {
 	r := p.i.Spec.Route
-	var parents []any
-	for _, g := range r.Gateways {
-		parent := map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": g.Name}
-		if g.Namespace != "" {
-			parent["namespace"] = g.Namespace
-		}
-		if g.SectionName != "" {
-			parent["sectionName"] = g.SectionName
-		}
-		parents = append(parents, parent)
-	}
 	match := "PathPrefix"
 	if pathType(r.PathType) == networkingv1.PathTypeExact {
 		match = "Exact"
 	}
-	meta := map[string]any{"namespace": p.i.Namespace, "name": p.name("route"), "labels": anyMap(p.labels())}
+	meta := map[string]any{"namespace": p.i.Namespace, "name": p.name("route"), "labels": workload.AnyMap(p.labels())}
 	if len(r.Annotations) > 0 {
-		meta["annotations"] = anyMap(r.Annotations)
+		meta["annotations"] = workload.AnyMap(r.Annotations)
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "gateway.networking.k8s.io/v1",
 		"kind":       "HTTPRoute",
 		"metadata":   meta,
 		"spec": map[string]any{
-			"parentRefs": parents,
+			"parentRefs": workload.ParentRefs(r.Gateways),
 			"hostnames":  []any{r.Host},
-			"rules": []any{map[string]any{
-				"matches":     []any{map[string]any{"path": map[string]any{"type": match, "value": path(r.Path)}}},
-				"backendRefs": []any{map[string]any{"group": "", "kind": "Service", "name": service, "port": int64(port), "weight": int64(1)}},
-				"timeouts":    map[string]any{"request": "0s", "backendRequest": "0s"},
-			}},
+			"rules":      []any{workload.RouteRule(service, port, workload.PathMatch(match, path(r.Path)))},
 		},
 	}}
-}
-
-func anyMap(m map[string]string) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }
 
 func path(p string) string {

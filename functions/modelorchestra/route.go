@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -126,34 +127,20 @@ func (w part) networkIngress() *networkingv1.Ingress {
 	return out
 }
 
-// httpRoute sets no timeouts: an answer may stream for long.
+// httpRoute is the HTTPRoute of one host.
 func (w part) httpRoute(name string, h v1.OrchestraHost) *unstructured.Unstructured {
-	var parents, matches []any
-	for _, g := range w.Ingress.Gateways {
-		parent := map[string]any{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": g.Name}
-		if g.Namespace != "" {
-			parent["namespace"] = g.Namespace
-		}
-		if g.SectionName != "" {
-			parent["sectionName"] = g.SectionName
-		}
-		parents = append(parents, parent)
-	}
+	var matches []any
 	for _, p := range paths(h) {
 		match := "PathPrefix"
 		if p.PathType == string(networkingv1.PathTypeExact) {
 			match = "Exact"
 		}
-		matches = append(matches, map[string]any{"path": map[string]any{"type": match, "value": p.Path}})
+		matches = append(matches, workload.PathMatch(match, p.Path))
 	}
 	return w.object("gateway.networking.k8s.io/v1", "HTTPRoute", name, w.Ingress.Annotations, map[string]any{
-		"parentRefs": parents,
+		"parentRefs": workload.ParentRefs(w.Ingress.Gateways),
 		"hostnames":  []any{h.Host},
-		"rules": []any{map[string]any{
-			"matches":     matches,
-			"backendRefs": []any{map[string]any{"group": "", "kind": "Service", "name": w.name, "port": int64(w.api().Port), "weight": int64(1)}},
-			"timeouts":    map[string]any{"request": "0s", "backendRequest": "0s"},
-		}},
+		"rules":      []any{workload.RouteRule(w.name, w.api().Port, matches...)},
 	})
 }
 
@@ -162,23 +149,15 @@ func (w part) monitor() *unstructured.Unstructured {
 	management := int64(cmp.Or(w.port("management"), 3001))
 	return w.object("monitoring.coreos.com/v1", "ServiceMonitor", w.name, nil, map[string]any{
 		"endpoints": []any{map[string]any{"interval": "15s", "path": "/metrics", "targetPort": management}},
-		"selector":  map[string]any{"matchLabels": anyMap(w.selector())},
+		"selector":  map[string]any{"matchLabels": workload.AnyMap(w.selector())},
 	})
 }
 
 // object is one of a kind whose Go types are not ours.
 func (w part) object(apiVersion, kind, name string, annotations map[string]string, spec map[string]any) *unstructured.Unstructured {
-	meta := map[string]any{"namespace": w.namespace, "name": name, "labels": anyMap(w.labels())}
+	meta := map[string]any{"namespace": w.namespace, "name": name, "labels": workload.AnyMap(w.labels())}
 	if len(annotations) > 0 {
-		meta["annotations"] = anyMap(annotations)
+		meta["annotations"] = workload.AnyMap(annotations)
 	}
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta, "spec": spec}}
-}
-
-func anyMap(m map[string]string) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }
