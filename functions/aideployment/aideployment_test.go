@@ -271,7 +271,7 @@ func TestOverrides(t *testing.T) {
 }
 
 // Two models at URLs made two init containers of one name, which wrote one file; an
-// inline configuration waited for a ConfigMap that nobody made.
+// inline configuration waited for a ConfigMap that was never created.
 func TestTwoModelsAtURLsAndInlineConfig(t *testing.T) {
 	const models = "engine: {name: localai}, models: [{uri: 'https://a/m.gguf'}, {uri: 'https://b/m.gguf?download=true'}, {engineConfigFile: \"name: bert\\nf16: true\\nsize: 1000000\\n\"}, {uri: phi-2}]"
 	rsp := run(t, composetest.Case{Composite: claim(models)})

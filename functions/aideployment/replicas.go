@@ -13,8 +13,8 @@ var ownReplicas = []byte(`"f:replicas":`)
 // managerPrefix begins the name with which Crossplane writes composed objects.
 const managerPrefix = "apiextensions.crossplane.io/composed"
 
-// unowned is the number of pods if the claim gives none. Nil leaves it to whoever
-// scales the Deployment. Until then a number that only Crossplane has set stays: the
+// unowned is the number of pods if the claim gives none. Nil leaves it to
+// what scales the Deployment. Until then a number that only Crossplane has set stays: the
 // API server would replace one that Crossplane gives up by 1.
 func (p *plan) unowned(d appsv1.Deployment) *int32 {
 	owned := false

@@ -344,7 +344,7 @@ type AIDeploymentPods struct {
 	// +kubebuilder:validation:MaxProperties=64
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// Number of pods. Without it, and without autoscaling, it is 1 at first, and whoever scales the Deployment owns it.
+	// Number of pods. Without it, and without autoscaling, it starts at 1, and kubectl scale or another autoscaler sets it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1024

@@ -11,8 +11,8 @@ import (
 )
 
 // validate removes the values that the claim's schema refuses, and notes them. It
-// removes single values and keys of maps only: what is missing, or refused as a
-// whole, nobody can make up, and without one of its criteria a claim selects more.
+// removes single values and keys of maps only. A missing value or a refused structure is
+// an error, and so is a refused criterion, without which the claim would select more.
 func (c *conversion) validate(ctx context.Context, out map[string]any) error {
 	for {
 		errs, err := c.violations(ctx, out)

@@ -21,7 +21,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// A namespace holds what is watched in one namespace, while somebody follows its feed.
+// A namespace holds what is watched in one namespace, while its feed has followers.
 type namespace struct {
 	name    string
 	clients kubernetes.Interface
