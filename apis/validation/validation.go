@@ -169,6 +169,12 @@ func (s *Schemas) rulesOf(obj map[string]any) (*rules, error) {
 	return compiled()
 }
 
+// DottedNames reports whether names of a kind may have dots, as names of models do. The
+// names of what such objects compose are derived.
+func DottedNames(kind string) bool {
+	return kind == "AIModelMap" || kind == "AIDeployment"
+}
+
 func checkMeta(obj map[string]any) field.ErrorList {
 	path := field.NewPath("metadata")
 	meta, ok := obj["metadata"].(map[string]any)
@@ -181,8 +187,7 @@ func checkMeta(obj map[string]any) field.ErrorList {
 	}
 	var errs field.ErrorList
 	valid := apimachineryvalidation.NameIsDNSLabel
-	switch obj["kind"] {
-	case "AIModelMap", "AIDeployment": // names of models have dots; those of composed objects are derived
+	if kind, _ := obj["kind"].(string); DottedNames(kind) {
 		valid = apimachineryvalidation.NameIsDNSSubdomain
 	}
 	for _, msg := range valid(name, false) {

@@ -53,7 +53,7 @@ func TestMigratedClaims(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := c.Client().Create(t.Context(), &unstructured.Unstructured{Object: r.Objects[0]}); err != nil {
-				t.Errorf("the API server refuses %s: %v", file, err)
+				t.Fatalf("the API server refuses %s: %v", file, err)
 			}
 			claims++
 		}

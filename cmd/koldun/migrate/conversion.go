@@ -17,7 +17,8 @@ type conversion struct {
 	in    map[string]any
 	from  map[string]string // the path of a moved field in the old object, by its new path
 	notes []Note
-	fault error // why no claim can be made, once it is known
+	keys  []secretKey // that the claim refers to, and the user makes
+	fault error       // why no claim can be made, once it is known
 }
 
 func (c *conversion) note(level Level, path, why, do string) {

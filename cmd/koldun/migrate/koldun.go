@@ -76,7 +76,7 @@ func (c *conversion) adoptVolume() bool {
 
 func convertDllama(c *conversion) {
 	if c.given("spec.modelRef.name") {
-		c.put("spec.modelRef.name", "spec.modelRef.name", c.label("spec.modelRef.name"))
+		c.put("spec.modelRef.name", "spec.modelRef.name", c.label("spec.modelRef.name", v1.KindModel))
 	}
 	if c.text("spec.modelRef.apiGroup") == groupKold {
 		c.put("spec.modelRef.apiGroup", "spec.modelRef.apiGroup", v1.Group)

@@ -1,9 +1,11 @@
 package migrate
 
 import (
+	"fmt"
 	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/validation"
 )
 
 // fromServer are the fields of metadata that an API server sets. Exported objects
@@ -22,7 +24,7 @@ func (c *conversion) metadata() map[string]any {
 	for _, name := range sorted(meta) {
 		switch name {
 		case "name":
-			out[name] = c.label("metadata.name")
+			out[name] = c.label("metadata.name", c.kind.to)
 		case "namespace":
 			if c.kind.cluster {
 				c.info("metadata.namespace", c.kind.to+" belongs to no namespace")
@@ -40,14 +42,15 @@ func (c *conversion) metadata() map[string]any {
 	return out
 }
 
-// label returns the name at a path as a DNS label, which names of claims are.
-func (c *conversion) label(path string) string {
+// label returns the name at a path, of an object of a kind now: without dots, unless the
+// kind allows them.
+func (c *conversion) label(path, kind string) string {
 	name := c.text(path)
-	if !strings.Contains(name, ".") {
+	if !strings.Contains(name, ".") || validation.DottedNames(kind) {
 		return name
 	}
 	out := strings.ReplaceAll(name, ".", "-")
-	c.info(path, "names of claims have no dots: it is now "+out)
+	c.info(path, fmt.Sprintf("names of %ss have no dots: it is now %s", kind, out))
 	return out
 }
 

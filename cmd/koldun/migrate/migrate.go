@@ -68,6 +68,8 @@ func New(o Options) (*Migrator, error) {
 type Result struct {
 	Objects []map[string]any // claims, and objects beside them; none: it was skipped
 	Notes   []Note
+
+	secrets []secretKey // that Notes tell the user to make
 }
 
 // Convert converts one object. Errors: Invalid, if no claim can be made of it.
@@ -95,7 +97,7 @@ func (m *Migrator) Convert(ctx context.Context, d *Document) (Result, error) {
 		c.lose("", fmt.Sprintf("the Terraform provider has no resource for a %s", c.kind.to), "write it as YAML, without --terraform")
 		return Result{Notes: c.notes}, nil
 	}
-	return Result{Objects: []map[string]any{claim}, Notes: c.notes}, nil
+	return Result{Objects: []map[string]any{claim}, Notes: c.notes, secrets: c.keys}, nil
 }
 
 // unhandled is the weight of an object of no known kind: that of an old system is

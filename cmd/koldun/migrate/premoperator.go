@@ -28,9 +28,6 @@ func convertAIDeployment(c *conversion) {
 			c.secretEnv(indexed(at, i)+".env", c.name()+"-"+c.text(indexed(at, i)+".name")+"-env")
 		}
 	}
-	for _, ref := range c.mapRefs() {
-		set(c.fields(ref), "name", c.label(ref+".name"))
-	}
 	if ns := c.mapNamespaces(); len(ns) > 0 {
 		c.todo("spec.models", "a map of another namespace grants its use",
 			fmt.Sprintf("add %q to spec.access.namespaces of the AIModelMaps in %q", c.namespace(), ns))

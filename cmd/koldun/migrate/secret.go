@@ -7,6 +7,14 @@ import (
 	"strings"
 )
 
+// A secretKey is a key of a Secret that the user makes.
+type secretKey struct{ namespace, secret, key string }
+
+// refer notes that the claim refers to a key of a Secret that the user makes.
+func (c *conversion) refer(secret, key string) {
+	c.keys = append(c.keys, secretKey{c.namespace(), secret, key})
+}
+
 // secretRef moves a secret out of the object: the claim refers to a Secret, which
 // the user makes. No secret is ever copied into the output.
 func (c *conversion) secretRef(path, to, secret, key string) {
@@ -15,6 +23,7 @@ func (c *conversion) secretRef(path, to, secret, key string) {
 		return
 	}
 	c.put(to, path, map[string]any{"name": secret, "key": key})
+	c.refer(secret, key)
 	c.todo(path, fmt.Sprintf("the secret is not copied: the claim refers to key %q of Secret %q", key, secret),
 		fmt.Sprintf("make it with the value of %s on standard input: kubectl create secret generic %s%s --from-file=%s=/dev/stdin", c.doc.where(path), word(secret), c.flag(), word(key)))
 }
@@ -46,6 +55,7 @@ func (c *conversion) natsCredentials(path string) {
 	}
 	secret := c.name() + "-nats"
 	c.put(path+".credentialsSecret", path+".url", map[string]any{"name": secret})
+	c.refer(secret, "")
 	c.todo(path+".url", fmt.Sprintf("its credentials are not copied: the claim refers to Secret %q", secret),
 		fmt.Sprintf("make it with the lines %s of %s on standard input: kubectl create secret generic %s%s --from-env-file=/dev/stdin", keys, c.doc.where(path+".url"), word(secret), c.flag()))
 }
@@ -89,6 +99,7 @@ func (c *conversion) secretEnv(path, secret string) {
 		delete(env, "value")
 		env["valueFrom"] = map[string]any{"secretKeyRef": map[string]any{"name": of, "key": name}}
 		c.from[at+".valueFrom"] = at + ".value"
+		c.refer(of, name)
 		c.todo(at+".value", fmt.Sprintf("the secret is not copied: the variable refers to key %q of Secret %q", name, of), option)
 	}
 }
