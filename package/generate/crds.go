@@ -10,8 +10,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// group of the composite kinds.
-const group = "koldun.gorizond.io"
+// Groups of the composite and of the managed kinds.
+const (
+	group        = "koldun.gorizond.io"
+	managedGroup = "koldun.m.gorizond.io"
+)
 
 // readCRDs reads the generated CRDs of the composite kinds, by name.
 func readCRDs(folder string) ([]extv1.CustomResourceDefinition, error) {

@@ -3,6 +3,7 @@
 package test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,6 +39,31 @@ func TestHealth(t *testing.T) {
 					t.Errorf("health is %s (%s), want %s (%s)", status, message, c.HealthStatus.Status, c.HealthStatus.Message)
 				}
 			})
+		}
+	}
+}
+
+// TestEachScriptIsTested holds that each kind has tests of its own, and that the scripts
+// of managed kinds are the one that is tested.
+func TestEachScriptIsTested(t *testing.T) {
+	scripts, err := filepath.Glob("../*.io/*/health.lua")
+	if err != nil || len(scripts) < 20 {
+		t.Fatalf("there are %d scripts: %v", len(scripts), err)
+	}
+	managed, err := os.ReadFile("../koldun.m.gorizond.io/Bucket/health.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(script), "health_test.yaml")); err == nil {
+			continue
+		}
+		raw, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(raw, managed) {
+			t.Errorf("%s has no health_test.yaml beside it", script)
 		}
 	}
 }
