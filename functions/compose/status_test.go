@@ -16,44 +16,24 @@ import (
 
 // TestFinish sends a status with 2 replicas, of generation 5.
 func TestFinish(t *testing.T) {
-	const (
-		meta     = "metadata: {name: a, namespace: ns, generation: 5}\n"
-		exact    = "spec: {crossplane: {resourceRefs: [{apiVersion: v1, kind: Pod, name: x}]}}\n"
-		other    = "spec: {crossplane: {resourceRefs: [{apiVersion: v1, kind: Pod, name: y}]}}\n"
-		twice    = "spec: {crossplane: {resourceRefs: [{apiVersion: v1, kind: Pod, name: x}, {apiVersion: v1, kind: Pod, name: x}]}}\n"
-		none     = "spec: {crossplane: {}}\n"
-		ofClaim  = "spec: {resourceRefs: [{apiVersion: v1, kind: Pod, name: y}]}\n"
-		before   = "status: {observedGeneration: 4, replicas: 2, readyReplicas: 0, conditions: [{type: A, status: 'True'}]}"
-		changed  = "status: {observedGeneration: 4, replicas: 1, readyReplicas: 0}"
-		addition = "status: {observedGeneration: 4, replicas: 2, readyReplicas: 0, addresses: [a]}"
-	)
+	const meta = "metadata: {name: a, namespace: ns, generation: 5, resourceVersion: '7'}\n"
 	cases := map[string]struct {
 		composite      string
 		reason         reason.Reason // of Serving; Available is true
 		generation     float64       // 0: not sent
-		replicas       float64
 		podReady       compose.Readiness
 		compositeReady fnv1.Ready
+		version        string
 	}{
-		"First":              {meta, reason.WorkersStarting, 5, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"Ready":              {meta, reason.Available, 5, 2, compose.Ready, fnv1.Ready_READY_TRUE},
-		"PodUnready":         {meta, reason.Available, 5, 2, compose.NotReady, fnv1.Ready_READY_FALSE},
-		"ReferencesToCome":   {meta + none, reason.WorkersStarting, 6, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"ReferencesExact":    {meta + exact, reason.WorkersStarting, 5, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"GenerationAlone":    {meta + exact + before, reason.WorkersStarting, 4, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"GenerationAtTheEnd": {meta + exact + before, reason.Available, 5, 2, compose.Ready, fnv1.Ready_READY_TRUE},
-		"GenerationFinal":    {meta + exact + before, reason.TopologyInvalid, 5, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"Changed":            {meta + exact + changed, reason.WorkersStarting, 5, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"FieldRemoved":       {meta + exact + addition, reason.WorkersStarting, 5, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"Postponed":          {meta + other + changed, reason.WorkersStarting, 4, 1, compose.Ready, fnv1.Ready_READY_FALSE},
-		"PostponedTwice":     {meta + twice + changed, reason.WorkersStarting, 4, 1, compose.Ready, fnv1.Ready_READY_FALSE},
-		"NotPostponed":       {meta + other + changed, reason.Available, 6, 2, compose.Ready, fnv1.Ready_READY_TRUE},
-		"Claim":              {"metadata: {name: a-1, generation: 5}\n", reason.WorkersStarting, 0, 2, compose.Ready, fnv1.Ready_READY_FALSE},
-		"ClaimPostponed":     {"metadata: {name: a-1, generation: 5}\n" + ofClaim + changed, reason.WorkersStarting, 4, 1, compose.Ready, fnv1.Ready_READY_FALSE},
+		"Waits":     {meta, reason.WorkersStarting, 5, compose.Ready, fnv1.Ready_READY_FALSE, "7"},
+		"Ready":     {meta, reason.Available, 5, compose.Ready, fnv1.Ready_READY_TRUE, "7"},
+		"PodWaits":  {meta, reason.Available, 5, compose.NotReady, fnv1.Ready_READY_FALSE, "7"},
+		"OfClaim":   {"metadata: {name: a-1, generation: 5, resourceVersion: '8'}\n", reason.WorkersStarting, 0, compose.Ready, fnv1.Ready_READY_FALSE, "8"},
+		"NotStored": {"metadata: {name: a, namespace: ns, generation: 5}\n", reason.Available, 5, compose.Ready, fnv1.Ready_READY_TRUE, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			k, rsp := call(t, c.composite, nil)
+			k, rsp := call(t, c.composite+"status: {replicas: 1, conditions: [{type: A, status: 'True'}]}", nil)
 			p := compose.Plan{Call: k}
 			pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "x"}}
 			if err := p.Desire("pod", pod, c.podReady); err != nil {
@@ -68,15 +48,19 @@ func TestFinish(t *testing.T) {
 				t.Fatal(err)
 			}
 			sent := rsp.GetDesired().GetComposite()
-			status := sent.GetResource().GetFields()["status"].GetStructValue().GetFields()
+			fields := sent.GetResource().GetFields()
+			status := fields["status"].GetStructValue().GetFields()
 			if got := status["observedGeneration"].GetNumberValue(); got != c.generation {
 				t.Errorf("the generation is %v, want %v", got, c.generation)
 			}
-			if got := status["replicas"].GetNumberValue(); got != c.replicas {
-				t.Errorf("replicas are %v, want %v", got, c.replicas)
+			if got := status["replicas"].GetNumberValue(); got != 2 {
+				t.Errorf("replicas are %v, want 2", got)
 			}
-			if status["conditions"] != nil || sent.GetResource().GetFields()["kind"].GetStringValue() != "Worker" {
+			if status["conditions"] != nil || fields["kind"].GetStringValue() != "Worker" {
 				t.Errorf("sent is %v", sent)
+			}
+			if got := fields["metadata"].GetStructValue().GetFields()["resourceVersion"].GetStringValue(); got != c.version {
+				t.Errorf("the version is %q, want %q", got, c.version)
 			}
 			if sent.GetReady() != c.compositeReady {
 				t.Errorf("ready is %v, want %v", sent.GetReady(), c.compositeReady)
@@ -85,29 +69,10 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestExistingNamesCount compares references with the names that exist.
-func TestExistingNamesCount(t *testing.T) {
-	k, rsp := call(t, "metadata: {name: a, namespace: ns, generation: 5}\nspec: {crossplane: {resourceRefs: [{apiVersion: v1, kind: Pod, name: given}]}}", map[string]string{"pod": "metadata: {name: given}"})
-	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "wanted"}}
-	if err := k.Desire("pod", pod, compose.Ready); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Finish(&v1.WorkerStatus{Status: v1.Status{ObservedGeneration: 5}}); err != nil {
-		t.Fatal(err)
-	}
-	if got := rsp.GetDesired().GetComposite().GetResource().GetFields()["status"].GetStructValue().GetFields()["observedGeneration"].GetNumberValue(); got != 5 {
-		t.Errorf("the generation is %v, want 5", got)
-	}
-}
-
 func TestFinishRefuses(t *testing.T) {
 	k, _ := call(t, "metadata: {name: a, namespace: ns}", nil)
 	if err := k.Finish(&struct{ C chan int }{make(chan int)}); err == nil {
 		t.Error("a status with a channel is sent")
-	}
-	k, _ = call(t, "metadata: {name: a, namespace: ns}\nspec: {crossplane: {resourceRefs: [{kind: A}]}}\nstatus: {replicas: many}", nil)
-	if err := k.Finish(&v1.WorkerStatus{}); err == nil {
-		t.Error("a status that cannot be decoded is repeated")
 	}
 }
 
