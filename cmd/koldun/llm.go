@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver"
@@ -22,11 +23,13 @@ type LLMCmd struct {
 	Engine     string        `default:"http://127.0.0.1:9990" help:"Engine to drive. No other client may connect to it."`
 	Supervisor string        `default:"" placeholder:"URL" help:"Health address of the engine's supervisor, which restarts an engine that hangs."`
 	Protocol   string        `default:"dllama" enum:"dllama,openai" help:"API of the engine: that of dllama-api and of Koldun's own, or OpenAI's."`
-	ServedName string        `default:"" placeholder:"NAME" help:"Name by which the server knows the model; this and the next four flags are for --protocol=openai."`
+	ServedName string        `default:"" placeholder:"NAME" help:"Name by which the server knows the model; this and the next six flags are for --protocol=openai."`
 	APIKeyFile string        `default:"" placeholder:"FILE" help:"Bearer token of the server, read for each request."`
 	Parameters []string      `placeholder:"NAME" help:"Sampling parameters that the server honours."`
 	Features   []string      `placeholder:"NAME" help:"What the server offers: tools, tool_choice, json_schema, logprobs, dimensions."`
 	Operations []string      `placeholder:"NAME" help:"What the server serves: chat, completion, embedding."`
+	Running    string        `name:"running-metric" placeholder:"NAME" help:"Metric of the server that counts the requests that it computes. With it and the next one, the runner offers fewer slots while others keep the server busy."`
+	Waiting    string        `name:"waiting-metric" placeholder:"NAME" help:"Metric of the server that counts the requests that wait in it."`
 	Session    string        `required:"" help:"Session whose requests are served."`
 	Runner     string        `required:"" help:"Name of this runner, unique in its session."`
 	Model      string        `required:"" help:"Model that the engine serves: NAMESPACE/NAME."`
@@ -97,6 +100,7 @@ func (c *LLMCmd) traffic() *queue.Traffic {
 func (c *LLMCmd) server() (sidecar.Engine, error) {
 	cfg := engineapi.ServerConfig{
 		URL: c.Engine, Model: c.ServedName, KeyFile: c.APIKeyFile, Parameters: c.Parameters, Features: openai.NewFeatures(c.Features...),
+		Load: engine.LoadMetrics{Running: c.Running, Waiting: c.Waiting},
 	}
 	for _, op := range c.Operations {
 		cfg.Operations = append(cfg.Operations, openai.Operation(op))
@@ -109,12 +113,15 @@ func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 	if err := cmp.Or(positive("first", c.First), positive("between", c.Between), positive("grace", c.Grace)); err != nil {
 		return sidecar.Config{}, err
 	}
-	engine, err := c.engine()
+	if (c.Running == "") != (c.Waiting == "") {
+		return sidecar.Config{}, fault.Errorf(fault.Invalid, "cannot use only one of --running-metric and --waiting-metric: set both or none")
+	}
+	driven, err := c.engine()
 	if err != nil {
 		return sidecar.Config{}, err
 	}
 	cfg := sidecar.Config{
-		Engine:   engine,
+		Engine:   driven,
 		Session:  c.Session,
 		Runner:   c.Runner,
 		Model:    c.Model,
@@ -125,6 +132,9 @@ func (c *LLMCmd) config(log *slog.Logger) (sidecar.Config, error) {
 		Timeouts: sidecar.Timeouts{First: c.First, Between: c.Between},
 		Grace:    c.Grace,
 		Logger:   log,
+	}
+	if server, ok := driven.(*engineapi.Server); ok && c.Running != "" && c.Waiting != "" {
+		cfg.Loaded = server
 	}
 	if c.Supervisor != "" {
 		if cfg.Supervisor, err = engineapi.NewSupervisor(c.Supervisor); err != nil {

@@ -40,6 +40,7 @@ func TestFlagsAreCheckedBeforeNATS(t *testing.T) {
 		"Between":         {llm, "--between=-1s", "--between=-1s"},
 		"NoSlots":         {llm, "--slots=0", "--slots=0: use 1 to"},
 		"ManySlots":       {llm, "--slots=1000000000", "--slots=1000000000: use 1 to"},
+		"OneMetric":       {llm, "--running-metric=x", "--waiting-metric: set both"},
 		"MaxAttempts":     {dispatcher, "--max-attempts=0", "--max-attempts=0"},
 		"Identity":        {dispatcher, "--identity=", "identity"},
 		"DemandTTL":       {gateway, "--demand-ttl=0", "--demand-ttl=0s"},

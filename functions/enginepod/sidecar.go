@@ -62,6 +62,9 @@ func (r Root) served() []string {
 			args = append(args, "--"+list.flag+"="+strings.Join(list.values, ","))
 		}
 	}
+	if api.Load.Known() {
+		args = append(args, "--running-metric="+api.Load.Running, "--waiting-metric="+api.Load.Waiting)
+	}
 	if r.APIKey != nil {
 		args = append(args, "--api-key-file="+names.DirRef(volumeKey)+"/key")
 	}

@@ -48,8 +48,20 @@ type API struct {
 	// Operations and Features are those that the server offers, as package openai
 	// names them.
 	Operations, Features []string
+	// Load names the metrics that say how busy the server is.
+	Load LoadMetrics
 	// Context means that Koldun sets the longest context of the server.
 	Context bool
 	// Spreading lists the profiles that run on more nodes than one, for messages.
 	Spreading string
 }
+
+// LoadMetrics are the names of a server's metrics, in Prometheus' text format at
+// /metrics, that count the requests that it computes and those that wait in it.
+// Both are empty if it has none.
+type LoadMetrics struct {
+	Running, Waiting string
+}
+
+// Known reports whether the server has such metrics.
+func (m LoadMetrics) Known() bool { return m.Running != "" && m.Waiting != "" }

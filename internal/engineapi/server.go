@@ -31,6 +31,7 @@ type ServerConfig struct {
 	Parameters []string
 	Features   openai.Features
 	Operations []openai.Operation
+	Load       engine.LoadMetrics // empty if it does not say how busy it is
 }
 
 // A Server is the client of any OpenAI-compatible server. It answers as many
@@ -146,10 +147,15 @@ func drain(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, maxDrained)
 }
 
-// send sends a request. Errors: Transient, with ErrLoading if nothing listens, or
-// Invalid.
+// send sends a request to a path of the API.
 func (s *Server) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	return s.sendTo(ctx, method, s.base+path, body)
+}
+
+// sendTo sends a request to a URL of the server. Errors: Transient, with ErrLoading if nothing
+// listens, or Invalid.
+func (s *Server) sendTo(ctx context.Context, method, target string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, fault.Errorf(fault.Invalid, "cannot ask the server at %s: %w", s.base, err)
 	}

@@ -72,7 +72,10 @@ type Runner struct {
 	Held     []HeldAttempt `json:"held,omitempty"`     // the attempts at them
 	// Slots is how many requests its engine computes at the same time; absent
 	// is 1.
-	Slots    int    `json:"slots,omitempty"`
+	Slots int `json:"slots,omitempty"`
+	// Taken is how many of the slots requests from elsewhere take, if the engine is a
+	// server that others use too.
+	Taken    int    `json:"taken,omitempty"`
 	Affinity string `json:"affinity,omitempty"` // conversation that its prompt cache was used for last
 	// Affinities are the conversations in the prompt caches of its slots, the one
 	// used last first, if it has more than one slot.
@@ -104,11 +107,15 @@ const MaxSlots = engine.MaxSlots
 // Capacity returns how many requests the runner computes at the same time.
 func (r Runner) Capacity() int { return min(max(r.Slots, 1), MaxSlots) }
 
+// Busy returns how many slots are in use, by the runner's own requests or by those
+// from elsewhere.
+func (r Runner) Busy() int { return len(r.Held) + r.Taken }
+
 // Status returns the part of the record that answers and reports have.
 func (r Runner) Status() RunnerStatus {
 	s := RunnerStatus{Instance: r.Instance, Version: r.Version, State: r.State, Affinity: r.Affinity}
 	if r.Capacity() > 1 {
-		s.Busy, s.Affinities = len(r.Held), r.Affinities
+		s.Busy, s.Affinities = r.Busy(), r.Affinities
 	}
 	return s
 }

@@ -68,6 +68,7 @@ func (r *runner) begin(as queue.Assignment) {
 		r.idle = make(chan struct{})
 	}
 	r.running = append(r.running, a)
+	r.begins++
 	r.changedByRequest()
 	r.begun <- a // there is room: it holds only attempts that run
 }

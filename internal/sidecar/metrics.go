@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -22,6 +23,8 @@ type metrics struct {
 	restarts prometheus.Counter
 	slots    prometheus.Gauge
 	running  prometheus.Gauge
+	taken    prometheus.Gauge
+	load     *prometheus.GaugeVec
 }
 
 func newMetrics() *metrics {
@@ -55,11 +58,17 @@ func newMetrics() *metrics {
 		running: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "koldun_runner_attempts_running", Help: "Attempts that the engine works on.",
 		}),
+		taken: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "koldun_runner_slots_taken", Help: "Slots that the runner does not offer, because requests from elsewhere keep its server busy.",
+		}),
+		load: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "koldun_runner_server_requests", Help: "Requests of all clients in the server, by its own metrics.",
+		}, []string{"state"}),
 		restarts: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "koldun_runner_engine_restarts_total", Help: "How often the engine was restarted because it had fallen silent.",
 		}),
 	}
-	m.registry.MustRegister(m.slots, m.running, m.restarts, state, m.attempts, m.tokens, m.first, m.between, m.duration,
+	m.registry.MustRegister(m.slots, m.running, m.taken, m.load, m.restarts, state, m.attempts, m.tokens, m.first, m.between, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, s := range []queue.RunnerState{queue.RunnerStarting, queue.RunnerIdle, queue.RunnerBusy, queue.RunnerDraining} {
 		m.states[s] = state.WithLabelValues(string(s))
@@ -76,6 +85,11 @@ func (m *metrics) setState(now queue.RunnerState) {
 		}
 		gauge.Set(value)
 	}
+}
+
+func (m *metrics) setLoad(l engineapi.Load) {
+	m.load.WithLabelValues("running").Set(float64(l.Running))
+	m.load.WithLabelValues("waiting").Set(float64(l.Waiting))
 }
 
 // token records n tokens that arrived together at the time now, after the last ones.

@@ -49,6 +49,8 @@ type runner struct {
 	trafficTimer  *time.Timer
 	fence         fence
 	running       []*attempt // at most Slots, oldest first
+	begins        int        // how many attempts have begun
+	taken         int        // slots that requests from elsewhere take, less than Slots
 	endedLogs     endedLogs  // of attempts whose frames can be sent again
 	// affinities are the conversations of the latest attempts, "" for none, the
 	// last one first: one for each prompt cache that the engine has used.
@@ -118,7 +120,7 @@ func (r *runner) record() queue.Runner {
 		Version:    r.version,
 	}
 	if r.cfg.Slots > 1 {
-		rec.Slots, rec.Affinities = r.cfg.Slots, r.conversations()
+		rec.Slots, rec.Taken, rec.Affinities = r.cfg.Slots, r.taken, r.conversations()
 	}
 	for _, a := range r.running {
 		rec.Requests = append(rec.Requests, a.assignment.Request.ID)
@@ -164,7 +166,7 @@ func (r *runner) cached(affinity string) {
 func (r *runner) status() queue.RunnerStatus {
 	s := queue.RunnerStatus{Instance: r.instance, Version: r.version, State: r.state(), Affinity: r.affinity()}
 	if r.cfg.Slots > 1 {
-		s.Busy, s.Affinities = len(r.running), r.conversations()
+		s.Busy, s.Affinities = len(r.running)+r.taken, r.conversations()
 	}
 	return s
 }

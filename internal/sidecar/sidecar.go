@@ -42,10 +42,19 @@ type Supervisor interface {
 	Session(ctx context.Context, after string) (string, error)
 }
 
+// A Loaded says how busy an engine is that others use too; *engineapi.Server is one
+// if its configuration names the metrics.
+type Loaded interface {
+	// Load counts the requests of all clients. An Unsupported error means that the
+	// engine does not say.
+	Load(ctx context.Context) (engineapi.Load, error)
+}
+
 // Config describes a runner.
 type Config struct {
 	Bus     *bus.Bus // the caller closes it after Run
 	Engine  Engine
+	Loaded  Loaded // nil: the engine has no other clients, or does not say
 	Session string // names.Session
 	Runner  string // unique in the session at any one time; one subject token
 	Model   string // "namespace/name"
@@ -194,6 +203,9 @@ func Run(ctx context.Context, cfg Config) error {
 	g.Go(func() error { r.resumes.Run(work); return nil })
 	g.Go(func() error { r.watchEngine(ctx); return nil })
 	g.Go(func() error { r.followEngine(ctx); return nil })
+	if cfg.Loaded != nil {
+		g.Go(func() error { r.watchLoad(ctx); return nil })
+	}
 	if cfg.Member != "" {
 		g.Go(func() error { r.watchTraffic(work); return nil })
 	}

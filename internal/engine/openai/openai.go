@@ -80,6 +80,7 @@ func (s server) engine() engine.Engine {
 			ServedName: s.servedName,
 			Operations: either(s.claim.Operations, s.profile.Operations),
 			Features:   either(s.claim.Features, s.profile.Features),
+			Load:       s.profile.Load,
 			Context:    s.hasContext(),
 			Spreading:  spreading(),
 		},

@@ -58,6 +58,9 @@ func TestProfiles(t *testing.T) {
 		if image := e.Image; image != "" && (strings.HasSuffix(image, ":latest") || !strings.Contains(image, ":")) {
 			t.Errorf("profile %q has image %q, which is not pinned", name, image)
 		}
+		if l := e.API.Load; (l.Running == "") != (l.Waiting == "") || l.Known() != (l.Running != "") {
+			t.Errorf("profile %q has the metrics %+v, want both or none", name, l)
+		}
 		if (e.Worker != nil) != e.Grouped || (e.Worker == nil) != (e.MaxNodes == 1) {
 			t.Errorf("profile %q has %d nodes, a worker: %v", name, e.MaxNodes, e.Worker != nil)
 		}

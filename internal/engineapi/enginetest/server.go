@@ -52,6 +52,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	models   []string
+	metrics  string
 	requests []ServerRequest
 	open     map[string]bool // addresses of connections
 	conns    int
@@ -74,7 +75,7 @@ func StartServer(tb testing.TB, reply func(ServerRequest) ServerReply) *Server {
 		}
 		s.mu.Unlock()
 		if r.Method == http.MethodGet {
-			s.list(w)
+			s.get(w, r)
 			return
 		}
 		got := ServerRequest{Path: r.URL.Path, Authorization: r.Header.Get("Authorization")}
@@ -108,6 +109,28 @@ func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conns
+}
+
+// SetMetrics sets the text of /metrics. Empty: the server has none.
+func (s *Server) SetMetrics(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.metrics = text
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/metrics" {
+		s.list(w)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.metrics == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+	_, _ = io.WriteString(w, s.metrics)
 }
 
 func (s *Server) list(w http.ResponseWriter) {

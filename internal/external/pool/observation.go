@@ -102,7 +102,7 @@ func (o *observation) addOthers(s Spec, members []member, runners map[string]que
 		o.elsewhere += len(r.Held)
 		primary := weight > 0 && (r.State == queue.RunnerIdle || r.State == queue.RunnerBusy)
 		led = led || primary
-		o.room = o.room || primary && len(r.Held) < r.Capacity()
+		o.room = o.room || primary && r.Busy() < r.Capacity()
 	}
 	o.unused = known && !takes && (!helps || led)
 }

@@ -54,6 +54,7 @@ func TestOthersOfAnObservation(t *testing.T) {
 		"NoGroup":  {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(1)}, 1, true},
 		"Weight":   {queue.Runner{State: queue.RunnerIdle, Traffic: &queue.Traffic{Group: "g", Weight: 1}}, 0, true},
 		"Full":     {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(2), Traffic: &queue.Traffic{Group: "g", Weight: 1}}, 2, false},
+		"Taken":    {queue.Runner{State: queue.RunnerBusy, Slots: 3, Taken: 2, Held: held(1), Traffic: &queue.Traffic{Group: "g", Weight: 1}}, 1, false},
 		"Zero":     {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(1), Traffic: &queue.Traffic{Group: "g"}}, 1, false},
 		"Fallback": {queue.Runner{State: queue.RunnerBusy, Slots: 2, Held: held(1), Traffic: &queue.Traffic{Group: "g", Weight: 1, Fallback: true}}, 0, false},
 		"Starting": {queue.Runner{State: queue.RunnerStarting}, 0, false},

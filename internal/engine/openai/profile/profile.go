@@ -3,7 +3,11 @@
 // below this one.
 package profile
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/gorizond/koldun/internal/engine"
+)
 
 // A Profile describes one server, at the version of its image.
 type Profile struct {
@@ -18,6 +22,9 @@ type Profile struct {
 	// Operations, Parameters and Features are those that the server offers without
 	// further arguments.
 	Operations, Parameters, Features []string
+	// Load names the metrics that say how busy the server is, which Start turns on
+	// unless the server is alone.
+	Load engine.LoadMetrics
 	// Spreads means that the server has a launch over several nodes.
 	Spreads bool
 	// Threads means that the server has a number of compute threads.

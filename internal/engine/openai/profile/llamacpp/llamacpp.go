@@ -4,6 +4,7 @@ package llamacpp
 import (
 	"strconv"
 
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/openai"
 )
@@ -18,6 +19,7 @@ func Profile() profile.Profile {
 		Operations: profile.Operations(),
 		Parameters: profile.Sampling(openai.HintLogitBias),
 		Features:   profile.Features(openai.FeatureTools, openai.FeatureToolChoice, openai.FeatureJSONSchema, openai.FeatureLogprobs),
+		Load:       engine.LoadMetrics{Running: "llamacpp:requests_processing", Waiting: "llamacpp:requests_deferred"},
 		Threads:    true,
 		Unfit:      profile.NeedsGGUF("llama.cpp loads a .gguf file"),
 		Context:    true,
@@ -41,6 +43,9 @@ func start(l profile.Launch) profile.Start {
 		s.Args = append(s.Args, "--model", l.Model)
 	}
 	s.Args = append(s.Args, "--alias", l.ServedName, "--host", l.Listen(), "--port", l.Port, "--parallel", strconv.Itoa(l.Slots))
+	if !l.Alone() {
+		s.Args = append(s.Args, "--metrics")
+	}
 	if l.SeqLen > 0 {
 		s.Args = append(s.Args, "--ctx-size", strconv.Itoa(l.SeqLen*l.Slots))
 	}

@@ -15,11 +15,11 @@ func TestStart(t *testing.T) {
 		launch profile.Launch
 		want   []string
 	}{
-		"File":     {profile.Launch{Model: "/model/m.gguf", Slots: 1}, []string{"--model", "/model/m.gguf", "--alias", "ns/m", "--host", "127.0.0.1", "--port", "9990", "--parallel", "1"}},
-		"Download": {profile.Launch{Model: "org/repo:Q4_K_M", Downloads: true, Slots: 1}, []string{"--hf-repo", "org/repo:Q4_K_M", "--alias", "ns/m", "--host", "127.0.0.1", "--port", "9990", "--parallel", "1"}},
+		"File":     {profile.Launch{Model: "/model/m.gguf", Slots: 1}, []string{"--model", "/model/m.gguf", "--alias", "ns/m", "--host", "127.0.0.1", "--port", "9990", "--parallel", "1", "--metrics"}},
+		"Download": {profile.Launch{Model: "org/repo:Q4_K_M", Downloads: true, Slots: 1}, []string{"--hf-repo", "org/repo:Q4_K_M", "--alias", "ns/m", "--host", "127.0.0.1", "--port", "9990", "--parallel", "1", "--metrics"}},
 		"Slots": {
 			profile.Launch{Model: "/model/m.gguf", Slots: 4, SeqLen: 2048, Threads: 8},
-			[]string{"--model", "/model/m.gguf", "--alias", "ns/m", "--host", "127.0.0.1", "--port", "9990", "--parallel", "4", "--ctx-size", "8192", "--threads", "8"},
+			[]string{"--model", "/model/m.gguf", "--alias", "ns/m", "--host", "127.0.0.1", "--port", "9990", "--parallel", "4", "--metrics", "--ctx-size", "8192", "--threads", "8"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

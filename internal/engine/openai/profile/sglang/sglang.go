@@ -22,6 +22,7 @@ func Profile() profile.Profile {
 		Parameters: profile.Sampling(openai.HintLogitBias),
 		// tools need --tool-call-parser, which depends on the model.
 		Features:     profile.Features(openai.FeatureJSONSchema, openai.FeatureLogprobs),
+		Load:         engine.LoadMetrics{Running: "sglang:num_running_reqs", Waiting: "sglang:num_queue_reqs"},
 		Spreads:      true,
 		SharedMemory: profile.SharedByGPUs("16Gi"),
 		Context:      true,
@@ -42,6 +43,9 @@ func start(l profile.Launch) profile.Start {
 			"--max-running-requests=" + strconv.Itoa(l.Slots),
 		},
 		Env: profile.Base(),
+	}
+	if !l.Alone() {
+		s.Args = append(s.Args, "--enable-metrics")
 	}
 	if l.SeqLen > 0 {
 		s.Args = append(s.Args, "--context-length="+strconv.Itoa(l.SeqLen))

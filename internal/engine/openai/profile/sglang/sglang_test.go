@@ -11,7 +11,7 @@ import (
 
 // TestStart holds the flags of the image's version.
 func TestStart(t *testing.T) {
-	one := []string{"--model-path=/model", "--served-model-name=ns/m", "--host=127.0.0.1", "--port=9990", "--max-running-requests=64"}
+	one := []string{"--model-path=/model", "--served-model-name=ns/m", "--host=127.0.0.1", "--port=9990", "--max-running-requests=64", "--enable-metrics"}
 	for name, c := range map[string]struct {
 		launch profile.Launch
 		want   []string
@@ -28,7 +28,7 @@ func TestStart(t *testing.T) {
 			l := c.launch
 			l.Model, l.ServedName, l.Port, l.Slots = "/model", "ns/m", "9990", 64
 			got := sglang.Profile().Start(l)
-			if d := cmp.Diff(append(one[:5:5], c.want...), got.Args); d != "" {
+			if d := cmp.Diff(append(one[:6:6], c.want...), got.Args); d != "" {
 				t.Errorf("the arguments differ (-want +got):\n%s", d)
 			}
 		})

@@ -20,6 +20,7 @@ func Profile() profile.Profile {
 		Operations:   profile.Operations(),
 		Parameters:   profile.Sampling(),
 		Features:     profile.Features(openai.FeatureTools, openai.FeatureToolChoice, openai.FeatureJSONSchema, openai.FeatureLogprobs),
+		Load:         engine.LoadMetrics{Running: "tgi_batch_current_size", Waiting: "tgi_queue_size"},
 		SharedMemory: func(int64) string { return "1Gi" },
 		// The server takes any name, and lists only that of its model.
 		ServedName: func(_ bool, model, _ string) string { return model },

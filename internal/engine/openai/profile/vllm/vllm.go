@@ -28,6 +28,7 @@ func Profile() profile.Profile {
 		// tools with tool_choice auto need --enable-auto-tool-choice and a parser, which
 		// depends on the model; named and required ones are structured output.
 		Features:     profile.Features(openai.FeatureToolChoice, openai.FeatureJSONSchema, openai.FeatureLogprobs),
+		Load:         engine.LoadMetrics{Running: "vllm:num_requests_running", Waiting: "vllm:num_requests_waiting"},
 		Spreads:      true,
 		SharedMemory: profile.SharedByGPUs("8Gi"),
 		Context:      true,

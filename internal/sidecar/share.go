@@ -1,0 +1,35 @@
+package sidecar
+
+import "github.com/gorizond/koldun/internal/engineapi"
+
+// A share is how many of its slots a runner offers while others use its server too.
+type share struct {
+	slots, offered int
+	foreign        int // requests from elsewhere, when the load was last read
+}
+
+// next returns the share after the server said its load, of which at most own
+// requests are the runner's. A server in which requests wait is full: what the
+// runner adds would wait there, where no other runner can take it. So it takes back
+// as many slots as requests wait. One slot stays, because others may never leave
+// the server. When nothing waits any more, it offers more slots step by step.
+//
+// A request may begin or end while the load is read, so only requests that were
+// there twice count as from elsewhere.
+func (s share) next(l engineapi.Load, own int) share {
+	foreign := max(l.Running+l.Waiting-own, 0)
+	seen := min(foreign, s.foreign)
+	s.foreign = foreign
+	switch {
+	case seen == 0:
+		s.offered = s.slots
+	case l.Waiting == 0:
+		s.offered = min(s.offered+(s.slots+3)/4, s.slots)
+	default:
+		s.offered = min(s.offered, max(own-l.Waiting, 1))
+	}
+	return s
+}
+
+// taken is how many slots the runner does not offer.
+func (s share) taken() int { return s.slots - s.offered }

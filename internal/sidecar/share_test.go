@@ -1,0 +1,46 @@
+package sidecar
+
+import (
+	"testing"
+
+	"github.com/gorizond/koldun/internal/engineapi"
+)
+
+// A reading of the load, with the runner's own requests, and what the runner offers
+// after it.
+type reading struct{ running, waiting, own, offered int }
+
+func TestShare(t *testing.T) {
+	for name, readings := range map[string][]reading{
+		"Alone":           {{0, 0, 0, 8}, {8, 0, 8, 8}, {5, 3, 8, 8}, {5, 3, 8, 8}},
+		"OthersHaveRoom":  {{20, 0, 4, 8}, {20, 0, 4, 8}},
+		"EndedMeanwhile":  {{7, 1, 7, 8}, {7, 0, 7, 8}, {7, 1, 7, 8}},
+		"Full":            {{32, 2, 8, 8}, {32, 2, 8, 6}, {32, 0, 6, 8}},
+		"FullOfOthers":    {{32, 100, 0, 8}, {32, 100, 0, 1}, {32, 100, 1, 1}},
+		"NeverMore":       {{32, 7, 8, 8}, {32, 7, 8, 1}, {32, 1, 7, 1}},
+		"StepByStep":      {{32, 9, 8, 8}, {32, 9, 8, 1}, {32, 0, 1, 3}, {32, 0, 3, 5}, {32, 0, 5, 7}, {32, 0, 7, 8}},
+		"OthersHaveGone":  {{32, 9, 8, 8}, {32, 9, 8, 1}, {1, 0, 1, 8}},
+		"OthersComeTwice": {{32, 9, 41, 8}, {32, 9, 8, 8}, {32, 9, 8, 1}},
+		"LessThanOurs":    {{1, 0, 8, 8}, {1, 0, 8, 8}}, // behind a load balancer, each reading is of one server
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := share{slots: 8, offered: 8}
+			for i, r := range readings {
+				s = s.next(engineapi.Load{Running: r.running, Waiting: r.waiting}, r.own)
+				if s.offered != r.offered || s.taken() != 8-r.offered {
+					t.Errorf("reading %d: the runner offers %d slots and %d are taken, want %d offered", i, s.offered, s.taken(), r.offered)
+				}
+			}
+		})
+	}
+}
+
+// A runner with one slot always offers it.
+func TestShareOfOneSlot(t *testing.T) {
+	s := share{slots: 1, offered: 1}
+	for range 3 {
+		if s = s.next(engineapi.Load{Running: 1, Waiting: 5}, 0); s.offered != 1 {
+			t.Errorf("the runner offers %d slots", s.offered)
+		}
+	}
+}
