@@ -37,6 +37,18 @@ package: ## Build all packages and images into _output/packages, for ARCHS (defa
 	done
 	cp package/install.yaml package/rbac-claims.yaml package/monitoring/*.yaml $(PACKAGES)/
 
+.PHONY: catalog
+catalog: ## Add the version VERSION, whose Function has DIGEST in the registry, to package/catalog
+	$(GO) run ./package/generate release "$(VERSION)" "$(DIGEST)"
+
+# A merge is compared with each of its parents, and a moved file is removed.
+.PHONY: catalog-check
+catalog-check: ## Fail if a version in package/catalog was changed or removed since it was committed
+	@committed=$$(git log -m --no-renames --diff-filter=a --format= --name-only -- 'package/catalog/v*') && \
+	  here=$$(git diff --no-renames --diff-filter=a --name-only HEAD -- 'package/catalog/v*') || exit 1; \
+	  [ -z "$$committed$$here" ] || { printf 'Published versions never change, but these have:\n%s\n%s\n' "$$committed" "$$here"; exit 1; }
+	@[ "$$(git rev-parse --is-shallow-repository)" = false ] || echo "This clone is shallow: only its commits were checked for changes of package/catalog."
+
 .PHONY: test-argocd
 test-argocd: ## Run Argo CD's health scripts on their fixtures, in a Lua interpreter
 	cd package/argocd/test && $(GO) test -count=1 ./...

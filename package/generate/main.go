@@ -4,7 +4,7 @@
 //
 // Run it from the root of the repository: as "generate engines" before
 // controller-gen writes the CRDs, which need the names of engines, and without
-// an argument after it.
+// an argument after it. "release VERSION DIGEST" adds a version to the catalogue.
 package main
 
 import (
@@ -15,8 +15,14 @@ import (
 
 func main() {
 	files := generate
-	if len(os.Args) > 1 && os.Args[1] == "engines" {
+	switch args := os.Args[1:]; {
+	case len(args) == 1 && args[0] == "engines":
 		files = func(string) (map[string][]byte, error) { return map[string][]byte{enginesFile: engines()}, nil }
+	case len(args) == 3 && args[0] == "release":
+		files = release(args[1], args[2])
+	case len(args) > 0:
+		fmt.Fprintln(os.Stderr, "usage: generate [engines | release VERSION DIGEST]")
+		os.Exit(2)
 	}
 	if err := write(".", files); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)

@@ -131,3 +131,13 @@ func write(w http.ResponseWriter, mediaType, digest string, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // the client has disconnected
 }
+
+// PackageDigest returns the digest of a package file in the registry of
+// [Cluster.ServePackages].
+func PackageDigest(path string) (string, error) {
+	img, err := readImage(path)
+	if err != nil {
+		return "", err
+	}
+	return img.digest, nil
+}
