@@ -162,7 +162,7 @@ func TestIdleApplicationsAreReady(t *testing.T) {
 func TestScalingStartsFromWhatRuns(t *testing.T) {
 	const (
 		scaler  = "{metadata: {name: x}}"
-		applied = "{manager: crossplane, operation: Apply, fieldsV1: {'f:spec': {'f:replicas': {}}}}"
+		applied = "{manager: apiextensions.crossplane.io/composed/1, operation: Apply, fieldsV1: {'f:spec': {'f:replicas': {}}}}"
 		scales  = "{manager: keda, operation: Update, subresource: scale, fieldsV1: {'f:spec': {'f:replicas': {}}}}"
 	)
 	five := func(managers string) string {
@@ -175,6 +175,7 @@ func TestScalingStartsFromWhatRuns(t *testing.T) {
 		"New":      {nil, 0},
 		"NoScaler": {map[string]string{"deployment-a": five(applied)}, 5},
 		"Waiting":  {map[string]string{"deployment-a": five(applied), "scaler-a": scaler}, 5},
+		"ByHand":   {map[string]string{"deployment-a": five(applied + ", {manager: kubectl, operation: Apply, fieldsV1: {'f:spec': {'f:replicas': {}}}}"), "scaler-a": scaler}, 0},
 		"Scaled":   {map[string]string{"deployment-a": five(scales), "scaler-a": scaler}, 0},
 		"Both":     {map[string]string{"deployment-a": five(applied + ", " + scales), "scaler-a": scaler}, 0},
 		"Nobody":   {map[string]string{"deployment-a": five(""), "scaler-a": scaler}, 0},

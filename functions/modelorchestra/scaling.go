@@ -2,7 +2,6 @@ package modelorchestra
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/workload"
 )
 
 const (
@@ -50,33 +50,13 @@ func checkScaling(s v1.OrchestraScaling) string {
 	return ""
 }
 
-// unscaled returns the replicas of a scaled Deployment while no scaler has set them. A
-// Deployment that no longer says how many it has would go back to one.
+// unscaled returns the replicas of a scaled Deployment while no scaler has set them.
 func (p *orchestraPlan) unscaled(name string) *int32 {
 	var d appsv1.Deployment
-	if !p.Observed(resDeployment+name, &d) || p.Exists(resScaler+name) && !appliedReplicas(d.ManagedFields) {
+	if !p.Observed(resDeployment+name, &d) {
 		return nil
 	}
-	return d.Spec.Replicas
-}
-
-// appliedReplicas reports whether the replicas of a Deployment are owned by what applies
-// it, and not by a scaler.
-func appliedReplicas(managers []metav1.ManagedFieldsEntry) bool {
-	applied := false
-	for _, m := range managers {
-		var fields struct {
-			Spec map[string]json.RawMessage `json:"f:spec"`
-		}
-		if m.FieldsV1 == nil || json.Unmarshal(m.FieldsV1.Raw, &fields) != nil || fields.Spec["f:replicas"] == nil {
-			continue
-		}
-		if m.Operation != metav1.ManagedFieldsOperationApply {
-			return false
-		}
-		applied = true
-	}
-	return applied
+	return workload.UnscaledReplicas(d)
 }
 
 // idle reports whether a scaled application has no replicas because it needs none now.
