@@ -42,6 +42,7 @@ type CLI struct {
 	Engine     EngineCmd     `cmd:"" help:"The embedded inference engine."`
 	Install    InstallCmd    `cmd:"" help:"Copy this program into a folder that an engine's container shares."`
 	Supervise  SuperviseCmd  `cmd:"" help:"Run an engine of distributed-llama as the first process of its container."`
+	Exec       ExecCmd       `cmd:"" hidden:"" help:"Run a program that ends with this process."`
 	Version    VersionCmd    `cmd:"" help:"Print the version."`
 }
 

@@ -18,24 +18,37 @@ import (
 func (m *upRun) present(ctx context.Context, l *local.Local, r local.Root) error {
 	var claim struct {
 		Spec struct {
-			Expose  anonymity `json:"expose"`
-			Backend anonymity `json:"backend"`
+			Expose  anonymity  `json:"expose"`
+			Backend anonymity  `json:"backend"`
+			Gateway *anonymity `json:"gateway"`
+			Engine  struct {
+				Name string `json:"name"`
+			} `json:"engine"`
 		} `json:"spec"`
 		Status struct {
-			Model string `json:"model"`
+			Model  string `json:"model"`
+			Models []struct {
+				Name string `json:"name"`
+			} `json:"resolvedModels"`
 		} `json:"status"`
 	}
 	if err := r.Object.Decode(&claim); err != nil {
 		return err
 	}
 	key := r.Object.Key()
+	open := claim.Spec.Expose.AllowAnonymous || claim.Spec.Backend.AllowAnonymous
+	if key.Kind == "AIDeployment" && len(claim.Status.Models) > 0 {
+		claim.Status.Model = claim.Status.Models[0].Name
+		alone := claim.Spec.Gateway == nil && claim.Spec.Engine.Name != "distributed-llama"
+		open = alone || claim.Spec.Gateway != nil && claim.Spec.Gateway.AllowAnonymous
+	}
 	if len(r.Endpoints) == 0 || claim.Status.Model == "" && key.Kind != "Ingress" {
 		return nil
 	}
 	url := "http://" + r.Endpoints[0].Address + "/v1"
 	var secret string // with the token
 	var value []byte
-	if !claim.Spec.Expose.AllowAnonymous && !claim.Spec.Backend.AllowAnonymous {
+	if !open {
 		if secret, value = anyToken(l.Secrets(key.Namespace)); secret == "" {
 			m.say(fmt.Sprintf(needsToken, url, token.LabelSecret))
 			return nil

@@ -174,6 +174,8 @@ func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*
 		Binary:      binary,
 		OwnImage:    localImage,
 		Program:     programs.check,
+		Servers:     findServers(),
+		Exec:        []string{"exec", "--"},
 		Memory:      machineMemory(),
 		Env:         env,
 		Ports:       m.cmd.Port,

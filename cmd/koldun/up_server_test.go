@@ -15,11 +15,6 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// template is the chat template of the tiny model, which Ollama does not read from
-// the model's own files.
-const template = "FROM .\nTEMPLATE \"\"\"{{- range .Messages }}<|start_header_id|>{{ .Role }}<|end_header_id|>\n\n{{ .Content }}<|eot_id|>" +
-	"{{ end }}<|start_header_id|>assistant<|end_header_id|>\n\n\"\"\"\nPARAMETER stop <|eot_id|>\n"
-
 const outside = `
 apiVersion: v1
 kind: Secret
@@ -80,9 +75,6 @@ func ollama(t *testing.T) string {
 	}
 	model := t.TempDir()
 	if err := os.CopyFS(model, os.DirFS(filepath.Join(models, "koldun-tiny"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(model, "Modelfile"), []byte(template), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var config net.ListenConfig

@@ -29,6 +29,13 @@ type Config struct {
 	// Koldun supervises, or nil; the programs are on PATH of Env. Default: it runs
 	// none.
 	Program func(name string) error
+	// Servers are the programs of servers that pods may run by their names, on PATH of
+	// Env, and why this machine cannot run them, or nil. Default: it runs none.
+	Servers map[string]error
+	// Exec are the arguments with which Binary runs a program of another project, named
+	// by the next arguments, so that it ends with this process. Default: such programs
+	// outlive this process if it is killed.
+	Exec []string
 	// Memory is what all pods together may take, in bytes. Default: any amount.
 	Memory int64
 	// Env are KEY=VALUE for every process. Variables of containers override them.

@@ -74,7 +74,7 @@ func (l *Local) Run(ctx context.Context) error {
 		return fmt.Errorf("cannot run locally: %w", err)
 	}
 	defer tether.Close()
-	l.machine = &pod.Machine{Tether: tether, Binary: l.cfg.Binary, Logs: l.cfg.Data.Path("logs"), Grace: l.cfg.Grace}
+	l.machine = &pod.Machine{Tether: tether, Binary: l.cfg.Binary, Logs: l.cfg.Data.Path("logs"), Grace: l.cfg.Grace, Exec: l.cfg.Exec}
 
 	// Processes outlive ctx, because they are stopped step by step.
 	running, cut := context.WithCancel(context.WithoutCancel(ctx))

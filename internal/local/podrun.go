@@ -86,7 +86,7 @@ func (l *Local) give(owner Key, plan *pod.Plan) {
 
 // host says which containers run here.
 func (l *Local) host() pod.Host {
-	return pod.Host{Image: l.cfg.OwnImage, Program: l.cfg.Program}
+	return pod.Host{Image: l.cfg.OwnImage, Program: l.cfg.Program, Servers: l.cfg.Servers}
 }
 
 // A podWatcher reports the events of a pod.

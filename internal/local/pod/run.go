@@ -1,12 +1,12 @@
 package pod
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +27,9 @@ type Machine struct {
 	Binary string        // program of containers that name none
 	Logs   string        // folder of logs, POD/CONTAINER.log
 	Grace  time.Duration // longest time for a process to exit
+	// Exec are the arguments with which Binary runs a program of another project; nil: it
+	// runs by itself.
+	Exec []string
 }
 
 // A Watcher gets the events of a pod, from several goroutines concurrently.
@@ -231,8 +234,9 @@ func (r *run) once(ctx context.Context, c Process) (process.Exit, error) {
 	if r.plan.Grace > 0 {
 		grace = min(grace, r.plan.Grace)
 	}
+	path, args := r.command(c)
 	exit, err := r.Tether.Run(ctx, process.Spec{
-		Path: cmp.Or(c.Path, r.Binary), Args: c.Args, Env: c.Env, Dir: r.plan.Dir, Grace: grace, Log: r.logs[c.Name],
+		Path: path, Args: args, Env: c.Env, Dir: r.plan.Dir, Grace: grace, Log: r.logs[c.Name],
 		Started: func(pid int) {
 			r.watch.Started(c.Name, pid)
 			probes.Go(func() { r.probe(probing, c, giveUp) })
@@ -244,6 +248,17 @@ func (r *run) once(ctx context.Context, c Process) (process.Exit, error) {
 		err = cause
 	}
 	return exit, err
+}
+
+// command returns the program of a container and its arguments.
+func (r *run) command(c Process) (path string, args []string) {
+	switch {
+	case c.Path == "":
+		return r.Binary, c.Args
+	case r.Exec == nil || filepath.Base(c.Path) == "koldun":
+		return c.Path, c.Args
+	}
+	return r.Binary, slices.Concat(r.Exec, []string{c.Path}, c.Args)
 }
 
 // set records why a container is not ready; "" means that it is ready.

@@ -16,6 +16,9 @@ type Host struct {
 	// Program returns why the machine cannot run a program of another image that
 	// Koldun supervises, or nil. If it is nil, the machine runs none.
 	Program func(name string) error
+	// Servers are the programs that containers may run by their names, and why the
+	// machine cannot run them, or nil.
+	Servers map[string]error
 }
 
 // Runnable returns why a pod cannot run here, or nil: an Unsupported error that
@@ -34,6 +37,10 @@ func (h Host) Runnable(s Spec) error {
 			if err := h.Program(program); err != nil {
 				reasons = append(reasons, "container "+strconv.Quote(c.Name)+": "+err.Error())
 			}
+		case h.serves(c.Image, s):
+			if err := h.Servers[serverOf(c)]; err != nil {
+				reasons = append(reasons, "container "+strconv.Quote(c.Name)+": "+err.Error())
+			}
 		default:
 			foreign = true
 			reasons = append(reasons, "container "+strconv.Quote(c.Name)+" has image "+strconv.Quote(c.Image))
@@ -47,9 +54,36 @@ func (h Host) Runnable(s Spec) error {
 	case text == "":
 		return nil
 	case foreign:
-		return fault.Errorf(fault.Unsupported, "%s; only koldun itself (image %q) and the engines that it supervises run here: for a server that runs already, name its URL in spec.engine.server.url", text, h.Image)
+		return fault.Errorf(fault.Unsupported, "%s; only koldun itself (image %q), distributed-llama and Ollama run here: for a server that runs already, name its URL in spec.engine.server.url", text, h.Image)
 	}
 	return fault.Errorf(fault.Unsupported, "%s", text)
+}
+
+// serves reports whether an image is that of a server that may run here. Then its shell is
+// the machine's: it prepares the server.
+func (h Host) serves(image string, s Spec) bool {
+	known := false
+	for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+		if c.Image != image {
+			continue
+		}
+		_, server := h.Servers[serverOf(c)]
+		if !server && serverOf(c) != shell {
+			return false
+		}
+		known = known || server
+	}
+	return known
+}
+
+const shell = "/bin/sh"
+
+// serverOf is the program that a container names; empty if it leaves that to the image.
+func serverOf(c Container) string {
+	if len(c.Command) == 0 {
+		return ""
+	}
+	return c.Command[0]
 }
 
 // supervisedProgram returns the program that a container runs below Koldun's

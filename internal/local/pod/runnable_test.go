@@ -8,7 +8,7 @@ import (
 )
 
 func TestRunnable(t *testing.T) {
-	const only = `; only koldun itself (image "own") and the engines that it supervises run here: for a server that runs already, name its URL in spec.engine.server.url`
+	const only = `; only koldun itself (image "own"), distributed-llama and Ollama run here: for a server that runs already, name its URL in spec.engine.server.url`
 	own := Container{Name: "a", Image: "own", Command: []string{"/koldun"}}
 	supervised := func(args ...string) Container {
 		return Container{Name: "e", Image: "x", Command: []string{"$(KOLDUN_DIR_BIN)/koldun"}, Args: args}
@@ -25,12 +25,20 @@ func TestRunnable(t *testing.T) {
 		"Unknown":      {Spec{Containers: []Container{supervised("supervise", "--", "other")}}, `container "e": other is missing`},
 		"NoProgram":    {Spec{Containers: []Container{supervised("supervise", "--")}}, `container "e" has image "x"` + only},
 		"NoSupervisor": {Spec{Containers: []Container{supervised("engine", "--", "dllama")}}, `container "e" has image "x"` + only},
+		"Server":       {Spec{InitContainers: []Container{{Name: "p", Image: "o", Command: []string{"/bin/sh", "-c", "x"}}}, Containers: []Container{{Name: "s", Image: "o", Command: []string{"ollama", "serve"}}, own}}, ""},
+		"Gone":         {Spec{Containers: []Container{{Name: "s", Image: "o", Command: []string{"gone"}}}}, `container "s": gone is missing`},
+		"OtherShell": {
+			Spec{InitContainers: []Container{{Name: "p", Image: "x", Command: []string{"/bin/sh"}}}, Containers: []Container{{Name: "s", Image: "o", Command: []string{"ollama"}}}},
+			`container "p" has image "x"` + only,
+		},
+		"OnlyShell":    {Spec{Containers: []Container{{Name: "p", Image: "o", Command: []string{"/bin/sh"}}}}, `container "p" has image "o"` + only},
+		"OtherProgram": {Spec{Containers: []Container{{Name: "p", Image: "o", Command: []string{"ollama"}}, {Name: "q", Image: "o", Command: []string{"curl"}}}}, `container "p" has image "o", container "q" has image "o"` + only},
 		"Init": {
 			Spec{InitContainers: []Container{{Name: "i", Image: "own", Command: []string{"sh", "-c"}}}, Containers: []Container{own}},
 			`container "i" has command "sh -c"`,
 		},
 	}
-	host := Host{Image: "own", Program: func(name string) error {
+	host := Host{Image: "own", Servers: map[string]error{"ollama": nil, "gone": errors.New("gone is missing")}, Program: func(name string) error {
 		if name != "dllama" {
 			return errors.New(name + " is missing")
 		}

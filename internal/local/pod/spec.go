@@ -2,8 +2,8 @@
 //
 // It supports what Koldun's pods use: containers that run Koldun's binary or, if
 // allowed, another program of this machine; environment, named ports, HTTP
-// probes, and volumes as folders. It runs no hooks: those of servers wait for their
-// sidecar, and servers in images of others do not run here. [Resolve] converts a
+// probes, and volumes as folders. It runs no hooks: a server that stops breaks off its
+// answers, because it does not wait for its sidecar. [Resolve] converts a
 // Spec to a Plan without effects; a [Machine] runs the plan.
 package pod
 

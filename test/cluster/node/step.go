@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -223,6 +224,9 @@ func (n *Node) adapt(plan *pod.Plan, s pod.Spec) error {
 			}
 			if dir := n.Programs[images[c.Name]]; dir != "" {
 				c.Env = append(c.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+				if c.Path != "" && !strings.Contains(c.Path, "/") {
+					c.Path = filepath.Join(dir, c.Path)
+				}
 			}
 		}
 	}
