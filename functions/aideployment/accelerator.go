@@ -67,15 +67,25 @@ func (p *plan) accelerate(spec *corev1.PodSpec, c *corev1.Container) {
 	if device := p.device(); device != "" {
 		addGPUs(&c.Resources, device, p.gpus())
 	}
-	switch {
-	case d.RuntimeClassName == noRuntime:
+	if class := p.runtimeClass(); d.RuntimeClassName != "" || spec.RuntimeClassName == nil {
 		spec.RuntimeClassName = nil
-	case d.RuntimeClassName != "":
-		spec.RuntimeClassName = &d.RuntimeClassName
-	case spec.RuntimeClassName == nil && d.Accelerator != nil && d.Accelerator.Interface == cuda:
-		spec.RuntimeClassName = ptr("nvidia")
+		if class != "" {
+			spec.RuntimeClassName = &class
+		}
 	}
 	spec.Affinity = capable(spec.Affinity, d.Accelerator)
+}
+
+// runtimeClass of the pods; empty is the cluster's default.
+func (p *plan) runtimeClass() string {
+	switch d := p.d.Spec.Deployment; {
+	case d.RuntimeClassName == noRuntime:
+		return ""
+	case d.RuntimeClassName == "" && d.Accelerator != nil && d.Accelerator.Interface == cuda:
+		return "nvidia"
+	default:
+		return d.RuntimeClassName
+	}
 }
 
 func addGPUs(r *corev1.ResourceRequirements, device corev1.ResourceName, n int64) {

@@ -3,8 +3,6 @@
 package aideployment
 
 import (
-	"strconv"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -42,7 +40,6 @@ func Compose(c *compose.Call) error {
 	if d.Spec.Deployment == nil {
 		d.Spec.Deployment = &v1.AIDeploymentPods{}
 	}
-	c.Legacy(legacy(d.Spec))
 	p := &plan{Plan: compose.Plan{Call: c}, d: d}
 	p.status = v1.AIDeploymentStatus{Status: v1.Status{ObservedGeneration: d.Generation}, Phase: phaseNotReady}
 	steps := []compose.Step{p.chooseEngine, p.resolve, p.source}
@@ -54,6 +51,7 @@ func Compose(c *compose.Call) error {
 	if err := p.Run(steps...); err != nil {
 		return err
 	}
+	c.Legacy(p.legacy())
 	return c.Finish(&p.status)
 }
 
@@ -114,15 +112,6 @@ func (p *plan) chooseEngine() (compose.Next, error) {
 		return p.refuse("spec.engine.name: %v", err)
 	}
 	return compose.Continue, nil
-}
-
-// legacy says which fields without effect are given.
-func legacy(s v1.AIDeploymentSpec) map[string]bool {
-	out := map[string]bool{}
-	for i, m := range s.Models {
-		out["spec.models["+strconv.Itoa(i)+"].options"] = len(m.Options) > 0
-	}
-	return out
 }
 
 // labels of all composed objects; those of prem-operator's users among them.

@@ -150,7 +150,7 @@ func (p *plan) base() (corev1.PodTemplateSpec, error) {
 		Scheduling:   p.scheduling(),
 	}
 	if p.claim != "" {
-		pod.Volumes[volumeModels] = "/models"
+		pod.Volumes[volumeModels] = modelsFolder
 		pod.Claims[volumeModels] = workload.Claim{Name: p.claim, ReadOnly: true}
 	}
 	if !p.generic() {
@@ -187,7 +187,7 @@ func (p *plan) base() (corev1.PodTemplateSpec, error) {
 
 // addFolders adds the volumes of a server that Koldun knows.
 func (p *plan) addFolders(pod *workload.Pod) {
-	pod.Volumes[engine.VolumeCache], pod.Volumes["tmp"], pod.Volumes[volumeModels] = profile.Cache, profile.Temporary, "/models"
+	pod.Volumes[engine.VolumeCache], pod.Volumes["tmp"], pod.Volumes[volumeModels] = profile.Cache, profile.Temporary, modelsFolder
 	if c := p.d.Spec.Cache; c != nil {
 		pod.Sources[engine.VolumeCache] = *workload.CacheSource(c)
 	}

@@ -61,7 +61,6 @@ func (p *plan) ineffective() string {
 		{d.Replicas != nil && *d.Replicas != 1, "deployment.replicas", "one Dllama runs the engine: use a Session for a pool"},
 		{len(d.Labels) > 0, "deployment.labels", "a Dllama has labels of its own"},
 		{len(d.Annotations) > 0, "deployment.annotations", "a Dllama has annotations of its own"},
-		{d.RuntimeClassName != "" && d.RuntimeClassName != noRuntime, "deployment.runtimeClassName", "a Dllama has the cluster's default"},
 		{d.StartupProbe != nil || d.ReadinessProbe != nil || d.LivenessProbe != nil, "deployment", "the sidecar answers the probes"},
 		{s.Service != nil && len(s.Service.Labels) > 0, "service.labels", "the Service is that of the gateway"},
 		{p.distributed() && len(s.Env) > 0, "env", "distributed-llama reads none"},
@@ -86,7 +85,7 @@ func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 	}
 	spec.Nodes, spec.ImagePullPolicy = s.Engine.Nodes, d.ImagePullPolicy
 	spec.Scheduling = p.scheduling()
-	spec.Scheduling.Affinity = capable(d.Affinity, d.Accelerator)
+	spec.Scheduling.Affinity, spec.Scheduling.RuntimeClassName = capable(d.Affinity, d.Accelerator), p.runtimeClass()
 	if o := s.Engine.Options; o != nil && (o.ImageRepository != "" || o.ImageTag != "") {
 		if spec.RootImage = p.image(); spec.RootImage == "" {
 			return spec, "spec.engine.options.imageTag: the engine has no image of its own: give imageRepository too"

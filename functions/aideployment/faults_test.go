@@ -211,3 +211,97 @@ func TestMapsOfTwoNamespacesDiffer(t *testing.T) {
 	}
 	t.Errorf("the maps are required as %v", rsp.GetRequirements().GetResources())
 }
+
+// An HTTPRoute served each path on each host.
+func TestHTTPRoutePublishesOnlyTheGivenPairs(t *testing.T) {
+	for endpoints, want := range map[string][]string{
+		"{domain: a.b, path: /x}, {domain: c.d, path: /y}":                                                   {"a.b/x", "c.d/y"},
+		"{domain: a.b}, {domain: c.d, path: /y}":                                                             {"a.b/", "c.d/y"},
+		"{domain: a.b, path: /x}, {domain: c.d, path: /x}":                                                   {"a.b/x", "c.d/x"},
+		"{domain: a.b, path: /x}, {domain: a.b, path: /y}":                                                   {"a.b/x", "a.b/y"},
+		"{domain: a.b, path: /x}, {domain: a.b, path: /y}, {domain: c.d, path: /y}, {domain: c.d, path: /x}": {"a.b/x", "a.b/y", "c.d/x", "c.d/y"},
+	} {
+		rsp := run(t, composetest.Case{Composite: claim(vllm + ", endpoint: [" + endpoints + "], route: {kind: HTTPRoute, parentRefs: [{name: g}]}")})
+		var got []string
+		names := map[string]bool{}
+		for res := range rsp.GetDesired().GetResources() {
+			var route struct {
+				Kind     string
+				Metadata struct{ Name string }
+				Spec     struct {
+					Hostnames []string
+					Rules     []struct {
+						Matches []struct{ Path struct{ Value string } }
+					}
+				}
+			}
+			if desired(t, rsp, res, &route); route.Kind != "HTTPRoute" {
+				continue
+			}
+			if names[route.Metadata.Name] {
+				t.Errorf("two HTTPRoutes are called %q", route.Metadata.Name)
+			}
+			names[route.Metadata.Name] = true
+			for _, host := range route.Spec.Hostnames {
+				for _, rule := range route.Spec.Rules {
+					got = append(got, host+rule.Matches[0].Path.Value)
+				}
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s publishes %v", endpoints, got)
+		}
+	}
+}
+
+// A number format or quantization for an engine without such flags was ignored silently.
+func TestFormatsWithoutEffectAreReported(t *testing.T) {
+	maps := map[string][]string{"map-ns/m": {"metadata: {name: m, namespace: ns}\nspec: {ollama: [{variant: a, uri: b, quantization: awq}]}"}}
+	for spec, want := range map[string]string{
+		"engine: {name: ollama, options: {dtype: half}}, models: [{uri: a, dataType: int8}]":                                   "spec.engine.options.dtype, spec.models[0].dataType",
+		"engine: {name: ollama}, models: [{modelMapRef: {name: m, variant: a}}]":                                               "quantization of the variant of spec.models[0]",
+		"engine: {name: localai}, models: [{uri: a}, {uri: b, quantization: awq}]":                                             "spec.models[1].quantization",
+		"engine: {name: llama.cpp}, models: [{uri: a, quantization: q4}], gateway: {}":                                         "spec.models[0].quantization",
+		"engine: {name: distributed-llama, options: {servedName: x}}, models: [{uri: a/b, dataType: int8, quantization: q40}]": "spec.engine.options.servedName, spec.models[0].dataType",
+		"engine: {name: vllm, options: {dtype: half}}, models: [{uri: a/b, dataType: int8, quantization: awq}]":                "",
+		"engine: {name: tgi}, models: [{uri: a/b, dataType: float16}], gateway: {}":                                            "",
+	} {
+		got := ""
+		for _, c := range run(t, composetest.Case{Composite: claim(spec), Required: maps}).GetConditions() {
+			if c.GetType() == v1.ConditionLegacyFields {
+				_, got, _ = strings.Cut(c.GetMessage(), ": ")
+			}
+		}
+		if got != want {
+			t.Errorf("%s reports %q, want %q", spec, got, want)
+		}
+	}
+}
+
+// A Dllama had no runtime class, so GPUs behind the gateway needed one of the cluster.
+func TestRuntimeClassBehindTheGateway(t *testing.T) {
+	for pods, want := range map[string]string{cuda: "nvidia", cuda + ", runtimeClassName: none": "", "runtimeClassName: kata": "kata", "": ""} {
+		var d v1.Dllama
+		desired(t, run(t, composetest.Case{Composite: claim(vllm + ", gateway: {}, deployment: {" + pods + "}")}), "dllama", &d)
+		if got := d.Spec.Scheduling.RuntimeClassName; got != want {
+			t.Errorf("%q gives runtime class %q, want %q", pods, got, want)
+		}
+		alone, _ := deployment(t, run(t, composetest.Case{Composite: claim(vllm + ", deployment: {" + pods + "}")}))
+		if got := alone.Spec.Template.Spec.RuntimeClassName; (got == nil) != (want == "") || got != nil && *got != want {
+			t.Errorf("%q gives pods alone runtime class %v, want %q", pods, got, want)
+		}
+	}
+}
+
+// What LocalAI and Triton download ended with the pod, in spite of a cache.
+func TestCacheKeepsDownloads(t *testing.T) {
+	for engine, flag := range map[string]string{"localai}, models: [{uri: phi-2": "--models-path=", "triton}, models: [{uri: 'https://h/m.onnx'": "--model-repository="} {
+		for cache, want := range map[string]string{"": "$(KOLDUN_DIR_MODELS)", ", cache: {claimName: c}": "$(KOLDUN_DIR_CACHE)/models"} {
+			_, c := deployment(t, run(t, composetest.Case{Composite: claim("engine: {name: " + engine + "}]" + cache)}))
+			if !slices.ContainsFunc(c.Args, func(arg string) bool { return strings.HasPrefix(arg, flag+want) }) {
+				t.Errorf("%s with %q has arguments %q", engine, cache, c.Args)
+			}
+		}
+	}
+}

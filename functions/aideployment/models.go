@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,12 +15,15 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // A model is what a claim says of one, after its map is read.
 type model struct {
 	v1.AIResolvedModel
-	config []json.RawMessage
+	named   bool // by the claim, or by its map
+	variant v1.AIModelData
+	config  []json.RawMessage
 }
 
 // resolve reads the maps that the models name. A change of a map composes the
@@ -34,9 +38,26 @@ func (p *plan) resolve() (compose.Next, error) {
 			return compose.Stop, err
 		}
 		p.models = append(p.models, resolved)
-		p.status.ResolvedModels = append(p.status.ResolvedModels, resolved.AIResolvedModel)
+	}
+	for i, name := range p.servedNames() {
+		resolved := p.models[i].AIResolvedModel
+		resolved.Name = name
+		p.status.ResolvedModels = append(p.status.ResolvedModels, resolved)
 	}
 	return compose.Continue, nil
+}
+
+// servedNames are the names by which clients ask for the models.
+func (p *plan) servedNames() []string {
+	var out []string
+	for _, m := range p.models {
+		name := p.d.Namespace + "/" + p.name()
+		if !p.queued() {
+			name = strings.Replace(p.profile.NameAlone(p.loaded(m)), names.DirRef(volumeModels), modelsFolder, 1)
+		}
+		out = append(out, name)
+	}
+	return out
 }
 
 // count says how many models are wrong for the engine, for claims from before the
@@ -54,60 +75,77 @@ func (p *plan) count() string {
 	return ""
 }
 
-func (p *plan) resolveOne(path string, m v1.AIDeploymentModel) (model, compose.Next, error) {
+func (p *plan) resolveOne(field string, m v1.AIDeploymentModel) (model, compose.Next, error) {
 	out := model{AIResolvedModel: v1.AIResolvedModel{Name: m.URI}}
 	data := m.AIModelData
 	if ref := m.ModelMapRef; ref != nil {
-		variant, next, err := p.variant(path+".modelMapRef", *ref)
+		variant, next, err := p.variant(field+".modelMapRef", *ref)
 		if next == compose.Stop || err != nil {
 			return out, compose.Stop, err
 		}
+		out.variant = variant.AIModelData
 		data = merge(m.AIModelData, variant.AIModelData)
-		out.Name, out.ModelMap, out.Variant = ref.Name, cmp.Or(ref.Namespace, p.d.Namespace)+"/"+ref.Name, ref.Variant
+		out.named, out.Name, out.ModelMap, out.Variant = true, p.nameInMap(*ref), cmp.Or(ref.Namespace, p.d.Namespace)+"/"+ref.Name, ref.Variant
 	}
 	if o := p.d.Spec.Engine.Options; o != nil {
 		data.DataType = cmp.Or(o.Dtype, data.DataType)
 		data.Quantization = cmp.Or(o.Quantization, data.Quantization)
-		out.Name = cmp.Or(o.ServedName, out.Name)
+		out.Name, out.named = cmp.Or(o.ServedName, out.Name), out.named || o.ServedName != ""
 	}
-	if out.Name == "" {
+	if out.Name == "" || !out.named && p.isFile(out.Name) {
 		out.Name = p.d.Name
 	}
 	out.URI, out.Revision, out.DataType, out.Quantization = data.URI, data.Revision, data.DataType, data.Quantization
 	config, err := entries(data.EngineConfigFile)
 	switch {
 	case err != nil:
-		next, err := p.refuse("%s.engineConfigFile: %v", path, err)
+		next, err := p.refuse("%s.engineConfigFile: %v", field, err)
 		return out, next, err
 	case len(config) > 0 && p.d.Spec.Engine.Name != "localai":
-		next, err := p.refuse("%s.engineConfigFile: engine %s has none", path, p.d.Spec.Engine.Name)
+		next, err := p.refuse("%s.engineConfigFile: engine %s has none", field, p.d.Spec.Engine.Name)
 		return out, next, err
 	case data.URI == "" && len(config) == 0:
-		next, err := p.refuse("%s: neither the model nor its variant has a uri", path)
+		next, err := p.refuse("%s: neither the model nor its variant has a uri", field)
 		return out, next, err
 	}
 	out.config = config
 	return out, compose.Continue, nil
 }
 
+// nameInMap is the name of the map, and of the variant if several models are of the map.
+func (p *plan) nameInMap(ref v1.AIModelMapReference) string {
+	for _, m := range p.d.Spec.Models {
+		other := m.ModelMapRef
+		if other != nil && other.Name == ref.Name && *other != ref {
+			return ref.Name + "-" + ref.Variant
+		}
+	}
+	return ref.Name
+}
+
+// isFile reports whether the only model is a path of a file, which is no name for it.
+func (p *plan) isFile(uri string) bool {
+	return p.d.Spec.ModelSource != nil && p.profile.Alone.Models == profile.OneModel && (strings.HasSuffix(uri, ".gguf") || path.Base(uri) == "Modelfile")
+}
+
 // variant reads a variant of a map.
-func (p *plan) variant(path string, ref v1.AIModelMapReference) (v1.AIModelVariant, compose.Next, error) {
+func (p *plan) variant(field string, ref v1.AIModelMapReference) (v1.AIModelVariant, compose.Next, error) {
 	namespace := cmp.Or(ref.Namespace, p.d.Namespace)
 	var m v1.AIModelMap
 	found, known := p.Require("map-"+namespace+"/"+ref.Name, v1.APIVersion, v1.KindAIModelMap, namespace, ref.Name, &m)
 	switch {
 	case !known:
-		p.fail(reason.ModelMapNotFound, "%s: AIModelMap %q of namespace %q has not been read yet", path, ref.Name, namespace)
+		p.fail(reason.ModelMapNotFound, "%s: AIModelMap %q of namespace %q has not been read yet", field, ref.Name, namespace)
 		return v1.AIModelVariant{}, compose.Stop, p.keep()
 	// A map that may not be read is like one that does not exist.
 	case !found, !aimodelmap.MayRead(m, p.d.Namespace):
-		p.fail(reason.ModelMapNotFound, "%s: AIModelMap %q does not exist in namespace %q%s", path, ref.Name, namespace, grant(namespace, p.d.Namespace))
+		p.fail(reason.ModelMapNotFound, "%s: AIModelMap %q does not exist in namespace %q%s", field, ref.Name, namespace, grant(namespace, p.d.Namespace))
 		return v1.AIModelVariant{}, compose.Stop, p.keep()
 	}
 	list := aimodelmap.Lists(m.Spec)[string(p.d.Spec.Engine.Name)]
 	i := slices.IndexFunc(list, func(v v1.AIModelVariant) bool { return v.Variant == ref.Variant })
 	if i < 0 {
-		p.fail(reason.VariantNotFound, "%s: AIModelMap %q has no variant %q for engine %s", path, ref.Name, ref.Variant, p.d.Spec.Engine.Name)
+		p.fail(reason.VariantNotFound, "%s: AIModelMap %q has no variant %q for engine %s", field, ref.Name, ref.Variant, p.d.Spec.Engine.Name)
 		return v1.AIModelVariant{}, compose.Stop, p.keep()
 	}
 	return list[i], compose.Continue, nil

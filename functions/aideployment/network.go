@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -84,7 +85,12 @@ func (p *plan) endpoints() (compose.Next, error) {
 		p.status.Endpoints = append(p.status.Endpoints, scheme+e.Domain+strings.TrimSuffix(e.Path, "/"))
 	}
 	if r := p.d.Spec.Route; r != nil && len(r.ParentRefs) > 0 {
-		return compose.Continue, p.Desire(resHTTPRoute, p.httpRoute(r.ParentRefs, *i), compose.Ready)
+		for res, route := range p.httpRoutes(r.ParentRefs, *i) {
+			if err := p.Desire(res, route, compose.Ready); err != nil {
+				return compose.Stop, err
+			}
+		}
+		return compose.Continue, nil
 	}
 	return compose.Continue, p.Desire(resIngress, p.networkIngress(*i), compose.Ready)
 }
@@ -115,27 +121,50 @@ func (p *plan) networkIngress(i v1.AIDeploymentIngress) *networkingv1.Ingress {
 	return out
 }
 
-// httpRoute is the HTTPRoute that leads to the domains.
-func (p *plan) httpRoute(parents []v1.GatewayReference, i v1.AIDeploymentIngress) *unstructured.Unstructured {
-	name, port := p.backend()
-	var hosts, rules []any
-	paths := map[string]bool{}
+// httpRoutes are the HTTPRoutes that lead to the domains, by the names of their composed
+// resources: one, or one for each domain if they have different paths, because an
+// HTTPRoute serves each of its paths on each of its hosts.
+func (p *plan) httpRoutes(parents []v1.GatewayReference, i v1.AIDeploymentIngress) map[string]*unstructured.Unstructured {
+	var hosts []string
+	paths := map[string][]string{}
 	for _, e := range p.d.Spec.Endpoint {
-		hosts = append(hosts, e.Domain)
-		path := cmp.Or(e.Path, "/")
-		if paths[path] {
-			continue
+		if paths[e.Domain] == nil {
+			hosts = append(hosts, e.Domain)
 		}
-		paths[path] = true
-		rules = append(rules, workload.RouteRule(name, port, workload.PathMatch("PathPrefix", path)))
+		if path := cmp.Or(e.Path, "/"); !slices.Contains(paths[e.Domain], path) {
+			paths[e.Domain] = append(paths[e.Domain], path)
+		}
+	}
+	other := func(host string) bool {
+		return !slices.Equal(slices.Sorted(slices.Values(paths[host])), slices.Sorted(slices.Values(paths[hosts[0]])))
+	}
+	if !slices.ContainsFunc(hosts, other) {
+		return map[string]*unstructured.Unstructured{resHTTPRoute: p.httpRoute(p.name(), hosts, paths[hosts[0]], parents, i)}
+	}
+	out := map[string]*unstructured.Unstructured{}
+	for _, host := range hosts {
+		id := names.Hash(8, host)
+		out[resHTTPRoute+"-"+id] = p.httpRoute(p.component(id), []string{host}, paths[host], parents, i)
+	}
+	return out
+}
+
+func (p *plan) httpRoute(name string, hosts, paths []string, parents []v1.GatewayReference, i v1.AIDeploymentIngress) *unstructured.Unstructured {
+	service, port := p.backend()
+	var hostnames, rules []any
+	for _, host := range hosts {
+		hostnames = append(hostnames, host)
+	}
+	for _, path := range paths {
+		rules = append(rules, workload.RouteRule(service, port, workload.PathMatch("PathPrefix", path)))
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "gateway.networking.k8s.io/v1",
 		"kind":       "HTTPRoute",
 		"metadata": map[string]any{
-			"namespace": p.d.Namespace, "name": p.name(),
+			"namespace": p.d.Namespace, "name": name,
 			"labels": workload.AnyMap(with(i.Labels, p.labels())), "annotations": workload.AnyMap(p.annotations(i.Annotations)),
 		},
-		"spec": map[string]any{"parentRefs": workload.ParentRefs(parents), "hostnames": hosts, "rules": rules},
+		"spec": map[string]any{"parentRefs": workload.ParentRefs(parents), "hostnames": hostnames, "rules": rules},
 	}}
 }

@@ -82,7 +82,7 @@ func trouble(d appsv1.Deployment) string {
 
 func (p *plan) names() string {
 	var out []string
-	for _, m := range p.models {
+	for _, m := range p.status.ResolvedModels {
 		out = append(out, m.Name)
 	}
 	if len(out) == 0 {

@@ -3,6 +3,8 @@ package aideployment
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +12,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -19,6 +22,8 @@ const (
 	portHTTP     = "http"
 	volumeModels = "models"
 	volumeConfig = "config"
+	// modelsFolder is where the volume with the models is mounted.
+	modelsFolder = "/models"
 )
 
 // source finds the volume with the models.
@@ -36,8 +41,29 @@ func (p *plan) source() (compose.Next, error) {
 			return compose.Stop, p.keep()
 		}
 		p.claim = m.Spec.StoragePVC
+		if p.Exists(resDeployment) || p.Exists(resDllama) {
+			break // which serve on with the files that they have
+		}
+		for i, model := range p.models {
+			if problem := unloaded(m, model.URI); problem != "" {
+				p.fail(reason.ModelPending, "spec.models[%d].uri: ModelDownload %q %s", i, m.Name, problem)
+				return compose.Stop, nil
+			}
+		}
 	}
 	return compose.Continue, nil
+}
+
+// unloaded says that a ModelDownload has not completed the model of a path; empty if it
+// has, or if none of its models is there.
+func unloaded(d v1.ModelDownload, uri string) string {
+	for _, m := range d.Spec.Models {
+		folder := cmp.Or(m.SubPath, m.Name)
+		if (uri == folder || strings.HasPrefix(uri, folder+"/")) && !slices.Contains(d.Status.Completed, m.Name) {
+			return fmt.Sprintf("has not completed model %q yet: see its status", m.Name)
+		}
+	}
+	return ""
 }
 
 // start asks the profile how the server is started.
@@ -51,7 +77,7 @@ func (p *plan) start() (compose.Next, error) {
 		return compose.Continue, nil
 	}
 	d := profile.Deployment{
-		Host: "$(" + names.EnvEngineHost + ")", Port: names.PortRef(portHTTP), Folder: names.DirRef(volumeModels),
+		Host: "$(" + names.EnvEngineHost + ")", Port: names.PortRef(portHTTP), Folder: p.folder(),
 		SeqLen: int(p.d.Spec.Engine.MaxSeqLen), GPUs: int(p.gpus()),
 	}
 	if d.SeqLen > 0 && !p.profile.Context {
@@ -75,6 +101,15 @@ func (p *plan) start() (compose.Next, error) {
 	return compose.Continue, nil
 }
 
+// folder is for the models that a server downloads: in the cache, if there is one that
+// outlives the pod. With a claim it holds the models.
+func (p *plan) folder() string {
+	if p.claim == "" && p.d.Spec.Cache != nil {
+		return names.DirRef(engine.VolumeCache) + "/models"
+	}
+	return names.DirRef(volumeModels)
+}
+
 // unpinned says that an engine takes no revision of a model; empty if there is none to
 // take.
 func (p *plan) unpinned(m model) string {
@@ -87,7 +122,7 @@ func (p *plan) unpinned(m model) string {
 // loaded is a model as the profile loads it.
 func (p *plan) loaded(m model) profile.Model {
 	out := profile.Model{
-		Name: m.Name, URI: m.URI, File: p.claim != "", Revision: m.Revision, DataType: m.DataType, Quantization: m.Quantization, Config: m.config,
+		Name: m.Name, Named: m.named, URI: m.URI, File: p.d.Spec.ModelSource != nil, Revision: m.Revision, DataType: m.DataType, Quantization: m.Quantization, Config: m.config,
 	}
 	if out.File {
 		out.URI = names.DirRef(volumeModels) + "/" + m.URI

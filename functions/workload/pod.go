@@ -138,6 +138,9 @@ func schedule(spec *corev1.PodSpec, s *v1.Scheduling, labels map[string]string) 
 	spec.ImagePullSecrets = s.ImagePullSecrets
 	spec.ServiceAccountName = s.ServiceAccountName
 	spec.PriorityClassName = s.PriorityClassName
+	if s.RuntimeClassName != "" {
+		spec.RuntimeClassName = &s.RuntimeClassName
+	}
 	for _, c := range s.TopologySpreadConstraints {
 		if c.LabelSelector == nil {
 			c.LabelSelector = &metav1.LabelSelector{MatchLabels: labels}

@@ -105,11 +105,11 @@ func TestScheduling(t *testing.T) {
 	p := pod()
 	p.Scheduling = &v1.Scheduling{
 		NodeSelector: map[string]string{"n": "1"}, Tolerations: []corev1.Toleration{{Key: "t"}}, Affinity: &corev1.Affinity{},
-		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "p"}}, ServiceAccountName: "sa", PriorityClassName: "pc",
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "p"}}, ServiceAccountName: "sa", PriorityClassName: "pc", RuntimeClassName: "rc",
 		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{TopologyKey: "zone"}, {TopologyKey: "host", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"x": "y"}}}},
 	}
 	spec := p.Template().Spec
-	if spec.NodeSelector["n"] != "1" || spec.Tolerations[0].Key != "t" || spec.Affinity == nil || spec.ImagePullSecrets[0].Name != "p" || spec.ServiceAccountName != "sa" || spec.PriorityClassName != "pc" {
+	if spec.NodeSelector["n"] != "1" || spec.Tolerations[0].Key != "t" || spec.Affinity == nil || spec.ImagePullSecrets[0].Name != "p" || spec.ServiceAccountName != "sa" || spec.PriorityClassName != "pc" || *spec.RuntimeClassName != "rc" {
 		t.Errorf("the pod is %+v", spec)
 	}
 	if c := spec.TopologySpreadConstraints; c[0].LabelSelector.MatchLabels["a"] != "b" || c[1].LabelSelector.MatchLabels["x"] != "y" {

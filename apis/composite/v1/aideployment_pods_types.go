@@ -102,7 +102,7 @@ type AIDeploymentStatus struct {
 
 // AIResolvedModel is a model after maps are resolved.
 type AIResolvedModel struct {
-	// Name under which clients ask for the model, if the engine is told one.
+	// Name under which clients ask for the model.
 	Name string `json:"name"`
 
 	// AIModelMap of the variant, NAMESPACE/NAME.

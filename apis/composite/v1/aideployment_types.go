@@ -151,7 +151,8 @@ type AIDeploymentEngineOptions struct {
 	// +kubebuilder:validation:MaxLength=63
 	Quantization string `json:"quantization,omitempty"`
 
-	// Name under which clients ask for the model. Defaults to the model's name in its map, else to its uri.
+	// Name under which clients ask for the model. Defaults to the model's name in its map, else to its uri. Behind the gateway it is
+	// NAMESPACE/NAME, and this one is known to the engine only.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][^\s$]*$`
 	// +kubebuilder:validation:MaxLength=255

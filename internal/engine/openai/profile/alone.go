@@ -15,8 +15,12 @@ type Alone struct {
 	Models Number
 	// Ready and Live are the paths of GET requests that succeed when the server is.
 	Ready, Live string
-	// Flags are the arguments of the only model, after those of Profile.Start.
+	// Flags are the arguments of the only model, after those of Profile.Start. Without
+	// them the server takes no revision, number format or quantization.
 	Flags func(Model) []string
+	// ServedName returns the name by which clients ask for a model. Nil: as
+	// Profile.ServedName, of a server that gets one model.
+	ServedName func(Model) string
 	// Start returns how the server is started. The error is Invalid. Nil: as by
 	// Profile.Start, with the only model.
 	Start func(Deployment) (Start, error)
@@ -34,8 +38,10 @@ const (
 
 // A Model is one that a server loads.
 type Model struct {
-	// Name is that by which clients ask for it, if the server is told one.
-	Name string
+	// Name is that by which clients ask for it, if the server is told one. Named is
+	// whether the claim gives one, or the model's map.
+	Name  string
+	Named bool
 	// URI is where it is: a path of a file or folder if File, else what the server
 	// downloads.
 	URI  string
@@ -50,7 +56,7 @@ type Model struct {
 type Deployment struct {
 	Models []Model
 	// Host and Port are the address to listen on. Folder is for the models that the
-	// server downloads, or holds those that are there.
+	// server downloads, which may outlive the pod, or holds those that are there.
 	Host, Port, Folder string
 	SeqLen, GPUs       int
 }
@@ -61,18 +67,30 @@ func (p Profile) Deploy(d Deployment) (Start, error) {
 		return p.Alone.Start(d)
 	}
 	m := d.Models[0]
-	name := m.Name
-	if p.ServedName != nil {
-		name = p.ServedName(!m.File, m.URI, m.Name)
-	}
 	s := p.Start(Launch{
-		Model: m.URI, Downloads: !m.File, ServedName: name, Host: d.Host, Port: d.Port,
+		Model: m.URI, Downloads: !m.File, ServedName: p.servedAlone(m), Host: d.Host, Port: d.Port,
 		SeqLen: d.SeqLen, Slots: p.Slots, GPUs: d.GPUs, Nodes: 1, Rank: "0",
 	})
 	if p.Alone.Flags != nil {
 		s.Args = append(s.Args, p.Alone.Flags(m)...)
 	}
 	return s, nil
+}
+
+// NameAlone returns the name by which clients of the server alone ask for a model.
+func (p Profile) NameAlone(m Model) string {
+	if p.Alone.ServedName != nil {
+		return p.Alone.ServedName(m)
+	}
+	return p.servedAlone(m)
+}
+
+// servedAlone is the name that the server is started with, or that it has by itself.
+func (p Profile) servedAlone(m Model) string {
+	if p.ServedName == nil {
+		return m.Name
+	}
+	return p.ServedName(!m.File && !m.Named, m.URI, m.Name)
 }
 
 // Given returns the flags that have a value, of pairs of flag and value.

@@ -47,6 +47,8 @@ func start(l profile.Launch) profile.Start {
 func alone() profile.Alone {
 	return profile.Alone{
 		Image: "premai/deepspeed-mii:latest", Port: 8080, Ready: "/healthz", Live: "/healthz",
+		// Clients ask for the name that the image gives its deployment.
+		ServedName: func(profile.Model) string { return "default" },
 		Start: func(d profile.Deployment) (profile.Start, error) {
 			return profile.Start{Args: []string{"--uri=" + d.Models[0].URI}, Env: profile.Base()}, nil
 		},

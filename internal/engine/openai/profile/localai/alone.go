@@ -1,12 +1,14 @@
 package localai
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"strconv"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -19,7 +21,13 @@ func alone(d profile.Deployment) (profile.Start, error) {
 	s := profile.Start{Command: []string{"/local-ai", "run"}, Env: profile.Base()}
 	s.Env["MODELS_PATH"] = d.Folder // as LocalAI's own examples have it
 	var configs []json.RawMessage
+	seen := map[string]bool{}
 	for _, m := range d.Models {
+		name := servedName(m)
+		if seen[name] {
+			return s, fault.Errorf(fault.Invalid, "two models are called %q, which clients could not tell apart: leave out options.servedName, or change a configuration", name)
+		}
+		seen[name] = true
 		switch {
 		case len(m.Config) > 0:
 			configs = append(configs, m.Config...)
@@ -41,6 +49,26 @@ func alone(d profile.Deployment) (profile.Start, error) {
 	s.Files = map[string]string{configFile: string(raw) + "\n"}
 	s.Args = append(s.Args, "--models-config-file="+profile.Config+"/"+configFile)
 	return s, err
+}
+
+// servedName is the name of the entry in the configuration file, or that by which
+// LocalAI knows an entry of its gallery, or what it downloads from elsewhere.
+func servedName(m profile.Model) string {
+	if len(m.Config) > 0 {
+		var first struct {
+			Name string `json:"name"`
+		}
+		_ = json.Unmarshal(m.Config[0], &first) // one without a name has none that can be known
+		return cmp.Or(first.Name, m.Name)
+	}
+	if isFile(m) || profile.IsURL(m.URI) {
+		return m.Name
+	}
+	_, entry, in := strings.Cut(m.URI, "@")
+	if !in {
+		entry = m.URI
+	}
+	return path.Base(entry)
 }
 
 // isFile reports whether a model is one file, in the volume or at a URL.

@@ -1,43 +1,91 @@
 package triton
 
 import (
+	"path"
 	"strconv"
+	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
-// download fills the model repository: an archive is one already, and another file
-// is version 1 of the model of its name. Variables carry what a claim says.
+// download makes a model repository of each URL: an archive is one already, and another
+// file is version 1 of a model, called as Triton looks for it: model.onnx, model.plan.
+// A repository is whole or missing, so that one in a cache is not downloaded again.
+// Variables carry what a claim says.
 const download = `set -eu
+fetch() { curl -fsSL "$1" && : >"$KOLDUN_DIR_TMP/fetched"; }
 get() {
+  [ ! -e "$3" ] || return 0
+  part=$3.$POD_NAME
+  rm -rf "$part" "$KOLDUN_DIR_TMP/fetched"
+  mkdir -p "$part"
   case ${2%%\?*} in
-  *.tar.gz|*.tgz) curl -fsSL "$2" | tar -xz -C "$KOLDUN_DIR_MODELS" ;;
-  *.tar) curl -fsSL "$2" | tar -x -C "$KOLDUN_DIR_MODELS" ;;
-  *) mkdir -p "$KOLDUN_DIR_MODELS/$1/1"; f=${2%%\?*}; curl -fsSL -o "$KOLDUN_DIR_MODELS/$1/1/${f##*/}" "$2" ;;
+  *.tar.gz|*.tgz) fetch "$2" | tar -xz -C "$part" ;;
+  *.tar) fetch "$2" | tar -x -C "$part" ;;
+  *) f=${2%%\?*}; f=${f##*/}; mkdir -p "$part/$1/1"; fetch "$2" >"$part/$1/1/model.${f##*.}" ;;
   esac
+  [ -e "$KOLDUN_DIR_TMP/fetched" ]
+  mv -T "$part" "$3" 2>/dev/null || { rm -rf "$part"; [ -e "$3" ]; }
 }
 `
 
-// alone is the server itself, with the protocol of KServe.
+// alone is the server itself, with the protocol of KServe. A path in a volume is a model
+// repository, and so is what each URL becomes.
 func alone(d profile.Deployment) (profile.Start, error) {
-	s := profile.Start{
-		Command: []string{"tritonserver"},
-		Args:    []string{"--model-repository=" + d.Folder, "--http-address=" + d.Host, "--http-port=" + d.Port},
-		Env:     profile.Base(),
-	}
+	s := profile.Start{Command: []string{"tritonserver"}, Env: profile.Base()}
 	for i, m := range d.Models {
-		switch {
-		case m.File:
-			continue // it is in the folder
-		case !profile.IsURL(m.URI):
+		if m.File {
+			s.Args = append(s.Args, "--model-repository="+m.URI)
+			continue
+		}
+		if !profile.IsURL(m.URI) {
 			return s, fault.Errorf(fault.Invalid, "%q is no URL: Triton loads a model repository from an http or https URL, or from modelSource", m.URI)
-		case s.Prepare == "":
+		}
+		name, archive := modelName(m), isArchive(m.URI)
+		if !archive && path.Ext(base(m.URI)) == "" {
+			return s, fault.Errorf(fault.Invalid, "%q is neither an archive nor a model file: its name must end as Triton's backends expect, such as .onnx or .plan", m.URI)
+		}
+		if s.Prepare == "" {
 			s.Prepare = download
 		}
+		folder := d.Folder + "/" + names.Hash(8, name, m.URI)
+		s.Args = append(s.Args, "--model-repository="+folder)
 		n := strconv.Itoa(i)
-		s.Env["KOLDUN_MODEL_NAME_"+n], s.Env["KOLDUN_MODEL_URL_"+n] = m.Name, m.URI
-		s.Prepare += `get "$KOLDUN_MODEL_NAME_` + n + `" "$KOLDUN_MODEL_URL_` + n + "\"\n"
+		s.Env["KOLDUN_MODEL_NAME_"+n], s.Env["KOLDUN_MODEL_URL_"+n], s.Env["KOLDUN_MODEL_REPOSITORY_"+n] = name, m.URI, folder
+		s.Prepare += `get "$KOLDUN_MODEL_NAME_` + n + `" "$KOLDUN_MODEL_URL_` + n + `" "$KOLDUN_MODEL_REPOSITORY_` + n + "\"\n"
 	}
+	s.Args = append(s.Args, "--http-address="+d.Host, "--http-port="+d.Port)
 	return s, nil
+}
+
+// servedName is the name of a model that is one file. Those of an archive, or of a
+// repository in a volume, are the names of their folders, so it is only what the claim
+// says.
+func servedName(m profile.Model) string {
+	if m.File || isArchive(m.URI) {
+		return m.Name
+	}
+	return modelName(m)
+}
+
+// modelName is the name of the folder of a model that is one file.
+func modelName(m profile.Model) string {
+	name := m.Name
+	if !m.Named {
+		name = strings.TrimSuffix(base(m.URI), path.Ext(base(m.URI)))
+	}
+	return strings.ReplaceAll(name, "/", "-")
+}
+
+func isArchive(uri string) bool {
+	name := base(uri)
+	return strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz") || strings.HasSuffix(name, ".tar")
+}
+
+// base is the name of the file at a URL.
+func base(uri string) string {
+	plain, _, _ := strings.Cut(uri, "?")
+	return path.Base(plain)
 }

@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,19 +38,21 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// TestAlone: models of the volume are in its folder; others come from URLs, which no
-// shell reads.
+// TestAlone: paths of the volume are model repositories, and so is what comes from each
+// URL, which no shell reads.
 func TestAlone(t *testing.T) {
 	const hostile = `https://h/$(touch x)";.onnx`
 	for name, c := range map[string]struct {
 		models []profile.Model
+		places []string
 		gets   int
 		says   string // of the error
 	}{
-		"Volume": {models: []profile.Model{{Name: "m", URI: "$(DIR)/m", File: true}}},
-		"URLs":   {models: []profile.Model{{Name: "a", URI: "https://h/a.tgz"}, {Name: "b", URI: hostile}}, gets: 2},
-		"Mixed":  {models: []profile.Model{{Name: "a", File: true}, {Name: "b", URI: "http://h/b.onnx"}}, gets: 1},
-		"Hub":    {models: []profile.Model{{Name: "a", URI: "org/repo"}}, says: `"org/repo" is no URL`},
+		"Volume":  {models: []profile.Model{{Name: "m", URI: "$(DIR)/m", File: true}}, places: []string{"$(DIR)/m"}},
+		"URLs":    {models: []profile.Model{{Name: "a", URI: "https://h/a.tgz"}, {Name: "b", URI: hostile}}, places: []string{"", ""}, gets: 2},
+		"Mixed":   {models: []profile.Model{{Name: "a", URI: "$(DIR)/a/b", File: true}, {Name: "b", URI: "http://h/b.onnx"}}, places: []string{"$(DIR)/a/b", ""}, gets: 1},
+		"Hub":     {models: []profile.Model{{Name: "a", URI: "org/repo"}}, says: `"org/repo" is no URL`},
+		"NoModel": {models: []profile.Model{{Name: "a", URI: "https://h/model?x=a.onnx"}}, says: "neither an archive nor a model file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := triton.Profile().Deploy(profile.Deployment{Models: c.models, Host: "$(HOST)", Port: "$(PORT)", Folder: "$(DIR)"})
@@ -61,7 +65,14 @@ func TestAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff([]string{"--model-repository=$(DIR)", "--http-address=$(HOST)", "--http-port=$(PORT)"}, got.Args); d != "" {
+			var want []string
+			for i, place := range c.places {
+				if !c.models[i].File { // a hash of name and URL
+					place = got.Env["KOLDUN_MODEL_REPOSITORY_"+strconv.Itoa(i)]
+				}
+				want = append(want, "--model-repository="+place)
+			}
+			if d := cmp.Diff(append(want, "--http-address=$(HOST)", "--http-port=$(PORT)"), got.Args); d != "" {
 				t.Errorf("the arguments differ (-want +got):\n%s", d)
 			}
 			if n := strings.Count(got.Prepare, "\nget \"$"); n != c.gets || strings.Contains(got.Prepare, "touch") {
@@ -71,18 +82,38 @@ func TestAlone(t *testing.T) {
 	}
 }
 
+// TestNames: a model of one file has the name of the file, unless the claim or its map
+// names it.
+func TestNames(t *testing.T) {
+	for want, m := range map[string]profile.Model{
+		"resnet":            {Name: "https://h/a/resnet.v2?x=y.onnx", URI: "https://h/a/resnet.v2?x=y.onnx"},
+		"given":             {Name: "given", Named: true, URI: "https://h/a/resnet.onnx"},
+		"https://h/all.tgz": {Name: "https://h/all.tgz", URI: "https://h/all.tgz"},
+	} {
+		if got := triton.Profile().NameAlone(m); got != want {
+			t.Errorf("the name of %q is %q, want %q", m.URI, got, want)
+		}
+	}
+}
+
 // TestPrepare runs the script against a server: an archive is unpacked, and a file
-// becomes version 1 of the model of its name.
+// becomes version 1 of the model of its name, as Triton looks for it. What is there is
+// not downloaded again, and what broke off is not there.
 func TestPrepare(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("install curl, then go test ./internal/engine/openai/profile/triton -run TestPrepare")
 	}
+	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
 		switch r.URL.Path {
 		case "/repository.tar.gz":
 			archive(t, w)
-		case "/model.onnx":
+		case "/resnet.onnx":
 			_, _ = w.Write([]byte("weights"))
+		case "/broken.onnx", "/broken.tar":
+			w.Header().Set("Content-Length", "20000")
+			_, _ = w.Write(make([]byte, 10240)) // to tar, the end of an archive
 		default:
 			http.NotFound(w, r)
 		}
@@ -94,7 +125,7 @@ func TestPrepare(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", s.Prepare)
-		cmd.Env = append(os.Environ(), "KOLDUN_DIR_MODELS="+folder)
+		cmd.Env = append(os.Environ(), "KOLDUN_DIR_TMP="+t.TempDir(), "POD_NAME=p-0")
 		for k, v := range s.Env {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
@@ -102,21 +133,29 @@ func TestPrepare(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for range 2 { // the container may start again
-		err := prepare(folder, profile.Model{Name: "all", URI: server.URL + "/repository.tar.gz?download=true"}, profile.Model{Name: "one", URI: server.URL + "/model.onnx?a=b"})
-		if err != nil {
+		if err := prepare(folder, profile.Model{URI: server.URL + "/repository.tar.gz?download=true"}, profile.Model{URI: server.URL + "/resnet.onnx?a=b"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for file, want := range map[string]string{"packed/config.pbtxt": "name", "one/1/model.onnx": "weights"} {
-		if raw, err := os.ReadFile(filepath.Join(folder, file)); err != nil || string(raw) != want {
-			t.Errorf("file %s holds %q: %v", file, raw, err)
+	if n := requests.Load(); n != 2 {
+		t.Errorf("two files are downloaded with %d requests", n)
+	}
+	for file, want := range map[string]string{"packed/config.pbtxt": "name", "resnet/1/model.onnx": "weights"} {
+		found, _ := filepath.Glob(filepath.Join(folder, "*", file))
+		if len(found) != 1 {
+			t.Errorf("there is no model repository with %s", file)
+		} else if raw, err := os.ReadFile(found[0]); err != nil || string(raw) != want {
+			t.Errorf("file %s holds %q: %v", found[0], raw, err)
 		}
 	}
-	if err := prepare(t.TempDir(), profile.Model{Name: "m", URI: server.URL + "/absent.onnx"}); err == nil {
-		t.Error("the script succeeds without the model")
-	}
-	if err := prepare(t.TempDir(), profile.Model{Name: "m", URI: server.URL + "/absent.tar.gz"}); err == nil {
-		t.Error("the script succeeds without the archive")
+	for _, name := range []string{"/absent.onnx", "/absent.tar.gz", "/absent.tar", "/broken.onnx", "/broken.tar"} {
+		folder := t.TempDir()
+		if err := prepare(folder, profile.Model{URI: server.URL + name}); err == nil {
+			t.Errorf("the script succeeds without %s", name)
+		}
+		if found, _ := filepath.Glob(filepath.Join(folder, "????????")); len(found) > 0 {
+			t.Errorf("%s leaves a model repository", name)
+		}
 	}
 }
 
