@@ -102,7 +102,7 @@ fuzz: ## Fuzz every parser of foreign bytes, FUZZTIME each (default 10s)
 
 # gremlins copies the whole module for each of its workers: it is given a copy
 # without what is built.
-MUTATED ?= internal/dispatch/policy internal/names internal/openai internal/topology internal/external/pool functions
+MUTATED ?= internal/dispatch/policy internal/names internal/openai internal/topology internal/external/pool/autoscaler functions
 .PHONY: mutation
 mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests miss more than 10% of the changes or run less than 95%; MUTATED=FOLDERS
 	rm -rf _output/mutation && mkdir -p _output/mutation

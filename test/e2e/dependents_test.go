@@ -18,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/external/pool"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/provider/dependents"
@@ -73,7 +74,7 @@ func (a *applier) pool(o *unstructured.Unstructured, members int) (status pool.S
 		for i := range members {
 			name := strconv.Itoa(i)
 			said := s.DllamaStates[names.Member(session, name)]
-			out.Members = append(out.Members, pool.Member{Name: name, Phase: pool.Active, Ready: said.Ready, ReadyWorkers: said.ReadyWorkers})
+			out.Members = append(out.Members, pool.Member{Name: name, Phase: autoscaler.Active, Ready: said.Ready, ReadyWorkers: said.ReadyWorkers})
 		}
 		return out
 	})

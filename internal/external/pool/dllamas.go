@@ -2,6 +2,7 @@ package pool
 
 import (
 	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -21,7 +22,7 @@ func objects(s Spec, o Status) []external.Object {
 	}
 	var out []external.Object
 	for _, m := range o.Members {
-		if m.Phase != Drained {
+		if m.Phase != autoscaler.Drained {
 			out = append(out, s.Dllama.Object("Dllama", s.dllama(m.Name), nil))
 		}
 	}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/pool"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 )
 
 func TestDllamasOfMembers(t *testing.T) {
 	s := pool.Spec{Session: "ns_m", Owner: "ns/chat", Dllama: &external.Template{
 		Labels: map[string]string{"a": "b"}, Spec: map[string]any{"nodes": 2.0},
 	}}
-	o := pool.Status{Members: []pool.Member{{Name: "0", Phase: pool.Drained}, {Name: "1", Phase: pool.Draining}, {Name: "2", Phase: pool.Active}}}
+	o := pool.Status{Members: []pool.Member{{Name: "0", Phase: autoscaler.Drained}, {Name: "1", Phase: autoscaler.Draining}, {Name: "2", Phase: autoscaler.Active}}}
 	of := func(name string) external.Object {
 		return external.Object{
 			APIVersion: "koldun.gorizond.io/v1", Kind: "Dllama", Name: name,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/pace"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
@@ -90,8 +91,8 @@ func (p *observed) reconcileLocked(ctx context.Context, c *Client, s Spec) error
 		if err != nil {
 			return err
 		}
-		next, again := stored.Plan.step(s.limits(), o.poolState, now)
-		if revision == 0 || stored.outdated(next, s.limits(), now) {
+		next, again := stored.Plan.Step(s.limits(), o.State, now)
+		if revision == 0 || stored.Outdated(next, s.limits(), now) {
 			err := c.save(ctx, s, next, revision, now)
 			if fault.Is(err, fault.Conflict) {
 				continue // another process has stored a plan
@@ -100,7 +101,7 @@ func (p *observed) reconcileLocked(ctx context.Context, c *Client, s Spec) error
 				return err
 			}
 		}
-		if c.sendDrainOrders(ctx, s, next.orders(o.poolState), answers) {
+		if c.sendDrainOrders(ctx, s, next.Orders(o.State), answers) {
 			continue // a runner has no requests left: plan again at once
 		}
 		return p.update(ctx, c, s, next, again, o, now)
@@ -126,13 +127,13 @@ func (c *Client) sendDrainOrders(ctx context.Context, s Spec, orders map[string]
 }
 
 // update replaces the status, and sets the time of the next reconcile.
-func (p *observed) update(ctx context.Context, c *Client, s Spec, next plan, again time.Time, o observation, now time.Time) error {
-	p.next = nextReconcile(next, o, again, now)
+func (p *observed) update(ctx context.Context, c *Client, s Spec, next autoscaler.Plan, again time.Time, o autoscaler.Observation, now time.Time) error {
+	p.next = next.NextStep(o.State, again, now)
 	p.current = newStatus(s, next, o, p.current.LastActivity)
-	if o.waiting == 0 || !p.reportDue(now) {
+	if waiting, _ := o.Requests(); waiting == 0 || !p.reportDue(now) {
 		return nil
 	}
-	oldest, err := queue.New(c.bus).Oldest(ctx, s.Session, func(id string) bool { return o.held[id] })
+	oldest, err := queue.New(c.bus).Oldest(ctx, s.Session, o.Holds)
 	if err == nil && !oldest.IsZero() {
 		p.current.OldestAgeSeconds = int(now.Sub(oldest).Seconds())
 	}

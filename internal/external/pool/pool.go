@@ -1,5 +1,5 @@
-// Package pool decides how many members a pool of runners has, by the requests in
-// its queue and the state of its runners.
+// Package pool observes a pool of runners and its queue, and plans its members by the
+// decisions of package autoscaler.
 //
 // A pool is only observed: the status lists the wanted members, and runners of
 // draining members get drain orders. Decisions are stored in a key-value bucket by
@@ -16,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/feed"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -43,8 +44,8 @@ type Spec struct {
 
 // A Member is a wanted member of a pool.
 type Member struct {
-	Name  string `json:"name"`
-	Phase Phase  `json:"phase"`
+	Name  string           `json:"name"`
+	Phase autoscaler.Phase `json:"phase"`
 	// The state of its Dllama, if the pool creates one.
 	Ready        bool   `json:"ready,omitempty"`
 	ReadyWorkers int    `json:"readyWorkers,omitempty"`
@@ -113,11 +114,8 @@ func (s Spec) id() string {
 	return s.Owner
 }
 
-func (s Spec) limits() limits {
-	return limits{
-		min: min(s.MinMembers, s.MaxMembers), max: s.MaxMembers, perOne: max(s.ScaleUpBacklog, 1),
-		idle: time.Duration(max(s.ScaleDownIdleSeconds, 1)) * time.Second,
-	}
+func (s Spec) limits() autoscaler.Limits {
+	return autoscaler.NewLimits(s.MinMembers, s.MaxMembers, s.ScaleUpBacklog, s.ScaleDownIdleSeconds)
 }
 
 // owner splits Owner into namespace and name.

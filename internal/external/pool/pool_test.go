@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external/pool"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
@@ -124,7 +125,7 @@ func (r *runner) leave() {
 func text(s pool.Status) string {
 	words := make([]string, 0, len(s.Members))
 	for _, m := range s.Members {
-		words = append(words, m.Name+map[pool.Phase]string{pool.Draining: "d", pool.Drained: "D"}[m.Phase])
+		words = append(words, m.Name+map[autoscaler.Phase]string{autoscaler.Draining: "d", autoscaler.Drained: "D"}[m.Phase])
 	}
 	return strings.Join(words, " ")
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/external/pace"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 )
 
 const (
@@ -13,18 +14,14 @@ const (
 	// dllamaStateInterval is the minimum interval of reports of the states of
 	// Dllamas, except for the first that serves and the last that ceases to.
 	dllamaStateInterval = 5 * time.Second
-	// pollInterval is the maximum time to the next reconcile while requests wait
-	// or members drain, which can change the pool without an event.
-	pollInterval = 5 * time.Second
 )
 
 // newStatus returns the status of a pool after a step. lastActivity is that of the
 // last status, and stays unless the plan has a later one.
-func newStatus(s Spec, p plan, o observation, lastActivity *time.Time) Status {
-	out := Status{
-		NextMember: p.Next, Backlog: o.waiting, InFlight: o.working,
-		IdleRunners: o.idle, BusyRunners: o.busy, LastActivity: lastActivity,
-	}
+func newStatus(s Spec, p autoscaler.Plan, o autoscaler.Observation, lastActivity *time.Time) Status {
+	out := Status{NextMember: p.Next, LastActivity: lastActivity}
+	out.Backlog, out.InFlight = o.Requests()
+	out.IdleRunners, out.BusyRunners = o.Runners()
 	for _, m := range p.Members {
 		d := s.DllamaStates[s.dllama(m.Name)]
 		out.Members = append(out.Members, Member{
@@ -36,16 +33,6 @@ func newStatus(s Spec, p plan, o observation, lastActivity *time.Time) Status {
 		out.LastActivity = &last
 	}
 	return out
-}
-
-// nextReconcile returns when to reconcile without an event. again is the time from
-// the plan; zero means never, as in the result.
-func nextReconcile(p plan, o observation, again, now time.Time) time.Time {
-	next := earliest{again}
-	if o.waiting > 0 || p.active() < len(p.Members) {
-		next.add(now.Add(pollInterval))
-	}
-	return next.at
 }
 
 // reportAt returns when to report the current status; zero means never.
@@ -83,7 +70,7 @@ func (s Status) serves() bool {
 // ignoring drained ones.
 func sameMembers(a, b []Member) bool {
 	left := func(m []Member) []Member {
-		return slices.DeleteFunc(slices.Clone(m), func(m Member) bool { return m.Phase == Drained })
+		return slices.DeleteFunc(slices.Clone(m), func(m Member) bool { return m.Phase == autoscaler.Drained })
 	}
 	return slices.EqualFunc(left(a), left(b), func(a, b Member) bool { return a.Name == b.Name && a.Phase == b.Phase })
 }

@@ -10,7 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/external/pace"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
+	"github.com/gorizond/koldun/internal/queue"
 )
+
+var start = time.Unix(1_000_000, 0)
 
 func TestCutKeepsWholeCharacters(t *testing.T) {
 	short := strings.Repeat("ж", maxMessage)
@@ -65,10 +69,14 @@ func TestNewStatus(t *testing.T) {
 	second := start.UTC().Truncate(time.Second)
 	earlier := second.Add(-time.Hour)
 	s := Spec{Owner: "ns/chat", DllamaStates: map[string]DllamaState{"chat-1": {ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}, "chat-0": {Ready: true}}}
-	o := observation{poolState: poolState{waiting: 3, working: 2}, idle: 1, busy: 4}
-	p := plan{Members: []member{{Name: "0", Phase: Active}, {Name: "1", Phase: Draining}}, Next: 7, NeededAt: []time.Time{needed, start}}
+	runners := map[string]queue.Runner{"held": {State: queue.RunnerBusy, Requests: []string{"a", "b"}}, "idle": {State: queue.RunnerIdle}}
+	for _, name := range []string{"b", "c", "d"} {
+		runners[name] = queue.Runner{State: queue.RunnerBusy}
+	}
+	o := autoscaler.NewObservation(nil, nil, runners, 5, true)
+	p := autoscaler.Plan{Members: []autoscaler.Member{{Name: "0", Phase: autoscaler.Active}, {Name: "1", Phase: autoscaler.Draining}}, Next: 7, NeededAt: []time.Time{needed, start}}
 	want := Status{
-		Members:    []Member{{Name: "0", Phase: Active, Ready: true}, {Name: "1", Phase: Draining, ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}},
+		Members:    []Member{{Name: "0", Phase: autoscaler.Active, Ready: true}, {Name: "1", Phase: autoscaler.Draining, ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}},
 		NextMember: 7, Backlog: 3, InFlight: 2, IdleRunners: 1, BusyRunners: 4, LastActivity: &second,
 	}
 	if d := cmp.Diff(want, newStatus(s, p, o, &earlier)); d != "" {
@@ -80,54 +88,28 @@ func TestNewStatus(t *testing.T) {
 	}
 }
 
-func TestNextReconcile(t *testing.T) {
-	all, some := of("0 1", start), of("0 1d", start)
-	soon, late := start.Add(time.Second), start.Add(time.Hour)
-	poll := start.Add(pollInterval)
-	for name, c := range map[string]struct {
-		plan        plan
-		waiting     int
-		again, want time.Time
-	}{
-		"Idle":         {all, 0, time.Time{}, time.Time{}},
-		"IdleStep":     {all, 0, late, late},
-		"Waiting":      {all, 1, time.Time{}, poll},
-		"WaitingSoon":  {all, 1, soon, soon},
-		"WaitingLate":  {all, 1, late, poll},
-		"Draining":     {some, 0, time.Time{}, poll},
-		"DrainingLate": {some, 0, late, poll},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := observation{poolState: poolState{waiting: c.waiting}}
-			if got := nextReconcile(c.plan, o, c.again, start); !got.Equal(c.want) {
-				t.Errorf("next reconcile at %v, want %v", got, c.want)
-			}
-		})
-	}
-}
-
 func member0(ready bool, workers int) Status {
-	return Status{Members: []Member{{Name: "0", Phase: Active, Ready: ready, ReadyWorkers: workers}}}
+	return Status{Members: []Member{{Name: "0", Phase: autoscaler.Active, Ready: ready, ReadyWorkers: workers}}}
 }
 
 // Changes of members and of readiness are reported at once, others later.
 func TestReportAt(t *testing.T) {
-	two := Status{Members: []Member{{Name: "0", Phase: Active, Ready: true}, {Name: "1", Phase: Active}}}
-	bothServe := Status{Members: []Member{{Name: "0", Phase: Active, Ready: true}, {Name: "1", Phase: Active, Ready: true}}}
+	two := Status{Members: []Member{{Name: "0", Phase: autoscaler.Active, Ready: true}, {Name: "1", Phase: autoscaler.Active}}}
+	bothServe := Status{Members: []Member{{Name: "0", Phase: autoscaler.Active, Ready: true}, {Name: "1", Phase: autoscaler.Active, Ready: true}}}
 	cases := map[string]struct {
 		reported, current Status
 		want              time.Duration // after the last report; negative: never
 	}{
 		"NothingNew":     {member0(true, 0), member0(true, 0), -1},
 		"Member":         {member0(true, 0), two, 0},
-		"Phase":          {member0(true, 0), Status{Members: []Member{{Name: "0", Phase: Draining, Ready: true}}}, 0},
+		"Phase":          {member0(true, 0), Status{Members: []Member{{Name: "0", Phase: autoscaler.Draining, Ready: true}}}, 0},
 		"FirstServes":    {member0(false, 0), member0(true, 0), 0},
 		"NoneServes":     {member0(true, 0), member0(false, 0), 0},
 		"AnotherServes":  {two, bothServe, dllamaStateInterval},
 		"Workers":        {member0(false, 1), member0(false, 2), dllamaStateInterval},
 		"Numbers":        {Status{IdleRunners: 1}, Status{IdleRunners: 2}, numbersInterval},
 		"AgeOfWhatWaits": {Status{Backlog: 1}, Status{Backlog: 1}, numbersInterval},
-		"DrainedIsGone":  {Status{Members: []Member{{Name: "0", Phase: Drained}}}, Status{}, dllamaStateInterval},
+		"DrainedIsGone":  {Status{Members: []Member{{Name: "0", Phase: autoscaler.Drained}}}, Status{}, dllamaStateInterval},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -154,7 +136,7 @@ func TestReportsArePaced(t *testing.T) {
 	var last Status
 	for i := range 600 { // five minutes of members that come and go
 		now = now.Add(minInterval)
-		w.current = Status{Members: []Member{{Name: fmt.Sprint(i), Phase: Active}}}
+		w.current = Status{Members: []Member{{Name: fmt.Sprint(i), Phase: autoscaler.Active}}}
 		if status := w.report(now); !status.equal(last) {
 			changes++
 			last = status

@@ -5,45 +5,37 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// planTTL is how long the plan of an unobserved pool is stored.
-const planTTL = time.Hour
-
-// A record is the stored plan of a pool.
-type record struct {
-	Plan  plan      `json:"plan"`
-	Saved time.Time `json:"saved"`
-}
-
 // load returns the stored plan, or a new one.
-func (c *Client) load(ctx context.Context, s Spec, now time.Time) (r record, revision uint64, err error) {
-	r, revision, err = bus.Get[record](ctx, c.bus, names.PoolsBucket, names.PoolKey(s.Session, s.id()))
+func (c *Client) load(ctx context.Context, s Spec, now time.Time) (r autoscaler.Record, revision uint64, err error) {
+	r, revision, err = bus.Get[autoscaler.Record](ctx, c.bus, names.PoolsBucket, names.PoolKey(s.Session, s.id()))
 	if err == nil || !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Corrupt) {
 		return r, revision, err
 	}
 	if len(s.Known.Members) == 0 && s.Known.NextMember == 0 {
-		return record{Plan: newPlan(s.limits(), now)}, 0, nil
+		return autoscaler.Record{Plan: autoscaler.NewPlan(s.limits(), now)}, 0, nil
 	}
-	members := make([]member, 0, len(s.Known.Members))
+	members := make([]autoscaler.Member, 0, len(s.Known.Members))
 	for _, m := range s.Known.Members {
-		members = append(members, member{Name: m.Name, Phase: m.Phase, DrainOrdered: m.Phase != Active})
+		members = append(members, autoscaler.Member{Name: m.Name, Phase: m.Phase, DrainOrdered: m.Phase != autoscaler.Active})
 	}
-	return record{Plan: recoverPlan(members, s.Known.NextMember, now)}, 0, nil
+	return autoscaler.Record{Plan: autoscaler.RecoverPlan(members, s.Known.NextMember, now)}, 0, nil
 }
 
 // save replaces the plan of a revision; 0 means that none exists. Errors: Conflict
 // if another process was faster.
-func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now time.Time) error {
+func (c *Client) save(ctx context.Context, s Spec, p autoscaler.Plan, revision uint64, now time.Time) error {
 	key := names.PoolKey(s.Session, s.id())
-	r := record{Plan: p, Saved: now}
+	r := autoscaler.Record{Plan: p, Saved: now}
 	if revision != 0 {
-		_, err := c.bus.Update(ctx, names.PoolsBucket, key, r, revision, planTTL)
+		_, err := c.bus.Update(ctx, names.PoolsBucket, key, r, revision, autoscaler.TTL)
 		return err
 	}
-	_, err := c.bus.Create(ctx, names.PoolsBucket, key, r, planTTL)
+	_, err := c.bus.Create(ctx, names.PoolsBucket, key, r, autoscaler.TTL)
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -52,29 +44,6 @@ func (c *Client) save(ctx context.Context, s Spec, p plan, revision uint64, now 
 	if err := c.bus.EnsureKV(ctx, spec); err != nil {
 		return err
 	}
-	_, err = c.bus.Create(ctx, names.PoolsBucket, key, r, planTTL)
+	_, err = c.bus.Create(ctx, names.PoolsBucket, key, r, autoscaler.TTL)
 	return err
-}
-
-// outdated reports whether a plan must be stored, because members have changed or
-// more than a moment would be lost.
-func (r record) outdated(next plan, l limits, now time.Time) bool {
-	if len(r.Plan.Members) != len(next.Members) || r.Plan.Next != next.Next || r.Plan.Slots != next.Slots || r.Plan.MissingSince.IsZero() != next.MissingSince.IsZero() || now.Sub(r.Saved) > planTTL/4 {
-		return true
-	}
-	for i, m := range next.Members {
-		if r.Plan.Members[i] != m {
-			return true
-		}
-	}
-	if len(next.NeededAt) > len(r.Plan.NeededAt) {
-		return true
-	}
-	moment := max(l.idle/8, time.Second)
-	for i, at := range next.NeededAt {
-		if at.Sub(r.Plan.NeededAt[i]) > moment {
-			return true
-		}
-	}
-	return false
 }

@@ -3,6 +3,8 @@ package pool
 import (
 	"context"
 	"time"
+
+	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 )
 
 const (
@@ -59,10 +61,10 @@ func (p *observed) wake() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	at := earliest{now.Add(planTTL / 8)}
-	at.add(p.reportAt(now))
-	at.add(p.next)
-	return at.at
+	at := autoscaler.Earliest{At: now.Add(autoscaler.TTL / 8)}
+	at.Add(p.reportAt(now))
+	at.Add(p.next)
+	return at.At
 }
 
 // pause waits, and reports whether ctx is still active.

@@ -1,4 +1,7 @@
-package pool
+// Package autoscaler decides how many members a pool of runners has, by the
+// requests in its queue and the records of its runners. It has no effects: package
+// pool observes, stores plans and sends orders.
+package autoscaler
 
 import (
 	"cmp"
@@ -6,11 +9,20 @@ import (
 	"time"
 )
 
-// limits of a pool.
-type limits struct {
+// Limits of a pool.
+type Limits struct {
 	min, max int           // members
 	perOne   int           // waiting requests that require another member
 	idle     time.Duration // idle time after which a member is drained
+}
+
+// NewLimits returns limits from the fields of a pool, which may be out of order or
+// 0: the most members count, and a member is drained after a second at least.
+func NewLimits(minMembers, maxMembers, backlog, idleSeconds int) Limits {
+	return Limits{
+		min: min(minMembers, maxMembers), max: maxMembers, perOne: max(backlog, 1),
+		idle: time.Duration(max(idleSeconds, 1)) * time.Second,
+	}
 }
 
 // cooldown is how long no member is drained after the pool has grown, unless it has
@@ -29,8 +41,8 @@ type runnerState struct {
 	draining bool // it accepts no requests
 }
 
-// A poolState is what the autoscaler knows about the queue and the runners.
-type poolState struct {
+// A State is what the autoscaler knows about the queue and the runners.
+type State struct {
 	waiting, working int                    // requests
 	runners          map[string]runnerState // by member
 	// slots is how many requests a member computes at the same time; 0: not known.
@@ -51,7 +63,7 @@ type poolState struct {
 
 // need returns the number of members for the current requests, if each computes
 // slots requests at the same time.
-func (s poolState) need(l limits, slots int) int {
+func (s State) need(l Limits, slots int) int {
 	slots = max(slots, 1)
 	waiting := s.waiting
 	if s.unused {
@@ -64,9 +76,9 @@ func (s poolState) need(l limits, slots int) int {
 	return min(n, l.max)
 }
 
-// step returns the next plan for a state of the pool. It does not change p.
+// Step returns the next plan for a state of the pool. It does not change p.
 // again is the time of the next step if nothing changes; zero means never.
-func (p plan) step(l limits, s poolState, now time.Time) (next plan, again time.Time) {
+func (p Plan) Step(l Limits, s State, now time.Time) (next Plan, again time.Time) {
 	p.Members, p.NeededAt = slices.Clone(p.Members), slices.Clone(p.NeededAt)
 	p.removeDrained(s)
 	if s.slots > 0 {
@@ -79,8 +91,8 @@ func (p plan) step(l limits, s poolState, now time.Time) (next plan, again time.
 	p.recordNeed(need, now)
 	target, until := p.recentNeed(l, now)
 	lasting, later := p.lastingNeed(need, s.room, now)
-	soon := earliest{}
-	soon.add(later)
+	soon := Earliest{}
+	soon.Add(later)
 	active := p.active()
 	switch up, down := max(l.min, lasting), max(l.min, min(target, l.max)); {
 	case active < up:
@@ -89,26 +101,26 @@ func (p plan) step(l limits, s poolState, now time.Time) (next plan, again time.
 		p.scaleDown(active-l.max, s)
 	case active > down:
 		if at := p.GrownAt.Add(cooldown); now.Before(at) {
-			soon.add(at)
+			soon.Add(at)
 		} else {
 			p.scaleDown(active-down, s)
 		}
 	case active > up:
-		soon.add(until)
+		soon.Add(until)
 	}
 	p.markDrained(s)
-	return p, soon.at
+	return p, soon.At
 }
 
 // removeDrained removes drained members without a runner.
-func (p *plan) removeDrained(s poolState) {
-	p.Members = slices.DeleteFunc(p.Members, func(m member) bool {
+func (p *Plan) removeDrained(s State) {
+	p.Members = slices.DeleteFunc(p.Members, func(m Member) bool {
 		return m.Phase == Drained && s.settled && !s.runners[m.Name].exists
 	})
 }
 
 // recordNeed records when each number of members was needed.
-func (p *plan) recordNeed(need int, now time.Time) {
+func (p *Plan) recordNeed(need int, now time.Time) {
 	for len(p.NeededAt) < need {
 		p.NeededAt = append(p.NeededAt, now)
 	}
@@ -119,7 +131,7 @@ func (p *plan) recordNeed(need int, now time.Time) {
 
 // recentNeed returns the number of members needed within the idle time, and when it
 // decreases.
-func (p *plan) recentNeed(l limits, now time.Time) (n int, until time.Time) {
+func (p *Plan) recentNeed(l Limits, now time.Time) (n int, until time.Time) {
 	for n < len(p.NeededAt) && now.Sub(p.NeededAt[n]) < l.idle {
 		until = p.NeededAt[n].Add(l.idle)
 		n++
@@ -131,7 +143,7 @@ func (p *plan) recentNeed(l limits, now time.Time) (n int, until time.Time) {
 // lastingNeed returns the part of the need that counts now, and when more of it will.
 // Beyond the first member, and while others have room, only a need that has lasted
 // for patience counts.
-func (p *plan) lastingNeed(need int, room bool, now time.Time) (n int, later time.Time) {
+func (p *Plan) lastingNeed(need int, room bool, now time.Time) (n int, later time.Time) {
 	active := p.active()
 	if need <= active {
 		p.MissingSince = time.Time{}
@@ -151,7 +163,7 @@ func (p *plan) lastingNeed(need int, room bool, now time.Time) (n int, later tim
 
 // scaleUp makes n more members active: first draining ones, because they are
 // running, then new ones.
-func (p *plan) scaleUp(n int, s poolState, now time.Time) {
+func (p *Plan) scaleUp(n int, s State, now time.Time) {
 	for i := range p.Members {
 		if m := &p.Members[i]; n > 0 && m.Phase == Draining && (s.runners[m.Name].exists || !s.settled) {
 			m.Phase = Active
@@ -167,15 +179,15 @@ func (p *plan) scaleUp(n int, s poolState, now time.Time) {
 
 // scaleDown drains n members: first those that do not serve yet, then idle ones,
 // in each case the youngest first.
-func (p *plan) scaleDown(n int, s poolState) {
-	var candidates []*member
+func (p *Plan) scaleDown(n int, s State) {
+	var candidates []*Member
 	for i := range p.Members {
 		if p.Members[i].Phase == Active {
 			candidates = append(candidates, &p.Members[i])
 		}
 	}
 	slices.Reverse(candidates)
-	slices.SortStableFunc(candidates, func(a, b *member) int {
+	slices.SortStableFunc(candidates, func(a, b *Member) int {
 		return cmp.Compare(drainOrder(s.runners[a.Name]), drainOrder(s.runners[b.Name]))
 	})
 	for _, m := range candidates[:min(n, len(candidates))] {
@@ -196,7 +208,7 @@ func drainOrder(r runnerState) int {
 
 // markDrained marks draining members without requests as drained, including those
 // without a runner.
-func (p *plan) markDrained(s poolState) {
+func (p *Plan) markDrained(s State) {
 	for i := range p.Members {
 		m := &p.Members[i]
 		r := s.runners[m.Name]
@@ -210,11 +222,12 @@ func (p *plan) markDrained(s poolState) {
 	}
 }
 
-// earliest returns the earliest of the times that are not zero.
-type earliest struct{ at time.Time }
+// Earliest is the earliest of the times that are not zero.
+type Earliest struct{ At time.Time }
 
-func (e *earliest) add(at time.Time) {
-	if !at.IsZero() && (e.at.IsZero() || at.Before(e.at)) {
-		e.at = at
+// Add adds a time.
+func (e *Earliest) Add(at time.Time) {
+	if !at.IsZero() && (e.At.IsZero() || at.Before(e.At)) {
+		e.At = at
 	}
 }

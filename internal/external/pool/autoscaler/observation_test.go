@@ -1,4 +1,4 @@
-package pool
+package autoscaler
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 )
 
 func TestNewObservation(t *testing.T) {
-	s := Spec{Owner: "ns/chat"}
-	members := []member{{Name: "0", Phase: Active}, {Name: "1", Phase: Draining}, {Name: "2", Phase: Active}}
+	named := Runner(func(member string) string { return "ns_" + member })
+	members := []Member{{Name: "0", Phase: Active}, {Name: "1", Phase: Draining}, {Name: "2", Phase: Active}}
 	runners := map[string]queue.Runner{
-		s.runner("0"): {State: queue.RunnerBusy, Slots: 4, Requests: []string{"a", "b"}, Held: make([]queue.HeldAttempt, 2)},
-		s.runner("1"): {State: queue.RunnerDraining, Slots: 2, Requests: []string{"b"}},
-		"other":       {State: queue.RunnerIdle, Slots: 8},
-		"starting":    {State: queue.RunnerStarting, Slots: 8},
+		named("0"): {State: queue.RunnerBusy, Slots: 4, Requests: []string{"a", "b"}, Held: make([]queue.HeldAttempt, 2)},
+		named("1"): {State: queue.RunnerDraining, Slots: 2, Requests: []string{"b"}},
+		"other":    {State: queue.RunnerIdle, Slots: 8},
+		"starting": {State: queue.RunnerStarting, Slots: 8},
 	}
 	for name, c := range map[string]struct {
 		depth, waiting, working int
@@ -26,15 +26,15 @@ func TestNewObservation(t *testing.T) {
 		"HeldHaveJustEnded": {1, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := newObservation(s, members, runners, c.depth)
-			want := observation{
-				poolState: poolState{
+			got := NewObservation(named, members, runners, c.depth, false)
+			want := Observation{
+				State: State{
 					waiting: c.waiting, working: c.working, slots: 2, room: true,
 					runners: map[string]runnerState{"0": busy, "1": drainedIdle},
 				},
 				held: map[string]bool{"a": true, "b": true}, idle: 1, busy: 1,
 			}
-			if d := cmp.Diff(want, got, cmp.AllowUnexported(observation{}, poolState{}, runnerState{})); d != "" {
+			if d := cmp.Diff(want, got, cmp.AllowUnexported(Observation{}, State{}, runnerState{})); d != "" {
 				t.Error(d)
 			}
 		})
@@ -44,7 +44,7 @@ func TestNewObservation(t *testing.T) {
 // What other groups compute needs no members, and what they have room for waits for
 // a moment. A fallback computes what the pool is to take over.
 func TestOthersOfAnObservation(t *testing.T) {
-	s := Spec{Owner: "ns/chat"}
+	named := Runner(func(member string) string { return "ns_" + member })
 	held := func(n int) []queue.HeldAttempt { return make([]queue.HeldAttempt, n) }
 	for name, c := range map[string]struct {
 		other     queue.Runner
@@ -62,15 +62,15 @@ func TestOthersOfAnObservation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runners := map[string]queue.Runner{
-				s.runner("0"): {State: queue.RunnerBusy, Slots: 4, Held: held(3), Traffic: &queue.Traffic{Group: "chat", Weight: 1}},
-				"ns_other":    c.other,
+				named("0"): {State: queue.RunnerBusy, Slots: 4, Held: held(3), Traffic: &queue.Traffic{Group: "chat", Weight: 1}},
+				"ns_other": c.other,
 			}
-			got := newObservation(s, []member{{Name: "0"}}, runners, 9)
+			got := NewObservation(named, []Member{{Name: "0"}}, runners, 9, false)
 			if got.elsewhere != c.elsewhere || got.room != c.room {
 				t.Errorf("elsewhere %d, room %t; want %d, %t", got.elsewhere, got.room, c.elsewhere, c.room)
 			}
-			if got := newObservation(Spec{}, nil, runners, 9); got.elsewhere != 0 || got.room {
-				t.Errorf("without an owner: elsewhere %d, room %t", got.elsewhere, got.room)
+			if got := NewObservation(nil, nil, runners, 9, false); got.elsewhere != 0 || got.room {
+				t.Errorf("without names: elsewhere %d, room %t", got.elsewhere, got.room)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestOthersOfAnObservation(t *testing.T) {
 
 // Members need not grow for a backlog that they take nothing of.
 func TestUnusedMembers(t *testing.T) {
-	s := Spec{Owner: "ns/chat"}
+	named := Runner(func(member string) string { return "ns_" + member })
 	own := func(weight int, fallback bool) queue.Runner {
 		return queue.Runner{State: queue.RunnerIdle, Traffic: &queue.Traffic{Group: "chat", Weight: weight, Fallback: fallback}}
 	}
@@ -104,16 +104,16 @@ func TestUnusedMembers(t *testing.T) {
 		"FallbackBesideAFallback": {[]queue.Runner{own(1, true)}, []queue.Runner{other(queue.RunnerIdle, 1, true)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var members []member
+			var members []Member
 			runners := map[string]queue.Runner{}
 			for i, r := range c.own {
-				members = append(members, member{Name: fmt.Sprint(i)})
-				runners[s.runner(fmt.Sprint(i))] = r
+				members = append(members, Member{Name: fmt.Sprint(i)})
+				runners[named(fmt.Sprint(i))] = r
 			}
 			for i, r := range c.others {
 				runners[fmt.Sprint("ns_other-", i)] = r
 			}
-			if got := newObservation(s, members, runners, 9); got.unused != c.want {
+			if got := NewObservation(named, members, runners, 9, false); got.unused != c.want {
 				t.Errorf("unused = %t, want %t", got.unused, c.want)
 			}
 		})
@@ -136,7 +136,7 @@ func TestNewest(t *testing.T) {
 			if c.taken {
 				want = c.answer
 			}
-			got := newest(map[string]queue.Runner{"r": record}, map[string]queue.Runner{"r": c.answer, "gone": c.answer})
+			got := Newest(map[string]queue.Runner{"r": record}, map[string]queue.Runner{"r": c.answer, "gone": c.answer})
 			if d := cmp.Diff(map[string]queue.Runner{"r": want}, got); d != "" {
 				t.Error(d)
 			}
@@ -145,25 +145,25 @@ func TestNewest(t *testing.T) {
 }
 
 func TestRunnerStateOfAMember(t *testing.T) {
-	s := Spec{Owner: "ns/session"}
+	named := Runner(func(member string) string { return "ns_" + member })
 	held := queue.Runner{State: queue.RunnerDraining, Held: make([]queue.HeldAttempt, 2)}
 	for name, c := range map[string]struct {
-		spec   Spec
-		member member
+		runner Runner
+		member Member
 		found  map[string]queue.Runner
 		want   runnerState
 		ok     bool
 	}{
-		"Absent":         {s, member{Name: "0"}, nil, runnerState{ready: true}, false},
-		"Idle":           {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): {State: queue.RunnerIdle}}, ready, true},
-		"Starting":       {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): {State: queue.RunnerStarting}}, runnerState{exists: true}, true},
-		"DrainsAndHolds": {s, member{Name: "0"}, map[string]queue.Runner{s.runner("0"): held}, drainingBusy, true},
-		"OfAnother":      {s, member{Name: "1"}, map[string]queue.Runner{s.runner("0"): held}, runnerState{ready: true}, false},
-		"NoOwner":        {Spec{}, member{Name: "0", Phase: Draining}, nil, runnerState{exists: true, draining: true, working: true}, true},
-		"NoOwnerActive":  {Spec{}, member{Name: "0", Phase: Active}, nil, runnerState{exists: true, draining: true, working: true}, false},
+		"Absent":         {named, Member{Name: "0"}, nil, runnerState{ready: true}, false},
+		"Idle":           {named, Member{Name: "0"}, map[string]queue.Runner{named("0"): {State: queue.RunnerIdle}}, ready, true},
+		"Starting":       {named, Member{Name: "0"}, map[string]queue.Runner{named("0"): {State: queue.RunnerStarting}}, runnerState{exists: true}, true},
+		"DrainsAndHolds": {named, Member{Name: "0"}, map[string]queue.Runner{named("0"): held}, drainingBusy, true},
+		"OfAnother":      {named, Member{Name: "1"}, map[string]queue.Runner{named("0"): held}, runnerState{ready: true}, false},
+		"NoOwner":        {nil, Member{Name: "0", Phase: Draining}, nil, runnerState{exists: true, draining: true, working: true}, true},
+		"NoOwnerActive":  {nil, Member{Name: "0", Phase: Active}, nil, runnerState{exists: true, draining: true, working: true}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, ok := c.spec.runnerState(c.member, c.found, true); got != c.want || ok != c.ok {
+			if got, ok := c.runner.state(c.member, c.found, true); got != c.want || ok != c.ok {
 				t.Errorf("runnerState = %+v, %t; want %+v, %t", got, ok, c.want, c.ok)
 			}
 		})

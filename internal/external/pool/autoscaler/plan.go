@@ -1,4 +1,4 @@
-package pool
+package autoscaler
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ const (
 	Drained  Phase = "Drained"  // it has no requests left and can be removed
 )
 
-// A member is the stored state of a member.
-type member struct {
+// A Member is the stored state of a member.
+type Member struct {
 	Name  string `json:"name"`
 	Phase Phase  `json:"phase"`
 	// DrainOrdered means that its runner has or will get a drain order, which must
@@ -26,9 +26,9 @@ type member struct {
 	DrainOrdered bool `json:"told,omitempty"`
 }
 
-// A plan is the stored state of a pool, which all observers share.
-type plan struct {
-	Members []member `json:"members,omitempty"` // by number
+// A Plan is the stored state of a pool, which all observers share.
+type Plan struct {
+	Members []Member `json:"members,omitempty"` // by number
 	Next    int      `json:"next"`              // number of the next member
 	// NeededAt holds when each number of members was last needed; the first entry
 	// is for one member.
@@ -40,9 +40,9 @@ type plan struct {
 	MissingSince time.Time `json:"short,omitzero"` // since when members are missing
 }
 
-// newPlan returns the plan of a new pool with its minimum members.
-func newPlan(l limits, now time.Time) plan {
-	var p plan
+// NewPlan returns the plan of a new pool with its minimum members.
+func NewPlan(l Limits, now time.Time) Plan {
+	var p Plan
 	for range l.min {
 		p.add()
 	}
@@ -52,10 +52,10 @@ func newPlan(l limits, now time.Time) plan {
 	return p
 }
 
-// recoverPlan returns the plan of a pool of which only the members are known. It
+// RecoverPlan returns the plan of a pool of which only the members are known. It
 // assumes that all of them were needed.
-func recoverPlan(members []member, next int, now time.Time) plan {
-	p := plan{Members: slices.Clone(members), Next: next, GrownAt: now}
+func RecoverPlan(members []Member, next int, now time.Time) Plan {
+	p := Plan{Members: slices.Clone(members), Next: next, GrownAt: now}
 	slices.SortFunc(p.Members, byNumber)
 	for _, m := range p.Members {
 		if n, err := strconv.Atoi(m.Name); err == nil {
@@ -68,12 +68,12 @@ func recoverPlan(members []member, next int, now time.Time) plan {
 	return p
 }
 
-func (p *plan) add() {
-	p.Members = append(p.Members, member{Name: strconv.Itoa(p.Next), Phase: Active})
+func (p *Plan) add() {
+	p.Members = append(p.Members, Member{Name: strconv.Itoa(p.Next), Phase: Active})
 	p.Next++
 }
 
-func (p *plan) active() (n int) {
+func (p *Plan) active() (n int) {
 	for _, m := range p.Members {
 		if m.Phase == Active {
 			n++
@@ -82,8 +82,8 @@ func (p *plan) active() (n int) {
 	return n
 }
 
-// orders returns whether to drain each runner, by member.
-func (p *plan) orders(s poolState) map[string]bool {
+// Orders returns whether to drain each runner, by member.
+func (p *Plan) Orders(s State) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range p.Members {
 		r := s.runners[m.Name]
@@ -95,8 +95,22 @@ func (p *plan) orders(s poolState) map[string]bool {
 	return out
 }
 
+// pollInterval is the maximum time to the next step while requests wait or members
+// drain, which can change the pool without an event.
+const pollInterval = 5 * time.Second
+
+// NextStep returns when to step without an event. again is the time from Step; zero
+// means never, as in the result.
+func (p *Plan) NextStep(s State, again, now time.Time) time.Time {
+	next := Earliest{again}
+	if s.waiting > 0 || p.active() < len(p.Members) {
+		next.Add(now.Add(pollInterval))
+	}
+	return next.At
+}
+
 // byNumber orders members by number, and names that are no numbers by name.
-func byNumber(a, b member) int {
+func byNumber(a, b Member) int {
 	x, _ := strconv.Atoi(a.Name)
 	y, _ := strconv.Atoi(b.Name)
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(a.Name, b.Name))

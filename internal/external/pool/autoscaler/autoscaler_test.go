@@ -1,4 +1,4 @@
-package pool
+package autoscaler
 
 import (
 	"fmt"
@@ -15,15 +15,15 @@ var (
 	busy         = runnerState{exists: true, ready: true, working: true}
 	drainedIdle  = runnerState{exists: true, ready: true, draining: true}
 	drainingBusy = runnerState{exists: true, ready: true, working: true, draining: true}
-	usual        = limits{min: 1, max: 4, perOne: 1, idle: time.Minute}
+	usual        = Limits{min: 1, max: 4, perOne: 1, idle: time.Minute}
 )
 
 // of makes a plan of "0 1d 2D": member 1 drains and member 2 is drained. All
 // active ones were needed at the moment given.
-func of(text string, needed time.Time) plan {
-	p := plan{GrownAt: needed, MissingSince: start.Add(-time.Hour)}
+func of(text string, needed time.Time) Plan {
+	p := Plan{GrownAt: needed, MissingSince: start.Add(-time.Hour)}
 	for _, word := range strings.Fields(text) {
-		m := member{Name: strings.TrimRight(word, "dD"), Phase: Active}
+		m := Member{Name: strings.TrimRight(word, "dD"), Phase: Active}
 		switch {
 		case strings.HasSuffix(word, "d"):
 			m.Phase, m.DrainOrdered = Draining, true
@@ -38,7 +38,7 @@ func of(text string, needed time.Time) plan {
 	return p
 }
 
-func (p plan) text() string {
+func (p Plan) text() string {
 	words := make([]string, 0, len(p.Members))
 	for _, m := range p.Members {
 		words = append(words, m.Name+map[Phase]string{Draining: "d", Drained: "D"}[m.Phase])
@@ -56,50 +56,50 @@ func TestStep(t *testing.T) {
 		return out
 	}
 	cases := map[string]struct {
-		plan      plan
-		limits    limits
-		poolState poolState
-		want      string
-		again     time.Duration // from start; 0: never
+		plan   Plan
+		limits Limits
+		state  State
+		want   string
+		again  time.Duration // from start; 0: never
 	}{
-		"Rest":               {of("0", long), usual, poolState{runners: runners(ready)}, "0", 0},
-		"EmptyStays":         {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{}, "", 0},
-		"FirstFromZero":      {of("", long), limits{max: 4, perOne: 8, idle: time.Minute}, poolState{waiting: 1}, "0", 0},
-		"AnIdleOneIsEnough":  {of("0", long), usual, poolState{waiting: 1, runners: runners(ready)}, "0", 0},
-		"OneMore":            {of("0", long), usual, poolState{waiting: 1, working: 1, runners: runners(busy)}, "0 1", 0},
-		"Burst":              {of("0", long), usual, poolState{waiting: 50, working: 1, runners: runners(busy)}, "0 1 2 3", 0},
-		"OthersWork":         {of("0", long), usual, poolState{working: 3, elsewhere: 2, runners: runners(busy)}, "0", 0},
-		"OthersWorkNoneHere": {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{working: 2, elsewhere: 2, room: true}, "", 0},
-		"OthersAreBusy":      {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 1, working: 2, elsewhere: 2}, "0", 0},
-		"OthersDoNotServe":   {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 1, room: true}, "0", 0},
-		"Unused":             {of("0 1", long), usual, poolState{waiting: 50, working: 3, elsewhere: 2, unused: true, runners: runners(busy, ready)}, "0 1d", 0},
-		"UnusedStaysAtZero":  {of("", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{waiting: 50, unused: true}, "", 0},
-		"Starting":           {of("0 1 2", start), usual, poolState{waiting: 3}, "0 1 2", 0},
-		"FewWait":            {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
-		"ManyWait":           {of("0", long), limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, poolState{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
-		"NotIdleYet":         {of("0 1 2", start.Add(-50*time.Second)), usual, poolState{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
-		"Idle":               {of("0 1 2", long), usual, poolState{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
-		"IdleJustNow":        {of("0 1", start.Add(-time.Minute)), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
-		"IdleToZero":         {of("0", long), limits{max: 4, perOne: 1, idle: time.Minute}, poolState{runners: runners(ready)}, "0d", 0},
-		"WorkingOneStays":    {of("0 1 2", long), usual, poolState{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
-		"UnreadyGoesFirst":   {of("0 1 2", long), limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, poolState{settled: true, runners: runners(ready, runnerState{exists: true}, ready)}, "0 1d 2", 0},
-		"Cooldown":           {of("0 1", start.Add(-10*time.Second)), limits{min: 1, max: 4, perOne: 1, idle: time.Second}, poolState{runners: runners(ready, ready)}, "0 1", 5 * time.Second},
-		"ScaledDown":         {of("0 1 2", start), limits{min: 1, max: 1, perOne: 1, idle: time.Minute}, poolState{waiting: 9, working: 3, runners: runners(busy, busy, busy)}, "0 1d 2d", 0},
-		"ScaledUp":           {of("0", long), limits{min: 3, max: 3, perOne: 1, idle: time.Minute}, poolState{}, "0 1 2", 0},
-		"ScaledToZero":       {of("0", start), limits{perOne: 1, idle: time.Minute}, poolState{waiting: 9, settled: true}, "0D", 0},
-		"DrainingWorks":      {of("0 1d", start), usual, poolState{working: 1, runners: runners(ready, drainingBusy)}, "0 1d", 0},
-		"DrainingUntold":     {of("0 1d", start), usual, poolState{runners: runners(ready, ready)}, "0 1d", 0},
-		"DrainingDone":       {of("0 1d", start), usual, poolState{runners: runners(ready, drainedIdle)}, "0 1D", 0},
-		"DrainingGone":       {of("0 1d", start), usual, poolState{settled: true, runners: runners(ready)}, "0 1D", 0},
-		"GoneOrUnseen":       {of("0 1d", start), usual, poolState{runners: runners(ready)}, "0 1d", 0},
-		"DrainedStays":       {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready, drainedIdle)}, "0 1D", 0},
-		"DrainedIsForgot":    {of("0 1D", start), usual, poolState{settled: true, runners: runners(ready)}, "0", 0},
-		"BackFromDraining":   {of("0 1d", start), usual, poolState{waiting: 1, working: 2, runners: runners(busy, drainingBusy)}, "0 1 2", 0},
-		"NotFromDrained":     {of("0 1D", start), usual, poolState{waiting: 1, working: 1, runners: runners(busy, drainedIdle)}, "0 1D 2", 0},
+		"Rest":               {of("0", long), usual, State{runners: runners(ready)}, "0", 0},
+		"EmptyStays":         {of("", long), Limits{max: 4, perOne: 1, idle: time.Minute}, State{}, "", 0},
+		"FirstFromZero":      {of("", long), Limits{max: 4, perOne: 8, idle: time.Minute}, State{waiting: 1}, "0", 0},
+		"AnIdleOneIsEnough":  {of("0", long), usual, State{waiting: 1, runners: runners(ready)}, "0", 0},
+		"OneMore":            {of("0", long), usual, State{waiting: 1, working: 1, runners: runners(busy)}, "0 1", 0},
+		"Burst":              {of("0", long), usual, State{waiting: 50, working: 1, runners: runners(busy)}, "0 1 2 3", 0},
+		"OthersWork":         {of("0", long), usual, State{working: 3, elsewhere: 2, runners: runners(busy)}, "0", 0},
+		"OthersWorkNoneHere": {of("", long), Limits{max: 4, perOne: 1, idle: time.Minute}, State{working: 2, elsewhere: 2, room: true}, "", 0},
+		"OthersAreBusy":      {of("", long), Limits{max: 4, perOne: 1, idle: time.Minute}, State{waiting: 1, working: 2, elsewhere: 2}, "0", 0},
+		"OthersDoNotServe":   {of("", long), Limits{max: 4, perOne: 1, idle: time.Minute}, State{waiting: 1, room: true}, "0", 0},
+		"Unused":             {of("0 1", long), usual, State{waiting: 50, working: 3, elsewhere: 2, unused: true, runners: runners(busy, ready)}, "0 1d", 0},
+		"UnusedStaysAtZero":  {of("", long), Limits{max: 4, perOne: 1, idle: time.Minute}, State{waiting: 50, unused: true}, "", 0},
+		"Starting":           {of("0 1 2", start), usual, State{waiting: 3}, "0 1 2", 0},
+		"FewWait":            {of("0", long), Limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, State{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
+		"ManyWait":           {of("0", long), Limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, State{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
+		"NotIdleYet":         {of("0 1 2", start.Add(-50*time.Second)), usual, State{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
+		"Idle":               {of("0 1 2", long), usual, State{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
+		"IdleJustNow":        {of("0 1", start.Add(-time.Minute)), usual, State{runners: runners(ready, ready)}, "0 1d", 0},
+		"IdleToZero":         {of("0", long), Limits{max: 4, perOne: 1, idle: time.Minute}, State{runners: runners(ready)}, "0d", 0},
+		"WorkingOneStays":    {of("0 1 2", long), usual, State{working: 1, runners: runners(ready, ready, busy)}, "0d 1d 2", 0},
+		"UnreadyGoesFirst":   {of("0 1 2", long), Limits{min: 2, max: 4, perOne: 1, idle: time.Minute}, State{settled: true, runners: runners(ready, runnerState{exists: true}, ready)}, "0 1d 2", 0},
+		"Cooldown":           {of("0 1", start.Add(-10*time.Second)), Limits{min: 1, max: 4, perOne: 1, idle: time.Second}, State{runners: runners(ready, ready)}, "0 1", 5 * time.Second},
+		"ScaledDown":         {of("0 1 2", start), Limits{min: 1, max: 1, perOne: 1, idle: time.Minute}, State{waiting: 9, working: 3, runners: runners(busy, busy, busy)}, "0 1d 2d", 0},
+		"ScaledUp":           {of("0", long), Limits{min: 3, max: 3, perOne: 1, idle: time.Minute}, State{}, "0 1 2", 0},
+		"ScaledToZero":       {of("0", start), Limits{perOne: 1, idle: time.Minute}, State{waiting: 9, settled: true}, "0D", 0},
+		"DrainingWorks":      {of("0 1d", start), usual, State{working: 1, runners: runners(ready, drainingBusy)}, "0 1d", 0},
+		"DrainingUntold":     {of("0 1d", start), usual, State{runners: runners(ready, ready)}, "0 1d", 0},
+		"DrainingDone":       {of("0 1d", start), usual, State{runners: runners(ready, drainedIdle)}, "0 1D", 0},
+		"DrainingGone":       {of("0 1d", start), usual, State{settled: true, runners: runners(ready)}, "0 1D", 0},
+		"GoneOrUnseen":       {of("0 1d", start), usual, State{runners: runners(ready)}, "0 1d", 0},
+		"DrainedStays":       {of("0 1D", start), usual, State{settled: true, runners: runners(ready, drainedIdle)}, "0 1D", 0},
+		"DrainedIsForgot":    {of("0 1D", start), usual, State{settled: true, runners: runners(ready)}, "0", 0},
+		"BackFromDraining":   {of("0 1d", start), usual, State{waiting: 1, working: 2, runners: runners(busy, drainingBusy)}, "0 1 2", 0},
+		"NotFromDrained":     {of("0 1D", start), usual, State{waiting: 1, working: 1, runners: runners(busy, drainedIdle)}, "0 1D 2", 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, again := c.plan.step(c.limits, c.poolState, start)
+			got, again := c.plan.Step(c.limits, c.state, start)
 			if got.text() != c.want {
 				t.Errorf("members %q, want %q", got.text(), c.want)
 			}
@@ -130,8 +130,8 @@ func TestNeedCountsSlots(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := poolState{waiting: c.waiting, working: c.working}
-			if got := f.need(limits{max: 9, perOne: c.perOne}, c.slots); got != c.want {
+			f := State{waiting: c.waiting, working: c.working}
+			if got := f.need(Limits{max: 9, perOne: c.perOne}, c.slots); got != c.want {
 				t.Errorf("need = %d, want %d", got, c.want)
 			}
 		})
@@ -142,7 +142,7 @@ func TestNeedCountsSlots(t *testing.T) {
 func TestRecordNeed(t *testing.T) {
 	before := start.Add(-time.Hour)
 	for need, want := range [][]time.Time{{before, before}, {start, before}, {start, start}, {start, start, start}} {
-		p := plan{NeededAt: []time.Time{before, before}}
+		p := Plan{NeededAt: []time.Time{before, before}}
 		p.recordNeed(need, start)
 		if !slices.Equal(p.NeededAt, want) {
 			t.Errorf("need of %d members: %v, want %v", need, p.NeededAt, want)
@@ -152,60 +152,60 @@ func TestRecordNeed(t *testing.T) {
 
 // The slots of members are remembered while there are none.
 func TestSlotsAreRemembered(t *testing.T) {
-	l := limits{max: 9, perOne: 1, idle: time.Minute}
+	l := Limits{max: 9, perOne: 1, idle: time.Minute}
 	p := of("0", start.Add(-time.Hour))
-	p, _ = p.step(l, poolState{slots: 4, settled: true, runners: map[string]runnerState{"0": ready}}, start)
-	p, _ = p.step(l, poolState{settled: true}, start)
+	p, _ = p.Step(l, State{slots: 4, settled: true, runners: map[string]runnerState{"0": ready}}, start)
+	p, _ = p.Step(l, State{settled: true}, start)
 	p.MissingSince = start.Add(-time.Hour)
-	if p, _ = p.step(l, poolState{waiting: 8, settled: true}, start); p.active() != 2 || p.Slots != 4 {
+	if p, _ = p.Step(l, State{waiting: 8, settled: true}, start); p.active() != 2 || p.Slots != 4 {
 		t.Errorf("%d members of %d slots for 8 requests, want 2 of 4", p.active(), p.Slots)
 	}
-	if p, _ = p.step(l, poolState{waiting: 8, slots: 1, settled: true}, start.Add(time.Hour)); p.Slots != 0 {
+	if p, _ = p.Step(l, State{waiting: 8, slots: 1, settled: true}, start.Add(time.Hour)); p.Slots != 0 {
 		t.Errorf("%d slots are remembered of members that have one, want none", p.Slots)
 	}
-	before := record{Plan: plan{}, Saved: start}
-	if !before.outdated(plan{Slots: 4}, l, start) || before.outdated(plan{}, l, start) {
+	before := Record{Plan: Plan{}, Saved: start}
+	if !before.Outdated(Plan{Slots: 4}, l, start) || before.Outdated(Plan{}, l, start) {
 		t.Error("a plan has to be kept when its slots have changed, and only then")
 	}
 }
 
 func TestOnlyANeedThatLastsMakesMore(t *testing.T) {
-	p := newPlan(limits{max: 4}, start)
-	l := limits{max: 4, perOne: 1, idle: time.Minute}
-	f := poolState{waiting: 3}
-	p, again := p.step(l, f, start)
+	p := NewPlan(Limits{max: 4}, start)
+	l := Limits{max: 4, perOne: 1, idle: time.Minute}
+	f := State{waiting: 3}
+	p, again := p.Step(l, f, start)
 	if p.text() != "0" || !again.Equal(start.Add(patience)) {
 		t.Fatalf("at once %q, again at %v; want the first at once and the others in a second", p.text(), again)
 	}
-	moment, _ := p.step(l, poolState{waiting: 1}, start.Add(patience/2))
-	if moment, _ = moment.step(l, f, start.Add(patience)); moment.text() != "0" {
+	moment, _ := p.Step(l, State{waiting: 1}, start.Add(patience/2))
+	if moment, _ = moment.Step(l, f, start.Add(patience)); moment.text() != "0" {
 		t.Errorf("a need that did not last: %q", moment.text())
 	}
-	if p, _ = p.step(l, f, again); p.text() != "0 1 2" {
+	if p, _ = p.Step(l, f, again); p.text() != "0 1 2" {
 		t.Errorf("a need that lasts: %q", p.text())
 	}
 }
 
 func TestGrowthIsOneStep(t *testing.T) {
 	p := of("0", start.Add(-time.Hour))
-	l := limits{min: 1, max: 64, perOne: 10, idle: time.Minute}
-	if p, _ = p.step(l, poolState{waiting: 60}, start); p.text() != "0 1 2 3 4 5" {
+	l := Limits{min: 1, max: 64, perOne: 10, idle: time.Minute}
+	if p, _ = p.Step(l, State{waiting: 60}, start); p.text() != "0 1 2 3 4 5" {
 		t.Errorf("members %q, want all that are needed", p.text())
 	}
 }
 
 func TestNewPlanHasTheMinimum(t *testing.T) {
-	if p := newPlan(limits{min: 6, max: 8}, start); p.text() != "0 1 2 3 4 5" || p.Next != 6 {
+	if p := NewPlan(Limits{min: 6, max: 8}, start); p.text() != "0 1 2 3 4 5" || p.Next != 6 {
 		t.Errorf("newPlan: %q, next %d", p.text(), p.Next)
 	}
 }
 
 func TestRecoverPlanNeverReusesAName(t *testing.T) {
-	p := recoverPlan([]member{{Name: "7", Phase: Active}, {Name: "10", Phase: Draining}, {Name: "9", Phase: Active}}, 0, start)
+	p := RecoverPlan([]Member{{Name: "7", Phase: Active}, {Name: "10", Phase: Draining}, {Name: "9", Phase: Active}}, 0, start)
 	if p.text() != "7 9 10d" || p.Next != 11 {
 		t.Errorf("recoverPlan: %q, next %d", p.text(), p.Next)
 	}
-	if p := recoverPlan(nil, 5, start); p.Next != 5 {
+	if p := RecoverPlan(nil, 5, start); p.Next != 5 {
 		t.Errorf("recoverPlan of an empty pool: next %d, want 5", p.Next)
 	}
 }
@@ -213,7 +213,7 @@ func TestRecoverPlanNeverReusesAName(t *testing.T) {
 func TestOrders(t *testing.T) {
 	p := of("0 1d 2 3d", start)
 	p.Members[2].DrainOrdered = true // it drained, and is active again
-	got := p.orders(poolState{runners: map[string]runnerState{"0": drainedIdle, "1": ready, "2": drainedIdle, "3": drainedIdle}})
+	got := p.Orders(State{runners: map[string]runnerState{"0": drainedIdle, "1": ready, "2": drainedIdle, "3": drainedIdle}})
 	if len(got) != 2 || got["1"] != true || got["2"] != false {
 		t.Errorf("orders %v: want 1 to drain and 2 not to; 0 stops for reasons of its own", got)
 	}
@@ -223,8 +223,8 @@ func TestOrders(t *testing.T) {
 // and checks at each step what must always hold.
 type simulation struct {
 	t       *testing.T
-	limits  limits
-	plan    plan
+	limits  Limits
+	plan    Plan
 	now     time.Time
 	runners map[string]*fakeRunner
 	waiting int
@@ -240,15 +240,15 @@ type fakeRunner struct {
 	draining bool
 }
 
-func newSimulation(t *testing.T, l limits) *simulation {
-	return &simulation{t: t, limits: l, plan: newPlan(l, start), now: start, runners: map[string]*fakeRunner{}, seen: map[string]bool{}, gone: map[string]bool{}}
+func newSimulation(t *testing.T, l Limits) *simulation {
+	return &simulation{t: t, limits: l, plan: NewPlan(l, start), now: start, runners: map[string]*fakeRunner{}, seen: map[string]bool{}, gone: map[string]bool{}}
 }
 
 func (s *simulation) second(arrivals int, takes time.Duration) {
 	s.t.Helper()
 	s.now = s.now.Add(time.Second)
 	s.waiting += arrivals
-	f := poolState{runners: map[string]runnerState{}, settled: true}
+	f := State{runners: map[string]runnerState{}, settled: true}
 	for name, r := range s.runners {
 		if !r.until.IsZero() && !s.now.Before(r.until) {
 			r.until = time.Time{}
@@ -265,8 +265,8 @@ func (s *simulation) second(arrivals int, takes time.Duration) {
 	}
 	f.waiting = s.waiting
 	before, active := s.plan.text(), s.plan.active()
-	s.plan, _ = s.plan.step(s.limits, f, s.now)
-	for name, drain := range s.plan.orders(f) {
+	s.plan, _ = s.plan.Step(s.limits, f, s.now)
+	for name, drain := range s.plan.Orders(f) {
 		s.runners[name].draining = drain
 	}
 	s.check(before, active)
@@ -356,7 +356,7 @@ func TestNoFlapping(t *testing.T) {
 func TestPropertiesUnderAnyLoad(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		l := limits{min: r.IntN(3), perOne: 1 + r.IntN(4), idle: time.Duration(1+r.IntN(90)) * time.Second}
+		l := Limits{min: r.IntN(3), perOne: 1 + r.IntN(4), idle: time.Duration(1+r.IntN(90)) * time.Second}
 		l.max = l.min + r.IntN(6)
 		s := newSimulation(t, l)
 		for range 40 {
@@ -380,13 +380,13 @@ func TestPropertiesUnderAnyLoad(t *testing.T) {
 
 // The first member waits for a moment while others have room.
 func TestRoomElsewhereDelaysTheFirstMember(t *testing.T) {
-	l := limits{max: 4, perOne: 1, idle: time.Minute}
-	state := poolState{waiting: 1, room: true}
-	p, again := plan{}.step(l, state, start)
+	l := Limits{max: 4, perOne: 1, idle: time.Minute}
+	state := State{waiting: 1, room: true}
+	p, again := Plan{}.Step(l, state, start)
 	if p.text() != "" || !again.Equal(start.Add(patience)) {
 		t.Errorf("members %q, again at %v", p.text(), again)
 	}
-	if p, _ = p.step(l, state, start.Add(patience)); p.text() != "0" {
+	if p, _ = p.Step(l, state, start.Add(patience)); p.text() != "0" {
 		t.Errorf("members %q when it still waits, want one", p.text())
 	}
 }
