@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
@@ -173,6 +174,31 @@ func TestRingFaults(t *testing.T) {
 		t.Logf("%-22s three answers within %v", f.name, time.Since(begun).Round(10*time.Millisecond))
 	}
 	c.judge()
+}
+
+// While a ring is dead, what it has and what comes is answered by another member: no
+// request waits for the ring.
+func TestAnotherMemberAnswersForADeadRing(t *testing.T) {
+	e := ring(t, 1)
+	w := drive(newWorld(t), e, sidecar.Timeouts{})
+	w.send(chat("req_first", question)).want(reply)
+	e.links[0].Stall() // no token comes, and the ring cannot form again
+	struck := w.send(chat("req_struck", question))
+	struck.until(queue.FrameStarted)
+	w.sidecar("r2", enginetest.Start(t, nil)) // repeats the question
+	w.runner("r2", idle)
+	kill(t, e.workers[0])
+	struck.want(question)
+	w.runner("r1", func(r queue.Runner) bool { return r.State == queue.RunnerStarting })
+	for i := range 3 {
+		c := w.send(chat(fmt.Sprint("req_", i), question))
+		c.want(question)
+		if o := c.outcome(); o.Runner != "r2" || o.Attempts != 1 {
+			t.Errorf("runner %q answered after %d attempts, want r2 after one", o.Runner, o.Attempts)
+		}
+	}
+	e.links[0].Resume()
+	w.runner("r1", idle)
 }
 
 // stalled reports whether the root does not serve.

@@ -110,6 +110,21 @@ func TestStep(t *testing.T) {
 	}
 }
 
+func TestNewLimits(t *testing.T) {
+	for _, c := range []struct {
+		min, max, backlog, idle int
+		want                    Limits
+	}{
+		{1, 4, 8, 60, Limits{min: 1, max: 4, perOne: 8, idle: time.Minute}},
+		{6, 4, 0, 0, Limits{min: 4, max: 4, perOne: 1, idle: time.Second}},
+		{0, 0, 1, 1, Limits{perOne: 1, idle: time.Second}},
+	} {
+		if got := NewLimits(c.min, c.max, c.backlog, c.idle); got != c.want {
+			t.Errorf("NewLimits(%d, %d, %d, %d) = %+v, want %+v", c.min, c.max, c.backlog, c.idle, got, c.want)
+		}
+	}
+}
+
 // A member with four slots computes four requests at the same time.
 func TestNeedCountsSlots(t *testing.T) {
 	cases := map[string]struct {
