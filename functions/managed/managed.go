@@ -34,6 +34,13 @@ func Spec(via Via, policies ...xpv2.ManagementAction) xpv2.ManagedResourceSpec {
 	return spec
 }
 
+// Observed returns a spec that only observes and writes the connection to the Secret.
+func Observed(via Via, secret string) xpv2.ManagedResourceSpec {
+	spec := Spec(via, xpv2.ManagementActionObserve)
+	spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: secret}
+	return spec
+}
+
 // adopt returns a spec without deletion: the external resource outlives it.
 func adopt(via Via, secret string) xpv2.ManagedResourceSpec {
 	spec := Spec(via, xpv2.ManagementActionObserve, xpv2.ManagementActionCreate, xpv2.ManagementActionUpdate)

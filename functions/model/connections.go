@@ -76,4 +76,11 @@ func (p *modelPlan) registry() (compose.Next, error) {
 }
 
 func (p *modelPlan) storeSecret() string { return connection.StoreSecret("model", p.m.Name) }
+
+// hubSecret names the Secret with the connection to the hub, which the HubRevision
+// writes. Another revision is another object, with a Secret of its own.
+func (p *modelPlan) hubSecret() string {
+	return names.Object(p.m.Name, "model", "hub", names.Hash(8, p.ref.String()))
+}
+
 func (p *modelPlan) busSecret() string   { return connection.BusSecret("model", p.m.Name) }

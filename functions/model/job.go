@@ -87,7 +87,7 @@ func (p *modelPlan) fetchJob() (job.Job, error) {
 		f.Token = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
 	}
 	c := f.Container()
-	c.Secrets, c.Resources = []string{p.storeSecret(), p.busSecret()}, job.Memory(memory)
+	c.Secrets, c.Resources = []string{p.hubSecret(), p.storeSecret(), p.busSecret()}, job.Memory(memory)
 	return p.job(resFetch, c, nil)
 }
 

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 
-	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
@@ -27,7 +26,7 @@ func (p *modelPlan) revision() (compose.Next, error) {
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, resRevision, hash)},
 		Spec: v1alpha1.HubRevisionSpec{
-			ManagedResourceSpec: managed.Spec(p.via, xpv2.ManagementActionObserve),
+			ManagedResourceSpec: managed.Observed(p.via, p.hubSecret()),
 			ForProvider: v1alpha1.HubRevisionParameters{
 				Source:         source.String(),
 				Revision:       cmp.Or(p.ref.Revision, "main"),

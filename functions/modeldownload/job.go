@@ -34,8 +34,9 @@ const (
 )
 
 // job returns the Job that downloads a model at a commit. Its name changes with
-// its spec, the token and the volume.
-func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref) (job.Job, error) {
+// its spec, the token and the volume. hubSecret is the Secret with the connection to
+// the hub.
+func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret string) (job.Job, error) {
 	s := p.settings()
 	f := job.Fetch{From: ref, To: names.DirRef(volumeName) + "/" + folder(m), Include: m.Include, Exclude: m.Exclude, Reload: p.nonce, Owner: p.d.Namespace + "/" + p.d.Name}
 	if len(f.Include) == 0 {
@@ -46,7 +47,7 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref) (job.Job, error
 	}
 	f.Concurrency, s.Memory = connections(s)
 	c := f.Container()
-	c.Name, c.Image, c.Resources = resDownload, p.Image, job.Memory(s.Memory)
+	c.Name, c.Image, c.Resources, c.Secrets = resDownload, p.Image, job.Memory(s.Memory), []string{hubSecret}
 	if p.settings().Memory == nil { // a request that is enough, without a limit
 		c.Resources.Limits = nil
 	}

@@ -51,8 +51,9 @@ func (p *downloadPlan) model(m v1.DownloadModel) (v1.DownloadedModel, error) {
 	case found.Commit == "":
 		return set(state, v1.DownloadPending, reason.ResolvingRevision, "%s", trouble), p.keep(m)
 	}
+	secret := p.hubSecret(m, p.revisionHash(ref))
 	ref.Revision = found.Commit
-	j, err := p.job(m, ref)
+	j, err := p.job(m, ref, secret)
 	if err != nil {
 		return state, err
 	}
@@ -214,7 +215,7 @@ func (p *downloadPlan) hash(m v1.DownloadModel) string {
 // revision composes the HubRevision and returns what was found. Another request to
 // reload is another HubRevision, so that branches and tags are resolved again.
 func (p *downloadPlan) revision(m v1.DownloadModel, ref modelref.Ref, complete bool) (found v1alpha1.HubRevisionObservation, trouble string, err error) {
-	hash := names.Hash(8, ref.String(), p.nonce)
+	hash := p.revisionHash(ref)
 	res := resRevision + "-" + names.Hash(8, m.Name) + "-" + hash
 	source := ref
 	source.Revision = ""
@@ -222,7 +223,7 @@ func (p *downloadPlan) revision(m v1.DownloadModel, ref modelref.Ref, complete b
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindHubRevision},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: names.Object(p.d.Name, resRevision, names.Hash(8, m.Name), hash)},
 		Spec: v1alpha1.HubRevisionSpec{
-			ManagedResourceSpec: managed.Spec(p.d.Spec.ProviderConfigRef, xpv2.ManagementActionObserve),
+			ManagedResourceSpec: managed.Observed(p.d.Spec.ProviderConfigRef, p.hubSecret(m, hash)),
 			ForProvider:         v1alpha1.HubRevisionParameters{Source: source.String(), Revision: ref.Revision, Include: m.Include, Exclude: m.Exclude},
 		},
 	}
@@ -236,6 +237,17 @@ func (p *downloadPlan) revision(m v1.DownloadModel, ref modelref.Ref, complete b
 	_, trouble = managed.Ready(p.Call, res)
 	trouble = fmt.Sprintf("Revision %q of %s is not resolved: %s", ref.Revision, source, cmp.Or(found.Refusal, trouble, "the hub has not answered yet"))
 	return found, trouble, p.Desire(res, want, compose.Readiness(complete || found.Commit != ""))
+}
+
+// revisionHash identifies the HubRevision of a source and a request to reload.
+func (p *downloadPlan) revisionHash(source modelref.Ref) string {
+	return names.Hash(8, source.String(), p.nonce)
+}
+
+// hubSecret names the Secret with the connection to the hub, which the HubRevision
+// with the hash writes.
+func (p *downloadPlan) hubSecret(m v1.DownloadModel, hash string) string {
+	return names.Object(p.d.Name, "hub", names.Hash(8, m.Name), hash)
 }
 
 func set(s v1.DownloadedModel, phase string, why reason.Reason, format string, args ...any) v1.DownloadedModel {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // DefaultEndpoint is the public hub.
@@ -132,6 +133,15 @@ func origin(endpoint string) string {
 
 // Endpoint returns the hub's address.
 func (c *Client) Endpoint() string { return c.base.String() }
+
+// Env returns the hub and its token as environment variables of a workload.
+func (c *Client) Env() map[string][]byte {
+	env := map[string][]byte{names.EnvHFEndpoint: []byte(c.Endpoint())}
+	if c.cfg.Token != "" {
+		env[names.EnvHFToken] = []byte(c.cfg.Token)
+	}
+	return env
+}
 
 // newTransport speaks HTTP/1.1 only: each range in flight uses a connection of its
 // own, so that one that stalls can be dropped alone.

@@ -11,7 +11,6 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
 	"github.com/gorizond/koldun/internal/hub/hubserver"
-	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/test/cluster/node"
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
@@ -72,7 +71,7 @@ func (p *suite) run(t *testing.T, changes ...func(*node.Options)) {
 	}
 	o := node.Options{
 		Image: image, Binary: p.programs.koldun, Programs: images(filepath.Dir(p.programs.koldun)),
-		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1", names.EnvHFEndpoint + "=" + p.services.hub},
+		Env: []string{"KOLDUN_LISTEN_HOST=127.0.0.1"},
 	}
 	for _, change := range changes {
 		change(&o)

@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // maxConfig is the maximum size of config.json in the status, in bytes; usual ones
@@ -49,6 +50,8 @@ type Hub interface {
 	Resolve(ctx context.Context, repo, revision string) (commit string, err error)
 	Tree(ctx context.Context, repo, commit string) ([]hub.File, error)
 	ReadFile(ctx context.Context, repo, commit, path string, limit int64) ([]byte, error)
+	// Env returns the hub and its token as environment variables of a workload.
+	Env() map[string][]byte
 }
 
 // Hubs returns the client of an endpoint. An empty endpoint is the default one.
@@ -74,6 +77,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	client, err := c.hubs(ctx, ref.Endpoint, s.Token)
 	if err != nil {
 		return o, err
+	}
+	o.Connection = client.Env()
+	if s.Token != "" { // workloads refer to its own Secret
+		delete(o.Connection, names.EnvHFToken)
 	}
 	revision := s.Revision
 	if s.Commit != "" {

@@ -1,6 +1,7 @@
 package hubrevision_test
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/hub/hubtest"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 var files = map[string][]byte{"config.json": []byte(`{"model_type":"llama"}`), "model.safetensors": make([]byte, 1000)}
@@ -29,6 +31,33 @@ func TestObserveDescribesTheCommit(t *testing.T) {
 	want := hubrevision.Status{Source: "hf://" + h.Repo, Commit: h.Commit(), Files: 2, SizeBytes: 1022, Config: string(files["config.json"])}
 	if !o.Exists || !o.UpToDate || !o.Ready || o.Status != want {
 		t.Errorf("Observe: got %+v, want %+v", o, want)
+	}
+}
+
+func TestObserveConnectsWorkloads(t *testing.T) {
+	const common, own = "hf_common", "hf_own"
+	for name, c := range map[string]struct{ hub, claim, want string }{
+		"NoToken":         {},
+		"TokenOfTheHub":   {hub: common, want: common},
+		"TokenOfTheClaim": {claim: own},
+		"TokensOfBoth":    {hub: common, claim: own},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := hubtest.New(t, hubtest.Options{}, files)
+			revisions := hubrevision.New(func(_ context.Context, _, token string) (hubrevision.Hub, error) {
+				return hub.New(hub.Config{Endpoint: h.URL, Token: cmp.Or(token, c.hub), Attempts: 1, MaxWait: time.Second})
+			})
+			o, err := revisions.Observe(t.Context(), hubrevision.Spec{Source: "hf://" + h.Repo, Token: c.claim})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(o.Connection[names.EnvHFEndpoint]); got != h.URL {
+				t.Errorf("endpoint: got %q, want %q", got, h.URL)
+			}
+			if got, given := o.Connection[names.EnvHFToken]; string(got) != c.want || given != (c.want != "") {
+				t.Errorf("token: got %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/test/cluster"
 	"github.com/gorizond/koldun/test/cluster/node"
 )
@@ -73,7 +72,6 @@ func Start(ctx context.Context, c *cluster.Cluster, root, dir string, s Services
 	}
 	n, err := node.New(c.Config(), filepath.Join(dir, "node"), node.Options{
 		Image: image, Binary: koldun,
-		Env: []string{names.EnvHFEndpoint + "=" + s.Hub}, // as a company would set its mirror
 	})
 	if err != nil {
 		return nil, err
