@@ -161,9 +161,9 @@ func (p *plan) server(m model) (*v1.Server, string) {
 	}
 	out.Args = append(out.Args, s.Args...)
 	for i, e := range s.Env {
-		v := v1.ServerEnvVar{Name: e.Name, Value: e.Value}
+		v := v1.EnvVar{Name: e.Name, Value: e.Value}
 		if from := e.ValueFrom; from != nil {
-			v.ValueFrom = &v1.ServerEnvVarSource{}
+			v.ValueFrom = &v1.EnvVarSource{}
 			switch {
 			case from.SecretKeyRef != nil:
 				v.ValueFrom.SecretKeyRef = &v1.SecretKeyReference{Name: from.SecretKeyRef.Name, Key: from.SecretKeyRef.Key}

@@ -59,7 +59,7 @@ func TestValueIsWhatJSONIs(t *testing.T) {
 		"NetworkPolicy": &networkingv1.NetworkPolicy{Spec: networkingv1.NetworkPolicySpec{Ingress: []networkingv1.NetworkPolicyIngressRule{{}}}},
 		"Service":       &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}}}},
 		"Dllama":        &v1.Dllama{Spec: v1.DllamaSpec{Runtime: v1.Runtime{ReplicaPower: &one, RootMemory: &v1.RootMemory{OverheadMaxRatio: 2.5}}}},
-		"Ingress":       &v1.Ingress{Spec: v1.IngressSpec{Backend: v1.Backend{ResponseTimeout: &metav1.Duration{Duration: 90 * time.Second}}}},
+		"Ingress":       &v1.Ingress{Spec: v1.IngressSpec{Backend: v1.Backend{GatewaySettings: v1.GatewaySettings{ResponseTimeout: &metav1.Duration{Duration: 90 * time.Second}}}}},
 		"Session":       &v1.Session{Status: v1.SessionStatus{LastActivity: &now}},
 		"Stream":        &v1alpha1.Stream{Spec: v1alpha1.StreamSpec{ForProvider: v1alpha1.StreamParameters{Subjects: []string{"a"}, MaxBytes: new(int64(1 << 40))}}},
 		"Nil":           (*v1.Model)(nil),

@@ -3,9 +3,12 @@
 package dllama
 
 import (
+	"maps"
+
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/model"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
@@ -37,14 +40,24 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	p := &dllamaPlan{Plan: compose.Plan{Call: c}, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
-	if m := d.Spec.Model; m != nil {
-		c.Legacy(model.Legacy("spec.model", *m))
-	}
+	c.Legacy(legacy(d.Spec))
 	// Each step is in the file of its name.
 	if err := p.Run(p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
+}
+
+// legacy says which fields without effect are given.
+func legacy(s v1.DllamaSpec) map[string]bool {
+	out := map[string]bool{}
+	if s.Model != nil {
+		maps.Copy(out, model.Legacy("spec.model", *s.Model))
+	}
+	if s.Expose != nil {
+		maps.Copy(out, ingress.Legacy("spec.expose", s.Expose.GatewaySettings))
+	}
+	return out
 }
 
 // A dllamaPlan is one composition of one Dllama.

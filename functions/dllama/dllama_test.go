@@ -56,7 +56,15 @@ func TestDllama(t *testing.T) {
 		"InlineReady":   {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, nats: {url: 'nats://h'}}}", Observed: map[string]string{"runners": composetest.Ready, "root": composetest.OnePod, "model": "metadata: {name: d}\nstatus: {conditions: [{type: Serving, status: 'True', reason: Available}], artifact: {" + files + "}}"}, Reason: reason.Available},
 		"InlineExposed": {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, expose: {allowAnonymous: true}}", Reason: reason.ModelPending},
 
-		"Exposed":         {Composite: meta + "spec: {" + ref + ", expose: {service: {port: 80}, route: {host: h}}, nats: {url: 'nats://h'}}", Required: plain, Reason: reason.GatewayStarting, Says: "see its condition Serving"},
+		"Exposed": {Composite: meta + "spec: {" + ref + ", expose: {service: {port: 80}, route: {host: h}}, nats: {url: 'nats://h'}}", Required: plain, Reason: reason.GatewayStarting, Says: "see its condition Serving"},
+		"ExposedTuned": {
+			Composite: meta + `spec: {` + ref + `, imagePullPolicy: Always, scheduling: {imagePullSecrets: [{name: registry}], priorityClassName: high}, answerTimeouts: {firstToken: 2h, betweenTokens: 1h, grace: 5m},
+  env: [{name: HTTPS_PROXY, value: 'http://proxy:3128'}], envFrom: [{secretRef: {name: s}}],
+  expose: {replicas: 2, responseTimeout: 24h, queueTimeout: 2h, limits: {requestsPerMinute: 60}, corsOrigins: ['https://a.example', 'https://b.example'], maxBodySize: 40Mi, reasoning: hidden,
+  resources: {limits: {cpu: 1}}, backendScheduling: {priorityClassName: low}, backendEnv: [{name: KOLDUN_LOG_LEVEL, value: debug}], queue: {maxBytes: 64Mi, stateStream: old}}}`,
+			Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready}, Reason: reason.RootStarting,
+		},
+		"InlinePulling":   {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, scheduling: {priorityClassName: low}}, imagePullPolicy: Never, scheduling: {imagePullSecrets: [{name: registry}], priorityClassName: high}}", Reason: reason.ModelPending},
 		"ExposedFailed":   {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {conditions: [{type: Serving, status: 'False', reason: ConnectionInvalid, message: no servers}]}"}, Reason: reason.GatewayStarting, Says: "no servers"},
 		"ExposedAdmitted": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready}, Reason: reason.RootStarting},
 		"ExposedStarting": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready, "root": composetest.OnePod}, Reason: reason.GatewayStarting},

@@ -3,8 +3,6 @@ package dllama
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
@@ -113,26 +111,6 @@ func serverOf(e v1.Engine) engine.Server {
 	}
 	if s.StartupTimeout != nil {
 		out.Startup = s.StartupTimeout.Duration
-	}
-	return out
-}
-
-// variables are those of a claim. Other sources of Kubernetes, such as fields of
-// the pod, are not in the API.
-func variables(env []v1.ServerEnvVar) []corev1.EnvVar {
-	var out []corev1.EnvVar
-	for _, e := range env {
-		v := corev1.EnvVar{Name: e.Name, Value: e.Value}
-		if from := e.ValueFrom; from != nil {
-			v.ValueFrom = &corev1.EnvVarSource{}
-			if ref := from.SecretKeyRef; ref != nil {
-				v.ValueFrom.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Key: ref.Key}
-			}
-			if ref := from.ConfigMapKeyRef; ref != nil {
-				v.ValueFrom.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Key: ref.Key}
-			}
-		}
-		out = append(out, v)
 	}
 	return out
 }

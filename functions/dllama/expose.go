@@ -21,15 +21,33 @@ func (p *dllamaPlan) expose() (compose.Next, error) {
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.d.Namespace, Name: p.d.Name},
 		Spec: v1.IngressSpec{
-			Backend: v1.Backend{AllowAnonymous: e.AllowAnonymous, Sessions: "Static"},
+			Backend: v1.Backend{GatewaySettings: e.GatewaySettings, Sessions: "Static"},
 			Service: e.Service,
 			Route:   e.Route,
 		},
 	}
+	b := &want.Spec.Backend
+	b.ImagePullPolicy = p.d.Spec.ImagePullPolicy
+	b.BackendScheduling = p.pulling(b.BackendScheduling)
 	if n := p.d.Spec.NATS; n != nil {
-		want.Spec.Backend.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
+		b.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
 	}
 	return compose.Continue, p.Desire(resIngress, want, compose.Readiness(p.exposed()))
+}
+
+// pulling returns the scheduling of pods that use the registry of the Dllama's own
+// pods: with the same credentials, unless it has others.
+func (p *dllamaPlan) pulling(s *v1.Scheduling) *v1.Scheduling {
+	own := p.d.Spec.Scheduling
+	if own == nil || len(own.ImagePullSecrets) == 0 || s != nil && len(s.ImagePullSecrets) > 0 {
+		return s
+	}
+	out := v1.Scheduling{}
+	if s != nil {
+		out = *s
+	}
+	out.ImagePullSecrets = own.ImagePullSecrets
+	return &out
 }
 
 // exposed reports whether the Ingress serves.

@@ -65,6 +65,7 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	if spec.NATS == nil {
 		spec.NATS = p.modelNATS()
 	}
+	spec.Scheduling, spec.ImagePullPolicy = p.pulling(spec.Scheduling), cmp.Or(spec.ImagePullPolicy, p.d.Spec.ImagePullPolicy)
 	switch {
 	case p.refused && !found:
 		return compose.Stop, nil // a download or conversion would be for nothing

@@ -31,6 +31,7 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 		Model:     p.d.Namespace + "/" + p.served(),
 		Member:    p.group(),
 		BusSecret: p.busSecret(),
+		Timeouts:  s.AnswerTimeouts,
 	}
 	r.Resources = p.resources(s.RootResources, p.status.RootMemoryBytes)
 	r.Files = p.files()
@@ -98,6 +99,7 @@ func (p *dllamaPlan) node(image string, r *corev1.ResourceRequirements) engine.N
 func (p *dllamaPlan) placement(component string) enginepod.Placement {
 	s := p.d.Spec.Runtime
 	out := enginepod.Placement{
+		Env:         workload.EnvOf(s.Env, s.EnvFrom),
 		PullPolicy:  s.ImagePullPolicy,
 		Scheduling:  s.Scheduling,
 		Labels:      workload.Labels(component, "dllama", p.d.Name),
@@ -108,7 +110,7 @@ func (p *dllamaPlan) placement(component string) enginepod.Placement {
 		out.Annotations = map[string]string{}
 	}
 	if s := p.d.Spec.Engine.Server; s != nil {
-		out.Env, out.Cache = variables(s.Env), workload.CacheSource(s.Cache)
+		out.EngineEnv, out.Cache = workload.Vars(s.Env), workload.CacheSource(s.Cache)
 	}
 	if session := p.d.Labels[v1.LabelSession]; session != "" {
 		out.Marks = map[string]string{v1.LabelSession: session}

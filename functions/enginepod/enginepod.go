@@ -29,7 +29,8 @@ type Placement struct {
 	Marks       map[string]string // further labels
 	Annotations map[string]string
 	Resources   corev1.ResourceRequirements // of the engine's container
-	Env         []corev1.EnvVar             // of the engine's container
+	Env         workload.Env                // of all containers
+	EngineEnv   []corev1.EnvVar             // of the engine's container
 	// Cache is the source of the engine's volume of that name; nil is an empty
 	// folder.
 	Cache *corev1.VolumeSource
@@ -61,13 +62,15 @@ type Root struct {
 	// Member names the Dllama or Session in the registry, which holds its weight; ""
 	// for none.
 	Member string
+	// Timeouts of answers; nil are the sidecar's own.
+	Timeouts *v1.AnswerTimeouts
 }
 
 // Pod returns the pod of the root.
 func (r Root) Pod() workload.Pod {
 	r.Spec.ModelFile, r.Spec.TokenizerFile = path(r.Spec.ModelFile), path(r.Spec.TokenizerFile)
 	r.Spec.Sidecar = r.Session != ""
-	pod := r.pod(r.Engine, r.Engine.Root(r.Spec), r.Spec.Koldun, int64(engine.RootGrace.Seconds()))
+	pod := r.pod(r.Engine, r.Engine.Root(r.Spec), r.Spec.Koldun, r.graceSeconds())
 	if r.Spec.Sidecar {
 		pod.Ports[engine.PortSidecar] = engine.SidecarNumber
 		if r.APIKey != nil {
@@ -105,6 +108,7 @@ func (p Placement) pod(e engine.Engine, part engine.Pod, koldun string, graceSec
 		Ports:        map[string]int32{engine.PortEngine: engine.EngineNumber, engine.PortHealth: engine.HealthNumber},
 		Volumes:      map[string]string{},
 		Sources:      map[string]corev1.VolumeSource{},
+		Env:          p.Env,
 		PullPolicy:   p.PullPolicy,
 		Scheduling:   p.Scheduling,
 		GraceSeconds: graceSeconds,
@@ -124,14 +128,14 @@ func (p Placement) pod(e engine.Engine, part engine.Pod, koldun string, graceSec
 	p.addFiles(&pod, e, koldun)
 	for _, c := range part.Init {
 		built := container(c)
-		built.Vars = p.Env
+		built.Vars = p.EngineEnv
 		pod.Init = append(pod.Init, built)
 	}
 	if part.Main.Name == "" {
 		return pod
 	}
 	main := container(part.Main)
-	main.Resources, main.Vars = p.Resources, p.Env
+	main.Resources, main.Vars = p.Resources, p.EngineEnv
 	pod.Containers = []workload.Container{main}
 	return pod
 }

@@ -150,16 +150,16 @@ func serving(url string) engine.Engine {
 func TestServer(t *testing.T) {
 	root := enginepod.Root{Engine: serving(""), Spec: engine.Root{Node: engine.Node{Image: "i", Koldun: "k"}}, Session: "s", Model: "ns/m", BusSecret: "bus"}
 	root.Files = enginepod.Files{Fetch: "s3://b/x", FetchSecret: "store"}
-	root.Env = []corev1.EnvVar{{Name: "A", Value: "b"}}
+	root.EngineEnv = []corev1.EnvVar{{Name: "A", Value: "b"}}
 	root.Cache = &corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "kept"}}
 	limit := resource.MustParse("1Gi")
 	want := workload.Pod{
 		Init: []workload.Container{
 			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)"}, Secrets: []string{"store"}, Folders: []string{"model"}},
-			{Name: "prepare", Image: "i", Vars: root.Env},
+			{Name: "prepare", Image: "i", Vars: root.EngineEnv},
 		},
 		Containers: []workload.Container{
-			{Name: "engine", Image: "i", Vars: root.Env, SidecarPort: "llm", Startup: time.Minute, User: new(int64)},
+			{Name: "engine", Image: "i", Vars: root.EngineEnv, SidecarPort: "llm", Startup: time.Minute, User: new(int64)},
 			{Name: "llm", Image: "k", Secrets: []string{"bus"}, ProbePort: "llm", Folders: []string{"model", "api-key"}, Args: []string{
 				"llm", "--listen=:$(KOLDUN_PORT_LLM)", "--protocol=openai", "--engine=http://127.0.0.1:$(KOLDUN_PORT_ENGINE)/v1", "--session=s",
 				"--runner=$(POD_NAMESPACE)_$(POD_NAME)", "--model=ns/m", "--served-name=$(KOLDUN_DIR_MODEL) of ns/m", "--operations=chat", "--parameters=seed,top_p",

@@ -36,6 +36,7 @@ func (r Root) sidecar() workload.Container {
 	if r.Engine.Slots > 1 {
 		args = append(args, fmt.Sprintf("--slots=%d", r.Engine.Slots))
 	}
+	args = append(args, timeouts(r.Timeouts)...)
 	out := workload.Container{
 		Name:      "llm",
 		Image:     r.Spec.Koldun,

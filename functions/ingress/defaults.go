@@ -10,4 +10,5 @@ const (
 	defaultConversationTTL = 10 * time.Minute
 	defaultResponseTimeout = 10 * time.Minute
 	defaultQueueTimeout    = time.Hour
+	defaultReasoning       = "separate"
 )

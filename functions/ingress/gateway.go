@@ -107,6 +107,15 @@ func differing(b v1.Backend) []string {
 	if b.StrictParameters {
 		args = append(args, "--strict-parameters")
 	}
+	if b.Reasoning != "" && b.Reasoning != defaultReasoning {
+		args = append(args, "--reasoning="+b.Reasoning)
+	}
+	for _, origin := range b.CORSOrigins {
+		args = append(args, "--cors-origin="+origin)
+	}
+	if s := b.MaxBodySize; s != nil {
+		add("max-body-bytes", s.Value())
+	}
 	if l := b.Limits; l != nil {
 		add("requests-per-minute", int64(l.RequestsPerMinute))
 		add("tokens-per-minute", l.TokensPerMinute)

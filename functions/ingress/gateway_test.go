@@ -9,7 +9,7 @@ import (
 )
 
 func TestIgnoredArgumentsAreReported(t *testing.T) {
-	given := legacy(v1.Backend{ExtraArgs: []string{"--strict-parameters", "--namespaces", "victim", "--namespace=victim", "x"}})
+	given := legacy(v1.Backend{GatewaySettings: v1.GatewaySettings{ExtraArgs: []string{"--strict-parameters", "--namespaces", "victim", "--namespace=victim", "x"}}})
 	want := map[string]bool{
 		"spec.backend.dispatcherMetricsListen": false, "spec.backend.extraArgs[0]": false, "spec.backend.extraArgs[1]": true,
 		"spec.backend.extraArgs[2]": true, "spec.backend.extraArgs[3]": true, "spec.backend.extraArgs[4]": false,

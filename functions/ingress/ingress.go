@@ -122,6 +122,7 @@ func (p *ingressPlan) deployments() (compose.Next, error) {
 func (p *ingressPlan) deployment(res string, replicas int32, pod workload.Pod) (ready bool, err error) {
 	b := p.i.Spec.Backend
 	pod.PullPolicy, pod.Scheduling = b.ImagePullPolicy, b.BackendScheduling
+	pod.Env = workload.EnvOf(b.BackendEnv, b.BackendEnvFrom)
 	for i := range pod.Containers {
 		pod.Containers[i].Resources = queue.ResourcesOf(b.Resources)
 	}
@@ -139,16 +140,23 @@ func (p *ingressPlan) dispatcherPod() workload.Pod {
 	return p.parts().Dispatcher(cmp.Or(p.i.Spec.Backend.DispatcherImage, p.image()), workload.Labels("dispatcher", "ingress", p.i.Name))
 }
 
-// legacy says which fields without effect are given. Names of buckets are
+// Legacy says which fields without effect are given, at which path.
+func Legacy(path string, g v1.GatewaySettings) map[string]bool {
+	out := map[string]bool{}
+	for i, ignored := range ignoredArgs(g.ExtraArgs) {
+		out[fmt.Sprintf("%s.extraArgs[%d]", path, i)] = ignored
+	}
+	if q := g.Queue; q != nil {
+		out[path+".queue.stateStream"] = q.StateStream != ""
+	}
+	return out
+}
+
+// legacy says which fields of a backend without effect are given. Names of buckets are
 // fixed: one that is given as it is has no entry.
 func legacy(b v1.Backend) map[string]bool {
-	out := map[string]bool{"spec.backend.dispatcherMetricsListen": b.DispatcherMetricsListen != ""}
-	for i, ignored := range ignoredArgs(b.ExtraArgs) {
-		out[fmt.Sprintf("spec.backend.extraArgs[%d]", i)] = ignored
-	}
-	if q := b.Queue; q != nil {
-		out["spec.backend.queue.stateStream"] = q.StateStream != ""
-	}
+	out := Legacy("spec.backend", b.GatewaySettings)
+	out["spec.backend.dispatcherMetricsListen"] = b.DispatcherMetricsListen != ""
 	if s := b.SessionScaling; s != nil {
 		out["spec.backend.sessionScaling.activeRequests"] = s.ActiveRequests != 0
 	}

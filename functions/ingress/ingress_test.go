@@ -32,6 +32,12 @@ func TestIngress(t *testing.T) {
   nats: {url: 'nats://u:p@h:4222'}}}`,
 			Observed: running, Reason: reason.Available,
 		},
+		"Environment": {
+			Composite: meta + `spec: {backend: {corsOrigins: ['*'], maxBodySize: 1Mi, reasoning: inline, backendEnvFrom: [{prefix: P_, secretRef: {name: s}}, {configMapRef: {name: c}}],
+  backendEnv: [{name: OTEL_EXPORTER_OTLP_ENDPOINT, value: 'http://otel:4318'}, {name: T, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: C, valueFrom: {configMapKeyRef: {name: c, key: k}}}],
+  env: [{name: HTTPS_PROXY, value: 'http://proxy:3128'}]}}`,
+			Observed: running, Reason: reason.Available,
+		},
 		"Defaults": {
 			Composite: meta + "spec: {backend: {isolation: model, maxSessions: 8, conversationTTL: 10m, replicaPower: 0, limits: {}, queue: {maxAttempts: 3}}}",
 			Observed:  running, Reason: reason.Available,

@@ -83,4 +83,4 @@ func (p *modelPlan) hubSecret() string {
 	return names.Object(p.m.Name, "model", "hub", names.Hash(8, p.ref.String()))
 }
 
-func (p *modelPlan) busSecret() string   { return connection.BusSecret("model", p.m.Name) }
+func (p *modelPlan) busSecret() string { return connection.BusSecret("model", p.m.Name) }

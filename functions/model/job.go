@@ -111,6 +111,8 @@ func (p *modelPlan) job(stage string, c workload.Container, claims map[string]wo
 		Labels:       workload.Labels(stage, "model", p.m.Name),
 		Containers:   []workload.Container{c},
 		Claims:       claims,
+		Env:          workload.EnvOf(p.m.Spec.Env, p.m.Spec.EnvFrom),
+		PullPolicy:   p.m.Spec.ImagePullPolicy,
 		Scheduling:   p.m.Spec.Scheduling,
 		GraceSeconds: job.GraceSeconds,
 	}

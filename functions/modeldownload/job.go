@@ -68,6 +68,8 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret strin
 		Containers:   []workload.Container{c},
 		Volumes:      map[string]string{volumeName: "/models"},
 		Claims:       map[string]workload.Claim{volumeName: {Name: p.d.Spec.StoragePVC}},
+		Env:          workload.EnvOf(p.d.Spec.Env, p.d.Spec.EnvFrom),
+		PullPolicy:   p.d.Spec.ImagePullPolicy,
 		Scheduling:   p.scheduling(),
 		GraceSeconds: job.GraceSeconds,
 	})

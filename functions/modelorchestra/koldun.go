@@ -42,10 +42,10 @@ func (p *orchestraPlan) koldunGateway() (compose.Next, error) {
 	want := &v1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.name()},
-		Spec: v1.IngressSpec{Backend: v1.Backend{
-			Sessions: "Static", AllowAnonymous: s.AllowAnonymous, Resources: g.Resources, BackendScheduling: p.scheduling(g.OrchestraPod),
+		Spec: v1.IngressSpec{Backend: v1.Backend{Sessions: "Static", GatewaySettings: v1.GatewaySettings{
+			AllowAnonymous: s.AllowAnonymous, Resources: g.Resources, BackendScheduling: p.scheduling(g.OrchestraPod),
 			Replicas: max(or(g.ReplicaCount, 1), 1),
-		}},
+		}}},
 	}
 	if n := s.NATS; n != nil {
 		want.Spec.Backend.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}

@@ -34,7 +34,11 @@ func Compose(c *compose.Call) error {
 	if err := c.Composite(&r); err != nil {
 		return err
 	}
-	c.Legacy(map[string]bool{"spec.cacheSpec": r.Spec.CacheSpec != nil, "spec.memory": r.Spec.Memory != nil})
+	c.Legacy(map[string]bool{
+		"spec.cacheSpec": r.Spec.CacheSpec != nil,
+		"spec.memory":    r.Spec.Memory != nil,
+		"spec.nats":      r.Spec.NATS != nil && r.Spec.Serves == "",
+	})
 	p := &rootPlan{Plan: compose.Plan{Call: c}, r: r, status: v1.RootStatus{Status: v1.Status{ObservedGeneration: r.Generation}}}
 	if err := p.Run(p.joinPool, p.findWorkers, p.chooseEngine, p.queue, p.serve); err != nil {
 		return err
@@ -176,6 +180,7 @@ func (p *rootPlan) pod() workload.Pod {
 	out := enginepod.Root{
 		Engine: p.engine,
 		Placement: enginepod.Placement{
+			Env:        workload.EnvOf(s.Env, s.EnvFrom),
 			PullPolicy: s.ImagePullPolicy,
 			Scheduling: s.Scheduling,
 			Labels:     workload.Labels("root", "root", p.r.Name),
@@ -200,7 +205,7 @@ func (p *rootPlan) pod() workload.Pod {
 		out.Resources = *s.Resources
 	}
 	if p.session != "" {
-		out.Session, out.Model, out.BusSecret = p.session, s.Serves, p.busSecret()
+		out.Session, out.Model, out.BusSecret, out.Timeouts = p.session, s.Serves, p.busSecret(), s.AnswerTimeouts
 	}
 	return out.Pod()
 }

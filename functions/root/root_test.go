@@ -42,7 +42,8 @@ func TestRoot(t *testing.T) {
 		"ServesNowhere":        {Composite: meta + "spec: {" + files + ", serves: ns/m}", Required: invalid, Reason: reason.ConnectionAmbiguous, Says: "spec.nats"},
 		"ServesNowhereRunning": {Composite: meta + "spec: {" + files + ", serves: ns/m}", Required: invalid, Observed: map[string]string{"root": composetest.OnePod, "runners": composetest.Ready}, Reason: reason.ConnectionAmbiguous},
 		"ServesForeign":        {Composite: meta + "spec: {" + files + ", serves: victim/m}", Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.ServesInvalid, Says: `"victim"`},
-		"Legacy":               {Composite: meta + "spec: {" + files + ", memory: {overheadMaxRatio: 2}, cacheSpec: {bucket: b}}", Reason: reason.RootStarting},
+		"Tuned":                {Composite: meta + "spec: {" + files + ", serves: ns/m, answerTimeouts: {grace: 10s, firstToken: 1m}, env: [{name: A, value: b}], envFrom: [{configMapRef: {name: c}}]}", Observed: map[string]string{"runners": composetest.Ready, "root": composetest.OnePod}, Reason: reason.Available},
+		"Legacy":               {Composite: meta + "spec: {" + files + ", memory: {overheadMaxRatio: 2}, cacheSpec: {bucket: b}, nats: {url: 'nats://h'}}", Reason: reason.RootStarting},
 	})
 }
 

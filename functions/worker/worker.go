@@ -99,6 +99,7 @@ func (p *workerPlan) build() workload.Pod {
 	out := enginepod.Worker{
 		Engine: p.engine,
 		Placement: enginepod.Placement{
+			Env:        workload.EnvOf(s.Env, s.EnvFrom),
 			PullPolicy: s.ImagePullPolicy,
 			Scheduling: s.Scheduling,
 			Labels:     workload.Labels("worker", "worker", p.w.Name),

@@ -84,7 +84,8 @@ func (p Pod) container(c Container) corev1.Container {
 	for _, name := range slices.Sorted(maps.Keys(c.SecretEnv)) {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: new(c.SecretEnv[name])}})
 	}
-	out.Env = Override(out.Env, c.Vars)
+	out.Env = Override(Override(out.Env, p.Env.Vars), c.Vars)
+	out.EnvFrom = slices.Clone(p.Env.From) // before ours, which count if both have a key
 	for _, name := range c.Secrets {
 		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})
 	}
@@ -104,20 +105,6 @@ func (p Pod) container(c Container) corev1.Container {
 		out.SecurityContext.RunAsNonRoot = new(*c.User != 0)
 	}
 	return out
-}
-
-// Override replaces variables by those of the same name, and appends the others:
-// a list with two of one name cannot be applied.
-func Override(env, vars []corev1.EnvVar) []corev1.EnvVar {
-	for _, v := range vars {
-		i := slices.IndexFunc(env, func(e corev1.EnvVar) bool { return e.Name == v.Name })
-		if i >= 0 {
-			env[i] = v
-		} else {
-			env = append(env, v)
-		}
-	}
-	return env
 }
 
 // sidecarGone is for how many seconds a sidecar may be gone before the container for

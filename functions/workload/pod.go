@@ -39,6 +39,8 @@ type Pod struct {
 	// Sources are the other volumes that are not empty folders on the node's disk,
 	// by the name of the volume.
 	Sources map[string]corev1.VolumeSource
+	// Env is the environment of all containers.
+	Env Env
 	// PullPolicy of all images; empty is the cluster's choice.
 	PullPolicy corev1.PullPolicy
 	// Scheduling says where the pod may run; nil is anywhere.

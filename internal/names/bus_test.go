@@ -89,7 +89,7 @@ func TestStreams(t *testing.T) {
 		names.DeadStream:    names.DeadOf("s", "t", "r"),
 	}
 	want := map[string]names.Stream{
-		names.RequestStream: {MaxAge: 24 * time.Hour, MaxBytes: 1 << 30, MaxMsgs: 20_000, MaxMsgSize: 8 << 20, MaxPerSubject: 10_000, DiscardNew: true, Dedupe: 10 * time.Minute},
+		names.RequestStream: {MaxAge: 24 * time.Hour, MaxBytes: 256 << 20, MaxMsgs: 20_000, MaxMsgSize: 8 << 20, MaxPerSubject: 10_000, DiscardNew: true, Dedupe: 10 * time.Minute},
 		names.OutcomeStream: {MaxAge: 72 * time.Hour, MaxBytes: 128 << 20},
 		names.DeadStream:    {MaxAge: 7 * 24 * time.Hour, MaxBytes: 64 << 20, MaxPerSubject: 1},
 	}

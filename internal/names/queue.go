@@ -18,8 +18,9 @@ const (
 	// RequestMaxSize is the largest request in bytes, envelope included.
 	RequestMaxSize = 8 << 20
 	// RequestMaxBytes is the size of all requests that wait, unless an Ingress
-	// sets another one. The schema of spec.backend.queue.maxBytes repeats it.
-	RequestMaxBytes = 1 << 30
+	// sets another one. The schema of spec.backend.queue.maxBytes repeats it. A
+	// server with 512 MiB for JetStream accepts it and the other streams.
+	RequestMaxBytes = 256 << 20
 
 	// JetStream reserves the bytes of every stream on disk, so these are few.
 	outcomeMaxBytes  = 128 << 20

@@ -51,9 +51,7 @@ type DllamaSpec struct {
 
 // Expose describes the endpoint of a Dllama.
 type Expose struct {
-	// Accepts requests without an API token. Use it only on trusted machines and networks.
-	// +optional
-	AllowAnonymous bool `json:"allowAnonymous,omitempty"`
+	GatewaySettings `json:",inline"`
 
 	// The Service in front of the gateway.
 	// +optional

@@ -1,8 +1,6 @@
 package v1
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -45,32 +43,9 @@ type IngressSpec struct {
 // +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower) && self.replicaPower > 0)",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
 // +kubebuilder:validation:XValidation:rule="!(has(self.hashSecret) && has(self.hashSecretRef))",message="give either hashSecret or hashSecretRef, not both",fieldPath=".hashSecret"
 type Backend struct {
-	// Image of gateway and dispatcher. Defaults to the package's image.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Image string `json:"image,omitempty"`
-
-	// Image of the dispatcher. Defaults to image.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	DispatcherImage string `json:"dispatcherImage,omitempty"`
+	GatewaySettings `json:",inline"`
 
 	Runtime `json:",inline"`
-
-	// Pods of the gateway.
-	// +optional
-	// +kubebuilder:default=1
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=32
-	Replicas int32 `json:"replicas,omitempty"`
-
-	// CPU and memory of each pod of gateway and dispatcher.
-	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-
-	// Scheduling of gateway and dispatcher. Set that of the models in scheduling.
-	// +optional
-	BackendScheduling *Scheduling `json:"backendScheduling,omitempty"`
 
 	// How pools of Dllamas are created: OnDemand creates a Session for each model in demand; Static creates none, for Sessions and Dllamas
 	// that are managed separately.
@@ -96,34 +71,6 @@ type Backend struct {
 	// +optional
 	SessionScaling *Scaling `json:"sessionScaling,omitempty"`
 
-	// Accepts requests without an API token. Use it only on trusted machines and networks.
-	// +optional
-	AllowAnonymous bool `json:"allowAnonymous,omitempty"`
-
-	// Refuses requests with parameters that the engine ignores, instead of listing them in the header x-koldun-ignored.
-	// +optional
-	StrictParameters bool `json:"strictParameters,omitempty"`
-
-	// Limits of each API token. Limits in a token's Secret override them.
-	// +optional
-	Limits *Limits `json:"limits,omitempty"`
-
-	// The durable queue.
-	// +optional
-	Queue *BackendQueue `json:"queue,omitempty"`
-
-	// Maximum time for one answer from the start of the engine; waiting and cold start do not count.
-	// +optional
-	// +kubebuilder:default="10m"
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
-	ResponseTimeout *metav1.Duration `json:"responseTimeout,omitempty"`
-
-	// Maximum time in the queue.
-	// +optional
-	// +kubebuilder:default="1h"
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
-	QueueTimeout *metav1.Duration `json:"queueTimeout,omitempty"`
-
 	// Time for which a pool is kept after its last request.
 	// +optional
 	// +kubebuilder:default="10m"
@@ -146,70 +93,10 @@ type Backend struct {
 	// +optional
 	NATS *IngressNATS `json:"nats,omitempty"`
 
-	// Further arguments of the gateway, without --namespace and --namespaces: a gateway serves its own namespace only.
-	// +optional
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="!self.exists(a, a.contains('--namespace'))",message="--namespace and --namespaces are not allowed: a gateway serves its own namespace only"
-	ExtraArgs []string `json:"extraArgs,omitempty"`
-
 	// No effect: the dispatcher always serves its metrics.
 	// +optional
 	// +kubebuilder:validation:MaxLength=261
 	DispatcherMetricsListen string `json:"dispatcherMetricsListen,omitempty"`
-}
-
-// Limits of each API token. 0 is no limit.
-type Limits struct {
-	// Requests per minute.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	RequestsPerMinute int32 `json:"requestsPerMinute,omitempty"`
-
-	// Tokens of prompts and answers per minute.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	TokensPerMinute int64 `json:"tokensPerMinute,omitempty"`
-
-	// Concurrent requests, waiting or running.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
-}
-
-// BackendQueue describes the durable queue.
-type BackendQueue struct {
-	// Maximum size of all waiting requests; beyond it, requests get 503.
-	// +optional
-	// +kubebuilder:default="1Gi"
-	MaxBytes *resource.Quantity `json:"maxBytes,omitempty"`
-
-	// Maximum waiting requests of one pool; beyond it, requests get 429. 0 is no limit.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	MaxPerSession int32 `json:"maxPerSession,omitempty"`
-
-	// Maximum waiting requests of one API token; beyond it, requests get 429. 0 is no limit.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	MaxPerTenant int32 `json:"maxPerTenant,omitempty"`
-
-	// Servers of a NATS cluster that keep a copy of the queue. Defaults to 1 for a new queue and to the current number for an existing one.
-	// +optional
-	// +kubebuilder:validation:Enum=1;3;5
-	Replicas int32 `json:"replicas,omitempty"`
-
-	// How often a request is retried on another runner before its first token.
-	// +optional
-	// +kubebuilder:default=3
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=16
-	MaxAttempts int32 `json:"maxAttempts,omitempty"`
-
-	// No effect: a bucket holds the states of runners.
-	// +optional
-	// +kubebuilder:validation:MaxLength=256
-	StateStream string `json:"stateStream,omitempty"`
 }
 
 // IngressNATS is the connection to the NATS servers.

@@ -107,9 +107,16 @@ type ModelSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	PreConvertedSizeHuman string `json:"preConvertedSizeHuman,omitempty"`
 
+	// When images of the Jobs are pulled.
+	// +optional
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
 	// Scheduling of the Jobs.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
+
+	PodEnv `json:",inline"`
 
 	// No effect: Jobs install no packages.
 	// +optional
@@ -190,7 +197,7 @@ type Download struct {
 	// Maximum size of a part in memory, in MiB.
 	// +optional
 	// +kubebuilder:validation:Minimum=5
-	// +kubebuilder:validation:Maximum=5120
+	// +kubebuilder:validation:Maximum=1024
 	ChunkMaxMiB int32 `json:"chunkMaxMiB,omitempty"`
 
 	// No effect: the package's image downloads.

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -73,9 +74,16 @@ type ModelDownloadSpec struct {
 	// +optional
 	Settings *DownloadSettings `json:"settings,omitempty"`
 
+	// When images of the Jobs are pulled.
+	// +optional
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
 	// Scheduling of the Jobs.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
+
+	PodEnv `json:",inline"`
 
 	// ProviderConfig or ClusterProviderConfig of the hub. Defaults to the default connection.
 	// +optional

@@ -24,6 +24,7 @@ type Root struct {
 // RootSpec describes a Root.
 //
 // +kubebuilder:validation:XValidation:rule="!(has(self.workers) && has(self.workerSelector))",message="give either workers (addresses) or workerSelector (Workers of this namespace), not both"
+// +kubebuilder:validation:XValidation:rule="has(self.serves) || !has(self.answerTimeouts)",message="answerTimeouts are those of the sidecar, which a Root without serves does not have",fieldPath=".answerTimeouts"
 type RootSpec struct {
 	// PersistentVolumeClaim with the model's files.
 	// +kubebuilder:validation:MinLength=1
@@ -96,7 +97,7 @@ type RootSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?/[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 	Serves string `json:"serves,omitempty"`
 
-	// NATS servers of the queue.
+	// NATS servers of the queue. No effect without serves.
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`
 
@@ -108,9 +109,15 @@ type RootSpec struct {
 	// +optional
 	Memory *RootMemory `json:"memory,omitempty"`
 
+	// Limits of the time of an answer. They need serves.
+	// +optional
+	AnswerTimeouts *AnswerTimeouts `json:"answerTimeouts,omitempty"`
+
 	// Scheduling of the pod.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
+
+	PodEnv `json:",inline"`
 
 	// No effect: the root reads the volume.
 	// +optional
@@ -121,7 +128,7 @@ type RootSpec struct {
 type RootStatus struct {
 	Status `json:",inline"`
 
-	// Address of the sidecar: HOST:PORT of its health and metrics.
+	// HOST:PORT of health and metrics: of the sidecar, or of the engine without serves.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 

@@ -2,6 +2,7 @@ package v1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Runtime describes the nodes of a model.
@@ -59,9 +60,34 @@ type Runtime struct {
 	// +optional
 	RootMemory *RootMemory `json:"rootMemory,omitempty"`
 
+	// Limits of the time of an answer.
+	// +optional
+	AnswerTimeouts *AnswerTimeouts `json:"answerTimeouts,omitempty"`
+
 	// Scheduling of the pods.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
+
+	PodEnv `json:",inline"`
+}
+
+// AnswerTimeouts limit the time of an answer by the engine. The gateway has limits of its own: responseTimeout and queueTimeout.
+type AnswerTimeouts struct {
+	// Maximum time to the first token. Defaults to 30m.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
+	FirstToken *metav1.Duration `json:"firstToken,omitempty"`
+
+	// Maximum time between two tokens. Defaults to 10m.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
+	BetweenTokens *metav1.Duration `json:"betweenTokens,omitempty"`
+
+	// Time in which running answers may end when the pod stops. Requests that are not done by then start again on another runner, or fail if
+	// they had a token. Defaults to 25s.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="from 1s to 1h"
+	Grace *metav1.Duration `json:"grace,omitempty"`
 }
 
 // RootMemory increases the memory plan of the root.

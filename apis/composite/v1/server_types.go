@@ -66,7 +66,7 @@ type Server struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=map
 	// +listMapKey=name
-	Env []ServerEnvVar `json:"env,omitempty"`
+	Env []EnvVar `json:"env,omitempty"`
 
 	// Port of a server whose port cannot be chosen by $(KOLDUN_PORT_ENGINE).
 	// +optional
@@ -131,52 +131,6 @@ type Server struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m')",message="must be at least 1m"
 	StartupTimeout *metav1.Duration `json:"startupTimeout,omitempty"`
-}
-
-// ServerEnvVar is one environment variable.
-//
-// +kubebuilder:validation:XValidation:rule="!(has(self.value) && has(self.valueFrom))",message="give either value or valueFrom, not both",fieldPath=".value"
-// +kubebuilder:validation:XValidation:rule="!self.name.startsWith('KOLDUN_') && !self.name.startsWith('POD_')",message="names that begin with KOLDUN_ or POD_ are Koldun's own",fieldPath=".name"
-type ServerEnvVar struct {
-	// Name of the variable.
-	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
-
-	// Value of the variable.
-	// +optional
-	// +kubebuilder:validation:MaxLength=4096
-	Value string `json:"value,omitempty"`
-
-	// Source of the value.
-	// +optional
-	ValueFrom *ServerEnvVarSource `json:"valueFrom,omitempty"`
-}
-
-// ServerEnvVarSource is the source of a variable's value.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.secretKeyRef) != has(self.configMapKeyRef)",message="give either secretKeyRef or configMapKeyRef"
-type ServerEnvVarSource struct {
-	// Key of a Secret of the namespace.
-	// +optional
-	SecretKeyRef *SecretKeyReference `json:"secretKeyRef,omitempty"`
-
-	// Key of a ConfigMap of the namespace.
-	// +optional
-	ConfigMapKeyRef *ConfigMapKeyReference `json:"configMapKeyRef,omitempty"`
-}
-
-// ConfigMapKeyReference names one key of a ConfigMap of the object's own namespace.
-type ConfigMapKeyReference struct {
-	// Name of the ConfigMap.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name"`
-
-	// Key in the ConfigMap.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	Key string `json:"key"`
 }
 
 // ServerCache is the volume with what a server downloads and compiles.

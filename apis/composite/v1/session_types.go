@@ -76,7 +76,7 @@ type SessionSpec struct {
 	// +kubebuilder:validation:Maximum=64
 	MaxWorkers *int32 `json:"maxWorkers,omitempty"`
 
-	// No effect but for ackTimeout: the subjects and buckets of the queue are fixed.
+	// No effect: the subjects and buckets of the queue are fixed.
 	// +optional
 	Queue *Queue `json:"queue,omitempty"`
 
@@ -190,7 +190,7 @@ type SessionStatus struct {
 	// +optional
 	AvailableWorkers int32 `json:"availableWorkers,omitempty"`
 
-	// Waiting requests. The Pool of a Session that an Ingress created reports this and the following numbers instead.
+	// Waiting requests, as the Pool of the Session last counted them.
 	// +optional
 	Backlog *int32 `json:"backlog,omitempty"`
 
@@ -231,11 +231,11 @@ type SessionWorker struct {
 	// +optional
 	Healthy bool `json:"healthy"`
 
-	// Address of the root's sidecar.
+	// Never set: status.endpoint of no Dllama leads past the queue.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// Running requests.
+	// Never set: inFlight counts the running requests of the pool.
 	// +optional
 	ActiveMessages int32 `json:"activeMessages,omitempty"`
 

@@ -75,6 +75,8 @@ type WorkerSpec struct {
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`
 
+	PodEnv `json:",inline"`
+
 	// No effect: workers need no files.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253

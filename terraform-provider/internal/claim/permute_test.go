@@ -51,7 +51,7 @@ func subjects() map[string]subject {
 			"engine": engine, "scheduling": scheduling, "worker_resources": resources, "nodes": {1},
 		}},
 		"koldun_ingress": {kind: "Ingress", base: map[string]any{}, samples: providertest.Samples{}},
-		"koldun_root":    {kind: "Root", base: map[string]any{"model_ref": "volume"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources, "serves": {"ns/m"}}},
+		"koldun_root":    {kind: "Root", base: map[string]any{"model_ref": "volume"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources, "serves": {"ns/m"}, "answer_timeouts": nil}},
 		"koldun_worker":  {kind: "Worker", base: map[string]any{"image": "example.org/dllama:1"}, samples: providertest.Samples{"scheduling": scheduling, "resources": resources}},
 		"koldun_ai_model_map": {kind: "AIModelMap", base: map[string]any{"ollama": []any{map[string]any{"variant": "base", "uri": "qwen3:0.6b"}}}, samples: providertest.Samples{
 			"vllm":   {[]any{}, []any{map[string]any{"variant": "a", "uri": "org/a"}, map[string]any{"variant": "b", "data_type": "float16"}}},
