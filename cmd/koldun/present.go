@@ -16,59 +16,31 @@ import (
 
 // present asks a served claim the question, and prints how to use its endpoint.
 func (m *upRun) present(ctx context.Context, l *local.Local, r local.Root) error {
-	var claim struct {
-		Spec struct {
-			Expose  anonymity  `json:"expose"`
-			Backend anonymity  `json:"backend"`
-			Gateway *anonymity `json:"gateway"`
-			Engine  struct {
-				Name string `json:"name"`
-			} `json:"engine"`
-		} `json:"spec"`
-		Status struct {
-			Model  string `json:"model"`
-			Models []struct {
-				Name string `json:"name"`
-			} `json:"resolvedModels"`
-		} `json:"status"`
-	}
-	if err := r.Object.Decode(&claim); err != nil {
+	what, served, err := offered(r.Object)
+	if err != nil || !served || len(r.Endpoints) == 0 {
 		return err
 	}
 	key := r.Object.Key()
-	open := claim.Spec.Expose.AllowAnonymous || claim.Spec.Backend.AllowAnonymous
-	if key.Kind == "AIDeployment" && len(claim.Status.Models) > 0 {
-		claim.Status.Model = claim.Status.Models[0].Name
-		alone := claim.Spec.Gateway == nil && claim.Spec.Engine.Name != "distributed-llama"
-		open = alone || claim.Spec.Gateway != nil && claim.Spec.Gateway.AllowAnonymous
-	}
-	if len(r.Endpoints) == 0 || claim.Status.Model == "" && key.Kind != "Ingress" {
-		return nil
-	}
 	url := "http://" + r.Endpoints[0].Address + "/v1"
 	var secret string // with the token
 	var value []byte
-	if !open {
+	if !what.anonymous {
 		if secret, value = anyToken(l.Secrets(key.Namespace)); secret == "" {
 			m.say(fmt.Sprintf(needsToken, url, token.LabelSecret))
 			return nil
 		}
 	}
-	if claim.Status.Model == "" {
+	if what.model == "" {
 		m.say(fmt.Sprintf("\n  Endpoint  %s\n\n  curl %s/models%s\n", url, url, header(secret)))
 		return nil
 	}
 	if m.cmd.Ask != "" {
-		if err := m.question(ctx, url, string(value), claim.Status.Model); err != nil {
+		if err := m.question(ctx, url, string(value), what.model); err != nil {
 			return err
 		}
 	}
-	m.say(usage(url, secret, claim.Status.Model))
+	m.say(usage(url, secret, what.model))
 	return nil
-}
-
-type anonymity struct {
-	AllowAnonymous bool `json:"allowAnonymous"`
 }
 
 // anyToken returns a Secret with a valid token.
