@@ -130,17 +130,6 @@ func (c *Call) Condition(name, condition string) metav1.Condition {
 	return conditionOf(c.req.GetObserved().GetResources()[name].GetResource(), condition)
 }
 
-// ReadyReplicas returns how many pods of the composed workload of that name are
-// ready; 0 until its controller has observed its newest generation.
-func (c *Call) ReadyReplicas(name string) int32 {
-	fields := c.req.GetObserved().GetResources()[name].GetResource().GetFields()
-	status := fields["status"].GetStructValue().GetFields()
-	if status["observedGeneration"].GetNumberValue() < fields["metadata"].GetStructValue().GetFields()["generation"].GetNumberValue() {
-		return 0
-	}
-	return int32(status["readyReplicas"].GetNumberValue())
-}
-
 // Within has Crossplane call again after at most this time, also if nothing changes
 // that it watches.
 func (c *Call) Within(d time.Duration) {
@@ -161,14 +150,19 @@ const (
 	NotReady Readiness = false
 )
 
-// Desire adds a desired resource under a name that is unique in this call.
+// Desire adds a desired resource under a name that is unique in this call. A
+// Deployment or StatefulSet is not ready before all its pods have the desired template.
 func (c *Call) Desire(name string, obj any, ready Readiness) error {
 	s, err := encode(obj)
 	if err != nil {
 		return fmt.Errorf("cannot encode desired resource %q: %w", name, err)
 	}
+	hash, err := mark(s)
+	if err != nil {
+		return fmt.Errorf("cannot hash the template of desired resource %q: %w", name, err)
+	}
 	state := fnv1.Ready_READY_FALSE
-	if ready {
+	if bool(ready) && (hash == "" || c.rolledOut(name, hash)) {
 		state = fnv1.Ready_READY_TRUE
 	}
 	c.rsp.Desired.Resources[name] = &fnv1.Resource{Resource: s, Ready: state}

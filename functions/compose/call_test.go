@@ -105,6 +105,9 @@ func TestObserved(t *testing.T) {
 	if p.ReadyReplicas("old") != 0 || p.ReadyReplicas("new") != 3 || p.ReadyReplicas("absent") != 0 {
 		t.Error("wrong about ready replicas")
 	}
+	if p.ReadyPods("old") != 3 || p.ReadyPods("absent") != 0 {
+		t.Error("wrong about ready pods")
+	}
 	want := metav1.Condition{Type: "Ready", Status: "True", Reason: "R", Message: "M"}
 	if got := p.Condition("new", "Ready"); got != want || p.Condition("new", "B").Type != "" || p.Condition("absent", "Ready").Type != "" {
 		t.Errorf("the condition is %+v", got)

@@ -43,7 +43,7 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	if workers > 0 {
-		if err := p.protect(root, ready && readyWorkers == workers); err != nil {
+		if err := p.protect(root, p.WillBeReady(resRoot) && p.WillBeReady(resWorkers)); err != nil {
 			return compose.Stop, err
 		}
 	}

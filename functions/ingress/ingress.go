@@ -112,7 +112,14 @@ func (p *ingressPlan) deployments() (compose.Next, error) {
 	}
 	if !gateway || !dispatcher {
 		p.FailIf(problem.Reason, problem.Message)
+	}
+	switch {
+	case !gateway && !dispatcher:
 		p.Fail(reason.GatewayStarting, "Deployments %q and %q have no ready pods yet", p.name(resGateway), p.name(resDispatcher))
+	case !gateway:
+		p.Fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resGateway))
+	case !dispatcher:
+		p.Fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.name(resDispatcher))
 	}
 	p.Serve(reason.Available, "Requests are admitted at %s", p.status.URL)
 	return compose.Continue, nil
@@ -126,7 +133,7 @@ func (p *ingressPlan) deployment(res string, replicas int32, pod workload.Pod) (
 	for i := range pod.Containers {
 		pod.Containers[i].Resources = queue.ResourcesOf(b.Resources)
 	}
-	ready = p.ReadyReplicas(res) > 0
+	ready = p.ReadyPods(res) > 0
 	if replicas > 1 {
 		budget := workload.Budget(p.i.Namespace, p.name(res), pod.Labels)
 		if err := p.Desire(res+"-"+resBudget, budget, compose.Ready); err != nil {

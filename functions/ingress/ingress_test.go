@@ -15,10 +15,13 @@ func TestIngress(t *testing.T) {
 	running := map[string]string{"queue": composetest.Ready, "gateway": composetest.OnePod, "dispatcher": composetest.OnePod}
 	demand := "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {sessions: [{key: a}, {key: b}]}}"
 	composetest.Table(t, ingress.Compose, map[string]composetest.Case{
-		"New":                {Composite: meta + "spec: {}", Reason: reason.ConnectionPending, Says: "being prepared"},
-		"Queue":              {Composite: meta + "spec: {}", Observed: queue, Reason: reason.GatewayStarting, Says: "i-gateway"},
-		"Gateway":            {Composite: meta + "spec: {}", Observed: map[string]string{"queue": composetest.Ready, "gateway": composetest.OnePod}, Reason: reason.GatewayStarting},
-		"Dispatcher":         {Composite: meta + "spec: {}", Observed: map[string]string{"queue": composetest.Ready, "dispatcher": composetest.OnePod}, Reason: reason.GatewayStarting},
+		"New":        {Composite: meta + "spec: {}", Reason: reason.ConnectionPending, Says: "being prepared"},
+		"Queue":      {Composite: meta + "spec: {}", Observed: queue, Reason: reason.GatewayStarting, Says: "i-gateway"},
+		"Gateway":    {Composite: meta + "spec: {}", Observed: map[string]string{"queue": composetest.Ready, "gateway": composetest.OnePod}, Reason: reason.GatewayStarting, Says: `Deployment "i-dispatcher" has`},
+		"Dispatcher": {Composite: meta + "spec: {}", Observed: map[string]string{"queue": composetest.Ready, "dispatcher": composetest.OnePod}, Reason: reason.GatewayStarting, Says: `Deployment "i-gateway" has`},
+		"GatewayScales": {Composite: meta + "spec: {}", Observed: map[string]string{
+			"queue": composetest.Ready, "gateway": "metadata: {generation: 2}\nstatus: {observedGeneration: 1, readyReplicas: 2}", "dispatcher": composetest.OnePod,
+		}, Reason: reason.Available},
 		"Ready":              {Composite: meta + "spec: {}", Observed: map[string]string{"queue": composetest.Ready, "gateway": composetest.OnePod, "dispatcher": composetest.OnePod, "tokenset": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {tokens: 4}}", "demanded": demand}, Reason: reason.Available, Says: "http://i-gateway.ns.svc.cluster.local:8082/v1"},
 		"QueueLost":          {Composite: meta + "spec: {}", Observed: map[string]string{"gateway": composetest.OnePod, "dispatcher": composetest.OnePod}, Reason: reason.Available},
 		"NATSInvalid":        {Composite: meta + "spec: {backend: {nats: {url: 'http://h'}}}", Reason: reason.ConnectionInvalid, Says: "spec.backend.nats.url"},

@@ -44,7 +44,7 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels("dispatcher", "session", p.s.Name))
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
 	pod.Env = workload.EnvOf(p.s.Spec.Env, p.s.Spec.EnvFrom)
-	p.led = p.ReadyReplicas(resDispatcher) > 0
+	p.led = p.ReadyPods(resDispatcher) > 0
 	problem, err := managed.Watch(p.Call, p.s.Namespace, names.Object(p.s.Name, "session", "pods"), pod.Labels)
 	if err != nil {
 		return compose.Stop, err

@@ -10,6 +10,9 @@ const (
 	// AnnotationGroup on the pods of a root and its workers changes with any of
 	// them, so that they restart together.
 	AnnotationGroup = Group + "/group"
+	// AnnotationTemplate on Deployments and StatefulSets is a hash of their template
+	// for pods.
+	AnnotationTemplate = Group + "/template"
 	// AnnotationSessionKey on a Dllama is the key of its pool.
 	AnnotationSessionKey = Group + "/session-key"
 	// LabelIngress on a Session names the Ingress that leads it.

@@ -23,7 +23,8 @@ type condition struct {
 // observe returns whether an object is ready, and why not. It is ready if Ready is
 // True and Synced is not False, both for the given generation or a later one. For
 // a condition without observedGeneration, status.observedGeneration counts. The
-// reason is that of the condition Serving.
+// reason is that of the condition Serving. While a composite waits, it observes its
+// generation late to save writes, so what it waits for counts for any generation.
 func observe(obj *unstructured.Unstructured, generation int64) observation {
 	status, _, _ := unstructured.NestedMap(obj.Object, "status")
 	overall, _, _ := unstructured.NestedInt64(obj.Object, "status", "observedGeneration")
@@ -34,7 +35,7 @@ func observe(obj *unstructured.Unstructured, generation int64) observation {
 	switch {
 	case all["Synced"].Status == "False" && current(all["Synced"]):
 		out.Reason, out.Message = all["Synced"].Reason, all["Synced"].Message
-	case serving.Type != "" && !current(serving):
+	case serving.Type != "" && !current(serving) && (serving.Status != "False" || reason.Final(serving.Reason)):
 		out.Reason, out.Message = "Pending", fmt.Sprintf("the cluster has not observed generation %d yet", generation)
 		return out
 	case serving.Type != "":

@@ -61,6 +61,11 @@ if serving == nil or serving.status == "Unknown" then
   return health("Progressing", "Waiting for Crossplane to compose it")
 end
 
+-- While a composite waits, it observes its generation late to save writes.
+if serving.status == "False" and not final[serving.reason] then
+  return health("Progressing", say(serving))
+end
+
 -- The observed generation of a claim is that of its composite, so this check
 -- works for composites only.
 local claim = obj.spec ~= nil and obj.spec.resourceRef ~= nil
@@ -69,18 +74,12 @@ if not claim and obj.metadata.generation ~= nil and obj.status.observedGeneratio
   return health("Progressing", "Waiting for the newest spec to be composed")
 end
 
-if serving.status == "True" then
-  if serving.reason == "Idle" then
-    return health("Suspended", serving.message)
-  end
-  local ready = found["Ready"]
-  if ready ~= nil and ready.status == "False" then
-    return health("Progressing", say(ready))
-  end
-  return health("Healthy", serving.message)
-end
-
-if final[serving.reason] then
+if serving.status == "False" then
   return health("Degraded", say(serving))
 end
-return health("Progressing", say(serving))
+
+local ready = found["Ready"]
+if ready ~= nil and ready.status == "False" then
+  return health("Progressing", say(ready))
+end
+return health("Healthy", serving.message)
