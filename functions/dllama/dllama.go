@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/model"
+	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/topology"
@@ -72,6 +73,8 @@ type dllamaPlan struct {
 	// Set by the step model.
 	modelNamespace, modelName string
 	artifact                  *v1.ServedArtifact
+	waits                     reason.Reason // of a Model without files, whose header is known; else empty
+	waitsFor                  string        // the message
 	// Set by the step preflight.
 	buffers topology.FloatType
 	// Set by the step deliver.

@@ -34,6 +34,7 @@ func TestDllama(t *testing.T) {
 	member := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "member": composetest.Ready, "root": composetest.OnePod}
 	plain := with(model("", files))
 	group := "rootImage: dllama, " + ref
+	planned := with("metadata: {name: m, namespace: ns}\nstatus: {conditions: [{type: Serving, status: 'False', reason: Downloading, message: 3 %}]" + header + "}")
 	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
 		"NoModel":           {Composite: meta + "spec: {}", Reason: reason.ModelNotFound, Says: "Neither"},
 		"ModelUnread":       {Composite: meta + "spec: {" + ref + "}", Reason: reason.ModelPending},
@@ -109,6 +110,15 @@ func TestDllama(t *testing.T) {
 		"PlanShrunk":   {Composite: meta + "spec: {rootMemory: {overheadMaxRatio: 0.5}, rootResources: {limits: {memory: 1Gi}}, " + ref + "}", Required: with(model("", files+header)), Observed: running, Reason: reason.Available},
 		"PlanAsked":    {Composite: meta + "spec: {rootResources: {requests: {memory: 1Gi}}, " + ref + "}", Required: with(model("", files+header)), Observed: running, Reason: reason.Available},
 		"ShortContext": {Composite: meta + "spec: {" + ref + "}", Required: with(model("", files+short)), Observed: running, Reason: reason.Available},
+
+		"PlannedTooManyNodes": {Composite: meta + "spec: {nodes: 16, " + group + "}", Required: planned, Reason: reason.TopologyInvalid, Says: "spec.nodes: cannot spread"},
+		"PlannedTooLong":      {Composite: meta + "spec: {engine: {maxSeqLen: 200000}, " + group + "}", Required: planned, Reason: reason.TopologyInvalid, Says: "spec.engine.maxSeqLen: cannot serve a context of 200000 tokens"},
+		"PlannedFits":         {Composite: meta + "spec: {nodes: 4, " + group + "}", Required: planned, Reason: reason.ModelPending, Says: "see its condition"},
+		"RootLimitTooSmall":   {Composite: meta + "spec: {nodes: 4, rootResources: {limits: {memory: 1Gi}}, " + group + "}", Required: with(model("", files+header)), Reason: reason.TopologyInvalid, Says: "limits.memory of spec.rootResources or spec.workerResources: on 4 nodes at a context of 4096 tokens the root needs"},
+		"WorkerLimitTooSmall": {Composite: meta + "spec: {nodes: 4, workerResources: {limits: {memory: 100Mi}}, " + group + "}", Required: planned, Reason: reason.TopologyInvalid, Says: "a worker needs"},
+		"InlineTwoOnEmbedded": {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Reason: reason.TopologyInvalid, Says: "spec.nodes: the embedded engine runs on 1 node"},
+		"InlineTwoLate":       {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Observed: map[string]string{"model": "{}"}, Reason: reason.TopologyInvalid},
+		"InlineMemory":        {Composite: meta + "spec: {rootImage: dllama, engine: {bufferFloatType: q80}, rootResources: {limits: {memory: 1Gi}}, model: {sourceUrl: hf://a/b, replicaPower: 1, launchOptions: [--max-seq-len, '512']}}", Reason: reason.ModelPending},
 
 		"Group": {
 			Composite: meta + "spec: {nodes: 4, engine: {threads: 2, gpuIndex: 1, extraArgs: [--x, z], maxSeqLen: 1024}, imagePullPolicy: Always, scheduling: {topologySpreadConstraints: [{topologyKey: zone}]}, " + group + "}",

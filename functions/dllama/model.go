@@ -2,6 +2,7 @@ package dllama
 
 import (
 	"cmp"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,9 +75,19 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	case p.engine.Reads == engine.FilesSource && !converts(spec):
 		spec.Conversion = &v1.Conversion{Type: conversionNone}
 	}
+	annotations, problem, err := p.describe(spec)
+	if err != nil {
+		return compose.Stop, err
+	}
+	if problem != "" {
+		p.Fail(reason.TopologyInvalid, "%s", problem)
+		if !found {
+			return compose.Stop, nil
+		}
+	}
 	want := &v1.Model{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.modelNamespace, Name: p.modelName},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.modelNamespace, Name: p.modelName, Annotations: annotations},
 		Spec:       spec,
 	}
 	ready := found && meta.IsStatusConditionTrue(m.Status.Conditions, v1.ConditionServing)
@@ -84,6 +95,24 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 		return compose.Stop, err
 	}
 	return p.takeFiles(m, found), nil
+}
+
+// describe returns how the inline Model is to run, as annotations of the Model, or why no
+// model can run so. Of an engine that plans no memory there is nothing to say.
+func (p *dllamaPlan) describe(spec v1.ModelSpec) (annotations map[string]string, problem string, err error) {
+	if p.d.Spec.Engine.Server != nil || spec.PreConverted {
+		return nil, "", nil
+	}
+	p.artifact = &v1.ServedArtifact{LaunchOptions: spec.LaunchOptions, ReplicaPower: spec.ReplicaPower}
+	defer func() { p.artifact = nil }()
+	nodes := p.nodes()
+	if problem := p.chooseEngine(nodes); problem != "" || p.engine.Memory == nil {
+		return nil, problem, nil
+	}
+	runtime := p.runtime(nodes, p.asked())
+	runtime.Buffers = p.bufferType()
+	value, err := runtime.Annotation()
+	return map[string]string{v1.AnnotationRuntime: value}, "", err
 }
 
 // modelNATS is the connection of the Ingress that the Dllama composes, if it
@@ -115,20 +144,34 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	if p.takeServedFiles() == compose.Continue {
 		return compose.Continue
 	}
+	why, message := p.pending(m, found)
+	if header := m.Status.Shape; found && header != nil {
+		p.artifact = &v1.ServedArtifact{
+			Artifact:      v1.Artifact{Weights: header.Weights, Shape: header},
+			Model:         p.modelNamespace + "/" + p.modelName,
+			LaunchOptions: m.Spec.LaunchOptions,
+			ReplicaPower:  m.Spec.ReplicaPower,
+		}
+		p.waits, p.waitsFor = why, message
+		return compose.Continue // to the preflight
+	}
+	p.Fail(why, "%s", message)
+	return compose.Stop
+}
+
+// pending says what a Model without files waits for.
+func (p *dllamaPlan) pending(m v1.Model, found bool) (why reason.Reason, message string) {
 	state := meta.FindStatusCondition(m.Status.Conditions, v1.ConditionServing)
 	switch {
 	case !found || state == nil:
 	case reason.Final(state.Reason):
-		p.Fail(reason.ModelFailed, "Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
-		return compose.Stop
+		return reason.ModelFailed, fmt.Sprintf("Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
 	case reason.OfPods(state.Reason):
-		p.Fail(reason.Reason(state.Reason), "Model %q is not ready: %s", p.modelName, state.Message)
-		return compose.Stop
+		return reason.Reason(state.Reason), fmt.Sprintf("Model %q is not ready: %s", p.modelName, state.Message)
 	}
 	// The Model's progress stays with the Model: each change of it here is one
 	// more event for everything above.
-	p.Fail(reason.ModelPending, "Model %q is not ready yet: see its condition Serving", p.modelName)
-	return compose.Stop
+	return reason.ModelPending, fmt.Sprintf("Model %q is not ready yet: see its condition Serving", p.modelName)
 }
 
 // noFiles stands for the files of a Model whose engine reads none.

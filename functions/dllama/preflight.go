@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/preflight"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
@@ -14,18 +14,20 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// maxSeqLen is the longest context, in tokens, unless the claim says otherwise:
-// memory for all of it is taken at the start, and a model's own may be 131,072.
-const maxSeqLen = 4096
-
 // preflight chooses the engine, and refuses what it cannot run before anything
-// starts.
+// starts. Of a Model without files, its config.json may say enough.
 func (p *dllamaPlan) preflight() (compose.Next, error) {
 	if p.refused {
 		return compose.Stop, nil
 	}
+	status := p.status
 	if problem := p.unfit(); problem != "" {
 		p.Fail(reason.TopologyInvalid, "%s", problem)
+		return compose.Stop, nil
+	}
+	if p.waits != "" {
+		p.status = status // each change of it is an event for everything above
+		p.Fail(p.waits, "%s", p.waitsFor)
 		return compose.Stop, nil
 	}
 	return compose.Continue, nil
@@ -33,22 +35,8 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 
 // unfit says why the engine cannot run the model so; empty if it can.
 func (p *dllamaPlan) unfit() string {
-	r := p.d.Spec.Runtime
-	if r.Engine.Server == nil {
-		chosen, err := catalog.Choose(catalog.Claim{
-			Engine: string(r.Engine.Type), Nodes: int(p.status.Nodes), Koldun: p.Image, Images: []string{r.RootImage, r.WorkerImage},
-		})
-		if err != nil {
-			return fmt.Sprintf("spec.engine.type: %v", err)
-		}
-		if chosen.Configured != nil {
-			return fmt.Sprintf("spec.engine.server: the %s engine needs it", chosen.Name)
-		}
-		p.engine = chosen
-	}
-	if err := p.engine.CheckNodes(int(p.status.Nodes)); err != nil {
-		field, one := p.nodesField()
-		return fmt.Sprintf("%s: %v: use %d, or %s", field, err, one, p.moreNodes())
+	if problem := p.chooseEngine(p.status.Nodes); problem != "" {
+		return problem
 	}
 	if problem := p.checkFiles(); problem != "" {
 		return problem
@@ -58,6 +46,29 @@ func (p *dllamaPlan) unfit() string {
 	}
 	p.status.MaxSeqLen = p.seqLen()
 	return p.planMemory()
+}
+
+// chooseEngine chooses the engine of a claim without a server, and says why it does
+// not run on that many nodes; empty if it does.
+func (p *dllamaPlan) chooseEngine(nodes int32) (problem string) {
+	r := p.d.Spec.Runtime
+	if r.Engine.Server == nil {
+		chosen, err := catalog.Choose(catalog.Claim{
+			Engine: string(r.Engine.Type), Nodes: int(nodes), Koldun: p.Image, Images: []string{r.RootImage, r.WorkerImage},
+		})
+		if err != nil {
+			return fmt.Sprintf("spec.engine.type: %v", err)
+		}
+		if chosen.Configured != nil {
+			return fmt.Sprintf("spec.engine.server: the %s engine needs it", chosen.Name)
+		}
+		p.engine = chosen
+	}
+	if err := p.engine.CheckNodes(int(nodes)); err != nil {
+		field, one := p.nodesField()
+		return fmt.Sprintf("%s: %v: use %d, or %s", field, err, one, p.moreNodes())
+	}
+	return ""
 }
 
 // moreNodes says what a claim has to name for more nodes than its engine runs on.
@@ -117,16 +128,24 @@ func (p *dllamaPlan) planMemory() (problem string) {
 	if p.engine.Memory == nil || p.artifact.Shape == nil {
 		return ""
 	}
-	plan, err := p.engine.Memory.Plan(shape(&p.artifact.Artifact), topology.Request{Nodes: int(p.status.Nodes), SeqLen: int(p.seqLen())})
-	if err != nil {
-		field, _ := p.nodesField()
-		return fmt.Sprintf("%s: %v", field, err)
+	plan, problem := p.runtime(p.status.Nodes, int(p.seqLen())).Plan(preflight.Shape(*p.artifact.Shape))
+	if problem != "" {
+		return problem
 	}
 	p.status.RootMemoryBytes = p.widened(plan.Root().Total())
 	if plan.Nodes > 1 {
 		p.status.WorkerMemoryBytes = plan.Worker().Total()
 	}
 	return ""
+}
+
+// runtime is how the engine is to run the model.
+func (p *dllamaPlan) runtime(nodes int32, seqLen int) preflight.Runtime {
+	field, _ := p.nodesField()
+	return preflight.Runtime{
+		Engine: p.engine.Name, Nodes: int(nodes), SeqLen: seqLen, Buffers: p.d.Spec.Engine.BufferFloatType, Field: field,
+		RootMemory: memoryLimit(p.d.Spec.RootResources), WorkerMemory: memoryLimit(p.d.Spec.WorkerResources),
+	}
 }
 
 // nodesField is the field that says the number of nodes, and its value for one.
@@ -153,19 +172,27 @@ func (p *dllamaPlan) seqLen() int32 {
 	if api := p.engine.API; api != nil && !api.Context {
 		return 0
 	}
-	if n := p.d.Spec.Engine.MaxSeqLen; n > 0 {
-		return n
-	}
-	if n, err := strconv.ParseInt(p.launchOption("--max-seq-len"), 10, 32); err == nil && n >= 32 {
+	if n := p.asked(); n > 0 {
 		return int32(n)
 	}
 	if p.engine.API != nil {
 		return 0 // the server's own
 	}
-	if s := p.artifact.Shape; s != nil && s.SeqLen < maxSeqLen {
+	if s := p.artifact.Shape; s != nil && s.SeqLen < preflight.MaxSeqLen {
 		return int32(s.SeqLen)
 	}
-	return maxSeqLen
+	return preflight.MaxSeqLen
+}
+
+// asked is the longest context that the claim or its Model names; 0 if neither does.
+func (p *dllamaPlan) asked() int {
+	if n := p.d.Spec.Engine.MaxSeqLen; n > 0 {
+		return int(n)
+	}
+	if n, err := strconv.ParseInt(p.launchOption("--max-seq-len"), 10, 32); err == nil && n >= 32 {
+		return int(n)
+	}
+	return 0
 }
 
 func (p *dllamaPlan) threads() int32 {
@@ -182,13 +209,4 @@ func (p *dllamaPlan) widened(bytes int64) int64 {
 		return int64(float64(bytes) * m.OverheadMaxRatio)
 	}
 	return bytes
-}
-
-func shape(a *v1.Artifact) topology.Shape {
-	s := a.Shape
-	return topology.Shape{
-		Arch: topology.Arch(s.Arch), Dim: s.Dim, HiddenDim: s.HiddenDim, Layers: s.Layers, Heads: s.Heads, KVHeads: s.KVHeads,
-		HeadDim: s.HeadDim, VocabSize: s.VocabSize, SeqLen: s.SeqLen, Experts: s.Experts, ActiveExperts: s.ActiveExperts,
-		MoEHiddenDim: s.MoEHiddenDim, Weights: topology.FloatType(s.Weights),
-	}
 }

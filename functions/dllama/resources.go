@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gorizond/koldun/functions/preflight"
 )
 
 // resources are those that the claim names. Where it names no memory, a node
@@ -21,7 +23,7 @@ func (p *dllamaPlan) resources(claimed *corev1.ResourceRequirements, plan int64)
 	if plan == 0 || requested || limited {
 		return out
 	}
-	need := mebibytes(plan + p.engine.Memory.Loading(shape(&p.artifact.Artifact), int(p.status.Nodes)))
+	need := mebibytes(plan + p.engine.Memory.Loading(preflight.Shape(*p.artifact.Shape), int(p.status.Nodes)))
 	if out.Requests == nil {
 		out.Requests = corev1.ResourceList{}
 	}
@@ -33,6 +35,14 @@ func (p *dllamaPlan) resources(claimed *corev1.ResourceRequirements, plan int64)
 		out.Limits[corev1.ResourceMemory] = need
 	}
 	return out
+}
+
+// memoryLimit is the limit that the claim names; 0 if it names none.
+func memoryLimit(claimed *corev1.ResourceRequirements) int64 {
+	if claimed == nil {
+		return 0
+	}
+	return claimed.Limits.Memory().Value()
 }
 
 // gpus counts the GPUs that the claim names, of any vendor: nvidia.com/gpu,

@@ -39,6 +39,9 @@ func (p *modelPlan) files() (compose.Next, error) {
 		p.True(v1.ConditionConverted, reason.Converted, "%s is whole", p.convertedURL())
 		p.reportSize()
 		return compose.Continue, nil
+	case p.unfit != "":
+		p.Fail(reason.TopologyInvalid, "Nothing is downloaded or converted, because the model cannot run so: %s", p.unfit)
+		return compose.Stop, nil
 	case !p.source.Whole:
 		p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
 		p.False(v1.ConditionConverted, reason.WaitingForDownload, "The source files are not whole yet")

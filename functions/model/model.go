@@ -73,6 +73,7 @@ type modelPlan struct {
 	pending string
 	// Set by the step revision.
 	commit string
+	unfit  string // why the model cannot run; empty if it can
 	// Set by the step files.
 	source, converted v1alpha1.ModelArtifactObservation
 }

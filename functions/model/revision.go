@@ -8,7 +8,9 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/preflight"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/topology"
@@ -59,11 +61,32 @@ func (p *modelPlan) revision() (compose.Next, error) {
 	if found.Config == "" || !p.converts() {
 		return compose.Continue, nil
 	}
-	if _, err := topology.FromConfig([]byte(found.Config), topology.FloatType(p.weights)); err != nil {
+	shape, err := topology.FromConfig([]byte(found.Config), topology.FloatType(p.weights))
+	if err != nil {
 		p.Fail(reason.ModelUnsupported, "The model cannot be converted: %v", err)
 		return compose.Stop, nil
 	}
+	p.status.Shape = preflight.StatusOf(shape)
+	p.unfit = p.cannotRun(shape)
 	return compose.Continue, nil
+}
+
+// cannotRun says why the model cannot run as the Dllama that composes the Model asks, or
+// else on the number of nodes that the Model itself names; empty if it can.
+func (p *modelPlan) cannotRun(shape topology.Shape) string {
+	runtime, given := preflight.FromAnnotation(p.m.Annotations)
+	if power := p.m.Spec.ReplicaPower; !given && power != nil && *power > 0 {
+		chosen, err := catalog.Choose(catalog.Claim{Nodes: 1 << *power})
+		if err != nil {
+			return ""
+		}
+		runtime, given = preflight.Runtime{Engine: chosen.Name, Nodes: 1 << *power, Field: "spec.replicaPower"}, true
+	}
+	if !given {
+		return ""
+	}
+	_, problem := runtime.Plan(shape)
+	return problem
 }
 
 func (p *modelPlan) unresolved(why reason.Reason, source modelref.Ref, revision, trouble string) {

@@ -13,6 +13,9 @@ const (
 	// AnnotationTemplate on Deployments and StatefulSets is a hash of their template
 	// for pods.
 	AnnotationTemplate = Group + "/template"
+	// AnnotationRuntime on the Model that a Dllama composes is how it is to run, so
+	// that what cannot run is not downloaded.
+	AnnotationRuntime = Group + "/runtime"
 	// AnnotationSessionKey on a Dllama is the key of its pool.
 	AnnotationSessionKey = Group + "/session-key"
 	// LabelIngress on a Session names the Ingress that leads it.

@@ -379,6 +379,10 @@ type ModelStatus struct {
 	// +optional
 	Commit string `json:"commit,omitempty"`
 
+	// Header of the model by the repository's config.json, before it is downloaded and converted.
+	// +optional
+	Shape *managed.ModelShape `json:"shape,omitempty"`
+
 	// The converted files, when they are complete.
 	// +optional
 	Artifact *Artifact `json:"artifact,omitempty"`

@@ -2200,6 +2200,11 @@ func (in *ModelSpec) DeepCopy() *ModelSpec {
 func (in *ModelStatus) DeepCopyInto(out *ModelStatus) {
 	*out = *in
 	in.Status.DeepCopyInto(&out.Status)
+	if in.Shape != nil {
+		in, out := &in.Shape, &out.Shape
+		*out = new(v1alpha1.ModelShape)
+		**out = **in
+	}
 	if in.Artifact != nil {
 		in, out := &in.Artifact, &out.Artifact
 		*out = new(Artifact)
