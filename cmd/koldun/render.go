@@ -11,9 +11,11 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/cmd/koldun/managed"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
@@ -22,9 +24,10 @@ import (
 
 // RenderCmd prints what the functions compose from claims.
 type RenderCmd struct {
-	Files []string `name:"file" short:"f" required:"" help:"File with claims; - is standard input. May be repeated."`
-	Image string   `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of koldun for the composed pods."`
-	First bool     `help:"Print only the first composition, before any composed resource exists."`
+	Files  []string `name:"file" short:"f" required:"" help:"File with claims; - is standard input. May be repeated."`
+	Image  string   `default:"${image}" env:"KOLDUN_IMAGE" help:"Image of koldun for the composed pods."`
+	Config string   `name:"model-config" type:"existingfile" help:"File config.json of the models' repository: claims whose model cannot run are refused."`
+	First  bool     `help:"Print only the first composition, before any composed resource exists."`
 }
 
 // Run prints YAML documents: each claim, followed by what it composes.
@@ -39,6 +42,13 @@ func (c *RenderCmd) Run(ctx context.Context) error {
 	}
 	r := newRenderer(schemas, c.Image, os.Stdout)
 	r.first = c.First
+	if c.Config != "" {
+		config, err := os.ReadFile(c.Config)
+		if err != nil {
+			return fmt.Errorf("cannot read the configuration of the models: %w", err)
+		}
+		r.config = string(config)
+	}
 	return r.renderAll(ctx, claims)
 }
 
@@ -50,6 +60,7 @@ type renderer struct {
 	composer local.Composer
 	defaults func(obj map[string]any)
 	out      io.Writer
+	config   string                     // config.json of all models; empty if not known
 	first    bool                       // stop after the first composition
 	known    map[local.Key]local.Object // that composites may require
 }
@@ -141,18 +152,51 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 						return nil, err
 					}
 				}
-				obj = simulate(obj, observed)
+				obj = r.withConfig(simulate(obj, observed))
 			}
 			printed[id] = true
 			next[name] = obj
 		}
 		xr = withStatus(xr, composed)
-		if r.first || settled(observed, next) {
+		if r.first {
 			return xr, nil
+		}
+		if settled(observed, next) {
+			return xr, refused(xr)
 		}
 		observed = next
 	}
 	return nil, fault.Errorf(fault.Internal, "cannot render %s: its composition still changes after %d rounds", xr.Key(), maxRounds)
+}
+
+// refused returns why the spec of a composite cannot work, if everything that it
+// composes becomes ready.
+func refused(xr local.Object) error {
+	var status struct {
+		Conditions []local.Condition `json:"conditions"`
+	}
+	if err := xr.Decode(&status, "status"); err != nil {
+		return nil //nolint:nilerr // without a status there is no refusal
+	}
+	for _, c := range status.Conditions {
+		if c.Type == v1.ConditionServing && c.Status == local.False && reason.Final(c.Reason) {
+			return fault.Errorf(fault.Invalid, "cannot render %s: %s: %s", xr.Key(), c.Reason, c.Message)
+		}
+	}
+	return nil
+}
+
+// withConfig gives a revision of a hub the config.json that all models have.
+func (r renderer) withConfig(obj local.Object) local.Object {
+	if r.config == "" || obj.Key().Kind != "HubRevision" {
+		return obj
+	}
+	if status, ok := obj["status"].(map[string]any); ok {
+		if found, ok := status["atProvider"].(map[string]any); ok {
+			found["config"] = r.config
+		}
+	}
+	return obj
 }
 
 // renderMembers renders the composites that a Pool creates without demand.

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engine/catalog"
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/topology"
 	"github.com/gorizond/koldun/terraform-provider/internal/preflight"
 	"github.com/gorizond/koldun/terraform-provider/internal/tfschema"
@@ -115,10 +117,34 @@ func checkShape(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	if n == 0 {
 		return nil
 	}
-	if _, err := e.Memory.Plan(shape, topology.Request{Nodes: n, SeqLen: number(inner(o, "engine")["max_seq_len"])}); err != nil {
+	ask := topology.Request{Nodes: n, SeqLen: number(inner(o, "engine")["max_seq_len"])}
+	if e.Memory.Limit {
+		ask.RootMemory, ask.WorkerMemory = memoryLimit(o, "root_resources"), memoryLimit(o, "worker_resources")
+	}
+	if _, err := e.Memory.Plan(shape, ask); err != nil {
+		if fault.KindOf(err) == fault.Quota {
+			field = "root_resources"
+			if _, err := e.Memory.Plan(shape, topology.Request{Nodes: n, SeqLen: ask.SeqLen, RootMemory: ask.RootMemory}); err == nil {
+				field = "worker_resources"
+			}
+		}
 		return []preflight.Finding{{Path: field, Message: err.Error()}}
 	}
 	return nil
+}
+
+// memoryLimit returns the limit of memory in resources, in bytes; 0 if there is none, or
+// not yet.
+func memoryLimit(o tfschema.Object, attribute string) int64 {
+	limits := inner(inner(o, attribute), "limits")
+	if !isKnown(limits["memory"]) {
+		return 0
+	}
+	limit, err := resource.ParseQuantity(limits.Text("memory"))
+	if err != nil {
+		return 0 // the schema says what is wrong with it
+	}
+	return limit.Value()
 }
 
 const attrReplicaPower = "replica_power"

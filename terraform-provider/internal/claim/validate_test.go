@@ -73,6 +73,8 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"WrongPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "f32"}}, []string{"engine", "q80"}},
 		"RightPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "q80"}}, nil},
 		"TooManyNodes":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 64, "root_image": "i", "model_config": tiny}, []string{"nodes", "kv heads", "can be spread onto"}},
+		"RootLimit":        {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "root_image": "i", "model_config": tiny, "root_resources": map[string]any{"limits": map[string]any{"memory": "1Ki"}}}, []string{"root_resources", "the root needs"}},
+		"RootLimitEnough":  {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "root_image": "i", "model_config": tiny, "root_resources": map[string]any{"limits": map[string]any{"memory": "64Gi"}}}, nil},
 		"FewEnough":        {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "model_config": tiny}, nil},
 		"NoModelAtAll":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "model_config": `{"model_type":"bert"}`}, []string{"model_config", "bert"}},
 		"PasswordInURL":    {"koldun_model", map[string]any{"source_url": "hf://a/b", "nats": map[string]any{"url": "nats://user:secret-word@host"}}, []string{"nats", "Secret"}},
