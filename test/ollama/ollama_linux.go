@@ -42,22 +42,33 @@ type Server struct {
 // ends. It skips the test if Ollama is not built.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s := &Server{tb: tb, binary: filepath.Join(root, "bin", "ollama"), home: tb.TempDir(), addr: porttest.Address(tb)}
-	if _, err := os.Stat(s.binary); err != nil {
-		if os.Getenv(requireEnv) == "1" {
-			tb.Fatalf("%s is not built; run: make bin/ollama", s.binary)
-		}
-		tb.Skipf("%s is not built; run: make bin/ollama", s.binary)
-	}
+	s := &Server{tb: tb, binary: Program(tb), home: tb.TempDir(), addr: porttest.Address(tb)}
 	s.URL = "http://" + s.addr + "/v1"
 	tb.Cleanup(s.Kill)
 	s.Run()
-	s.create(Model, filepath.Join(root, "examples/models/koldun-tiny"))
+	folder, err := filepath.Abs("../../examples/models/koldun-tiny")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.create(Model, folder)
 	return s
+}
+
+// Program returns the path of Ollama. It skips the test if Ollama is not built. Tests of
+// packages in test call it.
+func Program(tb testing.TB) string {
+	tb.Helper()
+	program, err := filepath.Abs("../../bin/ollama")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		if os.Getenv(requireEnv) == "1" {
+			tb.Fatalf("%s is not built; run: make bin/ollama", program)
+		}
+		tb.Skipf("%s is not built; run: make bin/ollama", program)
+	}
+	return program
 }
 
 // modelfile has the chat template of the tiny model, without which its answers are
