@@ -305,3 +305,52 @@ func TestCacheKeepsDownloads(t *testing.T) {
 		}
 	}
 }
+
+// Variants of deepspeed-mii were kept under another name, and those of tensor_rt not at
+// all.
+func TestVariantsOfEveryEngine(t *testing.T) {
+	lists := map[string][]string{"triton": {"triton", "tensor_rt"}, "llama.cpp": {"llamacpp"}}
+	for engine := range engines() {
+		if engine == "generic" {
+			continue
+		}
+		if lists[engine] == nil {
+			lists[engine] = []string{engine}
+		}
+		for _, list := range lists[engine] {
+			rsp := run(t, composetest.Case{
+				Composite: claim("engine: {name: " + engine + "}, models: [{modelMapRef: {name: m, variant: v}}]"),
+				Required:  map[string][]string{"map-ns/m": {"metadata: {name: m, namespace: ns}\nspec: {" + list + ": [{variant: other, uri: a}, {variant: v, uri: 'https://h/m.gguf'}]}"}},
+			})
+			if got := status(t, rsp).ResolvedModels; len(got) != 1 || got[0].URI != "https://h/m.gguf" || got[0].Variant != "v" {
+				why, message := serving(rsp)
+				t.Errorf("%s: list %s gives %+v: %s: %s", engine, list, got, why, message)
+			}
+		}
+	}
+}
+
+// Its engines pulled images always, with a Secret of a fixed name, kept models in memory
+// that counted as the pod's, and dropped claims of resources.
+func TestNothingIsHardWired(t *testing.T) {
+	const pods = "resources: {claims: [{name: gpu}]}"
+	for name, spec := range engines() {
+		d, c := deployment(t, run(t, composetest.Case{Composite: withPods(name, spec, pods, "")}))
+		pod := d.Spec.Template.Spec
+		if c.ImagePullPolicy != "" || len(pod.ImagePullSecrets) > 0 {
+			t.Errorf("%s: images are pulled %q with %v", name, c.ImagePullPolicy, pod.ImagePullSecrets)
+		}
+		if len(c.Resources.Claims) != 1 {
+			t.Errorf("%s: the resources are %+v", name, c.Resources)
+		}
+		for _, v := range pod.Volumes {
+			if v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory && v.Name != "shm" {
+				t.Errorf("%s: volume %s is in memory", name, v.Name)
+			}
+		}
+		given, c := deployment(t, run(t, composetest.Case{Composite: withPods(name, spec, "imagePullPolicy: Never, imagePullSecrets: [{name: s}]", "")}))
+		if secrets := given.Spec.Template.Spec.ImagePullSecrets; len(secrets) != 1 || secrets[0].Name != "s" || c.ImagePullPolicy != corev1.PullNever {
+			t.Errorf("%s: images are pulled %q with %v", name, c.ImagePullPolicy, secrets)
+		}
+	}
+}
