@@ -41,7 +41,7 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	p := &dllamaPlan{Plan: compose.Plan{Call: c}, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
-	c.Legacy(legacy(d.Spec))
+	c.Legacy(legacy(d, !c.ClusterScoped()))
 	// Each step is in the file of its name.
 	if err := p.Run(p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.serve); err != nil {
 		return err
@@ -50,10 +50,11 @@ func Compose(c *compose.Call) error {
 }
 
 // legacy says which fields without effect are given.
-func legacy(s v1.DllamaSpec) map[string]bool {
+func legacy(d v1.Dllama, namespaced bool) map[string]bool {
+	s := d.Spec
 	out := map[string]bool{}
 	if s.Model != nil {
-		maps.Copy(out, model.Legacy("spec.model", *s.Model))
+		maps.Copy(out, model.Legacy("spec.model", d.Namespace, *s.Model, namespaced))
 	}
 	if s.Expose != nil {
 		maps.Copy(out, ingress.Legacy("spec.expose", s.Expose.GatewaySettings))

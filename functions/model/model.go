@@ -45,7 +45,7 @@ func Compose(c *compose.Call) error {
 		weights: weightsOf(m.Spec.Conversion),
 		store:   storeOf(m.Spec),
 	}
-	c.Legacy(Legacy("spec", m.Spec))
+	c.Legacy(Legacy("spec", m.Namespace, m.Spec, !c.ClusterScoped()))
 	steps := []compose.Step{p.locate, p.connect, p.connections, p.revision, p.files, p.volume, p.record}
 	if m.Spec.PreConverted {
 		steps = []compose.Step{p.preConverted, p.connect, p.registry, p.record}

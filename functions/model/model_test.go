@@ -65,6 +65,7 @@ func TestModel(t *testing.T) {
 	spec := meta + "spec: {" + tiny + "}"
 	composetest.Table(t, model.Compose, map[string]composetest.Case{
 		"SourceInvalid":     {Composite: meta + "spec: {sourceUrl: ':'}", Reason: reason.SourceInvalid, Says: "spec.sourceUrl"},
+		"StaticFields":      {Composite: meta + "spec: {" + tiny + ", download: {huggingFaceTokenSecretRef: {name: t, namespace: other}}, objectStorage: {region: r}, pv: {storageClassName: a, csiDriver: b, csiMounter: c, csiOptions: d, volumeAttributes: {e: f}, csiSecretName: g, csiSecretNamespace: h, reclaimPolicy: Delete, accessModes: [ReadOnlyMany]}}", Reason: reason.ConnectionPending},
 		"SourceOfStore":     {Composite: meta + "spec: {sourceUrl: s3://bucket/x}", Reason: reason.SourceInvalid, Says: "not a hub's repository"},
 		"PathInvalid":       {Composite: meta + "spec: {" + tiny + ", localPath: 's3://'}", Reason: reason.SourceInvalid, Says: "spec.localPath"},
 		"PathOfHub":         {Composite: meta + "spec: {" + tiny + ", localPath: hf://a/b}", Reason: reason.SourceInvalid, Says: "not s3://BUCKET/PREFIX"},

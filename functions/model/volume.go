@@ -17,6 +17,14 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+// Defaults of a static volume, as in the schema.
+const (
+	defaultStorageClass    = "csi-s3"
+	defaultDriver          = "ru.yandex.s3.csi"
+	defaultSecret          = "csi-s3-secret"
+	defaultSecretNamespace = "kube-system"
+)
+
 // volume composes the volume with the converted files, when one is wanted. A
 // composite without a namespace gets a static volume of the CSI driver; one
 // with a namespace must not compose such a thing, and gets a claim that a Job
@@ -113,7 +121,7 @@ func (p *modelPlan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume
 	if pv.CSIOptions != "" {
 		attributes["options"] = pv.CSIOptions
 	}
-	secret := &corev1.SecretReference{Name: cmp.Or(pv.CSISecretName, "csi-s3-secret"), Namespace: cmp.Or(pv.CSISecretNamespace, "kube-system")}
+	secret := &corev1.SecretReference{Name: cmp.Or(pv.CSISecretName, defaultSecret), Namespace: cmp.Or(pv.CSISecretNamespace, defaultSecretNamespace)}
 	reclaim := pv.ReclaimPolicy
 	if reclaim == "" {
 		reclaim = corev1.PersistentVolumeReclaimRetain
@@ -125,10 +133,10 @@ func (p *modelPlan) static(pv *v1.Volume, claim string) *corev1.PersistentVolume
 			AccessModes:                   modesOf(pv.AccessModes),
 			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: quantity(pv.Capacity)},
 			PersistentVolumeReclaimPolicy: reclaim,
-			StorageClassName:              cmp.Or(pv.StorageClassName, "csi-s3"),
+			StorageClassName:              cmp.Or(pv.StorageClassName, defaultStorageClass),
 			ClaimRef:                      &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: p.m.Namespace, Name: claim},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{
-				Driver:                     cmp.Or(pv.CSIDriver, "ru.yandex.s3.csi"),
+				Driver:                     cmp.Or(pv.CSIDriver, defaultDriver),
 				VolumeHandle:               strings.TrimPrefix(p.servedURL(), "s3://"),
 				VolumeAttributes:           attributes,
 				ControllerPublishSecretRef: secret,

@@ -82,6 +82,7 @@ type SessionSpec struct {
 
 	// No effect: a pool is removed when it is not in demand.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="must not be negative"
 	TTL *metav1.Duration `json:"ttl,omitempty"`
 }
 
@@ -151,6 +152,7 @@ type Queue struct {
 	StateStream string `json:"stateStream,omitempty"`
 	// No effect: heartbeats detect lost runners.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="must not be negative"
 	AckTimeout *metav1.Duration `json:"ackTimeout,omitempty"`
 }
 
