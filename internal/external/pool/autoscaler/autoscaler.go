@@ -93,23 +93,41 @@ func (p Plan) Step(l Limits, s State, now time.Time) (next Plan, again time.Time
 	lasting, later := p.lastingNeed(need, s.room, now)
 	soon := Earliest{}
 	soon.Add(later)
-	active := p.active()
-	switch up, down := max(l.min, lasting), max(l.min, min(target, l.max)); {
-	case active < up:
-		p.scaleUp(up-active, s, now)
-	case active > l.max:
-		p.scaleDown(active-l.max, s)
-	case active > down:
-		if at := p.GrownAt.Add(cooldown); now.Before(at) {
-			soon.Add(at)
-		} else {
-			p.scaleDown(active-down, s)
-		}
-	case active > up:
-		soon.Add(until)
-	}
+	soon.Add(p.resize(l, s, size{up: max(l.min, lasting), down: max(l.min, min(target, l.max)), until: until}, now))
 	p.markDrained(s)
 	return p, soon.At
+}
+
+// A size is how many members a pool needs: up now, and down within the idle time,
+// until a time at which that may be fewer.
+type size struct {
+	up, down int
+	until    time.Time
+}
+
+// resize makes members active or drains them, and returns when that may change;
+// zero means not by time.
+func (p *Plan) resize(l Limits, s State, want size, now time.Time) (again time.Time) {
+	active := p.active()
+	if active < want.up {
+		p.scaleUp(want.up-active, s, now)
+		return time.Time{}
+	}
+	if active > l.max {
+		p.scaleDown(active-l.max, s)
+		return time.Time{}
+	}
+	if active > want.down {
+		if at := p.GrownAt.Add(cooldown); now.Before(at) {
+			return at
+		}
+		p.scaleDown(active-want.down, s)
+		return time.Time{}
+	}
+	if active > want.up {
+		return want.until
+	}
+	return time.Time{}
 }
 
 // removeDrained removes drained members without a runner.

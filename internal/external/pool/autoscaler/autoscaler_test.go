@@ -209,6 +209,16 @@ func TestGrowthIsOneStep(t *testing.T) {
 	}
 }
 
+// Only a plan with members has grown.
+func TestNewPlanHasGrown(t *testing.T) {
+	if p := NewPlan(Limits{min: 1, max: 8}, start); !p.GrownAt.Equal(start) {
+		t.Errorf("a plan with a member has grown at %v, want %v", p.GrownAt, start)
+	}
+	if p := NewPlan(Limits{max: 8}, start); !p.GrownAt.IsZero() {
+		t.Errorf("a plan without members has grown at %v", p.GrownAt)
+	}
+}
+
 func TestNewPlanHasTheMinimum(t *testing.T) {
 	if p := NewPlan(Limits{min: 6, max: 8}, start); p.text() != "0 1 2 3 4 5" || p.Next != 6 {
 		t.Errorf("newPlan: %q, next %d", p.text(), p.Next)
@@ -217,8 +227,8 @@ func TestNewPlanHasTheMinimum(t *testing.T) {
 
 func TestRecoverPlanNeverReusesAName(t *testing.T) {
 	p := RecoverPlan([]Member{{Name: "7", Phase: Active}, {Name: "10", Phase: Draining}, {Name: "9", Phase: Active}}, 0, start)
-	if p.text() != "7 9 10d" || p.Next != 11 {
-		t.Errorf("recoverPlan: %q, next %d", p.text(), p.Next)
+	if p.text() != "7 9 10d" || p.Next != 11 || !slices.Equal(p.NeededAt, []time.Time{start, start}) {
+		t.Errorf("RecoverPlan: %q, next %d, needed at %v", p.text(), p.Next, p.NeededAt)
 	}
 	if p := RecoverPlan(nil, 5, start); p.Next != 5 {
 		t.Errorf("recoverPlan of an empty pool: next %d, want 5", p.Next)

@@ -169,3 +169,27 @@ func TestRunnerStateOfAMember(t *testing.T) {
 		})
 	}
 }
+
+// If it is not known which runner is whose, a draining member works as long as any
+// runner holds a request.
+func TestDrainingWithoutNames(t *testing.T) {
+	draining := []Member{{Name: "0", Phase: Draining}, {Name: "1", Phase: Active}}
+	for _, requests := range [][]string{nil, {"a"}} {
+		o := NewObservation(nil, draining, map[string]queue.Runner{"r": {State: queue.RunnerBusy, Requests: requests}}, 1, false)
+		want := map[string]runnerState{"0": {exists: true, draining: true, working: len(requests) > 0}}
+		if d := cmp.Diff(want, o.runners, cmp.AllowUnexported(runnerState{})); d != "" {
+			t.Errorf("%d requests are held: %s", len(requests), d)
+		}
+	}
+}
+
+func TestNumbersOfAnObservation(t *testing.T) {
+	o := NewObservation(nil, nil, map[string]queue.Runner{
+		"a": {State: queue.RunnerBusy, Requests: []string{"x"}}, "b": {State: queue.RunnerBusy}, "c": {State: queue.RunnerIdle}, "d": {State: queue.RunnerStarting},
+	}, 4, true)
+	waiting, working := o.Requests()
+	idle, busy := o.Runners()
+	if waiting != 3 || working != 1 || idle != 1 || busy != 2 || !o.settled || !o.Holds("x") || o.Holds("y") {
+		t.Errorf("%d wait, %d are held, %d runners are idle and %d busy: %+v", waiting, working, idle, busy, o)
+	}
+}
