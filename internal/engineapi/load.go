@@ -31,10 +31,17 @@ func (s *Server) Load(ctx context.Context) (Load, error) {
 		return Load{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return Load{}, fault.Errorf(fault.Unsupported, "cannot read the metrics of the server at %s: it answered %s", s.base, resp.Status)
+	if code := resp.StatusCode; code != http.StatusOK {
+		kind := fault.Unsupported
+		if code == http.StatusTooManyRequests || code > http.StatusNotImplemented {
+			kind = fault.Transient
+		}
+		return Load{}, fault.Errorf(kind, "cannot read the metrics of the server at %s: it answered %s", s.base, resp.Status)
 	}
 	load, err := parseLoad(io.LimitReader(resp.Body, maxMetrics), s.cfg.Load)
+	if ctx.Err() != nil { // the text is not whole
+		return Load{}, fault.As(fault.Transient, context.Cause(ctx))
+	}
 	if err != nil {
 		return Load{}, fault.Errorf(fault.Unsupported, "cannot read the metrics of the server at %s: %w", s.base, err)
 	}

@@ -1,6 +1,8 @@
 package engineapi_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -47,5 +49,24 @@ func TestLoad(t *testing.T) {
 				t.Errorf("Load = %+v, %v, want %+v", got, err, c.want)
 			}
 		})
+	}
+}
+
+// A server that has no time to say its load may say it later.
+func TestLoadOfABusyServer(t *testing.T) {
+	for status, want := range map[int]fault.Kind{
+		http.StatusTooManyRequests: fault.Transient, http.StatusServiceUnavailable: fault.Transient,
+		http.StatusNotImplemented: fault.Unsupported, http.StatusForbidden: fault.Unsupported,
+	} {
+		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		server, err := engineapi.NewServer(engineapi.ServerConfig{URL: h.URL + "/v1", Model: "served", Load: engine.LoadMetrics{Running: "r", Waiting: "w"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := server.Load(waittest.Context(t)); !fault.Is(err, want) {
+			t.Errorf("status %d: %v, want the kind %v", status, err, want)
+		}
+		server.Close()
+		h.Close()
 	}
 }

@@ -5,32 +5,35 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 const (
 	loadEvery   = 2 * time.Second
 	loadTimeout = 5 * time.Second
-	// loadAgain is the pause after a server did not say its load.
+	// loadAgain is the pause after a server answered that it does not say its load.
 	loadAgain = 30 * time.Second
 )
 
 // watchLoad makes the runner offer fewer slots while others keep its server busy,
-// until ctx ends. Of a server that does not say its load, it offers all slots.
+// until ctx ends. Of a server that does not say its load, it offers all slots. One
+// that does not answer may be too busy for that, as llama.cpp's is when its HTTP
+// threads wait: then nothing changes.
 func (r *runner) watchLoad(ctx context.Context) {
 	all := share{slots: r.cfg.Slots, offered: r.cfg.Slots}
 	s := all
 	for ctx.Err() == nil {
 		pause := loadEvery
 		load, own, err := r.readLoad(ctx)
-		if err == nil {
+		switch {
+		case err == nil:
 			s = s.next(load, own)
 			r.metrics.setLoad(load)
-		} else {
+		case fault.Is(err, fault.Unsupported) && r.isReady(): // else it may not say it yet
 			s, pause = all, loadAgain
-			if !r.isReady() { // it does not say it yet
-				pause = loadEvery
-			}
 			r.metrics.load.Reset()
+			fallthrough
+		default:
 			r.cfg.Logger.Debug("the server does not say how busy it is", "error", err)
 		}
 		r.setTaken(s.taken())

@@ -95,6 +95,20 @@ func (s *Server) create(model, folder string) {
 	}
 }
 
+// Weights returns the GGUF file that Ollama has made of the tiny model.
+func (s *Server) Weights() string {
+	s.tb.Helper()
+	blobs, _ := filepath.Glob(filepath.Join(s.home, "models/blobs/sha256-*"))
+	for _, blob := range blobs {
+		data, err := os.ReadFile(blob)
+		if err == nil && strings.HasPrefix(string(data), "GGUF") {
+			return blob
+		}
+	}
+	s.tb.Fatalf("none of %q is a GGUF file", blobs)
+	return ""
+}
+
 // Copy makes the tiny model known under another name.
 func (s *Server) Copy(name string) {
 	s.tb.Helper()

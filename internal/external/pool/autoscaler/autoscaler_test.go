@@ -78,6 +78,7 @@ func TestStep(t *testing.T) {
 		"FewWait":            {of("0", long), Limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, State{waiting: 4, working: 1, runners: runners(busy)}, "0", 0},
 		"ManyWait":           {of("0", long), Limits{min: 1, max: 4, perOne: 5, idle: time.Minute}, State{waiting: 5, working: 1, runners: runners(busy)}, "0 1", 0},
 		"NotIdleYet":         {of("0 1 2", start.Add(-50*time.Second)), usual, State{runners: runners(ready, ready, ready)}, "0 1 2", 10 * time.Second},
+		"NotIdleYetAtMost":   {of("0 1 2 3", start.Add(-50*time.Second)), usual, State{runners: runners(ready, ready, ready, ready)}, "0 1 2 3", 10 * time.Second},
 		"Idle":               {of("0 1 2", long), usual, State{runners: runners(ready, ready, ready)}, "0 1d 2d", 0},
 		"IdleJustNow":        {of("0 1", start.Add(-time.Minute)), usual, State{runners: runners(ready, ready)}, "0 1d", 0},
 		"IdleToZero":         {of("0", long), Limits{max: 4, perOne: 1, idle: time.Minute}, State{runners: runners(ready)}, "0d", 0},

@@ -1,146 +1,27 @@
-package ollama_test
+package servers_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/dispatch"
-	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/engineapi"
-	"github.com/gorizond/koldun/internal/gateway"
-	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/names"
 	koldun "github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
-	"github.com/gorizond/koldun/internal/registry"
-	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/llamacpp"
 	"github.com/gorizond/koldun/test/ollama"
 )
-
-const (
-	namespace = "default"
-	modelName = "tiny"
-	modelID   = namespace + "/" + modelName
-)
-
-// A stack serves a model through NATS, dispatcher, sidecar and gateway.
-type stack struct {
-	tb     testing.TB
-	nats   *natstest.Server
-	bus    *bus.Bus
-	url    string // of the gateway
-	health string // of the sidecar
-}
-
-func newStack(tb testing.TB, engine *engineapi.Server) *stack {
-	tb.Helper()
-	s := &stack{tb: tb, nats: natstest.Start(tb)}
-	s.bus = s.connect("test")
-	if err := s.bus.Ensure(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
-	model := registry.Model{Version: 1, Namespace: namespace, Name: modelName, Created: time.Now()}
-	if _, err := s.bus.Put(tb.Context(), names.ModelsBucket, names.ModelKey(namespace, modelName), model); err != nil {
-		tb.Fatal(err)
-	}
-	dispatcher, runner := s.connect("dispatcher"), s.connect("sidecar")
-	s.run(func(ctx context.Context) error {
-		return dispatch.Run(ctx, dispatch.Config{Bus: dispatcher, Identity: "d", Logger: slog.New(slog.DiscardHandler)})
-	})
-	s.health = porttest.Address(tb)
-	s.run(func(ctx context.Context) error {
-		return sidecar.Run(ctx, sidecar.Config{
-			Bus: runner, Engine: engine, Session: names.Session(namespace, modelName, ""), Runner: "r0", Model: modelID, Slots: ollama.Slots,
-			Listen: s.health, Grace: time.Second, Logger: slog.New(slog.DiscardHandler),
-		})
-	})
-	listen := porttest.Address(tb)
-	s.url = "http://" + listen
-	s.run(func(ctx context.Context) error {
-		return gateway.Run(ctx, gateway.Config{
-			Bus:    bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password, Name: "gateway"},
-			Listen: listen, AllowAnonymous: true, Logger: slog.New(slog.DiscardHandler),
-		})
-	})
-	return s
-}
-
-func (s *stack) connect(name string) *bus.Bus {
-	s.tb.Helper()
-	b, err := bus.Connect(s.tb.Context(), bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password, Name: name})
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	s.tb.Cleanup(b.Close)
-	return b
-}
-
-func (s *stack) run(server func(ctx context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- server(ctx) }()
-	s.tb.Cleanup(func() {
-		cancel()
-		if err := waittest.Receive(s.tb, "a server to end", done); err != nil {
-			s.tb.Error(err)
-		}
-	})
-}
-
-// readyz returns the health of the sidecar.
-func (s *stack) readyz() (status int, text string) {
-	resp, err := waittest.Client().Get("http://" + s.health + "/readyz")
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, _ := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(body)
-}
-
-func (s *stack) untilReady() {
-	s.tb.Helper()
-	waittest.Until(s.tb, "the sidecar to be ready", func() bool { status, _ := s.readyz(); return status == http.StatusOK })
-	waittest.Until(s.tb, "the gateway to answer", func() bool {
-		resp, err := waittest.Client().Get(s.url + "/v1/models/" + modelID)
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
-}
-
-func (s *stack) client() openai.Client {
-	return openai.NewClient(option.WithBaseURL(s.url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
-}
-
-func newEngine(tb testing.TB, url, served string) *engineapi.Server {
-	tb.Helper()
-	engine, err := engineapi.NewServer(engineapi.ServerConfig{
-		URL: url, Model: served, Parameters: []string{"temperature", "seed"},
-		Operations: []koldun.Operation{koldun.OperationChat, koldun.OperationCompletion, koldun.OperationEmbedding},
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(engine.Close)
-	return engine
-}
 
 // A reference is a prompt with the greedy answer of the tiny model.
 type reference struct {
@@ -183,9 +64,37 @@ func endless() openai.ChatCompletionNewParams {
 	return p
 }
 
+// A server is a real one with the tiny model.
+type server struct {
+	profile, url, served string
+	slots                int
+	run, kill            func()
+}
+
+// servers are those of the test, by their profiles.
+var servers = map[string]func(t *testing.T) server{
+	"ollama": func(t *testing.T) server {
+		s := ollama.Start(t)
+		return server{"ollama", s.URL, ollama.Model, ollama.Slots, s.Run, s.Kill}
+	},
+	"llama.cpp": func(t *testing.T) server {
+		program := llamacpp.Binary(t, "go test ./test/servers")
+		s := llamacpp.Start(t, program, ollama.Start(t).Weights())
+		return server{"llama.cpp", s.URL, llamacpp.Model, llamacpp.Slots, s.Run, s.Kill}
+	},
+}
+
 func TestServing(t *testing.T) {
-	server := ollama.Start(t)
-	s := newStack(t, newEngine(t, server.URL, ollama.Model))
+	for name, start := range servers {
+		t.Run(name, func(t *testing.T) { testServing(t, start(t)) })
+	}
+}
+
+// testServing tests what the profile says that the server offers, and that the rest
+// is refused.
+func testServing(t *testing.T, server server) {
+	o := offered(t, server.profile, server.url, server.served, server.slots)
+	s := newStack(t, o)
 	s.untilReady()
 	client := s.client()
 	t.Run("Answers", func(t *testing.T) {
@@ -219,26 +128,60 @@ func TestServing(t *testing.T) {
 		}
 	})
 	t.Run("Embeddings", func(t *testing.T) {
-		got, err := client.Embeddings.New(waittest.Context(t), openai.EmbeddingNewParams{
-			Model: modelName, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"Hello", "Good bye"}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got.Data) != 2 || len(got.Data[0].Embedding) != 128 || got.Data[1].Index != 1 || got.Data[0].Embedding[0] == got.Data[1].Embedding[0] {
-			t.Errorf("got %d embeddings: %.200s", len(got.Data), got.RawJSON())
-		}
+		s.embeddings(t, slices.Contains(o.engine.API.Operations, string(koldun.OperationEmbedding)))
 	})
-	t.Run("NotOffered", func(t *testing.T) {
-		p := references(t)[0].params()
-		p.Tools = []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{Name: "f"})}
-		var refused *openai.Error
-		if _, err := client.Chat.Completions.New(waittest.Context(t), p); !errors.As(err, &refused) || refused.Code != koldun.CodeUnsupported || refused.Param != "tools" {
-			t.Errorf("err = %v", err)
-		}
+	t.Run("Logprobs", func(t *testing.T) {
+		s.logprobs(t, slices.Contains(o.engine.API.Features, string(koldun.FeatureLogprobs)))
 	})
 	t.Run("Cancels", func(t *testing.T) { s.cancel(t) })
 	t.Run("IsKilled", func(t *testing.T) { s.kill(t, server) })
+}
+
+// embeddings are those of the server, or refused.
+func (s *stack) embeddings(t *testing.T, offered bool) {
+	t.Helper()
+	client := s.client()
+	got, err := client.Embeddings.New(waittest.Context(t), openai.EmbeddingNewParams{
+		Model: modelName, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: []string{"Hello", "Good bye"}},
+	})
+	if !offered {
+		s.wantRefused(t, err, "operation_not_supported", "model")
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Data) != 2 || len(got.Data[0].Embedding) != 128 || got.Data[1].Index != 1 || got.Data[0].Embedding[0] == got.Data[1].Embedding[0] {
+		t.Errorf("got %d embeddings: %.200s", len(got.Data), got.RawJSON())
+	}
+}
+
+// logprobs are those of the server, or refused.
+func (s *stack) logprobs(t *testing.T, offered bool) {
+	t.Helper()
+	p := references(t)[0].params()
+	p.Logprobs, p.TopLogprobs, p.MaxTokens = openai.Bool(true), openai.Int(2), openai.Int(4)
+	client := s.client()
+	got, err := client.Chat.Completions.New(waittest.Context(t), p)
+	if !offered {
+		s.wantRefused(t, err, koldun.CodeUnsupported, "logprobs")
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := got.Choices[0].Logprobs.Content; len(l) == 0 || len(l[0].TopLogprobs) != 2 || l[0].Logprob > 0 {
+		t.Errorf("the log probabilities are %s", got.RawJSON())
+	}
+}
+
+// wantRefused checks that the gateway refused a request for a parameter.
+func (s *stack) wantRefused(t *testing.T, err error, code, parameter string) {
+	t.Helper()
+	var refused *openai.Error
+	if !errors.As(err, &refused) || refused.Code != code || refused.Param != parameter {
+		t.Errorf("err = %v, want %q for %q", err, code, parameter)
+	}
 }
 
 // midAnswer does something in the middle of a long answer, and returns its stream
@@ -274,14 +217,14 @@ func (s *stack) cancel(t *testing.T) {
 
 // kill ends the server in mid-answer: the stream ends in an error, the request has
 // one outcome, and the runner is ready again with the server.
-func (s *stack) kill(t *testing.T, server *ollama.Server) {
+func (s *stack) kill(t *testing.T, server server) {
 	t.Helper()
 	stream, o := s.midAnswer(t, func(_ func(), stream textStream) {
-		server.Kill()
+		server.kill()
 		for stream.Next() {
 		}
 	}, func() {
-		server.Run()
+		server.run()
 		s.untilReady()
 	})
 	if err := stream.Err(); err == nil {
@@ -294,7 +237,7 @@ func (s *stack) kill(t *testing.T, server *ollama.Server) {
 		status, text := s.readyz()
 		return status == http.StatusServiceUnavailable && strings.Contains(text, engineapi.ErrLoading.Error())
 	})
-	server.Run()
+	server.run()
 	s.untilReady()
 	r := references(t)[0]
 	client := s.client()
@@ -342,7 +285,7 @@ func (s *stack) outcome(t *testing.T, id string) queue.Outcome {
 // A server that has other models only is not ready, and the reason names them.
 func TestModelIsMissing(t *testing.T) {
 	server := ollama.Start(t)
-	s := newStack(t, newEngine(t, server.URL, "other"))
+	s := newStack(t, offered(t, "ollama", server.URL, "other", ollama.Slots))
 	waittest.Until(t, "the sidecar to say which models there are", func() bool {
 		status, text := s.readyz()
 		return status == http.StatusServiceUnavailable && strings.Contains(text, `it does not list the model "other", but "`+ollama.Model+`:latest"`)
