@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -23,11 +24,12 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	desired := map[string]any{}
-	if !exposes || p.records() || p.weighted() {
+	if !exposes || p.records() || p.weighted() || p.scaled() {
 		via, next, err := p.connectNATS()
 		if err != nil || next == compose.Stop {
 			return compose.Stop, err
 		}
+		p.via = via
 		if !exposes {
 			desired[resRunners] = managed.KeyValue(via, ns, names.Object(name, "dllama", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
 		}
@@ -43,7 +45,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.d.Spec.Traffic, p.served())
 		}
 	}
-	if p.delivery == deliveryFetch && p.d.Spec.Model == nil {
+	if p.delivery == deliveryFetch && p.d.Spec.Model == nil && !p.scaled() {
 		desired[resBucket] = managed.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
 	}
 	pending, err := managed.Await(p.Call, desired)
@@ -56,8 +58,12 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 
 // connectNATS composes the connection to NATS.
 func (p *dllamaPlan) connectNATS() (managed.Via, compose.Next, error) {
-	nats, problem := connection.NATS(p.Call, p.owner(), "spec.nats", p.d.Spec.NATS)
-	via, err := nats.ComposeOrKeep(p.Call, p.owner(), problem, resRunners)
+	nats, problem := connection.NATS(p.Call, p.owner(), "spec.nats", p.modelNATS())
+	user := resRunners
+	if p.scaled() {
+		user = pool.Resource
+	}
+	via, err := nats.ComposeOrKeep(p.Call, p.owner(), problem, user)
 	if err != nil {
 		return nil, compose.Stop, err
 	}

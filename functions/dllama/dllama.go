@@ -9,7 +9,9 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/ingress"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/model"
+	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
@@ -43,7 +45,7 @@ func Compose(c *compose.Call) error {
 	p := &dllamaPlan{Plan: compose.Plan{Call: c}, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
 	c.Legacy(legacy(d, !c.ClusterScoped()))
 	// Each step is in the file of its name.
-	if err := p.Run(p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.serve); err != nil {
+	if err := p.Run(p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -58,6 +60,9 @@ func legacy(d v1.Dllama, namespaced bool) map[string]bool {
 	}
 	if s.Expose != nil {
 		maps.Copy(out, ingress.Legacy("spec.expose", s.Expose.GatewaySettings))
+		if scaling := s.Expose.Scaling; scaling != nil {
+			out["spec.expose.scaling.activeRequests"] = scaling.ActiveRequests != 0
+		}
 	}
 	return out
 }
@@ -80,11 +85,13 @@ type dllamaPlan struct {
 	buffers topology.FloatType
 	// Set by the step deliver.
 	delivery string
+	// Set by the step connections, if anything but the pods needs NATS.
+	via managed.Via
 }
 
-// running reports whether the root exists. What runs goes on when something
-// that it refers to cannot be read.
-func (p *dllamaPlan) running() bool { return p.Exists(resRoot) }
+// running reports whether the root or the pool exists. What runs goes on when
+// something that it refers to cannot be read.
+func (p *dllamaPlan) running() bool { return p.Exists(resRoot) || p.Exists(pool.Resource) }
 
 // foreign reports whether the Model is another namespace's. The pool that
 // serves it is of this namespace, under the Model's name: it must not get the

@@ -33,6 +33,18 @@ func TestDllama(t *testing.T) {
 	running := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod}
 	member := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "member": composetest.Ready, "root": composetest.OnePod}
 	plain := with(model("", files))
+	const serving = ", conditions: [{type: Serving, status: 'True', reason: Available}]"
+	// admitted is a Dllama with an Ingress, and with a Pool unless it is empty.
+	admitted := func(pool, ingress string) map[string]string {
+		out := map[string]string{"ingress": "status: {backendServiceName: s, url: 'http://h/v1'" + ingress + "}", "member": composetest.Ready}
+		if pool != "" {
+			out["pool"] = pool
+		}
+		return out
+	}
+	members := func(list string) string {
+		return "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {members: [" + list + "]}}"
+	}
 	group := "rootImage: dllama, " + ref
 	planned := with("metadata: {name: m, namespace: ns}\nstatus: {conditions: [{type: Serving, status: 'False', reason: Downloading, message: 3 %}]" + header + "}")
 	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
@@ -70,6 +82,19 @@ func TestDllama(t *testing.T) {
 		"ExposedAdmitted": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready}, Reason: reason.RootStarting},
 		"ExposedStarting": {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s}", "bucket": composetest.Ready, "root": composetest.OnePod}, Reason: reason.GatewayStarting},
 		"ExposedReady":    {Composite: meta + "spec: {" + ref + ", expose: {}}", Required: plain, Observed: map[string]string{"ingress": "status: {backendServiceName: s, url: 'http://h/v1', conditions: [{type: Serving, status: 'True', reason: Available}]}", "bucket": composetest.Ready, "root": composetest.OnePod}, Reason: reason.Available},
+
+		"Scaled":         {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0, maxDllamas: 2, scaleUpBacklog: 3, scaleDownIdleSeconds: 9}}, nodes: 1, traffic: {model: stable}}", Required: plain, Observed: admitted("", ""), Reason: reason.ConnectionPending},
+		"ScaledWeighted": {Composite: meta + "spec: {" + ref + ", expose: {scaling: {}}, traffic: {weight: 0}}", Required: plain, Observed: admitted(members(""), serving), Reason: reason.Idle},
+		"ScaledFailed":   {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0, activeRequests: 3}}}", Required: plain, Observed: admitted(members("{name: '0', reason: ImagePullFailed, message: no such image}"), serving), Reason: reason.DllamasStarting, Says: `"d-0" is not ready: ImagePullFailed: no such image`},
+		"ScaledRefused":  {Composite: meta + "spec: {" + ref + ", expose: {scaling: {}}}", Required: plain, Observed: admitted("status: {conditions: [{type: Synced, status: 'False', message: no rights}]}", serving), Reason: reason.ConnectionPending, Says: "no rights"},
+		"ScaledUnfit":    {Composite: meta + "spec: {engine: {type: embedded}, " + ref + ", nodes: 2, expose: {scaling: {minDllamas: 0}}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.nodes"},
+		"ScaledIdle":     {Composite: meta + "spec: {" + ref + ", nats: {url: 'nats://h'}, expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted(members(""), serving), Reason: reason.Idle, Says: "the first request for ns/m starts a Dllama"},
+		"ScaledGateway":  {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted(members(""), ""), Reason: reason.GatewayStarting},
+		"ScaledCold":     {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted(members("{name: '0'}"), serving), Reason: reason.Available, Says: "wait for it"},
+		"ScaledStarting": {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 1}}}", Required: plain, Observed: admitted(members("{name: '0'}"), serving), Reason: reason.DllamasStarting, Says: `"d-0" is not ready`},
+		"ScaledReady":    {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 2}}}", Required: plain, Observed: admitted(members("{name: '0', ready: true, readyWorkers: 3}, {name: '1', phase: Draining, reason: OutOfMemory}, {name: '2', phase: Drained}"), serving), Reason: reason.Available, Says: "1 of 2 Dllamas serve ns/m"},
+		"ScaledInline":   {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, expose: {scaling: {minDllamas: 0}}}\n" + strings.Replace(served, "ns/m", "ns/d", 1), Observed: admitted(members(""), serving), Reason: reason.Idle},
+		"ScaledForeign":  {Composite: meta + "spec: {modelRef: {name: m, namespace: other}, expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted("", ""), Reason: reason.ConnectionPending},
 
 		"Foreign":         {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: plain, Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "record": composetest.Ready, "root": composetest.OnePod}, Reason: reason.Available, Says: "other/m"},
 		"ForeignMember":   {Composite: strings.Replace(meta, "generation: 3", "labels: {koldun.gorizond.io/session: s}", 1) + "spec: {modelRef: {name: m, namespace: other}, expose: {}}", Required: plain, Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.GatewayStarting},

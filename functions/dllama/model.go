@@ -116,7 +116,7 @@ func (p *dllamaPlan) describe(spec v1.ModelSpec) (annotations map[string]string,
 }
 
 // modelNATS is the connection of the Ingress that the Dllama composes, if it
-// composes one. With it, the Model need not watch Ingresses to find it.
+// composes one. With it, nothing has to watch Ingresses to find it.
 func (p *dllamaPlan) modelNATS() *v1.NATSConnection {
 	if p.d.Spec.NATS == nil && p.d.Spec.Expose != nil {
 		return &v1.NATSConnection{ProviderConfigRef: connection.Default()}

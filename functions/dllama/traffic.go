@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -31,6 +32,9 @@ func (p *dllamaPlan) weighted() bool {
 func (p *dllamaPlan) group() string {
 	if session := p.d.Labels[v1.LabelSession]; session != "" {
 		return names.SessionGroup(session)
+	}
+	if p.scaled() {
+		return pool.Group(p.d.Name)
 	}
 	return p.d.Name
 }

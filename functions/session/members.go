@@ -1,113 +1,47 @@
 package session
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// A size is how large a pool is, at least and at most.
-type size struct{ min, max int32 }
-
-// sizeOf reads the size from the fields of today and from those they replace.
-func sizeOf(s v1.SessionSpec) size {
-	out := size{min: defaultMinDllamas, max: s.Scaling.MaxDllamas}
-	if n := s.Scaling.MinDllamas; n != nil {
-		out.min = *n
-	}
+// scaling reads the size from the fields of today and from those they replace.
+func scaling(s v1.SessionSpec) v1.Scaling {
+	out := s.Scaling
 	if s.MinIdle != nil {
-		out.min = *s.MinIdle
+		out.MinDllamas = s.MinIdle
 	}
 	if s.MaxWorkers != nil {
-		out.max = *s.MaxWorkers
-	}
-	if out.max <= 0 || out.max > maxMembers {
-		out.max = maxMembers
-	}
-	out.min = min(out.min, out.max)
-	if t := s.Traffic; t != nil && t.Weight != nil && *t.Weight == 0 {
-		out.max = out.min // more of them would take nothing, either
-	}
-	if n := s.Scaling.DesiredDllamas; n != nil {
-		out = size{min: min(*n, maxMembers), max: min(*n, maxMembers)}
+		out.MaxDllamas = *s.MaxWorkers
 	}
 	return out
 }
 
-// members composes the Pool, which keeps a Dllama for each member, and counts
-// those that it has. The Session does not compose them itself: each change of
-// each one would be an event for the Session, and Crossplane limits these.
+// members composes the Pool, and counts the members that it has.
 func (p *sessionPlan) members() (compose.Next, error) {
-	template, err := p.template()
+	size := scaling(p.s.Spec)
+	state, err := pool.Pool{
+		Via: p.via, Namespace: p.s.Namespace, Name: p.s.Name, Key: p.status.Key,
+		Size: pool.SizeOf(size, p.s.Spec.Traffic), Scaling: size,
+		Model: p.s.Spec.ModelRef, Runtime: p.s.Spec.Runtime, Traffic: p.s.Spec.Traffic,
+	}.Compose(p.Call)
 	if err != nil {
 		return compose.Stop, err
 	}
-	s := p.s.Spec.Scaling
-	want := &v1alpha1.Pool{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindPool},
-		ObjectMeta: metav1.ObjectMeta{Namespace: p.s.Namespace, Name: names.Object(p.s.Name, "pool")},
-		Spec: v1alpha1.PoolSpec{
-			ManagedResourceSpec: managed.Spec(p.via),
-			ForProvider: v1alpha1.PoolParameters{
-				Session:              p.status.Key,
-				MinMembers:           p.size.min,
-				MaxMembers:           p.size.max,
-				ScaleUpBacklog:       max(s.ScaleUpBacklog, defaultScaleUpBacklog),
-				ScaleDownIdleSeconds: positiveOr(s.ScaleDownIdleSeconds, defaultScaleDownIdleSeconds),
-				Owner:                p.s.Namespace + "/" + p.s.Name,
-				Dllama:               template,
-			},
-		},
+	if state.Numbers != nil {
+		p.numbers(*state.Numbers)
 	}
-	var seen v1alpha1.Pool
-	if p.Observed(resPool, &seen) && len(seen.Status.Conditions) > 0 {
-		p.numbers(seen.Status.AtProvider)
+	if state.Pending != "" {
+		p.Fail(reason.ConnectionPending, "%s", state.Pending)
 	}
-	var members []v1alpha1.PoolMember
-	serves := false
-	for _, m := range seen.Status.AtProvider.Members {
-		if m.Phase != v1alpha1.PoolDrained && len(members) < 2*maxMembers {
-			members = append(members, m)
-			serves = serves || m.Ready
-		}
-	}
-	slices.SortFunc(members, func(a, b v1alpha1.PoolMember) int { return byNumber(a.Name, b.Name) })
-	ready, trouble := managed.Ready(p.Call, resPool)
-	if trouble != "" || !bool(ready) && len(members) == 0 {
-		p.Fail(reason.ConnectionPending, "%s", pending(trouble))
-	}
-	for _, m := range members {
+	for _, m := range state.Members {
 		p.count(m)
 	}
-	// One that serves makes the pool ready: others come and go.
-	return compose.Continue, p.Desire(resPool, want, ready && compose.Readiness(serves || len(members) == 0))
-}
-
-func pending(trouble string) string {
-	if trouble == "" {
-		return "The pool of Dllamas is being prepared"
-	}
-	return fmt.Sprintf("Composed resource %q is not ready: %s", resPool, trouble)
-}
-
-// byNumber orders 2 before 10, and names that are no numbers last.
-func byNumber(a, b string) int {
-	x, errX := strconv.Atoi(a)
-	y, errY := strconv.Atoi(b)
-	if errX != nil || errY != nil || x == y {
-		return strings.Compare(a, b)
-	}
-	return x - y
+	return compose.Continue, nil
 }
 
 func (p *sessionPlan) numbers(o v1alpha1.PoolObservation) {
@@ -119,7 +53,7 @@ func (p *sessionPlan) numbers(o v1alpha1.PoolObservation) {
 
 // count counts one member.
 func (p *sessionPlan) count(m v1alpha1.PoolMember) {
-	w := v1.SessionWorker{Name: p.memberName(m.Name), Phase: "Pending", Ready: m.Ready, Healthy: m.Ready}
+	w := v1.SessionWorker{Name: names.Member(p.s.Name, m.Name), Phase: "Pending", Ready: m.Ready, Healthy: m.Ready}
 	switch {
 	case m.Phase == v1alpha1.PoolDraining:
 		w.Phase = "Terminating"
@@ -134,11 +68,4 @@ func (p *sessionPlan) count(m v1alpha1.PoolMember) {
 		p.status.ReadyWorkers += m.ReadyWorkers
 	}
 	p.status.Workers = append(p.status.Workers, w)
-}
-
-func positiveOr(n, otherwise int32) int32 {
-	if n <= 0 {
-		return otherwise
-	}
-	return n
 }

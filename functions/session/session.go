@@ -3,23 +3,19 @@ package session
 
 import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
-	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
 // Names of the composed resources.
 const (
-	resPool       = "pool"
 	resDispatcher = "dispatcher"
 	resMember     = "member"
 )
-
-// maxMembers is the largest pool.
-const maxMembers = 64
 
 // Compose answers one call for a Session.
 func Compose(c *compose.Call) error {
@@ -31,12 +27,12 @@ func Compose(c *compose.Call) error {
 		s.Spec.ModelRef.Namespace = s.Namespace
 	}
 	c.Legacy(legacy(s.Spec))
-	p := &sessionPlan{Plan: compose.Plan{Call: c}, s: s, size: sizeOf(s.Spec)}
+	p := &sessionPlan{Plan: compose.Plan{Call: c}, s: s}
 	p.status = v1.SessionStatus{
 		Status:   v1.Status{ObservedGeneration: s.Generation},
 		Model:    modelOf(s),
 		Key:      keyOf(s.Namespace, s.Spec),
-		Selector: v1.LabelSession + "=" + names.Join(names.MaxLabel, s.Name),
+		Selector: v1.LabelSession + "=" + pool.Label(s.Name),
 	}
 	if err := p.Run(p.checkKey, p.connect, p.dispatch, p.join, p.members, p.report); err != nil {
 		return err
@@ -48,7 +44,6 @@ func Compose(c *compose.Call) error {
 type sessionPlan struct {
 	compose.Plan
 	s      v1.Session
-	size   size
 	status v1.SessionStatus
 
 	via managed.Via // set by the step connect
@@ -73,7 +68,7 @@ func (p *sessionPlan) connect() (compose.Next, error) {
 		p.Fail(problem.Reason, "%s", problem.Message)
 	}
 	var err error
-	p.via, err = nats.ComposeOrKeep(p.Call, owner, problem, resPool)
+	p.via, err = nats.ComposeOrKeep(p.Call, owner, problem, pool.Resource)
 	return compose.Continue, err
 }
 
@@ -118,20 +113,3 @@ func legacy(s v1.SessionSpec) map[string]bool {
 	}
 	return out
 }
-
-// template of the Dllamas.
-func (p *sessionPlan) template() (*v1alpha1.ObjectTemplate, error) {
-	ref := p.s.Spec.ModelRef
-	d := v1.DllamaSpec{ModelRef: &ref, Runtime: p.s.Spec.Runtime}
-	if t := p.s.Spec.Traffic; t != nil && t.Model != "" {
-		d.Traffic = &v1.Traffic{Model: t.Model} // the Session adds the member
-	}
-	if p.via != nil {
-		d.NATS = &v1.NATSConnection{ProviderConfigRef: p.via}
-	}
-	return compose.Template(
-		map[string]string{v1.LabelSession: names.Join(names.MaxLabel, p.s.Name)},
-		map[string]string{v1.AnnotationSessionKey: p.status.Key}, d)
-}
-
-func (p *sessionPlan) memberName(member string) string { return names.Member(p.s.Name, member) }

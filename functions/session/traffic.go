@@ -6,6 +6,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -33,10 +34,9 @@ func (p *sessionPlan) join() (compose.Next, error) {
 	if p.s.Spec.Traffic == nil {
 		return compose.Continue, nil
 	}
-	group := names.SessionGroup(names.Join(names.MaxLabel, p.s.Name)) // as in the label of the Dllamas
-	member := managed.Member(p.via, p.s.Namespace, names.Object(p.s.Name, "member"), group, *p.s.Spec.Traffic, served(p.s.Spec))
+	member := managed.Member(p.via, p.s.Namespace, names.Object(p.s.Name, "member"), pool.Group(p.s.Name), *p.s.Spec.Traffic, served(p.s.Spec))
 	pending, err := managed.Await(p.Call, map[string]any{resMember: member})
-	if err != nil || pending == "" || p.Exists(resPool) {
+	if err != nil || pending == "" || p.Exists(pool.Resource) {
 		return compose.Continue, err
 	}
 	p.Fail(reason.ConnectionPending, "%s", pending)

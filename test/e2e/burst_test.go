@@ -32,7 +32,7 @@ const (
 // needs a second member for longer than it takes to drain an idle one.
 func (s *serving) burst(t *testing.T) {
 	random := newRandom(t)
-	s.waitForBudget(t, whole)
+	s.waitForBudget(t, "public", whole)
 	before := s.opens(t)
 	c := s.call(t, sides)
 	defer c.stop()

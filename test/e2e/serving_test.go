@@ -149,10 +149,10 @@ func (s *serving) coldStarts(t *testing.T) {
 	if more, err := strconv.Atoi(os.Getenv(coldEnv)); err == nil {
 		n = more
 	}
-	s.waitForBudget(t, rested)
+	s.waitForBudget(t, "public", rested)
 	before := s.opens(t)
 	for range n {
-		s.waitForBudget(t, rested)
+		s.waitForBudget(t, "public", rested)
 		s.timeline.begin()
 		if err := ask(t.Context(), s.node.HTTP(), s.url, func() { s.timeline.reach(stepText) }); err != nil {
 			t.Fatal(err)
@@ -168,11 +168,11 @@ func (s *serving) coldStarts(t *testing.T) {
 // waitForBudget waits until the circuit breakers have recovered: users send requests
 // some time after an Ingress was created, and breakers do not allow a pool that starts
 // and stops every few seconds.
-func (s *serving) waitForBudget(t *testing.T, least float64) {
+func (p *suite) waitForBudget(t *testing.T, name string, least float64) {
 	t.Helper()
 	cluster.Eventually(t, "recovered budgets", func(context.Context) error {
-		if left := s.budget.Left("public"); left < least {
-			return fmt.Errorf("the budget is %.0f, want %.0f\n%s", left, least, s.budget.Report("public"))
+		if left := p.budget.Left(name); left < least {
+			return fmt.Errorf("the budget is %.0f, want %.0f\n%s", left, least, p.budget.Report(name))
 		}
 		return nil
 	})

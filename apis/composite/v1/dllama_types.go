@@ -25,6 +25,7 @@ type Dllama struct {
 // +kubebuilder:validation:XValidation:rule="has(self.model) != has(self.modelRef) || !has(self.model) && has(self.engine.server) && (has(self.engine.server.url) || has(self.engine.server.source) && self.engine.server.source == 'download')",message="give either model (inline) or modelRef (a Model that exists), not both; a server with url or source download needs neither"
 // +kubebuilder:validation:XValidation:rule="!has(self.model) || !has(self.engine.server) || !(has(self.engine.server.url) || has(self.engine.server.source) && self.engine.server.source == 'download')",message="a server with url or source download reads no files: leave model out",fieldPath=".model"
 // +kubebuilder:validation:XValidation:rule="!(has(self.nodes) && has(self.replicaPower))",message="give either nodes or replicaPower, not both",fieldPath=".nodes"
+// +kubebuilder:validation:XValidation:rule="!has(self.expose) || !has(self.expose.scaling) || has(self.model) || has(self.modelRef)",message="a pool serves a Model: with expose.scaling, give model or modelRef",fieldPath=".expose.scaling"
 type DllamaSpec struct {
 	// Existing Model to serve.
 	// +optional
@@ -52,6 +53,11 @@ type DllamaSpec struct {
 // Expose describes the endpoint of a Dllama.
 type Expose struct {
 	GatewaySettings `json:",inline"`
+
+	// Runs the model in a pool of Dllamas whose size follows the requests. With minDllamas: 0 nothing runs without requests, and the first one
+	// waits for the start. Without scaling, this Dllama runs the model itself. Adding or removing it replaces the pods.
+	// +optional
+	Scaling *Scaling `json:"scaling,omitempty"`
 
 	// The Service in front of the gateway.
 	// +optional

@@ -1531,6 +1531,11 @@ func (in *EnvVarSource) DeepCopy() *EnvVarSource {
 func (in *Expose) DeepCopyInto(out *Expose) {
 	*out = *in
 	in.GatewaySettings.DeepCopyInto(&out.GatewaySettings)
+	if in.Scaling != nil {
+		in, out := &in.Scaling, &out.Scaling
+		*out = new(Scaling)
+		(*in).DeepCopyInto(*out)
+	}
 	in.Service.DeepCopyInto(&out.Service)
 	if in.Route != nil {
 		in, out := &in.Route, &out.Route

@@ -1,0 +1,72 @@
+package dllama
+
+import (
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/pool"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// scaled reports whether a pool of Dllamas serves the model, instead of pods of
+// this one.
+func (p *dllamaPlan) scaled() bool {
+	return p.d.Spec.Expose != nil && p.d.Spec.Expose.Scaling != nil
+}
+
+// pool composes the Pool of a Dllama that is scaled. All checks have passed
+// before, so a claim that cannot be served fails while its pool is empty, and not
+// at the first request.
+func (p *dllamaPlan) pool() (compose.Next, error) {
+	if !p.scaled() {
+		return compose.Continue, nil
+	}
+	scaling := *p.d.Spec.Expose.Scaling
+	size := pool.SizeOf(scaling, p.d.Spec.Traffic)
+	state, err := pool.Pool{
+		Via: p.via, Namespace: p.d.Namespace, Name: p.d.Name, Key: names.Session(p.d.Namespace, p.served(), ""),
+		Size: size, Scaling: scaling,
+		Model:   v1.ModelReference{Namespace: p.modelNamespace, Name: p.modelName},
+		Runtime: p.d.Spec.Runtime, Traffic: p.d.Spec.Traffic,
+	}.Compose(p.Call)
+	if err != nil {
+		return compose.Stop, err
+	}
+	if state.Pending != "" {
+		p.Fail(reason.ConnectionPending, "%s", state.Pending)
+	}
+	ready := p.countMembers(state.Members)
+	if ingress := (v1.Ingress{}); p.Observed(resIngress, &ingress) {
+		p.status.URL = ingress.Status.URL
+	}
+	switch {
+	case ready == 0 && len(state.Members) > 0 && size.Min > 0:
+		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", names.Member(p.d.Name, state.Members[0].Name))
+	case !p.exposed():
+		p.FailIf(p.gatewayPending())
+	case len(state.Members) == 0:
+		p.Serve(reason.Idle, "The pool is empty: the first request for %s starts a Dllama", p.status.Model)
+	case ready == 0:
+		// An empty pool serves, and so does one that grows from zero: requests wait.
+		p.Serve(reason.Available, "The first Dllama starts, and requests for %s wait for it", p.status.Model)
+	default:
+		p.Serve(reason.Available, "%d of %d Dllamas serve %s", ready, len(state.Members), p.status.Model)
+	}
+	return compose.Stop, nil
+}
+
+// countMembers reports the members in the status, and what the user has to fix.
+func (p *dllamaPlan) countMembers(members []v1alpha1.PoolMember) (ready int) {
+	for _, m := range members {
+		switch {
+		case m.Ready:
+			ready++
+			p.status.ReadyRoot = true
+			p.status.ReadyWorkers += m.ReadyWorkers
+		case m.Phase != v1alpha1.PoolDraining && (reason.Final(m.Reason) || reason.OfPods(m.Reason)):
+			p.Fail(reason.DllamasStarting, "Dllama %q is not ready: %s: %s", names.Member(p.d.Name, m.Name), m.Reason, m.Message)
+		}
+	}
+	return ready
+}
