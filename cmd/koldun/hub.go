@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/internal/hub/hubserver"
@@ -75,16 +74,4 @@ func serveHub(ctx context.Context, dir string, log *slog.Logger) (*localHub, err
 func (h *localHub) Close() {
 	h.stop()
 	<-h.done
-}
-
-// hubs returns clients of hubs. endpoint replaces huggingface.co; empty is the real
-// one.
-func hubs(endpoint string, log *slog.Logger) hubrevision.Hubs {
-	return func(_ context.Context, of, token string) (hubrevision.Hub, error) {
-		if of == "" {
-			of = endpoint
-		}
-		// The caller retries: with two attempts it learns of an outage soon.
-		return hub.New(hub.Config{Endpoint: of, Token: token, Attempts: 2, MaxWait: 10 * time.Second, Log: log})
-	}
 }

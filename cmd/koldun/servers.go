@@ -8,15 +8,13 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/embedded/s3"
-	"github.com/gorizond/koldun/internal/names"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// servers are the servers that a cluster would have, on loopback, with credentials
+// servers are embedded, for all that the claims name no other for: on loopback, with credentials
 // that are new for every run.
 type servers struct {
-	bus   *bus.Bus
-	nats  map[string][]byte
+	nats  bus.Config
 	s3    s3store.Config
 	hub   string // endpoint, empty for huggingface.co
 	close []func()
@@ -43,11 +41,7 @@ func (m *upRun) serve(ctx context.Context) (*servers, error) {
 		return nil, err
 	}
 	s.close = append(s.close, func() { n.Close(); n.Wait() })
-	s.nats = map[string][]byte{
-		names.EnvNATSURL:      []byte(n.ClientURL()),
-		names.EnvNATSUser:     []byte(user),
-		names.EnvNATSPassword: []byte(password),
-	}
+	s.nats = bus.Config{URL: n.ClientURL(), User: user, Password: password}
 	access, secret := rand.Text(), rand.Text()
 	store, err := s3.Start(ctx, s3.Config{Dir: m.data.Path("s3"), AccessKey: access, SecretKey: secret, Log: m.log})
 	if err != nil {
@@ -55,12 +49,8 @@ func (m *upRun) serve(ctx context.Context) (*servers, error) {
 	}
 	s.close = append(s.close, func() { _ = store.Close() })
 	s.s3 = s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
-	if s.bus, err = bus.Connect(ctx, bus.Config{URL: n.ClientURL(), User: user, Password: password, Name: "koldun up", Logger: m.log}); err != nil {
-		return nil, err
-	}
-	s.close = append(s.close, s.bus.Close)
 	file := m.data.Path(connectionFile)
-	if err := writeConnection(file, s.nats); err != nil {
+	if err := writeConnection(file, s.nats.Env()); err != nil {
 		return nil, err
 	}
 	s.close = append(s.close, func() { _ = os.Remove(file) })

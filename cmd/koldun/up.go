@@ -31,13 +31,14 @@ const localImage = "ghcr.io/gorizond/koldun:latest"
 
 // UpCmd runs claims on this machine. On SIGHUP it reads them again.
 type UpCmd struct {
-	Files  []string       `name:"file" short:"f" required:"" help:"File with claims to run; - is standard input. May be repeated."`
-	HubDir string         `type:"existingdir" help:"Serve the models in this folder as a hub and use it instead of huggingface.co."`
-	Data   string         `default:".koldun" type:"path" help:"Data folder for models, the queue and logs."`
-	Port   map[string]int `placeholder:"SERVICE=PORT" help:"Local port for a Service instead of its own port; 0 chooses a free one."`
-	Dllama string         `name:"dllama-bin" type:"existingdir" placeholder:"FOLDER" help:"Folder with dllama and dllama-api of distributed-llama. By default they are looked for on PATH and in the folder distributed-llama beside this program."`
-	Ask    string         `default:"What is Koldun?" help:"Question to ask when everything is ready; empty asks none."`
-	Once   bool           `help:"Exit after the answer, or once everything is ready."`
+	Files    []string       `name:"file" short:"f" required:"" help:"File with claims to run; - is standard input. May be repeated."`
+	HubDir   string         `type:"existingdir" help:"Serve the models in this folder as a hub and use it instead of huggingface.co."`
+	Data     string         `default:".koldun" type:"path" help:"Data folder for models, the queue and logs."`
+	Port     map[string]int `placeholder:"SERVICE=PORT" help:"Local port for a Service instead of its own port; 0 chooses a free one."`
+	Dllama   string         `name:"dllama-bin" type:"existingdir" placeholder:"FOLDER" help:"Folder with dllama and dllama-api of distributed-llama. By default they are looked for on PATH and in the folder distributed-llama beside this program."`
+	Ask      string         `default:"What is Koldun?" help:"Question to ask when everything is ready; empty asks none."`
+	Embedded bool           `help:"Use the embedded NATS and object store also for claims that name others, in their URLs or in ProviderConfigs."`
+	Once     bool           `help:"Exit after the answer, or once everything is ready."`
 }
 
 // Run runs the claims until ctx ends, with --once until the question is answered.
@@ -87,7 +88,7 @@ func (m *upRun) run(ctx context.Context, claims []local.Object) error {
 		return err
 	}
 	defer s.Close()
-	l, err := m.local(ctx, s, claims)
+	l, err := m.local(s, claims)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (m *upRun) reload(ctx context.Context, l *local.Local) {
 	}
 }
 
-func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*local.Local, error) {
+func (m *upRun) local(s *servers, claims []local.Object) (*local.Local, error) {
 	binary, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the koldun executable: %w", err)
@@ -156,14 +157,12 @@ func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*
 		env = append(env, names.EnvHFEndpoint+"="+s.hub)
 	}
 	var l *local.Local
-	resources, err := managed.New(ctx, managed.Config{
-		Bus: s.bus, NATS: s.nats, S3: s.s3, Hubs: hubs(s.hub, m.log), Default: m.schemas.Default,
+	resources := managed.New(managed.Config{
+		NATS: s.nats, S3: s.s3, Hub: s.hub, EmbeddedOnly: m.cmd.Embedded, Using: m.using, Default: m.schemas.Default,
+		Configs:    func(kind, namespace, name string) (local.Object, bool) { return l.Config(kind, namespace, name) },
 		Secrets:    func(namespace string) []local.Secret { return l.Secrets(namespace) },
 		Composites: func(kind, namespace string) []local.Composite { return l.Composites(kind, namespace) },
 	})
-	if err != nil {
-		return nil, err
-	}
 	s.close = append(s.close, resources.Close)
 	l, err = local.New(local.Config{
 		Claims:      claims,
@@ -183,6 +182,18 @@ func (m *upRun) local(ctx context.Context, s *servers, claims []local.Object) (*
 		Logger:      m.log,
 	})
 	return l, err
+}
+
+// using prints a server when it is first used.
+func (m *upRun) using(u managed.Use) {
+	what, where := map[managed.System]string{managed.NATS: "NATS", managed.S3: "Store"}[u.System], u.Address
+	switch {
+	case u.Embedded:
+		where = "embedded, in " + m.cmd.Data
+	case where == "":
+		where = "Amazon S3"
+	}
+	m.say(fmt.Sprintf("  %-8s  %s\n", what, where))
 }
 
 // follow waits until the claims are ready, asks the question, and waits for ctx to

@@ -56,10 +56,10 @@ func checkClaims(claims []Object) ([]Object, error) {
 
 func claimable(k Key) bool {
 	switch classOf(k) {
-	case compositeClass, managedClass, secretClass:
+	case compositeClass, managedClass, configClass, secretClass:
 		return true
 	case plainClass:
-		return k.Group() == ManagedGroup || k.APIVersion == "v1" && k.Kind == "PersistentVolumeClaim"
+		return k.APIVersion == "v1" && k.Kind == "PersistentVolumeClaim"
 	}
 	return false
 }

@@ -1,6 +1,10 @@
 package local
 
-import "strings"
+// Kinds of connections.
+const (
+	namespacedConfig = "ProviderConfig"
+	clusterConfig    = "ClusterProviderConfig"
+)
 
 // A class selects how objects of a kind are handled.
 type class int
@@ -9,6 +13,7 @@ const (
 	foreignClass   class = iota // stored, and reported as not run here
 	plainClass                  // stored, without effect on one machine
 	secretClass                 // a Secret or ConfigMap, stored for pods
+	configClass                 // connections, stored for Managed
 	compositeClass              // composed
 	managedClass                // reconciled by Managed
 	workloadClass               // processes that are kept running
@@ -21,8 +26,8 @@ func classOf(k Key) class {
 	case CompositeGroup:
 		return compositeClass
 	case ManagedGroup:
-		if strings.HasSuffix(k.Kind, "ProviderConfig") {
-			return plainClass
+		if k.Kind == clusterConfig || k.Kind == namespacedConfig {
+			return configClass
 		}
 		return managedClass
 	}

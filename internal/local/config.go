@@ -56,6 +56,8 @@ type Config struct {
 	// change. Others are polled less often, and all of them when a Job starts or
 	// ends. Default 500 ms.
 	Poll time.Duration
+	// WatchAgain is the time until a watch that failed is started again. Default 5 s.
+	WatchAgain time.Duration
 
 	Logger *slog.Logger // default: slog.Default()
 }
@@ -78,6 +80,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Poll <= 0 {
 		c.Poll = 500 * time.Millisecond
+	}
+	if c.WatchAgain <= 0 {
+		c.WatchAgain = 5 * time.Second
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

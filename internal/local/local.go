@@ -26,6 +26,7 @@ type Local struct {
 	runners sync.WaitGroup
 
 	secrets    *secrets    // safe for concurrent use
+	configs    *configs    // safe for concurrent use
 	composites *composites // safe for concurrent use
 
 	table  map[Key]*entry
@@ -57,6 +58,7 @@ func New(cfg Config) (*Local, error) {
 		ports:      ports,
 		hosts:      newHosts(ports),
 		secrets:    newSecrets(),
+		configs:    newConfigs(),
 		composites: newComposites(),
 		table:      map[Key]*entry{},
 		dirty:      map[Key]bool{},

@@ -403,13 +403,18 @@ func TestApplyExchangesClaims(t *testing.T) {
 	}
 }
 
-// watchedManaged reports each change of an external resource by its name.
+// watchedManaged reports each change of an external resource by its name. Its first
+// watch fails.
 type watchedManaged struct {
 	fakeManaged
+	failed  atomic.Bool
 	changed chan func()
 }
 
 func (f *watchedManaged) Watch(ctx context.Context, _ Object, changed func()) error {
+	if !f.failed.Swap(true) {
+		return fault.Errorf(fault.Transient, "the server is away")
+	}
 	select {
 	case f.changed <- changed:
 	case <-ctx.Done():
@@ -421,7 +426,7 @@ func (f *watchedManaged) Watch(ctx context.Context, _ Object, changed func()) er
 func TestAWatchedThingIsLookedAtAtOnce(t *testing.T) {
 	managed := &watchedManaged{changed: make(chan func())}
 	thing := managedOf("m", "1", nil)
-	w := run(t, compose(thing), func(c *Config) { c.Managed, c.Poll = managed, time.Hour })
+	w := run(t, compose(thing), func(c *Config) { c.Managed, c.Poll, c.WatchAgain = managed, time.Hour, time.Millisecond })
 	changed := waittest.Receive(t, "it is watched", managed.changed)
 	w.await("ready", of(BecameReady, thing.Key()))
 	managed.set(func() { managed.unready = map[string]bool{"m": true} })

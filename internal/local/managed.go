@@ -22,7 +22,8 @@ type Managed interface {
 type Watcher interface {
 	// Watch calls changed whenever the result of Observe changes, until ctx ends;
 	// it then returns nil. For objects that cannot be watched it returns nil at
-	// once. The caller restarts it when the object's spec changes.
+	// once. The caller restarts it when the object's spec changes, and some time
+	// after an error.
 	Watch(ctx context.Context, obj Object, changed func()) error
 }
 

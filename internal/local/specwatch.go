@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"time"
+
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // A specWatch is the watch of one managed resource, if its Managed has one.
@@ -36,8 +39,20 @@ func (f *specWatch) begin(m *managedUnit) {
 		if before != nil {
 			<-before // an object has at most one watch
 		}
-		if err := w.Watch(ctx, obj, m.reconcileNow); err != nil {
-			m.l.post(func() { m.l.reportProblem(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
+		for ctx.Err() == nil {
+			err := w.Watch(ctx, obj, m.reconcileNow)
+			if err == nil {
+				return
+			}
+			if !fault.Is(err, fault.Transient) { // Observe reports lost connections
+				m.l.post(func() { m.l.reportProblem(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
+			}
+			retry := time.NewTimer(m.l.cfg.WatchAgain)
+			select {
+			case <-retry.C:
+			case <-ctx.Done():
+			}
+			retry.Stop()
 		}
 	})
 }

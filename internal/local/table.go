@@ -134,6 +134,9 @@ func (l *Local) onChange(e *entry) error {
 		l.secrets.set(e.obj, data)
 		l.retryWaiting()
 		l.reconcileAll()
+	case configClass:
+		l.configs.set(e.obj)
+		l.reconcileAll()
 	}
 	if e.unit != nil {
 		e.unit.apply()
@@ -221,8 +224,12 @@ func (l *Local) forget(e *entry) {
 	delete(l.table, e.key)
 	delete(l.dirty, e.key)
 	l.order = slices.DeleteFunc(l.order, func(k Key) bool { return k == e.key })
-	if classOf(e.key) == secretClass {
+	switch classOf(e.key) {
+	case secretClass:
 		l.secrets.remove(e.key)
+		l.reconcileAll()
+	case configClass:
+		l.configs.remove(e.key)
 		l.reconcileAll()
 	}
 	l.markDependents(e)

@@ -9,9 +9,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
@@ -29,14 +31,28 @@ const (
 // A Pool keeps the connections of all managed resources. It is safe for
 // concurrent use.
 type Pool struct {
-	configs  client.Reader
-	secrets  *Secrets
+	configs  Reader
+	secrets  SecretReader
 	tracker  *requeue.Tracker
 	cluster  Cluster
 	verifier *modelartifact.Verifier
 	lines    *shared[bus.Config, *Line]
 	stores   *shared[s3store.Config, *store]
 	hubs     *shared[hubAccess, *library]
+}
+
+// A Reader reads a ProviderConfig or ClusterProviderConfig. Errors: those of an API
+// server, such as NotFound.
+type Reader interface {
+	Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error
+}
+
+// A SecretReader reads Secrets. Errors: NotFound, Transient.
+type SecretReader interface {
+	Get(ctx context.Context, key types.NamespacedName) (external.Secret, error)
+	// Labelled reads those of a namespace with the label of API tokens, whatever its
+	// value.
+	Labelled(ctx context.Context, namespace string) ([]external.Secret, error)
 }
 
 // A Cluster holds the clients of the cluster that the provider runs in.
@@ -47,7 +63,7 @@ type Cluster struct {
 
 // NewPool returns a Pool that reads ProviderConfigs from configs. Close has to be
 // called once.
-func NewPool(configs client.Reader, secrets *Secrets, tracker *requeue.Tracker, of Cluster) *Pool {
+func NewPool(configs Reader, secrets SecretReader, tracker *requeue.Tracker, of Cluster) *Pool {
 	p := &Pool{configs: configs, secrets: secrets, tracker: tracker, cluster: of, verifier: modelartifact.NewVerifier()}
 	p.lines = newShared(func(c bus.Config) *Line {
 		return newLine(c, func() { tracker.Enqueue(p.lines.owners(c)...) })

@@ -9,7 +9,6 @@ import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
@@ -88,7 +87,7 @@ func (c Config) String() string { return fmt.Sprintf("%s %q", c.Kind, c.Name) }
 
 // GetConfig reads a ProviderConfig or ClusterProviderConfig. Errors: NotFound,
 // Invalid, Transient.
-func GetConfig(ctx context.Context, r client.Reader, key requeue.Key) (Config, error) {
+func GetConfig(ctx context.Context, r Reader, key requeue.Key) (Config, error) {
 	c := Config{Key: key}
 	var err error
 	switch key.Kind {
@@ -132,8 +131,8 @@ func DefaultKey() requeue.Key {
 // A resolver resolves the connections of one managed resource. It calls read with
 // each object before it reads the object.
 type resolver struct {
-	configs client.Reader
-	secrets *Secrets
+	configs Reader
+	secrets SecretReader
 	config  requeue.Key
 	read    func(requeue.Key)
 }

@@ -14,10 +14,9 @@ import (
 
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/cmd/koldun/managed"
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
-	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/local"
-	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
 	"github.com/gorizond/koldun/terraform-provider/internal/crd"
 )
@@ -52,18 +51,12 @@ func newUp(t *testing.T, s *servers, c scenario) manager {
 			"stringData": map[string]any{"token": c.secret},
 		}
 	}
-	client, err := managed.New(t.Context(), managed.Config{
-		Bus: s.bus, S3: s.s3.Config(), Default: f.schemas.Default,
-		NATS: map[string][]byte{names.EnvNATSURL: []byte(s.nats.URL()), names.EnvNATSUser: []byte(natstest.User), names.EnvNATSPassword: []byte(natstest.Password)},
-		Hubs: func(context.Context, string, string) (hubrevision.Hub, error) {
-			return nil, errors.New("no scenario has a hub")
-		},
+	client := managed.New(managed.Config{
+		NATS: bus.Config{URL: s.nats.URL(), User: natstest.User, Password: natstest.Password}, S3: s.s3.Config(), Default: f.schemas.Default,
+		Configs:    func(kind, namespace, name string) (local.Object, bool) { return f.local.Config(kind, namespace, name) },
 		Secrets:    func(namespace string) []local.Secret { return f.local.Secrets(namespace) },
 		Composites: func(kind, namespace string) []local.Composite { return f.local.Composites(kind, namespace) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(client.Close)
 	f.client = &recorder{Client: client}
 	data, err := local.OpenData(t.TempDir())

@@ -2,43 +2,73 @@ package managed
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/catalog"
-	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
+	"github.com/gorizond/koldun/internal/names"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/provider/connpool"
 )
 
-// connections are those of all managed resources.
+// connections are those of one managed resource during one call.
 type connections struct {
-	cfg    Config
-	s3     *s3.Client
-	shared *catalog.Shared
+	*connpool.Set
+	client *Client
+	// claimed means that a server of the claims was used, or was to be.
+	claimed bool
 }
 
 var _ catalog.Connections = (*connections)(nil)
 
-func (c *connections) NATS(context.Context) (*bus.Bus, map[string][]byte, error) {
-	return c.cfg.Bus, c.cfg.NATS, nil
+func (c *connections) NATS(ctx context.Context) (*bus.Bus, map[string][]byte, error) {
+	b, env, err := c.Set.NATS(ctx)
+	c.use(NATS, bus.Config{URL: string(env[names.EnvNATSURL])}.Address(), c.client.cfg.NATS.Address(), err)
+	return b, env, err
 }
 
-func (c *connections) Shared(context.Context) (*catalog.Shared, error) { return c.shared, nil }
-
-func (c *connections) S3(context.Context) (*s3.Client, s3store.Config, error) {
-	return c.s3, c.cfg.S3, nil
+func (c *connections) Shared(ctx context.Context) (*catalog.Shared, error) {
+	if _, _, err := c.NATS(ctx); err != nil {
+		return nil, err
+	}
+	return c.Set.Shared(ctx)
 }
 
-func (c *connections) Hub(ctx context.Context, endpoint, token string) (hubrevision.Hub, error) {
-	return c.cfg.Hubs(ctx, endpoint, token)
+func (c *connections) S3(ctx context.Context) (*s3.Client, s3store.Config, error) {
+	client, cfg, err := c.Set.S3(ctx)
+	c.use(S3, cfg.Endpoint, c.client.cfg.S3.Endpoint, err)
+	return client, cfg, err
+}
+
+// line identifies the connection to NATS that was used; nil if none was.
+func (c *connections) line() *connpool.Line {
+	line, _ := c.Identity().(*connpool.Line)
+	return line
+}
+
+// use reports the first use of a server.
+func (c *connections) use(s System, address, embedded string, err error) {
+	c.claimed = c.claimed || address != embedded
+	if err == nil {
+		c.client.uses.add(Use{System: s, Address: address, Embedded: address == embedded})
+	}
+}
+
+// advise says how to mend an error of a server of the claims.
+func (c *connections) advise(err error) error {
+	if !c.claimed || c.client.cfg.EmbeddedOnly || !fault.Is(err, fault.Transient) && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Denied) {
+		return err
+	}
+	return fmt.Errorf("%w; the claims name it: correct them, or run koldun up --embedded", err)
 }
 
 func (c *connections) Nodes(context.Context) (*nodes.Client, error) {
@@ -71,13 +101,17 @@ func (s secrets) Secret(_ context.Context, name string) (external.Secret, error)
 }
 
 func (s secrets) Labelled(context.Context) ([]external.Secret, error) {
-	var out []external.Secret
-	for _, one := range s.all(s.namespace) {
+	return labelled(s.all(s.namespace)), nil
+}
+
+// labelled selects the Secrets with the label of API tokens, whatever its value.
+func labelled(all []local.Secret) (out []external.Secret) {
+	for _, one := range all {
 		if _, ok := one.Labels[token.LabelSecret]; ok {
 			out = append(out, external.Secret(one))
 		}
 	}
-	return out, nil
+	return out
 }
 
 func (s secrets) Stored(ctx context.Context) (map[string][]byte, error) {

@@ -1,28 +1,41 @@
 // Package managed reconciles the managed resources of koldun up, by the clients of
-// the catalog, on one set of connections.
+// the catalog, on the servers that claims name and on the embedded ones.
 package managed
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external/catalog"
-	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+	"github.com/gorizond/koldun/provider/connpool"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// A Config says how external resources are reached, and what else is known of
-// objects. All fields are required.
+// A Config says which servers are embedded, and what is known of objects. Fields
+// without a default are required.
 type Config struct {
-	Bus  *bus.Bus
-	NATS map[string][]byte // connection as the environment variables of a workload
+	// The embedded servers, for all that the claims name no other for.
+	NATS bus.Config
 	S3   s3store.Config
-	Hubs hubrevision.Hubs
+	Hub  string // endpoint; default: huggingface.co
+	// EmbeddedOnly uses them for everything.
+	EmbeddedOnly bool
+	// Using is called once with each server that is used. Default: nothing.
+	Using func(Use)
+
+	// Configs returns a ProviderConfig, or a ClusterProviderConfig, which has no
+	// namespace.
+	Configs func(kind, namespace, name string) (local.Object, bool)
 	// Secrets returns all Secrets of a namespace.
 	Secrets func(namespace string) []local.Secret
 	// Composites returns all composites of a kind in a namespace.
@@ -33,10 +46,12 @@ type Config struct {
 
 // A Client reconciles managed resources of all kinds.
 type Client struct {
-	cfg         Config
-	connections *connections
-	entries     map[string]catalog.Entry
-	run         string // identifies the resources of this run
+	cfg     Config
+	pool    *connpool.Pool
+	uses    *uses
+	watches *watches
+	entries map[string]catalog.Entry
+	run     string // identifies the resources of this run
 }
 
 var (
@@ -44,70 +59,82 @@ var (
 	_ local.Watcher = (*Client)(nil)
 )
 
-// New returns a Client. Close has to be called once, before the connection to NATS
-// is closed.
-func New(ctx context.Context, cfg Config) (*Client, error) {
-	client, err := s3store.NewClient(ctx, cfg.S3)
-	if err != nil {
-		return nil, err
-	}
+// New returns a Client. Close has to be called once, before the embedded servers
+// stop.
+func New(cfg Config) *Client {
+	known := newConfigs(cfg)
 	c := &Client{
-		cfg: cfg, connections: &connections{cfg: cfg, s3: client, shared: catalog.NewShared(cfg.Bus)},
-		entries: map[string]catalog.Entry{}, run: rand.Text(),
+		cfg: cfg, pool: connpool.NewPool(known, credentials{known}, requeue.NewTracker(), connpool.Cluster{}),
+		uses: newUses(cfg.Using), watches: newWatches(), entries: map[string]catalog.Entry{}, run: rand.Text(),
 	}
 	for _, e := range catalog.Entries() {
 		c.entries[e.Kind] = e
 	}
-	return c, nil
+	return c
 }
 
-// Close ends what the connections share.
-func (c *Client) Close() { c.connections.shared.Close() }
+// Close closes all connections.
+func (c *Client) Close() { c.pool.Close() }
 
-// open opens the client of an object, which is returned as that client needs it.
-func (c *Client) open(ctx context.Context, obj local.Object) (catalog.Client, catalog.Resource, error) {
+// A call is one call of the client of an object.
+type call struct {
+	client catalog.Client
+	r      catalog.Resource // the object as the client needs it
+	*connections
+}
+
+// open opens the client of an object.
+func (c *Client) open(ctx context.Context, obj local.Object) (call, error) {
 	key := obj.Key()
 	e, ok := c.entries[key.Kind]
 	if !ok {
-		return nil, catalog.Resource{}, fault.Errorf(fault.Unsupported, "cannot manage %s: koldun up does not know its kind", key)
+		return call{}, fault.Errorf(fault.Unsupported, "cannot manage %s: koldun up does not know its kind", key)
 	}
-	client, err := e.Open(ctx, c.connections)
-	if err != nil {
-		return nil, catalog.Resource{}, fmt.Errorf("cannot manage %s: %w", key, err)
+	var spec struct {
+		Via    *xpv2.ProviderConfigReference `json:"providerConfigRef"`
+		Secret struct {
+			Name string `json:"name"`
+		} `json:"writeConnectionSecretToRef"`
+		ForProvider map[string]any `json:"forProvider"`
 	}
 	r := catalog.Resource{Owner: key.String(), ID: c.run + " " + key.String(), Namespace: key.Namespace}
-	s := secrets{all: c.cfg.Secrets, namespace: key.Namespace}
-	var keeps struct {
-		Name string `json:"name"`
+	if err := errors.Join(obj.Decode(&spec, "spec"), obj.Decode(&r.Status, "status", "atProvider")); err != nil {
+		return call{}, err
 	}
-	if err := obj.Decode(&keeps, "spec", "writeConnectionSecretToRef"); err != nil {
-		return nil, r, err
+	if c.cfg.EmbeddedOnly {
+		spec.Via = nil
 	}
-	s.connection = keeps.Name
-	spec := map[string]any{}
-	if err := obj.Decode(&spec, "spec", "forProvider"); err != nil {
-		return nil, r, err
+	out := call{connections: &connections{Set: c.pool.For(owner(key), spec.Via), client: c}}
+	var err error
+	if out.client, err = e.Open(ctx, out.connections); err != nil {
+		return call{}, fmt.Errorf("cannot manage %s: %w", key, out.advise(err))
 	}
-	if err := obj.Decode(&r.Status, "status", "atProvider"); err != nil {
-		return nil, r, err
+	if r.Spec = spec.ForProvider; r.Spec == nil {
+		r.Spec = map[string]any{}
 	}
-	r.Spec, r.Secrets = spec, s
+	r.Secrets = secrets{all: c.cfg.Secrets, namespace: key.Namespace, connection: spec.Secret.Name}
 	r.Existing = c.existing(e, obj)
-	return client, r, nil
+	out.r = r
+	return out, nil
+}
+
+func owner(k local.Key) requeue.Key {
+	return requeue.Key{Kind: k.Kind, NamespacedName: types.NamespacedName{Namespace: k.Namespace, Name: k.Name}}
 }
 
 // Observe observes the external resource of an object.
 func (c *Client) Observe(ctx context.Context, obj local.Object) (local.Observation, error) {
-	client, r, err := c.open(ctx, obj)
+	of, err := c.open(ctx, obj)
 	if err != nil {
 		return local.Observation{}, err
 	}
-	o, err := client.Observe(ctx, r)
+	o, err := of.client.Observe(ctx, of.r)
+	c.watches.on(obj.Key(), of.line())
 	if err != nil {
-		return local.Observation{}, err
+		return local.Observation{}, of.advise(err)
 	}
 	out := local.Observation{Exists: o.Exists, UpToDate: o.UpToDate, Ready: o.Ready, Message: o.Message, Connection: o.Connection}
-	if out.Objects, err = Objects(o.Dependents, r.Namespace, c.cfg.Default); err != nil {
+	if out.Objects, err = Objects(o.Dependents, of.r.Namespace, c.cfg.Default); err != nil {
 		return local.Observation{}, err
 	}
 	if err := json.Unmarshal(o.Status, &out.Status); err != nil {
@@ -118,40 +145,48 @@ func (c *Client) Observe(ctx context.Context, obj local.Object) (local.Observati
 
 // Create creates the external resource of an object.
 func (c *Client) Create(ctx context.Context, obj local.Object) error {
-	client, r, err := c.open(ctx, obj)
+	of, err := c.open(ctx, obj)
 	if err != nil {
 		return err
 	}
-	return client.Create(ctx, r)
+	return of.advise(of.client.Create(ctx, of.r))
 }
 
 // Update updates the external resource of an object.
 func (c *Client) Update(ctx context.Context, obj local.Object) error {
-	client, r, err := c.open(ctx, obj)
+	of, err := c.open(ctx, obj)
 	if err != nil {
 		return err
 	}
-	return client.Update(ctx, r)
+	return of.advise(of.client.Update(ctx, of.r))
 }
 
 // Delete deletes the external resource of an object.
 func (c *Client) Delete(ctx context.Context, obj local.Object) error {
-	client, r, err := c.open(ctx, obj)
+	of, err := c.open(ctx, obj)
 	if err != nil {
 		return err
 	}
-	return client.Delete(ctx, r)
+	if err := of.client.Delete(ctx, of.r); err != nil {
+		return of.advise(err)
+	}
+	c.pool.Release(owner(obj.Key()))
+	return nil
 }
 
-// Watch watches the external resource of an object, if its client can.
+// Watch watches the external resource of an object, if its client can. Errors:
+// Transient if its server cannot be reached, or is another one now.
 func (c *Client) Watch(ctx context.Context, obj local.Object, changed func()) error {
-	client, r, err := c.open(ctx, obj)
+	of, err := c.open(ctx, obj)
 	if err != nil {
-		return nil //nolint:nilerr // Observe returns the error
+		return fault.As(fault.Transient, err)
 	}
-	watch, err := client.Watch(ctx, r)
-	if err != nil || watch == nil {
-		return nil //nolint:nilerr // Observe returns the error
+	watch, err := of.client.Watch(ctx, of.r)
+	if err != nil {
+		return fault.As(fault.Transient, err)
 	}
-	return watch(ctx, changed)
+	if watch == nil {
+		return nil
+	}
+	return c.watches.run(ctx, obj.Key(), of.line(), func(ctx context.Context) error { return watch(ctx, changed) })
 }

@@ -1,8 +1,8 @@
 package managed_test
 
 import (
-	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,13 +10,13 @@ import (
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
-	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/registry"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 func TestMain(m *testing.M) { s3test.Main(m) }
@@ -28,6 +28,10 @@ type world struct {
 	bus     *bus.Bus
 	s3      *s3test.Bucket
 	secrets []local.Secret
+	config  local.Object // the ClusterProviderConfig default of the claims
+	uses    []managed.Use
+
+	embedded string // URL of NATS
 }
 
 func newWorld(t *testing.T) *world {
@@ -38,21 +42,17 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	w := &world{t: t, bus: b, s3: s3test.New(t)}
+	w := &world{t: t, bus: b, s3: s3test.New(t), embedded: s.URL()}
 	if err := b.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.Client, err = managed.New(t.Context(), managed.Config{
-		Bus: b, NATS: map[string][]byte{names.EnvNATSURL: []byte(s.URL())}, S3: w.s3.Config, Default: func(map[string]any) {},
-		Hubs: func(context.Context, string, string) (hubrevision.Hub, error) {
-			return nil, fault.Errorf(fault.Unsupported, "this test has no hub")
-		},
+	w.Client = managed.New(managed.Config{
+		NATS: bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password}, S3: w.s3.Config, Default: func(map[string]any) {},
+		Configs:    func(string, string, string) (local.Object, bool) { return w.config, w.config != nil },
 		Secrets:    func(string) []local.Secret { return w.secrets },
 		Composites: func(string, string) []local.Composite { return nil },
+		Using:      func(u managed.Use) { w.uses = append(w.uses, u) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(w.Close)
 	return w
 }
@@ -150,4 +150,43 @@ func TestErrorsNameTheObject(t *testing.T) {
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), `unknown field "bucketNam"`) {
 		t.Errorf("misspelt field: got %v", err)
 	}
+}
+
+// Another server in the claims is used from the next call on, and ends a watch on the
+// one before; without them, the last one stays known, for deletions.
+func TestServersOfClaims(t *testing.T) {
+	w := newWorld(t)
+	obj := object("KeyValue", map[string]any{"bucket": "mine"})
+	w.bring(obj)
+	watched := make(chan error, 1)
+	ready := make(chan struct{}, 8)
+	go func() { watched <- w.Watch(t.Context(), obj, func() { ready <- struct{}{} }) }()
+	waittest.Receive(t, "the watch begins", ready)
+
+	other := natstest.Start(t)
+	w.config = local.Object{"spec": map[string]any{"nats": map[string]any{"url": other.URL(), "secretRef": map[string]any{"name": "login", "namespace": "ns"}}}}
+	if _, err := w.Observe(t.Context(), obj); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), `Secret "login" does not exist in namespace "ns"`) {
+		t.Errorf("without the Secret: %v", err)
+	}
+	w.secrets = []local.Secret{{Name: "login", Data: map[string][]byte{"user": []byte(natstest.User), "password": []byte(natstest.Password)}}}
+	if o, err := w.Observe(t.Context(), obj); err != nil || o.Exists {
+		t.Errorf("on the server of the claims: %+v, %v", o, err)
+	}
+	if err := waittest.Receive(t, "the watch ends", watched); !fault.Is(err, fault.Transient) {
+		t.Errorf("the watch on the server before: %v", err)
+	}
+	w.bring(obj)
+	w.config, w.secrets = nil, nil
+	if o, err := w.Observe(t.Context(), obj); err != nil || !o.Exists {
+		t.Errorf("after the end of the claims: %+v, %v", o, err)
+	}
+	want := []managed.Use{{System: managed.NATS, Address: w.embedded, Embedded: true}, {System: managed.NATS, Address: other.URL()}}
+	if !slices.Equal(w.uses, want) {
+		t.Errorf("used %v, want %v", w.uses, want)
+	}
+	other.Stop()
+	waittest.Until(t, "the server to be missed", func() bool {
+		_, err := w.Observe(t.Context(), obj)
+		return err != nil && strings.Contains(err.Error(), other.URL()) && strings.Contains(err.Error(), "run koldun up --embedded")
+	})
 }

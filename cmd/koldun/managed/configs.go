@@ -1,0 +1,140 @@
+package managed
+
+import (
+	"context"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/provider/connpool"
+)
+
+// embeddedNamespace holds the credentials of the embedded servers. No claim can
+// have this name.
+const embeddedNamespace = "(embedded)"
+
+// configs reads the ProviderConfigs of the claims and their Secrets, as the
+// provider reads them from an API server. The embedded servers fill the sections
+// that the ClusterProviderConfig default leaves out.
+//
+// One that is removed stays known, as in a cluster while resources use it: they
+// are deleted on its servers.
+type configs struct {
+	cfg Config
+
+	mu      sync.Mutex
+	specs   map[types.NamespacedName]v1alpha1.ProviderConfigSpec // the namespace is that of a ProviderConfig
+	secrets map[types.NamespacedName]external.Secret
+}
+
+var _ connpool.Reader = (*configs)(nil)
+
+func newConfigs(cfg Config) *configs {
+	return &configs{cfg: cfg, specs: map[types.NamespacedName]v1alpha1.ProviderConfigSpec{}, secrets: map[types.NamespacedName]external.Secret{}}
+}
+
+// Get reads a ProviderConfig or ClusterProviderConfig.
+func (c *configs) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	kind, to := v1alpha1.KindClusterProviderConfig, (*v1alpha1.ProviderConfigSpec)(nil)
+	switch into := into.(type) {
+	case *v1alpha1.ClusterProviderConfig:
+		to = &into.Spec
+	case *v1alpha1.ProviderConfig:
+		kind, to = v1alpha1.KindProviderConfig, &into.Spec
+	default:
+		return fault.Errorf(fault.Internal, "cannot read a %T: it is no ProviderConfig", into)
+	}
+	if c.cfg.EmbeddedOnly {
+		*to = c.embedded()
+		return nil
+	}
+	spec, found, err := c.spec(kind, key)
+	if err != nil {
+		return err
+	}
+	if kind == v1alpha1.KindClusterProviderConfig && key.Name == connpool.Default {
+		embedded := c.embedded()
+		if spec.NATS == nil {
+			spec.NATS = embedded.NATS
+		}
+		if spec.S3 == nil {
+			spec.S3 = embedded.S3
+		}
+		if spec.Hub == nil {
+			spec.Hub = embedded.Hub
+		}
+		found = true
+	}
+	if !found {
+		return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.Group, Resource: kind}, key.Name)
+	}
+	*to = spec
+	return nil
+}
+
+// spec returns what the claims say.
+func (c *configs) spec(kind string, key client.ObjectKey) (spec v1alpha1.ProviderConfigSpec, found bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	obj, ok := c.cfg.Configs(kind, key.Namespace, key.Name)
+	if !ok {
+		spec, found = c.specs[key]
+		return spec, found, nil
+	}
+	if err := obj.Decode(&spec, "spec"); err != nil {
+		return spec, false, fault.As(fault.Invalid, err)
+	}
+	c.specs[key] = spec
+	return spec, true, nil
+}
+
+// embedded describes the embedded servers.
+func (c *configs) embedded() v1alpha1.ProviderConfigSpec {
+	ref := func(name string) *v1alpha1.CredentialsReference {
+		return &v1alpha1.CredentialsReference{Name: name, Namespace: embeddedNamespace}
+	}
+	out := v1alpha1.ProviderConfigSpec{
+		NATS: &v1alpha1.NATSConfig{URL: c.cfg.NATS.URL, SecretRef: ref("nats")},
+		S3:   &v1alpha1.S3Config{Endpoint: c.cfg.S3.Endpoint, Region: c.cfg.S3.Region, SecretRef: ref("s3")},
+	}
+	if c.cfg.Hub != "" {
+		out.Hub = &v1alpha1.HubConfig{Endpoint: c.cfg.Hub}
+	}
+	return out
+}
+
+// credentials reads the Secrets that ProviderConfigs name.
+type credentials struct{ *configs }
+
+var _ connpool.SecretReader = credentials{}
+
+// Get reads a Secret. Errors: NotFound.
+func (c credentials) Get(_ context.Context, key types.NamespacedName) (external.Secret, error) {
+	if key.Namespace == embeddedNamespace {
+		data := map[string]map[string][]byte{"nats": c.cfg.NATS.Env(), "s3": c.cfg.S3.Env()}
+		return external.Secret{Name: key.Name, Data: data[key.Name]}, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.cfg.Secrets(key.Namespace) {
+		if one.Name == key.Name {
+			c.secrets[key] = external.Secret(one)
+		}
+	}
+	found, ok := c.secrets[key]
+	if !ok {
+		return found, fault.Errorf(fault.NotFound, "Secret %q does not exist in namespace %q", key.Name, key.Namespace)
+	}
+	return found, nil
+}
+
+// Labelled returns the Secrets of a namespace with the label of API tokens.
+func (c credentials) Labelled(_ context.Context, namespace string) ([]external.Secret, error) {
+	return labelled(c.cfg.Secrets(namespace)), nil
+}
