@@ -41,10 +41,11 @@ func newConfigs(cfg Config) *configs {
 
 // Get reads a ProviderConfig or ClusterProviderConfig.
 func (c *configs) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	kind, to := v1alpha1.KindClusterProviderConfig, (*v1alpha1.ProviderConfigSpec)(nil)
+	var kind string
+	var to *v1alpha1.ProviderConfigSpec
 	switch into := into.(type) {
 	case *v1alpha1.ClusterProviderConfig:
-		to = &into.Spec
+		kind, to = v1alpha1.KindClusterProviderConfig, &into.Spec
 	case *v1alpha1.ProviderConfig:
 		kind, to = v1alpha1.KindProviderConfig, &into.Spec
 	default:
