@@ -10,7 +10,7 @@ import (
 // reached or refuses the credentials.
 func Advise(s System, err error) error {
 	a, ok := map[System]struct{ address, credentials string }{
-		NATS: {"nats.url in the provider block, or NATS_URL", "nats.user, nats.password and nats.creds_file in the provider block, or NATS_USER, NATS_PASSWORD and NATS_CREDS"},
+		NATS: {"nats.url in the provider block, or NATS_URL", "nats.user and nats.password, or another login of nats in the provider block, or NATS_USER, NATS_PASSWORD and so on"},
 		S3:   {"s3.endpoint in the provider block, or AWS_ENDPOINT_URL_S3", "s3.access_key and s3.secret_key in the provider block, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
 	}[s]
 	switch {

@@ -20,7 +20,7 @@ import (
 )
 
 // A setting is one attribute of a block, with the environment variable that it
-// falls back to.
+// falls back to, if any.
 type setting struct {
 	name, env, text string
 	secret          bool
@@ -32,7 +32,13 @@ func blocks() map[clients.System][]setting {
 			{name: "url", env: names.EnvNATSURL, text: "Where NATS is: `nats://host:port`, several separated by commas. Without credentials in it."},
 			{name: "user", env: names.EnvNATSUser, text: "User name."},
 			{name: "password", env: names.EnvNATSPassword, text: "Password of the user.", secret: true},
+			{name: "token", env: names.EnvNATSToken, text: "Token, instead of user and password.", secret: true},
+			{name: "nkey_seed", env: names.EnvNATSNKey, text: "Seed of an NKey, which begins with `SU`, instead of user and password.", secret: true},
 			{name: "creds_file", env: names.EnvNATSCreds, text: "Path of a NATS credentials file, instead of user and password."},
+			{name: "creds", text: "Content of a NATS credentials file, instead of its path.", secret: true},
+			{name: "ca_pem", env: names.EnvNATSCA, text: "Authority of the servers' certificates, in PEM, instead of the system's."},
+			{name: "client_cert_pem", env: names.EnvNATSCert, text: "Client certificate, in PEM."},
+			{name: "client_key_pem", env: names.EnvNATSKey, text: "Key of the client certificate, in PEM.", secret: true},
 		},
 		clients.S3: {
 			{name: "endpoint", env: names.EnvS3Endpoint, text: "Where the object store is: `https://host:port`. Left out, it is Amazon's."},
@@ -68,7 +74,11 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 	for system, settings := range blocks() {
 		inner := map[string]schema.Attribute{}
 		for _, s := range settings {
-			inner[s.name] = schema.StringAttribute{Optional: true, Sensitive: s.secret, Description: s.text + " Environment variable: `" + s.env + "`."}
+			text := s.text
+			if s.env != "" {
+				text += " Environment variable: `" + s.env + "`."
+			}
+			inner[s.name] = schema.StringAttribute{Optional: true, Sensitive: s.secret, Description: text}
 		}
 		attributes[string(system)] = schema.SingleNestedAttribute{Optional: true, Attributes: inner, Description: "How to reach " + title(system) + "."}
 	}
@@ -119,7 +129,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	d.Append(config.GetAttribute(ctx, path.Root("adopt_existing"), &adopt)...)
 	out.Adopt = adopt.ValueBool()
 	nats, s3, k := values[clients.NATS], values[clients.S3], values[clients.Kubernetes]
-	out.NATS = bus.Config{URL: nats["url"], User: nats["user"], Password: nats["password"], CredsFile: nats["creds_file"], Name: kube.FieldManager}
+	out.NATS = natsConfig(nats)
 	out.S3 = s3store.Config{
 		Endpoint: s3["endpoint"], Region: s3["region"], AccessKey: s3["access_key"], SecretKey: s3["secret_key"],
 		SessionToken: s3["session_token"], CAFile: s3["ca_file"],
@@ -132,6 +142,24 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 	out.Kube = kube.Config{
 		Path: firstPath(k["config_path"]), Context: k["context"], Host: k["host"], Token: k["token"], CAPEM: k["ca_pem"],
 		CertPEM: k["client_cert_pem"], KeyPEM: k["client_key_pem"], Namespace: k["namespace"],
+	}
+	return out
+}
+
+// natsConfig is the connection of the block. NATS_CREDS may hold the credentials
+// themselves, as in the Secrets of connections.
+func natsConfig(nats map[string]string) bus.Config {
+	out := bus.Config{
+		URL: nats["url"], User: nats["user"], Password: nats["password"], Token: nats["token"], NKeySeed: nats["nkey_seed"],
+		CredsFile: nats["creds_file"], Creds: nats["creds"],
+		CA: nats["ca_pem"], Cert: nats["client_cert_pem"], Key: nats["client_key_pem"],
+		Name: kube.FieldManager,
+	}
+	switch {
+	case out.Creds != "":
+		out.CredsFile = ""
+	case strings.HasPrefix(out.CredsFile, "-----BEGIN"):
+		out.Creds, out.CredsFile = out.CredsFile, ""
 	}
 	return out
 }

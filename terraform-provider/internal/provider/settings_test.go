@@ -1,0 +1,82 @@
+package provider
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/terraform-provider/internal/clients"
+)
+
+// natsBlock returns the settings of NATS from attributes and environment.
+func natsBlock(t *testing.T, attributes, env map[string]string) bus.Config {
+	t.Helper()
+	p := New("dev", func(string) string { return "" })
+	var resp provider.SchemaResponse
+	p.Schema(t.Context(), provider.SchemaRequest{}, &resp)
+	whole := resp.Schema.Type().TerraformType(t.Context()).(tftypes.Object)
+	values := map[string]tftypes.Value{}
+	for name, of := range whole.AttributeTypes {
+		values[name] = tftypes.NewValue(of, nil)
+	}
+	block := whole.AttributeTypes[string(clients.NATS)].(tftypes.Object)
+	inner := map[string]tftypes.Value{}
+	for name := range block.AttributeTypes {
+		inner[name] = tftypes.NewValue(tftypes.String, nil)
+	}
+	for name, v := range attributes {
+		if inner[name].Type() == nil {
+			t.Fatalf("the block nats has no attribute %q", name)
+		}
+		inner[name] = tftypes.NewValue(tftypes.String, v)
+	}
+	values[string(clients.NATS)] = tftypes.NewValue(block, inner)
+	var d diag.Diagnostics
+	out := read(t.Context(), tfsdk.Config{Schema: resp.Schema, Raw: tftypes.NewValue(whole, values)}, func(name string) string { return env[name] }, &d)
+	if d.HasError() {
+		t.Fatal(d)
+	}
+	return out.NATS
+}
+
+// Each login of a connection of the Crossplane provider can be configured, and read
+// from the environment that a connection Secret holds.
+func TestEachLoginOfNATS(t *testing.T) {
+	for attribute, want := range map[string]bus.Config{
+		"user": {User: "x"}, "password": {Password: "x"}, "token": {Token: "x"}, "nkey_seed": {NKeySeed: "x"}, "creds": {Creds: "x"},
+		"creds_file": {CredsFile: "x"}, "ca_pem": {CA: "x"}, "client_cert_pem": {Cert: "x"}, "client_key_pem": {Key: "x"}, "url": {URL: "x"},
+	} {
+		got := natsBlock(t, map[string]string{attribute: "x"}, nil)
+		got.Name = ""
+		if got != want {
+			t.Errorf("%s: got %+v", attribute, got)
+		}
+	}
+	full := bus.Config{
+		URL: "nats://h", User: "u", Password: "p", Token: "t", NKeySeed: "SU", Creds: "-----BEGIN NATS USER JWT-----", CA: "ca", Cert: "c", Key: "k",
+	}
+	env := map[string]string{}
+	for name, v := range full.Env() {
+		env[name] = string(v)
+	}
+	got := natsBlock(t, nil, env)
+	got.Name = ""
+	if got != full {
+		t.Errorf("from the environment: got %+v, want %+v", got, full)
+	}
+	// A field that a connection gains has to be an attribute, too.
+	settings := 0
+	for i := range reflect.TypeFor[bus.Config]().NumField() {
+		if f := reflect.TypeFor[bus.Config]().Field(i); f.Type.Kind() == reflect.String && f.Name != "Name" {
+			settings++
+		}
+	}
+	if n := len(blocks()[clients.NATS]); n != settings {
+		t.Errorf("the block has %d attributes, a connection has %d settings", n, settings)
+	}
+}
