@@ -72,7 +72,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	k, err := parser.Parse(os.Args[1:])
-	parser.FatalIfErrorf(err)
+	if err != nil {
+		fatal(fault.Errorf(fault.Invalid, "cannot read the arguments: %w", err))
+	}
 	log, err := telemetry.NewLogger(os.Stderr, cli.LogLevel, cli.LogFormat)
 	if err != nil {
 		fatal(err)

@@ -142,6 +142,9 @@ func checkServing(t *testing.T, rsp *fnv1.RunFunctionResponse, c Case) {
 	t.Helper()
 	count := 0
 	for _, cond := range rsp.GetConditions() {
+		if cond.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE && cond.GetMessage() == "" {
+			t.Errorf("condition %s is false for reason %s, and has no message", cond.GetType(), cond.GetReason())
+		}
 		if cond.GetType() != v1.ConditionServing {
 			continue
 		}

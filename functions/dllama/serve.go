@@ -106,8 +106,9 @@ func (p *dllamaPlan) serveRoot(pod workload.Pod) (ready bool, err error) {
 	if err := p.Desire(resService, service, compose.Ready); err != nil {
 		return false, err
 	}
-	ready = p.ReadyReplicas(resRoot) > 0
-	return ready, p.Desire(resRoot, workload.StatefulSet(p.d.Namespace, name, 1, pod), compose.Readiness(ready))
+	err = p.Desire(resRoot, workload.StatefulSet(p.d.Namespace, name, 1, pod), p.ReadyReplicas(resRoot) > 0)
+	// A pod of an earlier template serves no longer in a moment.
+	return p.WillBeReady(resRoot), err
 }
 
 // serveWorkers composes the workers. Their Service gives them names and carries
@@ -127,7 +128,11 @@ func (p *dllamaPlan) serveWorkers(pod workload.Pod) (ready int32, err error) {
 	if p.engine.Grouped { // the root has number 0
 		set.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 1}
 	}
-	return ready, p.Desire(resWorkers, set, compose.Readiness(ready == n))
+	err = p.Desire(resWorkers, set, compose.Readiness(ready == n))
+	if ready == n && !p.WillBeReady(resWorkers) {
+		ready = 0
+	}
+	return ready, err
 }
 
 // guard closes the ports of a guarded engine to all but its peers.

@@ -104,7 +104,7 @@ func GetConfig(ctx context.Context, r Reader, key requeue.Key) (Config, error) {
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		return c, fault.Errorf(fault.NotFound, "%s does not exist", c)
+		return c, fault.Errorf(fault.NotFound, "%s does not exist: create it with spec.nats and spec.s3, or correct providerConfigRef", c)
 	case err != nil:
 		return c, fault.Errorf(fault.Transient, "cannot read %s: %w", c, err)
 	}
@@ -145,12 +145,12 @@ func (r resolver) part(ctx context.Context, name string, has func(v1alpha1.Provi
 		return c, err
 	}
 	if r.config == DefaultKey() {
-		return c, fault.Errorf(fault.NotFound, "%s has no spec.%s", c, name)
+		return c, fault.Errorf(fault.NotFound, "%s has no spec.%s: add it", c, name)
 	}
 	r.read(DefaultKey())
 	d, err := GetConfig(ctx, r.configs, DefaultKey())
 	if fault.Is(err, fault.NotFound) || err == nil && !has(d.Spec) {
-		return d, fault.Errorf(fault.NotFound, "neither %s nor %s has spec.%s", c, d, name)
+		return d, fault.Errorf(fault.NotFound, "neither %s nor %s has spec.%s: add it to one of them", c, d, name)
 	}
 	return d, err
 }

@@ -114,7 +114,7 @@ func (s *Secrets) drop(key types.NamespacedName) {
 
 func secretError(key types.NamespacedName, err error) error {
 	if apierrors.IsNotFound(err) {
-		return fault.Errorf(fault.NotFound, "Secret %q does not exist in namespace %q", key.Name, key.Namespace)
+		return fault.Errorf(fault.NotFound, "Secret %q does not exist in namespace %q: create it (kubectl -n %s create secret generic %s), or correct the reference to it", key.Name, key.Namespace, key.Namespace, key.Name)
 	}
 	return fault.Errorf(fault.Transient, "cannot read Secret %q of namespace %q: %w", key.Name, key.Namespace, err)
 }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -44,7 +45,7 @@ func (m mistake) in(manifest string) mistake {
 	return m
 }
 
-func mistakes() map[string]mistake {
+func podMistakes() map[string]mistake {
 	return map[string]mistake{
 		"image": served("", ", rootImage: example.org/missing:1").
 			is("ImageUnavailable", "example.org/missing:1", "not found", "correct spec.rootImage"),
@@ -76,6 +77,15 @@ func mistakes() map[string]mistake {
 	}
 }
 
+// mistakes returns all of them.
+func (p *suite) mistakes(t *testing.T) map[string]mistake {
+	t.Helper()
+	out := podMistakes()
+	maps.Copy(out, referenceMistakes())
+	maps.Copy(out, p.serverMistakes(p.brokenHub(t)))
+	return out
+}
+
 // TestMistakes tests that what keeps pods from running is in the condition of the claim,
 // with the mend.
 func TestMistakes(t *testing.T) {
@@ -97,7 +107,7 @@ func TestMistakes(t *testing.T) {
 	})
 	shared := p.Namespace(t)
 	var all sync.WaitGroup
-	for name, m := range mistakes() {
+	for name, m := range p.mistakes(t) {
 		all.Go(func() { t.Run(name, func(t *testing.T) { p.mistake(t, shared, name, m) }) })
 	}
 	all.Wait()

@@ -19,6 +19,7 @@ type fields struct {
 	image      string
 	resources  string // has requests and limits
 	memory     string // the limit
+	args       string // of Koldun's own program
 
 	pullSecrets string // unless they are among the fields of scheduling
 }
@@ -38,7 +39,11 @@ func fieldsOf(labels map[string]string, container string) fields {
 		if component == "dispatcher" {
 			image = "spec.backend.image or spec.backend.dispatcherImage"
 		}
-		return sized("spec.backend.backendScheduling", image, "spec.backend.resources")
+		out := sized("spec.backend.backendScheduling", image, "spec.backend.resources")
+		if component == "gateway" {
+			out.args = "spec.backend.extraArgs"
+		}
+		return out
 	case has("session"):
 		return fields{scheduling: "spec.scheduling", image: "spec.dispatcherImage"}
 	case has("model"):

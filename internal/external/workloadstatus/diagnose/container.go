@@ -177,6 +177,9 @@ func ownEnd(p *corev1.Pod, c corev1.Container, t corev1.ContainerStateTerminated
 	if reason == SourceNotFound && strings.Contains(words, "cannot supervise program") {
 		return Diagnosis{Reason: ProgramMissing, Message: fmt.Sprintf("Pod %q: image %q cannot be used in container %q: %s", p.Name, c.Image, c.Name, words)}
 	}
+	if args := fieldsOf(p.Labels, c.Name).args; args != "" && strings.Contains(words, "cannot read the arguments") {
+		words += "; correct " + args
+	}
 	return Diagnosis{Reason: reason, Message: fmt.Sprintf("Pod %q: container %q ended: %s", p.Name, c.Name, words)}
 }
 

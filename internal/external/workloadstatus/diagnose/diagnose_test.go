@@ -338,6 +338,11 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.ProgramMissing, pod: "tiny-root-0",
 			says: `Pod "tiny-root-0": image "example.org/engine:1" cannot be used in container "engine": cannot supervise program "dllama-api": executable file not found in $PATH: name an image that holds dllama`,
 		},
+		"GatewayArguments": {
+			scene:  one(pod(labelled("ingress", "gateway"), died(1, end(10, "Error", "cannot read the arguments: unknown flag --x\n")))),
+			reason: diagnose.InputRefused, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": container "engine" ended: cannot read the arguments: unknown flag --x; correct spec.backend.extraArgs`,
+		},
 		"StorageFull": {
 			scene:  one(pod(died(1, end(13, "Error", "cannot write file \"m\": no space left on device")))),
 			reason: diagnose.StorageFull, pod: "tiny-root-0",
