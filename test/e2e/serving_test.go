@@ -76,6 +76,8 @@ func TestServing(t *testing.T) {
 			if f.prefix == "" { // the flavours compose the same pods
 				t.Run("Download", p.download)
 				t.Run("Ring", p.ring) // its demand lasts longer than the test
+			} else {
+				t.Run("OtherSystems", p.otherSystems)
 			}
 		})
 	}
