@@ -29,7 +29,7 @@ type EngineAPICmd struct {
 	Temperature     float32       `default:"0.8" help:"Temperature of requests that name none; 0 is greedy."`
 	TopP            float32       `name:"topp" default:"0.9" help:"Top-p of requests that name none; 1 keeps all tokens."`
 	Seed            uint64        `default:"0" help:"Seed of the sampler; 0 uses the time."`
-	Grace           time.Duration `default:"15s" help:"Time for running answers after a signal to stop."`
+	Grace           time.Duration `default:"30s" help:"Time for running answers after a signal to stop: more than that of the sidecar, which ends them."`
 }
 
 // Run serves until ctx ends.

@@ -57,6 +57,7 @@ func (p *dllamaPlan) workerPod() workload.Pod {
 			Leader:    p.leader(),
 			Nodes:     int(p.status.Nodes),
 		},
+		Timeouts: s.AnswerTimeouts,
 	}
 	if p.engine.Reads == engine.FilesSource {
 		w.Files = p.files() // each node reads its part

@@ -9,6 +9,7 @@ package enginepod
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -70,7 +71,8 @@ type Root struct {
 func (r Root) Pod() workload.Pod {
 	r.Spec.ModelFile, r.Spec.TokenizerFile = path(r.Spec.ModelFile), path(r.Spec.TokenizerFile)
 	r.Spec.Sidecar = r.Session != ""
-	pod := r.pod(r.Engine, r.Engine.Root(r.Spec), r.Spec.Koldun, r.graceSeconds())
+	r.Spec.ExtraGrace = extraGrace(r.Timeouts)
+	pod := r.pod(r.Engine, r.Engine.Root(r.Spec), r.Spec.Koldun, engine.RootGrace+r.Spec.ExtraGrace)
 	if r.Spec.Sidecar {
 		pod.Ports[engine.PortSidecar] = engine.SidecarNumber
 		if r.APIKey != nil {
@@ -87,6 +89,8 @@ type Worker struct {
 	Engine engine.Engine
 	Placement
 	Spec engine.Worker
+	// Timeouts of the answers of its root; nil are the sidecar's own.
+	Timeouts *v1.AnswerTimeouts
 }
 
 // Pod returns the pod of a worker.
@@ -94,12 +98,13 @@ func (w Worker) Pod() workload.Pod {
 	if w.Fetch != "" || w.Claim != "" {
 		w.Spec.ModelFile = path(w.Spec.ModelFile)
 	}
-	return w.pod(w.Engine, w.Engine.Worker(w.Spec), w.Spec.Koldun, int64(engine.WorkerGrace.Seconds()))
+	w.Spec.ExtraGrace = extraGrace(w.Timeouts)
+	return w.pod(w.Engine, w.Engine.Worker(w.Spec), w.Spec.Koldun, engine.WorkerGrace+w.Spec.ExtraGrace)
 }
 
 // pod returns the pod of an engine's part, which is empty for a server outside the
 // pods.
-func (p Placement) pod(e engine.Engine, part engine.Pod, koldun string, graceSeconds int64) workload.Pod {
+func (p Placement) pod(e engine.Engine, part engine.Pod, koldun string, grace time.Duration) workload.Pod {
 	pod := workload.Pod{
 		Labels:       p.Labels,
 		Group:        p.Group,
@@ -111,7 +116,7 @@ func (p Placement) pod(e engine.Engine, part engine.Pod, koldun string, graceSec
 		Env:          p.Env,
 		PullPolicy:   p.PullPolicy,
 		Scheduling:   p.Scheduling,
-		GraceSeconds: graceSeconds,
+		GraceSeconds: int64(grace.Seconds()),
 	}
 	if part.Ports != nil {
 		pod.Ports = maps.Clone(part.Ports)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/enginepod"
@@ -90,6 +91,36 @@ func TestWorker(t *testing.T) {
 	}
 	if d := cmp.Diff(want, pod); d != "" {
 		t.Errorf("the worker differs (-want +got):\n%s", d)
+	}
+}
+
+// When answers may take longer, all of the topology waits for them, and the workers
+// outlive their root.
+func TestGrace(t *testing.T) {
+	for grace, want := range map[time.Duration]struct {
+		extra        time.Duration
+		root, worker int64
+	}{
+		10 * time.Second: {0, 120, 150},
+		25 * time.Second: {0, 120, 150},
+		time.Hour:        {time.Hour - 25*time.Second, 3695, 3725},
+	} {
+		var told []time.Duration
+		e := toy()
+		e.Root = func(r engine.Root) engine.Pod {
+			told = append(told, r.ExtraGrace)
+			return engine.Pod{}
+		}
+		e.Worker = func(w engine.Worker) engine.Pod {
+			told = append(told, w.ExtraGrace)
+			return engine.Pod{}
+		}
+		limits := &v1.AnswerTimeouts{Grace: &metav1.Duration{Duration: grace}}
+		root := enginepod.Root{Engine: e, Session: "s", Timeouts: limits}.Pod()
+		worker := enginepod.Worker{Engine: e, Timeouts: limits}.Pod()
+		if root.GraceSeconds != want.root || worker.GraceSeconds != want.worker || !slices.Equal(told, []time.Duration{want.extra, want.extra}) {
+			t.Errorf("a grace of %v: the root has %d s, the worker %d s, and their engines %v more, want %+v", grace, root.GraceSeconds, worker.GraceSeconds, told, want)
+		}
 	}
 }
 

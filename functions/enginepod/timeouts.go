@@ -9,9 +9,6 @@ import (
 	"github.com/gorizond/koldun/internal/engine"
 )
 
-// sidecarGrace is the time that the sidecar gives running answers by default.
-const sidecarGrace = 25 * time.Second
-
 // timeouts returns the arguments of the sidecar.
 func timeouts(t *v1.AnswerTimeouts) []string {
 	if t == nil {
@@ -29,12 +26,10 @@ func timeouts(t *v1.AnswerTimeouts) []string {
 	return args
 }
 
-// graceSeconds is how long the pod of a root may take to end: as much longer than the
-// default as its answers get more time than by default.
-func (r Root) graceSeconds() int64 {
-	grace := engine.RootGrace
-	if t := r.Timeouts; t != nil && t.Grace != nil {
-		grace += max(0, t.Grace.Duration-sidecarGrace)
+// extraGrace is how much more time running answers get than by default.
+func extraGrace(t *v1.AnswerTimeouts) time.Duration {
+	if t == nil || t.Grace == nil {
+		return 0
 	}
-	return int64(grace.Seconds())
+	return max(0, t.Grace.Duration-engine.AnswerGrace)
 }

@@ -25,11 +25,17 @@ const (
 )
 
 const (
+	// AnswerGrace is the time that the sidecar of a root that stops gives running
+	// answers by default.
+	AnswerGrace = 25 * time.Second
 	// RootGrace is how long a root may take to finish or hand back its requests. The
-	// sidecar takes 25 s, and then a server what it wants.
+	// sidecar takes AnswerGrace, and then a server what it wants.
 	RootGrace = 120 * time.Second
 	// WorkerGrace is how long a worker may take to end: it outlives its root.
 	WorkerGrace = 150 * time.Second
+	// ExitTime is the part of these that remains for the engine to exit after its
+	// session has ended.
+	ExitTime = 10 * time.Second
 )
 
 // A Node is what a claim says of every node of a topology.
@@ -48,6 +54,9 @@ type Node struct {
 	GPUs int64
 	// ModelSize is the size of the model's files in bytes; 0 is unknown.
 	ModelSize int64
+	// ExtraGrace is the time that running answers get beyond AnswerGrace when the pod
+	// stops, and the pod beyond RootGrace or WorkerGrace.
+	ExtraGrace time.Duration
 }
 
 // A Root is what a claim says of the root of a topology.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/httpserver"
@@ -95,7 +96,6 @@ type Timeouts struct {
 
 const (
 	defaultTTL     = 9 * time.Second
-	defaultGrace   = 25 * time.Second
 	defaultConnect = 5 * time.Second
 	defaultFirst   = 30 * time.Minute
 	defaultBetween = 10 * time.Minute
@@ -141,7 +141,7 @@ func (c *Config) setDefaults() error {
 	setDefault(&c.Timeouts.First, defaultFirst)
 	setDefault(&c.Timeouts.Between, defaultBetween)
 	setDefault(&c.TTL, defaultTTL)
-	setDefault(&c.Grace, defaultGrace)
+	setDefault(&c.Grace, engine.AnswerGrace)
 	if c.Tracer == nil {
 		c.Tracer = telemetry.NoTracer()
 	}

@@ -17,9 +17,6 @@ import (
 )
 
 const (
-	// endTime is the part of a pod's grace period that remains for the process
-	// to exit after its session has ended.
-	endTime = 10 * time.Second
 	// untilKill is the time between SIGTERM and SIGKILL.
 	untilKill = 5 * time.Second
 	// drainEvery is the interval of checks whether a session has ended.
@@ -119,9 +116,9 @@ func newSupervisor(c Config) (*supervisor, error) {
 		s.log = slog.Default()
 	}
 	if s.Grace == 0 {
-		s.Grace = engine.RootGrace - endTime
+		s.Grace = engine.RootGrace - engine.ExitTime
 		if s.role == engine.RoleWorker {
-			s.Grace = engine.WorkerGrace - endTime
+			s.Grace = engine.WorkerGrace - engine.ExitTime
 		}
 	}
 	s.Command = append([]string{path}, c.Command[1:]...)

@@ -7,6 +7,7 @@ package distributedllama
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
@@ -51,7 +52,7 @@ func Engine() engine.Engine {
 // root runs dllama-api below the supervisor. Its options are pairs. It binds to
 // loopback, because only the sidecar connects to it.
 func root(r engine.Root) engine.Pod {
-	args := []string{"supervise", "--health-listen=:" + names.PortRef(engine.PortHealth)}
+	args := supervise(r.Node, engine.RootGrace)
 	for _, w := range r.WaitFor {
 		args = append(args, "--wait-for="+w)
 	}
@@ -71,13 +72,21 @@ func root(r engine.Root) engine.Pod {
 }
 
 func worker(w engine.Worker) engine.Pod {
-	args := []string{
-		"supervise", "--health-listen=:" + names.PortRef(engine.PortHealth), "--",
-		"dllama", "worker", "--host", "$(" + names.EnvEngineHost + ")", "--port", names.PortRef(engine.PortEngine),
-	}
+	args := append(supervise(w.Node, engine.WorkerGrace),
+		"--", "dllama", "worker", "--host", "$("+names.EnvEngineHost+")", "--port", names.PortRef(engine.PortEngine))
 	pod := supervised("worker", w.Node, append(args, options(w.Node)...))
 	pod.Main.Env = map[string]string{names.EnvEngineHost: "0.0.0.0"}
 	return pod
+}
+
+// supervise is the start of the supervisor's arguments. By default it knows the grace
+// of its role.
+func supervise(n engine.Node, grace time.Duration) []string {
+	args := []string{"supervise", "--health-listen=:" + names.PortRef(engine.PortHealth)}
+	if n.ExtraGrace > 0 {
+		args = append(args, "--grace="+(grace+n.ExtraGrace-engine.ExitTime).String())
+	}
+	return args
 }
 
 // supervised is a pod that runs Koldun's binary in the engine's image: an init

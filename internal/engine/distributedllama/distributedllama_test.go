@@ -2,6 +2,7 @@ package distributedllama_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,6 +50,16 @@ func TestWorker(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the worker differs (-want +got):\n%s", d)
+	}
+}
+
+// The supervisors of root and worker exit before their pods are killed.
+func TestExtraGrace(t *testing.T) {
+	n := engine.Node{ExtraGrace: time.Hour}
+	root := distributedllama.Engine().Root(engine.Root{Node: n}).Main.Args[2]
+	worker := distributedllama.Engine().Worker(engine.Worker{Node: n}).Main.Args[2]
+	if root != "--grace=1h1m50s" || worker != "--grace=1h2m20s" {
+		t.Errorf("the root has %s and the worker %s", root, worker)
 	}
 }
 

@@ -31,19 +31,19 @@ func Engine() engine.Engine {
 }
 
 func root(r engine.Root) engine.Pod {
-	return engine.Pod{Main: engine.Container{
-		Name:  "engine",
-		Image: r.Image,
-		Args: append([]string{
-			"engine", "api",
-			"--model=" + r.ModelFile,
-			"--tokenizer=" + r.TokenizerFile,
-			"--host=127.0.0.1", "--port=" + names.PortRef(engine.PortEngine),
-			"--health-listen=:" + names.PortRef(engine.PortHealth),
-			"--buffer-float-type=" + r.Buffers,
-			"--nthreads=" + strconv.Itoa(int(max(r.Threads, 0))),
-			"--max-seq-len=" + strconv.Itoa(int(max(r.SeqLen, 0))),
-			"--temperature=0",
-		}, r.ExtraArgs...),
-	}}
+	args := []string{
+		"engine", "api",
+		"--model=" + r.ModelFile,
+		"--tokenizer=" + r.TokenizerFile,
+		"--host=127.0.0.1", "--port=" + names.PortRef(engine.PortEngine),
+		"--health-listen=:" + names.PortRef(engine.PortHealth),
+		"--buffer-float-type=" + r.Buffers,
+		"--nthreads=" + strconv.Itoa(int(max(r.Threads, 0))),
+		"--max-seq-len=" + strconv.Itoa(int(max(r.SeqLen, 0))),
+		"--temperature=0",
+	}
+	if r.ExtraGrace > 0 {
+		args = append(args, "--grace="+(engine.RootGrace+r.ExtraGrace-engine.ExitTime).String())
+	}
+	return engine.Pod{Main: engine.Container{Name: "engine", Image: r.Image, Args: append(args, r.ExtraArgs...)}}
 }

@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,6 +22,14 @@ func TestRoot(t *testing.T) {
 	}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the root differs (-want +got):\n%s", d)
+	}
+}
+
+// A claim's own arguments still count.
+func TestExtraGrace(t *testing.T) {
+	args := embedded.Engine().Root(engine.Root{Node: engine.Node{ExtraGrace: time.Hour, ExtraArgs: []string{"--grace=1s"}}}).Main.Args
+	if d := cmp.Diff([]string{"--temperature=0", "--grace=1h1m50s", "--grace=1s"}, args[len(args)-3:]); d != "" {
+		t.Error(d)
 	}
 }
 
