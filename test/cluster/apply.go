@@ -60,11 +60,27 @@ func (c *Cluster) Delete(ctx context.Context, namespace string, documents ...str
 	return nil
 }
 
-func (c *Cluster) apply(ctx context.Context, namespace string, o *unstructured.Unstructured) error {
+func (c *Cluster) apply(ctx context.Context, namespace string, o *unstructured.Unstructured, more ...client.ApplyOption) error {
 	if err := c.locate(ctx, namespace, o); err != nil {
 		return err
 	}
-	return c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(fieldManager), client.ForceOwnership)
+	return c.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), append(more, client.FieldOwner(fieldManager), client.ForceOwnership)...)
+}
+
+// Accept returns why the API server would refuse objects, which it does not store: the
+// joined errors of a dry run, with the names of the objects.
+func (c *Cluster) Accept(ctx context.Context, namespace string, documents ...string) error {
+	objects, err := Decode(documents...)
+	if err != nil {
+		return err
+	}
+	var refused []error
+	for _, o := range objects {
+		if err := c.apply(ctx, namespace, o, client.DryRunAll); err != nil {
+			refused = append(refused, fmt.Errorf("%s %q: %w", o.GetKind(), o.GetName(), err))
+		}
+	}
+	return errors.Join(refused...)
 }
 
 // locate waits until the API server serves the kind, and sets the namespace of a

@@ -197,7 +197,7 @@ spec:
 // anyKind is the CRD of a namespaced kind with any fields.
 func anyKind(group, version, kind string) string {
 	plural := strings.ToLower(kind) + "s"
-	return fmt.Sprintf(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: %[3]s.%[1]s}, spec: {
+	return fmt.Sprintf(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: %[3]s.%[1]s, annotations: {api-approved.kubernetes.io: "unapproved, for tests"}}, spec: {
   group: %[1]s, scope: Namespaced, names: {kind: %[4]s, plural: %[3]s, singular: %[5]s},
   versions: [{name: %[2]s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`,
 		group, version, plural, kind, strings.ToLower(kind))
