@@ -138,8 +138,9 @@ func TestMigrateVolumes(t *testing.T) {
 func TestMigrateGoesOn(t *testing.T) {
 	const labeler = "apiVersion: premlabs.io/v1alpha1\nkind: AutoNodeLabeler\nmetadata: {name: %s}\nspec: {labels: {a: b}, matchExpression: {key: gpu, operator: %s}}\n---\n"
 	const model = "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: %s}\nspec: {sourceUrl: hf://org/repo, localPath: s3://b/m}\n---\n"
-	const stack = "apiVersion: models.titanml.co/v1alpha1\nkind: ModelOrchestra\nmetadata: {name: %s}\nspec: {applications: {%s: {readerConfig: {modelName: org/m, device: cpu, accessToken: t0ken}}}}\n---\n"
+	const stack = "apiVersion: models.titanml.co/v1alpha1\nkind: ModelOrchestra\nmetadata: {name: %s}\nspec: {applications: {%s: {readerConfig: {modelName: org/m, device: cpu, accessToken: %s}}}}\n---\n"
 	const token = "apiVersion: koldun.gorizond.io/v1\nkind: Token\nmetadata: {name: t}\nspec: {hash: abc}\n---\n"
+	const bus = "apiVersion: koldun.gorizond.io/v1\nkind: %s\nmetadata: {name: tiny}\nspec: {%s, nats: {url: 'nats://%s'}}\n---\n"
 	for name, c := range map[string]struct {
 		in        string
 		terraform bool
@@ -150,7 +151,10 @@ func TestMigrateGoesOn(t *testing.T) {
 		"OneCannot":       {fmt.Sprintf(labeler, "{name: bad}", "Has") + fmt.Sprintf(labeler, "good", "Exists"), false, []string{"name: good"}, "error: cannot convert AutoNodeLabeler", fault.Invalid},
 		"SameClusterName": {fmt.Sprintf(labeler, "gpu, namespace: ns1", "Exists") + fmt.Sprintf(labeler, "gpu, namespace: ns2", "Exists"), false, []string{"name: gpu"}, "rename one of them", fault.Invalid},
 		"DotAndDash":      {fmt.Sprintf(model, "a.b") + fmt.Sprintf(model, "a-b"), false, []string{"name: a-b"}, "rename one of them", fault.Invalid},
-		"SameSecret":      {fmt.Sprintf(stack, "a", "b-c") + fmt.Sprintf(stack, "a-b", "c"), false, []string{"name: a-b-c-token"}, `needs the key "token" in Secret "a-b-c-token", too; rename one of them`, fault.Invalid},
+		"SameSecret":      {fmt.Sprintf(stack, "a", "b-c", "t0ken") + fmt.Sprintf(stack, "a-b", "c", "0ther"), false, []string{"name: a-b-c-token"}, `needs the key "token" in Secret "a-b-c-token", too, with another value; rename one of them`, fault.Invalid},
+		"SameValue":       {fmt.Sprintf(stack, "a", "b-c", "t0ken") + fmt.Sprintf(stack, "a-b", "c", "t0ken"), false, []string{"name: a\n", "name: a-b\n"}, "the secret is not copied", ""},
+		"SameLogin":       {fmt.Sprintf(bus, "Model", "sourceUrl: hf://org/repo, localPath: s3://b/m", "u:s3cr@h") + fmt.Sprintf(bus, "Dllama", "modelRef: {name: tiny}", "u:s3cr@h:4222,nats://u:s3cr@i"), false, []string{"kind: Model\n", "kind: Dllama\n"}, `refers to Secret "tiny-nats"`, ""},
+		"OtherLogin":      {fmt.Sprintf(bus, "Model", "sourceUrl: hf://org/repo, localPath: s3://b/m", "u:s3cr@h") + fmt.Sprintf(bus, "Dllama", "modelRef: {name: tiny}", "u:0ther@h"), false, []string{"kind: Model\n"}, `needs Secret "tiny-nats", too, with another value`, fault.Invalid},
 		"DotsAllowed":     {"apiVersion: premlabs.io/v1alpha1\nkind: AIModelMap\nmetadata: {name: phi-1.5}\nspec: {vllm: [{variant: a, uri: org/repo}]}\n", false, []string{"name: phi-1.5"}, "", ""},
 		"TwoNamespaces":   {fmt.Sprintf(model, "m, namespace: x") + fmt.Sprintf(model, "m, namespace: y") + fmt.Sprintf(model, "m, namespace: z"), true, []string{`"koldun_model" "m"`, `"koldun_model" "y_m"`, `"koldun_model" "z_m"`, `to = koldun_model.y_m`}, "", ""},
 		"TokenAsHCL":      {token + fmt.Sprintf(model, "m"), true, []string{`"koldun_model" "m"`}, "lost: the Terraform provider has no resource for a Secret", fault.Unsupported},

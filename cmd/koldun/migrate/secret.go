@@ -1,29 +1,36 @@
 package migrate
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// A secretKey is a key of a Secret that the user makes.
-type secretKey struct{ namespace, secret, key string }
+// A secretKey is a key of a Secret that the user makes; no key is the whole Secret. Sum
+// is a hash of its value, which is written nowhere.
+type secretKey struct {
+	namespace, secret, key string
+	sum                    [sha256.Size]byte
+}
 
 // refer notes that the claim refers to a key of a Secret that the user makes.
-func (c *conversion) refer(secret, key string) {
-	c.keys = append(c.keys, secretKey{c.namespace(), secret, key})
+func (c *conversion) refer(secret, key, value string) {
+	c.keys = append(c.keys, secretKey{c.namespace(), secret, key, sha256.Sum256([]byte(value))})
 }
 
 // secretRef moves a secret out of the object: the claim refers to a Secret, which
 // the user makes. No secret is ever copied into the output.
 func (c *conversion) secretRef(path, to, secret, key string) {
 	v, ok := c.take(path)
-	if s, _ := v.(string); !ok || s == "" {
+	value, _ := v.(string)
+	if !ok || value == "" {
 		return
 	}
 	c.put(to, path, map[string]any{"name": secret, "key": key})
-	c.refer(secret, key)
+	c.refer(secret, key, value)
 	c.todo(path, fmt.Sprintf("the secret is not copied: the claim refers to key %q of Secret %q", key, secret),
 		fmt.Sprintf("make it with the value of %s on standard input: kubectl create secret generic %s%s --from-file=%s=/dev/stdin", c.doc.where(path), word(secret), c.flag(), word(key)))
 }
@@ -34,7 +41,7 @@ func (c *conversion) natsCredentials(path string) {
 	if !strings.Contains(servers, "@") {
 		return
 	}
-	var clean []string
+	var clean, logins []string
 	keys := "user=USER and password=PASSWORD"
 	for _, s := range strings.Split(servers, ",") {
 		u, err := url.Parse(strings.TrimSpace(s))
@@ -44,6 +51,9 @@ func (c *conversion) natsCredentials(path string) {
 		}
 		if _, has := u.User.Password(); u.User != nil && !has {
 			keys = "token=TOKEN"
+		}
+		if u.User != nil {
+			logins = append(logins, u.User.String())
 		}
 		u.User = nil
 		clean = append(clean, u.String())
@@ -55,7 +65,8 @@ func (c *conversion) natsCredentials(path string) {
 	}
 	secret := c.name() + "-nats"
 	c.put(path+".credentialsSecret", path+".url", map[string]any{"name": secret})
-	c.refer(secret, "")
+	slices.Sort(logins)
+	c.refer(secret, "", strings.Join(slices.Compact(logins), "\n"))
 	c.todo(path+".url", fmt.Sprintf("its credentials are not copied: the claim refers to Secret %q", secret),
 		fmt.Sprintf("make it with the lines %s of %s on standard input: kubectl create secret generic %s%s --from-env-file=/dev/stdin", keys, c.doc.where(path+".url"), word(secret), c.flag()))
 }
@@ -99,7 +110,7 @@ func (c *conversion) secretEnv(path, secret string) {
 		delete(env, "value")
 		env["valueFrom"] = map[string]any{"secretKeyRef": map[string]any{"name": of, "key": name}}
 		c.from[at+".valueFrom"] = at + ".value"
-		c.refer(of, name)
+		c.refer(of, name, value)
 		c.todo(at+".value", fmt.Sprintf("the secret is not copied: the variable refers to key %q of Secret %q", name, of), option)
 	}
 }
