@@ -309,7 +309,8 @@ func TestTwoModelsOfTriton(t *testing.T) {
 	}
 }
 
-// errMsg stayed after recovery, and without an endpoint NotReady stayed too.
+// errMsg stayed after recovery, and without an endpoint NotReady stayed too. A Deployment
+// that an autoscaler has just scaled was NotReady, though it serves on.
 func TestStatusFollowsTheDeployment(t *testing.T) {
 	const before = "status: {status: Failed, errMsg: old}\n"
 	const broken = "metadata: {generation: 1}\nstatus: {observedGeneration: 1, conditions: [{type: ReplicaFailure, status: 'True', message: quota}]}"
@@ -317,7 +318,7 @@ func TestStatusFollowsTheDeployment(t *testing.T) {
 		"{}":   {Phase: "NotReady"},
 		onePod: {Phase: "Ready", Replicas: 1, ReadyReplicas: 1},
 		broken: {Phase: "Failed", ErrMsg: `Deployment "d" has no ready pod: quota`},
-		strings.Replace(onePod, "generation: 1", "generation: 2", 1): {Phase: "NotReady", Replicas: 1, ReadyReplicas: 1},
+		strings.Replace(onePod, "generation: 1", "generation: 2", 1): {Phase: "Ready", Replicas: 1, ReadyReplicas: 1},
 	} {
 		got := status(t, run(t, composetest.Case{Composite: claim(vllm) + before, Observed: map[string]string{"deployment": observed}}))
 		if got.Phase != want.Phase || got.ErrMsg != want.ErrMsg || got.Replicas != want.Replicas || got.ReadyReplicas != want.ReadyReplicas {

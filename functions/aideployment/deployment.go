@@ -56,7 +56,7 @@ func (p *plan) deployment() (compose.Next, error) {
 	if d.Strategy != nil {
 		out.Spec.Strategy = *d.Strategy
 	}
-	serves := p.ReadyReplicas(resDeployment) > 0 || d.Replicas != nil && *d.Replicas == 0
+	serves := p.ReadyPods(resDeployment) > 0 || d.Replicas != nil && *d.Replicas == 0
 	return compose.Continue, p.Desire(resDeployment, out, compose.Readiness(serves))
 }
 

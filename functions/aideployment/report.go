@@ -44,7 +44,7 @@ func (p *plan) report() (compose.Next, error) {
 	switch {
 	case wanted != nil && *wanted == 0:
 		p.Serve(reason.Idle, "spec.deployment.replicas is 0")
-	case p.ReadyReplicas(resDeployment) > 0:
+	case p.ReadyPods(resDeployment) > 0:
 		p.Serve(reason.Available, "%s serves %s", p.d.Spec.Engine.Name, p.names())
 	case problem.Reason != "":
 		p.fail(problem.Reason, "%s", problem.Message)

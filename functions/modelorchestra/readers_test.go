@@ -158,6 +158,20 @@ func TestIdleApplicationsAreReady(t *testing.T) {
 	}
 }
 
+// A stack was not available while the controller had not seen the newest number of
+// replicas of a Deployment, which serves on.
+func TestServesOnWhileItScales(t *testing.T) {
+	const scales = "{metadata: {generation: 2}, status: {observedGeneration: 1, replicas: 1, readyReplicas: 1}}"
+	for observed, want := range map[string]reason.Reason{scales: reason.Available, strings.Replace(scales, "readyReplicas: 1", "readyReplicas: 0", 1): reason.GatewayStarting} {
+		rsp := composetest.Run(t, modelorchestra.Compose, composetest.Case{
+			Composite: meta + "spec: {applications: {a: {}}}", Observed: map[string]string{"deployment-gateway": observed, "deployment-a": observed},
+		})
+		if cond := rsp.GetConditions()[0]; cond.GetReason() != string(want) {
+			t.Errorf("with %s the condition is %v, want %s", observed, cond, want)
+		}
+	}
+}
+
 // Turning on scaling made one replica of five, until the scaler had found that out.
 func TestScalingStartsFromWhatRuns(t *testing.T) {
 	const (

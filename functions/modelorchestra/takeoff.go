@@ -98,7 +98,7 @@ func (p *orchestraPlan) takeoffGateway() (compose.Next, error) {
 	}
 	p.status.GatewayServiceName, p.status.URL = w.name, w.url()
 	count := replicas(g.ReplicaCount)
-	p.gatewayReady = p.ReadyReplicas(resDeployment+gateway) > 0
+	p.gatewayReady = p.ReadyPods(resDeployment+gateway) > 0
 	if err := p.desirePart(gateway, w, count, p.gatewayReady || *count == 0); err != nil {
 		return compose.Stop, err
 	}
@@ -168,7 +168,7 @@ func (p *orchestraPlan) takeoffApplication(a application, w part) error {
 			return err
 		}
 	}
-	ready := idle || p.ReadyReplicas(resDeployment+a.name) > 0
+	ready := idle || p.ReadyPods(resDeployment+a.name) > 0
 	p.add(a, cmp.Or(a.ReaderConfig.ConsumerGroup, defaultGroup), ready)
 	return p.desirePart(a.name, w, count, ready)
 }
