@@ -67,7 +67,11 @@ func (p *plan) accelerate(spec *corev1.PodSpec, c *corev1.Container) {
 	if device := p.device(); device != "" {
 		addGPUs(&c.Resources, device, p.gpus())
 	}
-	if class := p.runtimeClass(); d.RuntimeClassName != "" || spec.RuntimeClassName == nil {
+	class := p.runtimeClass()
+	if d.RuntimeClassName == "" && d.Accelerator != nil && d.Accelerator.Interface == cuda {
+		class = "nvidia"
+	}
+	if d.RuntimeClassName != "" || spec.RuntimeClassName == nil {
 		spec.RuntimeClassName = nil
 		if class != "" {
 			spec.RuntimeClassName = &class
@@ -76,16 +80,12 @@ func (p *plan) accelerate(spec *corev1.PodSpec, c *corev1.Container) {
 	spec.Affinity = capable(spec.Affinity, d.Accelerator)
 }
 
-// runtimeClass of the pods; empty is the cluster's default.
+// runtimeClass is what the claim gives; empty is the cluster's default.
 func (p *plan) runtimeClass() string {
-	switch d := p.d.Spec.Deployment; {
-	case d.RuntimeClassName == noRuntime:
-		return ""
-	case d.RuntimeClassName == "" && d.Accelerator != nil && d.Accelerator.Interface == cuda:
-		return "nvidia"
-	default:
-		return d.RuntimeClassName
+	if class := p.d.Spec.Deployment.RuntimeClassName; class != noRuntime {
+		return class
 	}
+	return ""
 }
 
 func addGPUs(r *corev1.ResourceRequirements, device corev1.ResourceName, n int64) {

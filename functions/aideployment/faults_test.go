@@ -279,17 +279,20 @@ func TestFormatsWithoutEffectAreReported(t *testing.T) {
 	}
 }
 
-// A Dllama had no runtime class, so GPUs behind the gateway needed one of the cluster.
+// Behind the gateway GPUs got a runtime class that the claim did not ask for: a cluster
+// without it refused the pods after an upgrade.
 func TestRuntimeClassBehindTheGateway(t *testing.T) {
-	for pods, want := range map[string]string{cuda: "nvidia", cuda + ", runtimeClassName: none": "", "runtimeClassName: kata": "kata", "": ""} {
+	for pods, class := range map[string]struct{ queued, alone string }{
+		cuda: {"", "nvidia"}, cuda + ", runtimeClassName: nvidia": {"nvidia", "nvidia"}, cuda + ", runtimeClassName: none": {}, "runtimeClassName: kata": {"kata", "kata"}, "": {},
+	} {
 		var d v1.Dllama
 		desired(t, run(t, composetest.Case{Composite: claim(vllm + ", gateway: {}, deployment: {" + pods + "}")}), "dllama", &d)
-		if got := d.Spec.Scheduling.RuntimeClassName; got != want {
-			t.Errorf("%q gives runtime class %q, want %q", pods, got, want)
+		if got := d.Spec.Scheduling.RuntimeClassName; got != class.queued {
+			t.Errorf("%q gives runtime class %q, want %q", pods, got, class.queued)
 		}
 		alone, _ := deployment(t, run(t, composetest.Case{Composite: claim(vllm + ", deployment: {" + pods + "}")}))
-		if got := alone.Spec.Template.Spec.RuntimeClassName; (got == nil) != (want == "") || got != nil && *got != want {
-			t.Errorf("%q gives pods alone runtime class %v, want %q", pods, got, want)
+		if got := alone.Spec.Template.Spec.RuntimeClassName; (got == nil) != (class.alone == "") || got != nil && *got != class.alone {
+			t.Errorf("%q gives pods alone runtime class %v, want %q", pods, got, class.alone)
 		}
 	}
 }

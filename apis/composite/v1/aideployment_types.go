@@ -402,7 +402,7 @@ type AIDeploymentPods struct {
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// Runtime class of the pods. Defaults to nvidia with accelerator CUDA; "none" is the cluster's default.
+	// Runtime class of the pods. Defaults to nvidia with accelerator CUDA, but not with spec.gateway or engine distributed-llama; "none" is the cluster's default.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
