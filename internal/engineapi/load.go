@@ -1,6 +1,7 @@
 package engineapi
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -38,10 +39,11 @@ func (s *Server) Load(ctx context.Context) (Load, error) {
 		}
 		return Load{}, fault.Errorf(kind, "cannot read the metrics of the server at %s: it answered %s", s.base, resp.Status)
 	}
-	load, err := parseLoad(io.LimitReader(resp.Body, maxMetrics), s.cfg.Load)
-	if ctx.Err() != nil { // the text is not whole
-		return Load{}, fault.As(fault.Transient, context.Cause(ctx))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxMetrics))
+	if err != nil {
+		return Load{}, fault.Errorf(fault.Transient, "cannot read the metrics of the server at %s: %w", s.base, err)
 	}
+	load, err := parseLoad(bytes.NewReader(text), s.cfg.Load)
 	if err != nil {
 		return Load{}, fault.Errorf(fault.Unsupported, "cannot read the metrics of the server at %s: %w", s.base, err)
 	}

@@ -52,6 +52,23 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// An answer that breaks off says nothing of what the server offers.
+func TestLoadBreaksOff(t *testing.T) {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("r 1\n"))
+	}))
+	t.Cleanup(h.Close)
+	server, err := engineapi.NewServer(engineapi.ServerConfig{URL: h.URL + "/v1", Model: "served", Load: engine.LoadMetrics{Running: "r", Waiting: "w"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	if _, err := server.Load(waittest.Context(t)); !fault.Is(err, fault.Transient) {
+		t.Errorf("Load: %v, want a transient error", err)
+	}
+}
+
 // A server that has no time to say its load may say it later.
 func TestLoadOfABusyServer(t *testing.T) {
 	for status, want := range map[int]fault.Kind{

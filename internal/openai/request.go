@@ -21,6 +21,7 @@ type Request struct {
 	Ignored      []string // parameters that only some engines honour, if any, sorted
 	Features     Features // that it needs of the engine
 	Base64       bool     // embeddings in base64
+	Inputs       int      // of embeddings: servers count each as a request; 0 is one
 
 	needs  []Need
 	encode func(model string) ([]byte, error)

@@ -43,6 +43,7 @@ type attempt struct {
 	heard      atomic.Int64 // when the engine last sent something for it, in ns since 1970; 0: never
 
 	// Guarded by r.mu:
+	inputs    int       // that the server counts as requests
 	first     time.Time // time of the first text
 	givenBack bool      // handed back: it must send no text
 }
@@ -61,7 +62,7 @@ func (a *attempt) held() queue.HeldAttempt {
 // begin starts an attempt in a free slot. It is called with mu held.
 func (r *runner) begin(as queue.Assignment) {
 	ctx, cancel := r.work()
-	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours, features: r.features}
+	a := &attempt{r: r, assignment: as, ctx: ctx, cancel: cancel, started: time.Now(), honours: r.honours, features: r.features, inputs: 1}
 	a.frames = newFrameLog(r.requests, r.cfg.Logger, as)
 	a.frames.serve(r.resumes)
 	if len(r.running) == 0 {
@@ -144,6 +145,7 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 	}
 	a.frames.addSoon(queue.Frame{Kind: queue.FrameStarted, Ignored: ignored, Member: a.r.cfg.Member})
 	describe(a.traced, about)
+	a.r.sends(a, about.Inputs)
 	if req.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, req.Timeout, errTimeout)

@@ -16,25 +16,20 @@ const (
 )
 
 // watchLoad makes the runner offer fewer slots while others keep its server busy,
-// until ctx ends. Of a server that does not say its load, it offers all slots. One
-// that does not answer may be too busy for that, as llama.cpp's is when its HTTP
-// threads wait: then nothing changes.
+// until ctx ends.
 func (r *runner) watchLoad(ctx context.Context) {
-	all := share{slots: r.cfg.Slots, offered: r.cfg.Slots}
-	s := all
+	s := share{slots: r.cfg.Slots, offered: r.cfg.Slots}
 	for ctx.Err() == nil {
-		pause := loadEvery
 		load, own, err := r.readLoad(ctx)
-		switch {
-		case err == nil:
-			s = s.next(load, own)
-			r.metrics.setLoad(load)
-		case fault.Is(err, fault.Unsupported) && r.isReady(): // else it may not say it yet
-			s, pause = all, loadAgain
-			r.metrics.load.Reset()
-			fallthrough
-		default:
+		next, pause := s.after(load, own, err, r.isReady())
+		s = next
+		if err != nil {
 			r.cfg.Logger.Debug("the server does not say how busy it is", "error", err)
+		} else {
+			r.metrics.setLoad(load)
+		}
+		if fault.Is(err, fault.Unsupported) {
+			r.metrics.load.Reset()
 		}
 		r.setTaken(s.taken())
 		select {
@@ -44,13 +39,27 @@ func (r *runner) watchLoad(ctx context.Context) {
 	}
 }
 
+// sends notes how many inputs an attempt is about to send.
+func (r *runner) sends(a *attempt, inputs int) {
+	if inputs <= 1 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begins += inputs - a.inputs
+	a.inputs = inputs
+}
+
 // readLoad reads the load, and how many of the requests may be the runner's: those
-// that ran at any time while it was read.
+// that ran at any time while it was read. A server counts each input of embeddings.
 func (r *runner) readLoad(ctx context.Context) (load engineapi.Load, own int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	r.mu.Lock()
-	own = len(r.running) - r.begins
+	own = -r.begins
+	for _, a := range r.running {
+		own += a.inputs
+	}
 	r.mu.Unlock()
 	load, err = r.cfg.Loaded.Load(ctx)
 	r.mu.Lock()

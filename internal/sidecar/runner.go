@@ -49,7 +49,7 @@ type runner struct {
 	trafficTimer  *time.Timer
 	fence         fence
 	running       []*attempt // at most Slots, oldest first
-	begins        int        // how many attempts have begun
+	begins        int        // how many inputs the server has got from attempts
 	taken         int        // slots that requests from elsewhere take, less than Slots
 	endedLogs     endedLogs  // of attempts whose frames can be sent again
 	// affinities are the conversations of the latest attempts, "" for none, the

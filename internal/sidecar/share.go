@@ -1,6 +1,11 @@
 package sidecar
 
-import "github.com/gorizond/koldun/internal/engineapi"
+import (
+	"time"
+
+	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
+)
 
 // A share is how many of its slots a runner offers while others use its server too.
 type share struct {
@@ -8,11 +13,26 @@ type share struct {
 	foreign        int // requests from elsewhere, when the load was last read
 }
 
+// after returns the share after the load was read, or was not, and when to read it
+// again. Of a server that does not say its load, all slots are offered; one that is
+// not ready may say it later. One that does not answer may be too busy for that, as
+// llama.cpp's is when its HTTP threads wait: then nothing changes.
+func (s share) after(l engineapi.Load, own int, err error, ready bool) (next share, again time.Duration) {
+	switch {
+	case err == nil:
+		return s.next(l, own), loadEvery
+	case ready && fault.Is(err, fault.Unsupported):
+		return share{slots: s.slots, offered: s.slots}, loadAgain
+	}
+	return s, loadEvery
+}
+
 // next returns the share after the server said its load, of which at most own
 // requests are the runner's. A server in which requests wait is full: what the
-// runner adds would wait there, where no other runner can take it. So it takes back
-// as many slots as requests wait. One slot stays, because others may never leave
-// the server. When nothing waits any more, it offers more slots step by step.
+// runner adds would wait there, where no other runner can take it. So it offers as
+// many slots as it has requests there, less those that wait. One slot stays, because
+// others may never leave the server. When nothing waits any more, it offers more
+// slots step by step.
 //
 // A request may begin or end while the load is read, so only requests that were
 // there twice count as from elsewhere.

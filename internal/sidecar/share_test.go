@@ -2,8 +2,10 @@ package sidecar
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // A reading of the load, with the runner's own requests, and what the runner offers
@@ -30,6 +32,30 @@ func TestShare(t *testing.T) {
 				if s.offered != r.offered || s.taken() != 8-r.offered {
 					t.Errorf("reading %d: the runner offers %d slots and %d are taken, want %d offered", i, s.offered, s.taken(), r.offered)
 				}
+			}
+		})
+	}
+}
+
+// A server that is too busy to say its load gets no more requests for that.
+func TestShareAfterNoAnswer(t *testing.T) {
+	full, whole := share{slots: 8, offered: 1, foreign: 32}, share{slots: 8, offered: 8}
+	silent, none := fault.Errorf(fault.Transient, "no answer"), fault.Errorf(fault.Unsupported, "no metrics")
+	for name, c := range map[string]struct {
+		err   error
+		ready bool
+		want  share
+		again time.Duration
+	}{
+		"Silent":         {silent, true, full, loadEvery},
+		"SilentStarting": {silent, false, full, loadEvery},
+		"NoMetrics":      {none, true, whole, loadAgain},
+		"NoMetricsYet":   {none, false, full, loadEvery},
+		"Answers":        {nil, true, whole, loadEvery},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, again := full.after(engineapi.Load{}, 0, c.err, c.ready); got != c.want || again != c.again {
+				t.Errorf("got %+v, again in %v; want %+v in %v", got, again, c.want, c.again)
 			}
 		})
 	}

@@ -39,6 +39,7 @@ type runnerState struct {
 	ready    bool // it can accept requests, or could if it did not drain
 	working  bool // it holds a request
 	draining bool // it accepts no requests
+	taken    int  // slots that requests from elsewhere take, if its engine is a server that others use too
 }
 
 // A State is what the autoscaler knows about the queue and the runners.
@@ -61,15 +62,24 @@ type State struct {
 	settled bool
 }
 
-// need returns the number of members for the current requests, if each computes
-// slots requests at the same time.
-func (s State) need(l Limits, slots int) int {
-	slots = max(slots, 1)
+// need returns the number of members for the current requests: of the active ones,
+// which may have fewer slots than others because requests from elsewhere take some,
+// and new ones with all slots.
+func (s State) need(l Limits, p *Plan) int {
+	slots := max(p.Slots, 1)
 	waiting := s.waiting
 	if s.unused {
 		waiting = 0
 	}
-	n := (max(s.working-s.elsewhere, 0) + waiting/max(l.perOne, 1) + slots - 1) / slots
+	requests := max(s.working-s.elsewhere, 0) + waiting/max(l.perOne, 1)
+	n := 0
+	for _, m := range p.Members {
+		if requests > 0 && m.Phase == Active {
+			requests -= max(slots-s.runners[m.Name].taken, 1)
+			n++
+		}
+	}
+	n += (max(requests, 0) + slots - 1) / slots
 	if n == 0 && waiting > 0 {
 		n = 1
 	}
@@ -87,7 +97,7 @@ func (p Plan) Step(l Limits, s State, now time.Time) (next Plan, again time.Time
 			p.Slots = 0 // the stored form of 1
 		}
 	}
-	need := s.need(l, p.Slots)
+	need := s.need(l, &p)
 	p.recordNeed(need, now)
 	target, until := p.recentNeed(l, now)
 	lasting, later := p.lastingNeed(need, s.room, now)

@@ -46,15 +46,17 @@ func (p Plan) text() string {
 	return strings.Join(words, " ")
 }
 
+// runners are the states of members 0, 1 and so on.
+func runners(s ...runnerState) map[string]runnerState {
+	out := map[string]runnerState{}
+	for i, one := range s {
+		out[fmt.Sprint(i)] = one
+	}
+	return out
+}
+
 func TestStep(t *testing.T) {
 	long := start.Add(-time.Hour)
-	runners := func(s ...runnerState) map[string]runnerState {
-		out := map[string]runnerState{}
-		for i, one := range s {
-			out[fmt.Sprint(i)] = one
-		}
-		return out
-	}
 	cases := map[string]struct {
 		plan   Plan
 		limits Limits
@@ -147,7 +149,34 @@ func TestNeedCountsSlots(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			f := State{waiting: c.waiting, working: c.working}
-			if got := f.need(Limits{max: 9, perOne: c.perOne}, c.slots); got != c.want {
+			if got := f.need(Limits{max: 9, perOne: c.perOne}, &Plan{Slots: c.slots}); got != c.want {
+				t.Errorf("need = %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// Slots that requests from elsewhere take are missing from the members that exist,
+// and from no new ones.
+func TestNeedCountsTakenSlots(t *testing.T) {
+	taken := func(n int) runnerState { return runnerState{exists: true, ready: true, taken: n} }
+	for name, c := range map[string]struct {
+		members          []Member
+		states           map[string]runnerState
+		waiting, working int
+		want             int
+	}{
+		"WaitingDoesNotFit": {of("0", start).Members, runners(taken(7)), 6, 1, 2},
+		"ManyWait":          {of("0", start).Members, runners(taken(7)), 9, 1, 3},
+		"OneSlotStays":      {of("0 1", start).Members, runners(taken(8), taken(8)), 1, 1, 2},
+		"AnotherHasRoom":    {of("0 1", start).Members, runners(taken(7), taken(0)), 7, 2, 2},
+		"FirstHasRoom":      {of("0 1", start).Members, runners(taken(0), taken(7)), 7, 1, 1},
+		"NothingWaits":      {of("0 1", start).Members, runners(taken(7), taken(7)), 0, 0, 0},
+		"DrainingHasNone":   {of("0d 1", start).Members, runners(taken(0), taken(7)), 6, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := State{waiting: c.waiting, working: c.working, runners: c.states}
+			if got := s.need(Limits{max: 9, perOne: 1}, &Plan{Members: c.members, Slots: 8}); got != c.want {
 				t.Errorf("need = %d, want %d", got, c.want)
 			}
 		})

@@ -108,6 +108,6 @@ func (r Runner) state(m Member, runners map[string]queue.Runner, anyWorking bool
 	found, ok := runners[r(m.Name)]
 	return runnerState{
 		exists: ok, working: len(found.Held) > 0, draining: found.State == queue.RunnerDraining,
-		ready: found.State != queue.RunnerStarting,
+		ready: found.State != queue.RunnerStarting, taken: found.Taken,
 	}, ok
 }

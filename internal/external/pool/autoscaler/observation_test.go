@@ -156,6 +156,7 @@ func TestRunnerStateOfAMember(t *testing.T) {
 	}{
 		"Absent":         {named, Member{Name: "0"}, nil, runnerState{ready: true}, false},
 		"Idle":           {named, Member{Name: "0"}, map[string]queue.Runner{named("0"): {State: queue.RunnerIdle}}, ready, true},
+		"Taken":          {named, Member{Name: "0"}, map[string]queue.Runner{named("0"): {State: queue.RunnerIdle, Slots: 8, Taken: 7}}, runnerState{exists: true, ready: true, taken: 7}, true},
 		"Starting":       {named, Member{Name: "0"}, map[string]queue.Runner{named("0"): {State: queue.RunnerStarting}}, runnerState{exists: true}, true},
 		"DrainsAndHolds": {named, Member{Name: "0"}, map[string]queue.Runner{named("0"): held}, drainingBusy, true},
 		"OfAnother":      {named, Member{Name: "1"}, map[string]queue.Runner{named("0"): held}, runnerState{ready: true}, false},
