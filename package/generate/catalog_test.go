@@ -91,7 +91,11 @@ func TestPublishedVersionsNeverChange(t *testing.T) {
 		"MergeOfOlderWork": {"git checkout -qb work HEAD~1 && echo w > w" + commit + " && git checkout -q main && git merge -q --no-edit work", false},
 		"Changed":          {"echo more >> " + entry + commit, true},
 		"ChangedHere":      {"echo more >> " + entry, true},
-		"ChangedBack":      {"echo more >> " + entry + commit + " && git checkout -q HEAD~1 -- ." + commit, true},
+		"ChangedBack":      {"echo more >> " + entry + commit + " && git checkout -q HEAD~1 -- ." + commit, false},
+		"RemovedBack":      {"git rm -q " + entry + " && git commit -qm change && git checkout -q HEAD~1 -- ." + commit, false},
+		"Replaced":         {"git rm -q " + entry + " && git commit -qm change && mkdir -p package/catalog/v1.0.0 && echo b > " + entry + commit, true},
+		"MergeOfCorrected": {"git checkout -qb work && mkdir package/catalog/v1.1.0 && echo b > package/catalog/v1.1.0/claims.yaml" + commit + " && echo c > package/catalog/v1.1.0/claims.yaml" + commit + " && git checkout -q main && git merge -q --no-ff --no-edit work", false},
+		"MergeOfChanged":   {"git checkout -qb work && echo more >> " + entry + commit + " && git checkout -q main && git merge -q --no-ff --no-edit work", true},
 		"Removed":          {"git rm -q " + entry + " && git commit -qm change", true},
 		"Moved":            {"git mv package/catalog/v1.0.0 package/catalog/v1.0.1 && git commit -qm change", true},
 	} {
