@@ -39,23 +39,24 @@ func (p *plan) resolve() (compose.Next, error) {
 		}
 		p.models = append(p.models, resolved)
 	}
-	for i, name := range p.servedNames() {
-		resolved := p.models[i].AIResolvedModel
-		resolved.Name = name
-		p.status.ResolvedModels = append(p.status.ResolvedModels, resolved)
+	for _, m := range p.models {
+		for _, name := range p.servedNames(m) {
+			resolved := m.AIResolvedModel
+			resolved.Name = name
+			p.status.ResolvedModels = append(p.status.ResolvedModels, resolved)
+		}
 	}
 	return compose.Continue, nil
 }
 
-// servedNames are the names by which clients ask for the models.
-func (p *plan) servedNames() []string {
+// servedNames are the names by which clients ask for a model.
+func (p *plan) servedNames(m model) []string {
+	if p.queued() {
+		return []string{p.d.Namespace + "/" + p.name()}
+	}
 	var out []string
-	for _, m := range p.models {
-		name := p.d.Namespace + "/" + p.name()
-		if !p.queued() {
-			name = strings.Replace(p.profile.NameAlone(p.loaded(m)), names.DirRef(volumeModels), modelsFolder, 1)
-		}
-		out = append(out, name)
+	for _, name := range p.profile.NamesAlone(p.loaded(m)) {
+		out = append(out, strings.Replace(name, names.DirRef(volumeModels), modelsFolder, 1))
 	}
 	return out
 }
@@ -112,15 +113,23 @@ func (p *plan) resolveOne(field string, m v1.AIDeploymentModel) (model, compose.
 	return out, compose.Continue, nil
 }
 
-// nameInMap is the name of the map, and of the variant if several models are of the map.
+// nameInMap is the name of the map; with that of the variant if several models are of maps
+// of that name, and of the namespace if that would leave two with one name.
 func (p *plan) nameInMap(ref v1.AIModelMapReference) string {
+	namespace, name := cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
 	for _, m := range p.d.Spec.Models {
 		other := m.ModelMapRef
-		if other != nil && other.Name == ref.Name && *other != ref {
-			return ref.Name + "-" + ref.Variant
+		if other == nil || other.Name != ref.Name {
+			continue
+		}
+		switch elsewhere := cmp.Or(other.Namespace, p.d.Namespace) != namespace; {
+		case elsewhere && other.Variant == ref.Variant:
+			return namespace + "-" + ref.Name + "-" + ref.Variant
+		case elsewhere || other.Variant != ref.Variant:
+			name = ref.Name + "-" + ref.Variant
 		}
 	}
-	return ref.Name
+	return name
 }
 
 // isFile reports whether the only model is a path of a file, which is no name for it.

@@ -3,6 +3,8 @@ package profile
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // Alone describes a server without a sidecar: behind a Service of its own, on the
@@ -18,9 +20,10 @@ type Alone struct {
 	// Flags are the arguments of the only model, after those of Profile.Start. Without
 	// them the server takes no revision, number format or quantization.
 	Flags func(Model) []string
-	// ServedName returns the name by which clients ask for a model. Nil: as
-	// Profile.ServedName, of a server that gets one model.
-	ServedName func(Model) string
+	// ServedNames returns the names by which clients ask for a model, as far as they are
+	// known: a configuration may have several. Nil: as Profile.ServedName, of a server that
+	// gets one model.
+	ServedNames func(Model) []string
 	// Start returns how the server is started. The error is Invalid. Nil: as by
 	// Profile.Start, with the only model.
 	Start func(Deployment) (Start, error)
@@ -63,6 +66,9 @@ type Deployment struct {
 
 // Deploy returns how the server is started alone. The error is Invalid.
 func (p Profile) Deploy(d Deployment) (Start, error) {
+	if err := p.distinct(d.Models); err != nil {
+		return Start{}, err
+	}
 	if p.Alone.Start != nil {
 		return p.Alone.Start(d)
 	}
@@ -77,12 +83,45 @@ func (p Profile) Deploy(d Deployment) (Start, error) {
 	return s, nil
 }
 
-// NameAlone returns the name by which clients of the server alone ask for a model.
-func (p Profile) NameAlone(m Model) string {
-	if p.Alone.ServedName != nil {
-		return p.Alone.ServedName(m)
+// NamesAlone returns the names by which clients of the server alone ask for a model, or
+// what the claim calls it if the server has other names, which are not known.
+func (p Profile) NamesAlone(m Model) []string {
+	if p.Alone.ServedNames == nil {
+		return []string{p.servedAlone(m)}
 	}
-	return p.servedAlone(m)
+	if known := p.Alone.ServedNames(m); len(known) > 0 {
+		return known
+	}
+	return []string{m.Name}
+}
+
+// distinct refuses models of one name, which clients could not tell apart.
+func (p Profile) distinct(models []Model) error {
+	if p.Alone.ServedNames == nil {
+		return nil
+	}
+	first := map[string]int{}
+	for i, m := range models {
+		for _, name := range p.Alone.ServedNames(m) {
+			if j, taken := first[name]; taken {
+				return fault.Errorf(fault.Invalid, "[%d] and [%d] are both called %q, so clients cannot tell them apart: %s", j, i, name, rename(models[j], m))
+			}
+			first[name] = i
+		}
+	}
+	return nil
+}
+
+// rename says how one of two models gets another name.
+func rename(a, b Model) string {
+	switch {
+	case len(a.Config) > 0 || len(b.Config) > 0:
+		return "change the name in the engineConfigFile of one"
+	case a.Named && b.Named:
+		return "leave out options.servedName, and give each variant of an AIModelMap once"
+	default:
+		return "give each a modelMapRef, whose map or variant names it"
+	}
 }
 
 // servedAlone is the name that the server is started with, or that it has by itself.

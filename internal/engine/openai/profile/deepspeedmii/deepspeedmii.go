@@ -48,7 +48,7 @@ func alone() profile.Alone {
 	return profile.Alone{
 		Image: "premai/deepspeed-mii:latest", Port: 8080, Ready: "/healthz", Live: "/healthz",
 		// Clients ask for the name that the image gives its deployment.
-		ServedName: func(profile.Model) string { return "default" },
+		ServedNames: func(profile.Model) []string { return []string{"default"} },
 		Start: func(d profile.Deployment) (profile.Start, error) {
 			return profile.Start{Args: []string{"--uri=" + d.Models[0].URI}, Env: profile.Base()}, nil
 		},

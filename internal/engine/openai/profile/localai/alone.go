@@ -1,14 +1,12 @@
 package localai
 
 import (
-	"cmp"
 	"encoding/json"
 	"path"
 	"strconv"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
-	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -21,13 +19,7 @@ func alone(d profile.Deployment) (profile.Start, error) {
 	s := profile.Start{Command: []string{"/local-ai", "run"}, Env: profile.Base()}
 	s.Env["MODELS_PATH"] = d.Folder // as LocalAI's own examples have it
 	var configs []json.RawMessage
-	seen := map[string]bool{}
 	for _, m := range d.Models {
-		name := servedName(m)
-		if seen[name] {
-			return s, fault.Errorf(fault.Invalid, "two models are called %q, which clients could not tell apart: leave out options.servedName, or change a configuration", name)
-		}
-		seen[name] = true
 		switch {
 		case len(m.Config) > 0:
 			configs = append(configs, m.Config...)
@@ -51,24 +43,29 @@ func alone(d profile.Deployment) (profile.Start, error) {
 	return s, err
 }
 
-// servedName is the name of the entry in the configuration file, or that by which
+// servedNames are the names of the entries in the configuration file, or that by which
 // LocalAI knows an entry of its gallery, or what it downloads from elsewhere.
-func servedName(m profile.Model) string {
+func servedNames(m profile.Model) []string {
 	if len(m.Config) > 0 {
-		var first struct {
-			Name string `json:"name"`
+		var out []string
+		for _, entry := range m.Config {
+			var config struct {
+				Name string `json:"name"`
+			}
+			if json.Unmarshal(entry, &config) == nil && config.Name != "" {
+				out = append(out, config.Name) // one without a name has none that can be known
+			}
 		}
-		_ = json.Unmarshal(m.Config[0], &first) // one without a name has none that can be known
-		return cmp.Or(first.Name, m.Name)
+		return out
 	}
 	if isFile(m) || profile.IsURL(m.URI) {
-		return m.Name
+		return []string{m.Name}
 	}
 	_, entry, in := strings.Cut(m.URI, "@")
 	if !in {
 		entry = m.URI
 	}
-	return path.Base(entry)
+	return []string{path.Base(entry)}
 }
 
 // isFile reports whether a model is one file, in the volume or at a URL.

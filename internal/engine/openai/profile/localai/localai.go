@@ -23,7 +23,7 @@ func Profile() profile.Profile {
 		ServedName: func(_ bool, model, _ string) string { return path.Base(model) },
 		Context:    true,
 		Start:      start,
-		Alone:      profile.Alone{Port: 8080, Models: profile.ManyModels, Ready: "/readyz", Live: "/healthz", Start: alone, ServedName: servedName},
+		Alone:      profile.Alone{Port: 8080, Models: profile.ManyModels, Ready: "/readyz", Live: "/healthz", Start: alone, ServedNames: servedNames},
 	}
 }
 

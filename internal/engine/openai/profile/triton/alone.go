@@ -12,11 +12,17 @@ import (
 
 // download makes a model repository of each URL: an archive is one already, and another
 // file is version 1 of a model, called as Triton looks for it: model.onnx, model.plan.
-// A repository is whole or missing, so that one in a cache is not downloaded again.
+// A repository is whole or missing, so that one in a cache is not downloaded again. What
+// pods that ended left of it is removed: of a download that goes on, some file or folder
+// was changed within 15 minutes.
 // Variables carry what a claim says.
 const download = `set -eu
 fetch() { curl -fsSL "$1" && : >"$KOLDUN_DIR_TMP/fetched"; }
 get() {
+  for part in "$3".*; do
+    changed=$(find "$part" -cmin -15 2>/dev/null) || continue
+    [ -n "$changed" ] || rm -rf "$part"
+  done
   [ ! -e "$3" ] || return 0
   part=$3.$POD_NAME
   rm -rf "$part" "$KOLDUN_DIR_TMP/fetched"
@@ -60,14 +66,13 @@ func alone(d profile.Deployment) (profile.Start, error) {
 	return s, nil
 }
 
-// servedName is the name of a model that is one file. Those of an archive, or of a
-// repository in a volume, are the names of their folders, so it is only what the claim
-// says.
-func servedName(m profile.Model) string {
+// servedNames is the name of a model that is one file. Those of an archive, or of a
+// repository in a volume, are the names of their folders, which are not known.
+func servedNames(m profile.Model) []string {
 	if m.File || isArchive(m.URI) {
-		return m.Name
+		return nil
 	}
-	return modelName(m)
+	return []string{modelName(m)}
 }
 
 // modelName is the name of the folder of a model that is one file.

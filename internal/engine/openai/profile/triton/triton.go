@@ -27,7 +27,7 @@ func Profile() profile.Profile {
 		Start:        start,
 		Alone: profile.Alone{
 			Image: "nvcr.io/nvidia/tritonserver:25.12-py3", Port: 8000, Models: profile.ManyModels,
-			Ready: "/v2/health/ready", Live: "/v2/health/live", Start: alone, ServedName: servedName,
+			Ready: "/v2/health/ready", Live: "/v2/health/live", Start: alone, ServedNames: servedNames,
 		},
 	}
 }

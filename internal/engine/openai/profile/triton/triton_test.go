@@ -51,6 +51,8 @@ func TestAlone(t *testing.T) {
 		"Volume":  {models: []profile.Model{{Name: "m", URI: "$(DIR)/m", File: true}}, places: []string{"$(DIR)/m"}},
 		"URLs":    {models: []profile.Model{{Name: "a", URI: "https://h/a.tgz"}, {Name: "b", URI: hostile}}, places: []string{"", ""}, gets: 2},
 		"Mixed":   {models: []profile.Model{{Name: "a", URI: "$(DIR)/a/b", File: true}, {Name: "b", URI: "http://h/b.onnx"}}, places: []string{"$(DIR)/a/b", ""}, gets: 1},
+		"Names":   {models: []profile.Model{{Name: "all", Named: true, URI: "https://h/a.tgz"}, {Name: "all", Named: true, URI: "$(DIR)/m", File: true}}, places: []string{"", "$(DIR)/m"}, gets: 1},
+		"OneName": {models: []profile.Model{{URI: "https://h/a/model.onnx"}, {URI: "https://h/b/model.onnx"}}, says: `[0] and [1] are both called "model", so clients cannot tell them apart: give each a modelMapRef`},
 		"Hub":     {models: []profile.Model{{Name: "a", URI: "org/repo"}}, says: `"org/repo" is no URL`},
 		"NoModel": {models: []profile.Model{{Name: "a", URI: "https://h/model?x=a.onnx"}}, says: "neither an archive nor a model file"},
 	} {
@@ -90,7 +92,7 @@ func TestNames(t *testing.T) {
 		"given":             {Name: "given", Named: true, URI: "https://h/a/resnet.onnx"},
 		"https://h/all.tgz": {Name: "https://h/all.tgz", URI: "https://h/all.tgz"},
 	} {
-		if got := triton.Profile().NameAlone(m); got != want {
+		if got := strings.Join(triton.Profile().NamesAlone(m), " "); got != want {
 			t.Errorf("the name of %q is %q, want %q", m.URI, got, want)
 		}
 	}
@@ -119,18 +121,19 @@ func TestPrepare(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	prepare := func(folder string, models ...profile.Model) error {
+	prepareWith := func(before, folder string, models ...profile.Model) error {
 		s, err := triton.Profile().Deploy(profile.Deployment{Models: models, Folder: folder})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", s.Prepare)
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", before+s.Prepare)
 		cmd.Env = append(os.Environ(), "KOLDUN_DIR_TMP="+t.TempDir(), "POD_NAME=p-0")
 		for k, v := range s.Env {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
 		return cmd.Run()
 	}
+	prepare := func(folder string, models ...profile.Model) error { return prepareWith("", folder, models...) }
 	folder := t.TempDir()
 	for range 2 { // the container may start again
 		if err := prepare(folder, profile.Model{URI: server.URL + "/repository.tar.gz?download=true"}, profile.Model{URI: server.URL + "/resnet.onnx?a=b"}); err != nil {
@@ -147,6 +150,24 @@ func TestPrepare(t *testing.T) {
 		} else if raw, err := os.ReadFile(found[0]); err != nil || string(raw) != want {
 			t.Errorf("file %s holds %q: %v", found[0], raw, err)
 		}
+	}
+	// What another pod left of a download was never removed.
+	found, _ := filepath.Glob(filepath.Join(folder, "????????"))
+	dead, live := found[0]+".p-1", found[0]+".p-2"
+	for _, part := range []string{dead, live} {
+		if err := os.MkdirAll(filepath.Join(part, "resnet"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := `find() { case $1 in *.p-1) ;; *) command find "$@" ;; esac; }` + "\n"
+	if err := prepareWith(script, folder, profile.Model{URI: server.URL + "/repository.tar.gz?download=true"}, profile.Model{URI: server.URL + "/resnet.onnx?a=b"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead); !os.IsNotExist(err) {
+		t.Errorf("the dead download is still there: %v", err)
+	}
+	if _, err := os.Stat(live); err != nil {
+		t.Errorf("the download of another pod that goes on is removed: %v", err)
 	}
 	for _, name := range []string{"/absent.onnx", "/absent.tar.gz", "/absent.tar", "/broken.onnx", "/broken.tar"} {
 		folder := t.TempDir()
