@@ -41,19 +41,20 @@ func (p *plan) keep() error {
 			p.status.ReadyReplicas = 1
 		}
 	}
-	if p.Exists(resDeployment) {
+	if p.Exists(resDeployment) || p.Exists(resService) {
 		if err := p.keepPods(*deployment, *service); err != nil {
 			return err
 		}
 	}
-	if _, port := p.backend(); port == 0 || !p.Exists(resDeployment) && !p.Exists(resDllama) {
+	if _, port := p.backend(); port == 0 || !p.Exists(resService) && !p.Exists(resDeployment) && !p.Exists(resDllama) {
 		return nil // the domains have nowhere to lead to
 	}
 	_, err := p.endpoints()
 	return err
 }
 
-// keepPods keeps what belongs to a Deployment, and its part of the status.
+// keepPods keeps what belongs to a Deployment, and its part of the status. The Deployment
+// itself may be missing for a moment.
 func (p *plan) keepPods(d appsv1.Deployment, s corev1.Service) error {
 	if len(s.Spec.Ports) > 0 {
 		p.serveOn(s.Spec.Ports[0].Port)

@@ -56,7 +56,8 @@ func with(a, b map[string]string) map[string]string {
 // backend is the Service that the domains lead to: that of what exists, if it is kept.
 func (p *plan) backend() (name string, port int32) {
 	queued := p.queued()
-	if p.kept && queued != p.Exists(resDllama) && !queued != p.Exists(resDeployment) {
+	alone := p.Exists(resDeployment) || p.Exists(resService)
+	if p.kept && queued != p.Exists(resDllama) && !queued != alone {
 		queued = !queued
 	}
 	if queued {

@@ -41,17 +41,21 @@ func (p *plan) source() (compose.Next, error) {
 			return compose.Stop, p.keep()
 		}
 		p.claim = m.Spec.StoragePVC
-		if p.Exists(resDeployment) || p.Exists(resDllama) {
-			break // which serve on with the files that they have
-		}
 		for i, model := range p.models {
-			if problem := unloaded(m, model.URI); problem != "" {
+			if problem := unloaded(m, model.URI); problem != "" && !p.served(model.URI) {
 				p.fail(reason.ModelPending, "spec.models[%d].uri: ModelDownload %q %s", i, m.Name, problem)
-				return compose.Stop, nil
+				return compose.Stop, p.keep()
 			}
 		}
 	}
 	return compose.Continue, nil
+}
+
+// served reports whether what exists was started with the model: it serves on with the
+// files that it has.
+func (p *plan) served(uri string) bool {
+	return (p.Exists(resDeployment) || p.Exists(resDllama)) &&
+		slices.ContainsFunc(p.d.Status.ResolvedModels, func(m v1.AIResolvedModel) bool { return m.URI == uri })
 }
 
 // unloaded says that a ModelDownload has not completed the model of a path; empty if it
