@@ -13,6 +13,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+// dispatcher is the component of a Session's own dispatcher.
+const dispatcher = "dispatcher"
+
 // dispatchers of a Session: one leads, one stands by.
 const dispatchers = 2
 
@@ -41,7 +44,7 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 			return compose.Continue, nil
 		}
 	}
-	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels("dispatcher", "session", p.s.Name))
+	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels(dispatcher, "session", p.s.Name))
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
 	pod.Env = workload.EnvOf(p.s.Spec.Env, p.s.Spec.EnvFrom)
 	p.led = p.ReadyPods(resDispatcher) > 0

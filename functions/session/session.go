@@ -8,6 +8,7 @@ import (
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -32,7 +33,7 @@ func Compose(c *compose.Call) error {
 		Status:   v1.Status{ObservedGeneration: s.Generation},
 		Model:    modelOf(s),
 		Key:      keyOf(s.Namespace, s.Spec),
-		Selector: v1.LabelSession + "=" + pool.Label(s.Name),
+		Selector: selectorOf(s.Name),
 	}
 	if err := p.Run(p.checkKey, p.connect, p.dispatch, p.join, p.members, p.report); err != nil {
 		return err
@@ -95,6 +96,12 @@ func keyOf(namespace string, s v1.SessionSpec) string {
 		return s.Key
 	}
 	return names.Session(namespace, served(s), s.Hash)
+}
+
+// selectorOf selects the pods of the members. The Session's own dispatcher has the same
+// label, and is no part of the pool that autoscalers measure.
+func selectorOf(name string) string {
+	return v1.LabelSession + "=" + pool.Label(name) + "," + workload.LabelComponent + "!=" + dispatcher
 }
 
 func legacy(s v1.SessionSpec) map[string]bool {

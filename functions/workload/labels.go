@@ -2,12 +2,15 @@ package workload
 
 import "github.com/gorizond/koldun/internal/names"
 
+// LabelComponent is the component that a pod is of.
+const LabelComponent = "koldun.gorizond.io/component"
+
 // Labels of the objects of one component of one owner. Values are bounded.
 func Labels(component, kind, owner string) map[string]string {
 	return map[string]string{
 		"app.kubernetes.io/name":       "koldun",
 		"app.kubernetes.io/managed-by": "koldun",
-		"koldun.gorizond.io/component": component,
+		LabelComponent:                 component,
 		"koldun.gorizond.io/" + kind:   names.Join(names.MaxLabel, owner),
 		"app.kubernetes.io/instance":   names.Join(names.MaxLabel, owner),
 		"app.kubernetes.io/component":  component,
