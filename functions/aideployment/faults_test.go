@@ -265,6 +265,7 @@ func TestFormatsWithoutEffectAreReported(t *testing.T) {
 		"engine: {name: llama.cpp}, models: [{uri: a, quantization: q4}], gateway: {}":                                         "spec.models[0].quantization",
 		"engine: {name: distributed-llama, options: {servedName: x}}, models: [{uri: a/b, dataType: int8, quantization: q40}]": "spec.engine.options.servedName, spec.models[0].dataType",
 		"engine: {name: vllm, options: {dtype: half}}, models: [{uri: a/b, dataType: int8, quantization: awq}]":                "",
+		"engine: {name: absent, options: {dtype: half}}, models: [{uri: a/b, quantization: awq}]":                              "",
 		"engine: {name: tgi}, models: [{uri: a/b, dataType: float16}], gateway: {}":                                            "",
 	} {
 		got := ""

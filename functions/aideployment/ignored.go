@@ -10,6 +10,9 @@ import (
 // format and a quantization for every engine, and passed them to vLLM only.
 func (p *plan) legacy() map[string]bool {
 	out := map[string]bool{}
+	if p.profile.Name == "" && !p.distributed() {
+		return out // no engine is chosen
+	}
 	formats := p.profile.Alone.Flags != nil
 	quantized := formats || p.distributed()
 	options := p.d.Spec.Engine.Options
