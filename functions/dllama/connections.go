@@ -69,8 +69,8 @@ func (p *dllamaPlan) connectNATS() (managed.Via, compose.Next, error) {
 	}
 	if problem.Message != "" {
 		p.Fail(problem.Reason, "%s", problem.Message)
-		if !p.running() {
-			return nil, compose.Stop, nil
+		if !p.Exists(user) { // what runs does not use the connection yet
+			return nil, p.keepRunning(), nil
 		}
 	}
 	return via, compose.Continue, nil

@@ -93,6 +93,18 @@ type dllamaPlan struct {
 // something that it refers to cannot be read.
 func (p *dllamaPlan) running() bool { return p.Exists(resRoot) || p.Exists(pool.Resource) }
 
+// keepRunning stops a plan that is refused. What runs goes on as it is: neither a
+// mistake in an edit nor a check of a newer version ends pods that serve.
+func (p *dllamaPlan) keepRunning() compose.Next {
+	if p.running() {
+		p.status = p.d.Status
+		p.status.ObservedGeneration = p.d.Generation
+		p.status.ReadyRoot = p.status.ReadyRoot && (p.ReadyPods(resRoot) > 0 || p.Exists(pool.Resource))
+		p.KeepRest(resModel, resIngress)
+	}
+	return compose.Stop
+}
+
 // foreign reports whether the Model is another namespace's. The pool that
 // serves it is of this namespace, under the Model's name: it must not get the
 // requests of the other one.

@@ -33,6 +33,8 @@ func TestDllama(t *testing.T) {
 	running := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod}
 	member := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "member": composetest.Ready, "root": composetest.OnePod}
 	plain := with(model("", files))
+	const rootPod = "metadata: {name: d-root, namespace: ns, uid: u, labels: {a: b, crossplane.io/composite: d}, annotations: {c: d}}\nspec: {replicas: 1}\nstatus: {readyReplicas: 1}"
+	kept := map[string]string{"root": rootPod, "workers": "spec: {replicas: 3}", "runners": composetest.Ready, "bucket": composetest.Ready}
 	const serving = ", conditions: [{type: Serving, status: 'True', reason: Available}]"
 	// admitted is a Dllama with an Ingress, and with a Pool unless it is empty.
 	admitted := func(pool, ingress string) map[string]string {
@@ -145,6 +147,10 @@ func TestDllama(t *testing.T) {
 		"InlineTwoOnEmbedded": {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Reason: reason.TopologyInvalid, Says: "spec.nodes: the embedded engine runs on 1 node"},
 		"InlineTwoLate":       {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Observed: map[string]string{"model": "{}"}, Reason: reason.TopologyInvalid},
 		"InlineMemory":        {Composite: meta + "spec: {rootImage: dllama, engine: {bufferFloatType: q80}, rootResources: {limits: {memory: 1Gi}}, model: {sourceUrl: hf://a/b, replicaPower: 1, launchOptions: [--max-seq-len, '512']}}", Reason: reason.ModelPending},
+
+		"RootLimitRunning":   {Composite: meta + "spec: {nodes: 4, rootResources: {limits: {memory: 1Gi}}, " + group + "}\n" + served, Required: with(model("", files+header)), Observed: kept, Reason: reason.TopologyInvalid, Says: "the root needs"},
+		"InlineRefusedTwice": {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Observed: map[string]string{"model": "metadata: {annotations: {koldun.gorizond.io/runtime: earlier}}"}, Reason: reason.TopologyInvalid},
+		"ScalingUnconnected": {Composite: meta + "spec: {" + ref + ", nats: {url: 'http://h'}, expose: {scaling: {}}}\n" + served, Required: plain, Observed: map[string]string{"root": rootPod, "ingress": "status: {backendServiceName: s}", "runners": "spec: {providerConfigRef: {kind: ProviderConfig, name: p}}"}, Reason: reason.ConnectionInvalid, Says: "spec.nats.url"},
 
 		"Group": {
 			Composite: meta + "spec: {nodes: 4, engine: {threads: 2, gpuIndex: 1, extraArgs: [--x, z], maxSeqLen: 1024}, imagePullPolicy: Always, scheduling: {topologySpreadConstraints: [{topologyKey: zone}]}, " + group + "}",

@@ -69,7 +69,7 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	spec.Scheduling, spec.ImagePullPolicy = p.pulling(spec.Scheduling), cmp.Or(spec.ImagePullPolicy, p.d.Spec.ImagePullPolicy)
 	switch {
 	case p.refused && !found:
-		return compose.Stop, nil // a download or conversion would be for nothing
+		return p.keepRunning(), nil // a download or conversion would be for nothing
 	case p.refused:
 		spec.Conversion = m.Spec.Conversion
 	case p.engine.Reads == engine.FilesSource && !converts(spec):
@@ -82,8 +82,11 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	if problem != "" {
 		p.Fail(reason.TopologyInvalid, "%s", problem)
 		if !found {
-			return compose.Stop, nil
+			return p.keepRunning(), nil
 		}
+	}
+	if problem != "" || p.refused {
+		annotations = said(m) // or else another mistake would start a download that is refused
 	}
 	want := &v1.Model{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
@@ -113,6 +116,15 @@ func (p *dllamaPlan) describe(spec v1.ModelSpec) (annotations map[string]string,
 	runtime.Buffers = p.bufferType()
 	value, err := runtime.Annotation()
 	return map[string]string{v1.AnnotationRuntime: value}, "", err
+}
+
+// said returns how the inline Model was to run before, as annotations of the Model.
+func said(m v1.Model) map[string]string {
+	value, ok := m.Annotations[v1.AnnotationRuntime]
+	if !ok {
+		return nil
+	}
+	return map[string]string{v1.AnnotationRuntime: value}
 }
 
 // modelNATS is the connection of the Ingress that the Dllama composes, if it

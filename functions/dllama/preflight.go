@@ -18,12 +18,12 @@ import (
 // starts. Of a Model without files, its config.json may say enough.
 func (p *dllamaPlan) preflight() (compose.Next, error) {
 	if p.refused {
-		return compose.Stop, nil
+		return p.keepRunning(), nil
 	}
 	status := p.status
 	if problem := p.unfit(); problem != "" {
 		p.Fail(reason.TopologyInvalid, "%s", problem)
-		return compose.Stop, nil
+		return p.keepRunning(), nil
 	}
 	if p.waits != "" {
 		p.status = status // each change of it is an event for everything above

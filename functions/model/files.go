@@ -39,8 +39,8 @@ func (p *modelPlan) files() (compose.Next, error) {
 		p.True(v1.ConditionConverted, reason.Converted, "%s is whole", p.convertedURL())
 		p.reportSize()
 		return compose.Continue, nil
-	case p.unfit != "":
-		p.Fail(reason.TopologyInvalid, "Nothing is downloaded or converted, because the model cannot run so: %s", p.unfit)
+	case p.unfit != "" && !p.inWork():
+		p.Fail(reason.TopologyInvalid, "Nothing is downloaded or converted, because the model cannot run as Dllama %q says: %s", p.m.Name, p.unfit)
 		return compose.Stop, nil
 	case !p.source.Whole:
 		p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
@@ -176,6 +176,19 @@ func (p *modelPlan) started() bool {
 		for range p.Resources(stage + "-") {
 			return true
 		}
+	}
+	return false
+}
+
+// inWork reports whether the Job of the next stage exists. It is not ended for a
+// runtime that may be mended while it runs.
+func (p *modelPlan) inWork() bool {
+	stage := resFetch
+	if p.source.Whole {
+		stage = resConvert
+	}
+	for range p.Resources(stage + "-") {
+		return true
 	}
 	return false
 }

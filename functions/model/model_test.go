@@ -63,6 +63,7 @@ func TestSourceFiles(t *testing.T) {
 func TestModel(t *testing.T) {
 	ingress := map[string][]string{"ingresses": {"metadata: {name: i, namespace: ns}\nspec: {backend: {nats: {providerConfigRef: {kind: ClusterProviderConfig, name: c}}}}"}}
 	spec := meta + "spec: {" + tiny + "}"
+	unfit := strings.Replace(spec, "generation: 3", `annotations: {koldun.gorizond.io/runtime: '{"engine":"distributed-llama","nodes":4,"field":"spec.nodes"}'}`, 1)
 	composetest.Table(t, model.Compose, map[string]composetest.Case{
 		"SourceInvalid":     {Composite: meta + "spec: {sourceUrl: ':'}", Reason: reason.SourceInvalid, Says: "spec.sourceUrl"},
 		"StaticFields":      {Composite: meta + "spec: {" + tiny + ", download: {huggingFaceTokenSecretRef: {name: t, namespace: other}}, objectStorage: {region: r}, pv: {storageClassName: a, csiDriver: b, csiMounter: c, csiOptions: d, volumeAttributes: {e: f}, csiSecretName: g, csiSecretNamespace: h, reclaimPolicy: Delete, accessModes: [ReadOnlyMany]}}", Reason: reason.ConnectionPending},
@@ -79,7 +80,9 @@ func TestModel(t *testing.T) {
 		"Refused":             {Composite: spec, Observed: map[string]string{"revision": "status: {atProvider: {refusal: gated}}"}, Reason: reason.RevisionUnavailable, Says: "gated"},
 		"Resolving":           {Composite: spec, Observed: map[string]string{"queue": composetest.Ready, "bucket": composetest.Ready}, Reason: reason.ResolvingRevision, Says: `"main" of hf://org/tiny is not resolved: the hub has not answered yet`},
 		"ResolvingTrouble":    {Composite: meta + "spec:" + withHash + "download: {huggingFaceTokenSecretRef: {name: ' t '}}}", Observed: map[string]string{"queue": composetest.Ready, "bucket": composetest.Ready, "revision": "status: {conditions: [{type: Synced, status: 'False', message: timeout}]}"}, Reason: reason.ResolvingRevision, Says: `"v2" of hf://org/tiny is not resolved: timeout`},
-		"PowerUnfit":          {Composite: meta + "spec: {" + tiny + ", replicaPower: 2}", Observed: at(nil), Reason: reason.TopologyInvalid, Says: "spec.replicaPower: cannot spread the model onto 4 nodes"},
+		"PowerIsADefault":     {Composite: meta + "spec: {" + tiny + ", replicaPower: 2}", Observed: at(nil), Reason: reason.Downloading},
+		"RuntimeUnfitLate":    {Composite: unfit, Observed: at(map[string]string{"fetch-01234567": "{}"}), Reason: reason.Downloading},
+		"RuntimeUnfitFetched": {Composite: unfit, Observed: at(map[string]string{"source": whole, "fetch-01234567": "{}"}), Reason: reason.TopologyInvalid, Says: "as Dllama \"m\" says: spec.nodes: cannot spread"},
 		"PowerUnfitConverted": {Composite: meta + "spec: {" + tiny + ", replicaPower: 2}", Observed: at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available},
 		"RuntimeUnfit":        {Composite: strings.Replace(meta, "generation: 3", `annotations: {koldun.gorizond.io/runtime: '{"engine":"distributed-llama","nodes":1,"rootMemory":1024,"field":"spec.nodes"}'}`, 1) + "spec: {" + tiny + "}", Observed: at(nil), Reason: reason.TopologyInvalid, Says: "limits.memory of spec.rootResources"},
 		"RuntimeFits":         {Composite: strings.Replace(meta, "generation: 3", `annotations: {koldun.gorizond.io/runtime: '{"engine":"distributed-llama","nodes":1,"field":"spec.nodes"}'}`, 1) + "spec: {" + tiny + ", replicaPower: 2}", Observed: at(nil), Reason: reason.Downloading},

@@ -10,7 +10,6 @@ import (
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/preflight"
 	"github.com/gorizond/koldun/functions/reason"
-	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/topology"
@@ -71,17 +70,11 @@ func (p *modelPlan) revision() (compose.Next, error) {
 	return compose.Continue, nil
 }
 
-// cannotRun says why the model cannot run as the Dllama that composes the Model asks, or
-// else on the number of nodes that the Model itself names; empty if it can.
+// cannotRun says why the model cannot run as the Dllama that composes the Model asks;
+// empty if it can. The Model's own replicaPower is no reason: it is only the default of
+// Dllamas.
 func (p *modelPlan) cannotRun(shape topology.Shape) string {
 	runtime, given := preflight.FromAnnotation(p.m.Annotations)
-	if power := p.m.Spec.ReplicaPower; !given && power != nil && *power > 0 {
-		chosen, err := catalog.Choose(catalog.Claim{Nodes: 1 << *power})
-		if err != nil {
-			return ""
-		}
-		runtime, given = preflight.Runtime{Engine: chosen.Name, Nodes: 1 << *power, Field: "spec.replicaPower"}, true
-	}
 	if !given {
 		return ""
 	}
