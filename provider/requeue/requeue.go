@@ -98,6 +98,13 @@ func add(m map[Key]map[Key]bool, from, to Key) {
 	m[from][to] = true
 }
 
+// IsRead reports whether a managed resource has read an object.
+func (t *Tracker) IsRead(object Key) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.by[object]) > 0
+}
+
 // ReadBy returns the objects that a managed resource has read.
 func (t *Tracker) ReadBy(owner Key) []Key {
 	t.mu.Lock()

@@ -2,6 +2,8 @@ package managed
 
 import (
 	"context"
+	"maps"
+	"strings"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,7 +14,9 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/hub"
 	"github.com/gorizond/koldun/provider/connpool"
+	"github.com/gorizond/koldun/provider/requeue"
 )
 
 // embeddedNamespace holds the credentials of the embedded servers. No claim can
@@ -23,10 +27,11 @@ const embeddedNamespace = "(embedded)"
 // provider reads them from an API server. The embedded servers fill the sections
 // that the ClusterProviderConfig default leaves out.
 //
-// One that is removed stays known, as in a cluster while resources use it: they
-// are deleted on its servers.
+// One that is removed stays known until the last resource that has read it is
+// deleted, as in a cluster, so that all of them are deleted on its servers.
 type configs struct {
-	cfg Config
+	cfg     Config
+	tracker *requeue.Tracker
 
 	mu      sync.Mutex
 	specs   map[types.NamespacedName]v1alpha1.ProviderConfigSpec // the namespace is that of a ProviderConfig
@@ -35,8 +40,8 @@ type configs struct {
 
 var _ connpool.Reader = (*configs)(nil)
 
-func newConfigs(cfg Config) *configs {
-	return &configs{cfg: cfg, specs: map[types.NamespacedName]v1alpha1.ProviderConfigSpec{}, secrets: map[types.NamespacedName]external.Secret{}}
+func newConfigs(cfg Config, tracker *requeue.Tracker) *configs {
+	return &configs{cfg: cfg, tracker: tracker, specs: map[types.NamespacedName]v1alpha1.ProviderConfigSpec{}, secrets: map[types.NamespacedName]external.Secret{}}
 }
 
 // Get reads a ProviderConfig or ClusterProviderConfig.
@@ -51,32 +56,43 @@ func (c *configs) Get(_ context.Context, key client.ObjectKey, into client.Objec
 	default:
 		return fault.Errorf(fault.Internal, "cannot read a %T: it is no ProviderConfig", into)
 	}
-	if c.cfg.EmbeddedOnly {
-		*to = c.embedded()
-		return nil
-	}
 	spec, found, err := c.spec(kind, key)
 	if err != nil {
 		return err
 	}
-	if kind == v1alpha1.KindClusterProviderConfig && key.Name == connpool.Default {
-		embedded := c.embedded()
-		if spec.NATS == nil {
-			spec.NATS = embedded.NATS
-		}
-		if spec.S3 == nil {
-			spec.S3 = embedded.S3
-		}
-		if spec.Hub == nil {
-			spec.Hub = embedded.Hub
-		}
-		found = true
-	}
-	if !found {
+	isDefault := kind == v1alpha1.KindClusterProviderConfig && key.Name == connpool.Default
+	switch {
+	case isDefault:
+		c.fill(&spec)
+	case c.cfg.EmbeddedOnly:
+		spec.NATS, spec.S3 = nil, nil // those of the default, which are embedded
+	case !found:
 		return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.Group, Resource: kind}, key.Name)
+	}
+	if c.cfg.Hub != "" && spec.Hub != nil && isPublic(spec.Hub.Endpoint) {
+		spec.Hub = &v1alpha1.HubConfig{Endpoint: c.cfg.Hub} // without the token, which is for the public one
 	}
 	*to = spec
 	return nil
+}
+
+// isPublic reports whether an endpoint is that of the public hub.
+func isPublic(endpoint string) bool {
+	return endpoint == "" || strings.TrimSuffix(endpoint, "/") == hub.DefaultEndpoint
+}
+
+// fill completes the ClusterProviderConfig default.
+func (c *configs) fill(spec *v1alpha1.ProviderConfigSpec) {
+	embedded := c.embedded()
+	if spec.NATS == nil || c.cfg.EmbeddedOnly {
+		spec.NATS = embedded.NATS
+	}
+	if spec.S3 == nil || c.cfg.EmbeddedOnly {
+		spec.S3 = embedded.S3
+	}
+	if spec.Hub == nil {
+		spec.Hub = embedded.Hub
+	}
 }
 
 // spec returns what the claims say.
@@ -93,6 +109,22 @@ func (c *configs) spec(kind string, key client.ObjectKey) (spec v1alpha1.Provide
 	}
 	c.specs[key] = spec
 	return spec, true, nil
+}
+
+// prune forgets what is in use no more.
+func (c *configs) prune() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.specs, func(key types.NamespacedName, _ v1alpha1.ProviderConfigSpec) bool {
+		kind := v1alpha1.KindProviderConfig
+		if key.Namespace == "" {
+			kind = v1alpha1.KindClusterProviderConfig
+		}
+		return !c.tracker.IsRead(requeue.Key{Kind: kind, NamespacedName: key})
+	})
+	maps.DeleteFunc(c.secrets, func(key types.NamespacedName, _ external.Secret) bool {
+		return !c.tracker.IsRead(requeue.Key{Kind: connpool.KindSecret, NamespacedName: key})
+	})
 }
 
 // embedded describes the embedded servers.

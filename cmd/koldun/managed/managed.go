@@ -24,11 +24,11 @@ import (
 // A Config says which servers are embedded, and what is known of objects. Fields
 // without a default are required.
 type Config struct {
-	// The embedded servers, for all that the claims name no other for.
+	// The embedded servers. They are used where the claims name no others.
 	NATS bus.Config
 	S3   s3store.Config
 	Hub  string // endpoint; default: huggingface.co
-	// EmbeddedOnly uses them for everything.
+	// EmbeddedOnly uses the embedded NATS and S3 also where the claims name others.
 	EmbeddedOnly bool
 	// Using is called once with each server that is used. Default: nothing.
 	Using func(Use)
@@ -47,6 +47,7 @@ type Config struct {
 // A Client reconciles managed resources of all kinds.
 type Client struct {
 	cfg     Config
+	configs *configs
 	pool    *connpool.Pool
 	uses    *uses
 	watches *watches
@@ -62,9 +63,10 @@ var (
 // New returns a Client. Close has to be called once, before the embedded servers
 // stop.
 func New(cfg Config) *Client {
-	known := newConfigs(cfg)
+	tracker := requeue.NewTracker()
+	known := newConfigs(cfg, tracker)
 	c := &Client{
-		cfg: cfg, pool: connpool.NewPool(known, credentials{known}, requeue.NewTracker(), connpool.Cluster{}),
+		cfg: cfg, configs: known, pool: connpool.NewPool(known, credentials{known}, tracker, connpool.Cluster{}),
 		uses: newUses(cfg.Using), watches: newWatches(), entries: map[string]catalog.Entry{}, run: rand.Text(),
 	}
 	for _, e := range catalog.Entries() {
@@ -101,12 +103,10 @@ func (c *Client) open(ctx context.Context, obj local.Object) (call, error) {
 	if err := errors.Join(obj.Decode(&spec, "spec"), obj.Decode(&r.Status, "status", "atProvider")); err != nil {
 		return call{}, err
 	}
-	if c.cfg.EmbeddedOnly {
-		spec.Via = nil
-	}
 	out := call{connections: &connections{Set: c.pool.For(owner(key), spec.Via), client: c}}
 	var err error
 	if out.client, err = e.Open(ctx, out.connections); err != nil {
+		c.watches.on(key, out.line())
 		return call{}, fmt.Errorf("cannot manage %s: %w", key, out.advise(err))
 	}
 	if r.Spec = spec.ForProvider; r.Spec == nil {
@@ -171,6 +171,7 @@ func (c *Client) Delete(ctx context.Context, obj local.Object) error {
 		return of.advise(err)
 	}
 	c.pool.Release(owner(obj.Key()))
+	c.configs.prune()
 	return nil
 }
 

@@ -152,6 +152,24 @@ func TestErrorsNameTheObject(t *testing.T) {
 	}
 }
 
+// A watch ends although the server that its object is on now cannot be reached.
+func TestWatchEndsWithItsConnection(t *testing.T) {
+	w := newWorld(t)
+	obj := object("KeyValue", map[string]any{"bucket": "mine"})
+	w.bring(obj)
+	watched := make(chan error, 1)
+	ready := make(chan struct{}, 8)
+	go func() { watched <- w.Watch(t.Context(), obj, func() { ready <- struct{}{} }) }()
+	waittest.Receive(t, "the watch begins", ready)
+	w.config = local.Object{"spec": map[string]any{"nats": map[string]any{"url": "nats://127.0.0.1:1"}}}
+	if _, err := w.Observe(t.Context(), obj); err == nil {
+		t.Error("a server that does not exist was reached")
+	}
+	if err := waittest.Receive(t, "the watch ends", watched); !fault.Is(err, fault.Transient) {
+		t.Errorf("the watch on the server before: %v", err)
+	}
+}
+
 // Another server in the claims is used from the next call on, and ends a watch on the
 // one before; without them, the last one stays known, for deletions.
 func TestServersOfClaims(t *testing.T) {
@@ -176,9 +194,20 @@ func TestServersOfClaims(t *testing.T) {
 		t.Errorf("the watch on the server before: %v", err)
 	}
 	w.bring(obj)
+	config, secrets := w.config, w.secrets
 	w.config, w.secrets = nil, nil
 	if o, err := w.Observe(t.Context(), obj); err != nil || !o.Exists {
 		t.Errorf("after the end of the claims: %+v, %v", o, err)
+	}
+	if err := w.Delete(t.Context(), obj); err != nil {
+		t.Errorf("after the end of the claims: %v", err)
+	}
+	if o, err := w.Observe(t.Context(), obj); err != nil || !o.Exists {
+		t.Errorf("on the embedded server, once nothing uses the other: %+v, %v", o, err)
+	}
+	w.config, w.secrets = config, secrets
+	if o, err := w.Observe(t.Context(), obj); err != nil || o.Exists {
+		t.Errorf("on the server of the claims, after the deletion: %+v, %v", o, err)
 	}
 	want := []managed.Use{{System: managed.NATS, Address: w.embedded, Embedded: true}, {System: managed.NATS, Address: other.URL()}}
 	if !slices.Equal(w.uses, want) {
