@@ -36,9 +36,9 @@ func blocks() map[clients.System][]setting {
 			{name: "nkey_seed", env: names.EnvNATSNKey, text: "Seed of an NKey, which begins with `SU`, instead of user and password.", secret: true},
 			{name: "creds_file", env: names.EnvNATSCreds, text: "Path of a NATS credentials file, instead of user and password."},
 			{name: "creds", text: "Content of a NATS credentials file, instead of its path.", secret: true},
-			{name: "ca_pem", env: names.EnvNATSCA, text: "Authority of the servers' certificates, in PEM, instead of the system's."},
-			{name: "client_cert_pem", env: names.EnvNATSCert, text: "Client certificate, in PEM."},
-			{name: "client_key_pem", env: names.EnvNATSKey, text: "Key of the client certificate, in PEM.", secret: true},
+			{name: "ca_pem", text: "Authority of the servers' certificates, in PEM, instead of the system's."},
+			{name: "client_cert_pem", text: "Client certificate, in PEM."},
+			{name: "client_key_pem", text: "Key of the client certificate, in PEM.", secret: true},
 		},
 		clients.S3: {
 			{name: "endpoint", env: names.EnvS3Endpoint, text: "Where the object store is: `https://host:port`. Left out, it is Amazon's."},
@@ -113,11 +113,13 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 			out.Unknown[system] = true
 			continue
 		}
+		elsewhere := otherLogins(system, block, d)
 		for _, s := range settings {
 			v, _ := block.Attributes()[s.name].(types.String)
 			switch {
 			case v.IsUnknown():
 				out.Unknown[system] = true
+			case v.IsNull() && elsewhere[s.name]:
 			case v.IsNull():
 				values[system][s.name] = strings.TrimSpace(getenv(s.env))
 			default:

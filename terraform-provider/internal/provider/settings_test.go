@@ -16,6 +16,15 @@ import (
 // natsBlock returns the settings of NATS from attributes and environment.
 func natsBlock(t *testing.T, attributes, env map[string]string) bus.Config {
 	t.Helper()
+	out, d := readNATS(t, attributes, env)
+	if d.HasError() {
+		t.Fatal(d)
+	}
+	return out
+}
+
+func readNATS(t *testing.T, attributes, env map[string]string) (bus.Config, diag.Diagnostics) {
+	t.Helper()
 	p := New("dev", func(string) string { return "" })
 	var resp provider.SchemaResponse
 	p.Schema(t.Context(), provider.SchemaRequest{}, &resp)
@@ -38,10 +47,34 @@ func natsBlock(t *testing.T, attributes, env map[string]string) bus.Config {
 	values[string(clients.NATS)] = tftypes.NewValue(block, inner)
 	var d diag.Diagnostics
 	out := read(t.Context(), tfsdk.Config{Schema: resp.Schema, Raw: tftypes.NewValue(whole, values)}, func(name string) string { return env[name] }, &d)
-	if d.HasError() {
-		t.Fatal(d)
+	return out.NATS, d
+}
+
+// The login of the block is not mixed with another one in the environment, and the
+// variables that hold paths for the nats CLI are not read as PEM.
+func TestLoginOfTheBlockWins(t *testing.T) {
+	env := map[string]string{
+		"NATS_USER": "eu", "NATS_PASSWORD": "ep", "NATS_TOKEN": "et", "NATS_NKEY_SEED": "en", "NATS_CREDS": "/ec",
+		"NATS_CA": "/ca.pem", "NATS_CERT": "/cert.pem", "NATS_KEY": "/key.pem",
 	}
-	return out.NATS
+	for attribute, want := range map[string]bus.Config{
+		"user":       {User: "x", Password: "ep"},
+		"token":      {Token: "x"},
+		"nkey_seed":  {NKeySeed: "x"},
+		"creds":      {Creds: "x"},
+		"creds_file": {CredsFile: "x"},
+		"url":        {URL: "x", User: "eu", Password: "ep", Token: "et", NKeySeed: "en", CredsFile: "/ec"},
+	} {
+		got := natsBlock(t, map[string]string{attribute: "x"}, env)
+		got.Name = ""
+		if got != want {
+			t.Errorf("%s: got %+v, want %+v", attribute, got, want)
+		}
+	}
+	_, d := readNATS(t, map[string]string{"password": "p", "token": "t"}, nil)
+	if len(d) != 1 || d[0].Detail() != "The block nats has password and token. A connection has one login: remove the other." {
+		t.Errorf("two logins: got %v", d)
+	}
 }
 
 // Each login of a connection of the Crossplane provider can be configured, and read
@@ -57,9 +90,7 @@ func TestEachLoginOfNATS(t *testing.T) {
 			t.Errorf("%s: got %+v", attribute, got)
 		}
 	}
-	full := bus.Config{
-		URL: "nats://h", User: "u", Password: "p", Token: "t", NKeySeed: "SU", Creds: "-----BEGIN NATS USER JWT-----", CA: "ca", Cert: "c", Key: "k",
-	}
+	full := bus.Config{URL: "nats://h", User: "u", Password: "p", Token: "t", NKeySeed: "SU", Creds: "-----BEGIN NATS USER JWT-----"}
 	env := map[string]string{}
 	for name, v := range full.Env() {
 		env[name] = string(v)
