@@ -13,6 +13,9 @@ const (
 	loadTimeout = 5 * time.Second
 	// loadAgain is the pause after a server answered that it does not say its load.
 	loadAgain = 30 * time.Second
+	// maxSilent is the number of readings without an answer after which the last
+	// answer counts no more: 30 s, or more if the server lets the reader wait.
+	maxSilent = 15
 )
 
 // watchLoad makes the runner offer fewer slots while others keep its server busy,

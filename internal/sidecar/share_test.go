@@ -40,6 +40,8 @@ func TestShare(t *testing.T) {
 // A server that is too busy to say its load gets no more requests for that.
 func TestShareAfterNoAnswer(t *testing.T) {
 	full, whole := share{slots: 8, offered: 1, foreign: 32}, share{slots: 8, offered: 8}
+	held := full
+	held.silent = 1
 	silent, none := fault.Errorf(fault.Transient, "no answer"), fault.Errorf(fault.Unsupported, "no metrics")
 	for name, c := range map[string]struct {
 		err   error
@@ -47,10 +49,10 @@ func TestShareAfterNoAnswer(t *testing.T) {
 		want  share
 		again time.Duration
 	}{
-		"Silent":         {silent, true, full, loadEvery},
-		"SilentStarting": {silent, false, full, loadEvery},
+		"Silent":         {silent, true, held, loadEvery},
+		"SilentStarting": {silent, false, held, loadEvery},
 		"NoMetrics":      {none, true, whole, loadAgain},
-		"NoMetricsYet":   {none, false, full, loadEvery},
+		"NoMetricsYet":   {none, false, held, loadEvery},
 		"Answers":        {nil, true, whole, loadEvery},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,6 +60,30 @@ func TestShareAfterNoAnswer(t *testing.T) {
 				t.Errorf("got %+v, again in %v; want %+v in %v", got, again, c.want, c.again)
 			}
 		})
+	}
+}
+
+// A server that does not say its load any more gets all requests again, step by
+// step; an answer in between counts.
+func TestShareAfterLongSilence(t *testing.T) {
+	s := share{slots: 8, offered: 1, foreign: 32}
+	read := func(n int, err error) int {
+		for range n {
+			s, _ = s.after(engineapi.Load{Running: 32, Waiting: 100}, 1, err, true)
+		}
+		return s.offered
+	}
+	silent := fault.Errorf(fault.Transient, "no answer")
+	for i, c := range []struct {
+		readings int
+		err      error
+		offered  int
+	}{
+		{maxSilent - 1, silent, 1}, {1, nil, 1}, {maxSilent - 1, silent, 1}, {1, silent, 3}, {2, silent, 7}, {5, silent, 8}, {1, nil, 8}, {1, nil, 1},
+	} {
+		if got := read(c.readings, c.err); got != c.offered {
+			t.Errorf("step %d: the runner offers %d slots, want %d", i, got, c.offered)
+		}
 	}
 }
 
