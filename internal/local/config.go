@@ -56,6 +56,10 @@ type Config struct {
 	// change. Others are polled less often, and all of them when a Job starts or
 	// ends. Default 500 ms.
 	Poll time.Duration
+	// Tries is how many polls of a managed resource in a row may fail before it counts
+	// as failed, if its server cannot be reached or refuses the credentials. It is
+	// polled further. Default: no limit.
+	Tries int
 	// WatchAgain is the time until a watch that failed is started again. Default 5 s.
 	WatchAgain time.Duration
 

@@ -437,6 +437,99 @@ func TestAWatchedThingIsLookedAtAtOnce(t *testing.T) {
 	}
 }
 
+// lateManaged fails to watch three times, and ends its last watch late.
+type lateManaged struct {
+	fakeManaged
+	watches  atomic.Int32
+	watching chan struct{}
+	deleted  chan struct{}
+	early    atomic.Bool // Delete was called during the watch
+}
+
+func (f *lateManaged) Watch(ctx context.Context, _ Object, _ func()) error {
+	if f.watches.Add(1) < 4 {
+		return fault.Errorf(fault.Denied, "no permission to watch")
+	}
+	close(f.watching)
+	<-ctx.Done()
+	select {
+	case <-f.deleted:
+		f.early.Store(true)
+	case <-time.After(100 * time.Millisecond):
+	}
+	return nil
+}
+
+func (f *lateManaged) Delete(ctx context.Context, o Object) error {
+	close(f.deleted)
+	return f.fakeManaged.Delete(ctx, o)
+}
+
+// A watch that fails again is reported once, and an object is deleted after its
+// watch has ended: a watch binds a connection, which the deletion releases.
+func TestWatchEndsBeforeTheDeletion(t *testing.T) {
+	managed := &lateManaged{watching: make(chan struct{}), deleted: make(chan struct{})}
+	thing := managedOf("m", "1", nil)
+	only := composerFunc(func(xr Object, observed map[string]Object, required map[string][]Object) (Composed, error) {
+		if xr.Key().Name == "b" {
+			return Composed{}, nil
+		}
+		return compose(thing)(xr, observed, required)
+	})
+	w := run(t, only, func(c *Config) { c.Managed, c.WatchAgain = managed, time.Millisecond })
+	waittest.Receive(t, "it is watched", managed.watching)
+	if r := w.settle(); !r.Ready {
+		t.Fatalf("root = %+v", r)
+	}
+	if told := w.told(of(Problem, thing.Key())); len(told) != 1 {
+		t.Errorf("three equal errors of the watch are reported %d times", len(told))
+	}
+	if err := w.Apply([]Object{xr("b")}); err != nil {
+		t.Fatal(err)
+	}
+	waittest.Until(t, "the deletion", func() bool { return slices.Contains(managed.did(), "delete m") })
+	if managed.early.Load() {
+		t.Error("the object was deleted while it was watched")
+	}
+}
+
+// A resource whose server stays out of reach fails its claim after Tries polls;
+// another error is tried again for ever.
+func TestFailsAfterTries(t *testing.T) {
+	for _, kind := range []fault.Kind{fault.Transient, fault.Denied} {
+		managed := &fakeManaged{fails: fault.Errorf(kind, "cannot connect to nats://x")}
+		thing := managedOf("m", "1", nil)
+		w := run(t, compose(thing), func(c *Config) { c.Managed, c.Poll, c.Tries = managed, time.Millisecond, 3 })
+		if r := w.settle(); !r.Failed || r.Reason != "ReconcileError" || r.Message != thing.Key().String()+": cannot connect to nats://x" {
+			t.Errorf("%s: root = %+v", kind, r)
+		}
+		managed.set(func() { managed.fails = nil })
+		w.await("ready", of(BecameReady, thing.Key()))
+	}
+	managed := &triedManaged{tried: make(chan struct{})}
+	w := run(t, compose(managedOf("m", "1", nil)), func(c *Config) { c.Managed, c.Poll, c.Tries = managed, time.Millisecond, 3 })
+	waittest.Receive(t, "ten tries", managed.tried)
+	if r := w.settle(); !r.Ready {
+		t.Errorf("root = %+v", r)
+	}
+}
+
+// triedManaged misses another object ten times.
+type triedManaged struct {
+	fakeManaged
+	tries atomic.Int32
+	tried chan struct{}
+}
+
+func (f *triedManaged) Observe(ctx context.Context, o Object) (Observation, error) {
+	if n := f.tries.Add(1); n < 10 {
+		return Observation{}, fault.Errorf(fault.NotFound, "the Secret does not exist yet")
+	} else if n == 10 {
+		close(f.tried)
+	}
+	return f.fakeManaged.Observe(ctx, o)
+}
+
 func TestNestedCompositesAndRemoval(t *testing.T) {
 	inner := must(map[string]any{
 		"apiVersion": CompositeGroup + "/v1", "kind": "Model", "spec": map[string]any{},

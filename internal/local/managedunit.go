@@ -39,6 +39,7 @@ type managedUnit struct {
 	removing atomic.Bool            // delete the external resource at the end
 
 	watch           specWatch          // the watch
+	watched         <-chan struct{}    // closed when the watch of a removed object has ended; nil if it had none
 	stopReconciling context.CancelFunc // stops reconciling
 	stopDeleting    context.CancelFunc // also stops deleting
 	over            bool
@@ -98,12 +99,20 @@ func (m *managedUnit) reconcileLoop(ctx context.Context) {
 	poll := m.l.cfg.Poll
 	wait := poll
 	var last Observation
+	failed, polled := 0, true
 	for {
 		obs, err := m.reconcile(ctx, *m.obj.Load())
 		if ctx.Err() != nil {
 			return
 		}
-		m.l.post(func() { m.report(obs, err) })
+		switch {
+		case !fault.Is(err, fault.Transient) && !fault.Is(err, fault.Denied):
+			failed = 0
+		case polled:
+			failed++
+		}
+		giveUp := m.l.cfg.Tries > 0 && failed >= m.l.cfg.Tries
+		m.l.post(func() { m.report(obs, err, giveUp) })
 		switch {
 		case err == nil && obs.Ready:
 			wait = readyFactor * poll
@@ -114,8 +123,10 @@ func (m *managedUnit) reconcileLoop(ctx context.Context) {
 		}
 		last = obs
 		next := time.NewTimer(wait)
+		polled = false
 		select {
 		case <-next.C:
+			polled = true
 		case <-m.requests:
 			wait = poll
 		case <-ctx.Done():
@@ -159,6 +170,9 @@ func allows(obj Object, action string) bool {
 
 // delete deletes the external resource, and retries until it succeeds or ctx ends.
 func (m *managedUnit) delete(ctx context.Context) {
+	if m.watched != nil {
+		<-m.watched // it must not use the connection again
+	}
 	for wait := m.l.cfg.Poll; ctx.Err() == nil; wait = min(2*wait, failingFactor*m.l.cfg.Poll) {
 		call, cancel := context.WithTimeout(ctx, callLimit)
 		err := m.l.cfg.Managed.Delete(call, *m.obj.Load())
@@ -177,16 +191,16 @@ func (m *managedUnit) delete(ctx context.Context) {
 }
 
 // report writes the status and the connection Secret.
-func (m *managedUnit) report(obs Observation, err error) {
+func (m *managedUnit) report(obs Observation, err error, giveUp bool) {
 	if m.e.removing {
 		return
 	}
 	if err == nil {
 		err = errors.Join(m.connect(obs.Connection), m.applyObjects(obs.Objects))
 	}
-	m.e.blocked = ""
-	if fault.Is(err, fault.Unsupported) {
-		m.e.blocked = err.Error() // no event on this machine can change that
+	m.e.blocked, m.e.gaveUp = "", giveUp
+	if giveUp || fault.Is(err, fault.Unsupported) { // no event on this machine can change that
+		m.e.blocked = err.Error()
 	}
 	old, _ := fields(m.e.obj["status"])
 	status := map[string]any{}
@@ -266,7 +280,10 @@ func (m *managedUnit) tellProgress() {
 func (m *managedUnit) stop(reason stopReason, done func()) {
 	m.done = append(m.done, done)
 	if reason == onRemoval {
-		m.removing.Store(true)
+		if !m.removing.Load() {
+			m.watched = m.watch.over
+			m.removing.Store(true)
+		}
 		m.stopReconciling()
 	} else {
 		m.stopDeleting()

@@ -112,7 +112,7 @@ func (l *Local) root(e *entry) Root {
 	}
 	if blocked, by := l.blockedBelow(e); blocked != "" {
 		r.Failed, r.Reason, r.Message = true, "NotRunHere", by.String()+": "+blocked
-		if classOf(by) == compositeClass {
+		if classOf(by) == compositeClass || l.table[by].gaveUp {
 			r.Reason = "ReconcileError"
 		}
 	}

@@ -39,12 +39,14 @@ func (f *specWatch) begin(m *managedUnit) {
 		if before != nil {
 			<-before // an object has at most one watch
 		}
+		reported := ""
 		for ctx.Err() == nil {
 			err := w.Watch(ctx, obj, m.reconcileNow)
 			if err == nil {
 				return
 			}
-			if !fault.Is(err, fault.Transient) { // Observe reports lost connections
+			if !fault.Is(err, fault.Transient) && err.Error() != reported { // Observe reports lost connections
+				reported = err.Error()
 				m.l.post(func() { m.l.reportProblem(m.e.key, fmt.Errorf("cannot watch %s: %w", m.e.key, err)) })
 			}
 			retry := time.NewTimer(m.l.cfg.WatchAgain)

@@ -25,6 +25,7 @@ type entry struct {
 	readyEmitted bool // whether its readiness has been reported
 	ready        bool
 	blocked      string // why it can never become ready on this machine
+	gaveUp       bool   // it is blocked because all tries failed
 	lastProblem  string // the last reported error
 	progress     any    // the last reported progress
 }
