@@ -118,7 +118,8 @@ func KeyValues() []v1alpha1.KeyValueParameters {
 
 // Streams describes all streams of the queue. The stream of accepted requests
 // refuses messages beyond maxBytes, the others drop their oldest message. With 0
-// replicas an existing stream keeps its number, and a new one has one.
+// maxBytes or replicas an existing stream keeps its number, because others that share
+// it may have set it; a new one has names.RequestMaxBytes and one replica.
 func Streams(maxBytes int64, replicas int32) []v1alpha1.StreamParameters {
 	var out []v1alpha1.StreamParameters
 	for _, s := range names.Streams() {

@@ -38,11 +38,11 @@ type Queue struct {
 
 // Compose composes the queue. pending says what to wait for; empty if it is ready.
 func (q Queue) Compose(c *compose.Call) (pending string, err error) {
-	maxBytes, replicas := int64(names.RequestMaxBytes), int32(0)
+	maxBytes, replicas := int64(0), int32(0)
 	if q.Spec != nil {
 		replicas = q.Spec.Replicas
-		if b := q.Spec.MaxBytes; b != nil && b.Value() > 0 {
-			maxBytes = b.Value()
+		if b := q.Spec.MaxBytes; b != nil {
+			maxBytes = max(b.Value(), 0)
 		}
 	}
 	return managed.Await(c, map[string]any{Resource: managed.Queue(q.Via, q.Namespace, q.Name, q.Secret, v1alpha1.QueueParameters{

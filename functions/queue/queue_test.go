@@ -25,16 +25,17 @@ func TestCompose(t *testing.T) {
 	cases := map[string]struct {
 		spec     *v1.BackendQueue
 		observed map[string]string
-		maxBytes float64
+		maxBytes float64 // 0: it leaves the limit of the shared stream alone
 		replicas float64
 		ready    bool
 	}{
-		"Default":  {maxBytes: names.RequestMaxBytes},
-		"Empty":    {spec: &v1.BackendQueue{}, maxBytes: names.RequestMaxBytes},
-		"Zero":     {spec: &v1.BackendQueue{MaxBytes: size("0")}, maxBytes: names.RequestMaxBytes},
+		"Default":  {},
+		"Empty":    {spec: &v1.BackendQueue{}},
+		"Zero":     {spec: &v1.BackendQueue{MaxBytes: size("0")}},
+		"Negative": {spec: &v1.BackendQueue{MaxBytes: size("-1")}},
 		"Asked":    {spec: &v1.BackendQueue{MaxBytes: size("2Gi"), Replicas: 3}, maxBytes: 2 << 30, replicas: 3},
 		"OneByte":  {spec: &v1.BackendQueue{MaxBytes: size("1")}, maxBytes: 1},
-		"Prepared": {observed: map[string]string{"queue": composetest.Ready}, maxBytes: names.RequestMaxBytes, ready: true},
+		"Prepared": {observed: map[string]string{"queue": composetest.Ready}, ready: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +51,7 @@ func TestCompose(t *testing.T) {
 			provider := spec["forProvider"].(map[string]any)
 			for _, s := range provider["streams"].([]any) {
 				s := s.(map[string]any)
-				if s["name"] == names.RequestStream && s["maxBytes"] != c.maxBytes {
+				if got, named := s["maxBytes"].(float64); s["name"] == names.RequestStream && (got != c.maxBytes || named != (c.maxBytes > 0)) {
 					t.Errorf("maxBytes is %v, want %v", s["maxBytes"], c.maxBytes)
 				}
 				if replicas, _ := s["replicas"].(float64); replicas != c.replicas {

@@ -62,7 +62,8 @@ func adopt(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 }
 
 // replace changes all settings of the spec and no others: an adopted stream keeps
-// its description and its setting for direct reads.
+// its description and its setting for direct reads. The stream of requests keeps its
+// size if the spec names none: several owners share it, and it is never without one.
 func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	out := have
 	if want.Description != "" {
@@ -70,7 +71,9 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	}
 	out.Subjects = want.Subjects
 	out.MaxAge = want.MaxAge
-	out.MaxBytes = want.MaxBytes
+	if want.MaxBytes > 0 || want.Name != names.RequestStream {
+		out.MaxBytes = want.MaxBytes
+	}
 	out.MaxMsgs = want.MaxMsgs
 	out.MaxMsgSize = want.MaxMsgSize
 	if want.MaxMsgsPerSubject != 0 {
@@ -130,6 +133,9 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 		}
 		if want.Name == names.RequestStream {
 			want.FirstSeq = FirstSequence(time.Now())
+			if want.MaxBytes <= 0 {
+				want.MaxBytes = names.RequestMaxBytes
+			}
 		}
 		_, err = b.js.CreateStream(ctx, want)
 		return Kinded(err)

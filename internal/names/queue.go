@@ -17,8 +17,8 @@ const (
 	MarkerAge = time.Minute
 	// RequestMaxSize is the largest request in bytes, envelope included.
 	RequestMaxSize = 8 << 20
-	// RequestMaxBytes is the size of all requests that wait, unless an Ingress
-	// sets another one. The schema of spec.backend.queue.maxBytes repeats it. A
+	// RequestMaxBytes is the size of all requests that wait in a new queue, unless an
+	// Ingress sets another one. The text of spec.backend.queue.maxBytes repeats it. A
 	// server with 512 MiB for JetStream accepts it and the other streams.
 	RequestMaxBytes = 256 << 20
 

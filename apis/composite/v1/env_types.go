@@ -10,7 +10,8 @@ type PodEnv struct {
 	// +listMapKey=name
 	Env []EnvVar `json:"env,omitempty"`
 
-	// Secrets and ConfigMaps whose keys become variables of all containers. Variables in env override them, and so do Koldun's own.
+	// Secrets and ConfigMaps whose keys become variables of all containers. Variables in env override them, and so do those that Koldun sets.
+	// Their keys must not begin with KOLDUN_, as Koldun reads such variables also where it sets none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic
@@ -71,6 +72,7 @@ type EnvFromSource struct {
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
 	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('KOLDUN_') && !self.startsWith('POD_')",message="names that begin with KOLDUN_ or POD_ are Koldun's own"
 	Prefix string `json:"prefix,omitempty"`
 
 	// Secret of the namespace.

@@ -77,6 +77,7 @@ type GatewaySettings struct {
 
 	// Largest body of a request. Defaults to 20Mi.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : quantity(self).compareTo(quantity('1')) >= 0",message="the least is 1 byte"
 	MaxBodySize *resource.Quantity `json:"maxBodySize,omitempty"`
 
 	// Origins whose pages may use the API from a browser: https://HOST, or * for all.
@@ -121,8 +122,8 @@ type Limits struct {
 // BackendQueue describes the durable queue.
 type BackendQueue struct {
 	// Maximum size of all waiting requests; beyond it, requests get 503. JetStream reserves it on disk, and 192Mi for outcomes and dead letters.
+	// Defaults to 256Mi for a new queue and to the current size for an existing one. All that share a NATS server share the queue.
 	// +optional
-	// +kubebuilder:default="256Mi"
 	MaxBytes *resource.Quantity `json:"maxBytes,omitempty"`
 
 	// Maximum waiting requests of one pool; beyond it, requests get 429. 0 is no limit.
