@@ -4,9 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/composetest"
 	"github.com/gorizond/koldun/functions/dllama"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/session"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -29,6 +34,7 @@ func with(manifests ...string) map[string][]string {
 }
 
 func TestDllama(t *testing.T) {
+	memberName := `"d-` + names.Hash(8, "dllama", "d") + `-0"`
 	connected := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready}
 	running := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": composetest.OnePod}
 	member := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "member": composetest.Ready, "root": composetest.OnePod}
@@ -88,14 +94,16 @@ func TestDllama(t *testing.T) {
 
 		"Scaled":         {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0, maxDllamas: 2, scaleUpBacklog: 3, scaleDownIdleSeconds: 9}}, nodes: 1, traffic: {model: stable}}", Required: plain, Observed: admitted("", ""), Reason: reason.ConnectionPending},
 		"ScaledWeighted": {Composite: meta + "spec: {" + ref + ", expose: {scaling: {}}, traffic: {weight: 0}}", Required: plain, Observed: admitted(members(""), serving), Reason: reason.Idle},
-		"ScaledFailed":   {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0, activeRequests: 3}}}", Required: plain, Observed: admitted(members("{name: '0', reason: ImagePullFailed, message: no such image}"), serving), Reason: reason.DllamasStarting, Says: `"d-0" is not ready: ImagePullFailed: no such image`},
+		"ScaledFailed":   {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0, activeRequests: 3}}}", Required: plain, Observed: admitted(members("{name: '0', reason: ImagePullFailed, message: no such image}"), serving), Reason: reason.DllamasStarting, Says: memberName + " is not ready: ImagePullFailed: no such image"},
 		"ScaledRefused":  {Composite: meta + "spec: {" + ref + ", expose: {scaling: {}}}", Required: plain, Observed: admitted("status: {conditions: [{type: Synced, status: 'False', message: no rights}]}", serving), Reason: reason.ConnectionPending, Says: "no rights"},
 		"ScaledUnfit":    {Composite: meta + "spec: {engine: {type: embedded}, " + ref + ", nodes: 2, expose: {scaling: {minDllamas: 0}}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.nodes"},
 		"ScaledIdle":     {Composite: meta + "spec: {" + ref + ", nats: {url: 'nats://h'}, expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted(members(""), serving), Reason: reason.Idle, Says: "the first request for ns/m starts a Dllama"},
 		"ScaledGateway":  {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted(members(""), ""), Reason: reason.GatewayStarting},
 		"ScaledCold":     {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted(members("{name: '0'}"), serving), Reason: reason.Available, Says: "wait for it"},
-		"ScaledStarting": {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 1}}}", Required: plain, Observed: admitted(members("{name: '0'}"), serving), Reason: reason.DllamasStarting, Says: `"d-0" is not ready`},
+		"ScaledStarting": {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 1}}}", Required: plain, Observed: admitted(members("{name: '0'}"), serving), Reason: reason.DllamasStarting, Says: memberName + " is not ready"},
 		"ScaledReady":    {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 2}}}", Required: plain, Observed: admitted(members("{name: '0', ready: true, readyWorkers: 3}, {name: '1', phase: Draining, reason: OutOfMemory}, {name: '2', phase: Drained}"), serving), Reason: reason.Available, Says: "1 of 2 Dllamas serve ns/m"},
+		"ScaledCrowded":  {Composite: meta + "spec: {" + ref + ", expose: {scaling: {minDllamas: 2}}}", Required: plain, Observed: admitted(members("{name: '0', ready: true}, {name: '1', reason: Unschedulable, message: no GPU is free}"), serving), Reason: reason.Available, Says: "1 of 2 Dllamas serve ns/m. Dllama"},
+		"ScaledEarlier":  {Composite: meta + "spec: {" + ref + ", expose: {scaling: {}}}", Required: plain, Observed: admitted("spec: {forProvider: {owner: ns/d}}\n"+members("{name: '0'}"), serving), Reason: reason.DllamasStarting, Says: `"d-0" is not ready`},
 		"ScaledInline":   {Composite: meta + "spec: {model: {sourceUrl: hf://a/b}, expose: {scaling: {minDllamas: 0}}}\n" + strings.Replace(served, "ns/m", "ns/d", 1), Observed: admitted(members(""), serving), Reason: reason.Idle},
 		"ScaledForeign":  {Composite: meta + "spec: {modelRef: {name: m, namespace: other}, expose: {scaling: {minDllamas: 0}}}", Required: plain, Observed: admitted("", ""), Reason: reason.ConnectionPending},
 
@@ -319,6 +327,28 @@ func TestNamesakesHaveGroups(t *testing.T) {
 	}
 	if own, pool := group(""), group("koldun.gorizond.io/session: d"); own != "d" || pool != names.SessionGroup("d") || own == pool {
 		t.Errorf("the groups are %q and %q", own, pool)
+	}
+}
+
+// TestNamesakesHavePools scales a Dllama and a Session of one name.
+func TestNamesakesHavePools(t *testing.T) {
+	poolOf := func(kind func(*compose.Call) error, c composetest.Case) (name, owner, label string) {
+		var p v1alpha1.Pool
+		fields := composetest.Run(t, kind, c).GetDesired().GetResources()["pool"].GetResource().AsMap()
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &p); err != nil {
+			t.Fatal(err)
+		}
+		return p.Name, p.Spec.ForProvider.Owner, p.Spec.ForProvider.Dllama.Labels["koldun.gorizond.io/session"]
+	}
+	name, owner, label := poolOf(dllama.Compose, composetest.Case{
+		Composite: meta + "spec: {" + ref + ", expose: {scaling: {}}}", Required: with(model("", files)),
+		Observed: map[string]string{"ingress": "status: {backendServiceName: s}"},
+	})
+	name2, owner2, label2 := poolOf(session.Compose, composetest.Case{
+		Composite: strings.Replace(meta, "Dllama", "Session", 1) + "spec: {" + ref + "}", Required: map[string][]string{"ingresses": {}},
+	})
+	if name == name2 || owner == owner2 || label == label2 || name2 != "d-pool" || owner2 != "ns/d" {
+		t.Errorf("the pools are %q of %q (%q) and %q of %q (%q)", name, owner, label, name2, owner2, label2)
 	}
 }
 

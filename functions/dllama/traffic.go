@@ -34,7 +34,7 @@ func (p *dllamaPlan) group() string {
 		return names.SessionGroup(session)
 	}
 	if p.scaled() {
-		return pool.Group(p.d.Name)
+		return pool.Group(p.poolName())
 	}
 	return p.d.Name
 }

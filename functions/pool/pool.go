@@ -26,7 +26,8 @@ const Resource = "pool"
 // A Pool is that of one composite.
 type Pool struct {
 	Via             managed.Via
-	Namespace, Name string // of the composite
+	Namespace       string // of the composite
+	Name            string // begins the names of the Pool and of its members: that of the Session, or OfDllama
 	Key             string // of the session in the queue
 	Size            Size
 	Scaling         v1.Scaling
@@ -86,6 +87,19 @@ func (p Pool) Compose(c *compose.Call) (State, error) {
 	}
 	// One that serves makes the pool ready: others come and go.
 	return out, c.Desire(Resource, want, ready && compose.Readiness(serves || len(out.Members) == 0))
+}
+
+// OfDllama begins the names of the Pool of an exposed Dllama, and of its members. It
+// differs from the Dllama's own name, because a Session may have that. What is composed
+// already keeps its names: runners and drain orders go by them.
+func OfDllama(c *compose.Call, name string) string {
+	var seen v1alpha1.Pool
+	if c.Observed(Resource, &seen) {
+		if _, before, ok := strings.Cut(seen.Spec.ForProvider.Owner, "/"); ok {
+			return before
+		}
+	}
+	return names.Object(name, names.Hash(8, "dllama", name))
 }
 
 // template of the members.

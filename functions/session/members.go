@@ -1,6 +1,9 @@
 package session
 
 import (
+	"cmp"
+	"fmt"
+
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -60,7 +63,7 @@ func (p *sessionPlan) count(m v1alpha1.PoolMember) {
 	case w.Ready:
 		w.Phase = "Ready"
 	case reason.Final(m.Reason) || reason.OfPods(m.Reason):
-		p.Fail(reason.DllamasStarting, "Dllama %q is not ready: %s: %s", w.Name, m.Reason, m.Message)
+		p.trouble = cmp.Or(p.trouble, fmt.Sprintf("Dllama %q is not ready: %s: %s", w.Name, m.Reason, m.Message))
 	}
 	p.status.Dllamas++
 	if w.Ready {

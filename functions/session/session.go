@@ -47,8 +47,9 @@ type sessionPlan struct {
 	s      v1.Session
 	status v1.SessionStatus
 
-	via managed.Via // set by the step connect
-	led bool        // whether a dispatcher leads the session; set by the step dispatch
+	via     managed.Via // set by the step connect
+	trouble string      // of a member, which the user has to fix; set by the step members
+	led     bool        // whether a dispatcher leads the session; set by the step dispatch
 }
 
 // checkKey refuses the key of another model's pool, or of another namespace's.
@@ -78,12 +79,16 @@ func (p *sessionPlan) report() (compose.Next, error) {
 	switch {
 	case p.status.Dllamas == 0:
 		p.Serve(reason.Idle, "The pool is empty: nothing asks for %s", p.status.Model)
+	case p.status.ReadyDllamas == 0 && p.trouble != "":
+		p.Fail(reason.DllamasStarting, "%s", p.trouble)
 	case p.status.ReadyDllamas == 0:
 		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", p.status.Workers[0].Name)
 	case !p.led:
 		p.Fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.dispatcherName())
+	case p.trouble != "":
+		// One that serves is enough: the pool may want more than the cluster has room for.
+		p.Serve(reason.Available, "%d of %d Dllamas serve %s. %s", p.status.ReadyDllamas, p.status.Dllamas, p.status.Model, p.trouble)
 	default:
-		// One that serves is enough: others may come and go.
 		p.Serve(reason.Available, "%d of %d Dllamas serve %s", p.status.ReadyDllamas, p.status.Dllamas, p.status.Model)
 	}
 	return compose.Continue, nil
