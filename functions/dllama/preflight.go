@@ -178,10 +178,10 @@ func (p *dllamaPlan) seqLen() int32 {
 	if p.engine.API != nil {
 		return 0 // the server's own
 	}
-	if s := p.artifact.Shape; s != nil && s.SeqLen < preflight.MaxSeqLen {
+	if s := p.artifact.Shape; s != nil && s.SeqLen < topology.DefaultSeqLen {
 		return int32(s.SeqLen)
 	}
-	return preflight.MaxSeqLen
+	return topology.DefaultSeqLen
 }
 
 // asked is the longest context that the claim or its Model names; 0 if neither does.
@@ -189,7 +189,7 @@ func (p *dllamaPlan) asked() int {
 	if n := p.d.Spec.Engine.MaxSeqLen; n > 0 {
 		return int(n)
 	}
-	if n, err := strconv.ParseInt(p.launchOption("--max-seq-len"), 10, 32); err == nil && n >= 32 {
+	if n, err := strconv.ParseInt(p.launchOption("--max-seq-len"), 10, 32); err == nil && n >= topology.MinSeqLen {
 		return int(n)
 	}
 	return 0

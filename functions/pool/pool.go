@@ -25,15 +25,15 @@ const Resource = "pool"
 
 // A Pool is that of one composite.
 type Pool struct {
-	Via             managed.Via
-	Namespace       string // of the composite
-	Name            string // begins the names of the Pool and of its members: that of the Session, or OfDllama
-	Key             string // of the session in the queue
-	Size            Size
-	Scaling         v1.Scaling
-	Model           v1.ModelReference
-	Runtime         v1.Runtime
-	Traffic         *v1.Traffic
+	Via       managed.Via
+	Namespace string // of the composite
+	Name      string // begins the names of the Pool and of its members: that of the Session, or OfDllama
+	Key       string // of the session in the queue
+	Size      Size
+	Scaling   v1.Scaling
+	Model     v1.ModelReference
+	Runtime   v1.Runtime
+	Traffic   *v1.Traffic
 }
 
 // A State is what is known of a Pool.

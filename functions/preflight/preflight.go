@@ -12,10 +12,6 @@ import (
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// MaxSeqLen is the longest context, in tokens, unless a claim says otherwise: memory
-// for all of it is taken at the start, and a model's own may be 131,072.
-const MaxSeqLen = 4096
-
 // A Runtime is how a model is to run. A Dllama annotates the Model that it composes
 // with its own, as JSON.
 type Runtime struct {
@@ -52,7 +48,7 @@ func (r Runtime) Plan(shape topology.Shape) (plan topology.Plan, problem string)
 	}
 	ask := topology.Request{Nodes: r.Nodes, SeqLen: r.SeqLen, Sync: topology.FloatType(r.Buffers)}
 	if ask.SeqLen == 0 {
-		ask.SeqLen = min(shape.SeqLen, MaxSeqLen)
+		ask.SeqLen = min(shape.SeqLen, topology.DefaultSeqLen)
 	}
 	if e.Memory.Limit {
 		ask.RootMemory, ask.WorkerMemory = r.RootMemory, r.WorkerMemory
@@ -61,16 +57,18 @@ func (r Runtime) Plan(shape topology.Shape) (plan topology.Plan, problem string)
 		return plan, err.Error()
 	}
 	if plan, err = e.Memory.Plan(shape, ask); err != nil {
-		return plan, r.field(err, ask.SeqLen > shape.SeqLen) + ": " + err.Error()
+		return plan, r.field(err, plan, ask, ask.SeqLen > shape.SeqLen) + ": " + err.Error()
 	}
 	return plan, ""
 }
 
 // field returns the field of the claim that an error of a plan is about.
-func (r Runtime) field(err error, long bool) string {
+func (r Runtime) field(err error, plan topology.Plan, ask topology.Request, long bool) string {
 	switch kind := fault.KindOf(err); {
+	case kind == fault.Quota && plan.RootFits(ask):
+		return "limits.memory of spec.workerResources"
 	case kind == fault.Quota:
-		return "limits.memory of spec.rootResources or spec.workerResources"
+		return "limits.memory of spec.rootResources"
 	case kind == fault.Unsupported:
 		return "spec.engine.bufferFloatType"
 	case long:

@@ -27,7 +27,7 @@ func TestPlan(t *testing.T) {
 		"Buffers":       {preflight.Runtime{Engine: "embedded", Nodes: 1, Buffers: "f32"}, shape(), "spec.engine.bufferFloatType: weights of type q40"},
 		"Weights":       {preflight.Runtime{Engine: "embedded", Nodes: 1}, f16, `weights of type "f16" can be stored but not run`},
 		"Root":          {preflight.Runtime{Engine: "distributed-llama", Nodes: 1, RootMemory: 1 << 30}, shape(), "limits.memory of spec.rootResources"},
-		"Worker":        {preflight.Runtime{Engine: "distributed-llama", Nodes: 2, WorkerMemory: 1 << 30}, shape(), "a worker needs"},
+		"Worker":        {preflight.Runtime{Engine: "distributed-llama", Nodes: 2, WorkerMemory: 1 << 30}, shape(), "limits.memory of spec.workerResources: on 2"},
 		"MappedWeights": {preflight.Runtime{Engine: "embedded", Nodes: 1, RootMemory: 1 << 30}, shape(), ""},
 		"NoPlan":        {preflight.Runtime{Engine: "openai", Nodes: 3, RootMemory: 1}, shape(), ""},
 		"UnknownEngine": {preflight.Runtime{Engine: "none", Nodes: 3}, shape(), ""},

@@ -7,6 +7,14 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
+// DefaultSeqLen is the longest context, in tokens, unless a claim or its Model says
+// otherwise: memory for all of it is taken at the start, and a model's own may be
+// 131,072. MinSeqLen is the shortest that they can say.
+const (
+	DefaultSeqLen = 4096
+	MinSeqLen     = 32
+)
+
 // A Request asks for a model on a number of nodes.
 type Request struct {
 	Nodes  int
@@ -42,7 +50,8 @@ func (p Plan) Worker() Memory {
 
 // Preflight says what the model needs on the requested nodes, or why it cannot
 // run there. The error is Invalid, Unsupported (weights that do not run) or
-// Quota (not enough memory), and names the numbers and what would do.
+// Quota (not enough memory, and the plan says of which node), and names the numbers and
+// what would do.
 func (s Shape) Preflight(r Request) (Plan, error) {
 	if err := s.Validate(); err != nil {
 		return Plan{}, err
@@ -65,7 +74,7 @@ func (s Shape) Preflight(r Request) (Plan, error) {
 	if p.fits(r) {
 		return p, nil
 	}
-	return Plan{}, s.tooLittle(p, r)
+	return p, s.tooLittle(p, r)
 }
 
 // sync checks that weights and buffers go together.
@@ -92,14 +101,18 @@ func (s Shape) plan(nodes, seq int, sync FloatType) Plan {
 }
 
 func (p Plan) fits(r Request) bool {
-	return (r.RootMemory == 0 || p.Root().Total() <= r.RootMemory) &&
-		(r.WorkerMemory == 0 || p.Worker().Total() <= r.WorkerMemory)
+	return p.RootFits(r) && (r.WorkerMemory == 0 || p.Worker().Total() <= r.WorkerMemory)
+}
+
+// RootFits reports whether the root has the memory that it needs.
+func (p Plan) RootFits(r Request) bool {
+	return r.RootMemory == 0 || p.Root().Total() <= r.RootMemory
 }
 
 // tooLittle names what is missing, and the changes that would help.
 func (s Shape) tooLittle(p Plan, r Request) error {
 	who, need, have := "the root", p.Root().Total(), r.RootMemory
-	if r.RootMemory == 0 || need <= have {
+	if p.RootFits(r) {
 		who, need, have = "a worker", p.Worker().Total(), r.WorkerMemory
 	}
 	var help []string

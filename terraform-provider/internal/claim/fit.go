@@ -117,20 +117,35 @@ func checkShape(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	if n == 0 {
 		return nil
 	}
-	ask := topology.Request{Nodes: n, SeqLen: number(inner(o, "engine")["max_seq_len"])}
+	ask := topology.Request{Nodes: n, SeqLen: contextOf(o, shape)}
 	if e.Memory.Limit {
 		ask.RootMemory, ask.WorkerMemory = memoryLimit(o, "root_resources"), memoryLimit(o, "worker_resources")
 	}
-	if _, err := e.Memory.Plan(shape, ask); err != nil {
-		if fault.KindOf(err) == fault.Quota {
+	if plan, err := e.Memory.Plan(shape, ask); err != nil {
+		switch {
+		case fault.KindOf(err) == fault.Quota && plan.RootFits(ask):
+			field = "worker_resources"
+		case fault.KindOf(err) == fault.Quota:
 			field = "root_resources"
-			if _, err := e.Memory.Plan(shape, topology.Request{Nodes: n, SeqLen: ask.SeqLen, RootMemory: ask.RootMemory}); err == nil {
-				field = "worker_resources"
-			}
 		}
 		return []preflight.Finding{{Path: field, Message: err.Error()}}
 	}
 	return nil
+}
+
+// contextOf returns the longest context that the object asks for, in tokens. While the
+// launch options of its Model may name one, it is the shortest: what does not fit at
+// that never fits.
+func contextOf(o tfschema.Object, shape topology.Shape) int {
+	if n := number(inner(o, "engine")["max_seq_len"]); n > 0 {
+		return n
+	}
+	model := inner(o, "model")
+	options, ok := model["launch_options"]
+	if len(model) == 0 || ok && (!options.IsKnown() || !options.IsNull()) {
+		return min(shape.SeqLen, topology.MinSeqLen)
+	}
+	return min(shape.SeqLen, topology.DefaultSeqLen)
 }
 
 // memoryLimit returns the limit of memory in resources, in bytes; 0 if there is none, or

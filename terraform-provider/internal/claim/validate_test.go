@@ -41,6 +41,7 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	tiny := string(raw)
+	const long = `{"model_type":"llama","hidden_act":"silu","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"vocab_size":128256,"max_position_embeddings":131072,"rms_norm_eps":1e-5,"rope_theta":500000}`
 	model := func(m map[string]any) map[string]any {
 		out := map[string]any{"source_url": "hf://a/b"}
 		for k, v := range m {
@@ -75,6 +76,10 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"TooManyNodes":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 64, "root_image": "i", "model_config": tiny}, []string{"nodes", "kv heads", "can be spread onto"}},
 		"RootLimit":        {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "root_image": "i", "model_config": tiny, "root_resources": map[string]any{"limits": map[string]any{"memory": "1Ki"}}}, []string{"root_resources", "the root needs"}},
 		"RootLimitEnough":  {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "root_image": "i", "model_config": tiny, "root_resources": map[string]any{"limits": map[string]any{"memory": "64Gi"}}}, nil},
+		"LongModelEnough":  {"koldun_dllama", map[string]any{"model": model(nil), "nodes": 1, "root_image": "i", "model_config": long, "root_resources": map[string]any{"limits": map[string]any{"memory": "12Gi"}}}, nil},
+		"LongModelLimit":   {"koldun_dllama", map[string]any{"model": model(nil), "nodes": 1, "root_image": "i", "model_config": long, "root_resources": map[string]any{"limits": map[string]any{"memory": "6Gi"}}}, []string{"root_resources", "at a context of 4096 tokens the root needs"}},
+		"LaunchOptions":    {"koldun_dllama", map[string]any{"model": model(map[string]any{"launch_options": []any{"--max-seq-len=256"}}), "nodes": 1, "root_image": "i", "model_config": long, "root_resources": map[string]any{"limits": map[string]any{"memory": "6800Mi"}}}, nil},
+		"WorkerLimit":      {"koldun_dllama", map[string]any{"model": model(nil), "nodes": 2, "root_image": "i", "model_config": long, "worker_resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}}, []string{"worker_resources", "a worker needs"}},
 		"FewEnough":        {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "model_config": tiny}, nil},
 		"NoModelAtAll":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "model_config": `{"model_type":"bert"}`}, []string{"model_config", "bert"}},
 		"PasswordInURL":    {"koldun_model", map[string]any{"source_url": "hf://a/b", "nats": map[string]any{"url": "nats://user:secret-word@host"}}, []string{"nats", "Secret"}},
