@@ -45,11 +45,14 @@ func (c *RequestsCmd) find(ctx context.Context, id string, log *slog.Logger) (q 
 	return queue.New(b), b.Close, nil
 }
 
+// embedded reports whether the queue is that on the embedded NATS of a koldun up.
+func (c *RequestsCmd) embedded() bool { return c.Data != "" || os.Getenv(names.EnvNATSURL) == "" }
+
 // open connects for a look into the queue.
 func (c *RequestsCmd) open(ctx context.Context, log *slog.Logger) (*bus.Bus, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if c.Data == "" && os.Getenv(names.EnvNATSURL) != "" {
+	if !c.embedded() {
 		return connectBus(ctx, "requests", 0, log)
 	}
 	cfg, err := readConnection(ctx, cmp.Or(c.Data, defaultData))

@@ -63,6 +63,9 @@ func (c *RequestsListCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.L
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
 			err = fmt.Errorf("%w (a dispatcher makes it when it starts)", err)
+			if all.embedded() {
+				err = fmt.Errorf("%w; this is the embedded NATS of koldun up: if the claims name another, set %s to it", err, names.EnvNATSURL)
+			}
 		}
 		return fmt.Errorf("cannot list requests: %w", err)
 	}
@@ -72,6 +75,10 @@ func (c *RequestsListCmd) Run(ctx context.Context, all *RequestsCmd, log *slog.L
 				return err
 			}
 		}
+		return nil
+	}
+	if len(rows) == 0 && all.embedded() {
+		fmt.Fprintf(os.Stderr, "no requests on the embedded NATS of koldun up; if the claims name another, set %s to it\n", names.EnvNATSURL)
 		return nil
 	}
 	return printTable(os.Stdout, header, rows)

@@ -11,8 +11,8 @@ import (
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
-// servers are embedded, for all that the claims name no other for: on loopback, with credentials
-// that are new for every run.
+// servers are the embedded ones, which are used where the claims name no others.
+// They listen on loopback, with credentials that are new for every run.
 type servers struct {
 	nats  bus.Config
 	s3    s3store.Config
