@@ -73,7 +73,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	k, err := parser.Parse(os.Args[1:])
 	if err != nil {
-		fatal(fault.Errorf(fault.Invalid, "cannot read the arguments: %w", err))
+		fatal(fault.Errorf(fault.Invalid, "cannot read the arguments: %w; %s --help describes them", err, commandOf(err)))
 	}
 	log, err := telemetry.NewLogger(os.Stderr, cli.LogLevel, cli.LogFormat)
 	if err != nil {
@@ -87,6 +87,15 @@ func main() {
 	if err != nil {
 		fatal(err)
 	}
+}
+
+// commandOf returns the command whose arguments are wrong.
+func commandOf(err error) string {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) && wrong.Context.Selected() != nil {
+		return wrong.Context.Selected().FullPath()
+	}
+	return "koldun"
 }
 
 // fatal prints the error as the last line, and exits with the status of its

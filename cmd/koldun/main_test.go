@@ -218,3 +218,17 @@ func waitGone(ctx context.Context, pid int) error {
 	}
 	return nil
 }
+
+// Wrong arguments name the command whose help describes them.
+func TestWrongArguments(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                     "koldun --help describes them",
+		"requests list --stat": "unknown flag --stat.*; koldun requests list --help describes them",
+	} {
+		p := start(t, strings.Fields(args)...)
+		p.expect(t, want)
+		if code := p.exit(t); code == 0 {
+			t.Errorf("koldun %s succeeds", args)
+		}
+	}
+}

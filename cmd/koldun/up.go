@@ -29,6 +29,10 @@ import (
 // all versions, so that a new version does not replace the objects of an old one.
 const localImage = "ghcr.io/gorizond/koldun:latest"
 
+// onceTries bounds the polls of a server that cannot be reached, with --once. They
+// take about half a minute.
+const onceTries = 10
+
 // UpCmd runs claims on this machine. On SIGHUP it reads them again.
 type UpCmd struct {
 	Files    []string       `name:"file" short:"f" required:"" help:"File with claims to run; - is standard input. May be repeated."`
@@ -38,7 +42,7 @@ type UpCmd struct {
 	Dllama   string         `name:"dllama-bin" type:"existingdir" placeholder:"FOLDER" help:"Folder with dllama and dllama-api of distributed-llama. By default they are looked for on PATH and in the folder distributed-llama beside this program."`
 	Ask      string         `default:"What is Koldun?" help:"Question to ask when everything is ready; empty asks none."`
 	Embedded bool           `help:"Use the embedded NATS and object store also for claims that name others, in their URLs or in ProviderConfigs."`
-	Once     bool           `help:"Exit after the answer, or once everything is ready."`
+	Once     bool           `help:"Exit after the answer, or once everything is ready; fail if a server stays out of reach."`
 }
 
 // Run runs the claims until ctx ends, with --once until the question is answered.
@@ -156,9 +160,13 @@ func (m *upRun) local(s *servers, claims []local.Object) (*local.Local, error) {
 	if s.hub != "" {
 		env = append(env, names.EnvHFEndpoint+"="+s.hub)
 	}
+	tries := 0
+	if m.cmd.Once {
+		tries = onceTries
+	}
 	var l *local.Local
 	resources := managed.New(managed.Config{
-		NATS: s.nats, S3: s.s3, Hub: s.hub, EmbeddedOnly: m.cmd.Embedded, Using: m.using, Default: m.schemas.Default,
+		NATS: s.nats, S3: s.s3, Hub: s.hub, EmbeddedOnly: m.cmd.Embedded, Log: m.log, Using: m.using, Default: m.schemas.Default,
 		Configs:    func(kind, namespace, name string) (local.Object, bool) { return l.Config(kind, namespace, name) },
 		Secrets:    func(namespace string) []local.Secret { return l.Secrets(namespace) },
 		Composites: func(kind, namespace string) []local.Composite { return l.Composites(kind, namespace) },
@@ -176,6 +184,7 @@ func (m *upRun) local(s *servers, claims []local.Object) (*local.Local, error) {
 		Servers:     findServers(),
 		Exec:        []string{"exec", "--"},
 		Memory:      machineMemory(),
+		Tries:       tries,
 		Env:         env,
 		Ports:       m.cmd.Port,
 		FinalReason: reason.Final,

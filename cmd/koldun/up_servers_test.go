@@ -131,7 +131,8 @@ func (o claimedServers) used(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached is named, with what helps; --embedded is that.
+// A server that cannot be reached is named, with what helps, and ends --once;
+// --embedded helps.
 func TestUpNamesServersOutOfReach(t *testing.T) {
 	o := newClaimedServers(t)
 	o.nats.Stop()
@@ -140,12 +141,12 @@ func TestUpNamesServersOutOfReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	p := start(t, "up", "-f", file, "--hub-dir", models, "--data", data, "--port", "koldun-tiny-gateway=0")
+	p := start(t, "up", "--once", "-f", file, "--hub-dir", models, "--data", data, "--port", "koldun-tiny-gateway=0")
 	p.expect(t, `cannot connect to NATS at "`+o.nats.URL()+`".*koldun up --embedded`)
 	p.expect(t, `ClusterProviderConfig "minio" does not exist.*koldun up --embedded`)
-	p.interrupt(t)
-	if code := p.exit(t); code != 0 {
-		t.Errorf("exit status %d", code)
+	p.expect(t, `cannot serve Dllama default/koldun-tiny: ReconcileError: .*`+o.nats.URL())
+	if code := p.exit(t); code == 0 {
+		t.Error("koldun up --once succeeds without its server")
 	}
 	p = start(t, "up", "--once", "--embedded", "-f", file, "--hub-dir", models, "--data", data, "--port", "koldun-tiny-gateway=0")
 	if code := p.exit(t); code != 0 || !strings.Contains(p.text(), answer) || !strings.Contains(p.text(), "NATS      embedded, in ") {

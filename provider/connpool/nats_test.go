@@ -87,6 +87,9 @@ func TestLogInToNATS(t *testing.T) {
 				if string(env["NATS_URL"]) != s.url {
 					t.Errorf("NATS_URL: got %q, want %q", env["NATS_URL"], s.url)
 				}
+				if name := b.Conn().Opts.Name; name != "koldun test" {
+					t.Errorf("the connection has the name %q", name)
+				}
 				if set.Identity() == before {
 					t.Errorf("login %d reuses the connection of the previous login", i)
 				}
@@ -158,7 +161,7 @@ func newScene(t *testing.T, url string) *scene {
 		}},
 	).Build()
 	s := &scene{url: url, api: api, tracker: requeue.NewTracker(), owner: requeue.Key{Kind: "Stream", NamespacedName: types.NamespacedName{Namespace: "ns", Name: "work"}}}
-	s.pool = connpool.NewPool(api, connpool.NewSecrets(api, api), s.tracker, connpool.Cluster{})
+	s.pool = connpool.NewPool(connpool.Program{Name: "koldun test"}, api, connpool.NewSecrets(api, api), s.tracker, connpool.Cluster{})
 	t.Cleanup(s.pool.Close)
 	return s
 }

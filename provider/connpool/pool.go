@@ -5,6 +5,7 @@ package connpool
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -31,6 +32,7 @@ const (
 // A Pool keeps the connections of all managed resources. It is safe for
 // concurrent use.
 type Pool struct {
+	program  Program
 	configs  Reader
 	secrets  SecretReader
 	tracker  *requeue.Tracker
@@ -61,15 +63,21 @@ type Cluster struct {
 	Workloads *workloadstatus.Client
 }
 
+// A Program is what opens the connections.
+type Program struct {
+	Name string       // of its connections in NATS
+	Log  *slog.Logger // of retries of hubs; nil: none
+}
+
 // NewPool returns a Pool that reads ProviderConfigs from configs. Close has to be
 // called once.
-func NewPool(configs Reader, secrets SecretReader, tracker *requeue.Tracker, of Cluster) *Pool {
-	p := &Pool{configs: configs, secrets: secrets, tracker: tracker, cluster: of, verifier: modelartifact.NewVerifier()}
+func NewPool(program Program, configs Reader, secrets SecretReader, tracker *requeue.Tracker, of Cluster) *Pool {
+	p := &Pool{program: program, configs: configs, secrets: secrets, tracker: tracker, cluster: of, verifier: modelartifact.NewVerifier()}
 	p.lines = newShared(func(c bus.Config) *Line {
 		return newLine(c, func() { tracker.Enqueue(p.lines.owners(c)...) })
 	}, (*Line).close)
 	p.stores = newShared(openStore, func(*store) {})
-	p.hubs = newShared(openLibrary, func(*library) {})
+	p.hubs = newShared(p.openLibrary, func(*library) {})
 	return p
 }
 
@@ -120,7 +128,7 @@ type library struct {
 // hubAccess identifies a client of a hub.
 type hubAccess struct{ endpoint, token string }
 
-func openLibrary(a hubAccess) *library {
-	client, err := hub.New(hub.Config{Endpoint: a.endpoint, Token: a.token, Attempts: hubAttempts, MaxWait: hubMaxWait})
+func (p *Pool) openLibrary(a hubAccess) *library {
+	client, err := hub.New(hub.Config{Endpoint: a.endpoint, Token: a.token, Attempts: hubAttempts, MaxWait: hubMaxWait, Log: p.program.Log})
 	return &library{client, err}
 }

@@ -72,7 +72,7 @@ func (s *Set) line(ctx context.Context) (*Line, error) {
 		return nil, err
 	}
 	s.via = via
-	cfg.Name = "koldun provider"
+	cfg.Name = s.pool.program.Name
 	s.used = s.pool.lines.bind(s.owner, cfg)
 	return s.used, nil
 }

@@ -95,7 +95,7 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client of the cluster: %w", err)
 	}
-	pool := connpool.NewPool(mgr.GetClient(), connpool.NewSecrets(secrets, mgr.GetAPIReader()), tracker,
+	pool := connpool.NewPool(connpool.Program{Name: "koldun provider"}, mgr.GetClient(), connpool.NewSecrets(secrets, mgr.GetAPIReader()), tracker,
 		connpool.Cluster{Nodes: nodes.New(clients.CoreV1().Nodes()), Workloads: workloadstatus.New(clients)})
 	kinds := adapter.Kinds()
 	followers := adapter.NewFollowers(tracker)

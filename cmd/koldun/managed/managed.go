@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,6 +31,8 @@ type Config struct {
 	Hub  string // endpoint; default: huggingface.co
 	// EmbeddedOnly uses the embedded NATS and S3 also where the claims name others.
 	EmbeddedOnly bool
+	// Log is the log of retries of hubs. Default: none.
+	Log *slog.Logger
 	// Using is called once with each server that is used. Default: nothing.
 	Using func(Use)
 
@@ -66,8 +69,9 @@ func New(cfg Config) *Client {
 	tracker := requeue.NewTracker()
 	known := newConfigs(cfg, tracker)
 	c := &Client{
-		cfg: cfg, configs: known, pool: connpool.NewPool(known, credentials{known}, tracker, connpool.Cluster{}),
-		uses: newUses(cfg.Using), watches: newWatches(), entries: map[string]catalog.Entry{}, run: rand.Text(),
+		cfg: cfg, configs: known, uses: newUses(cfg.Using),
+		pool:    connpool.NewPool(connpool.Program{Name: "koldun up", Log: cfg.Log}, known, credentials{known}, tracker, connpool.Cluster{}),
+		watches: newWatches(), entries: map[string]catalog.Entry{}, run: rand.Text(),
 	}
 	for _, e := range catalog.Entries() {
 		c.entries[e.Kind] = e
