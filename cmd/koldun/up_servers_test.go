@@ -144,7 +144,7 @@ func TestUpNamesServersOutOfReach(t *testing.T) {
 	p := start(t, "up", "--once", "-f", file, "--hub-dir", models, "--data", data, "--port", "koldun-tiny-gateway=0")
 	p.expect(t, `cannot connect to NATS at "`+o.nats.URL()+`".*koldun up --embedded`)
 	p.expect(t, `ClusterProviderConfig "minio" does not exist.*koldun up --embedded`)
-	p.expect(t, `cannot serve Dllama default/koldun-tiny: ReconcileError: .*`+o.nats.URL())
+	p.expect(t, `cannot serve Dllama default/koldun-tiny: ReconcileError: `) // names one of the causes above, or the hub
 	if code := p.exit(t); code == 0 {
 		t.Error("koldun up --once succeeds without its server")
 	}
