@@ -106,7 +106,7 @@ func TestUpUsesTheServersOfClaims(t *testing.T) {
 					t.Errorf("the output lacks %q", want)
 				}
 			}
-			if strings.Contains(p.text(), "embedded") || strings.Contains(p.text(), natstest.Password) {
+			if strings.Contains(p.text(), "embedded, in ") || strings.Contains(p.text(), natstest.Password) {
 				t.Error("the output names an embedded server, or shows a password")
 			}
 			o.used(t)

@@ -49,9 +49,14 @@ func install(t *testing.T, c *cluster.Cluster, kinds ...string) {
 // is of that kind.
 func definition(t *testing.T, crd []byte, kind string) []string {
 	t.Helper()
+	// All names, because they are immutable and other tests install the package's definitions.
 	type names struct {
-		Kind   string `json:"kind"`
-		Plural string `json:"plural"`
+		Kind       string   `json:"kind"`
+		ListKind   string   `json:"listKind"`
+		Plural     string   `json:"plural"`
+		Singular   string   `json:"singular"`
+		ShortNames []string `json:"shortNames,omitempty"`
+		Categories []string `json:"categories,omitempty"`
 	}
 	type version struct {
 		Name          string `json:"name"`
