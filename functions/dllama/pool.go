@@ -1,9 +1,6 @@
 package dllama
 
 import (
-	"cmp"
-	"fmt"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -26,9 +23,9 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 		return compose.Continue, nil
 	}
 	scaling := *p.d.Spec.Expose.Scaling
-	size := pool.SizeOf(scaling, p.d.Spec.Traffic)
+	size, name := pool.SizeOf(scaling, p.d.Spec.Traffic), p.poolName()
 	state, err := pool.Pool{
-		Via: p.via, Namespace: p.d.Namespace, Name: p.poolName(), Key: names.Session(p.d.Namespace, p.served(), ""),
+		Via: p.via, Namespace: p.d.Namespace, Name: name, Key: names.Session(p.d.Namespace, p.served(), ""),
 		Size: size, Scaling: scaling,
 		Model:   v1.ModelReference{Namespace: p.modelNamespace, Name: p.modelName},
 		Runtime: p.d.Spec.Runtime, Traffic: p.d.Spec.Traffic,
@@ -39,15 +36,15 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 	if state.Pending != "" {
 		p.Fail(reason.ConnectionPending, "%s", state.Pending)
 	}
-	ready, trouble := p.countMembers(state.Members)
+	ready := p.countMembers(state.Members)
 	if ingress := (v1.Ingress{}); p.Observed(resIngress, &ingress) {
 		p.status.URL = ingress.Status.URL
 	}
 	switch {
-	case ready == 0 && trouble != "":
-		p.Fail(reason.DllamasStarting, "%s", trouble)
+	case ready == 0 && state.Trouble != "":
+		p.Fail(reason.DllamasStarting, "%s", state.Trouble)
 	case ready == 0 && len(state.Members) > 0 && size.Min > 0:
-		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", names.Member(p.poolName(), state.Members[0].Name))
+		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", names.Member(name, state.Members[0].Name))
 	case !p.exposed():
 		p.FailIf(p.gatewayPending())
 	case len(state.Members) == 0:
@@ -55,9 +52,9 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 	case ready == 0:
 		// An empty pool serves, and so does one that grows from zero: requests wait.
 		p.Serve(reason.Available, "The first Dllama starts, and requests for %s wait for it", p.status.Model)
-	case trouble != "":
+	case state.Trouble != "":
 		// One that serves is enough: the pool may want more than the cluster has room for.
-		p.Serve(reason.Available, "%d of %d Dllamas serve %s. %s", ready, len(state.Members), p.status.Model, trouble)
+		p.Serve(reason.Available, "%d of %d Dllamas serve %s. %s", ready, len(state.Members), p.status.Model, state.Trouble)
 	default:
 		p.Serve(reason.Available, "%d of %d Dllamas serve %s", ready, len(state.Members), p.status.Model)
 	}
@@ -67,17 +64,14 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 // poolName begins the names of the members.
 func (p *dllamaPlan) poolName() string { return pool.OfDllama(p.Call, p.d.Name) }
 
-// countMembers reports the members in the status, and returns what the user has to fix.
-func (p *dllamaPlan) countMembers(members []v1alpha1.PoolMember) (ready int, trouble string) {
+// countMembers reports the members that are ready in the status, and returns their number.
+func (p *dllamaPlan) countMembers(members []v1alpha1.PoolMember) (ready int) {
 	for _, m := range members {
-		switch {
-		case m.Ready:
+		if m.Ready {
 			ready++
 			p.status.ReadyRoot = true
 			p.status.ReadyWorkers += m.ReadyWorkers
-		case m.Phase != v1alpha1.PoolDraining && (reason.Final(m.Reason) || reason.OfPods(m.Reason)):
-			trouble = cmp.Or(trouble, fmt.Sprintf("Dllama %q is not ready: %s: %s", names.Member(p.poolName(), m.Name), m.Reason, m.Message))
 		}
 	}
-	return ready, trouble
+	return ready
 }

@@ -6,6 +6,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -42,6 +44,8 @@ type State struct {
 	Numbers *v1alpha1.PoolObservation
 	// Members that are not drained, by number.
 	Members []v1alpha1.PoolMember
+	// Trouble of the first member that is not ready and needs the user; empty if none does.
+	Trouble string
 	// Pending says why the Pool itself is not ready; empty if it is.
 	Pending string
 }
@@ -81,12 +85,23 @@ func (p Pool) Compose(c *compose.Call) (State, error) {
 		}
 	}
 	slices.SortFunc(out.Members, func(a, b v1alpha1.PoolMember) int { return byNumber(a.Name, b.Name) })
+	for _, m := range out.Members {
+		out.Trouble = cmp.Or(out.Trouble, p.troubleOf(m))
+	}
 	ready, trouble := managed.Ready(c, Resource)
 	if trouble != "" || !bool(ready) && len(out.Members) == 0 {
 		out.Pending = pending(trouble)
 	}
 	// One that serves makes the pool ready: others come and go.
 	return out, c.Desire(Resource, want, ready && compose.Readiness(serves || len(out.Members) == 0))
+}
+
+// troubleOf says what a user has to fix of a member; empty if nothing.
+func (p Pool) troubleOf(m v1alpha1.PoolMember) string {
+	if m.Ready || m.Phase == v1alpha1.PoolDraining || !reason.Final(m.Reason) && !reason.OfPods(m.Reason) {
+		return ""
+	}
+	return fmt.Sprintf("Dllama %q is not ready: %s: %s", names.Member(p.Name, m.Name), m.Reason, m.Message)
 }
 
 // OfDllama begins the names of the Pool of an exposed Dllama, and of its members. It

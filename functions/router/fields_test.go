@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 	extv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -145,7 +146,7 @@ func (w *walker) try(f leaf) string {
 }
 
 func (w *walker) composite(from world) map[string]any {
-	spec, _ := clone(from.spec).(map[string]any)
+	spec := runtime.DeepCopyJSON(from.spec)
 	meta := map[string]any{"name": "x"}
 	if !w.cluster {
 		meta["namespace"] = "ns"
@@ -156,7 +157,7 @@ func (w *walker) composite(from world) map[string]any {
 // compose returns all that is composed of a composite in all states of a world, and
 // whether a field is named in LegacyFields.
 func (w *walker) compose(in world, composite map[string]any) (outcome string, legacy func(leaf) bool) {
-	composite, _ = clone(composite).(map[string]any)
+	composite = runtime.DeepCopyJSON(composite)
 	if in.reader != nil {
 		return w.read(in, composite), func(leaf) bool { return false }
 	}
@@ -265,22 +266,4 @@ func plain(v map[string]any) map[string]any {
 	var out map[string]any
 	_ = json.Unmarshal(raw, &out)
 	return out
-}
-
-func clone(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = clone(e)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = clone(e)
-		}
-		return out
-	}
-	return v
 }

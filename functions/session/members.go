@@ -1,9 +1,6 @@
 package session
 
 import (
-	"cmp"
-	"fmt"
-
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
@@ -41,6 +38,7 @@ func (p *sessionPlan) members() (compose.Next, error) {
 	if state.Pending != "" {
 		p.Fail(reason.ConnectionPending, "%s", state.Pending)
 	}
+	p.trouble = state.Trouble
 	for _, m := range state.Members {
 		p.count(m)
 	}
@@ -62,8 +60,6 @@ func (p *sessionPlan) count(m v1alpha1.PoolMember) {
 		w.Phase = "Terminating"
 	case w.Ready:
 		w.Phase = "Ready"
-	case reason.Final(m.Reason) || reason.OfPods(m.Reason):
-		p.trouble = cmp.Or(p.trouble, fmt.Sprintf("Dllama %q is not ready: %s: %s", w.Name, m.Reason, m.Message))
 	}
 	p.status.Dllamas++
 	if w.Ready {

@@ -21,7 +21,7 @@ func TestUnscaledReplicas(t *testing.T) {
 		replicas *int32
 		want     int32 // 0: none
 	}{
-		"Nobody":     {nil, &five, 0},
+		"NoManager":  {nil, &five, 0},
 		"Crossplane": {[]metav1.ManagedFieldsEntry{crossplane}, &five, 5},
 		"NoNumber":   {[]metav1.ManagedFieldsEntry{crossplane}, nil, 0},
 		"Autoscaler": {[]metav1.ManagedFieldsEntry{entry("kube-controller-manager", set)}, &five, 0},

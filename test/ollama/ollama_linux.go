@@ -2,18 +2,15 @@ package ollama
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
-	"github.com/gorizond/koldun/internal/waittest"
+	"github.com/gorizond/koldun/test/process"
 )
 
 // Model is the name under which Ollama knows the tiny model.
@@ -27,15 +24,14 @@ const requireEnv = "KOLDUN_REQUIRE_CLUSTER"
 
 // A Server is an Ollama with the tiny model.
 type Server struct {
+	*process.Server
+
 	URL string // with the path /v1
 
 	tb     testing.TB
 	binary string
 	home   string
 	addr   string
-
-	mu      sync.Mutex
-	process *exec.Cmd // nil: it does not run
 }
 
 // Start starts a server with the tiny model on a port of its own, until the test
@@ -44,8 +40,10 @@ func Start(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, binary: Program(tb), home: tb.TempDir(), addr: porttest.Address(tb)}
 	s.URL = "http://" + s.addr + "/v1"
-	tb.Cleanup(s.Kill)
-	s.Run()
+	s.Server = process.Start(tb, process.Options{
+		Name: "Ollama", Command: func() *exec.Cmd { return s.command("serve") },
+		Log: filepath.Join(s.home, "serve.log"), Ready: "http://" + s.addr + "/api/version",
+	})
 	folder, err := filepath.Abs("../../examples/models/koldun-tiny")
 	if err != nil {
 		tb.Fatal(err)
@@ -123,45 +121,4 @@ func (s *Server) command(args ...string) *exec.Cmd {
 	c.Env = append(os.Environ(), "HOME="+s.home, "OLLAMA_HOST="+s.addr, "OLLAMA_MODELS="+filepath.Join(s.home, "models"),
 		"OLLAMA_KEEP_ALIVE=-1", "OLLAMA_CONTEXT_LENGTH=512", "OLLAMA_NUM_PARALLEL="+strconv.Itoa(Slots))
 	return c
-}
-
-// Run starts the server (again), and waits until it answers.
-func (s *Server) Run() {
-	s.tb.Helper()
-	c := s.command("serve")
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	log, err := os.OpenFile(filepath.Join(s.home, "serve.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	c.Stdout, c.Stderr = log, log
-	err = c.Start()
-	_ = log.Close()
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	s.mu.Lock()
-	s.process = c
-	s.mu.Unlock()
-	waittest.Until(s.tb, "Ollama to answer", func() bool {
-		resp, err := waittest.Client().Get(strings.TrimSuffix(s.URL, "/v1") + "/api/version")
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
-}
-
-// Kill ends the server and the processes that it has started with SIGKILL, if it
-// runs.
-func (s *Server) Kill() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process == nil {
-		return
-	}
-	_ = syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL)
-	_ = s.process.Wait()
-	s.process = nil
 }

@@ -155,10 +155,8 @@ func (c credentials) Get(_ context.Context, key types.NamespacedName) (external.
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, one := range c.cfg.Secrets(key.Namespace) {
-		if one.Name == key.Name {
-			c.secrets[key] = external.Secret(one)
-		}
+	if one, ok := find(c.cfg.Secrets(key.Namespace), key.Name); ok {
+		c.secrets[key] = one
 	}
 	found, ok := c.secrets[key]
 	if !ok {

@@ -3,6 +3,7 @@ package managed
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -92,12 +93,19 @@ type secrets struct {
 var _ catalog.Secrets = secrets{}
 
 func (s secrets) Secret(_ context.Context, name string) (external.Secret, error) {
-	for _, one := range s.all(s.namespace) {
-		if one.Name == name {
-			return external.Secret(one), nil
-		}
+	if one, ok := find(s.all(s.namespace), name); ok {
+		return one, nil
 	}
 	return external.Secret{}, fault.Errorf(fault.NotFound, "Secret %q does not exist", name)
+}
+
+// find returns the Secret of that name, and whether there is one.
+func find(all []local.Secret, name string) (external.Secret, bool) {
+	i := slices.IndexFunc(all, func(one local.Secret) bool { return one.Name == name })
+	if i < 0 {
+		return external.Secret{}, false
+	}
+	return external.Secret(all[i]), true
 }
 
 func (s secrets) Labelled(context.Context) ([]external.Secret, error) {

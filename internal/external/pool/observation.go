@@ -23,7 +23,8 @@ func (c *Client) observe(ctx context.Context, s Spec, members []autoscaler.Membe
 	return autoscaler.NewObservation(s.assigned(), members, autoscaler.Newest(found, answers), depth, !now.Before(settled)), nil
 }
 
-// assigned returns which runner is a member's. Without an owner, nobody knows.
+// assigned returns the function that names the runner of a member; nil without an owner,
+// because the names of runners begin with it.
 func (s Spec) assigned() autoscaler.Runner {
 	if s.Owner == "" {
 		return nil
