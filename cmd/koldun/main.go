@@ -34,6 +34,7 @@ type CLI struct {
 	Fetch      FetchCmd      `cmd:"" help:"Download a model, verified and resumable."`
 	Convert    ConvertCmd    `cmd:"" help:"Convert a downloaded model to the formats of distributed-llama."`
 	Verify     VerifyCmd     `cmd:"" help:"Check the stored files of a model against their manifest."`
+	Inspect    InspectCmd    `cmd:"" help:"Read the headers of converted files that have no manifest, and check that they are complete."`
 	Topology   TopologyCmd   `cmd:"" help:"Print the possible node counts of a model, and what each node needs."`
 	Gateway    GatewayCmd    `cmd:"" help:"Serve the OpenAI-compatible API."`
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`

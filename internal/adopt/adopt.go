@@ -14,12 +14,12 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/fetch"
-	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/verify"
 )
 
 // A Config is what to adopt.
@@ -180,21 +180,13 @@ func inspect(ctx context.Context, from objectstore.Store, name, weights string) 
 // there.
 func withShape(ctx context.Context, from objectstore.Store, m manifest.Manifest, size int64) (manifest.Manifest, error) {
 	name := names.ModelFile(m.Name, m.Weights)
-	r, err := from.Open(ctx, name, 0, -1)
+	shape, err := verify.Shape(ctx, from, name, size)
 	if err != nil {
 		return m, err
 	}
-	defer func() { _ = r.Close() }()
-	h, err := dllama.ReadHeader(r)
-	switch {
-	case err != nil:
-		return m, fmt.Errorf("file %q: %w", name, err)
-	case string(h.Weights) != m.Weights:
-		return m, fault.Errorf(fault.Corrupt, "file %q holds weights of type %s", name, h.Weights)
-	case h.FileSize() != size:
-		return m, fault.Errorf(fault.Corrupt, "file %q has %d bytes, and its header describes %d", name, size, h.FileSize())
+	if string(shape.Weights) != m.Weights {
+		return m, fault.Errorf(fault.Corrupt, "file %q holds weights of type %s", name, shape.Weights)
 	}
-	shape := h.Shape()
 	m.Shape = &shape
 	return m, nil
 }
