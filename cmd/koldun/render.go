@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,11 +16,14 @@ import (
 	"github.com/gorizond/koldun/apis/validation"
 	"github.com/gorizond/koldun/cmd/koldun/managed"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/preflight"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/topology"
 )
 
 // RenderCmd prints what the functions compose from claims.
@@ -152,7 +156,9 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 						return nil, err
 					}
 				}
-				obj = r.withConfig(simulate(obj, observed))
+				if obj, err = r.withConfig(simulate(obj, observed), observed); err != nil {
+					return nil, err
+				}
 			}
 			printed[id] = true
 			next[name] = obj
@@ -186,17 +192,35 @@ func refused(xr local.Object) error {
 	return nil
 }
 
-// withConfig gives a revision of a hub the config.json that all models have.
-func (r renderer) withConfig(obj local.Object) local.Object {
-	if r.config == "" || obj.Key().Kind != "HubRevision" {
-		return obj
+// withConfig gives a revision of a hub the config.json that all models have, and files in
+// a volume the header that follows from it.
+func (r renderer) withConfig(obj local.Object, observed map[string]local.Object) (local.Object, error) {
+	status, ok := obj["status"].(map[string]any)
+	if r.config == "" || !ok {
+		return obj, nil
 	}
-	if status, ok := obj["status"].(map[string]any); ok {
+	switch obj.Key().Kind {
+	case "HubRevision":
 		if found, ok := status["atProvider"].(map[string]any); ok {
 			found["config"] = r.config
 		}
+	case "ModelArtifact":
+		var params struct{ URL, ProgressKey string }
+		if err := obj.Decode(&params, "spec", "forProvider"); err != nil {
+			return nil, err
+		}
+		if !names.InVolume(params.URL) {
+			return obj, nil
+		}
+		weights := option(jobWith("--progress-key="+params.ProgressKey, observed), "--weights")
+		shape, err := topology.FromConfig([]byte(r.config), topology.FloatType(cmp.Or(weights, string(topology.Q40))))
+		if err != nil {
+			return nil, fmt.Errorf("cannot render %s by the configuration of the models: %w", obj.Key(), err)
+		}
+		status["atProvider"] = map[string]any{"whole": true, "sizeBytes": shape.WeightBytes(), "weights": string(shape.Weights), "shape": preflight.StatusOf(shape)}
+		return plain(obj)
 	}
-	return obj
+	return obj, nil
 }
 
 // renderMembers renders the composites that a Pool creates without demand.

@@ -14,6 +14,7 @@ import (
 // config.json.
 func TestRenderByConfig(t *testing.T) {
 	const small = `{"model_type":"llama","hidden_size":64,"intermediate_size":128,"num_hidden_layers":2,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":128,"max_position_embeddings":256}`
+	const volume = "model: {preConverted: true, preConvertedPVCName: c}"
 	schemas, err := validation.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -27,10 +28,21 @@ func TestRenderByConfig(t *testing.T) {
 		"NoConfig":     {"", "replicaPower: 2", ""},
 		"Memory":       {small, "rootImage: dllama, rootResources: {limits: {memory: 1Ki}}", "the root needs"},
 		"Architecture": {`{"model_type":"bert"}`, "replicaPower: 0", `model_type is "bert"`},
+
+		"VolumeFits":         {small, "replicaPower: 1, " + volume, ""},
+		"VolumeTooManyNodes": {small, "replicaPower: 2, " + volume, "spec.replicaPower: cannot spread the model onto 4 nodes"},
+		"VolumeNoConfig":     {"", "replicaPower: 2, " + volume, ""},
+		"VolumeMemory":       {small, "rootImage: dllama, rootResources: {limits: {memory: 1Ki}}, " + volume, "the root needs"},
+		"VolumeSize":         {"", "rootImage: dllama, rootResources: {limits: {memory: 1Gi}}, model: {preConverted: true, preConvertedPVCName: c, preConvertedSizeBytes: 6743000000}", "at least 7 nodes are needed"},
+		"VolumeArchitecture": {`{"model_type":"bert"}`, volume, `model_type is "bert"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "claim.yaml")
-			claim := "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: default}\nspec: {model: {sourceUrl: hf://a/b}, " + c.spec + "}\n"
+			spec := c.spec
+			if !strings.Contains(spec, "model:") {
+				spec = "model: {sourceUrl: hf://a/b}, " + spec
+			}
+			claim := "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: default}\nspec: {" + spec + "}\n"
 			if err := os.WriteFile(file, []byte(claim), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +57,8 @@ func TestRenderByConfig(t *testing.T) {
 			if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
-			if jobs := strings.Count(out.String(), "kind: Job"); (jobs == 0) != (c.says != "") {
+			// Nothing is downloaded or converted for a claim that is refused.
+			if jobs := strings.Count(out.String(), "- fetch\n") + strings.Count(out.String(), "- inspect\n"); c.says == "" && jobs == 0 || c.says != "" && strings.Contains(out.String(), "- fetch\n") {
 				t.Errorf("%d Jobs are rendered", jobs)
 			}
 		})

@@ -73,7 +73,7 @@ func artifact(obj local.Object, observed map[string]local.Object) map[string]any
 	if obj.Decode(&seen) != nil {
 		return nil
 	}
-	args := maker(seen.Spec.ForProvider.URL, observed)
+	args := jobWith("--to="+seen.Spec.ForProvider.URL, observed)
 	if args == nil {
 		return nil
 	}
@@ -87,9 +87,8 @@ func artifact(obj local.Object, observed map[string]local.Object) map[string]any
 	return found
 }
 
-// maker returns the arguments of the Job that writes to the URL; nil if there was
-// none.
-func maker(url string, observed map[string]local.Object) []string {
+// jobWith returns the arguments of the Job that has an argument; nil if there was none.
+func jobWith(argument string, observed map[string]local.Object) []string {
 	for _, obj := range observed {
 		var job struct {
 			Spec struct {
@@ -106,7 +105,7 @@ func maker(url string, observed map[string]local.Object) []string {
 			continue
 		}
 		for _, c := range job.Spec.Template.Spec.Containers {
-			if slices.Contains(c.Args, "--to="+url) {
+			if slices.Contains(c.Args, argument) {
 				return c.Args
 			}
 		}

@@ -19,10 +19,11 @@ const (
 	meta = "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: ns, generation: 3}\n"
 	ref  = "modelRef: {name: m}"
 
-	files  = "url: s3://b/x, bucket: b, modelFile: a.m, tokenizerFile: a.t, weights: q40, sizeBytes: 1, size: 1 B"
-	header = ", shape: {arch: llama, dim: 4096, hiddenDim: 14336, layers: 32, heads: 32, kvHeads: 8, headDim: 128, vocabSize: 128256, seqLen: 131072, weights: q40}"
-	short  = ", shape: {arch: llama, dim: 64, hiddenDim: 64, layers: 1, heads: 2, kvHeads: 2, headDim: 32, vocabSize: 64, seqLen: 2048, weights: q40}"
-	served = "status: {artifact: {model: ns/m, " + files + "}}\n"
+	files    = "url: s3://b/x, bucket: b, modelFile: a.m, tokenizerFile: a.t, weights: q40, sizeBytes: 1, size: 1 B"
+	header   = ", shape: {arch: llama, dim: 4096, hiddenDim: 14336, layers: 32, heads: 32, kvHeads: 8, headDim: 128, vocabSize: 128256, seqLen: 131072, weights: q40}"
+	short    = ", shape: {arch: llama, dim: 64, hiddenDim: 64, layers: 1, heads: 2, kvHeads: 2, headDim: 32, vocabSize: 64, seqLen: 2048, weights: q40}"
+	inVolume = "metadata: {name: m, namespace: ns}\nspec: {preConverted: true, preConvertedPVCName: claim, preConvertedSizeBytes: 6743000000}\nstatus: "
+	served   = "status: {artifact: {model: ns/m, " + files + "}}\n"
 )
 
 func model(spec, artifact string) string {
@@ -154,6 +155,11 @@ func TestDllama(t *testing.T) {
 		"WorkerLimitTooSmall": {Composite: meta + "spec: {nodes: 4, workerResources: {limits: {memory: 100Mi}}, " + group + "}", Required: planned, Reason: reason.TopologyInvalid, Says: "limits.memory of spec.workerResources: on 4 nodes at a context of 4096 tokens a worker needs"},
 		"InlineTwoOnEmbedded": {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Reason: reason.TopologyInvalid, Says: "spec.nodes: the embedded engine runs on 1 node"},
 		"InlineTwoLate":       {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Observed: map[string]string{"model": "{}"}, Reason: reason.TopologyInvalid},
+		"InVolumeTooSmall":    {Composite: meta + "spec: {" + group + ", nodes: 2, rootResources: {limits: {memory: 1Gi}}}", Required: with(inVolume + "{}"), Reason: reason.TopologyInvalid, Says: "limits.memory of spec.rootResources: on 2 nodes the root needs at least"},
+		"InVolumePending":     {Composite: meta + "spec: {engine: {bufferFloatType: f32}, " + group + ", nodes: 4, rootResources: {limits: {memory: 2Gi}}}", Required: with(inVolume + "{conditions: [{type: Serving, status: 'False', reason: Inspecting, message: x}]}"), Reason: reason.ModelPending},
+		"InlineVolume":        {Composite: meta + "spec: {rootImage: dllama, model: {preConverted: true, preConvertedPVCName: claim, preConvertedSizeBytes: 6743000000}, rootResources: {limits: {memory: 4Gi}}}", Reason: reason.TopologyInvalid, Says: "at least 2 nodes"},
+		"InlineVolumeEnough":  {Composite: meta + "spec: {rootImage: dllama, model: {preConverted: true, preConvertedPVCName: claim, preConvertedSizeBytes: 6743000000}, rootResources: {limits: {memory: 7Gi}}}", Reason: reason.ModelPending},
+		"InlineVolumeOnOne":   {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {preConverted: true, preConvertedPVCName: claim}}", Reason: reason.TopologyInvalid, Says: "spec.nodes"},
 		"InlineMemory":        {Composite: meta + "spec: {rootImage: dllama, engine: {bufferFloatType: q80}, rootResources: {limits: {memory: 1Gi}}, model: {sourceUrl: hf://a/b, replicaPower: 1, launchOptions: [--max-seq-len, '512']}}", Reason: reason.ModelPending},
 
 		"RootLimitRunning":   {Composite: meta + "spec: {nodes: 4, rootResources: {limits: {memory: 1Gi}}, " + group + "}\n" + served, Required: with(model("", files+header)), Observed: kept, Reason: reason.TopologyInvalid, Says: "the root needs"},

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
+	"github.com/gorizond/koldun/functions/model"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/engine"
 )
@@ -75,7 +76,7 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	case p.engine.Reads == engine.FilesSource && !converts(spec):
 		spec.Conversion = &v1.Conversion{Type: conversionNone}
 	}
-	annotations, problem, err := p.describe(spec)
+	annotations, problem, err := p.describe(spec, found)
 	if err != nil {
 		return compose.Stop, err
 	}
@@ -101,9 +102,10 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 }
 
 // describe returns how the inline Model is to run, as annotations of the Model, or why no
-// model can run so. Of an engine that plans no memory there is nothing to say.
-func (p *dllamaPlan) describe(spec v1.ModelSpec) (annotations map[string]string, problem string, err error) {
-	if p.d.Spec.Engine.Server != nil || spec.PreConverted {
+// model can run so. Of an engine that plans no memory there is nothing to say, nor of
+// files that are in a volume: no work would be in vain.
+func (p *dllamaPlan) describe(spec v1.ModelSpec, found bool) (annotations map[string]string, problem string, err error) {
+	if p.d.Spec.Engine.Server != nil || spec.PreConverted && found {
 		return nil, "", nil
 	}
 	p.artifact = &v1.ServedArtifact{LaunchOptions: spec.LaunchOptions, ReplicaPower: spec.ReplicaPower}
@@ -113,6 +115,9 @@ func (p *dllamaPlan) describe(spec v1.ModelSpec) (annotations map[string]string,
 		return nil, problem, nil
 	}
 	runtime := p.runtime(nodes, p.asked())
+	if spec.PreConverted {
+		return nil, runtime.TooSmall(spec.PreConvertedSizeBytes), nil
+	}
 	runtime.Buffers = p.bufferType()
 	value, err := runtime.Annotation()
 	return map[string]string{v1.AnnotationRuntime: value}, "", err
@@ -157,9 +162,9 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 		return compose.Continue
 	}
 	why, message := p.pending(m, found)
-	if header := m.Status.Shape; found && header != nil {
+	if files := announced(m); found && files != nil {
 		p.artifact = &v1.ServedArtifact{
-			Artifact:      v1.Artifact{Weights: header.Weights, Shape: header},
+			Artifact:      *files,
 			Model:         p.modelNamespace + "/" + p.modelName,
 			LaunchOptions: m.Spec.LaunchOptions,
 			ReplicaPower:  m.Spec.ReplicaPower,
@@ -169,6 +174,19 @@ func (p *dllamaPlan) takeFiles(m v1.Model, found bool) compose.Next {
 	}
 	p.Fail(why, "%s", message)
 	return compose.Stop
+}
+
+// announced is what is known of the files of a Model before they are there, or before
+// their headers have been read; nil if nothing is.
+func announced(m v1.Model) *v1.Artifact {
+	c := m.Spec.Conversion
+	switch header := m.Status.Shape; {
+	case header != nil:
+		return &v1.Artifact{Weights: header.Weights, Shape: header}
+	case m.Spec.PreConverted && (c == nil || c.Type != conversionNone):
+		return &v1.Artifact{Weights: model.WeightsInVolume(c), SizeBytes: m.Spec.PreConvertedSizeBytes}
+	}
+	return nil
 }
 
 // pending says what a Model without files waits for.

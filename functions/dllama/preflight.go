@@ -80,9 +80,9 @@ func (p *dllamaPlan) moreNodes() string {
 }
 
 // checkFiles says why the engine cannot load the files of the Model; empty if it
-// can. Only converted files have a type of weights.
+// can. Only converted files have a type of weights, once it is known.
 func (p *dllamaPlan) checkFiles() (problem string) {
-	converted := p.artifact.Weights != ""
+	converted := p.artifact.Weights != "" || p.waits != ""
 	switch reads := p.engine.Reads; {
 	case reads == engine.FilesSource && converted:
 		return fmt.Sprintf("Model %q is converted, and the %s engine loads source files: give the Model spec.conversion.type None", p.modelName, p.engine.Name)
@@ -109,7 +109,7 @@ func (p *dllamaPlan) modelFile() string {
 
 // checkBuffers finds the type of the values that nodes exchange.
 func (p *dllamaPlan) checkBuffers() (problem string) {
-	if p.engine.Memory == nil {
+	if p.engine.Memory == nil || p.artifact.Weights == "" {
 		return ""
 	}
 	var err error
@@ -123,10 +123,10 @@ func (p *dllamaPlan) checkBuffers() (problem string) {
 }
 
 // planMemory reports the memory plan in the status, if the model's header is
-// known.
+// known. Before that the size of the files may say enough.
 func (p *dllamaPlan) planMemory() (problem string) {
 	if p.engine.Memory == nil || p.artifact.Shape == nil {
-		return ""
+		return p.runtime(p.status.Nodes, 0).TooSmall(p.artifact.SizeBytes)
 	}
 	plan, problem := p.runtime(p.status.Nodes, int(p.seqLen())).Plan(preflight.Shape(*p.artifact.Shape))
 	if problem != "" {

@@ -61,14 +61,18 @@ func (p *modelPlan) connections() (compose.Next, error) {
 	return compose.Continue, err
 }
 
-// registry composes the key-value bucket that lists models.
+// registry composes the key-value bucket that lists models, and what the Job needs that
+// reads the headers of files in a volume. A Model that is listed goes on when that is
+// not ready.
 func (p *modelPlan) registry() (compose.Next, error) {
+	secret, buckets := "", []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)}
+	if p.converts() {
+		secret, buckets = p.busSecret(), append(buckets, managed.Lasting(names.ProgressBucket))
+	}
 	pending, err := managed.Await(p.Call, map[string]any{
-		resQueue: managed.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), "", v1alpha1.QueueParameters{
-			KeyValues: []v1alpha1.KeyValueParameters{managed.Lasting(names.ModelsBucket)},
-		}),
+		resQueue: managed.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), secret, v1alpha1.QueueParameters{KeyValues: buckets}),
 	})
-	if err != nil || pending == "" {
+	if err != nil || pending == "" || p.Exists(resRecord) {
 		return compose.Continue, err
 	}
 	p.Fail(reason.ConnectionPending, "%s", pending)

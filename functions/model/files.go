@@ -128,26 +128,31 @@ func (p *modelPlan) verify() string {
 // artifact composes the ModelArtifact of one stage and returns what was found of
 // its files.
 func (p *modelPlan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservation, error) {
-	key := p.key(res, url)
+	params := v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)}
+	if res == resConverted || !p.converts() {
+		params.Verify = p.verify()
+	}
+	// Once the model is converted, the absence of its source makes nothing unready.
+	return p.observe(p.key(res, url), params, res == resSource && p.convertedWhole())
+}
+
+// observe composes a ModelArtifact and returns what was found of its files. It is ready
+// if they are whole, or need not be.
+func (p *modelPlan) observe(key string, params v1alpha1.ModelArtifactParameters, spare bool) (v1alpha1.ModelArtifactObservation, error) {
 	a := &v1alpha1.ModelArtifact{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindModelArtifact},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.m.Namespace, Name: names.Object(p.m.Name, key)},
 		Spec: v1alpha1.ModelArtifactSpec{
 			ManagedResourceSpec: managed.Spec(p.via, xpv2.ManagementActionObserve),
-			ForProvider:         v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)},
+			ForProvider:         params,
 		},
-	}
-	if res == resConverted || !p.converts() {
-		a.Spec.ForProvider.Verify = p.verify()
 	}
 	var seen v1alpha1.ModelArtifact
 	var found v1alpha1.ModelArtifactObservation
 	if p.Observed(key, &seen) {
 		found = seen.Status.AtProvider
 	}
-	// Once the model is converted, the absence of its source makes nothing unready.
-	ready := compose.Readiness(found.Whole || res == resSource && p.convertedWhole())
-	return found, p.Desire(key, a, ready)
+	return found, p.Desire(key, a, compose.Readiness(found.Whole || spare))
 }
 
 // key of what is composed for one URL.

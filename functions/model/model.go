@@ -30,6 +30,8 @@ const (
 	resClaim     = "claim"
 	resFill      = "fill"
 	resRecord    = "record"
+	resInspected = "inspected"
+	resInspect   = "inspect"
 )
 
 // Compose answers one call for a Model.
@@ -48,7 +50,7 @@ func Compose(c *compose.Call) error {
 	c.Legacy(Legacy("spec", m.Namespace, m.Spec, !c.ClusterScoped()))
 	steps := []compose.Step{p.locate, p.connect, p.connections, p.revision, p.files, p.volume, p.record}
 	if m.Spec.PreConverted {
-		steps = []compose.Step{p.preConverted, p.connect, p.registry, p.record}
+		steps = []compose.Step{p.preConverted, p.connect, p.registry, p.inspect, p.record}
 	}
 	if err := p.Run(steps...); err != nil {
 		return err
@@ -76,6 +78,8 @@ type modelPlan struct {
 	unfit  string // why the model cannot run; empty if it can
 	// Set by the step files.
 	source, converted v1alpha1.ModelArtifactObservation
+	// Set by the step preConverted.
+	volumeFiles v1.Artifact
 }
 
 // locate reads where the model comes from and where it goes.

@@ -131,13 +131,42 @@ func TestModel(t *testing.T) {
 			Observed:  at(map[string]string{"converted": whole, "record": composetest.Ready}), Reason: reason.Available,
 		},
 
-		"PreConverted":      {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: claim}", Reason: reason.ConnectionPending},
-		"PreConvertedReady": {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: claim, preConvertedSizeBytes: 2048, launchOptions: [--model, /model/x.m, --tokenizer=y.t]}", Observed: map[string]string{"queue": composetest.Ready, "record": composetest.Ready}, Reason: reason.Available, Says: "PersistentVolumeClaim claim"},
-		"PreConvertedSized": {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: claim, preConvertedSizeBytes: 2048, preConvertedSizeHuman: a lot}", Observed: map[string]string{"queue": composetest.Ready}, Reason: reason.Registering},
+		"PreConverted": {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: claim}", Reason: reason.ConnectionPending},
 		"Legacy": {
 			Composite: meta + "spec: {" + tiny + ", pipProxy: a, download: {image: a, command: [b], args: [c]}, conversion: {image: a, command: [b], args: [c], rcloneImage: d, toolsImage: e, converterVersion: f, writerURL: g, writerConfigMap: h, dependencies: {a: b}}}",
 			Reason:    reason.ConnectionPending,
 		},
+	})
+}
+
+// TestPreConverted reads the headers of files in a volume before they are served.
+func TestPreConverted(t *testing.T) {
+	const (
+		inspected = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {whole: true, sizeBytes: 5000, weights: f32, shape: {arch: llama, dim: 64, hiddenDim: 96, layers: 2, heads: 4, kvHeads: 2, headDim: 16, vocabSize: 128, seqLen: 256, weights: f32}}}"
+		broken    = "status: {conditions: [{type: Failed, status: 'True', message: 'Container inspect failed with exit code 12'}]}"
+		served    = "\nstatus: {outputPVCName: claim, artifact: {modelFile: x.m, tokenizerFile: y.t, weights: f32, sizeBytes: 5000, shape: {arch: llama, dim: 64, hiddenDim: 96, layers: 2, heads: 4, kvHeads: 2, headDim: 16, vocabSize: 128, seqLen: 256, weights: f32}}}"
+	)
+	spec := func(more string) string {
+		return meta + "spec: {preConverted: true, preConvertedPVCName: claim, launchOptions: [--model, /model/x.m, --tokenizer=y.t]" + more + "}"
+	}
+	seen := func(more map[string]string) map[string]string {
+		out := map[string]string{"queue": composetest.Ready}
+		maps.Copy(out, more)
+		return out
+	}
+	composetest.Table(t, model.Compose, map[string]composetest.Case{
+		"PreConvertedInspecting":  {Composite: spec(", conversion: {weightsFloatType: f32}"), Observed: seen(nil), Reason: reason.Inspecting, Says: `"claim"`},
+		"PreConvertedUnmounted":   {Composite: spec(""), Observed: seen(map[string]string{"pods": "status: {atProvider: {reason: VolumeUnavailable, message: no such claim}}"}), Reason: reason.VolumeUnavailable, Says: "no such claim"},
+		"PreConvertedNotFound":    {Composite: spec(""), Observed: seen(map[string]string{"inspect": broken}), Reason: reason.SourceNotFound, Says: "exit code 12"},
+		"PreConvertedNotRead":     {Composite: spec(""), Observed: seen(map[string]string{"inspect": gaveUp}), Reason: reason.InspectionFailed, Says: "no luck"},
+		"PreConvertedWhy":         {Composite: spec(""), Observed: seen(map[string]string{"inspect": gaveUp, "pods": "status: {atProvider: {reason: DataCorrupt, message: too short}}"}), Reason: reason.DataCorrupt, Says: "too short"},
+		"PreConvertedInspected":   {Composite: spec(""), Observed: seen(map[string]string{"inspected": inspected}), Reason: reason.Registering},
+		"PreConvertedReady":       {Composite: spec(""), Observed: seen(map[string]string{"inspected": inspected, "record": composetest.Ready}), Reason: reason.Available, Says: "PersistentVolumeClaim claim, 4.9 KiB"},
+		"PreConvertedSized":       {Composite: spec(", preConvertedSizeBytes: 2048, preConvertedSizeHuman: a lot"), Observed: seen(map[string]string{"inspected": inspected, "record": composetest.Ready}), Reason: reason.Available, Says: "a lot"},
+		"PreConvertedServed":      {Composite: spec("") + served, Observed: seen(map[string]string{"record": composetest.Ready, "pods": "status: {atProvider: {reason: VolumeUnavailable, message: in use}}"}), Reason: reason.Available},
+		"PreConvertedServedFalse": {Composite: spec("") + served, Observed: seen(map[string]string{"record": composetest.Ready, "inspect": gaveUp}), Reason: reason.InspectionFailed},
+		"PreConvertedOther":       {Composite: spec(", preConvertedSizeBytes: 7") + strings.Replace(served, "y.t", "z.t", 1), Observed: map[string]string{"record": composetest.Ready}, Reason: reason.Available},
+		"PreConvertedNoReport":    {Composite: spec(""), Observed: seen(map[string]string{"inspect": "status: {succeeded: 1}", "record": composetest.Ready}), Reason: reason.Available},
 	})
 }
 

@@ -19,7 +19,7 @@ func (p *modelPlan) record() (compose.Next, error) {
 	p.report()
 	params := v1alpha1.ModelRecordParameters{ArtifactURL: p.status.Artifact.URL}
 	if p.m.Spec.PreConverted {
-		params = v1alpha1.ModelRecordParameters{SizeBytes: p.m.Spec.PreConvertedSizeBytes, Weights: p.weights}
+		params = v1alpha1.ModelRecordParameters{SizeBytes: p.status.Artifact.SizeBytes, Weights: p.weights}
 	}
 	params.Namespace, params.Name = p.m.Namespace, p.m.Name
 	r := &v1alpha1.ModelRecord{

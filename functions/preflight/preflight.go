@@ -62,13 +62,30 @@ func (r Runtime) Plan(shape topology.Shape) (plan topology.Plan, problem string)
 	return plan, ""
 }
 
+// TooSmall begins a problem with the field to change if the root cannot hold its part of
+// files of that size in bytes, before their header is known. It is empty if it can, or if
+// the size is 0.
+func (r Runtime) TooSmall(size int64) (problem string) {
+	e, err := catalog.ByName(r.Engine)
+	if err != nil || e.Memory == nil || !e.Memory.Limit || r.RootMemory == 0 {
+		return ""
+	}
+	if err := topology.CheckSize(size, r.Nodes, r.RootMemory); err != nil {
+		return fieldRootMemory + ": " + err.Error()
+	}
+	return ""
+}
+
+// fieldRootMemory is the field with the memory limit of the root.
+const fieldRootMemory = "limits.memory of spec.rootResources"
+
 // field returns the field of the claim that an error of a plan is about.
 func (r Runtime) field(err error, plan topology.Plan, ask topology.Request, long bool) string {
 	switch kind := fault.KindOf(err); {
 	case kind == fault.Quota && plan.RootFits(ask):
 		return "limits.memory of spec.workerResources"
 	case kind == fault.Quota:
-		return "limits.memory of spec.rootResources"
+		return fieldRootMemory
 	case kind == fault.Unsupported:
 		return "spec.engine.bufferFloatType"
 	case long:

@@ -67,6 +67,10 @@ const (
 	Registering Reason = "Registering"
 	// PreConverted: the files are in a volume already, so nothing is downloaded or converted.
 	PreConverted Reason = "PreConverted"
+	// Inspecting: a Job reads the headers of files that are in a volume already.
+	Inspecting Reason = "Inspecting"
+	// InspectionFailed: the Job that reads the headers of files in a volume gave up.
+	InspectionFailed Reason = "InspectionFailed"
 	// FillingVolume: a Job copies the converted files into the volume.
 	FillingVolume Reason = "FillingVolume"
 	// VolumeFailed: the Job that copies the converted files into the volume gave up.
@@ -191,7 +195,7 @@ const (
 // something first.
 func Final(r string) bool {
 	switch Reason(r) {
-	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, VolumeFailed, InputRefused,
+	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, InspectionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
 		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
 		ProgramMissing, OutOfMemory, VariantNotFound, DeploymentInvalid, DeploymentFailed:

@@ -64,6 +64,7 @@ func worlds() map[string][]world {
 	converted := with(modelWith(state{"converted": wholeFiles, "fill": "status: {succeeded: 1}"}), nil)
 	unconverted := with(modelWith(state{"source": wholeFiles}), nil)
 	stored := with(state{"queue": ready}, nil)
+	inspected := with(state{"queue": ready, "inspected": wholeFiles}, nil)
 
 	const shape = "shape: {arch: llama, dim: 256, hiddenDim: 512, layers: 2, heads: 8, kvHeads: 8, headDim: 32, vocabSize: 512, seqLen: 8192, weights: q40}"
 	const modelFiles = "artifact: {url: s3://b/x, bucket: b, modelFile: a.m, tokenizerFile: a.t, weights: q40, sizeBytes: 1000000, size: 1 MB, " + shape + "}"
@@ -91,7 +92,7 @@ func worlds() map[string][]world {
 			in("{sourceUrl: hf://org/tiny, conversion: {type: None}}", fetching, unconverted),
 			in("{sourceUrl: hf://org/tiny, objectStorage: {endpoint: 'https://s3.example'}}", fetching),
 			readBy(dllama+"spec: {modelRef: {name: m}}", "model", "{"+modelFiles+"}", "{sourceUrl: hf://org/tiny}", serving),
-			in("{preConverted: true, preConvertedPVCName: claim, launchOptions: ['--model=a.m', '--tokenizer=a.t']}", stored),
+			in("{preConverted: true, preConvertedPVCName: claim, launchOptions: ['--model=a.m', '--tokenizer=a.t']}", stored, inspected),
 		},
 		"ModelDownload": {
 			in("{envFrom: [{secretRef: {name: s}}], storagePVC: files, hfTokenRef: {name: hf, key: token}, models: [{name: org/tiny}], settings: {}}", downloading, again, complete),

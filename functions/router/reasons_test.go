@@ -164,6 +164,8 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"FieldsUsed":          {model + tiny + "status: {conditions: [{type: LegacyFields, status: 'True'}]}", nil, nil, "LegacyFields", "False", reason.FieldsUsed, ""},
 		"PreConverted":        {model + stored, nil, nil, "Converted", "True", reason.PreConverted, `"claim"`},
 		"PreConvertedReady":   {model + stored, state{"queue": ready, "record": ready}, nil, "Serving", "True", reason.Available, "claim"},
+		"Inspecting":          {model + stored, state{"queue": ready}, nil, "Serving", "False", reason.Inspecting, `"claim"`},
+		"InspectionFailed":    {model + stored, state{"queue": ready, "inspect": gaveUp}, nil, "Serving", "False", reason.InspectionFailed, "disk full"},
 		"SizeUnknown":         {model + stored, nil, nil, "Sized", "False", reason.SizeUnknown, "spec.preConvertedSizeBytes"},
 		"SizeKnown":           {model + tiny, modelWith(state{"converted": whole(converted)}), nil, "Sized", "True", reason.SizeKnown, ""},
 		"Verifying":           {strings.Replace(model, "namespace: ns", "namespace: ns, annotations: {koldun.gorizond.io/force-size-rerun: '1'}", 1) + tiny, modelWith(state{"converted": whole(converted)}), nil, "Sized", "False", reason.Verifying, "force-size-rerun"},

@@ -14,12 +14,12 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/fetch"
+	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/topology"
-	"github.com/gorizond/koldun/internal/verify"
 )
 
 // A Config is what to adopt.
@@ -180,9 +180,14 @@ func inspect(ctx context.Context, from objectstore.Store, name, weights string) 
 // there.
 func withShape(ctx context.Context, from objectstore.Store, m manifest.Manifest, size int64) (manifest.Manifest, error) {
 	name := names.ModelFile(m.Name, m.Weights)
-	shape, err := verify.Shape(ctx, from, name, size)
+	r, err := from.Open(ctx, name, 0, -1)
 	if err != nil {
 		return m, err
+	}
+	defer func() { _ = r.Close() }()
+	shape, err := dllama.ReadShape(r, size)
+	if err != nil {
+		return m, fmt.Errorf("file %q: %w", name, err)
 	}
 	if string(shape.Weights) != m.Weights {
 		return m, fault.Errorf(fault.Corrupt, "file %q holds weights of type %s", name, shape.Weights)

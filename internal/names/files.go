@@ -1,5 +1,7 @@
 package names
 
+import "strings"
+
 // ModelFile is the file name of a converted model, as distributed-llama's
 // converter writes it.
 func ModelFile(name, weights string) string { return "dllama_model_" + name + "_" + weights + ".m" }
@@ -9,3 +11,12 @@ func TokenizerFile(name string) string { return "dllama_tokenizer_" + name + ".t
 
 // Manifest is the object that makes a folder of files a model.
 const Manifest = "koldun-manifest.json"
+
+// volumeScheme begins the URLs of files in volumes.
+const volumeScheme = "pvc://"
+
+// VolumeURL is the URL of a file in a PersistentVolumeClaim.
+func VolumeURL(claim, file string) string { return volumeScheme + claim + "/" + file }
+
+// InVolume reports whether a URL is one of VolumeURL.
+func InVolume(url string) bool { return strings.HasPrefix(url, volumeScheme) }

@@ -51,7 +51,7 @@ func inspect(ctx context.Context, c Converted) (shape topology.Shape, size int64
 		sizes[name] = o.Size
 		size += o.Size
 	}
-	if shape, err = Shape(ctx, c.Store, c.Model, sizes[c.Model]); err != nil {
+	if shape, err = shapeOf(ctx, c.Store, c.Model, sizes[c.Model]); err != nil {
 		return shape, 0, err
 	}
 	if c.Weights != "" && string(shape.Weights) != c.Weights {
@@ -85,22 +85,17 @@ func candidates(ctx context.Context, store objectstore.Store, ext string) string
 	return ": there are " + strings.Join(names, ", ")
 }
 
-// Shape returns what the header of the weights in a file of that size says, and checks
-// that all weights are there. Errors: Corrupt, Unsupported, those of the store.
-func Shape(ctx context.Context, store objectstore.Store, name string, size int64) (topology.Shape, error) {
+func shapeOf(ctx context.Context, store objectstore.Store, name string, size int64) (topology.Shape, error) {
 	r, err := store.Open(ctx, name, 0, -1)
 	if err != nil {
 		return topology.Shape{}, err
 	}
 	defer func() { _ = r.Close() }()
-	h, err := dllama.ReadHeader(r)
-	switch {
-	case err != nil:
-		return topology.Shape{}, fmt.Errorf("file %q: %w", name, err)
-	case h.FileSize() != size:
-		return topology.Shape{}, fault.Errorf(fault.Corrupt, "file %q has %d bytes, and its header describes %d", name, size, h.FileSize())
+	shape, err := dllama.ReadShape(r, size)
+	if err != nil {
+		return shape, fmt.Errorf("file %q: %w", name, err)
 	}
-	return h.Shape(), nil
+	return shape, nil
 }
 
 func checkTokenizer(ctx context.Context, store objectstore.Store, name string) error {

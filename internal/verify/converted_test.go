@@ -42,7 +42,7 @@ func TestInspect(t *testing.T) {
 		"AnyType":        {"sub/a.m", "a.t", "", "", ""},
 		"WithoutWords":   {"sub/a.m", "", "", "", ""},
 		"OtherType":      {"sub/a.m", "a.t", "f32", fault.Invalid, "type q40, and f32 is wanted"},
-		"Short":          {"short.m", "a.t", "", fault.Corrupt, `"short.m" has`},
+		"Short":          {"short.m", "a.t", "", fault.Corrupt, `file "short.m": it has`},
 		"NoModel":        {"b.m", "a.t", "", fault.NotFound, `"b.m" does not exist: there are "short.m", "sub/a.m"`},
 		"NoWords":        {"sub/a.m", "b.txt", "", fault.NotFound, `"b.txt" does not exist, nor does any other file *.txt`},
 		"NoModelFile":    {"a.t", "a.t", "", fault.Corrupt, `file "a.t": cannot read model header`},

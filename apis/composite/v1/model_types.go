@@ -88,7 +88,7 @@ type ModelSpec struct {
 	// +optional
 	PV *Volume `json:"pv,omitempty"`
 
-	// Whether a volume already contains the converted files. Then nothing is downloaded or converted.
+	// Whether a volume already contains the converted files. Then nothing is downloaded or converted, and a Job reads their headers.
 	// +optional
 	PreConverted bool `json:"preConverted,omitempty"`
 
@@ -97,7 +97,7 @@ type ModelSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	PreConvertedPVCName string `json:"preConvertedPVCName,omitempty"`
 
-	// Size of the files of a preConverted Model, in bytes.
+	// Size of the files of a preConverted Model, in bytes. Defaults to the size that is found.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	PreConvertedSizeBytes int64 `json:"preConvertedSizeBytes,omitempty"`

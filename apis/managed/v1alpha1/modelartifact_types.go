@@ -5,14 +5,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ModelArtifactParameters name the files of a model in the object store.
+// ModelArtifactParameters name the files of a model.
+//
+// +kubebuilder:validation:XValidation:rule="!self.url.startsWith('pvc://') || has(self.progressKey)",message="the files of a volume are known only by the report of a Job",reason=FieldValueRequired,fieldPath=".progressKey"
 type ModelArtifactParameters struct {
-	// Folder of the files: s3://BUCKET/PREFIX.
-	// +kubebuilder:validation:Pattern=`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/.+$`
+	// Folder of the files in the object store, s3://BUCKET/PREFIX; or the file of the weights in a volume, pvc://CLAIM/FILE.
+	// +kubebuilder:validation:Pattern=`^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|pvc://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)/.+$`
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url"`
 
-	// Progress record of the Job that writes the files, in the bucket koldun_progress.
+	// Progress record of the Job that writes the files, or inspects those of a volume, in the bucket koldun_progress.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ProgressKey string `json:"progressKey,omitempty"`
@@ -25,7 +27,7 @@ type ModelArtifactParameters struct {
 
 // ModelArtifactObservation is the observed state of the files.
 type ModelArtifactObservation struct {
-	// Whether the manifest exists, and all its files with their sizes.
+	// Whether the manifest exists, and all its files with their sizes; in a volume, whether the Job has found them complete.
 	// +optional
 	Whole bool `json:"whole,omitempty"`
 
@@ -98,7 +100,7 @@ type ModelShape struct {
 
 // Progress is the progress of a Job.
 type Progress struct {
-	// Stage: fetch or convert.
+	// Stage: fetch, convert or inspect.
 	// +optional
 	Stage string `json:"stage,omitempty"`
 	// Phase: Running, Done or Failed.
@@ -127,7 +129,8 @@ type Progress struct {
 	Message string `json:"message,omitempty"`
 }
 
-// A ModelArtifact is the set of files of a model in the object store, and the progress of the Job that writes them.
+// A ModelArtifact is the set of files of a model in the object store, and the progress of the Job that writes them; or that in a volume, as a
+// Job has found it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

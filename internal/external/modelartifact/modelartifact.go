@@ -22,7 +22,7 @@ import (
 
 // A Spec names the files.
 type Spec struct {
-	URL         string `json:"url"` // s3://BUCKET/PREFIX
+	URL         string `json:"url"` // s3://BUCKET/PREFIX, or pvc://CLAIM/FILE
 	ProgressKey string `json:"progressKey,omitempty"`
 	// Verify requests a comparison of all bytes with the manifest when it changes.
 	Verify string `json:"verify,omitempty"`
@@ -80,6 +80,9 @@ func New(open Stores, reports Reports, v *Verifier) *Client {
 // Observe reads the manifest, and checks that all its files exist with their
 // sizes. An artifact always exists; it is ready when it is complete.
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
+	if names.InVolume(s.URL) {
+		return c.observeVolume(ctx, s)
+	}
 	o := external.Observation[Status]{Exists: true, UpToDate: true}
 	store, err := c.open(ctx, s.URL)
 	if err != nil {
@@ -204,11 +207,15 @@ func (c *Client) progress(ctx context.Context, key string) (*Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The status has the shape once the files are complete.
+	return progressOf(r), nil
+}
+
+// progressOf leaves out the shape: the status has it once the files are complete.
+func progressOf(r progress.Report) *Progress {
 	return &Progress{
 		Stage: r.Stage, Phase: r.Phase, Item: r.Item, Bytes: r.Bytes, Total: r.Total, Percent: r.Percent(),
 		ETASeconds: int64(r.ETA().Round(time.Second) / time.Second), BytesPerSecond: r.BytesPerSecond, Message: r.Message,
-	}, nil
+	}
 }
 
 // Create has nothing to do.
@@ -218,7 +225,11 @@ func (c *Client) Create(context.Context, Spec) error { return nil }
 func (c *Client) Update(context.Context, Spec) error { return nil }
 
 // Delete deletes the files, the manifest first: the remaining files are no model.
+// Those of a volume are not the resource's.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
+	if names.InVolume(s.URL) {
+		return nil
+	}
 	store, err := c.open(ctx, s.URL)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/topology"
 )
 
 // maxPairs limits the header of a hostile file; there are 22 known keys.
@@ -27,6 +28,19 @@ func ReadHeader(r io.Reader) (Header, error) {
 		return Header{}, fmt.Errorf("cannot read model header: %w", err)
 	}
 	return h, nil
+}
+
+// ReadShape returns what the header of a file of that size in bytes says of the model.
+// The errors are those of ReadHeader, and Corrupt if weights are missing or left over.
+func ReadShape(r io.Reader, size int64) (topology.Shape, error) {
+	h, err := ReadHeader(r)
+	if err != nil {
+		return topology.Shape{}, err
+	}
+	if h.FileSize() != size {
+		return topology.Shape{}, fault.Errorf(fault.Corrupt, "it has %d bytes, and its header describes %d", size, h.FileSize())
+	}
+	return h.Shape(), nil
 }
 
 func readHeader(r io.Reader) (Header, error) {

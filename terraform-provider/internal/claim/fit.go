@@ -27,7 +27,7 @@ func (r *Resource) fit(o tfschema.Object) []preflight.Finding {
 	}
 	var out []preflight.Finding
 	engines := engines(o)
-	for _, check := range []func(tfschema.Object, engine.Engine) []preflight.Finding{checkNodes, checkBuffers, checkShape} {
+	for _, check := range []func(tfschema.Object, engine.Engine) []preflight.Finding{checkNodes, checkBuffers, checkShape, checkSize} {
 		var found []preflight.Finding
 		for _, e := range engines {
 			if found = check(o, e); len(found) == 0 {
@@ -133,6 +133,21 @@ func checkShape(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	return nil
 }
 
+// checkSize judges by the size of files that are in a volume already, until their header
+// is known.
+func checkSize(o tfschema.Object, e engine.Engine) []preflight.Finding {
+	model := inner(o, "model")
+	n, _ := nodes(o)
+	limit := memoryLimit(o, "root_resources")
+	if e.Memory == nil || !e.Memory.Limit || o.Text(attrConfig) != "" || n == 0 || limit == 0 || !boolean(model["pre_converted"]) {
+		return nil
+	}
+	if err := topology.CheckSize(int64(number(model["pre_converted_size_bytes"])), n, limit); err != nil {
+		return []preflight.Finding{{Path: "root_resources", Message: err.Error()}}
+	}
+	return nil
+}
+
 // contextOf returns the longest context that the object asks for, in tokens. While the
 // launch options of its Model may name one, it is the shortest: what does not fit at
 // that never fits.
@@ -209,6 +224,11 @@ func number(v tftypes.Value) int {
 	}
 	i, _ := n.Int64()
 	return int(i)
+}
+
+func boolean(v tftypes.Value) bool {
+	var b bool
+	return v.Type() != nil && v.IsKnown() && !v.IsNull() && v.As(&b) == nil && b
 }
 
 func isKnown(v tftypes.Value) bool { return v.Type() == nil || v.IsKnown() }

@@ -42,6 +42,7 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 	}
 	tiny := string(raw)
 	const long = `{"model_type":"llama","hidden_act":"silu","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"vocab_size":128256,"max_position_embeddings":131072,"rms_norm_eps":1e-5,"rope_theta":500000}`
+	inVolume := map[string]any{"pre_converted": true, "pre_converted_pvc_name": "c", "pre_converted_size_bytes": 8 << 30 / 99 * 100}
 	model := func(m map[string]any) map[string]any {
 		out := map[string]any{"source_url": "hf://a/b"}
 		for k, v := range m {
@@ -79,6 +80,9 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"LongModelEnough":  {"koldun_dllama", map[string]any{"model": model(nil), "nodes": 1, "root_image": "i", "model_config": long, "root_resources": map[string]any{"limits": map[string]any{"memory": "12Gi"}}}, nil},
 		"LongModelLimit":   {"koldun_dllama", map[string]any{"model": model(nil), "nodes": 1, "root_image": "i", "model_config": long, "root_resources": map[string]any{"limits": map[string]any{"memory": "6Gi"}}}, []string{"root_resources", "at a context of 4096 tokens the root needs"}},
 		"LaunchOptions":    {"koldun_dllama", map[string]any{"model": model(map[string]any{"launch_options": []any{"--max-seq-len=256"}}), "nodes": 1, "root_image": "i", "model_config": long, "root_resources": map[string]any{"limits": map[string]any{"memory": "6800Mi"}}}, nil},
+		"VolumeLimit":      {"koldun_dllama", map[string]any{"model": inVolume, "nodes": 2, "root_image": "i", "root_resources": map[string]any{"limits": map[string]any{"memory": "3Gi"}}}, []string{"root_resources", "at least 4096 MiB", "at least 3 nodes"}},
+		"VolumeEnough":     {"koldun_dllama", map[string]any{"model": inVolume, "nodes": 4, "root_image": "i", "root_resources": map[string]any{"limits": map[string]any{"memory": "3Gi"}}}, nil},
+		"VolumeKnown":      {"koldun_dllama", map[string]any{"model": inVolume, "nodes": 2, "root_image": "i", "model_config": tiny, "root_resources": map[string]any{"limits": map[string]any{"memory": "3Gi"}}}, nil},
 		"WorkerLimit":      {"koldun_dllama", map[string]any{"model": model(nil), "nodes": 2, "root_image": "i", "model_config": long, "worker_resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}}, []string{"worker_resources", "a worker needs"}},
 		"FewEnough":        {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "model_config": tiny}, nil},
 		"NoModelAtAll":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "model_config": `{"model_type":"bert"}`}, []string{"model_config", "bert"}},

@@ -12,6 +12,7 @@ local final = {
   DownloadFailed = true,
   ImageUnavailable = true,
   InputRefused = true,
+  InspectionFailed = true,
   KeyInvalid = true,
   ModelFailed = true,
   ModelUnsupported = true,
