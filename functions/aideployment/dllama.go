@@ -38,7 +38,7 @@ func (p *plan) dllama() (compose.Next, error) {
 	case serves.Status == metav1.ConditionTrue:
 		p.status.Phase, p.status.ReadyReplicas = phaseReady, 1
 		p.Serve(reason.Available, "%s serves %s", p.d.Spec.Engine.Name, seen.Status.Model)
-	case found && reason.OfPods(serves.Reason):
+	case found && reason.Passed(serves.Reason):
 		p.fail(reason.Reason(serves.Reason), "Dllama %q is not ready: %s", p.name(), serves.Message)
 	case found && reason.Final(serves.Reason):
 		p.fail(reason.DeploymentFailed, "Dllama %q is not ready: %s: %s", p.name(), serves.Reason, serves.Message)

@@ -45,8 +45,11 @@ func (c Config) Threads(claimed int32, nodes int) int32 {
 type Call struct {
 	Config
 
-	req *fnv1.RunFunctionRequest
-	rsp *fnv1.RunFunctionResponse
+	req    *fnv1.RunFunctionRequest
+	rsp    *fnv1.RunFunctionResponse
+	around surroundings
+	// unanswered: Crossplane has not looked yet for something that was required.
+	unanswered bool
 }
 
 // New begins a Call that answers req through rsp.
@@ -57,7 +60,9 @@ func New(cfg Config, req *fnv1.RunFunctionRequest, rsp *fnv1.RunFunctionResponse
 	if rsp.GetDesired().GetResources() == nil {
 		rsp.Desired.Resources = map[string]*fnv1.Resource{}
 	}
-	return &Call{Config: cfg, req: req, rsp: rsp}
+	c := &Call{Config: cfg, req: req, rsp: rsp}
+	c.lookAround()
+	return c
 }
 
 // Composite decodes the observed composite. The composite of a claim gets the
@@ -152,10 +157,14 @@ const (
 
 // Desire adds a desired resource under a name that is unique in this call. A
 // Deployment or StatefulSet is not ready before all its pods have the desired template.
+// A resource for which the cluster lacks a prerequisite is left out, and Finish says so.
 func (c *Call) Desire(name string, obj any, ready Readiness) error {
 	s, err := encode(obj)
 	if err != nil {
 		return fmt.Errorf("cannot encode desired resource %q: %w", name, err)
+	}
+	if c.lacks(name, s) {
+		return nil
 	}
 	hash, err := mark(s)
 	if err != nil {

@@ -39,8 +39,15 @@ func (c *Call) RequireAll(key, apiVersion, kind, namespace string, labels map[st
 }
 
 func (c *Call) require(key string, s *fnv1.ResourceSelector) {
+	c.requirements().Resources[key] = s
+	if _, answered := c.req.GetRequiredResources()[key]; !answered {
+		c.unanswered = true
+	}
+}
+
+func (c *Call) requirements() *fnv1.Requirements {
 	if c.rsp.GetRequirements() == nil {
 		c.rsp.Requirements = &fnv1.Requirements{Resources: map[string]*fnv1.ResourceSelector{}}
 	}
-	c.rsp.Requirements.Resources[key] = s
+	return c.rsp.GetRequirements()
 }

@@ -11,8 +11,13 @@ import (
 
 // Finish ends a call: it sets the composite's status, given as a pointer, and
 // whether the composite is ready, by what is desired and the condition Serving.
-// It comes last.
+// It comes last. While Crossplane has not looked for everything that was required, all
+// that is composed stays: what is not known yet is not absent.
 func (c *Call) Finish(status any) error {
+	if c.unanswered {
+		c.KeepRest()
+	}
+	c.reportLacking()
 	composite, err := c.newStatus(status)
 	if err != nil {
 		return fmt.Errorf("cannot encode status: %w", err)

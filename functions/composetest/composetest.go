@@ -42,6 +42,10 @@ type Case struct {
 	// Required are the objects that were found for each requirement. An empty
 	// list means that none was; no entry, that Crossplane has not looked yet.
 	Required map[string][]string
+	// Crossplane says what it supports, so that prerequisites of the cluster are required.
+	Crossplane bool
+	// Schemas are the kinds that were looked for, and whether they exist.
+	Schemas map[string]bool
 	// Reason and Says are the reason of the condition Serving, and a part of
 	// its message.
 	Reason reason.Reason
@@ -78,6 +82,18 @@ func Run(t *testing.T, composeKind func(*compose.Call) error, c Case) *fnv1.RunF
 			found.Items = append(found.Items, Object(t, m))
 		}
 		req.RequiredResources[name] = found
+	}
+	if c.Crossplane {
+		req.Meta = &fnv1.RequestMeta{Capabilities: []fnv1.Capability{
+			fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS,
+		}}
+	}
+	req.RequiredSchemas = map[string]*fnv1.Schema{}
+	for name, exists := range c.Schemas {
+		req.RequiredSchemas[name] = &fnv1.Schema{}
+		if exists {
+			req.RequiredSchemas[name].OpenapiV3 = &structpb.Struct{}
+		}
 	}
 	for {
 		rsp := &fnv1.RunFunctionResponse{}

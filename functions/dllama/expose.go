@@ -69,7 +69,7 @@ func (p *dllamaPlan) gatewayPending() (why reason.Reason, message string) {
 	state := p.Condition(resIngress, v1.ConditionServing)
 	switch {
 	case state.Status != metav1.ConditionFalse:
-	case reason.OfPods(state.Reason):
+	case reason.Passed(state.Reason):
 		return reason.Reason(state.Reason), fmt.Sprintf("Ingress %q is not ready: %s", p.d.Name, state.Message)
 	case reason.Final(state.Reason):
 		return reason.GatewayStarting, fmt.Sprintf("Ingress %q is not ready: %s: %s", p.d.Name, state.Reason, state.Message)

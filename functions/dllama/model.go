@@ -196,7 +196,7 @@ func (p *dllamaPlan) pending(m v1.Model, found bool) (why reason.Reason, message
 	case !found || state == nil:
 	case reason.Final(state.Reason):
 		return reason.ModelFailed, fmt.Sprintf("Model %q is not ready: %s: %s", p.modelName, state.Reason, state.Message)
-	case reason.OfPods(state.Reason):
+	case reason.Passed(state.Reason):
 		return reason.Reason(state.Reason), fmt.Sprintf("Model %q is not ready: %s", p.modelName, state.Message)
 	}
 	// The Model's progress stays with the Model: each change of it here is one

@@ -64,7 +64,7 @@ func TestModel(t *testing.T) {
 	ingress := map[string][]string{"ingresses": {"metadata: {name: i, namespace: ns}\nspec: {backend: {nats: {providerConfigRef: {kind: ClusterProviderConfig, name: c}}}}"}}
 	spec := meta + "spec: {" + tiny + "}"
 	unfit := strings.Replace(spec, "generation: 3", `annotations: {koldun.gorizond.io/runtime: '{"engine":"distributed-llama","nodes":4,"field":"spec.nodes"}'}`, 1)
-	composetest.Table(t, model.Compose, map[string]composetest.Case{
+	cases := map[string]composetest.Case{
 		"SourceInvalid":     {Composite: meta + "spec: {sourceUrl: ':'}", Reason: reason.SourceInvalid, Says: "spec.sourceUrl"},
 		"StaticFields":      {Composite: meta + "spec: {" + tiny + ", download: {huggingFaceTokenSecretRef: {name: t, namespace: other}}, objectStorage: {region: r}, pv: {storageClassName: a, csiDriver: b, csiMounter: c, csiOptions: d, volumeAttributes: {e: f}, csiSecretName: g, csiSecretNamespace: h, reclaimPolicy: Delete, accessModes: [ReadOnlyMany]}}", Reason: reason.ConnectionPending},
 		"SourceOfStore":     {Composite: meta + "spec: {sourceUrl: s3://bucket/x}", Reason: reason.SourceInvalid, Says: "not a hub's repository"},
@@ -136,7 +136,14 @@ func TestModel(t *testing.T) {
 			Composite: meta + "spec: {" + tiny + ", pipProxy: a, download: {image: a, command: [b], args: [c]}, conversion: {image: a, command: [b], args: [c], rcloneImage: d, toolsImage: e, converterVersion: f, writerURL: g, writerConfigMap: h, dependencies: {a: b}}}",
 			Reason:    reason.ConnectionPending,
 		},
-	})
+	}
+	for name, c := range cases {
+		if c.Required == nil { // the namespace has no Ingress
+			c.Required = map[string][]string{"ingresses": {}}
+			cases[name] = c
+		}
+	}
+	composetest.Table(t, model.Compose, cases)
 }
 
 // TestPreConverted reads the headers of files in a volume before they are served.

@@ -98,7 +98,7 @@ func (p Pool) Compose(c *compose.Call) (State, error) {
 
 // troubleOf says what a user has to fix of a member; empty if nothing.
 func (p Pool) troubleOf(m v1alpha1.PoolMember) string {
-	if m.Ready || m.Phase == v1alpha1.PoolDraining || !reason.Final(m.Reason) && !reason.OfPods(m.Reason) {
+	if m.Ready || m.Phase == v1alpha1.PoolDraining || !reason.Final(m.Reason) && !reason.Passed(m.Reason) {
 		return ""
 	}
 	return fmt.Sprintf("Dllama %q is not ready: %s: %s", names.Member(p.Name, m.Name), m.Reason, m.Message)

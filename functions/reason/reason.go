@@ -17,6 +17,10 @@ const (
 	ConnectionAmbiguous Reason = "ConnectionAmbiguous"
 	// ConnectionInvalid: a URL, or a reference to a Secret, cannot be used.
 	ConnectionInvalid Reason = "ConnectionInvalid"
+	// PrerequisiteMissing: the cluster lacks the provider, a kind of another project, a StorageClass, or a right of Crossplane.
+	PrerequisiteMissing Reason = "PrerequisiteMissing"
+	// PrerequisitesMet: the cluster has what it lacked before.
+	PrerequisitesMet Reason = "PrerequisitesMet"
 	// FieldsIgnored: fields are given that are accepted and have no effect.
 	FieldsIgnored Reason = "FieldsIgnored"
 	// FieldsUsed: fields without effect, which were given before, no longer are.
@@ -204,11 +208,11 @@ func Final(r string) bool {
 	return false
 }
 
-// OfPods reports whether a reason is a problem of pods. Such a reason, with its
-// message, reaches the composites above: it changes rarely, unlike progress.
-func OfPods(r string) bool {
+// Passed reports whether a reason, with its message, is passed on to the composites
+// above: a problem of pods or of the cluster changes rarely, unlike progress.
+func Passed(r string) bool {
 	switch Reason(r) {
-	case PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
+	case PrerequisiteMissing, PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
 		ContainerNotStarted, OutOfMemory, NodeOutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
 		DataCorrupt, StorageConflict:
 		return true

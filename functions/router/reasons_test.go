@@ -216,6 +216,8 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"GatewayStarting":    {ingress, queue(nil), nil, "Serving", "False", reason.GatewayStarting, "i-gateway"},
 		"DispatcherStarting": {ingress, queue(state{"gateway": "status: {readyReplicas: 1}"}), nil, "Serving", "False", reason.GatewayStarting, "i-dispatcher"},
 		"DemandRefused":      {ingress, queue(state{"demanded": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}), nil, "Serving", "False", reason.ConnectionPending, "no rights"},
+		"RightMissing":       {ingress, queue(nil), map[string]string{"prerequisites": "data: {absent: [HTTPRoute.gateway.networking.k8s.io], forbidden: [PodDisruptionBudget.policy]}"}, "Serving", "False", reason.PrerequisiteMissing, "poddisruptionbudgets.policy"},
+		"RightGiven":         {ingress + "status: {conditions: [{type: Prerequisites, status: 'False'}]}", queue(nil), map[string]string{"prerequisites": "{}"}, "Prerequisites", "True", reason.PrerequisitesMet, "is there"},
 		"DownloadPending":    {download, nil, nil, "Serving", "False", reason.DownloadPending, "looked up"},
 		"StorageNotFound":    {download, nil, map[string]string{"volume": ""}, "Serving", "False", reason.StorageNotFound, `"files"`},
 		"TokenNotFound":      {download, nil, map[string]string{"volume": "{}", "token": ""}, "Serving", "False", reason.TokenNotFound, `"hf"`},
@@ -281,6 +283,9 @@ func run(t *testing.T, xr string, observed state, required map[string]string) *f
 		RequiredResources: map[string]*fnv1.Resources{},
 	}
 	for key, manifest := range required {
+		if key == "prerequisites" { // Crossplane looks for them
+			req.Meta = &fnv1.RequestMeta{Capabilities: []fnv1.Capability{fnv1.Capability_CAPABILITY_CAPABILITIES, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES}}
+		}
 		req.RequiredResources[key] = &fnv1.Resources{}
 		if manifest != "" {
 			req.RequiredResources[key].Items = []*fnv1.Resource{object(t, manifest)}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/gorizond/koldun/apis/prerequisites"
 	"github.com/gorizond/koldun/internal/external/workloadstatus/diagnose"
 )
 
@@ -25,6 +26,19 @@ func troubleshooting() []byte {
 			final = " *Final.*"
 		}
 		fmt.Fprintf(&out, "| `%s` | %s%s | %s |\n", c.Reason, c.Symptom, final, c.Mend)
+	}
+	out.WriteString("\n## What the cluster lacks\n\n" +
+		"If the cluster lacks what a claim needs, its condition `Prerequisites` is False and names each object and the command that mends it.\n" +
+		"`Serving` has the same message with reason `PrerequisiteMissing`. The object is left out until then, and the rest of the claim is\n" +
+		"composed. What exists already stays.\n\n| missing | command |\n| --- | --- |\n" +
+		"| the provider, so that no kind of `koldun.m.gorizond.io` exists | `kubectl apply --server-side -f package/install.yaml`, then `kubectl get providers.pkg.crossplane.io` |\n" +
+		"| rights of Crossplane on kinds of Kubernetes or of the projects below | `kubectl apply --server-side -f package/rbac.yaml` |\n" +
+		"| the StorageClass of a PersistentVolumeClaim | `kubectl get storageclasses`, and name one in the claim |\n" +
+		"| a default StorageClass | `kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true` |\n")
+	for _, n := range prerequisites.All() {
+		if n.Of != "" {
+			fmt.Fprintf(&out, "| %s, for `%s` | `%s` |\n", n.Of, n.Kind, n.Install)
+		}
 	}
 	return out.Bytes()
 }

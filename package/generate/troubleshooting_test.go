@@ -11,7 +11,7 @@ import (
 // for both or for none.
 func TestCausesAreReasonsOfPods(t *testing.T) {
 	for _, c := range diagnose.Causes() {
-		if !reason.OfPods(c.Reason) {
+		if !reason.Passed(c.Reason) {
 			t.Errorf("functions/reason does not know reason %q of pods", c.Reason)
 		}
 		if reason.Final(c.Reason) != c.Final {

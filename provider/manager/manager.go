@@ -35,6 +35,7 @@ import (
 	"github.com/gorizond/koldun/provider/connpool"
 	"github.com/gorizond/koldun/provider/dependents"
 	"github.com/gorizond/koldun/provider/guard"
+	"github.com/gorizond/koldun/provider/prerequisites"
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
@@ -47,7 +48,8 @@ type Options struct {
 	CountInterval  time.Duration // between two counts of resources for the metrics; 0 for none
 	Health         string        // address, "" for none
 	LeaderElection bool
-	Namespace      string // of the lease; empty: where the pod runs
+	Namespace      string                // of the lease; empty: where the pod runs
+	Crossplane     prerequisites.Account // its service account; without a namespace, nobody looks for its rights
 }
 
 const (
@@ -126,6 +128,11 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	if err := setupConfigs(mgr, opts.Options); err != nil {
 		return nil, err
 	}
+	if o.Crossplane.Namespace != "" {
+		if err := setupPrerequisites(mgr, cfg, o); err != nil {
+			return nil, err
+		}
+	}
 	if err := setupKinds(ctx, mgr, opts, kinds); err != nil {
 		return nil, err
 	}
@@ -134,6 +141,16 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 		pool.Close()
 	}))
 	return &Manager{Manager: mgr, Pool: pool}, err
+}
+
+// setupPrerequisites adds what looks for the prerequisites of the cluster. It has a
+// client of its own: its requests must not delay those of the controllers.
+func setupPrerequisites(mgr ctrl.Manager, cfg *rest.Config, o Options) error {
+	clients, err := kubernetes.NewForConfig(ratelimiter.LimitRESTConfig(cfg, o.MaxReconciles))
+	if err != nil {
+		return fmt.Errorf("cannot make a client of the cluster: %w", err)
+	}
+	return mgr.Add(prerequisites.New(clients, mgr.GetClient(), mgr.GetAPIReader(), o.Crossplane, o.Log))
 }
 
 // served waits until the API server serves the kinds of ProviderConfigs: it

@@ -28,4 +28,6 @@ const (
 	ConditionSized = "Sized"
 	// ConditionLegacyFields lists fields that are accepted without effect. It is absent without such fields.
 	ConditionLegacyFields = "LegacyFields"
+	// ConditionPrerequisites is false while the cluster lacks what the object needs, and names the command that mends it. It is absent if nothing was ever missing.
+	ConditionPrerequisites = "Prerequisites"
 )

@@ -1,0 +1,165 @@
+package compose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+	"github.com/crossplane/function-sdk-go/request"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/prerequisites"
+	"github.com/gorizond/koldun/functions/reason"
+)
+
+const (
+	reqPrerequisites = "prerequisites"
+	reqProvider      = "provider"
+	// retry is the time until Crossplane looks again for what is missing, if it does not
+	// watch it.
+	retry = 10 * time.Second
+	// grant is the command that gives Crossplane its rights.
+	grant = "kubectl apply --server-side -f package/rbac.yaml"
+)
+
+// surroundings are what is known of the cluster around the composite.
+type surroundings struct {
+	looked bool // Crossplane has looked for what the provider has found
+	found  *prerequisites.Found
+	// lacking are texts that each say what is missing, and the mend.
+	lacking []string
+}
+
+// lookAround asks for what the provider has found out about the cluster. Without
+// Crossplane nothing is asked, and everything is taken to be there.
+func (c *Call) lookAround() {
+	if !request.HasCapability(c.req, fnv1.Capability_CAPABILITY_REQUIRED_RESOURCES) {
+		return
+	}
+	var env struct {
+		Data prerequisites.Found `json:"data"`
+	}
+	found, known := c.Require(reqPrerequisites, prerequisites.APIVersion, prerequisites.Kind, "", prerequisites.Name, &env)
+	c.around.looked = known
+	if found {
+		c.around.found = &env.Data
+	}
+}
+
+// lacks reports whether the cluster lacks what an object of that kind needs, which then
+// must not be composed. An object that exists needs nothing more.
+func (c *Call) lacks(name string, desired *structpb.Struct) bool {
+	if c.Exists(name) {
+		c.checkVolume(name)
+		return false
+	}
+	apiVersion, kind := desired.GetFields()["apiVersion"].GetStringValue(), desired.GetFields()["kind"].GetStringValue()
+	missing := ""
+	if apiVersion == v1alpha1.APIVersion {
+		missing = c.missingProvider()
+	} else if need, ok := prerequisites.Of(apiVersion, kind); ok && c.around.found != nil {
+		object := fmt.Sprintf("%s %q", kind, desired.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue())
+		missing = missingKind(*c.around.found, need, object)
+	}
+	if missing != "" {
+		c.around.lacking = append(c.around.lacking, missing)
+	}
+	return missing != ""
+}
+
+// missingKind says why Crossplane cannot compose an object; empty if it can.
+func missingKind(found prerequisites.Found, need prerequisites.Needed, object string) string {
+	switch {
+	case slices.Contains(found.Absent, need.Name()):
+		return fmt.Sprintf("%s needs %s, which is not installed: %s", object, need.Of, need.Install)
+	case slices.Contains(found.Forbidden, need.Name()):
+		return fmt.Sprintf("%s needs rights on %s, which Crossplane does not have: %s", object, strings.TrimSuffix(need.Resource+"."+need.Group, "."), grant)
+	}
+	return ""
+}
+
+// missingProvider says that the managed kinds do not exist; empty if they do, or if that
+// is not known. What the provider has found, or a managed resource that exists, proves
+// that they do.
+func (c *Call) missingProvider() string {
+	if !c.around.looked || c.around.found != nil || !request.HasCapability(c.req, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS) {
+		return ""
+	}
+	for _, r := range c.req.GetObserved().GetResources() {
+		if r.GetResource().GetFields()["apiVersion"].GetStringValue() == v1alpha1.APIVersion {
+			return ""
+		}
+	}
+	c.requirements().Schemas = map[string]*fnv1.SchemaSelector{reqProvider: {ApiVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindProviderConfigUsage}}
+	schema, known := c.req.GetRequiredSchemas()[reqProvider]
+	if !known || schema.GetOpenapiV3() != nil {
+		return ""
+	}
+	return "The provider ghcr.io/gorizond/koldun-provider is not installed: kubectl apply --server-side -f package/install.yaml, and see kubectl get providers.pkg.crossplane.io"
+}
+
+// checkVolume notes why a PersistentVolumeClaim that exists cannot get a volume.
+func (c *Call) checkVolume(name string) {
+	o := c.req.GetObserved().GetResources()[name].GetResource()
+	if c.around.found == nil || o.GetFields()["kind"].GetStringValue() != "PersistentVolumeClaim" {
+		return
+	}
+	spec, status := o.GetFields()["spec"].GetStructValue().GetFields(), o.GetFields()["status"].GetStructValue().GetFields()
+	if status["phase"].GetStringValue() != "Pending" || spec["volumeName"].GetStringValue() != "" {
+		return
+	}
+	claim := o.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue()
+	if missing := missingClass(c.around.found.StorageClasses, claim, spec["storageClassName"].GetStringValue()); missing != "" {
+		c.around.lacking = append(c.around.lacking, missing)
+	}
+}
+
+// missingClass says why no volume is made for a claim that has none; empty if there is
+// no reason.
+func missingClass(classes *prerequisites.StorageClasses, claim, class string) string {
+	if classes == nil {
+		return ""
+	}
+	others := "the cluster has none"
+	if len(classes.Names) > 0 {
+		others = "the cluster has " + strings.Join(classes.Names, ", ")
+	}
+	switch {
+	case class == "" && classes.Default == "":
+		return fmt.Sprintf("PersistentVolumeClaim %q names no StorageClass, and there is no default one: name one (%s), "+
+			"or kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true", claim, others)
+	case class != "" && !slices.Contains(classes.Names, class):
+		return fmt.Sprintf("PersistentVolumeClaim %q needs StorageClass %q, which does not exist: create it, or name another one (%s)", claim, class, others)
+	}
+	return ""
+}
+
+// reportLacking sets the condition Prerequisites, and Serving if what is missing may
+// appear before anything else has to be mended.
+func (c *Call) reportLacking() {
+	if len(c.around.lacking) == 0 {
+		if conditionOf(c.req.GetObserved().GetComposite().GetResource(), v1.ConditionPrerequisites).Type != "" {
+			c.True(v1.ConditionPrerequisites, reason.PrerequisitesMet, "What the object needs of the cluster is there")
+		}
+		return
+	}
+	c.Within(retry)
+	slices.Sort(c.around.lacking)
+	text := strings.Join(slices.Compact(c.around.lacking), "; ")
+	c.False(v1.ConditionPrerequisites, reason.PrerequisiteMissing, "%s", text)
+	for i, cond := range c.rsp.GetConditions() {
+		if cond.GetType() != v1.ConditionServing {
+			continue
+		}
+		if cond.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE && reason.Final(cond.GetReason()) {
+			return
+		}
+		c.rsp.Conditions = slices.Delete(c.rsp.GetConditions(), i, i+1)
+		break
+	}
+	c.False(v1.ConditionServing, reason.PrerequisiteMissing, "%s", text)
+}

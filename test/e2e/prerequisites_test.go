@@ -1,0 +1,193 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/platform"
+)
+
+// withoutProvider installs the Configuration without its dependencies, and the Function
+// by itself.
+func (p *suite) withoutProvider(t *testing.T) {
+	t.Helper()
+	files, err := platform.Packages(t.Context(), repository, t.TempDir(), p.configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ServePackages(t.Context(), files); err != nil {
+		t.Fatal(err)
+	}
+	const configuration = "koldun-configuration:latest"
+	manifest := strings.Replace(read(t, filepath.Join(repository, "package/install.yaml")), configuration, configuration+"\n  skipDependencyResolution: true", 1)
+	if err := p.Apply(t.Context(), manifest, onePackage("Function", functionName, "koldun-function")); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the Function to be installed", p.holds("", "pkg.crossplane.io/v1", "Function", functionName, "Installed"))
+	p.serveFunction(t)
+	for _, plural := range []string{"workers", "ingresses"} {
+		cluster.Eventually(t, plural, p.holds("", "apiextensions.crossplane.io/v2", "CompositeResourceDefinition", plural+".koldun.gorizond.io", "Established"))
+	}
+}
+
+func onePackage(kind, name, repository string) string {
+	return fmt.Sprintf("apiVersion: pkg.crossplane.io/v1\nkind: %s\nmetadata: {name: %s}\nspec: {package: 'ghcr.io/gorizond/%s:v0.1.0'}", kind, name, repository)
+}
+
+// missing waits until an object says what the cluster lacks.
+func (p *suite) missing(t *testing.T, ns, kind, name string, says ...string) {
+	t.Helper()
+	began := time.Now()
+	cluster.Eventually(t, "the conditions of "+name+" to say what is missing", func(ctx context.Context) error {
+		obj, err := p.get(ctx, ns, api, kind, name)
+		if err != nil {
+			return err
+		}
+		for _, condition := range []string{"Serving", "Prerequisites"} {
+			c := conditionOf(obj, condition)
+			if c["reason"] != "PrerequisiteMissing" || c["status"] != "False" {
+				return fmt.Errorf("condition %s is %v, and Synced %v", condition, c, conditionOf(obj, "Synced"))
+			}
+			for _, text := range says {
+				if !strings.Contains(fmt.Sprint(c["message"]), text) {
+					return fmt.Errorf("condition %s says %q, want it to say %q", condition, c["message"], text)
+				}
+			}
+		}
+		if synced := conditionOf(obj, "Synced"); synced["status"] != "True" {
+			return fmt.Errorf("the composite is not synced: %v", synced)
+		}
+		t.Logf("after %s: %s", time.Since(began).Round(100*time.Millisecond), conditionOf(obj, "Serving")["message"])
+		return nil
+	})
+}
+
+// mended waits until nothing is missing for an object, and the object of a kind exists
+// that could not be composed.
+func (p *suite) mended(t *testing.T, ns, kind, name, apiVersion, composed, object string) {
+	t.Helper()
+	began := time.Now()
+	cluster.Eventually(t, "nothing to be missing for "+name, p.holds(ns, api, kind, name, "Prerequisites"))
+	cluster.Eventually(t, composed+" "+object, func(ctx context.Context) error {
+		_, err := p.get(ctx, ns, apiVersion, composed, object)
+		return err
+	})
+	t.Logf("after %s: %s %q is composed", time.Since(began).Round(100*time.Millisecond), composed, object)
+}
+
+// TestPrerequisites tests that a claim says what the cluster around it lacks, with the
+// command that mends it, that it is composed as soon as that is there, and that what was
+// composed before stays.
+func TestPrerequisites(t *testing.T) {
+	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: programs{
+		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
+	}}
+	p.withoutProvider(t)
+	ns := p.Namespace(t)
+	apply := func(manifest string) {
+		t.Helper()
+		if err := p.ApplyIn(t.Context(), ns, manifest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const worker = "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: %s}\nspec: {image: '" + image + "'}"
+	apply(fmt.Sprintf(worker, "early"))
+	p.missing(t, ns, "Worker", "early", "koldun-provider is not installed", "kubectl apply --server-side -f package/install.yaml")
+
+	if err := p.Apply(t.Context(), onePackage("Provider", providerName, "koldun-provider")); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.providerIdentity, err = p.ConnectProvider(t.Context(), providerName); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the Provider to be healthy", p.holds("", "pkg.crossplane.io/v1", "Provider", providerName, "Healthy"))
+	p.run(t)
+	p.mended(t, ns, "Worker", "early", "koldun.m.gorizond.io/v1alpha1", "WorkloadStatus", names.Object("early", "worker", "pods"))
+
+	rights := p.withdraw(t, "statefulsets")
+	cluster.Eventually(t, "the provider to see that a right is missing", p.prerequisites("StatefulSet.apps"))
+	apply(fmt.Sprintf(worker, "late"))
+	p.missing(t, ns, "Worker", "late", `StatefulSet "late`, "rights on statefulsets.apps", "kubectl apply --server-side -f package/rbac.yaml")
+	if _, err := p.get(t.Context(), ns, "apps/v1", "StatefulSet", names.Object("early", "worker")); err != nil {
+		t.Errorf("what was composed is gone: %v", err)
+	}
+	if err := p.Client().Update(t.Context(), rights); err != nil {
+		t.Fatal(err)
+	}
+	p.mended(t, ns, "Worker", "late", "apps/v1", "StatefulSet", names.Object("late", "worker"))
+
+	apply("apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: gate}\nspec: {backend: {allowAnonymous: true}, route: {host: a.example, gateways: [{name: public}]}}")
+	p.missing(t, ns, "Ingress", "gate", `HTTPRoute "gate`, "the Gateway API", "kubectl apply --server-side -f https://")
+	if err := p.Apply(t.Context(), httpRoutes); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the Ingress to serve", p.holds(ns, api, "Ingress", "gate", "Serving"))
+	cluster.Eventually(t, "nothing to be missing", p.holds(ns, api, "Ingress", "gate", "Prerequisites"))
+}
+
+// withdraw takes the rights on a resource from Crossplane, and returns the ClusterRole as
+// it has to be written to give them back.
+func (p *suite) withdraw(t *testing.T, resource string) *rbacv1.ClusterRole {
+	t.Helper()
+	role := &rbacv1.ClusterRole{}
+	if err := p.Client().Get(t.Context(), client.ObjectKey{Name: "koldun:aggregate-to-crossplane"}, role); err != nil {
+		t.Fatal(err)
+	}
+	whole := role.DeepCopy()
+	role.Rules = nil
+	for _, rule := range whole.Rules {
+		if len(rule.Resources) != 1 || rule.Resources[0] != resource {
+			role.Rules = append(role.Rules, rule)
+		}
+	}
+	if len(role.Rules) == len(whole.Rules) {
+		t.Fatalf("nothing grants %q", resource)
+	}
+	if err := p.Client().Update(t.Context(), role); err != nil {
+		t.Fatal(err)
+	}
+	whole.ResourceVersion = role.ResourceVersion
+	return whole
+}
+
+// prerequisites returns a check that the provider has found a right to be missing.
+func (p *suite) prerequisites(forbidden string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		env, err := p.get(ctx, "", "apiextensions.crossplane.io/v1beta1", "EnvironmentConfig", "koldun-prerequisites")
+		if err != nil {
+			return err
+		}
+		if data := fmt.Sprint(env.Object["data"]); !strings.Contains(data, forbidden) {
+			return fmt.Errorf("it has found %s", data)
+		}
+		return nil
+	}
+}
+
+// httpRoutes is the kind of the Gateway API, as far as an API server needs it.
+const httpRoutes = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: httproutes.gateway.networking.k8s.io
+  annotations: {api-approved.kubernetes.io: https://github.com/kubernetes-sigs/gateway-api/pull/2466}
+spec:
+  group: gateway.networking.k8s.io
+  scope: Namespaced
+  names: {kind: HTTPRoute, listKind: HTTPRouteList, plural: httproutes, singular: httproute}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
