@@ -41,6 +41,9 @@ func writeBench(b *testing.B, weights topology.FloatType) string {
 		for range t.Rows {
 			for i := range values {
 				values[i] = float32(rng.Float64()-.5) / 32
+				if isNorm(t.Role) { // norms of 0 would make all values 0
+					values[i] = 1
+				}
 			}
 			dllama.Encode(t.Type, raw, values)
 			_, _ = w.Write(raw)
@@ -55,19 +58,6 @@ func writeBench(b *testing.B, weights topology.FloatType) string {
 	return path
 }
 
-func benchRunner(b *testing.B, path string, threads int) *runner {
-	b.Helper()
-	r := newTestRunner(b, path, "", threads)
-	for i := range r.model.layers { // norms of 0 would make all values 0
-		for _, norm := range [][]float32{r.model.layers[i].inputNorm, r.model.layers[i].ffNorm} {
-			for j := range norm {
-				norm[j] = 1
-			}
-		}
-	}
-	return r
-}
-
 // BenchmarkEval evaluates a prompt of 128 tokens in batches, then tokens one
 // by one after it.
 func BenchmarkEval(b *testing.B) {
@@ -75,11 +65,11 @@ func BenchmarkEval(b *testing.B) {
 		path := writeBench(b, weights)
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("prompt/%s/threads=%d", weights, threads), func(b *testing.B) {
-				r := benchRunner(b, path, threads)
+				r := newTestRunner(b, path, "", threads)
 				benchPrompt(b, r)
 			})
 			b.Run(fmt.Sprintf("token/%s/threads=%d", weights, threads), func(b *testing.B) {
-				r := benchRunner(b, path, threads)
+				r := newTestRunner(b, path, "", threads)
 				evalAll(b, r, make([]int, 128), batchSize)
 				b.SetBytes(topologyBytes(r))
 				b.ReportAllocs()
