@@ -89,6 +89,10 @@ faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS
 bench: ## Run all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: bench-engine
+bench-engine: ## Measure the embedded engine beside distributed-llama: prompt and generation, q40 and f32, 1 and 2 threads (after make engine)
+	DLLAMA_BIN=$(or $(DLLAMA_BIN),$(CURDIR)/$(BIN)/distributed-llama) $(GO) test -run '^$$' -bench BesideDllama -benchtime 1x -timeout 40m ./internal/llama
+
 .PHONY: bench-provider
 bench-provider: $(BIN)/koldun-provider cluster-binaries ## Measure the provider with 1,000 managed resources: memory, idleness, latency
 	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test -run '^$$' -bench Provider -benchtime 1x -timeout 40m ./provider/manager
@@ -112,14 +116,15 @@ mutation: $(BIN)/gremlins ## Change the code of pure packages, and fail if tests
 	done; [ -z "$$failed" ] || { echo "Tests miss too much in:$$failed"; exit 1; }
 
 .PHONY: generate
-generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write deep copies, CRDs, XRDs, Compositions, docs/reasons.md and the Terraform docs
+generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write kernels, deep copies, CRDs, XRDs, Compositions, docs/reasons.md and the Terraform docs
+	$(GO) generate ./internal/llama/kernel
 	$(BIN)/controller-gen object paths=./apis/...
 	$(BIN)/controller-gen crd paths=./apis/... output:crd:dir=apis/crds
 	$(MAKE) --no-print-directory generate-package generate-terraform
 
 .PHONY: generate-check
 generate-check: generate ## Fail if generated files are not what is committed
-	@git add --intent-to-add terraform-provider/docs && git diff --exit-code -- apis package docs terraform-provider/docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
+	@git add --intent-to-add terraform-provider/docs && git diff --exit-code -- apis internal/llama/kernel package docs terraform-provider/docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the import law

@@ -93,7 +93,7 @@ var rates = regexp.MustCompile(`(?s)Evaluation.*?nTokens: (\d+).*?tokens/s: ([\d
 // dllamaSpeed runs the program once. It measures itself, without loading.
 func dllamaSpeed(b *testing.B, dir string, c Config) speed {
 	b.Helper()
-	out, err := exec.Command(filepath.Join(dir, "dllama"), "inference", "--model", c.Model, "--tokenizer", c.Tokenizer, //nolint:noctx // a benchmark
+	out, err := exec.Command(filepath.Join(dir, "dllama"), "inference", "--model", c.Model, "--tokenizer", c.Tokenizer,
 		"--buffer-float-type", string(c.BufferFloatType), "--nthreads", strconv.Itoa(c.Threads), "--prompt", besidePrompt,
 		"--steps", strconv.Itoa(besideSteps), "--temperature", "0", "--seed", "1").CombinedOutput()
 	found := rates.FindSubmatch(out)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/llama/kernel"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -21,7 +22,8 @@ type Config struct {
 	// ChatTemplate overrides the template of the tokenizer file unless "".
 	ChatTemplate ChatTemplate
 
-	unrounded bool // see wideBuffers
+	unrounded bool        // see wideBuffers
+	kernels   *kernel.Set // nil means the fastest of this machine
 }
 
 const (
@@ -57,6 +59,13 @@ func (c Config) buffers() topology.FloatType {
 		return wideBuffers
 	}
 	return c.BufferFloatType
+}
+
+func (c Config) kernelSet() *kernel.Set {
+	if c.kernels != nil {
+		return c.kernels
+	}
+	return kernel.Sets()[0]
 }
 
 func openTokenizer(path string) (*tokenizer.Tokenizer, error) {

@@ -79,7 +79,7 @@ func newEngine(c Config, m *model, tok *tokenizer.Tokenizer) (*Engine, error) {
 		seqLen = min(seqLen, c.MaxSeqLen)
 	}
 	threads := max(c.Threads, 1)
-	r, err := newRunner(m, seqLen, threads, batchSize)
+	r, err := newRunner(m, c.kernelSet(), seqLen, threads, batchSize)
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,14 @@ import (
 	"unsafe"
 
 	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/llama/kernel"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
 // blocks returns q40 blocks in place. Blocks are bytes and need no alignment.
-func blocks(raw []byte) []q40Block {
-	p := unsafe.Pointer(unsafe.SliceData(raw))                    //nolint:gosec // the length is that of raw
-	return unsafe.Slice((*q40Block)(p), len(raw)/dllama.Q40Block) //nolint:gosec // as above
+func blocks(raw []byte) []kernel.Q40Block {
+	p := unsafe.Pointer(unsafe.SliceData(raw))                           //nolint:gosec // the length is that of raw
+	return unsafe.Slice((*kernel.Q40Block)(p), len(raw)/dllama.Q40Block) //nolint:gosec // as above
 }
 
 // floats returns little-endian float32s in place if byte order and alignment

@@ -15,6 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/llama/kernel"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -217,7 +218,7 @@ func FuzzModel(f *testing.F) {
 			return
 		}
 		defer func() { _ = m.close() }()
-		r, err := newRunner(m, min(m.shape.SeqLen, 8), 1, 2)
+		r, err := newRunner(m, kernel.Sets()[0], min(m.shape.SeqLen, 8), 1, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/convert"
 	"github.com/gorizond/koldun/internal/formats/dllama"
+	"github.com/gorizond/koldun/internal/llama/kernel"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -243,11 +244,16 @@ func TestAgainstPlainModel(t *testing.T) {
 
 func newTestRunner(tb testing.TB, path string, buffers topology.FloatType, threads int) *runner {
 	tb.Helper()
+	return newTestRunnerWith(tb, path, buffers, threads, kernel.Sets()[0])
+}
+
+func newTestRunnerWith(tb testing.TB, path string, buffers topology.FloatType, threads int, k *kernel.Set) *runner {
+	tb.Helper()
 	m, err := openModel(path, buffers)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := newRunner(m, m.shape.SeqLen, threads, batchSize)
+	r, err := newRunner(m, k, m.shape.SeqLen, threads, batchSize)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gorizond/koldun/internal/llama/kernel"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -43,33 +44,43 @@ func TestReferenceAnswers(t *testing.T) {
 	}
 	prompts := readReference(t)
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			cfg := tinyConfig(t, c.weights)
-			cfg.BufferFloatType, cfg.unrounded = c.buffers, c.unrounded
-			e := open(t, cfg)
-			equal := 0
-			for _, p := range prompts {
-				want := c.answer(p)
-				text, result := ask(t, e, Request{Messages: p.Messages})
-				// The token that ended the answer was not fed back to the model.
-				tokens := append(slices.Clone(e.history[len(p.Tokens):]), e.tokenizer.File().EOS[0])
-				if result.Finish != FinishStop || result.PromptTokens != len(p.Tokens) || result.Tokens != len(tokens) {
-					t.Errorf("result is %+v with %d tokens", result, len(tokens))
+		cfg := tinyConfig(t, c.weights)
+		cfg.BufferFloatType, cfg.unrounded = c.buffers, c.unrounded
+		for _, k := range kernel.Sets() {
+			t.Run(name+"/"+k.Name, func(t *testing.T) {
+				cfg.kernels = k
+				e := open(t, cfg)
+				equal := 0
+				for _, p := range prompts {
+					want := c.answer(p)
+					if answersAs(t, e, p, want) {
+						equal++
+					}
+					if want.Logits != nil {
+						checkLogits(t, e, p.Tokens, want.Logits, c.tolerance)
+					}
 				}
-				if text == want.Text && slices.Equal(tokens, want.Tokens) {
-					equal++
-				} else {
-					t.Logf("answer is %q, want %q", text, want.Text)
+				if equal < c.wantEqual {
+					t.Errorf("%d of %d answers are as in the reference, want %d", equal, len(prompts), c.wantEqual)
 				}
-				if want.Logits != nil {
-					checkLogits(t, e, p.Tokens, want.Logits, c.tolerance)
-				}
-			}
-			if equal < c.wantEqual {
-				t.Errorf("%d of %d answers are as in the reference, want %d", equal, len(prompts), c.wantEqual)
-			}
-		})
+			})
+		}
 	}
+}
+
+func answersAs(t *testing.T, e *Engine, p referencePrompt, want referenceAnswer) bool {
+	t.Helper()
+	text, result := ask(t, e, Request{Messages: p.Messages})
+	// The token that ended the answer was not fed back to the model.
+	tokens := append(slices.Clone(e.history[len(p.Tokens):]), e.tokenizer.File().EOS[0])
+	if result.Finish != FinishStop || result.PromptTokens != len(p.Tokens) || result.Tokens != len(tokens) {
+		t.Errorf("result is %+v with %d tokens", result, len(tokens))
+	}
+	if text == want.Text && slices.Equal(tokens, want.Tokens) {
+		return true
+	}
+	t.Logf("answer is %q, want %q", text, want.Text)
+	return false
 }
 
 // checkLogits evaluates a prompt from the beginning.

@@ -5,17 +5,18 @@ import (
 	"errors"
 	"runtime/debug"
 
-	"github.com/gorizond/koldun/internal/topology"
+	"github.com/gorizond/koldun/internal/llama/kernel"
 )
 
 // A runner evaluates tokens. It holds a model, its cache, the workers and the
 // buffers of a batch. Evaluation does not allocate. A runner is not safe for
 // concurrent use.
 type runner struct {
-	model *model
-	cache *cache
-	pool  *pool
-	batch int // largest number of tokens at a time
+	model   *model
+	cache   *cache
+	pool    *pool
+	kernels *kernel.Set
+	batch   int // largest number of tokens at a time
 
 	product   product
 	stage     tokenStage
@@ -42,7 +43,7 @@ type runner struct {
 
 // newRunner returns a runner for batches of up to batch tokens. It starts the
 // workers; close stops them. The caller keeps the model and closes it.
-func newRunner(m *model, seqLen, threads, batch int) (*runner, error) {
+func newRunner(m *model, k *kernel.Set, seqLen, threads, batch int) (*runner, error) {
 	c, err := newCache(m.shape, seqLen)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func newRunner(m *model, seqLen, threads, batch int) (*runner, error) {
 	}
 	s := m.shape
 	r := &runner{
-		model: m, cache: c, pool: newPool(threads), batch: batch,
+		model: m, cache: c, pool: newPool(threads), kernels: k, batch: batch,
 		x: make([]float32, batch*s.Dim), out: make([]float32, batch*s.Dim),
 		query: make([]float32, batch*s.QDim()), key: make([]float32, batch*s.KVDim()), value: make([]float32, batch*s.KVDim()),
 		up:  make([]float32, batch*s.HiddenDim),
@@ -63,7 +64,7 @@ func newRunner(m *model, seqLen, threads, batch int) (*runner, error) {
 		normed: newVectors(batch, s.Dim, m.rounded), mixed: newVectors(batch, s.QDim(), m.rounded),
 		gate: newVectors(batch, s.HiddenDim, m.rounded), last: newVectors(1, s.Dim, m.rounded),
 	}
-	r.stage.r, r.attention.r = r, r
+	r.stage.r, r.attention.r, r.product.kernels = r, r, k
 	for w := range threads {
 		r.attention.scores = append(r.attention.scores, scores[w*seqLen:(w+1)*seqLen])
 	}
@@ -74,7 +75,7 @@ func newRunner(m *model, seqLen, threads, batch int) (*runner, error) {
 func newVectors(n, width int, withPacked bool) vectors {
 	v := vectors{n: n, width: width, values: make([]float32, n*width)}
 	if withPacked {
-		v.packed = make([]packed, n*width/topology.Block)
+		v.packed = make([]kernel.Packed, n*width/block)
 	}
 	return v
 }
@@ -118,8 +119,8 @@ func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits b
 	if !wantLogits {
 		return nil
 	}
-	rmsNorm(r.last.at(0), r.x[(r.n-1)*dim:r.n*dim], r.model.finalNorm, r.model.header.Epsilon())
-	r.last.pack(0)
+	rmsNorm(r.kernels, r.last.at(0), r.x[(r.n-1)*dim:r.n*dim], r.model.finalNorm, r.model.header.Epsilon())
+	r.last.pack(r.kernels, 0)
 	r.multiply(&r.last, part{r.model.classifier, r.logits})
 	return r.pool.err()
 }
@@ -143,8 +144,8 @@ func (r *runner) enterAttention(i int) { r.norm(i, r.layer.inputNorm) }
 
 // norm normalises the residual stream of a token for the next matrices.
 func (r *runner) norm(i int, weight []float32) {
-	rmsNorm(r.normed.at(i), r.row(r.x, i), weight, r.model.header.Epsilon())
-	r.normed.pack(i)
+	rmsNorm(r.kernels, r.normed.at(i), r.row(r.x, i), weight, r.model.header.Epsilon())
+	r.normed.pack(r.kernels, i)
 }
 
 func (r *runner) row(values []float32, i int) []float32 {
@@ -169,13 +170,13 @@ func (r *runner) turn(i int, heads, norm []float32) {
 	for h := 0; h < len(heads); h += size {
 		head := heads[h : h+size]
 		if norm != nil {
-			rmsNorm(head, head, norm, r.model.header.Epsilon())
+			rmsNorm(r.kernels, head, head, norm, r.model.header.Epsilon())
 		}
 		r.model.rope.turn(head, cos, sin)
 	}
 }
 
-func (r *runner) packMixed(i int) { r.mixed.pack(i) }
+func (r *runner) packMixed(i int) { r.mixed.pack(r.kernels, i) }
 
 func (r *runner) enterFeedForward(i int) {
 	r.leave(i)
@@ -185,7 +186,7 @@ func (r *runner) enterFeedForward(i int) {
 func (r *runner) activate(i int) {
 	w := r.gate.width
 	gated(r.gate.at(i), r.up[i*w:(i+1)*w])
-	r.gate.pack(i)
+	r.gate.pack(r.kernels, i)
 }
 
 // leave adds the output of a part of the layer to the residual stream.

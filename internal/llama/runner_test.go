@@ -7,32 +7,39 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/llama/kernel"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
-// TestBatches wants the same bits for every batch size and number of threads.
+// TestBatches wants the same bits for every batch size and number of threads,
+// with each set of kernels.
 func TestBatches(t *testing.T) {
 	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
-		t.Run(name, func(t *testing.T) {
-			path, _ := convertModel(t, tiny, weights, convert.Model)
-			rng := newRand()
-			tokens := make([]int, 50)
-			for i := range tokens {
-				tokens[i] = rng.IntN(1024)
-			}
-			single := newTestRunner(t, path, "", 1)
-			evalAll(t, single, tokens, 1)
-			for _, c := range []struct{ threads, batch int }{{1, 32}, {2, 7}, {3, 32}, {16, 31}} {
-				r := newTestRunner(t, path, "", c.threads)
-				evalAll(t, r, tokens, c.batch)
-				if !slices.Equal(r.logits, single.logits) {
-					t.Errorf("%d threads, batches of %d: logits differ", c.threads, c.batch)
-				}
-				if !slices.Equal(r.cache.keys, single.cache.keys) || !slices.Equal(r.cache.values, single.cache.values) {
-					t.Errorf("%d threads, batches of %d: cache differs", c.threads, c.batch)
-				}
-			}
-		})
+		path, _ := convertModel(t, tiny, weights, convert.Model)
+		for _, k := range kernel.Sets() {
+			t.Run(name+"/"+k.Name, func(t *testing.T) { testBatches(t, path, k) })
+		}
+	}
+}
+
+func testBatches(t *testing.T, path string, k *kernel.Set) {
+	t.Helper()
+	rng := newRand()
+	tokens := make([]int, 50)
+	for i := range tokens {
+		tokens[i] = rng.IntN(1024)
+	}
+	single := newTestRunnerWith(t, path, "", 1, k)
+	evalAll(t, single, tokens, 1)
+	for _, c := range []struct{ threads, batch int }{{1, 32}, {2, 7}, {3, 32}, {16, 31}} {
+		r := newTestRunnerWith(t, path, "", c.threads, k)
+		evalAll(t, r, tokens, c.batch)
+		if !slices.Equal(r.logits, single.logits) {
+			t.Errorf("%d threads, batches of %d: logits differ", c.threads, c.batch)
+		}
+		if !slices.Equal(r.cache.keys, single.cache.keys) || !slices.Equal(r.cache.values, single.cache.values) {
+			t.Errorf("%d threads, batches of %d: cache differs", c.threads, c.batch)
+		}
 	}
 }
 

@@ -122,15 +122,3 @@ func BenchmarkSampler(b *testing.B) {
 		s.next(work)
 	}
 }
-
-// BenchmarkPack rounds activations.
-func BenchmarkPack(b *testing.B) {
-	src := randoms(newRand(), benchWidth)
-	dst := make([]packed, benchWidth/block)
-	b.SetBytes(4 * benchWidth)
-	b.ReportAllocs()
-	for b.Loop() {
-		pack(dst, src)
-	}
-	sink = dst[0].scale
-}

@@ -1,16 +1,21 @@
 package llama
 
-import "math"
+import (
+	"math"
+
+	"github.com/gorizond/koldun/internal/llama/kernel"
+)
 
 // work is the approximate number of multiplications that justifies waking
 // another worker.
 const work = 1 << 15
 
 // A product multiplies the same vectors with up to three matrices. Workers
-// share the rows of all three.
+// share the rows of all three: a unit is kernel.TileRows of them.
 type product struct {
-	x     *vectors
-	parts [3]part
+	kernels *kernel.Set
+	x       *vectors
+	parts   [3]part
 }
 
 // A part is an optional matrix and the destination of its outputs.
@@ -24,22 +29,24 @@ func (p *product) run(_, lo, hi int) {
 		if part.m == nil || hi <= 0 {
 			return
 		}
-		rows := part.m.rows()
-		if lo < rows {
-			part.m.multiply(p.x, part.out, rows, lo, min(hi, rows))
+		units, rows := part.units(), part.m.rows()
+		if lo < units {
+			part.m.multiply(p.kernels, p.x, part.out, rows, lo*kernel.TileRows, min(hi*kernel.TileRows, rows))
 		}
-		lo, hi = max(lo-rows, 0), hi-rows
+		lo, hi = max(lo-units, 0), hi-units
 	}
 }
+
+func (p part) units() int { return (p.m.rows() + kernel.TileRows - 1) / kernel.TileRows }
 
 func (r *runner) multiply(x *vectors, parts ...part) {
 	r.product.x, r.product.parts = x, [3]part{}
 	n := copy(r.product.parts[:], parts)
-	rows := 0
+	units := 0
 	for _, p := range r.product.parts[:n] {
-		rows += p.m.rows()
+		units += p.units()
 	}
-	r.pool.do(&r.product, rows, work/(x.width*x.n))
+	r.pool.do(&r.product, units, work/(x.width*x.n*kernel.TileRows))
 }
 
 // A tokenStage runs one step for each token of the batch.
@@ -75,15 +82,12 @@ func (a *attention) run(worker, lo, hi int) {
 		query := r.query[i*s.QDim()+h*s.HeadDim:][:s.HeadDim]
 		keys, values := r.cache.head(r.layerIndex, h/group)
 		scores := a.scores[worker][:r.start+i+1]
+		r.kernels.F32(keys, s.HeadDim, query, 1, scores, len(scores), 0, len(scores))
 		for t := range scores {
-			scores[t] = dotF32(query, keys[t*s.HeadDim:(t+1)*s.HeadDim]) / root
+			scores[t] /= root
 		}
 		softmax(scores)
-		mixed := r.mixed.at(i)[h*s.HeadDim:][:s.HeadDim]
-		clear(mixed)
-		for t, score := range scores {
-			addScaled(mixed, score, values[t*s.HeadDim:(t+1)*s.HeadDim])
-		}
+		r.kernels.Mix(r.mixed.at(i)[h*s.HeadDim:][:s.HeadDim], scores, values)
 	}
 }
 

@@ -1,4 +1,4 @@
-package llama
+package kernel
 
 import (
 	"encoding/binary"
@@ -15,7 +15,7 @@ const (
 // q40Scale widens the scale of a block. Shifting a binary16 into the place of
 // a float32 leaves its exponent 112 too low. One exact multiplication corrects
 // it, also for subnormals.
-func q40Scale(b *q40Block) float32 {
+func q40Scale(b *Q40Block) float32 {
 	h := uint32(binary.LittleEndian.Uint16(b[:]))
 	wide := h<<16&sign | h&0x7fff<<13
 	if h&halfExponent == halfExponent {

@@ -1,7 +1,7 @@
-package llama
+package kernel
 
 // The float32 kernels add even and odd elements separately, and a remaining
-// element to the even ones. All kernels use this order, so that a result does
+// element to the even ones. Both use this order, so that a result does
 // not depend on the number of vectors computed at once. The conversions prevent
 // the compiler from fusing products and sums, so that results are equal on all
 // machines.
@@ -52,6 +52,29 @@ func dot2F32(a, b, c []float32) (float32, float32) {
 		even1 += float32(v * c[i])
 	}
 	return even0 + odd0, even1 + odd1
+}
+
+// portableF32 computes any rows, two vectors at a time.
+func portableF32(m f32Product, lo, hi int) {
+	for r := lo; r < hi; r++ {
+		row, out, t := m.row(r), m.out[r:], 0
+		for ; t+2 <= m.n; t += 2 {
+			out[t*m.stride], out[(t+1)*m.stride] = dot2F32(row, m.vector(t), m.vector(t+1))
+		}
+		if t < m.n {
+			out[t*m.stride] = dotF32(row, m.vector(t))
+		}
+	}
+}
+
+func portableMix(dst, weights, rows []float32) { mixColumns(dst, weights, rows, 0) }
+
+// mixColumns computes the columns of Set.Mix from the given one on.
+func mixColumns(dst, weights, rows []float32, from int) {
+	clear(dst[from:])
+	for t, w := range weights {
+		addScaled(dst[from:], w, rows[t*len(dst)+from:(t+1)*len(dst)])
+	}
 }
 
 // addScaled adds s * src to dst. The lengths must be the same.

@@ -1,0 +1,106 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Sizes and offsets of a block of q40 weights and of a kernel.Packed.
+const (
+	blockBytes  = 18
+	nibbleBytes = 2 // where the nibbles begin, after the scale
+	packedBytes = 72
+	packedScale = 64
+	packedBias  = 68
+	low         = 0x0f0f0f0f
+)
+
+// The kernels of q40 weights multiply as many rows as a vector register has lanes
+// with n packed vectors, and set a register's worth of sums for each. After the n
+// blocks with which a block of the rows is multiplied, they skip some bytes.
+const q40Signature = "func(w *byte, blocks int, x *byte, n, skip int, sums *float32)"
+
+// rows computes the addresses of rows that follow each other at a distance.
+type rows struct {
+	every4          []GPVirtual // rows 0, 4, 8, ...
+	distance, three GPVirtual   // of one and of three rows
+}
+
+func newRows(first, distance Register, n int) rows {
+	r := rows{distance: GP64(), three: GP64()}
+	MOVQ(distance, r.distance)
+	LEAQ(Mem{Base: r.distance, Index: r.distance, Scale: 2}, r.three)
+	p := first
+	for range n / 4 {
+		q := GP64()
+		MOVQ(p, q)
+		r.every4 = append(r.every4, q)
+		next := GP64()
+		LEAQ(Mem{Base: q, Index: r.distance, Scale: 4}, next)
+		p = next
+	}
+	return r
+}
+
+// at returns the address of an offset in row i.
+func (r rows) at(i, offset int) Mem {
+	m := Mem{Base: r.every4[i/4], Disp: offset}
+	switch i % 4 {
+	case 1:
+		m.Index, m.Scale = r.distance, 1
+	case 2:
+		m.Index, m.Scale = r.distance, 2
+	case 3:
+		m.Index, m.Scale = r.three, 1
+	}
+	return m
+}
+
+// ahead is the address of what follows n rows.
+func (r rows) ahead(first Register, n int) GPVirtual {
+	p := GP64()
+	IMUL3Q(Imm(uint64(n)), r.distance, p)
+	ADDQ(first, p)
+	return p
+}
+
+// prefetch loads as many bytes of the following rows as a block of n rows has. The
+// processor does not see that n streams are one in memory.
+func prefetch(p Register, n int) {
+	for line := 0; line < n*blockBytes; line += 64 {
+		PREFETCHT0(Mem{Base: p, Disp: line})
+	}
+	LEAQ(Mem{Base: p, Disp: n * blockBytes}, p)
+}
+
+func (r rows) advance(bytes int) {
+	for _, p := range r.every4 {
+		ADDQ(Imm(uint64(bytes)), p)
+	}
+}
+
+// scales converts the binary16 scales of eight rows to float32s.
+func (r rows) halves(first int, dst VecVirtual) {
+	VPXOR(dst, dst, dst)
+	for i := range 8 {
+		VPINSRW(Imm(uint64(i)), r.at(first+i, 0), dst, dst)
+	}
+}
+
+// transpose turns four vectors, of which vector i has in every group of four
+// lanes the 16 bytes of a row whose number is i modulo 4, into four vectors, of
+// which vector j has dword j of the rows, in order.
+func transpose(v []VecVirtual, vec func() VecVirtual) []VecVirtual {
+	ab0, ab1, cd0, cd1 := vec(), vec(), vec(), vec()
+	VPUNPCKLDQ(v[1], v[0], ab0)
+	VPUNPCKHDQ(v[1], v[0], ab1)
+	VPUNPCKLDQ(v[3], v[2], cd0)
+	VPUNPCKHDQ(v[3], v[2], cd1)
+	out := []VecVirtual{vec(), vec(), vec(), vec()}
+	VPUNPCKLQDQ(cd0, ab0, out[0])
+	VPUNPCKHQDQ(cd0, ab0, out[1])
+	VPUNPCKLQDQ(cd1, ab1, out[2])
+	VPUNPCKHQDQ(cd1, ab1, out[3])
+	return out
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// q40VNNI writes the kernel of 16 rows for AVX-512 with VNNI. Each lane is a
+// row. The sums of many vectors are in memory, that of one in a register.
+func q40VNNI(name string, many bool) {
+	TEXT(name, NOSPLIT, q40Signature)
+	w := Load(Param("w"), GP64())
+	blocks := Load(Param("blocks"), GP64())
+	x := Load(Param("x"), GP64())
+	n := Load(Param("n"), GP64())
+	skip := Load(Param("skip"), GP64())
+	sums := Load(Param("sums"), GP64())
+	distance := GP64()
+	IMUL3Q(Imm(blockBytes), blocks, distance)
+	r := newRows(w, distance, 16)
+	next := r.ahead(w, 16)
+
+	mask, constant := ZMM(), GP32()
+	MOVL(Imm(low), constant)
+	VPBROADCASTD(constant, mask)
+
+	sum := ZMM()
+	if many {
+		t, o := GP64(), GP64()
+		VPXORD(sum, sum, sum)
+		MOVQ(n, t)
+		MOVQ(sums, o)
+		Label("clear")
+		VMOVUPS(sum, Mem{Base: o})
+		ADDQ(Imm(64), o)
+		DECQ(t)
+		JNZ(LabelRef("clear"))
+	} else {
+		VPXORD(sum, sum, sum)
+	}
+
+	Label("block")
+	prefetch(next, 16)
+	weights, scale := unpack16(r, mask)
+	if many {
+		t, o := GP64(), GP64()
+		MOVQ(n, t)
+		MOVQ(sums, o)
+		Label("vector")
+		product := product16(weights, scale, x)
+		VADDPS(Mem{Base: o}, product, product)
+		VMOVUPS(product, Mem{Base: o})
+		ADDQ(Imm(packedBytes), x)
+		ADDQ(Imm(64), o)
+		DECQ(t)
+		JNZ(LabelRef("vector"))
+	} else {
+		VADDPS(product16(weights, scale, x), sum, sum)
+		ADDQ(Imm(packedBytes), x)
+	}
+	ADDQ(skip, x)
+	r.advance(blockBytes)
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	if !many {
+		VMOVUPS(sum, Mem{Base: sums})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// unpack16 returns the nibbles of a block of 16 rows, four values of each row
+// per vector, and their scales.
+func unpack16(r rows, mask VecVirtual) (weights []VecVirtual, scale VecVirtual) {
+	zmm := func() VecVirtual { return ZMM() }
+	v := make([]VecVirtual, 4)
+	for i := range v {
+		v[i] = ZMM()
+		VMOVDQU(r.at(i, nibbleBytes), v[i].AsX())
+		VINSERTI128(Imm(1), r.at(4+i, nibbleBytes), v[i].AsY(), v[i].AsY())
+		VINSERTI32X4(Imm(2), r.at(8+i, nibbleBytes), v[i], v[i])
+		VINSERTI32X4(Imm(3), r.at(12+i, nibbleBytes), v[i], v[i])
+	}
+	dwords := transpose(v, zmm)
+	for _, d := range dwords {
+		lo := ZMM()
+		VPANDD(mask, d, lo)
+		weights = append(weights, lo)
+	}
+	for _, d := range dwords {
+		hi := ZMM()
+		VPSRLD(Imm(4), d, hi)
+		VPANDD(mask, hi, hi)
+		weights = append(weights, hi)
+	}
+	a, b := XMM(), XMM()
+	r.halves(0, a)
+	r.halves(8, b)
+	both := YMM()
+	VINSERTI128(Imm(1), b, a.AsY(), both)
+	s := ZMM()
+	VCVTPH2PS(both, s)
+	return weights, s
+}
+
+// product16 multiplies a block of 16 rows with a block of activations.
+func product16(weights []VecVirtual, scale VecVirtual, x Register) VecVirtual {
+	dot, s := ZMM(), ZMM()
+	VPBROADCASTD(Mem{Base: x, Disp: packedBias}, dot)
+	for i, v := range weights {
+		VPDPBUSD_BCST(Mem{Base: x, Disp: 4 * i}, v, dot)
+	}
+	VMULPS_BCST(Mem{Base: x, Disp: packedScale}, scale, s)
+	VCVTDQ2PS(dot, dot)
+	VMULPS(s, dot, dot)
+	return dot
+}

@@ -1,0 +1,40 @@
+package kernel
+
+import "unsafe"
+
+// batch is the number of vectors for which a kernel unpacks weights once. Its sums
+// lie side by side: in the output they could be in one set of the cache.
+const batch = 32
+
+func vnniQ40(m q40Product, lo, hi int) {
+	var sums [batch * 16]float32
+	for r := lo; r < hi; r += 16 {
+		for t := 0; t < m.n; t += batch {
+			n := min(batch, m.n-t)
+			if n == 1 {
+				q40VNNIOne(&m.weights[r*m.blocks][0], m.blocks, &m.x[t], n, m.skip(n), &sums[0])
+			} else {
+				q40VNNI(&m.weights[r*m.blocks][0], m.blocks, &m.x[t], n, m.skip(n), &sums[0])
+			}
+			for i := range n {
+				*(*[16]float32)(m.out[(t+i)*m.stride+r:]) = *(*[16]float32)(sums[16*i:])
+			}
+		}
+	}
+}
+
+func avx2Q40(m q40Product, lo, hi int) {
+	var sums [batch * 8]float32
+	for r := lo; r < hi; r += 8 {
+		for t := 0; t < m.n; t += batch {
+			n := min(batch, m.n-t)
+			q40AVX2(&m.weights[r*m.blocks][0], m.blocks, &m.x[t], n, m.skip(n), &sums[0])
+			for i := range n {
+				*(*[8]float32)(m.out[(t+i)*m.stride+r:]) = *(*[8]float32)(sums[8*i:])
+			}
+		}
+	}
+}
+
+// skip is the size of the packed blocks of the vectors other than n.
+func (m q40Product) skip(n int) int { return (m.n - n) * int(unsafe.Sizeof(Packed{})) }

@@ -1,0 +1,48 @@
+package kernel
+
+// The kernels of kernels_amd64.s, which asm generates. A product of q40 weights
+// multiplies 16 or 8 rows with n vectors and sets so many sums for each vector.
+// After every n packed blocks it skips some bytes.
+
+//go:noescape
+func q40VNNI(w *byte, blocks int, x *Packed, n, skip int, sums *float32)
+
+//go:noescape
+func q40VNNIOne(w *byte, blocks int, x *Packed, n, skip int, sums *float32)
+
+//go:noescape
+func q40AVX2(w *byte, blocks int, x *Packed, n, skip int, sums *float32)
+
+// Products of float32s, of four rows or one with four, two or one vector.
+
+//go:noescape
+func f32AVX5124x4(w, x *float32, width, k int, out *float32, stride int)
+
+//go:noescape
+func f32AVX5124x1(w, x *float32, width, k int, out *float32, stride int)
+
+//go:noescape
+func f32AVX5121x1(w, x *float32, width, k int, out *float32, stride int)
+
+//go:noescape
+func f32AVX24x2(w, x *float32, width, k int, out *float32, stride int)
+
+//go:noescape
+func f32AVX24x1(w, x *float32, width, k int, out *float32, stride int)
+
+//go:noescape
+func f32AVX21x1(w, x *float32, width, k int, out *float32, stride int)
+
+// Sums of weighted rows, 64 or 16 columns.
+
+//go:noescape
+func mixAVX51264(dst, weights, rows *float32, n, width int)
+
+//go:noescape
+func mixAVX51216(dst, weights, rows *float32, n, width int)
+
+//go:noescape
+func mixAVX264(dst, weights, rows *float32, n, width int)
+
+//go:noescape
+func mixAVX216(dst, weights, rows *float32, n, width int)
