@@ -1,0 +1,122 @@
+package jinja
+
+import "slices"
+
+// globals are the functions that every template has.
+var globals = map[string]Value{
+	"range":     &builtin{name: "range", params: params{positional("start"), maybe("stop", none{}), maybe("step", integer(1))}, call: rangeFunction},
+	"dict":      &builtin{name: "dict", raw: dictFunction},
+	"namespace": &builtin{name: "namespace", raw: namespaceFunction},
+	"cycler": &builtin{name: "cycler", raw: func(r *run, a arguments) Value {
+		if len(a.positional) == 0 {
+			r.fail("at least one item has to be provided")
+		}
+		return &cycler{items: a.positional}
+	}},
+	"joiner": &builtin{name: "joiner", params: params{optional("sep", text{s: ", "})}, call: func(_ *run, a []Value) Value {
+		return (&joiner{sep: a[0]}).value()
+	}},
+	"raise_exception": &builtin{name: "raise_exception", params: params{required("message")}, call: func(r *run, a []Value) Value {
+		failAt(Raised, r.line, "", "%s", r.str(a[0]).s)
+		return nil
+	}},
+	"strftime_now": &builtin{name: "strftime_now", params: params{required("format")}, call: func(r *run, a []Value) Value {
+		t := r.text(a[0], "the format of strftime_now")
+		r.reserve(len(t.s), 16)
+		return derived(strftime(r.now(), t.s), t)
+	}},
+}
+
+// maxRange is the longest range that the sandbox of Jinja allows.
+const maxRange = 100_000
+
+func rangeFunction(r *run, a []Value) Value {
+	start, stop, step := a[0], a[1], r.index(a[2], "the step of range")
+	if isNone(stop) {
+		start, stop = integer(0), start
+	}
+	if step == 0 {
+		r.fail("range() arg 3 must not be zero")
+	}
+	v := interval{int64(r.index(start, "an argument of range")), int64(r.index(stop, "an argument of range")), int64(step)}
+	if v.length() > maxRange {
+		r.fail("Range too big. The sandbox blocks ranges larger than MAX_RANGE (%d).", maxRange)
+	}
+	return v
+}
+
+// dictFunction is dict(mapping or pairs, key=value...).
+func dictFunction(r *run, a arguments) Value {
+	d := &dict{}
+	if len(a.positional) > 1 {
+		r.fail("dict expected at most 1 argument, got %d", len(a.positional))
+	}
+	for _, from := range a.positional {
+		if other, ok := from.(*dict); ok {
+			d = r.copyDict(other)
+			continue
+		}
+		for _, pair := range r.all(from) {
+			both := r.all(pair)
+			if len(both) != 2 {
+				r.fail("an element of dict() has %d items, want 2", len(both))
+			}
+			d.set(r, both[0], both[1])
+		}
+	}
+	for _, n := range a.named {
+		d.set(r, text{s: n.name}, n.value)
+	}
+	return d
+}
+
+func namespaceFunction(r *run, a arguments) Value {
+	return &namespace{dictFunction(r, a).(*dict)}
+}
+
+// A cycler gives its items in turn.
+type cycler struct {
+	items []Value
+	pos   int
+}
+
+func (*cycler) typeName() string { return "Cycler" }
+
+func (c *cycler) attribute(name string) (Value, bool) {
+	switch name {
+	case "current":
+		return c.items[c.pos], true
+	case "next":
+		return &builtin{name: "cycler.next", params: params{}, call: func(*run, []Value) Value {
+			v := c.items[c.pos]
+			c.pos = (c.pos + 1) % len(c.items)
+			return v
+		}}, true
+	case "reset":
+		return &builtin{name: "cycler.reset", params: params{}, call: func(*run, []Value) Value {
+			c.pos = 0
+			return none{}
+		}}, true
+	case "items":
+		return tuple{items: slices.Clone(c.items)}, true
+	case "pos":
+		return integer(c.pos), true
+	}
+	return nil, false
+}
+
+// A joiner gives its separator on every call but the first.
+type joiner struct {
+	sep  Value
+	used bool
+}
+
+func (j *joiner) value() Value {
+	return &builtin{name: "joiner", params: params{}, call: func(*run, []Value) Value {
+		if !j.used {
+			j.used = true
+			return text{}
+		}
+		return j.sep
+	}}
+}

@@ -1,0 +1,184 @@
+package jinja
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// textMethods returns the methods of Python's str but format, which takes any
+// arguments, and encode, maketrans and translate.
+func textMethods() map[string]method {
+	return map[string]method{
+		"capitalize": mapping(capitalize),
+		"casefold":   mapping(lower),
+		"lower":      mapping(lower),
+		"upper":      mapping(upper),
+		"swapcase":   mapping(swapCase),
+		"title":      mapping(titleCase),
+
+		"strip":        {trimParams, func(r *run, self Value, a []Value) Value { return r.strip(self.(text), a[0], true, true) }},
+		"lstrip":       {trimParams, func(r *run, self Value, a []Value) Value { return r.strip(self.(text), a[0], true, false) }},
+		"rstrip":       {trimParams, func(r *run, self Value, a []Value) Value { return r.strip(self.(text), a[0], false, true) }},
+		"removeprefix": {params{positional("prefix")}, removePrefix},
+		"removesuffix": {params{positional("suffix")}, removeSuffix},
+
+		"split":      {splitParams, func(r *run, self Value, a []Value) Value { return &list{r.split(self.(text), a[0], a[1])} }},
+		"rsplit":     {splitParams, func(r *run, self Value, a []Value) Value { return &list{r.rsplit(self.(text), a[0], a[1])} }},
+		"splitlines": {params{optional("keepends", boolean(false))}, func(r *run, self Value, a []Value) Value { return &list{r.splitLines(self.(text), truth(a[0]))} }},
+		"partition":  {params{positional("sep")}, func(r *run, self Value, a []Value) Value { return r.partition(self.(text), a[0], false) }},
+		"rpartition": {params{positional("sep")}, func(r *run, self Value, a []Value) Value { return r.partition(self.(text), a[0], true) }},
+
+		"replace": {
+			params{positional("old"), positional("new"), optional("count", integer(-1))},
+			func(r *run, self Value, a []Value) Value {
+				return r.replace(self.(text), r.text(a[0], "the old text"), r.text(a[1], "the new text"), r.index(a[2], "count"))
+			},
+		},
+		"join":       {params{positional("iterable")}, joinMethod},
+		"startswith": {affixParams, func(r *run, self Value, a []Value) Value { return r.affix(self.(text), a, strings.HasPrefix) }},
+		"endswith":   {affixParams, func(r *run, self Value, a []Value) Value { return r.affix(self.(text), a, strings.HasSuffix) }},
+
+		"find":   {findParams, func(r *run, self Value, a []Value) Value { return integer(r.find(self.(text), a, strings.Index)) }},
+		"rfind":  {findParams, func(r *run, self Value, a []Value) Value { return integer(r.find(self.(text), a, strings.LastIndex)) }},
+		"index":  {findParams, func(r *run, self Value, a []Value) Value { return r.found(r.find(self.(text), a, strings.Index)) }},
+		"rindex": {findParams, func(r *run, self Value, a []Value) Value { return r.found(r.find(self.(text), a, strings.LastIndex)) }},
+		"count":  {findParams, countMethod},
+
+		"center":     {padParams, func(r *run, self Value, a []Value) Value { return r.pad(self.(text), a, "center") }},
+		"ljust":      {padParams, func(r *run, self Value, a []Value) Value { return r.pad(self.(text), a, "left") }},
+		"rjust":      {padParams, func(r *run, self Value, a []Value) Value { return r.pad(self.(text), a, "right") }},
+		"zfill":      {params{positional("width")}, zeroFill},
+		"expandtabs": {params{optional("tabsize", integer(8))}, expandTabs},
+
+		"format_map": {params{positional("mapping")}, func(r *run, self Value, a []Value) Value { return r.formatMap(self.(text), a[0]) }},
+
+		"isalnum":      testing(isAlnum),
+		"isalpha":      testing(isAlpha),
+		"isascii":      {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(self.(text).ascii()) }},
+		"isdecimal":    testing(isDecimal),
+		"isdigit":      testing(isDigit),
+		"isnumeric":    testing(isNumeric),
+		"isspace":      testing(isSpace),
+		"isidentifier": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isIdentifier(self.(text).s)) }},
+		"isprintable": {params{}, func(_ *run, self Value, _ []Value) Value {
+			return boolean(strings.IndexFunc(self.(text).s, func(c rune) bool { return !printable(c) }) < 0)
+		}},
+		"islower": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isLower(self.(text).s)) }},
+		"isupper": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isUpper(self.(text).s)) }},
+		"istitle": {params{}, func(_ *run, self Value, _ []Value) Value { return boolean(isTitle(self.(text).s)) }},
+	}
+}
+
+var (
+	trimParams  = params{maybe("chars", none{})}
+	splitParams = params{optional("sep", none{}), optional("maxsplit", integer(-1))}
+	affixParams = params{positional("affix"), maybe("start", none{}), maybe("end", none{})}
+	findParams  = params{positional("sub"), maybe("start", none{}), maybe("end", none{})}
+	padParams   = params{positional("width"), maybe("fillchar", text{s: " "})}
+)
+
+// mapping is a method that replaces characters.
+func mapping(f func(string) string) method {
+	return method{params{}, func(r *run, self Value, _ []Value) Value {
+		r.charge(len(self.(text).s))
+		return self.(text).mapped(f)
+	}}
+}
+
+// testing is a method that tests whether a text is not empty and all of its
+// characters match.
+func testing(f func(rune) bool) method {
+	return method{params{}, func(_ *run, self Value, _ []Value) Value {
+		s := self.(text).s
+		return boolean(s != "" && strings.IndexFunc(s, func(c rune) bool { return !f(c) }) < 0)
+	}}
+}
+
+// strip trims white space, or the characters of a text.
+func (r *run) strip(t text, chars Value, left, right bool) text {
+	if isNone(chars) {
+		return t.trim(isSpace, left, right)
+	}
+	set := r.text(chars, "strip arg").s
+	return t.trim(func(c rune) bool { return strings.ContainsRune(set, c) }, left, right)
+}
+
+func removePrefix(r *run, self Value, a []Value) Value {
+	t, prefix := self.(text), r.text(a[0], "the prefix").s
+	if strings.HasPrefix(t.s, prefix) {
+		return t.cut(len(prefix), len(t.s))
+	}
+	return t
+}
+
+func removeSuffix(r *run, self Value, a []Value) Value {
+	t, suffix := self.(text), r.text(a[0], "the suffix").s
+	if strings.HasSuffix(t.s, suffix) {
+		return t.cut(0, len(t.s)-len(suffix))
+	}
+	return t
+}
+
+// window returns the part of a text between two optional positions; ok is
+// false if the first is behind the end.
+func (r *run) window(t text, start, end Value) (part text, from int, ok bool) {
+	if isNone(start) && isNone(end) {
+		return t, 0, true
+	}
+	n := t.runes()
+	s, e, _ := r.bounds(cut{start, end, none{}}, n)
+	if !isNone(start) && r.index(start, "start") > n || s > e {
+		return text{}, 0, false
+	}
+	return r.sliceText(t, s, e, 1).(text), s, true
+}
+
+// affix tests whether a text begins or ends with a text or one of a tuple.
+func (r *run) affix(t text, a []Value, test func(string, string) bool) Value {
+	part, _, ok := r.window(t, a[1], a[2])
+	if !ok {
+		return boolean(false)
+	}
+	options := []Value{a[0]}
+	if many, isTuple := a[0].(tuple); isTuple {
+		options = many.items
+	}
+	for _, o := range options {
+		if test(part.s, r.text(o, "the first argument").s) {
+			return boolean(true)
+		}
+	}
+	return boolean(false)
+}
+
+// find returns the position of a text in another, in characters, or -1.
+func (r *run) find(t text, a []Value, index func(string, string) int) int {
+	sub := r.text(a[0], "the first argument")
+	part, from, ok := r.window(t, a[1], a[2])
+	r.charge(len(part.s) / 8)
+	if !ok {
+		return -1
+	}
+	at := index(part.s, sub.s)
+	if at < 0 {
+		return -1
+	}
+	return from + utf8.RuneCountInString(part.s[:at])
+}
+
+func (r *run) found(i int) Value {
+	if i < 0 {
+		r.fail("substring not found")
+	}
+	return integer(i)
+}
+
+func countMethod(r *run, self Value, a []Value) Value {
+	sub := r.text(a[0], "the first argument").s
+	part, _, ok := r.window(self.(text), a[1], a[2])
+	r.charge(len(part.s) / 8)
+	if !ok {
+		return integer(0)
+	}
+	return integer(strings.Count(part.s, sub))
+}
