@@ -2,33 +2,65 @@ package s3
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/objectstore"
 )
 
-// abortAll aborts every unfinished upload of one key and removes the record.
+// abortRounds bounds how often abortAll looks for uploads.
+const abortRounds = 10
+
+// abortPause is the pause between two rounds. A part that is on its way when its
+// upload is aborted may be stored after that, and some services then have the upload
+// again, with the space it takes.
+const abortPause = 50 * time.Millisecond
+
+// abortAll aborts the unfinished uploads of one key until none is left, and removes
+// the record.
 func (s *store) abortAll(ctx context.Context, name string) error {
+	for range abortRounds {
+		n, err := s.abortListed(ctx, name)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return s.remove(ctx, recordName(name))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(abortPause):
+		}
+	}
+	return fault.Errorf(fault.Conflict, "there were new uploads %d times after all had been aborted: another process writes the object", abortRounds)
+}
+
+// abortListed aborts the uploads of one key that the service lists now, and returns
+// their number.
+func (s *store) abortListed(ctx context.Context, name string) (n int, err error) {
 	key := s.key(name)
 	pages := s3.NewListMultipartUploadsPaginator(s.client, &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: key})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return err
+			return n, err
 		}
 		for _, up := range page.Uploads {
 			if aws.ToString(up.Key) != *key {
 				continue
 			}
+			n++
 			_, err := s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: key, UploadId: up.UploadId})
 			if err != nil && !hasCode(err, "NoSuchUpload") {
-				return err
+				return n, err
 			}
 		}
 	}
-	return s.remove(ctx, recordName(name))
+	return n, nil
 }
 
 func (s *store) AbortUploads(ctx context.Context, keep func(name string) bool) error {

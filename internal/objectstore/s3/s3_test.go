@@ -232,3 +232,48 @@ func TestUnrecordedUploadGoes(t *testing.T) {
 		t.Errorf("%d uploads after the abort", n)
 	}
 }
+
+// A service that stores a part after its upload was aborted has the upload again: an
+// abort ends when none is left, or says that another process writes.
+func TestUploadThatComesBackGoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		back int32 // times
+		want fault.Kind
+	}{
+		"Twice":  {2, ""},
+		"Always": {1 << 30, fault.Conflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := s3test.New(t)
+			var aborts atomic.Int32
+			front := s3test.Front(t, b.Config, func(_ http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodDelete || !r.URL.Query().Has("uploadId") || aborts.Add(1) > c.back {
+					return false
+				}
+				if _, err := b.Client.CreateMultipartUpload(context.Background(), &awss3.CreateMultipartUploadInput{Bucket: &b.Name, Key: aws.String("m/f")}); err != nil {
+					t.Error(err)
+				}
+				return false
+			})
+			s, err := s3.Open(t.Context(), b.Name, "m", front)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := s.Upload(t.Context(), "f", objectstore.UploadOptions{Size: 1, PartSize: 5 << 20, Token: "t"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = u.Abort(t.Context())
+			if c.want != "" {
+				if !fault.Is(err, c.want) {
+					t.Errorf("Abort = %v, want %s", err, c.want)
+				}
+				return
+			}
+			if n := b.Uploads(t); err != nil || n != 0 {
+				t.Errorf("Abort = %v, and %d uploads are left", err, n)
+			}
+		})
+	}
+}
