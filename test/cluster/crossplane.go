@@ -145,13 +145,13 @@ func (c *Cluster) serviceAccountEnv(ctx context.Context, name string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	return []string{
-		"KUBECONFIG=" + path,
-		"POD_NAMESPACE=" + SystemNamespace,
-		"POD_SERVICE_ACCOUNT=" + name,
-		"HOME=" + c.dir.path,
-		"PATH=" + os.Getenv("PATH"),
-	}, nil
+	return append(collectLess(),
+		"KUBECONFIG="+path,
+		"POD_NAMESPACE="+SystemNamespace,
+		"POD_SERVICE_ACCOUNT="+name,
+		"HOME="+c.dir.path,
+		"PATH="+os.Getenv("PATH"),
+	), nil
 }
 
 // serviceAccountKubeconfig writes a kubeconfig with a token of the service account in

@@ -143,9 +143,6 @@ func (p Provider) step(ctx context.Context, client dynamic.Interface, r schema.G
 	if p.Observe != nil {
 		seen = p.Observe(before)
 	}
-	if err := connect(ctx, client, obj, seen.Connection); err != nil {
-		return err
-	}
 	if err := setStatus(obj, seen); err != nil {
 		return err
 	}
@@ -154,6 +151,10 @@ func (p Provider) step(ctx context.Context, client dynamic.Interface, r schema.G
 			return nil
 		}
 		return errAgain
+	}
+	// Before the status, not at every look: a resource is looked at four times a second.
+	if err := connect(ctx, client, obj, seen.Connection); err != nil {
+		return err
 	}
 	_, err := api.UpdateStatus(ctx, obj, metav1.UpdateOptions{})
 	return p.wrote(ctx, err)
