@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,7 +16,7 @@ import (
 // JobFlags are the flags of commands that run as Jobs.
 type JobFlags struct {
 	Deadline      time.Duration `default:"0" help:"Stop after this time; 0 is never. The next run continues where this one stopped."`
-	MetricsListen string        `default:"" help:"Address to serve /metrics and /healthz on; empty serves none."`
+	MetricsListen string        `default:"" help:"Address to serve /metrics, /progress and /healthz on; empty serves none."`
 	ProgressKey   string        `hidden:"" help:"Key of the record to report progress to."`
 }
 
@@ -67,11 +68,14 @@ func (f JobFlags) metrics(ctx context.Context, stage string, r *reporter, log *s
 	gauge("total_bytes", "Bytes in all; 0 while not known.", func(p progress.Report) int64 { return p.Total })
 	gauge("rate_bytes_per_second", "Bytes per second over the last seconds.", func(p progress.Report) int64 { return p.BytesPerSecond })
 	gauge("eta_seconds", "Time that the rest may take; 0 while not known.", func(p progress.Report) int64 { return int64(p.ETA() / time.Second) })
+	mux := http.NewServeMux()
+	mux.Handle("/", httpserver.Health(registry))
+	mux.Handle("GET "+progress.Path, progress.Handler(func() (progress.Summary, bool) { return r.newest().Summary() }))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := httpserver.Serve(ctx, l, httpserver.Health(registry), httpserver.Options{Name: "metrics", Grace: time.Second, Logger: log}); err != nil {
+		if err := httpserver.Serve(ctx, l, mux, httpserver.Options{Name: "metrics", Grace: time.Second, Logger: log}); err != nil {
 			log.Warn("cannot serve metrics", "error", err)
 		}
 	}()

@@ -85,6 +85,8 @@ type dllamaPlan struct {
 	buffers topology.FloatType
 	// Set by the step deliver.
 	delivery string
+	// Set by the step serve while the root is not ready.
+	starts managed.Progress
 	// Set by the step connections, if anything but the pods needs NATS.
 	via managed.Via
 }

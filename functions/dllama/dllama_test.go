@@ -1,6 +1,7 @@
 package dllama_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -69,6 +70,10 @@ func TestDllama(t *testing.T) {
 		"Connections":        {Composite: meta + "spec: {" + ref + "}", Required: plain, Reason: reason.ConnectionPending},
 		"ConnectionsRunning": {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.Available},
 		"Starting":           {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: connected, Reason: reason.RootStarting, Says: "a.m"},
+		"Fetching":           {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: and(connected, "pods", told("d-root-0", "stage: fetch, bytes: 5, total: 20, percent: 25")), Reason: reason.RootStarting, Says: "the root fetches a.m: 25%"},
+		"Loading":            {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: and(connected, "pods", told("d-root-0", "stage: load, percent: 50, etaSeconds: 70")), Reason: reason.RootStarting, Says: "the root loads a.m: 50%, 70s left"},
+		"LoadingOfAnother":   {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: and(connected, "pods", told("d-root-1", "stage: load, percent: 50")), Reason: reason.RootStarting, Says: "the root loads a.m"},
+		"Loaded":             {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: and(and(connected, "pods", told("d-root-0", "stage: load, percent: 50")), "root", composetest.OnePod), Reason: reason.Available},
 		"Rolling":            {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready, "root": "status: {replicas: 1, readyReplicas: 1, currentRevision: a, updateRevision: b}"}, Reason: reason.RootStarting},
 		"Ready":              {Composite: meta + "spec: {" + ref + "}", Required: plain, Observed: running, Reason: reason.Available, Says: "ns/m is served on 1 node"},
 		"OfSession":          {Composite: strings.Replace(meta, "generation: 3", "labels: {koldun.gorizond.io/session: s}, annotations: {koldun.gorizond.io/session-key: ns_m_0123456789abcdef}", 1) + "spec: {" + ref + "}", Required: plain, Observed: running, Reason: reason.Available},
@@ -402,4 +407,16 @@ func TestStrangersPoolIsNotJoined(t *testing.T) {
 
 func TestDllamaWithoutNamespaceIsRefused(t *testing.T) {
 	composetest.Refuses(t, dllama.Compose, "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d}\nspec: {}")
+}
+
+// told is a WorkloadStatus with the progress of a pod.
+func told(pod, progress string) string {
+	return "status: {atProvider: {progress: [{pod: " + pod + ", " + progress + "}]}}"
+}
+
+// and adds an object to what is observed.
+func and(observed map[string]string, key, object string) map[string]string {
+	out := maps.Clone(observed)
+	out[key] = object
+	return out
 }

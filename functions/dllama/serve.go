@@ -47,12 +47,16 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 			return compose.Stop, err
 		}
 	}
-	problem, err := managed.Watch(p.Call, p.d.Namespace, names.Object(p.d.Name, "dllama", "pods"), workload.Owner("dllama", p.d.Name))
+	pods, err := managed.WatchProgress(p.Call, p.d.Namespace, names.Object(p.d.Name, "dllama", "pods"), workload.Owner("dllama", p.d.Name), progressPort(root))
 	if err != nil {
 		return compose.Stop, err
 	}
 	if !ready || readyWorkers < workers {
-		p.FailIf(problem.Reason, problem.Message)
+		p.FailIf(pods.Reason, pods.Message)
+	}
+	if !ready {
+		p.starts = pods.Of(p.rootName() + "-0")
+		p.status.Progress, p.status.ETA = p.starts.String(), p.starts.ETA()
 	}
 	p.report(ready, readyWorkers)
 	return compose.Continue, nil
@@ -69,12 +73,21 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	case readyWorkers < workers:
 		p.Fail(reason.WorkersStarting, "StatefulSet %q is not ready: not all of its %d workers listen", p.workersName(), workers)
 	case !ready:
-		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.rootName(), cmp.Or(p.artifact.ModelFile, p.status.Model))
+		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root %s", p.rootName(), p.starts.Start(cmp.Or(p.artifact.ModelFile, p.status.Model)))
 	case p.d.Spec.Expose != nil && !p.exposed():
 		p.FailIf(p.gatewayPending())
 	default:
 		p.Serve(reason.Available, "%s is served on %s", p.status.Model, plural(int(p.status.Nodes), "node"))
 	}
+}
+
+// progressPort is the port on which a root serves its progress; empty if the engine
+// says nothing of it.
+func progressPort(root workload.Pod) string {
+	if _, has := root.Ports[engine.PortHealth]; !has {
+		return ""
+	}
+	return engine.PortHealth
 }
 
 // quarters rounds a part down to quarters of the whole, so that the status

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
@@ -163,6 +164,9 @@ func (p Placement) addFiles(pod *workload.Pod, e engine.Engine, koldun string) {
 		Image:   koldun,
 		Args:    []string{"fetch", "--from=" + p.Fetch, "--to=" + names.DirRef(engine.VolumeModel)},
 		Secrets: []string{p.FetchSecret},
+	}
+	if _, has := pod.Ports[engine.PortHealth]; has { // free until the engine starts
+		fetch.Args = append(fetch.Args, job.ServeProgress(engine.PortHealth))
 	}
 	if e.API != nil {
 		fetch.Folders = []string{engine.VolumeModel}

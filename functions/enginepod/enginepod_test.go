@@ -41,7 +41,7 @@ func TestRoot(t *testing.T) {
 	want := workload.Pod{
 		Labels: map[string]string{"a": "b"},
 		Init: []workload.Container{
-			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)"}, Secrets: []string{"store"}},
+			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)", "--metrics-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)"}, Secrets: []string{"store"}},
 			{Name: "prepare", Image: "k", Env: map[string]string{"A": "b"}, Folders: []string{"scratch"}},
 		},
 		Containers: []workload.Container{

@@ -10,6 +10,16 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+// Port of a Job's pod on which it serves its progress.
+const (
+	PortProgress   = "progress"
+	ProgressNumber = 8084
+)
+
+// ServeProgress is the argument with which a Job serves its progress on a port of its
+// pod.
+func ServeProgress(port string) string { return "--metrics-listen=:" + names.PortRef(port) }
+
 // A Fetch describes a download from a hub.
 type Fetch struct {
 	From modelref.Ref // pinned to a commit

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,6 +19,7 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 // States of a stage in the status. A Job is Running as soon as it is composed:
@@ -35,23 +37,24 @@ func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, ru
 	if err := p.Desire(j.Key, j.Job, compose.NotReady); err != nil {
 		return "", err
 	}
-	problem, err := p.watchPods()
+	pods, err := p.watchPods()
 	if err != nil {
 		return "", err
 	}
 	var seen batchv1.Job
 	known := p.Observed(j.Key, &seen)
 	if message, gaveUp := job.Failure(seen); known && gaveUp {
-		p.giveUp(j.Name, condition, message, failed, problem)
+		p.giveUp(j.Name, condition, message, failed, pods.Problem)
 		return jobFailed, nil
 	}
-	p.FailIf(problem.Reason, problem.Message)
+	p.FailIf(pods.Reason, pods.Message)
 	message := "Job " + strconv.Quote(j.Name) + " runs"
 	if at != nil && at.Phase == "Failed" {
 		message += ", and tries again after: " + at.Message
 	}
 	if at != nil && at.Total > 0 {
 		p.status.Progress = fmt.Sprintf("%s %d%%", at.Stage, min(max(at.Bytes, 0), at.Total)*100/at.Total)
+		p.status.ETA = progress.Left(time.Duration(at.ETASeconds) * time.Second)
 	}
 	p.False(condition, running, "%s", message)
 	p.Fail(running, "%s", message)
@@ -59,8 +62,8 @@ func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, ru
 }
 
 // watchPods watches the pods of the Model's Jobs.
-func (p *modelPlan) watchPods() (managed.Problem, error) {
-	return managed.Watch(p.Call, p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name))
+func (p *modelPlan) watchPods() (managed.Pods, error) {
+	return managed.WatchProgress(p.Call, p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name), job.PortProgress)
 }
 
 // giveUp reports a Job that gave up. The problem of its pod, if it is known, says more
@@ -115,6 +118,9 @@ func (p *modelPlan) job(stage string, c workload.Container, claims map[string]wo
 		PullPolicy:   p.m.Spec.ImagePullPolicy,
 		Scheduling:   p.m.Spec.Scheduling,
 		GraceSeconds: job.GraceSeconds,
+	}
+	if stage == resFill {
+		pod.Ports = map[string]int32{job.PortProgress: job.ProgressNumber}
 	}
 	for name := range claims {
 		pod.Volumes = map[string]string{name: "/" + name}

@@ -93,7 +93,7 @@ func TestModel(t *testing.T) {
 		"NotLookedConverted":  {Composite: spec, Observed: at(map[string]string{"converted": "{}"}), Reason: reason.ConnectionPending},
 		"NotLookedConverting": {Composite: spec, Observed: at(map[string]string{"converted": "{}", "source": whole, "convert-01234567": "{}"}), Reason: reason.Converting},
 
-		"Downloading": {Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {sizeBytes: 7, progress: {stage: fetch, bytes: 50, total: 200}}}"}), Reason: reason.Downloading},
+		"Downloading": {Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {sizeBytes: 7, progress: {stage: fetch, bytes: 50, total: 200, etaSeconds: 200}}}"}), Reason: reason.Downloading},
 		"DownloadingAgain": {
 			Composite: meta + "spec: {" + tiny + ", download: {memory: 1Gi, concurrency: 4, chunkMaxMiB: 16, include: ['*.json'], exclude: ['*.bin'], huggingFaceTokenSecretRef: {name: t}}, scheduling: {priorityClassName: high}}",
 			Observed:  at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {progress: {stage: fetch, phase: Failed, message: no route, bytes: 500, total: 200}}}"}), Reason: reason.Downloading, Says: "tries again after: no route",

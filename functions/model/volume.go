@@ -56,7 +56,7 @@ func (p *modelPlan) volume() (compose.Next, error) {
 func (p *modelPlan) fill(claim string) (compose.Next, error) {
 	const folder = "files"
 	fill, err := p.job(resFill, workload.Container{
-		Args:      []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder)},
+		Args:      []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder), job.ServeProgress(job.PortProgress)},
 		Secrets:   []string{p.storeSecret()},
 		Resources: job.Memory(nil),
 	}, map[string]workload.Claim{folder: {Name: claim}})
@@ -73,15 +73,17 @@ func (p *modelPlan) fill(claim string) (compose.Next, error) {
 		p.status.OutputPVCName = claim
 		return compose.Continue, nil
 	}
-	problem, err := p.watchPods()
+	pods, err := p.watchPods()
 	if err != nil {
 		return compose.Stop, err
 	}
 	if message, gaveUp := job.Failure(seen); known && gaveUp {
-		p.Fail(reason.VolumeFailed, "Job %q gave up: %s", fill.Name, cmp.Or(problem.Message, message))
+		p.Fail(reason.VolumeFailed, "Job %q gave up: %s", fill.Name, cmp.Or(pods.Message, message))
 		return compose.Stop, nil
 	}
-	p.FailIf(problem.Reason, problem.Message)
+	p.FailIf(pods.Reason, pods.Message)
+	at := pods.OfJob(fill.Name)
+	p.status.Progress, p.status.ETA = at.String(), at.ETA()
 	p.Fail(reason.FillingVolume, "Job %q copies the files into PersistentVolumeClaim %q", fill.Name, claim)
 	return compose.Stop, nil
 }

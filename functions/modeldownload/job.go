@@ -47,6 +47,7 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret strin
 	}
 	f.Concurrency, s.Memory = connections(s)
 	c := f.Container()
+	c.Args = append(c.Args, job.ServeProgress(job.PortProgress))
 	c.Name, c.Image, c.Resources, c.Secrets = resDownload, p.Image, job.Memory(s.Memory), []string{hubSecret}
 	if p.settings().Memory == nil { // a request that is enough, without a limit
 		c.Resources.Limits = nil
@@ -66,6 +67,7 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret strin
 	j := workload.Job(p.d.Namespace, "", retries, workload.Pod{
 		Labels:       p.labels(m),
 		Containers:   []workload.Container{c},
+		Ports:        map[string]int32{job.PortProgress: job.ProgressNumber},
 		Volumes:      map[string]string{volumeName: "/models"},
 		Claims:       map[string]workload.Claim{volumeName: {Name: p.d.Spec.StoragePVC}},
 		Env:          workload.EnvOf(p.d.Spec.Env, p.d.Spec.EnvFrom),

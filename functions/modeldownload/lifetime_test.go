@@ -184,7 +184,7 @@ func TestPodProblemIsNamed(t *testing.T) {
 			for _, o := range w.observed {
 				if o["kind"] == "WorkloadStatus" {
 					raw, _ := json.Marshal(o["spec"])
-					same(t, "selector", string(raw), `{"forProvider":{"selector":{"koldun.gorizond.io/modeldownload":"d"}}}`)
+					same(t, "selector", string(raw), `{"forProvider":{"progressPort":"progress","selector":{"koldun.gorizond.io/modeldownload":"d"}}}`)
 					return
 				}
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -102,6 +103,7 @@ func (p *downloadPlan) wait(m v1.DownloadModel, before, state v1.DownloadedModel
 func (p *downloadPlan) outcome(seen batchv1.Job, state v1.DownloadedModel) v1.DownloadedModel {
 	before := p.before(state.Name)
 	state.FailedAttempts = seen.Status.Failed
+	state.DoneBytes, state.Percent, state.ETASeconds = 0, 0, 0
 	message, gaveUp := job.Failure(seen)
 	problem := p.problemOf(seen.Name)
 	runs := seen.Status.Ready != nil && *seen.Status.Ready > 0
@@ -122,21 +124,26 @@ func (p *downloadPlan) outcome(seen batchv1.Job, state v1.DownloadedModel) v1.Do
 	case problem.Message != "":
 		return set(state, v1.DownloadPending, problem.Reason, "%s", problem.Message)
 	case runs:
-		return set(state, v1.DownloadRunning, reason.Downloading, "Job %q runs", seen.Name)
+		return p.runs(seen.Name, state)
 	}
 	return set(state, v1.DownloadPending, reason.Downloading, "Job %q starts", seen.Name)
 }
 
-// generatedName is the most that Kubernetes takes of the name of a Job and a dash for
-// the names of its pods.
-const generatedName = 58
+// runs is the state of a model whose Job runs.
+func (p *downloadPlan) runs(jobName string, state v1.DownloadedModel) v1.DownloadedModel {
+	at := p.pods.OfJob(jobName)
+	if at.Stage == "" {
+		return set(state, v1.DownloadRunning, reason.Downloading, "Job %q runs", jobName)
+	}
+	state.DoneBytes, state.Percent, state.ETASeconds = at.Bytes, int32(at.Percent), at.ETASeconds
+	return set(state, v1.DownloadRunning, reason.Downloading, "Job %q runs: %s of %s, %s", jobName, bytesize.Format(at.Bytes), bytesize.Format(at.Total), at.Text())
+}
 
 // problemOf returns the problem of the pods of a Job.
 func (p *downloadPlan) problemOf(jobName string) managed.Problem {
-	pods := jobName + "-"
-	if strings.HasPrefix(p.problem.Pod, pods[:min(len(pods), generatedName)]) ||
-		p.problem.Pod == "" && strings.Contains(p.problem.Message, strconv.Quote(jobName)) {
-		return p.problem
+	problem := p.pods.Problem
+	if managed.PodOf(jobName, problem.Pod) || problem.Pod == "" && strings.Contains(problem.Message, strconv.Quote(jobName)) {
+		return problem
 	}
 	return managed.Problem{}
 }

@@ -63,8 +63,8 @@ type downloadPlan struct {
 	running int
 	// Set by the step reload: the request to download again; empty for none.
 	nonce string
-	// Set by the step watch: what keeps a pod of a Job from running.
-	problem managed.Problem
+	// Set by the step watch: what keeps a pod of a Job from running, and how far they are.
+	pods managed.Pods
 }
 
 type blocked struct {

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -105,7 +106,7 @@ func (p *downloadPlan) forced() bool {
 // watch watches the pods of the Jobs that exist.
 func (p *downloadPlan) watch() (_ compose.Next, err error) {
 	for range p.Resources(resDownload + "-") {
-		p.problem, err = managed.Watch(p.Call, p.d.Namespace, names.Object(p.d.Name, "modeldownload", "pods"), workload.Owner("modeldownload", p.d.Name))
+		p.pods, err = managed.WatchProgress(p.Call, p.d.Namespace, names.Object(p.d.Name, "modeldownload", "pods"), workload.Owner("modeldownload", p.d.Name), job.PortProgress)
 		break
 	}
 	return compose.Continue, err

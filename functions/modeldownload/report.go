@@ -3,16 +3,18 @@ package modeldownload
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/bytesize"
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 // report derives the lists of the status and the condition from the models.
 func (p *downloadPlan) report() (compose.Next, error) {
-	var done, all int64
+	var done, arrived, all int64
 	sized := true
 	var waiting, failed *v1.DownloadedModel
 	for i := range p.status.Models {
@@ -27,9 +29,10 @@ func (p *downloadPlan) report() (compose.Next, error) {
 			p.status.Failed = append(p.status.Failed, m.Name)
 			failed = first(failed, m)
 		default:
+			arrived += min(m.DoneBytes, m.Bytes)
 			p.status.Pending = append(p.status.Pending, m.Name)
 			waiting = first(waiting, m)
-			if p.problem.Message != "" && m.Message == p.problem.Message {
+			if p.pods.Message != "" && m.Message == p.pods.Message {
 				waiting = m
 			}
 		}
@@ -37,10 +40,26 @@ func (p *downloadPlan) report() (compose.Next, error) {
 	p.status.FailedCount = int32(len(p.status.Failed))
 	p.status.Summary = fmt.Sprintf("%d/%d", len(p.status.Completed), len(p.status.Models))
 	if sized && all > 0 {
-		p.status.Progress = fmt.Sprintf("%d%%", done*100/all)
+		p.status.Progress = fmt.Sprintf("%d%%", (done+arrived)*100/all)
 	}
+	p.status.ETA = eta(p.status.Models)
 	p.condition(waiting, failed, done)
 	return compose.Continue, nil
+}
+
+// eta returns the time until all Jobs end; empty if it is not known of one model.
+func eta(models []v1.DownloadedModel) string {
+	var most int64
+	for _, m := range models {
+		if m.Phase == v1.DownloadCompleted || m.Phase == v1.DownloadFailed {
+			continue
+		}
+		if m.ETASeconds == 0 {
+			return ""
+		}
+		most = max(most, m.ETASeconds)
+	}
+	return progress.Left(time.Duration(most) * time.Second)
 }
 
 // condition is false for a pending model before a failed one: as long as one is

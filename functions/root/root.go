@@ -163,13 +163,13 @@ func (p *rootPlan) serve() (compose.Next, error) {
 	if err := p.Desire(resGuard, workload.Guard(p.r.Namespace, p.name(), pod.Labels, doors...), compose.Ready); err != nil {
 		return compose.Stop, err
 	}
-	problem, err := managed.Watch(p.Call, p.r.Namespace, names.Object(p.r.Name, "root", "pods"), pod.Labels)
+	pods, err := managed.WatchProgress(p.Call, p.r.Namespace, names.Object(p.r.Name, "root", "pods"), pod.Labels, engine.PortHealth)
 	if err != nil {
 		return compose.Stop, err
 	}
 	if !ready {
-		p.FailIf(problem.Reason, problem.Message)
-		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root loads %s", p.name(), p.r.Spec.ModelFile)
+		p.FailIf(pods.Reason, pods.Message)
+		p.Fail(reason.RootStarting, "StatefulSet %q is not ready: the root %s", p.name(), pods.Of(p.name()+"-0").Start(p.r.Spec.ModelFile))
 	}
 	p.Serve(reason.Available, "The root serves on %d nodes", p.status.Nodes)
 	return compose.Continue, nil

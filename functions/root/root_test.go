@@ -20,6 +20,7 @@ func TestRoot(t *testing.T) {
 	}}
 	composetest.Table(t, root.Compose, map[string]composetest.Case{
 		"Embedded":      {Composite: meta + "spec: {" + files + "}", Reason: reason.RootStarting, Says: "m.m"},
+		"Loading":       {Composite: meta + "spec: {" + files + "}", Observed: map[string]string{"pods": "status: {atProvider: {progress: [{pod: r-alone-0, stage: load, percent: 50}]}}"}, Reason: reason.RootStarting, Says: "the root loads m.m: 50%"},
 		"EmbeddedReady": {Composite: meta + "spec: {" + files + ", nThreads: 4}", Observed: map[string]string{"root": composetest.OnePod}, Reason: reason.Available, Says: "1 nodes"},
 		"KoldunsImage":  {Composite: meta + "spec: {" + files + ", image: 'ghcr.io/gorizond/koldun:v1'}", Reason: reason.RootStarting},
 		"NoImageOnTwo":  {Composite: meta + "spec: {" + files + ", workers: ['10.0.0.1:9990']}", Reason: reason.RootStarting},

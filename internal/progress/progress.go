@@ -22,7 +22,7 @@ const (
 // one moment. Bytes never decreases, except that a restarted process begins with
 // what the previous one has done.
 type Report struct {
-	Stage          string `json:"stage"`                    // "fetch" or "convert"
+	Stage          string `json:"stage"`                    // Fetch or Convert
 	Phase          Phase  `json:"phase"`                    //
 	Item           string `json:"item,omitempty"`           // the file or tensor at work
 	Bytes          int64  `json:"bytes"`                    // bytes done
@@ -42,8 +42,10 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		plain
 		Percent    int   `json:"percent"`
 		ETASeconds int64 `json:"etaSeconds,omitempty"`
-	}{plain(r), r.Percent(), int64(r.ETA().Round(time.Second) / time.Second)})
+	}{plain(r), r.Percent(), seconds(r.ETA())})
 }
+
+func seconds(d time.Duration) int64 { return int64(d.Round(time.Second) / time.Second) }
 
 // ETA returns the time that the rest takes at the present rate; 0 while that is not
 // known, and when nothing is left.

@@ -5,11 +5,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 // health serves GET /healthz (200 while the process runs or a start may still
 // succeed), /readyz (200 if the process fulfils its role; the body is the state in
-// one line, and a header names the session), /session, /metrics, and POST /restart.
+// one line, and a header names the session), /progress of loading, /session, /metrics,
+// and POST /restart.
 func (s *supervisor) health() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector{s})
@@ -30,6 +33,7 @@ func (s *supervisor) health() http.Handler {
 		w.Header().Set(sessionHeader, session)
 		answer(w, status, now.String())
 	})
+	mux.Handle("GET "+progress.Path, progress.Handler(func() (progress.Summary, bool) { return s.out.progress(s.view()) }))
 	mux.HandleFunc("GET /session", s.handleSession)
 	mux.HandleFunc("POST /restart", s.handleRestart)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))

@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 			_, _ = c.Read(make([]byte, 1))
 			_ = c.Close()
 		}
+	case "loads": // for ever
+		say("💿 Loading weights...\n💿 Loaded 8/32")
+		select {}
 	case "leaver": // leaves a process in another session that holds the output
 		cmd := exec.Command("/bin/sh", "-c", "sleep 30")
 		cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 // An output copies the output of a process, line by line and without prompts and
@@ -18,6 +20,7 @@ type output struct {
 
 	mu       sync.Mutex
 	state    State
+	loading  time.Time // when the state became Loading
 	sessions sessions
 	scans    [2]*scanner // standard output and error
 }
@@ -68,6 +71,13 @@ func (o *output) session(v view) (s State, session string, over <-chan struct{})
 	return o.observed(v), o.sessions.name(), o.sessions.over
 }
 
+// progress returns how far the engine is with loading.
+func (o *output) progress(v view) (s progress.Summary, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.observed(v).progress(time.Since(o.loading))
+}
+
 // stream returns the writer of standard output (0) or error (1).
 func (o *output) stream(i int) io.Writer { return writer{o, i} }
 
@@ -93,7 +103,11 @@ func (o *output) line(b []byte, n int, ok bool) {
 	if e.Kind == engine.EventEnd && (o.role == engine.RoleRoot || o.state.Phase != Starting) {
 		o.sessions.next()
 	}
+	before := o.state.Phase
 	o.state = o.state.apply(o.role, e)
+	if o.state.Phase == Loading && before != Loading {
+		o.loading = time.Now()
+	}
 	if !ok {
 		shown = withheld("line", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 func TestState(t *testing.T) {
@@ -35,6 +36,27 @@ func TestState(t *testing.T) {
 				t.Errorf("got %q, want %q", c.got, c.want)
 			}
 		})
+	}
+}
+
+func TestProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		state State
+		want  progress.Summary
+		ok    bool
+	}{
+		"Begins":   {State{Phase: Loading}, progress.Summary{}, false}, // the engine counts after 10 s
+		"None":     {State{Phase: Loading, Total: 4}, progress.Summary{Stage: progress.Load}, true},
+		"Quarter":  {State{Phase: Loading, Loaded: 1, Total: 4}, progress.Summary{Stage: progress.Load, Percent: 25, ETASeconds: 60}, true},
+		"All":      {State{Phase: Loading, Loaded: 4, Total: 4}, progress.Summary{Stage: progress.Load, Percent: 100}, true},
+		"TooMany":  {State{Phase: Loading, Loaded: 5, Total: 4}, progress.Summary{Stage: progress.Load, Percent: 100}, true},
+		"Worker":   {State{Phase: Loading, Loaded: 5}, progress.Summary{}, false},
+		"Serves":   {State{Phase: Serving, Loaded: 4, Total: 4}, progress.Summary{}, false},
+		"Restarts": {State{Phase: Restarting}, progress.Summary{}, false},
+	} {
+		if got, ok := c.state.progress(20 * time.Second); got != c.want || ok != c.ok {
+			t.Errorf("%s: %+v, %t, want %+v, %t", name, got, ok, c.want, c.ok)
+		}
 	}
 }
 

@@ -2,8 +2,10 @@ package supervise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/gorizond/koldun/internal/engine"
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 // A Phase is a phase in the life of a supervised process. /readyz returns its
@@ -42,6 +44,20 @@ func (s State) String() string {
 		return fmt.Sprintf("%s %d", s.Phase, s.Loaded)
 	}
 	return fmt.Sprintf("%s %d of %d", s.Phase, s.Loaded, s.Total)
+}
+
+// progress returns how far a root is after it has loaded for that time; ok is false
+// unless it loads and the number of layers is known. All layers are of one size.
+func (s State) progress(elapsed time.Duration) (_ progress.Summary, ok bool) {
+	if s.Phase != Loading || s.Total <= 0 {
+		return progress.Summary{}, false
+	}
+	loaded := min(s.Loaded, s.Total)
+	out := progress.Summary{Stage: progress.Load, Percent: loaded * 100 / s.Total}
+	if loaded > 0 {
+		out.ETASeconds = int64(elapsed.Seconds() * float64(s.Total-loaded) / float64(loaded))
+	}
+	return out, true
 }
 
 // Ready reports whether the process fulfils its role. A worker does as soon as it

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -161,6 +162,17 @@ func TestRootServesWithoutText(t *testing.T) {
 	waittest.Until(t, "its text is withheld", func() bool { return strings.Contains(w.out.String(), "line of 12 bytes") })
 	if out := w.out.String(); strings.Contains(out, "secret") || !strings.Contains(out, "💿 Weights loaded\n[text of") {
 		t.Errorf("copied %q", out)
+	}
+	w.stop()
+	w.ended()
+}
+
+func TestProgressOfLoading(t *testing.T) {
+	w := supervised(t, Config{Engine: process(), Command: self("api", "loads")})
+	w.state("loading 8 of 32", http.StatusServiceUnavailable)
+	code, text := get(w.url + progress.Path)
+	if code != http.StatusOK || !strings.HasPrefix(text, `{"stage":"load","percent":25`) {
+		t.Errorf("progress: %d %s", code, text)
 	}
 	w.stop()
 	w.ended()

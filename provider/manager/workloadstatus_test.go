@@ -2,8 +2,13 @@ package manager_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/progress"
 )
 
 // TestPodsAreWatched changes a pod as a kubelet does. The status follows the problem,
@@ -82,14 +88,14 @@ func (w *world) diagnosed(name, want string) error {
 }
 
 // pod creates a pod with its name as the label app.
-func (w *world) pod(name string) *corev1.Pod {
+func (w *world) pod(name string, ports ...corev1.ContainerPort) *corev1.Pod {
 	w.t.Helper()
 	no := false
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name, Labels: map[string]string{"app": name}},
 		Spec: corev1.PodSpec{
 			NodeName: "none", AutomountServiceAccountToken: &no,
-			Containers: []corev1.Container{{Name: "web", Image: "example.org/web:1"}},
+			Containers: []corev1.Container{{Name: "web", Image: "example.org/web:1", Ports: ports}},
 		},
 	}
 	if err := w.client.Create(w.t.Context(), p); err != nil {
@@ -114,5 +120,54 @@ func (w *world) stuck(p *corev1.Pod, reason string) {
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{s}
 	if err := w.client.Status().Update(w.t.Context(), p); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// TestPodsAreAsked asks a pod for its progress while it works. The status has it once
+// the work has lasted for some seconds, and is written no more for each byte.
+func TestPodsAreAsked(t *testing.T) {
+	w := newWorld(t)
+	var asked atomic.Int64
+	job := httptest.NewServer(progress.Handler(func() (progress.Summary, bool) {
+		return progress.Report{Stage: progress.Fetch, Phase: progress.Running, Bytes: 40 + asked.Add(1), Total: 200, BytesPerSecond: 2}.Summary()
+	}))
+	t.Cleanup(job.Close)
+	host, port, err := net.SplitHostPort(job.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.pod("job", corev1.ContainerPort{Name: "progress", ContainerPort: int32(number)})
+	p.Status.PodIP = host
+	w.stuck(p, "")
+	w.create(&v1alpha1.WorkloadStatus{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1alpha1.WorkloadStatusSpec{
+		ForProvider: v1alpha1.WorkloadStatusParameters{Selector: map[string]string{"app": "job"}, ProgressPort: "progress"},
+	}})
+	m := &v1alpha1.WorkloadStatus{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: "job"}}
+	told := func() []v1alpha1.PodProgress {
+		if err := w.get(m); err != nil {
+			t.Fatal(err)
+		}
+		return m.Status.AtProvider.Progress
+	}
+	w.eventually("the progress", func() error {
+		at := told()
+		if len(at) != 1 || at[0].Pod != "job" || at[0].Stage != "fetch" || at[0].Bytes <= 40 || at[0].Total != 200 || at[0].Percent < 20 || at[0].ETASeconds == 0 {
+			return fmt.Errorf("the status is %+v", m.Status.AtProvider)
+		}
+		return nil
+	})
+	before, version := asked.Load(), m.ResourceVersion
+	w.eventually("another question", func() error {
+		if asked.Load() == before {
+			return errors.New("nobody asks")
+		}
+		return nil
+	})
+	if told(); m.ResourceVersion != version {
+		t.Errorf("the status is written for each answer: %+v", m.Status.AtProvider)
 	}
 }

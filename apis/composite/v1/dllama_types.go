@@ -10,6 +10,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.status.model`
 // +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes`
 // +kubebuilder:printcolumn:name="ReadyWorkers",type=integer,JSONPath=`.status.readyWorkers`
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="ETA",type=string,JSONPath=`.status.eta`,priority=1
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Serving")].reason`
 type Dllama struct {
@@ -92,6 +94,14 @@ type DllamaStatus struct {
 	// Whether the root has generated a token.
 	// +optional
 	ReadyRoot bool `json:"readyRoot"`
+
+	// Progress of a root that starts: "fetch 42%" while it gets the files, "load 42%" while it loads them. It lags behind by up to 30 seconds.
+	// +optional
+	Progress string `json:"progress,omitempty"`
+
+	// Estimated time until the end of that stage: "2m". Empty while it is not known.
+	// +optional
+	ETA string `json:"eta,omitempty"`
 
 	// Planned memory of the root, in bytes.
 	// +optional

@@ -17,6 +17,7 @@ import (
 // +kubebuilder:printcolumn:name="Weights",type=string,JSONPath=`.status.artifact.weights`
 // +kubebuilder:printcolumn:name="Size",type=string,JSONPath=`.status.conversionSizeHuman`
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="ETA",type=string,JSONPath=`.status.eta`
 // +kubebuilder:printcolumn:name="Commit",type=string,JSONPath=`.status.commit`,priority=1
 // +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.status.outputPVCName`,priority=1
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Serving")].reason`
@@ -390,6 +391,10 @@ type ModelStatus struct {
 	// Progress of the running Job, in percent: "fetch 42%".
 	// +optional
 	Progress string `json:"progress,omitempty"`
+
+	// Estimated time until the Job ends: "12m". Empty while it is not known.
+	// +optional
+	ETA string `json:"eta,omitempty"`
 
 	// Size of the source files, in bytes.
 	// +optional

@@ -14,6 +14,7 @@ import (
 // +kubebuilder:resource:scope=Namespaced,shortName=mdd,categories=koldun
 // +kubebuilder:printcolumn:name="Models",type=string,JSONPath=`.status.summary`
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="ETA",type=string,JSONPath=`.status.eta`
 // +kubebuilder:printcolumn:name="Failed",type=integer,JSONPath=`.status.failedCount`
 // +kubebuilder:printcolumn:name="Volume",type=string,JSONPath=`.spec.storagePVC`
 // +kubebuilder:printcolumn:name="Completed",type=string,JSONPath=`.status.completed`,priority=1
@@ -210,9 +211,13 @@ type ModelDownloadStatus struct {
 	// +optional
 	Summary string `json:"summary,omitempty"`
 
-	// Size of the complete models, of that of all models, in percent: "42%". Empty until all sizes are known.
+	// Downloaded bytes of those of all models, in percent: "42%". Empty until all sizes are known.
 	// +optional
 	Progress string `json:"progress,omitempty"`
+
+	// Estimated time until all models are complete: "12m". Empty while it is not known, or a model waits.
+	// +optional
+	ETA string `json:"eta,omitempty"`
 
 	// Handled requests to download again.
 	// +optional
@@ -282,6 +287,18 @@ type DownloadedModel struct {
 	// Size of the chosen files in bytes.
 	// +optional
 	Bytes int64 `json:"bytes,omitempty"`
+
+	// Downloaded bytes, while the Job runs. It lags behind by up to 30 seconds.
+	// +optional
+	DoneBytes int64 `json:"doneBytes,omitempty"`
+
+	// Percentage downloaded, while the Job runs.
+	// +optional
+	Percent int32 `json:"percent,omitempty"`
+
+	// Estimated seconds until the Job ends, at its present rate.
+	// +optional
+	ETASeconds int64 `json:"etaSeconds,omitempty"`
 
 	// Failed attempts of the Job.
 	// +optional

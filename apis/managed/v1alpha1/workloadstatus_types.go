@@ -11,9 +11,14 @@ type WorkloadStatusParameters struct {
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=16
 	Selector map[string]string `json:"selector"`
+
+	// Name of the container port on which pods answer GET /progress. Pods are asked until they are ready; those of Jobs, until they end. Empty asks none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	ProgressPort string `json:"progressPort,omitempty"`
 }
 
-// WorkloadStatusObservation is the problem that keeps pods from running. It is empty if there is none.
+// WorkloadStatusObservation is the problem that keeps pods from running, which is empty if there is none, and their progress.
 type WorkloadStatusObservation struct {
 	// Reason of the problem, such as ImageUnavailable or OutOfMemory.
 	// +optional
@@ -26,10 +31,42 @@ type WorkloadStatusObservation struct {
 	// Name of the pod. Empty if it could not be created.
 	// +optional
 	Pod string `json:"pod,omitempty"`
+
+	// Progress of the pods that download or load something. It lags behind by up to 30 seconds.
+	// +optional
+	// +listType=map
+	// +listMapKey=pod
+	Progress []PodProgress `json:"progress,omitempty"`
+}
+
+// PodProgress is the progress of one pod.
+type PodProgress struct {
+	// Name of the pod.
+	Pod string `json:"pod"`
+
+	// Stage: fetch, convert or load.
+	// +optional
+	Stage string `json:"stage,omitempty"`
+
+	// Bytes done. Empty if the work is not counted in bytes.
+	// +optional
+	Bytes int64 `json:"bytes,omitempty"`
+
+	// Bytes in total.
+	// +optional
+	Total int64 `json:"total,omitempty"`
+
+	// Percentage done, 0 to 100.
+	// +optional
+	Percent int `json:"percent,omitempty"`
+
+	// Estimated seconds left at the current rate.
+	// +optional
+	ETASeconds int64 `json:"etaSeconds,omitempty"`
 }
 
 // A WorkloadStatus watches the pods with some labels and says what keeps them from running: images that cannot be pulled, nodes without room,
-// missing Secrets, exhausted memory, quotas. Its status changes only with the problem, if that lasts for some seconds. It is observed only.
+// missing Secrets, exhausted memory, quotas. Its status changes only with the problem, if that lasts for some seconds, and a few times while pods make progress. It is observed only.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

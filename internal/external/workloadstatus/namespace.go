@@ -110,6 +110,17 @@ func (n *namespace) scene(of labels.Selector) (*diagnose.Scene, error) {
 	}, nil
 }
 
+// pods returns the pods with the labels; none if they are not known yet.
+func (n *namespace) pods(of labels.Selector) []*corev1.Pod {
+	n.mu.Lock()
+	stores := n.stores
+	n.mu.Unlock()
+	if stores == nil {
+		return nil
+	}
+	return selected[*corev1.Pod](stores.pods, of)
+}
+
 func (n *namespace) failed(err error) error {
 	if err == nil {
 		return nil
@@ -142,7 +153,7 @@ func slim(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 			for i := range list {
-				list[i] = corev1.Container{Name: list[i].Name, Image: list[i].Image, Command: list[i].Command, Resources: list[i].Resources}
+				list[i] = corev1.Container{Name: list[i].Name, Image: list[i].Image, Command: list[i].Command, Resources: list[i].Resources, Ports: list[i].Ports}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package workloadstatus
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -11,8 +12,9 @@ import (
 )
 
 // Watch calls changed when there is another problem, or none any more, and that has
-// lasted for some seconds. Other changes of pods cause no call. All resources of a
-// namespace share one watch. Watch returns nil when ctx ends.
+// lasted for some seconds, and now and then while pods make progress. Other changes of
+// pods cause no call. All resources of a namespace share one watch. Watch returns nil
+// when ctx ends.
 func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	n := c.namespace(s.Namespace)
 	news, stop := n.feed.Follow(feed.Everyone)
@@ -20,7 +22,16 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	found := c.begin(s.Owner)
 	defer c.forget(s.Owner, found)
 	selector := labels.SelectorFromSet(s.Selector)
-	state := settler{reported: s.Known, next: s.Known}
+	state := settler{reported: s.Known.Diagnosis, next: s.Known.Diagnosis}
+	pace := pacer{reported: s.Known.Progress, at: time.Now()}
+	answers, answered, wake := []PodProgress(nil), make(chan []PodProgress), make(chan struct{}, 1)
+	if s.ProgressPort != "" {
+		var asking sync.WaitGroup
+		defer asking.Wait()
+		asking.Go(func() {
+			follow(ctx, wake, func() []target { return targets(n.pods(selector), s.ProgressPort) }, answered)
+		})
+	}
 	again := time.NewTimer(0)
 	defer again.Stop()
 	failed := "" // the last error that was told
@@ -29,25 +40,40 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 		case <-ctx.Done():
 			return nil
 		case <-news:
+			select {
+			case wake <- struct{}{}:
+			default: // it will look anyway
+			}
+		case answers = <-answered:
 		case <-again.C:
 		}
 		scene, err := n.scene(selector)
 		if err != nil || scene == nil {
 			if err != nil && (failed == "" || !diagnose.Same(failed, err.Error())) {
 				failed = err.Error()
-				c.note(found, state.reported, err)
+				c.note(found, Status{state.reported, pace.reported}, err)
 				changed()
 			}
 			continue
 		}
-		told, wait := state.settle(time.Now(), diagnose.Diagnose(*scene))
-		if wait > 0 {
-			again.Reset(wait)
+		now := time.Now()
+		told, wait := state.settle(now, diagnose.Diagnose(*scene))
+		advanced, lag := pace.settle(now, answers)
+		if next := earliest(wait, lag); next > 0 {
+			again.Reset(next)
 		}
-		c.note(found, state.reported, nil)
-		if told || failed != "" {
+		c.note(found, Status{state.reported, pace.reported}, nil)
+		if told || advanced || failed != "" {
 			failed = ""
 			changed()
 		}
 	}
+}
+
+// earliest returns the shorter of two times, of which 0 means never.
+func earliest(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

@@ -50,10 +50,10 @@ func TestEarlierWatchEndsLate(t *testing.T) {
 	found, late := diagnose.Diagnosis{Reason: diagnose.Unschedulable}, diagnose.Diagnosis{Reason: diagnose.OutOfMemory}
 	before := c.begin("o")
 	now := c.begin("o")
-	c.note(now, found, nil)
-	c.note(before, late, nil)
+	c.note(now, Status{Diagnosis: found}, nil)
+	c.note(before, Status{Diagnosis: late}, nil)
 	c.forget("o", before)
-	if o, _ := c.Observe(t.Context(), spec); o.Status != found {
+	if o, _ := c.Observe(t.Context(), spec); o.Status.Diagnosis != found {
 		t.Errorf("observed %+v, want %+v", o.Status, found)
 	}
 	c.forget("o", now)

@@ -1,5 +1,5 @@
 // Package workloadstatus watches the pods with some labels, and what creates them, and
-// says what keeps them from running. It changes nothing.
+// says what keeps them from running, and how far they are. It changes nothing.
 //
 // Package diagnose has the decisions.
 package workloadstatus
@@ -17,6 +17,9 @@ import (
 // A Spec selects pods by their labels.
 type Spec struct {
 	Selector map[string]string `json:"selector"`
+	// ProgressPort names the container port on which pods serve their progress; empty
+	// for none.
+	ProgressPort string `json:"progressPort,omitempty"`
 
 	Namespace string `json:"-"` // of the pods
 	Owner     string `json:"-"` // unique name of the resource
@@ -24,8 +27,11 @@ type Spec struct {
 	Known Status `json:"-"`
 }
 
-// A Status is what keeps the pods from running; zero if nothing does.
-type Status = diagnose.Diagnosis
+// A Status is what keeps the pods from running, zero if nothing does, and their progress.
+type Status struct {
+	diagnose.Diagnosis
+	Progress []PodProgress `json:"progress,omitempty"`
+}
 
 // A Client watches the pods of one cluster. It is safe for concurrent use.
 type Client struct {
@@ -39,7 +45,7 @@ type Client struct {
 // seen is the last result of one watch.
 type seen struct {
 	known bool // the watch has found something
-	diagnose.Diagnosis
+	Status
 	err error
 }
 
@@ -58,13 +64,13 @@ func New(clients kubernetes.Interface) *Client {
 // Observe returns what the watch has found, and before it has found anything what was
 // known before. It asks no server.
 func (c *Client) Observe(_ context.Context, s Spec) (external.Observation[Status], error) {
-	now := seen{Diagnosis: s.Known}
+	now := seen{Status: s.Known}
 	c.mu.Lock()
 	if found := c.seen[s.Owner]; found != nil && found.known {
 		now = *found
 	}
 	c.mu.Unlock()
-	out := external.Observation[Status]{Exists: true, UpToDate: true, Ready: now.Reason == "", Message: now.Message, Status: now.Diagnosis}
+	out := external.Observation[Status]{Exists: true, UpToDate: true, Ready: now.Reason == "", Message: now.Message, Status: now.Status}
 	if now.err != nil {
 		out.Ready, out.Message = false, now.err.Error()
 	}
@@ -90,10 +96,10 @@ func (c *Client) begin(owner string) *seen {
 	return s
 }
 
-func (c *Client) note(s *seen, d diagnose.Diagnosis, err error) {
+func (c *Client) note(s *seen, now Status, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	*s = seen{known: true, Diagnosis: d, err: err}
+	*s = seen{known: true, Status: now, err: err}
 }
 
 func (c *Client) forget(owner string, s *seen) {
