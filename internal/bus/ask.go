@@ -40,7 +40,7 @@ func (b *Bus) AskMsg(msg *nats.Msg, within time.Duration, answered func(msg *nat
 	a := &b.asks
 	a.mu.Lock()
 	if a.sub == nil {
-		prefix := nats.NewInbox() + "."
+		prefix := b.nc.NewInbox() + "."
 		sub, err := b.nc.Subscribe(prefix+"*", func(m *nats.Msg) { a.deliver(m) })
 		if err != nil {
 			a.mu.Unlock()

@@ -31,9 +31,12 @@ type Config struct {
 	NKeySeed  string // begins with "SU"
 	Creds     string // content of a NATS credentials file (JWT and seed)
 	CredsFile string // path of a credentials file, read at each reconnect
-	CA        string // PEM, trusted instead of the system's authorities
-	Cert, Key string // PEM, of this client
-	Name      string // name of this client in the server's monitoring
+	// InboxPrefix is the prefix of the subjects of answers to this client, for users
+	// that may subscribe to no others. Empty: "_INBOX".
+	InboxPrefix string
+	CA          string // PEM, trusted instead of the system's authorities
+	Cert, Key   string // PEM, of this client
+	Name        string // name of this client in the server's monitoring
 	// Patience is how long the server may refuse the credentials before that is
 	// an error, because they may be in rotation. Other failures are retried
 	// forever.
@@ -144,8 +147,15 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 			if sub != nil {
 				subject = sub.Subject
 			}
-			b.log.Debug("NATS reports a fault", "subject", subject, "error", err)
+			level := slog.LevelDebug
+			if errors.Is(err, nats.ErrPermissionViolation) {
+				level = slog.LevelWarn // the error names the subject
+			}
+			b.log.Log(ctx, level, "NATS reports a fault", "subject", subject, "error", err)
 		}),
+	}
+	if cfg.InboxPrefix != "" {
+		opts = append(opts, nats.CustomInboxPrefix(cfg.InboxPrefix))
 	}
 	auth, err := cfg.auth()
 	if err != nil {

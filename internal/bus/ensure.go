@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -53,7 +54,7 @@ func adopt(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	}
 	have.Discard = want.Discard
 	have.AllowDirect = have.AllowDirect || want.AllowDirect
-	have.AllowRollup = have.AllowRollup || want.AllowRollup
+	have.AllowRollup = want.AllowRollup
 	have.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL
 	if have.SubjectDeleteMarkerTTL == 0 {
 		have.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
@@ -86,7 +87,7 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	} else if out.MaxAge > 0 {
 		out.Duplicates = min(have.Duplicates, out.MaxAge) // the server refuses a longer window
 	}
-	out.AllowRollup = have.AllowRollup || want.AllowRollup
+	out.AllowRollup = want.AllowRollup || have.AllowRollup && !ours(strings.TrimPrefix(want.Name, "KV_"))
 	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be disabled
 	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
 	if want.Replicas != 0 {
@@ -204,11 +205,18 @@ func (s KVSpec) config() jetstream.StreamConfig {
 		Replicas:               s.Replicas,
 		Placement:              s.Placement.config(),
 		AllowDirect:            true,
-		AllowRollup:            true,
+		AllowRollup:            !ours(s.Name),
 		DenyDelete:             true,
 		AllowMsgTTL:            s.Markers > 0,
 		SubjectDeleteMarkerTTL: s.Markers,
 	}
+}
+
+// ours reports whether a bucket is one of package names. Those allow no rollup, with
+// which the right to write one key is the right to delete all keys.
+func ours(bucket string) bool {
+	_, ok := Bucket(bucket)
+	return ok
 }
 
 func unlimited[N int32 | int64](n N) N {

@@ -21,6 +21,8 @@ func ConfigFromEnv(getenv func(string) string) Config {
 		CA:       getenv(names.EnvNATSCA),
 		Cert:     getenv(names.EnvNATSCert),
 		Key:      getenv(names.EnvNATSKey),
+
+		InboxPrefix: getenv(names.EnvNATSInbox),
 	}
 	creds := getenv(names.EnvNATSCreds)
 	if strings.HasPrefix(strings.TrimSpace(creds), pemBegin) {
@@ -46,6 +48,7 @@ func (c Config) Env() map[string][]byte {
 		names.EnvNATSToken:    c.Token,
 		names.EnvNATSNKey:     c.NKeySeed,
 		names.EnvNATSCreds:    creds,
+		names.EnvNATSInbox:    c.InboxPrefix,
 		names.EnvNATSCA:       c.CA,
 		names.EnvNATSCert:     c.Cert,
 		names.EnvNATSKey:      c.Key,

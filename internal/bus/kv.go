@@ -64,20 +64,14 @@ func (b *Bus) Update(ctx context.Context, bucket, key string, value any, revisio
 // Get reads a value and its revision. Errors: NotFound.
 func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, error) {
 	var value T
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	kv, err := b.bucket(ctx, bucket)
+	data, revision, err := b.read(ctx, bucket, key)
 	if err != nil {
 		return value, 0, err
 	}
-	entry, err := kv.Get(ctx, key)
-	if err != nil {
-		return value, 0, kvError("read", bucket, key, err)
-	}
-	if err := json.Unmarshal(entry.Value(), &value); err != nil {
+	if err := json.Unmarshal(data, &value); err != nil {
 		return value, 0, fault.Errorf(fault.Corrupt, "cannot decode key %q of bucket %q: %w", key, bucket, err)
 	}
-	return value, entry.Revision(), nil
+	return value, revision, nil
 }
 
 // Delete deletes a key if it exists. With a revision other than 0 it deletes only
@@ -85,15 +79,13 @@ func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, err
 func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	kv, err := b.bucket(ctx, bucket)
-	if err != nil {
-		return err
-	}
-	var opts []jetstream.KVDeleteOpt
+	m := nats.NewMsg(kvPrefix(bucket) + key)
+	m.Header.Set(operationHeader, deleted)
+	var opts []jetstream.PublishOpt
 	if revision != 0 {
-		opts = append(opts, jetstream.LastRevision(revision))
+		opts = append(opts, jetstream.WithExpectLastSequencePerSubject(revision))
 	}
-	if err := kv.Delete(ctx, key, opts...); err != nil {
+	if _, err := b.js.PublishMsg(ctx, m, opts...); err != nil {
 		return kvError("delete", bucket, key, err)
 	}
 	return nil

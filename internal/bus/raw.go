@@ -8,17 +8,7 @@ import (
 
 // GetBytes reads the stored bytes of a value, and its revision. Errors: NotFound.
 func (b *Bus) GetBytes(ctx context.Context, bucket, key string) ([]byte, uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
-	defer cancel()
-	kv, err := b.bucket(ctx, bucket)
-	if err != nil {
-		return nil, 0, err
-	}
-	e, err := kv.Get(ctx, key)
-	if err != nil {
-		return nil, 0, kvError("read", bucket, key, err)
-	}
-	return e.Value(), e.Revision(), nil
+	return b.read(ctx, bucket, key)
 }
 
 // PutBytes stores bytes as a value, and returns its revision. With a revision

@@ -207,7 +207,7 @@ func (l *leader) sendEnd(j *job, o queue.Outcome) {
 		return
 	}
 	f := queue.Frame{Request: o.Request, Epoch: l.epoch, Attempt: j.attempt, Seq: -1, Kind: queue.FrameError, Error: o.Error}
-	if err := l.m.requests.PublishFrame(f); err != nil {
+	if err := l.m.requests.PublishFrame(l.name, f); err != nil {
 		l.log.Warn("cannot publish the end of a request", "request", o.Request, "error", err)
 	}
 }

@@ -110,7 +110,7 @@ func (s *responder) send(f queue.Frame) {
 		f.Seq = s.seq
 		s.seq++
 	}
-	_ = queue.New(s.bus).PublishFrame(f)
+	_ = queue.New(s.bus).PublishFrame(s.request.Session, f)
 }
 
 func (s *responder) queued(position int, wait time.Duration) {

@@ -71,8 +71,11 @@ func OutcomeSubject(session, tenant string) string {
 	return "koldun.v1.end." + session + "." + tenant
 }
 
-// FramesSubject carries the frames of one request back to its gateway.
-func FramesSubject(request string) string { return "koldun.v1.out." + request }
+// FramesSubject carries the frames of one request back to its gateway. It names the
+// session, so that the rights of a runner can end at its session.
+func FramesSubject(session, request string) string {
+	return "koldun.v1.out." + session + "." + request
+}
 
 // AssignSubject is where a runner answers assignments (request and reply).
 func AssignSubject(session, runner string) string {

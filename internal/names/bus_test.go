@@ -16,7 +16,7 @@ func TestSubjectsAndKeys(t *testing.T) {
 		"Outcome":       {names.OutcomeSubject("s", "t"), "koldun.v1.end.s.t"},
 		"OutcomeOf":     {names.OutcomeOf("s", "t", "r"), "koldun.v1.end.s.t.r"},
 		"DeadOf":        {names.DeadOf("s", "t", "r"), "koldun.v1.dead.s.t.r"},
-		"Frames":        {names.FramesSubject("r"), "koldun.v1.out.r"},
+		"Frames":        {names.FramesSubject("s", "r"), "koldun.v1.out.s.r"},
 		"Assign":        {names.AssignSubject("s", "run"), "koldun.v1.run.s.run"},
 		"Cancel":        {names.CancelSubject("s", "r"), "koldun.v1.cancel.s.r"},
 		"End":           {names.EndSubject("s"), "koldun.v1.done.s"},

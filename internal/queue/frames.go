@@ -28,13 +28,13 @@ const (
 	lostAfter = 3 * time.Second
 )
 
-// PublishFrame sends a frame to the followers of the request, if any.
-func (q *Queue) PublishFrame(f Frame) error {
+// PublishFrame sends a frame to the followers of a request of the session, if any.
+func (q *Queue) PublishFrame(session string, f Frame) error {
 	data, err := wire.Encode(&f)
 	if err != nil {
 		return fault.Errorf(fault.Internal, "cannot encode a frame of request %q: %w", f.Request, err)
 	}
-	if err := q.bus.Conn().Publish(names.FramesSubject(f.Request), data); err != nil {
+	if err := q.bus.Conn().Publish(names.FramesSubject(session, f.Request), data); err != nil {
 		return fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot publish a frame of request %q: %w", f.Request, err)
 	}
 	return nil
@@ -70,7 +70,7 @@ func (q *Queue) SubscribeFrames(ref Ref) (*Frames, error) {
 		reconnected: q.bus.Reconnected(),
 	}
 	q.unsubscriber.flush()
-	sub, err := q.bus.Conn().ChanSubscribe(names.FramesSubject(ref.ID), f.msgs)
+	sub, err := q.bus.Conn().ChanSubscribe(names.FramesSubject(ref.Session, ref.ID), f.msgs)
 	if err != nil {
 		return nil, fault.Errorf(fault.KindOf(bus.Kinded(err)), "cannot follow request %q: %w", ref.ID, err)
 	}

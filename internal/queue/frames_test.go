@@ -37,9 +37,9 @@ func TestSlowReaderGetsAll(t *testing.T) {
 		default:
 		}
 		for seq := r.Seq; seq < n; seq++ {
-			_ = runner.PublishFrame(delta(ref, seq))
+			_ = runner.PublishFrame(ref.Session, delta(ref, seq))
 		}
-		_ = runner.PublishFrame(queue.Frame{Request: ref.ID, Epoch: 1, Attempt: 1, Seq: n, Kind: queue.FrameEnd})
+		_ = runner.PublishFrame(ref.Session, queue.Frame{Request: ref.ID, Epoch: 1, Attempt: 1, Seq: n, Kind: queue.FrameEnd})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,11 +49,11 @@ func TestSlowReaderGetsAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seq := range n {
-		if err := runner.PublishFrame(delta(ref, seq)); err != nil {
+		if err := runner.PublishFrame(ref.Session, delta(ref, seq)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := runner.PublishFrame(queue.Frame{Request: ref.ID, Epoch: 1, Attempt: 1, Seq: n, Kind: queue.FrameEnd}); err != nil {
+	if err := runner.PublishFrame(ref.Session, queue.Frame{Request: ref.ID, Epoch: 1, Attempt: 1, Seq: n, Kind: queue.FrameEnd}); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(runner.Flush(), client.Flush()); err != nil { // all frames are delivered or dropped
@@ -101,7 +101,7 @@ func TestFollowsARequestThatHasEnded(t *testing.T) {
 				t.Fatal(err)
 			}
 			// A gap before a frame shows that frames were missed.
-			if err := b.PublishFrame(delta(ref, 5)); err != nil {
+			if err := b.PublishFrame(ref.Session, delta(ref, 5)); err != nil {
 				t.Fatal(err)
 			}
 			f, err := frames.Next(ctx)
@@ -143,7 +143,7 @@ func BenchmarkFrame(b *testing.B) {
 	b.ReportAllocs()
 	seq := 0
 	for b.Loop() {
-		if err := runner.PublishFrame(delta(ref, seq)); err != nil {
+		if err := runner.PublishFrame(ref.Session, delta(ref, seq)); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := frames.Next(b.Context()); err != nil {

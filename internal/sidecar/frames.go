@@ -206,7 +206,7 @@ func (l *frameLog) resend(from queue.Resume) {
 }
 
 func (l *frameLog) publish(f queue.Frame) {
-	if err := l.queue.PublishFrame(f); err != nil {
+	if err := l.queue.PublishFrame(l.as.Request.Session, f); err != nil {
 		// The frame is stored, and the gateway will request it again.
 		l.log.Debug("cannot publish a frame", "request", f.Request, "seq", f.Seq, "error", err)
 	}

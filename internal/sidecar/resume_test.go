@@ -41,7 +41,7 @@ func TestResumeAfterManyRequests(t *testing.T) {
 func (w *world) sendGap(c *client) {
 	w.t.Helper()
 	f := queue.Frame{Request: c.req.ID, Epoch: 1, Attempt: 1, Seq: 1 << 20, Kind: queue.FrameDelta, Text: "?"}
-	if err := queue.New(w.bus).PublishFrame(f); err != nil {
+	if err := queue.New(w.bus).PublishFrame(c.req.Session, f); err != nil {
 		w.t.Fatal(err)
 	}
 }

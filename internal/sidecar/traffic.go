@@ -28,7 +28,7 @@ func (r *runner) watchTraffic(ctx context.Context) {
 	defer late.Stop()
 	defer r.stopTrafficKept()
 	namespace, name, _ := strings.Cut(r.cfg.Model, "/")
-	bus.Watch(ctx, r.cfg.Bus, names.ModelsBucket, names.ModelKey(namespace, name), r.onModel)
+	bus.WatchKey(ctx, r.cfg.Bus, names.ModelsBucket, names.ModelKey(namespace, name), r.onModel)
 }
 
 // onModel handles a change of the model's record.

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/natsauth"
 )
 
 // MaxPayload is the largest message the server accepts, in bytes. A long
@@ -27,8 +29,11 @@ const startTimeout = 60 * time.Second
 type Config struct {
 	Dir      string // data folder, created if absent; used by one server at a time
 	Listen   string // "host:port" on loopback, default "127.0.0.1:0"
-	User     string // with Password; both empty: no authentication
+	User     string // with Password; both empty: no authentication, or that of Authority
 	Password string
+	// Authority makes clients need the credentials of an account that it has signed.
+	// The server keeps accounts in a folder beside its data. nil: User decides.
+	Authority *natsauth.Authority
 	// SyncAlways syncs each write to disk before acknowledging it. Without it a
 	// write survives the end of the process, but not a loss of power within the
 	// next seconds.
@@ -143,7 +148,7 @@ func options(ctx context.Context, cfg Config) (*server.Options, error) {
 	if serverPort == 0 {
 		serverPort = server.RANDOM_PORT
 	}
-	return &server.Options{
+	opts := &server.Options{
 		ServerName: "koldun",
 		Host:       host,
 		Port:       serverPort,
@@ -156,7 +161,11 @@ func options(ctx context.Context, cfg Config) (*server.Options, error) {
 		MaxPending: 64 << 20,
 		NoSigs:     true,
 		NoLog:      true,
-	}, nil
+	}
+	if cfg.Authority == nil {
+		return opts, nil
+	}
+	return opts, withAuthority(opts, *cfg.Authority, filepath.Join(cfg.Dir, "accounts"))
 }
 
 // portFree returns a clear error if the port is taken. The server itself would

@@ -1,0 +1,36 @@
+package nats
+
+import (
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/natsauth"
+)
+
+const (
+	accountInterval = time.Minute     // between comparisons with other servers
+	accountWait     = 2 * time.Second // for an account that other servers may know
+	mostAccounts    = 10_000
+)
+
+// withAuthority makes a server trust an operator and keep its accounts in dir.
+func withAuthority(opts *server.Options, a natsauth.Authority, dir string) error {
+	operator, err := jwt.DecodeOperatorClaims(a.Operator)
+	if err != nil {
+		return fault.Errorf(fault.Invalid, "cannot read the JWT of the NATS operator: %w", err)
+	}
+	resolver, err := server.NewDirAccResolver(dir, mostAccounts, accountInterval, server.RenameDeleted, server.FetchTimeout(accountWait))
+	if err != nil {
+		return fault.Errorf(fault.Denied, "cannot use the folder %q of NATS accounts: %w", dir, err)
+	}
+	if err := resolver.Store(a.SystemID, a.System); err != nil {
+		return fault.Errorf(fault.Denied, "cannot keep the NATS system account in %q: %w", dir, err)
+	}
+	opts.TrustedOperators = []*jwt.OperatorClaims{operator}
+	opts.SystemAccount = a.SystemID
+	opts.AccountResolver = resolver
+	return nil
+}

@@ -1,0 +1,151 @@
+package natsauth
+
+import (
+	"slices"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+
+	"github.com/gorizond/koldun/internal/names"
+)
+
+// A Role is what a user does.
+type Role string
+
+// The roles.
+const (
+	Gateway    Role = "gateway"    // koldun gateway
+	Dispatcher Role = "dispatcher" // koldun dispatcher
+	Runner     Role = "runner"     // koldun llm, of one session and runner: tags Session, RunnerName and Model
+	Job        Role = "job"        // koldun fetch and koldun convert: tag Progress
+	Provider   Role = "provider"   // the Crossplane provider, the Terraform provider and koldun up
+	Operator   Role = "operator"   // koldun requests
+)
+
+// Roles returns all roles, sorted by name.
+func Roles() []Role {
+	out := []Role{Gateway, Dispatcher, Runner, Job, Provider, Operator}
+	slices.Sort(out)
+	return out
+}
+
+// A Tag names a part of the subjects of a user.
+type Tag string
+
+// The tags.
+const (
+	Session    Tag = "session"  // key of a pool, names.Session
+	RunnerName Tag = "runner"   // names.Runner
+	Model      Tag = "model"    // names.ModelKey
+	Progress   Tag = "progress" // names.ProgressKey
+)
+
+// Tags returns the tags that users of the role must have.
+func (r Role) Tags() []Tag {
+	switch r {
+	case Runner:
+		return []Tag{Session, RunnerName, Model}
+	case Job:
+		return []Tag{Progress}
+	}
+	return nil
+}
+
+// of is the place of a tag's value in a template.
+func (t Tag) of() string { return "{{tag(" + string(t) + ")}}" }
+
+// InboxPrefix is the prefix of the subjects of answers to a user, by its public key.
+// No other user may subscribe to them.
+func InboxPrefix(user string) string { return "_INBOX_" + user }
+
+// answerWithin is how long a user may answer a message.
+const answerWithin = 2 * time.Minute
+
+// Permissions returns the template of the rights of a role. Its subjects hold the
+// places of the tags.
+func (r Role) Permissions() jwt.Permissions {
+	g := &grants{}
+	g.publish("$JS.API.INFO")
+	g.subscribe(InboxPrefix("{{subject()}}") + ".>")
+	switch r {
+	case Gateway:
+		gateway(g)
+	case Dispatcher:
+		dispatcher(g)
+	case Runner:
+		runner(g)
+	case Job:
+		g.publish(key(names.ProgressBucket, Progress.of()))
+	case Provider:
+		provider(g)
+	case Operator:
+		operator(g)
+	}
+	return g.permissions()
+}
+
+func gateway(g *grants) {
+	g.publish(names.RequestSubject("*", "*"), names.CancelSubject("*", "*"), names.ResumeSubject("*", "*"), names.UseSubject("*"))
+	g.publish(key(names.DemandBucket, ">"), "$JS.API.STREAM.INFO.*")
+	g.get(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
+	g.get(kv(names.DemandBucket), key(names.DemandBucket, ">"))
+	g.watch(names.ModelsBucket, ">")
+	g.watch(names.TokensBucket, ">")
+	g.watch(names.RunnersBucket, ">")
+	g.watch(names.DemandBucket, names.SlotKeys)
+	g.subscribe(names.FramesSubject("*", "*"), names.UseSubject("*"))
+}
+
+func dispatcher(g *grants) {
+	g.publish(names.OutcomeOf("*", "*", "*"), names.DeadOf("*", "*", "*"), names.FramesSubject("*", "*"))
+	g.publish(names.AssignSubject("*", "*"), names.SyncSubject("*", "*"), names.CancelSubject("*", "*"))
+	g.publish(key(names.LeasesBucket, "*"), "$JS.API.STREAM.INFO.*")
+	g.publish("$JS.API.STREAM.MSG.GET."+names.RequestStream, "$JS.API.STREAM.MSG.DELETE."+names.RequestStream, "$JS.API.STREAM.PURGE."+names.RequestStream)
+	g.publish("$JS.API.STREAM.MSG.DELETE." + names.DeadStream)
+	g.get(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
+	g.get(kv(names.LeasesBucket), key(names.LeasesBucket, "*"))
+	g.watch(names.LeasesBucket, ">")
+	g.watch(names.RunnersBucket, ">")
+	g.read(names.RequestStream, names.RequestSubject("*", "*"))
+	g.read(names.DeadStream, names.DeadOf("*", "*", "*"))
+	g.subscribe(names.EndSubject("*"), names.FirstTokenSubject("*"), names.CancelSubject("*", "*"), names.DepthSubject("*"))
+	g.answer()
+}
+
+// runner permits no consumers: who may make one decides where the server delivers
+// messages, and may so publish on every subject of the account.
+func runner(g *grants) {
+	session, name := Session.of(), RunnerName.of()
+	record := key(names.RunnersBucket, names.RunnerKey(session, name))
+	model := key(names.ModelsBucket, Model.of())
+	g.publish(names.EndSubject(session), names.FirstTokenSubject(session), names.FramesSubject(session, "*"), record)
+	g.get(kv(names.RunnersBucket), record)
+	g.get(kv(names.ModelsBucket), model)
+	g.subscribe(names.AssignSubject(session, name), names.SyncSubject(session, name), names.DrainSubject(session, name))
+	g.subscribe(names.CancelSubject(session, "*"), names.ResumeSubject(session, "*"), model)
+	g.answer()
+}
+
+func provider(g *grants) {
+	g.publish("$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.UPDATE.*", "$JS.API.STREAM.DELETE.*", "$JS.API.STREAM.INFO.*")
+	g.publish("$JS.API.CONSUMER.CREATE.*.*", "$JS.API.CONSUMER.CREATE.*.*.>", "$JS.API.CONSUMER.DELETE.*.*", "$JS.API.CONSUMER.INFO.*.*", "$JS.FC.>")
+	g.publish("$JS.API.STREAM.MSG.GET."+names.RequestStream, names.DrainSubject("*", "*"), names.DepthSubject("*"))
+	for _, b := range []string{names.ModelsBucket, names.TokensBucket, names.PoolsBucket} {
+		g.publish(key(b, ">"))
+	}
+	g.publish("$JS.API.DIRECT.GET.*.$KV.>")
+	g.subscribe("$JS.EVENT.ADVISORY.STREAM.*.*", "$JS.EVENT.ADVISORY.CONSUMER.*.*.*", "$KV.>")
+}
+
+func operator(g *grants) {
+	g.publish(names.RequestSubject("*", "*"), names.CancelSubject("*", "*"), names.ResumeSubject("*", "*"))
+	for _, s := range []string{names.RequestStream, names.OutcomeStream, names.DeadStream} {
+		g.publish("$JS.API.STREAM.INFO." + s)
+	}
+	g.publish("$JS.API.STREAM.MSG.DELETE." + names.DeadStream)
+	g.get(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
+	g.read(names.RequestStream, names.RequestSubject("*", "*"))
+	g.read(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
+	g.read(names.DeadStream, names.DeadOf("*", "*", "*"))
+	g.subscribe(names.FramesSubject("*", "*"))
+}
