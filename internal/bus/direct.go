@@ -32,7 +32,7 @@ func (b *Bus) read(ctx context.Context, bucket, key string) ([]byte, uint64, err
 	if !validKey(key) {
 		return nil, 0, kvError("read", bucket, key, jetstream.ErrInvalidKey)
 	}
-	m, err := b.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET.KV_"+bucket+"."+kvPrefix(bucket)+key, nil)
+	m, err := b.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+kvStream+bucket+"."+kvPrefix(bucket)+key, nil)
 	if errors.Is(err, nats.ErrNoResponders) {
 		return b.readIndirect(ctx, bucket, key)
 	}

@@ -87,7 +87,7 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	} else if out.MaxAge > 0 {
 		out.Duplicates = min(have.Duplicates, out.MaxAge) // the server refuses a longer window
 	}
-	out.AllowRollup = want.AllowRollup || have.AllowRollup && !ours(strings.TrimPrefix(want.Name, "KV_"))
+	out.AllowRollup = want.AllowRollup || have.AllowRollup && !ours(strings.TrimPrefix(want.Name, kvStream))
 	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be disabled
 	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
 	if want.Replicas != 0 {
@@ -190,7 +190,7 @@ func (s StreamSpec) config() jetstream.StreamConfig {
 // server chooses the window for duplicates.
 func (s KVSpec) config() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name:                   "KV_" + s.Name,
+		Name:                   kvStream + s.Name,
 		Description:            s.Description,
 		Subjects:               []string{kvPrefix(s.Name) + ">"},
 		Retention:              jetstream.LimitsPolicy,
@@ -205,7 +205,7 @@ func (s KVSpec) config() jetstream.StreamConfig {
 		Replicas:               s.Replicas,
 		Placement:              s.Placement.config(),
 		AllowDirect:            true,
-		AllowRollup:            !ours(s.Name),
+		AllowRollup:            s.Markers > 0 || !ours(s.Name),
 		DenyDelete:             true,
 		AllowMsgTTL:            s.Markers > 0,
 		SubjectDeleteMarkerTTL: s.Markers,
@@ -213,7 +213,8 @@ func (s KVSpec) config() jetstream.StreamConfig {
 }
 
 // ours reports whether a bucket is one of package names. Those allow no rollup, with
-// which the right to write one key is the right to delete all keys.
+// which the right to write one key is the right to delete all keys, unless they have
+// markers, which the server makes by rollup.
 func ours(bucket string) bool {
 	_, ok := Bucket(bucket)
 	return ok

@@ -13,6 +13,9 @@ import (
 
 // Each function below makes one attempt of at most apiTimeout.
 
+// kvStream is the prefix of the stream of a bucket.
+const kvStream = "KV_"
+
 func kvPrefix(bucket string) string { return "$KV." + bucket + "." }
 
 // Put writes a value as JSON and returns its revision, which grows with each

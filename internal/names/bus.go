@@ -112,6 +112,9 @@ func SlotKey(namespace string, number int) string {
 	return "slot." + token(namespace) + "." + strconv.Itoa(number)
 }
 
+// UseSubjects matches UseSubject of all namespaces.
+const UseSubjects = "koldun.v1.use.*"
+
 // UseSubject is where the gateways of a namespace exchange what API tokens have
 // used.
 func UseSubject(namespace string) string { return "koldun.v1.use." + token(namespace) }

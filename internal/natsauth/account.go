@@ -79,7 +79,7 @@ func (a Account) User(role Role, tags map[Tag]string, lives time.Duration) (User
 	if err := checkTags(role, tags); err != nil {
 		return User{}, fault.Errorf(fault.Invalid, "cannot make a NATS user of role %q: %w", role, err)
 	}
-	return newUser(a.Roles[role], a.ID, string(role), func(c *jwt.UserClaims) {
+	return NewUser(a.Roles[role], a.ID, string(role), func(c *jwt.UserClaims) {
 		c.UserPermissionLimits = jwt.UserPermissionLimits{} // those of the scope hold
 		for tag, value := range tags {
 			c.Tags.Add(string(tag) + ":" + value)

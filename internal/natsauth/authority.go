@@ -62,7 +62,7 @@ var systemSubjects = []string{
 
 // Manager returns a user of the system account that may manage accounts.
 func (a Authority) Manager() (User, error) {
-	return newUser(a.SystemUsers, a.SystemID, "accounts", func(c *jwt.UserClaims) {
+	return NewUser(a.SystemUsers, a.SystemID, "accounts", func(c *jwt.UserClaims) {
 		c.Pub.Allow.Add(systemSubjects...)
 		c.Sub.Allow.Add(InboxPrefix(c.Subject) + ".>")
 	})

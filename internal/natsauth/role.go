@@ -85,7 +85,7 @@ func (r Role) Permissions() jwt.Permissions {
 }
 
 func gateway(g *grants) {
-	g.publish(names.RequestSubject("*", "*"), names.CancelSubject("*", "*"), names.ResumeSubject("*", "*"), names.UseSubject("*"))
+	g.publish(names.RequestSubject("*", "*"), names.CancelSubject("*", "*"), names.ResumeSubject("*", "*"), names.UseSubjects)
 	g.publish(key(names.DemandBucket, ">"), "$JS.API.STREAM.INFO.*")
 	g.get(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
 	g.get(kv(names.DemandBucket), key(names.DemandBucket, ">"))
@@ -93,7 +93,7 @@ func gateway(g *grants) {
 	g.watch(names.TokensBucket, ">")
 	g.watch(names.RunnersBucket, ">")
 	g.watch(names.DemandBucket, names.SlotKeys)
-	g.subscribe(names.FramesSubject("*", "*"), names.UseSubject("*"))
+	g.subscribe(names.FramesSubject("*", "*"), names.UseSubjects)
 }
 
 func dispatcher(g *grants) {

@@ -38,8 +38,8 @@ func TestRolesEnd(t *testing.T) {
 	const consumer = "$JS.API.CONSUMER.CREATE."
 	for role, c := range map[natsauth.Role]struct{ pub, sub, noPub, noSub []string }{
 		natsauth.Gateway: {
-			pub: []string{"koldun.v1.req.s.t", "koldun.v1.cancel.s.r", "$KV.koldun_demand.s"},
-			sub: []string{"koldun.v1.out.s.r"},
+			pub: []string{names.RequestSubject("s", "t"), names.CancelSubject("s", "r"), names.UseSubject("team"), "$KV.koldun_demand.s"},
+			sub: []string{names.FramesSubject("s", "r"), names.UseSubject("team")},
 			noPub: []string{
 				"$KV.koldun_models.model/team/tiny", "$KV.koldun_tokens.token/x", "$KV.koldun_runners.s.r", "koldun.v1.end.s.t.r", "koldun.v1.out.s.r",
 				"koldun.v1.run.s.r", "$JS.API.STREAM.MSG.GET.KOLDUN_REQUESTS", "$JS.API.DIRECT.GET.KV_koldun_tokens", consumer + "KOLDUN_REQUESTS.c.koldun.v1.req.>",

@@ -18,8 +18,10 @@ type User struct {
 	InboxPrefix string
 }
 
-// newUser makes a user that is signed by a signing key of an account.
-func newUser(signing Seed, account, name string, change func(*jwt.UserClaims)) (User, error) {
+// NewUser makes a user that is signed by a signing key of an account. change may set
+// its rights, which are all of the account otherwise; it is nil or called once.
+// Errors: Invalid (seed).
+func NewUser(signing Seed, account, name string, change func(*jwt.UserClaims)) (User, error) {
 	by, err := signerOf(signing)
 	if err != nil {
 		return User{}, fault.Errorf(fault.Invalid, "cannot make NATS user %q: %w", name, err)
@@ -30,7 +32,9 @@ func newUser(signing Seed, account, name string, change func(*jwt.UserClaims)) (
 	}
 	c := jwt.NewUserClaims(key.public)
 	c.Name, c.IssuerAccount = name, account
-	change(c)
+	if change != nil {
+		change(c)
+	}
 	token, err := c.Encode(by.pair)
 	if err != nil {
 		return User{}, fault.Errorf(fault.Internal, "cannot make NATS user %q: %w", name, err)

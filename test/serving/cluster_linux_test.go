@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -20,13 +22,17 @@ import (
 func roleMember(dir, name, listen, cluster, routes string) {
 	client, peer := mustURL("nats://"+listen), mustURL("nats://"+cluster)
 	opts := &server.Options{
-		ServerName: name, Host: "127.0.0.1", Username: user, Password: password,
+		ServerName: name, Host: "127.0.0.1",
 		JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
 		Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1"},
 		Routes:  server.RoutesFromStr(routes),
 	}
 	_, _ = fmt.Sscan(client.Port(), &opts.Port)
 	_, _ = fmt.Sscan(peer.Port(), &opts.Cluster.Port)
+	if err := nats.Trust(opts, *readAuthority(), filepath.Join(dir, "accounts")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	srv, err := server.NewServer(opts)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -56,9 +62,10 @@ func (s *stack) cluster() map[string]*process {
 	for i := range 3 {
 		name := fmt.Sprintf("n%d", i)
 		routes := "nats://" + strings.Join(peers, ",nats://")
-		members[name] = s.process("nats-"+name, nil, os.Args[0], "role-member", s.dir+"/"+name, name, clients[i], peers[i], routes)
+		members[name] = s.process("nats-"+name, s.authorityEnv(), os.Args[0], "role-member", s.dir+"/"+name, name, clients[i], peers[i], routes)
 	}
 	s.natsURL = "nats://" + strings.Join(clients, ",nats://")
+	s.makeAccount()
 	b := s.bus()
 	waittest.Until(s.tb, "all streams to have three replicas", func() bool {
 		ctx, cancel := context.WithTimeout(s.tb.Context(), 10*time.Second)

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/dispatch"
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/gateway"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/waittest"
 )
@@ -30,19 +30,21 @@ func newInProcess(b *testing.B, p plan) *stack {
 	b.Helper()
 	tuneRuntime(b, p)
 	s := &stack{tb: b, dir: b.TempDir()}
-	srv, err := nats.Start(context.Background(), nats.Config{Dir: s.dir + "/nats", User: user, Password: password, SyncAlways: p.sync})
+	s.newAuthority()
+	srv, err := nats.Start(context.Background(), nats.Config{Dir: s.dir + "/nats", Authority: &s.authority, SyncAlways: p.sync})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(srv.Close)
 	s.natsURL = srv.ClientURL()
+	s.makeAccount()
 	conn := s.bus()
 	if err := conn.Ensure(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	s.registerModel(conn, modelName)
 	s.registerTenants(conn, p.tenants...)
-	log, dispatcher := s.log("dispatcher"), s.bus()
+	log, dispatcher := s.log("dispatcher"), s.connect(s.user(natsauth.Dispatcher, nil))
 	s.run(func(ctx context.Context) error {
 		return dispatch.Run(ctx, dispatch.Config{Bus: dispatcher, Identity: "d", Logger: log})
 	})
@@ -54,7 +56,7 @@ func newInProcess(b *testing.B, p plan) *stack {
 	log = s.log("gateway")
 	s.run(func(ctx context.Context) error {
 		return gateway.Run(ctx, gateway.Config{
-			Bus:    bus.Config{URL: s.natsURL, User: user, Password: password, Name: "gateway", Logger: log},
+			Bus:    s.busConfig(s.user(natsauth.Gateway, nil)),
 			Listen: listen, HealthListen: health, AllowAnonymous: len(p.tenants) == 0, Logger: log,
 		})
 	})
@@ -94,7 +96,7 @@ func (s *stack) startRunner(i int) {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	name, conn := fmt.Sprintf("r%d", i), s.bus()
+	name, conn := fmt.Sprintf("r%d", i), s.connect(s.user(natsauth.Runner, runnerTags(fmt.Sprintf("r%d", i))))
 	log := s.log("sidecar-" + name)
 	health := address(s.tb)
 	s.run(func(ctx context.Context) error {

@@ -22,11 +22,6 @@ import (
 	local "github.com/gorizond/koldun/internal/local/process"
 )
 
-const (
-	user     = "koldun"
-	password = "test-password"
-)
-
 // TestMain also runs this binary as the processes around Koldun: the first argument
 // names the role.
 func TestMain(m *testing.M) {
@@ -63,7 +58,7 @@ func ended() context.Context {
 }
 
 func roleNATS(dir, listen string, sync bool) {
-	srv, err := nats.Start(ended(), nats.Config{Dir: dir, Listen: listen, User: user, Password: password, SyncAlways: sync})
+	srv, err := nats.Start(ended(), nats.Config{Dir: dir, Listen: listen, Authority: readAuthority(), SyncAlways: sync})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -47,8 +47,11 @@ func (s *stack) process(name string, env []string, args ...string) *process {
 	s.tb.Cleanup(func() {
 		p.signal(syscall.SIGKILL)
 		<-p.done
+		text, _ := os.ReadFile(p.logs)
+		if v := violations(text); len(v) > 0 {
+			s.tb.Errorf("%s has not the rights that it needs, or uses others:\n%s", name, v[:min(len(v), 1500)])
+		}
 		if s.tb.Failed() {
-			text, _ := os.ReadFile(p.logs)
 			s.tb.Logf("%s wrote:\n%s", name, tail(text, 1500))
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -29,8 +30,9 @@ type relayChain struct {
 func newRelayChain(b *testing.B, s *stack, relays int) *relayChain {
 	b.Helper()
 	f := &relayChain{in: address(b), out: address(b)}
+	env := []string{names.EnvNATSCreds + "=" + s.credentials(s.account.Everything(b))}
 	start := func(name string, args ...string) {
-		f.processes = append(f.processes, s.process("relay-"+name, nil, append([]string{os.Args[0], "role-relay", name, s.natsURL}, args...)...))
+		f.processes = append(f.processes, s.process("relay-"+name, env, append([]string{os.Args[0], "role-relay", name, s.natsURL}, args...)...))
 	}
 	start("out", f.out, fmt.Sprintf("relay.%d", relays))
 	for i := range relays {
@@ -127,7 +129,7 @@ func roleRelay(kind, url string, args []string) {
 }
 
 func runRelay(kind, url, from, to string) error {
-	nc, err := nats.Connect(url, nats.UserInfo(user, password))
+	nc, err := nats.Connect(url, nats.UserCredentials(os.Getenv(names.EnvNATSCreds)))
 	if err != nil {
 		return err
 	}

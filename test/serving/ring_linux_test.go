@@ -78,7 +78,7 @@ func (s *stack) ring(t *testing.T, dir string) []*process {
 		"--port", port, "--temperature", "0", "--max-seq-len", "256", "--workers",
 	}, peers...)...)
 	s.sidecarHealth = address(t)
-	s.sidecars = append(s.sidecars, s.process("sidecar", s.env(plan{}),
+	s.sidecars = append(s.sidecars, s.process("sidecar", s.runnerEnv(plan{}, "ring"),
 		s.bin, "llm", "--listen="+s.sidecarHealth, "--engine=http://127.0.0.1:"+port, "--supervisor=http://"+root,
 		"--session="+names.Session(namespace, modelName, ""), "--runner=ring", "--model="+modelID, "--between=5s", "--first=5s"))
 	ready(t, s.sidecarHealth)

@@ -3,16 +3,17 @@ package serving_test
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/httpserver/proxytest"
 	local "github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/natsauth"
 )
 
 const (
@@ -41,6 +42,9 @@ type stack struct {
 	bin string
 	// tenant sends the requests of benchmarks.
 	tenant tenant
+
+	authority natsauth.Authority
+	account   natstest.Tenant
 
 	nats     *process
 	members  map[string]*process // of the NATS cluster, by name
@@ -74,7 +78,6 @@ func newStack(tb testing.TB, p plan) *stack {
 	}
 	s.registerModel(b, modelName)
 	s.registerTenants(b, p.tenants...)
-	env := s.env(p)
 	for i := range p.runners {
 		engine, health := address(tb), address(tb)
 		s.engines = append(s.engines, s.process(fmt.Sprintf("engine%d", i), nil, os.Args[0], "role-engine", engine, strconv.Itoa(max(p.slots, 1))))
@@ -86,13 +89,13 @@ func newStack(tb testing.TB, p plan) *stack {
 		if len(p.groupArgs) > 0 {
 			args = append(args, strings.Fields(p.groupArgs[i%len(p.groupArgs)])...)
 		}
-		s.sidecars = append(s.sidecars, s.process(fmt.Sprintf("sidecar%d", i), env, append(args, p.runnerArgs...)...))
+		s.sidecars = append(s.sidecars, s.process(fmt.Sprintf("sidecar%d", i), s.runnerEnv(p, fmt.Sprintf("r%d", i)), append(args, p.runnerArgs...)...))
 		defer ready(tb, health)
 	}
 	for i := range p.dispatchers {
 		health := address(tb)
 		s.health = append(s.health, health)
-		s.dispatchers = append(s.dispatchers, s.process(fmt.Sprintf("dispatcher%d", i), env,
+		s.dispatchers = append(s.dispatchers, s.process(fmt.Sprintf("dispatcher%d", i), s.env(p, natsauth.Dispatcher, nil),
 			s.bin, "dispatcher", "--listen="+health, fmt.Sprintf("--identity=d%d", i)))
 		defer ready(tb, health)
 	}
@@ -103,7 +106,7 @@ func newStack(tb testing.TB, p plan) *stack {
 		if len(p.tenants) == 0 {
 			args = append(args, "--allow-anonymous")
 		}
-		s.gateways = append(s.gateways, s.process(fmt.Sprintf("gateway%d", i), append(p.gatewayEnv, env...), append(args, p.gatewayArgs...)...))
+		s.gateways = append(s.gateways, s.process(fmt.Sprintf("gateway%d", i), append(p.gatewayEnv, s.env(p, natsauth.Gateway, nil)...), append(args, p.gatewayArgs...)...))
 		defer ready(tb, health)
 	}
 	return s
@@ -116,20 +119,22 @@ func (s *stack) server(p plan) {
 		mode = "sync"
 	}
 	listen := address(s.tb)
-	s.nats = s.process("nats", nil, os.Args[0], "role-nats", s.dir+"/nats", listen, mode)
+	s.nats = s.process("nats", s.authorityEnv(), os.Args[0], "role-nats", s.dir+"/nats", listen, mode)
 	s.natsURL = "nats://" + listen
+	s.makeAccount()
 	s.proxy = proxytest.Start(s.tb, listen)
 }
 
-// env returns the environment of processes. They reach NATS through the proxy,
-// except in benchmarks and clusters.
-func (s *stack) env(p plan) []string {
+// env returns the environment of a process of a role. It reaches NATS through the
+// proxy, except in benchmarks and clusters.
+func (s *stack) env(p plan, role natsauth.Role, tags map[natsauth.Tag]string) []string {
 	url := s.natsURL
 	if _, bench := s.tb.(*testing.B); !bench && !p.cluster {
 		url = "nats://" + s.proxy.Address()
 	}
+	u := s.user(role, tags)
 	return []string{
-		names.EnvNATSURL + "=" + url, names.EnvNATSUser + "=" + user, names.EnvNATSPassword + "=" + password,
+		names.EnvNATSURL + "=" + url, names.EnvNATSCreds + "=" + s.credentials(u), names.EnvNATSInbox + "=" + u.InboxPrefix,
 		"KOLDUN_LOG_FORMAT=json", "KOLDUN_LOG_LEVEL=" + logLevel(s.tb),
 	}
 }
@@ -146,9 +151,13 @@ func logLevel(tb testing.TB) string {
 // bus returns a new connection to NATS that bypasses the proxy.
 func (s *stack) bus() *bus.Bus {
 	s.tb.Helper()
-	b, err := bus.Connect(s.tb.Context(), bus.Config{
-		URL: s.natsURL, User: user, Password: password, Name: "test", Logger: slog.New(slog.DiscardHandler),
-	})
+	return s.connect(s.account.Everything(s.tb))
+}
+
+// connect returns a connection of a user that bypasses the proxy.
+func (s *stack) connect(u natsauth.User) *bus.Bus {
+	s.tb.Helper()
+	b, err := bus.Connect(s.tb.Context(), s.busConfig(u))
 	if err != nil {
 		s.tb.Fatal(err)
 	}

@@ -16,8 +16,9 @@ const (
 	mostAccounts    = 10_000
 )
 
-// withAuthority makes a server trust an operator and keep its accounts in dir.
-func withAuthority(opts *server.Options, a natsauth.Authority, dir string) error {
+// Trust makes a server trust an operator, and keep its accounts in dir. It creates the
+// folder. Errors: Invalid (operator), Denied (folder).
+func Trust(opts *server.Options, a natsauth.Authority, dir string) error {
 	operator, err := jwt.DecodeOperatorClaims(a.Operator)
 	if err != nil {
 		return fault.Errorf(fault.Invalid, "cannot read the JWT of the NATS operator: %w", err)

@@ -165,7 +165,7 @@ func options(ctx context.Context, cfg Config) (*server.Options, error) {
 	if cfg.Authority == nil {
 		return opts, nil
 	}
-	return opts, withAuthority(opts, *cfg.Authority, filepath.Join(cfg.Dir, "accounts"))
+	return opts, Trust(opts, *cfg.Authority, filepath.Join(cfg.Dir, "accounts"))
 }
 
 // portFree returns a clear error if the port is taken. The server itself would

@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/nats-io/jwt/v2"
 	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats"
@@ -51,14 +53,20 @@ func Manager(tb testing.TB, url string, authority natsauth.Authority) *client.Co
 	return nc
 }
 
+// A Tenant is an account for tests.
+type Tenant struct {
+	natsauth.Account
+	all natsauth.Seed // signs users with all rights
+}
+
 // Account makes an account that the server knows.
-func (s *OperatorServer) Account(name string, l natsauth.Limits) natsauth.Account {
+func (s *OperatorServer) Account(name string, l natsauth.Limits) Tenant {
 	s.tb.Helper()
 	return Account(s.tb, s.manager, s.authority, name, l)
 }
 
 // Account makes an account, and pushes it to a server.
-func Account(tb testing.TB, manager *client.Conn, authority natsauth.Authority, name string, l natsauth.Limits) natsauth.Account {
+func Account(tb testing.TB, manager *client.Conn, authority natsauth.Authority, name string, l natsauth.Limits) Tenant {
 	tb.Helper()
 	account, err := natsauth.NewAccount()
 	if err != nil {
@@ -68,16 +76,52 @@ func Account(tb testing.TB, manager *client.Conn, authority natsauth.Authority, 
 	if err != nil {
 		tb.Fatal(err)
 	}
+	token, all := withAllRights(tb, token, authority.Signing)
 	if err := natsauth.Push(tb.Context(), manager, token); err != nil {
 		tb.Fatal(err)
 	}
-	return account
+	return Tenant{Account: account, all: all}
+}
+
+// withAllRights adds a signing key to an account that no role limits.
+func withAllRights(tb testing.TB, token string, signing natsauth.Seed) (string, natsauth.Seed) {
+	tb.Helper()
+	key, err := nkeys.CreateAccount()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	public, _ := key.PublicKey()
+	seed, _ := key.Seed()
+	claims, err := jwt.DecodeAccountClaims(token)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	claims.SigningKeys.Add(public)
+	operator, err := nkeys.FromSeed([]byte(signing))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if token, err = claims.Encode(operator); err != nil {
+		tb.Fatal(err)
+	}
+	return token, natsauth.Seed(seed)
+}
+
+// Everything returns a user with all rights of the account, for what a test prepares
+// and checks.
+func (t Tenant) Everything(tb testing.TB) natsauth.User {
+	tb.Helper()
+	user, err := natsauth.NewUser(t.all, t.ID, "test", nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return user
 }
 
 // As returns the connection of a new user of a role.
-func (s *OperatorServer) As(a natsauth.Account, role natsauth.Role, tags map[natsauth.Tag]string) bus.Config {
+func (s *OperatorServer) As(t Tenant, role natsauth.Role, tags map[natsauth.Tag]string) bus.Config {
 	s.tb.Helper()
-	user, err := a.User(role, tags, 0)
+	user, err := t.User(role, tags, 0)
 	if err != nil {
 		s.tb.Fatal(err)
 	}
