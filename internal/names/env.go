@@ -31,11 +31,11 @@ const (
 	EnvNATSPassword = "NATS_PASSWORD"
 	EnvNATSToken    = "NATS_TOKEN"
 	EnvNATSNKey     = "NATS_NKEY_SEED"
-	EnvNATSCreds    = "NATS_CREDS" // path of a credentials file, or its content
-	EnvNATSInbox    = "NATS_INBOX_PREFIX"
-	EnvNATSCA       = "NATS_CA"   // certificates of authorities, as PEM
-	EnvNATSCert     = "NATS_CERT" // certificate of the client, as PEM
-	EnvNATSKey      = "NATS_KEY"  // its key
+	EnvNATSCreds    = "NATS_CREDS"        // path of a credentials file, or its content
+	EnvNATSInbox    = "NATS_INBOX_PREFIX" // of the subjects of answers
+	EnvNATSCA       = "NATS_CA"           // certificates of authorities, as PEM
+	EnvNATSCert     = "NATS_CERT"         // certificate of the client, as PEM
+	EnvNATSKey      = "NATS_KEY"          // its key
 
 	// The names of the AWS SDKs and tools.
 	EnvS3Endpoint  = "AWS_ENDPOINT_URL_S3"

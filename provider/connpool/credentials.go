@@ -48,6 +48,7 @@ func (c credentials) nats(cfg *bus.Config) {
 	if jwt := c.first("jwt", "NATS_JWT"); jwt != "" && cfg.NKeySeed != "" && cfg.Creds == "" {
 		cfg.Creds, cfg.NKeySeed = decorate(jwt, cfg.NKeySeed), ""
 	}
+	cfg.InboxPrefix = c.first("inboxPrefix", "NATS_INBOX_PREFIX")
 	cfg.CA = c.first("ca.crt", "NATS_CA")
 	cfg.Cert = c.first("tls.crt", "NATS_CERT")
 	cfg.Key = c.first("tls.key", "NATS_KEY")

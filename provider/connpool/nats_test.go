@@ -67,6 +67,17 @@ func TestLogInToNATS(t *testing.T) {
 			return o, "tls", []login{{"ca.crt": a.pem, "token": "token-SECRET"}}, login{"ca.crt": other.pem, "token": "token-SECRET"}
 		},
 	}
+	cases["InboxPrefix"] = func(t *testing.T) (server.Options, string, []login, login) {
+		var o server.Options
+		var good []login
+		for _, user := range []string{"a", "b"} {
+			only := &server.SubjectPermission{Allow: []string{"_INBOX_" + user + ".>", "$JS.EVENT.>"}}
+			may := &server.Permissions{Publish: &server.SubjectPermission{Allow: []string{">"}}, Subscribe: only}
+			o.Users = append(o.Users, &server.User{Username: user, Password: "first-SECRET", Permissions: may})
+			good = append(good, login{"user": user, "password": "first-SECRET", "inboxPrefix": "_INBOX_" + user})
+		}
+		return o, "nats", good, login{"user": "a", "password": "wrong-SECRET"}
+	}
 	for name, create := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,6 +36,7 @@ func blocks() map[clients.System][]setting {
 			{name: "nkey_seed", env: names.EnvNATSNKey, text: "Seed of an NKey, which begins with `SU`, instead of user and password.", secret: true},
 			{name: "creds_file", env: names.EnvNATSCreds, text: "Path of a NATS credentials file, instead of user and password."},
 			{name: "creds", text: "Content of a NATS credentials file, instead of its path.", secret: true},
+			{name: "inbox_prefix", env: names.EnvNATSInbox, text: "Prefix of the subjects of answers, for users that may subscribe to no others. Left out, it is `_INBOX`."},
 			{name: "ca_pem", text: "Authority of the servers' certificates, in PEM, instead of the system's."},
 			{name: "client_cert_pem", text: "Client certificate, in PEM."},
 			{name: "client_key_pem", text: "Key of the client certificate, in PEM.", secret: true},
@@ -153,7 +154,7 @@ func read(ctx context.Context, config tfsdk.Config, getenv func(string) string, 
 func natsConfig(nats map[string]string) bus.Config {
 	out := bus.Config{
 		URL: nats["url"], User: nats["user"], Password: nats["password"], Token: nats["token"], NKeySeed: nats["nkey_seed"],
-		CredsFile: nats["creds_file"], Creds: nats["creds"],
+		CredsFile: nats["creds_file"], Creds: nats["creds"], InboxPrefix: nats["inbox_prefix"],
 		CA: nats["ca_pem"], Cert: nats["client_cert_pem"], Key: nats["client_key_pem"],
 		Name: kube.FieldManager,
 	}

@@ -82,7 +82,7 @@ func TestLoginOfTheBlockWins(t *testing.T) {
 func TestEachLoginOfNATS(t *testing.T) {
 	for attribute, want := range map[string]bus.Config{
 		"user": {User: "x"}, "password": {Password: "x"}, "token": {Token: "x"}, "nkey_seed": {NKeySeed: "x"}, "creds": {Creds: "x"},
-		"creds_file": {CredsFile: "x"}, "ca_pem": {CA: "x"}, "client_cert_pem": {Cert: "x"}, "client_key_pem": {Key: "x"}, "url": {URL: "x"},
+		"creds_file": {CredsFile: "x"}, "inbox_prefix": {InboxPrefix: "x"}, "ca_pem": {CA: "x"}, "client_cert_pem": {Cert: "x"}, "client_key_pem": {Key: "x"}, "url": {URL: "x"},
 	} {
 		got := natsBlock(t, map[string]string{attribute: "x"}, nil)
 		got.Name = ""

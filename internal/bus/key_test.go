@@ -1,0 +1,103 @@
+package bus_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
+	"github.com/gorizond/koldun/internal/names"
+	"github.com/gorizond/koldun/internal/waittest"
+)
+
+// TestWatchKey follows a key through writes, deletion and a restart of the server. A
+// key beside it, whose name begins with the same text, is not reported.
+func TestWatchKey(t *testing.T) {
+	t.Parallel()
+	srv := natstest.Start(t)
+	b := connect(t, srv)
+	put := func(key, value string) {
+		t.Helper()
+		if _, err := b.Put(t.Context(), names.ModelsBucket, key, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	events, done := make(chan bus.Event[string], 16), make(chan struct{})
+	go func() {
+		defer close(done)
+		bus.WatchKey(ctx, b, names.ModelsBucket, "model/a/b", func(e bus.Event[string]) { events <- e })
+	}()
+	want := func(kind bus.EventKind, value string) {
+		t.Helper()
+		if e := waittest.Receive(t, "an event", events); e.Kind != kind || e.Value != value {
+			t.Fatalf("got event %d with value %q, want %d with %q", e.Kind, e.Value, kind, value)
+		}
+	}
+	want(bus.Synced, "")
+	put("model/a/bc", "other")
+	put("model/a/b", "one")
+	want(bus.Changed, "one")
+	put("model/a/b", "two")
+	want(bus.Changed, "two")
+	srv.Restart()
+	put("model/a/b", "three")
+	want(bus.Changed, "three")
+	if err := b.Delete(t.Context(), names.ModelsBucket, "model/a/b", 0); err != nil {
+		t.Fatal(err)
+	}
+	want(bus.Gone, "")
+	stop()
+	<-done
+}
+
+// TestReadWithoutDirectGets reads a key of a bucket that another program has made.
+func TestReadWithoutDirectGets(t *testing.T) {
+	t.Parallel()
+	b := connect(t, natstest.Start(t))
+	_, err := b.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: "KV_old", Subjects: []string{"$KV.old.>"}, MaxMsgsPerSubject: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Put(t.Context(), "old", "key", "value"); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := bus.Get[string](t.Context(), b, "old", "key")
+	if err != nil || got != "value" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// TestNoRollup checks that a write of one key cannot delete others.
+func TestNoRollup(t *testing.T) {
+	t.Parallel()
+	b := connect(t, natstest.Start(t))
+	s, err := b.JetStream().Stream(t.Context(), "KV_"+names.ProgressBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An earlier version allowed it.
+	cfg := s.CachedInfo().Config
+	cfg.AllowRollup = true
+	if _, err := b.JetStream().UpdateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"ns/a/fetch", "ns/b/fetch"} {
+		if _, err := b.Put(t.Context(), names.ProgressBucket, key, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := &nats.Msg{Subject: "$KV." + names.ProgressBucket + ".ns/a/fetch", Header: nats.Header{"Nats-Rollup": {"all"}}}
+	if _, err := b.JetStream().PublishMsg(t.Context(), m); err == nil {
+		t.Error("the server accepts a rollup")
+	}
+	if _, _, err := bus.Get[int](t.Context(), b, names.ProgressBucket, "ns/b/fetch"); err != nil {
+		t.Error(err)
+	}
+}
