@@ -45,7 +45,7 @@ func BenchmarkBesideDllama(b *testing.B) {
 				var ours, theirs []speed
 				for range besideRounds {
 					ours = append(ours, embeddedSpeed(b, e))
-					theirs = append(theirs, dllamaSpeed(b, dir, c))
+					theirs = append(theirs, dllamaSpeed(b, dir, c, ours[0].promptTokens+besideTokens))
 				}
 				b.ReportMetric(0, "ns/op")
 				prompt, token := func(s speed) float64 { return s.prompt }, func(s speed) float64 { return s.token }
@@ -57,7 +57,10 @@ func BenchmarkBesideDllama(b *testing.B) {
 }
 
 // A speed is in tokens per second.
-type speed struct{ prompt, token float64 }
+type speed struct {
+	prompt, token float64
+	promptTokens  int
+}
 
 func report(b *testing.B, what string, ours, theirs []speed, of func(speed) float64) {
 	b.Helper()
@@ -85,24 +88,23 @@ func embeddedSpeed(b *testing.B, e *Engine) speed {
 		b.Fatalf("the answer has %d tokens, want %d: the random model ended it", r.Tokens, besideTokens)
 	}
 	// The first token of the answer comes with the prompt.
-	return speed{float64(r.PromptTokens) / r.PromptTime.Seconds(), float64(r.Tokens-1) / r.AnswerTime.Seconds()}
+	return speed{float64(r.PromptTokens) / r.PromptTime.Seconds(), float64(r.Tokens-1) / r.AnswerTime.Seconds(), r.PromptTokens}
 }
 
 var rates = regexp.MustCompile(`(?s)Evaluation.*?nTokens: (\d+).*?tokens/s: ([\d.]+).*Prediction.*?nTokens: (\d+).*?tokens/s: ([\d.]+)`)
 
-// dllamaSpeed runs the program once. It measures itself, without loading.
-func dllamaSpeed(b *testing.B, dir string, c Config) speed {
+// dllamaSpeed runs the program once, up to a position. It measures itself, without
+// loading.
+func dllamaSpeed(b *testing.B, dir string, c Config, positions int) speed {
 	b.Helper()
 	out, err := exec.Command(filepath.Join(dir, "dllama"), "inference", "--model", c.Model, "--tokenizer", c.Tokenizer,
 		"--buffer-float-type", string(c.BufferFloatType), "--nthreads", strconv.Itoa(c.Threads), "--prompt", besidePrompt,
-		"--steps", strconv.Itoa(besideSteps), "--temperature", "0", "--seed", "1").CombinedOutput()
+		"--steps", strconv.Itoa(positions), "--temperature", "0", "--seed", "1").CombinedOutput()
 	found := rates.FindSubmatch(out)
 	if err != nil || found == nil {
 		b.Fatalf("cannot measure dllama: %v\n%s", err, out)
 	}
 	prompt, _ := strconv.ParseFloat(string(found[2]), 64)
 	token, _ := strconv.ParseFloat(string(found[4]), 64)
-	return speed{prompt, token}
+	return speed{prompt: prompt, token: token}
 }
-
-const besideSteps = 256

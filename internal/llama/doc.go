@@ -1,5 +1,6 @@
 // Package llama is the embedded engine: it runs .m models of distributed-llama
-// with .t tokenizers on the processor of one machine, in plain Go.
+// with .t tokenizers on the processor of one machine. Package kernel has its
+// inner loops.
 //
 // The arithmetic is that of distributed-llama: f32 weights with f32
 // activations, or q40 weights with activations rounded to q80. Unlike

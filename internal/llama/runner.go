@@ -185,14 +185,14 @@ func (r *runner) enterFeedForward(i int) {
 
 func (r *runner) activate(i int) {
 	w := r.gate.width
-	gated(r.gate.at(i), r.up[i*w:(i+1)*w])
+	r.kernels.SiLU(r.gate.at(i), r.up[i*w:(i+1)*w])
 	r.gate.pack(r.kernels, i)
 }
 
 // leave adds the output of a part of the layer to the residual stream.
 func (r *runner) leave(i int) {
 	if r.model.rounded {
-		addRounded(r.row(r.x, i), r.row(r.out, i))
+		r.kernels.AddRounded(r.row(r.x, i), r.row(r.out, i))
 		return
 	}
 	add(r.row(r.x, i), r.row(r.out, i))

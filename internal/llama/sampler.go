@@ -1,6 +1,10 @@
 package llama
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gorizond/koldun/internal/llama/kernel"
+)
 
 // Sampling holds the parameters for choosing a token by the model's scores.
 type Sampling struct {
@@ -66,7 +70,7 @@ func (s *sampler) next(scores []float32) int {
 	for i := range scores {
 		scores[i] /= s.Temperature
 	}
-	softmax(scores)
+	kernel.Portable().Softmax(scores)
 	coin := s.random.float32()
 	if s.TopP <= 0 || s.TopP >= 1 {
 		return pick(scores, coin)

@@ -86,7 +86,7 @@ func (a *attention) run(worker, lo, hi int) {
 		for t := range scores {
 			scores[t] /= root
 		}
-		softmax(scores)
+		r.kernels.Softmax(scores)
 		r.kernels.Mix(r.mixed.at(i)[h*s.HeadDim:][:s.HeadDim], scores, values)
 	}
 }

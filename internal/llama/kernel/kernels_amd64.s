@@ -377,7 +377,7 @@ vector:
 	RET
 
 // func f32AVX5124x4(w *float32, x *float32, width int, k int, out *float32, stride int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·f32AVX5124x4(SB), NOSPLIT, $0-48
 	MOVQ   w+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -389,9 +389,12 @@ TEXT ·f32AVX5124x4(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, DI
 	MOVQ   DX, R8
 	LEAQ   (R8)(R8*2), R9
-	LEAQ   (AX)(R8*4), R10
-	LEAQ   (DX)(DX*2), R10
-	LEAQ   (CX)(DX*4), R11
+	MOVQ   AX, R10
+	LEAQ   (R10)(R8*4), R11
+	MOVQ   DX, R11
+	LEAQ   (R11)(R11*2), R12
+	LEAQ   (CX)(R11*4), R13
+	LEAQ   (AX)(DX*4), AX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -410,31 +413,36 @@ TEXT ·f32AVX5124x4(SB), NOSPLIT, $0-48
 	VPXORD Z15, Z15, Z15
 
 step:
-	VMOVUPS       (AX), Z16
-	VMOVUPS       (AX)(R8*1), Z17
-	VMOVUPS       (AX)(R8*2), Z18
-	VMOVUPS       (AX)(R9*1), Z19
+	PREFETCHT1    (AX)
+	PREFETCHT1    64(AX)
+	PREFETCHT1    128(AX)
+	PREFETCHT1    192(AX)
+	LEAQ          256(AX), AX
+	VMOVUPS       (R10), Z16
+	VMOVUPS       (R10)(R8*1), Z17
+	VMOVUPS       (R10)(R8*2), Z18
+	VMOVUPS       (R10)(R9*1), Z19
 	VMOVUPS       (CX), Z20
 	VFMADD231PS   Z16, Z20, Z0
 	VFMADD231PS   Z17, Z20, Z1
 	VFMADD231PS   Z18, Z20, Z2
 	VFMADD231PS   Z19, Z20, Z3
-	VMOVUPS       (CX)(DX*1), Z20
+	VMOVUPS       (CX)(R11*1), Z20
 	VFMADD231PS   Z16, Z20, Z4
 	VFMADD231PS   Z17, Z20, Z5
 	VFMADD231PS   Z18, Z20, Z6
 	VFMADD231PS   Z19, Z20, Z7
-	VMOVUPS       (CX)(DX*2), Z20
+	VMOVUPS       (CX)(R11*2), Z20
 	VFMADD231PS   Z16, Z20, Z8
 	VFMADD231PS   Z17, Z20, Z9
 	VFMADD231PS   Z18, Z20, Z10
 	VFMADD231PS   Z19, Z20, Z11
-	VMOVUPS       (CX)(R10*1), Z20
+	VMOVUPS       (CX)(R12*1), Z20
 	VFMADD231PS   Z16, Z20, Z12
 	VFMADD231PS   Z17, Z20, Z13
 	VFMADD231PS   Z18, Z20, Z14
 	VFMADD231PS   Z19, Z20, Z15
-	ADDQ          $0x40, AX
+	ADDQ          $0x40, R10
 	ADDQ          $0x40, CX
 	SUBQ          $0x10, BX
 	JNZ           step
@@ -501,7 +509,7 @@ step:
 	RET
 
 // func f32AVX24x2(w *float32, x *float32, width int, k int, out *float32, stride int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·f32AVX24x2(SB), NOSPLIT, $0-48
 	MOVQ   w+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -513,9 +521,12 @@ TEXT ·f32AVX24x2(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, DI
 	MOVQ   DX, R8
 	LEAQ   (R8)(R8*2), R9
-	LEAQ   (AX)(R8*4), R10
-	LEAQ   (DX)(DX*2), R10
-	LEAQ   (CX)(DX*4), R10
+	MOVQ   AX, R10
+	LEAQ   (R10)(R8*4), R11
+	MOVQ   DX, R11
+	LEAQ   (R11)(R11*2), R12
+	LEAQ   (CX)(R11*4), R12
+	LEAQ   (AX)(DX*4), AX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -526,21 +537,24 @@ TEXT ·f32AVX24x2(SB), NOSPLIT, $0-48
 	VXORPS Y7, Y7, Y7
 
 step:
-	VMOVUPS      (AX), Y8
-	VMOVUPS      (AX)(R8*1), Y9
-	VMOVUPS      (AX)(R8*2), Y10
-	VMOVUPS      (AX)(R9*1), Y11
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
+	LEAQ         128(AX), AX
+	VMOVUPS      (R10), Y8
+	VMOVUPS      (R10)(R8*1), Y9
+	VMOVUPS      (R10)(R8*2), Y10
+	VMOVUPS      (R10)(R9*1), Y11
 	VMOVUPS      (CX), Y12
 	VFMADD231PS  Y8, Y12, Y0
 	VFMADD231PS  Y9, Y12, Y1
 	VFMADD231PS  Y10, Y12, Y2
 	VFMADD231PS  Y11, Y12, Y3
-	VMOVUPS      (CX)(DX*1), Y12
+	VMOVUPS      (CX)(R11*1), Y12
 	VFMADD231PS  Y8, Y12, Y4
 	VFMADD231PS  Y9, Y12, Y5
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y11, Y12, Y7
-	ADDQ         $0x20, AX
+	ADDQ         $0x20, R10
 	ADDQ         $0x20, CX
 	SUBQ         $0x08, BX
 	JNZ          step
@@ -561,7 +575,7 @@ step:
 	RET
 
 // func f32AVX5124x1(w *float32, x *float32, width int, k int, out *float32, stride int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·f32AVX5124x1(SB), NOSPLIT, $0-48
 	MOVQ   w+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -573,25 +587,33 @@ TEXT ·f32AVX5124x1(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, DI
 	MOVQ   DX, DI
 	LEAQ   (DI)(DI*2), R8
-	LEAQ   (AX)(DI*4), R9
-	LEAQ   (DX)(DX*2), R9
-	LEAQ   (CX)(DX*4), DX
+	MOVQ   AX, R9
+	LEAQ   (R9)(DI*4), R10
+	MOVQ   DX, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (CX)(R10*4), R10
+	LEAQ   (AX)(DX*4), AX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
 step:
-	VMOVUPS       (AX), Z4
-	VMOVUPS       (AX)(DI*1), Z5
-	VMOVUPS       (AX)(DI*2), Z6
-	VMOVUPS       (AX)(R8*1), Z7
+	PREFETCHT0    (AX)
+	PREFETCHT0    64(AX)
+	PREFETCHT0    128(AX)
+	PREFETCHT0    192(AX)
+	LEAQ          256(AX), AX
+	VMOVUPS       (R9), Z4
+	VMOVUPS       (R9)(DI*1), Z5
+	VMOVUPS       (R9)(DI*2), Z6
+	VMOVUPS       (R9)(R8*1), Z7
 	VMOVUPS       (CX), Z8
 	VFMADD231PS   Z4, Z8, Z0
 	VFMADD231PS   Z5, Z8, Z1
 	VFMADD231PS   Z6, Z8, Z2
 	VFMADD231PS   Z7, Z8, Z3
-	ADDQ          $0x40, AX
+	ADDQ          $0x40, R9
 	ADDQ          $0x40, CX
 	SUBQ          $0x10, BX
 	JNZ           step
@@ -625,15 +647,18 @@ TEXT ·f32AVX5121x1(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, DI
 	MOVQ   DX, DI
 	LEAQ   (DI)(DI*2), R8
-	LEAQ   (AX)(DI*4), DI
-	LEAQ   (DX)(DX*2), DI
-	LEAQ   (CX)(DX*4), DX
+	MOVQ   AX, R8
+	LEAQ   (R8)(DI*4), DI
+	MOVQ   DX, DI
+	LEAQ   (DI)(DI*2), R9
+	LEAQ   (CX)(DI*4), DI
+	LEAQ   (AX)(DX*4), AX
 	VPXORD Z0, Z0, Z0
 
 step:
-	VMOVUPS       (AX), Z1
+	VMOVUPS       (R8), Z1
 	VFMADD231PS   (CX), Z1, Z0
-	ADDQ          $0x40, AX
+	ADDQ          $0x40, R8
 	ADDQ          $0x40, CX
 	SUBQ          $0x10, BX
 	JNZ           step
@@ -702,7 +727,7 @@ row:
 	RET
 
 // func f32AVX24x1(w *float32, x *float32, width int, k int, out *float32, stride int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·f32AVX24x1(SB), NOSPLIT, $0-48
 	MOVQ   w+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -714,25 +739,31 @@ TEXT ·f32AVX24x1(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, DI
 	MOVQ   DX, DI
 	LEAQ   (DI)(DI*2), R8
-	LEAQ   (AX)(DI*4), R9
-	LEAQ   (DX)(DX*2), R9
-	LEAQ   (CX)(DX*4), DX
+	MOVQ   AX, R9
+	LEAQ   (R9)(DI*4), R10
+	MOVQ   DX, R10
+	LEAQ   (R10)(R10*2), R11
+	LEAQ   (CX)(R10*4), R10
+	LEAQ   (AX)(DX*4), AX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
 step:
-	VMOVUPS      (AX), Y4
-	VMOVUPS      (AX)(DI*1), Y5
-	VMOVUPS      (AX)(DI*2), Y6
-	VMOVUPS      (AX)(R8*1), Y7
+	PREFETCHT0   (AX)
+	PREFETCHT0   64(AX)
+	LEAQ         128(AX), AX
+	VMOVUPS      (R9), Y4
+	VMOVUPS      (R9)(DI*1), Y5
+	VMOVUPS      (R9)(DI*2), Y6
+	VMOVUPS      (R9)(R8*1), Y7
 	VMOVUPS      (CX), Y8
 	VFMADD231PS  Y4, Y8, Y0
 	VFMADD231PS  Y5, Y8, Y1
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
-	ADDQ         $0x20, AX
+	ADDQ         $0x20, R9
 	ADDQ         $0x20, CX
 	SUBQ         $0x08, BX
 	JNZ          step
@@ -758,15 +789,18 @@ TEXT ·f32AVX21x1(SB), NOSPLIT, $0-48
 	SHLQ   $0x02, DI
 	MOVQ   DX, DI
 	LEAQ   (DI)(DI*2), R8
-	LEAQ   (AX)(DI*4), DI
-	LEAQ   (DX)(DX*2), DI
-	LEAQ   (CX)(DX*4), DX
+	MOVQ   AX, R8
+	LEAQ   (R8)(DI*4), DI
+	MOVQ   DX, DI
+	LEAQ   (DI)(DI*2), R9
+	LEAQ   (CX)(DI*4), DI
+	LEAQ   (AX)(DX*4), AX
 	VXORPS Y0, Y0, Y0
 
 step:
-	VMOVUPS      (AX), Y1
+	VMOVUPS      (R8), Y1
 	VFMADD231PS  (CX), Y1, Y0
-	ADDQ         $0x20, AX
+	ADDQ         $0x20, R8
 	ADDQ         $0x20, CX
 	SUBQ         $0x08, BX
 	JNZ          step
@@ -844,5 +878,477 @@ row:
 	JNZ          row
 	VMOVUPS      Y0, (AX)
 	VMOVUPS      Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+DATA magnitude<>+0(SB)/4, $0x7fffffff
+DATA magnitude<>+4(SB)/4, $0x7fffffff
+DATA magnitude<>+8(SB)/4, $0x7fffffff
+DATA magnitude<>+12(SB)/4, $0x7fffffff
+DATA magnitude<>+16(SB)/4, $0x7fffffff
+DATA magnitude<>+20(SB)/4, $0x7fffffff
+DATA magnitude<>+24(SB)/4, $0x7fffffff
+DATA magnitude<>+28(SB)/4, $0x7fffffff
+GLOBL magnitude<>(SB), RODATA|NOPTR, $32
+
+DATA most<>+0(SB)/4, $0x42fe0000
+DATA most<>+4(SB)/4, $0x42fe0000
+DATA most<>+8(SB)/4, $0x42fe0000
+DATA most<>+12(SB)/4, $0x42fe0000
+DATA most<>+16(SB)/4, $0x42fe0000
+DATA most<>+20(SB)/4, $0x42fe0000
+DATA most<>+24(SB)/4, $0x42fe0000
+DATA most<>+28(SB)/4, $0x42fe0000
+GLOBL most<>(SB), RODATA|NOPTR, $32
+
+DATA one<>+0(SB)/4, $0x3f800000
+DATA one<>+4(SB)/4, $0x3f800000
+DATA one<>+8(SB)/4, $0x3f800000
+DATA one<>+12(SB)/4, $0x3f800000
+DATA one<>+16(SB)/4, $0x3f800000
+DATA one<>+20(SB)/4, $0x3f800000
+DATA one<>+24(SB)/4, $0x3f800000
+DATA one<>+28(SB)/4, $0x3f800000
+GLOBL one<>(SB), RODATA|NOPTR, $32
+
+DATA limit<>+0(SB)/4, $0x43800000
+DATA limit<>+4(SB)/4, $0x43800000
+DATA limit<>+8(SB)/4, $0x43800000
+DATA limit<>+12(SB)/4, $0x43800000
+DATA limit<>+16(SB)/4, $0x43800000
+DATA limit<>+20(SB)/4, $0x43800000
+DATA limit<>+24(SB)/4, $0x43800000
+DATA limit<>+28(SB)/4, $0x43800000
+GLOBL limit<>(SB), RODATA|NOPTR, $32
+
+DATA expLeast<>+0(SB)/4, $0xc2d00000
+DATA expLeast<>+4(SB)/4, $0xc2d00000
+DATA expLeast<>+8(SB)/4, $0xc2d00000
+DATA expLeast<>+12(SB)/4, $0xc2d00000
+DATA expLeast<>+16(SB)/4, $0xc2d00000
+DATA expLeast<>+20(SB)/4, $0xc2d00000
+DATA expLeast<>+24(SB)/4, $0xc2d00000
+DATA expLeast<>+28(SB)/4, $0xc2d00000
+GLOBL expLeast<>(SB), RODATA|NOPTR, $32
+
+DATA expMost<>+0(SB)/4, $0x42b20000
+DATA expMost<>+4(SB)/4, $0x42b20000
+DATA expMost<>+8(SB)/4, $0x42b20000
+DATA expMost<>+12(SB)/4, $0x42b20000
+DATA expMost<>+16(SB)/4, $0x42b20000
+DATA expMost<>+20(SB)/4, $0x42b20000
+DATA expMost<>+24(SB)/4, $0x42b20000
+DATA expMost<>+28(SB)/4, $0x42b20000
+GLOBL expMost<>(SB), RODATA|NOPTR, $32
+
+DATA expLog2e<>+0(SB)/4, $0x3fb8aa3b
+DATA expLog2e<>+4(SB)/4, $0x3fb8aa3b
+DATA expLog2e<>+8(SB)/4, $0x3fb8aa3b
+DATA expLog2e<>+12(SB)/4, $0x3fb8aa3b
+DATA expLog2e<>+16(SB)/4, $0x3fb8aa3b
+DATA expLog2e<>+20(SB)/4, $0x3fb8aa3b
+DATA expLog2e<>+24(SB)/4, $0x3fb8aa3b
+DATA expLog2e<>+28(SB)/4, $0x3fb8aa3b
+GLOBL expLog2e<>(SB), RODATA|NOPTR, $32
+
+DATA expHigh<>+0(SB)/4, $0x3f318000
+DATA expHigh<>+4(SB)/4, $0x3f318000
+DATA expHigh<>+8(SB)/4, $0x3f318000
+DATA expHigh<>+12(SB)/4, $0x3f318000
+DATA expHigh<>+16(SB)/4, $0x3f318000
+DATA expHigh<>+20(SB)/4, $0x3f318000
+DATA expHigh<>+24(SB)/4, $0x3f318000
+DATA expHigh<>+28(SB)/4, $0x3f318000
+GLOBL expHigh<>(SB), RODATA|NOPTR, $32
+
+DATA expLow<>+0(SB)/4, $0xb95e8083
+DATA expLow<>+4(SB)/4, $0xb95e8083
+DATA expLow<>+8(SB)/4, $0xb95e8083
+DATA expLow<>+12(SB)/4, $0xb95e8083
+DATA expLow<>+16(SB)/4, $0xb95e8083
+DATA expLow<>+20(SB)/4, $0xb95e8083
+DATA expLow<>+24(SB)/4, $0xb95e8083
+DATA expLow<>+28(SB)/4, $0xb95e8083
+GLOBL expLow<>(SB), RODATA|NOPTR, $32
+
+DATA expBias<>+0(SB)/4, $0x0000007f
+DATA expBias<>+4(SB)/4, $0x0000007f
+DATA expBias<>+8(SB)/4, $0x0000007f
+DATA expBias<>+12(SB)/4, $0x0000007f
+DATA expBias<>+16(SB)/4, $0x0000007f
+DATA expBias<>+20(SB)/4, $0x0000007f
+DATA expBias<>+24(SB)/4, $0x0000007f
+DATA expBias<>+28(SB)/4, $0x0000007f
+GLOBL expBias<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm0<>+0(SB)/4, $0x39506967
+DATA expTerm0<>+4(SB)/4, $0x39506967
+DATA expTerm0<>+8(SB)/4, $0x39506967
+DATA expTerm0<>+12(SB)/4, $0x39506967
+DATA expTerm0<>+16(SB)/4, $0x39506967
+DATA expTerm0<>+20(SB)/4, $0x39506967
+DATA expTerm0<>+24(SB)/4, $0x39506967
+DATA expTerm0<>+28(SB)/4, $0x39506967
+GLOBL expTerm0<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm1<>+0(SB)/4, $0x3ab743ce
+DATA expTerm1<>+4(SB)/4, $0x3ab743ce
+DATA expTerm1<>+8(SB)/4, $0x3ab743ce
+DATA expTerm1<>+12(SB)/4, $0x3ab743ce
+DATA expTerm1<>+16(SB)/4, $0x3ab743ce
+DATA expTerm1<>+20(SB)/4, $0x3ab743ce
+DATA expTerm1<>+24(SB)/4, $0x3ab743ce
+DATA expTerm1<>+28(SB)/4, $0x3ab743ce
+GLOBL expTerm1<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm2<>+0(SB)/4, $0x3c088908
+DATA expTerm2<>+4(SB)/4, $0x3c088908
+DATA expTerm2<>+8(SB)/4, $0x3c088908
+DATA expTerm2<>+12(SB)/4, $0x3c088908
+DATA expTerm2<>+16(SB)/4, $0x3c088908
+DATA expTerm2<>+20(SB)/4, $0x3c088908
+DATA expTerm2<>+24(SB)/4, $0x3c088908
+DATA expTerm2<>+28(SB)/4, $0x3c088908
+GLOBL expTerm2<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm3<>+0(SB)/4, $0x3d2aa9c1
+DATA expTerm3<>+4(SB)/4, $0x3d2aa9c1
+DATA expTerm3<>+8(SB)/4, $0x3d2aa9c1
+DATA expTerm3<>+12(SB)/4, $0x3d2aa9c1
+DATA expTerm3<>+16(SB)/4, $0x3d2aa9c1
+DATA expTerm3<>+20(SB)/4, $0x3d2aa9c1
+DATA expTerm3<>+24(SB)/4, $0x3d2aa9c1
+DATA expTerm3<>+28(SB)/4, $0x3d2aa9c1
+GLOBL expTerm3<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm4<>+0(SB)/4, $0x3e2aaaaa
+DATA expTerm4<>+4(SB)/4, $0x3e2aaaaa
+DATA expTerm4<>+8(SB)/4, $0x3e2aaaaa
+DATA expTerm4<>+12(SB)/4, $0x3e2aaaaa
+DATA expTerm4<>+16(SB)/4, $0x3e2aaaaa
+DATA expTerm4<>+20(SB)/4, $0x3e2aaaaa
+DATA expTerm4<>+24(SB)/4, $0x3e2aaaaa
+DATA expTerm4<>+28(SB)/4, $0x3e2aaaaa
+GLOBL expTerm4<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm5<>+0(SB)/4, $0x3f000000
+DATA expTerm5<>+4(SB)/4, $0x3f000000
+DATA expTerm5<>+8(SB)/4, $0x3f000000
+DATA expTerm5<>+12(SB)/4, $0x3f000000
+DATA expTerm5<>+16(SB)/4, $0x3f000000
+DATA expTerm5<>+20(SB)/4, $0x3f000000
+DATA expTerm5<>+24(SB)/4, $0x3f000000
+DATA expTerm5<>+28(SB)/4, $0x3f000000
+GLOBL expTerm5<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm6<>+0(SB)/4, $0x3f800000
+DATA expTerm6<>+4(SB)/4, $0x3f800000
+DATA expTerm6<>+8(SB)/4, $0x3f800000
+DATA expTerm6<>+12(SB)/4, $0x3f800000
+DATA expTerm6<>+16(SB)/4, $0x3f800000
+DATA expTerm6<>+20(SB)/4, $0x3f800000
+DATA expTerm6<>+24(SB)/4, $0x3f800000
+DATA expTerm6<>+28(SB)/4, $0x3f800000
+GLOBL expTerm6<>(SB), RODATA|NOPTR, $32
+
+DATA expTerm7<>+0(SB)/4, $0x3f800000
+DATA expTerm7<>+4(SB)/4, $0x3f800000
+DATA expTerm7<>+8(SB)/4, $0x3f800000
+DATA expTerm7<>+12(SB)/4, $0x3f800000
+DATA expTerm7<>+16(SB)/4, $0x3f800000
+DATA expTerm7<>+20(SB)/4, $0x3f800000
+DATA expTerm7<>+24(SB)/4, $0x3f800000
+DATA expTerm7<>+28(SB)/4, $0x3f800000
+GLOBL expTerm7<>(SB), RODATA|NOPTR, $32
+
+DATA ones8<>+0(SB)/4, $0x01010101
+DATA ones8<>+4(SB)/4, $0x01010101
+DATA ones8<>+8(SB)/4, $0x01010101
+DATA ones8<>+12(SB)/4, $0x01010101
+DATA ones8<>+16(SB)/4, $0x01010101
+DATA ones8<>+20(SB)/4, $0x01010101
+DATA ones8<>+24(SB)/4, $0x01010101
+DATA ones8<>+28(SB)/4, $0x01010101
+GLOBL ones8<>(SB), RODATA|NOPTR, $32
+
+DATA ones16<>+0(SB)/4, $0x00010001
+DATA ones16<>+4(SB)/4, $0x00010001
+DATA ones16<>+8(SB)/4, $0x00010001
+DATA ones16<>+12(SB)/4, $0x00010001
+DATA ones16<>+16(SB)/4, $0x00010001
+DATA ones16<>+20(SB)/4, $0x00010001
+DATA ones16<>+24(SB)/4, $0x00010001
+DATA ones16<>+28(SB)/4, $0x00010001
+GLOBL ones16<>(SB), RODATA|NOPTR, $32
+
+DATA order<>+0(SB)/4, $0x00000000
+DATA order<>+4(SB)/4, $0x00000004
+DATA order<>+8(SB)/4, $0x00000001
+DATA order<>+12(SB)/4, $0x00000005
+DATA order<>+16(SB)/4, $0x00000002
+DATA order<>+20(SB)/4, $0x00000006
+DATA order<>+24(SB)/4, $0x00000003
+DATA order<>+28(SB)/4, $0x00000007
+GLOBL order<>(SB), RODATA|NOPTR, $32
+
+// func packAVX2(dst *byte, distance int, src *float32, blocks int)
+// Requires: AVX, AVX2, F16C
+TEXT ·packAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ distance+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ blocks+24(FP), BX
+
+block:
+	VMOVUPS      (DX), Y0
+	VANDPS       magnitude<>+0(SB), Y0, Y1
+	VMOVUPS      32(DX), Y2
+	VANDPS       magnitude<>+0(SB), Y2, Y3
+	VPMAXUD      Y3, Y1, Y1
+	VMOVUPS      64(DX), Y3
+	VANDPS       magnitude<>+0(SB), Y3, Y4
+	VPMAXUD      Y4, Y1, Y1
+	VMOVUPS      96(DX), Y4
+	VANDPS       magnitude<>+0(SB), Y4, Y5
+	VPMAXUD      Y5, Y1, Y1
+	VPERM2I128   $0x01, Y1, Y1, Y5
+	VPMAXUD      Y5, Y1, Y1
+	VPSHUFD      $0x4e, Y1, Y5
+	VPMAXUD      Y5, Y1, Y1
+	VPSHUFD      $0xb1, Y1, Y5
+	VPMAXUD      Y5, Y1, Y1
+	VDIVPS       most<>+0(SB), Y1, Y1
+	VMOVUPS      one<>+0(SB), Y5
+	VDIVPS       Y1, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y6
+	VANDPS       Y6, Y5, Y5
+	VMULPS       Y5, Y0, Y0
+	VANDPS       magnitude<>+0(SB), Y0, Y6
+	VCMPPS       $0x01, limit<>+0(SB), Y6, Y6
+	VCVTPS2DQ    Y0, Y0
+	VPAND        Y6, Y0, Y0
+	VMULPS       Y5, Y2, Y2
+	VANDPS       magnitude<>+0(SB), Y2, Y6
+	VCMPPS       $0x01, limit<>+0(SB), Y6, Y6
+	VCVTPS2DQ    Y2, Y2
+	VPAND        Y6, Y2, Y2
+	VMULPS       Y5, Y3, Y3
+	VANDPS       magnitude<>+0(SB), Y3, Y6
+	VCMPPS       $0x01, limit<>+0(SB), Y6, Y6
+	VCVTPS2DQ    Y3, Y3
+	VPAND        Y6, Y3, Y3
+	VMULPS       Y5, Y4, Y4
+	VANDPS       magnitude<>+0(SB), Y4, Y5
+	VCMPPS       $0x01, limit<>+0(SB), Y5, Y5
+	VCVTPS2DQ    Y4, Y4
+	VPAND        Y5, Y4, Y4
+	VCVTPS2PH    $0x00, Y1, X1
+	VCVTPH2PS    X1, Y1
+	VPACKSSDW    Y2, Y0, Y0
+	VPACKSSDW    Y4, Y3, Y3
+	VPACKSSWB    Y3, Y0, Y0
+	VMOVDQU      order<>+0(SB), Y2
+	VPERMD       Y0, Y2, Y0
+	VMOVDQU      Y0, (AX)
+	VMOVSS       X1, 64(AX)
+	VMOVDQU      ones8<>+0(SB), Y1
+	VPMADDUBSW   Y0, Y1, Y1
+	VPMADDWD     ones16<>+0(SB), Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X0
+	VPADDD       X0, X1, X1
+	VPSHUFD      $0x4e, X1, X0
+	VPADDD       X0, X1, X1
+	VPSHUFD      $0xb1, X1, X0
+	VPADDD       X0, X1, X1
+	VPSLLD       $0x03, X1, X1
+	VPXOR        X0, X0, X0
+	VPSUBD       X1, X0, X0
+	VMOVD        X0, 68(AX)
+	ADDQ         CX, AX
+	ADDQ         $0x80, DX
+	DECQ         BX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func addRoundedAVX2(dst *float32, src *float32, blocks int)
+// Requires: AVX, AVX2, F16C
+TEXT ·addRoundedAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VMOVUPS    (CX), Y0
+	VANDPS     magnitude<>+0(SB), Y0, Y1
+	VMOVUPS    32(CX), Y2
+	VANDPS     magnitude<>+0(SB), Y2, Y3
+	VPMAXUD    Y3, Y1, Y1
+	VMOVUPS    64(CX), Y3
+	VANDPS     magnitude<>+0(SB), Y3, Y4
+	VPMAXUD    Y4, Y1, Y1
+	VMOVUPS    96(CX), Y4
+	VANDPS     magnitude<>+0(SB), Y4, Y5
+	VPMAXUD    Y5, Y1, Y1
+	VPERM2I128 $0x01, Y1, Y1, Y5
+	VPMAXUD    Y5, Y1, Y1
+	VPSHUFD    $0x4e, Y1, Y5
+	VPMAXUD    Y5, Y1, Y1
+	VPSHUFD    $0xb1, Y1, Y5
+	VPMAXUD    Y5, Y1, Y1
+	VDIVPS     most<>+0(SB), Y1, Y1
+	VMOVUPS    one<>+0(SB), Y5
+	VDIVPS     Y1, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VCMPPS     $0x04, Y6, Y1, Y6
+	VANDPS     Y6, Y5, Y5
+	VMULPS     Y5, Y0, Y0
+	VANDPS     magnitude<>+0(SB), Y0, Y6
+	VCMPPS     $0x01, limit<>+0(SB), Y6, Y6
+	VCVTPS2DQ  Y0, Y0
+	VPAND      Y6, Y0, Y0
+	VMULPS     Y5, Y2, Y2
+	VANDPS     magnitude<>+0(SB), Y2, Y6
+	VCMPPS     $0x01, limit<>+0(SB), Y6, Y6
+	VCVTPS2DQ  Y2, Y2
+	VPAND      Y6, Y2, Y2
+	VMULPS     Y5, Y3, Y3
+	VANDPS     magnitude<>+0(SB), Y3, Y6
+	VCMPPS     $0x01, limit<>+0(SB), Y6, Y6
+	VCVTPS2DQ  Y3, Y3
+	VPAND      Y6, Y3, Y3
+	VMULPS     Y5, Y4, Y4
+	VANDPS     magnitude<>+0(SB), Y4, Y5
+	VCMPPS     $0x01, limit<>+0(SB), Y5, Y5
+	VCVTPS2DQ  Y4, Y4
+	VPAND      Y5, Y4, Y4
+	VCVTPS2PH  $0x00, Y1, X1
+	VCVTPH2PS  X1, Y1
+	VCVTDQ2PS  Y0, Y0
+	VMULPS     Y1, Y0, Y0
+	VADDPS     (AX), Y0, Y0
+	VMOVUPS    Y0, (AX)
+	VCVTDQ2PS  Y2, Y2
+	VMULPS     Y1, Y2, Y2
+	VADDPS     32(AX), Y2, Y2
+	VMOVUPS    Y2, 32(AX)
+	VCVTDQ2PS  Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VADDPS     64(AX), Y3, Y3
+	VMOVUPS    Y3, 64(AX)
+	VCVTDQ2PS  Y4, Y4
+	VMULPS     Y1, Y4, Y4
+	VADDPS     96(AX), Y4, Y4
+	VMOVUPS    Y4, 96(AX)
+	ADDQ       $0x80, AX
+	ADDQ       $0x80, CX
+	DECQ       DX
+	JNZ        block
+	VZEROUPPER
+	RET
+
+// func expSumAVX2(x *float32, n int, top float32, sums *float32)
+// Requires: AVX, AVX2, FMA3, SSE
+TEXT ·expSumAVX2(SB), NOSPLIT, $0-32
+	MOVQ         x+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVSS        top+16(FP), X0
+	MOVQ         sums+24(FP), DX
+	VBROADCASTSS X0, Y0
+	VXORPS       Y1, Y1, Y1
+
+step:
+	VMOVUPS      (AX), Y2
+	VSUBPS       Y0, Y2, Y2
+	VMOVUPS      expLeast<>+0(SB), Y4
+	VMAXPS       Y2, Y4, Y2
+	VMOVUPS      expMost<>+0(SB), Y4
+	VMINPS       Y2, Y4, Y2
+	VMULPS       expLog2e<>+0(SB), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS expHigh<>+0(SB), Y3, Y2
+	VFNMADD231PS expLow<>+0(SB), Y3, Y2
+	VMOVUPS      expTerm0<>+0(SB), Y4
+	VFMADD213PS  expTerm1<>+0(SB), Y2, Y4
+	VFMADD213PS  expTerm2<>+0(SB), Y2, Y4
+	VFMADD213PS  expTerm3<>+0(SB), Y2, Y4
+	VFMADD213PS  expTerm4<>+0(SB), Y2, Y4
+	VFMADD213PS  expTerm5<>+0(SB), Y2, Y4
+	VFMADD213PS  expTerm6<>+0(SB), Y2, Y4
+	VFMADD213PS  expTerm7<>+0(SB), Y2, Y4
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y2
+	VPSUBD       Y2, Y3, Y3
+	VPADDD       expBias<>+0(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y4
+	VPADDD       expBias<>+0(SB), Y3, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y4
+	VMOVAPS      Y4, Y2
+	VMOVUPS      Y2, (AX)
+	VADDPS       Y2, Y1, Y1
+	ADDQ         $0x20, AX
+	SUBQ         $0x08, CX
+	JNZ          step
+	VMOVUPS      Y1, (DX)
+	VZEROUPPER
+	RET
+
+DATA sign<>+0(SB)/4, $0x80000000
+DATA sign<>+4(SB)/4, $0x80000000
+DATA sign<>+8(SB)/4, $0x80000000
+DATA sign<>+12(SB)/4, $0x80000000
+DATA sign<>+16(SB)/4, $0x80000000
+DATA sign<>+20(SB)/4, $0x80000000
+DATA sign<>+24(SB)/4, $0x80000000
+DATA sign<>+28(SB)/4, $0x80000000
+GLOBL sign<>(SB), RODATA|NOPTR, $32
+
+// func siluAVX2(gate *float32, up *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·siluAVX2(SB), NOSPLIT, $0-24
+	MOVQ gate+0(FP), AX
+	MOVQ up+8(FP), CX
+	MOVQ n+16(FP), DX
+
+step:
+	VMOVUPS      (AX), Y0
+	VXORPS       sign<>+0(SB), Y0, Y1
+	VMOVUPS      expLeast<>+0(SB), Y3
+	VMAXPS       Y1, Y3, Y1
+	VMOVUPS      expMost<>+0(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VMULPS       expLog2e<>+0(SB), Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VFNMADD231PS expHigh<>+0(SB), Y2, Y1
+	VFNMADD231PS expLow<>+0(SB), Y2, Y1
+	VMOVUPS      expTerm0<>+0(SB), Y3
+	VFMADD213PS  expTerm1<>+0(SB), Y1, Y3
+	VFMADD213PS  expTerm2<>+0(SB), Y1, Y3
+	VFMADD213PS  expTerm3<>+0(SB), Y1, Y3
+	VFMADD213PS  expTerm4<>+0(SB), Y1, Y3
+	VFMADD213PS  expTerm5<>+0(SB), Y1, Y3
+	VFMADD213PS  expTerm6<>+0(SB), Y1, Y3
+	VFMADD213PS  expTerm7<>+0(SB), Y1, Y3
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y1
+	VPSUBD       Y1, Y2, Y2
+	VPADDD       expBias<>+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VPADDD       expBias<>+0(SB), Y2, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VMOVAPS      Y3, Y1
+	VADDPS       one<>+0(SB), Y1, Y1
+	VDIVPS       Y1, Y0, Y1
+	VMULPS       (CX), Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, CX
+	SUBQ         $0x08, DX
+	JNZ          step
 	VZEROUPPER
 	RET

@@ -20,11 +20,13 @@ type Packed struct {
 
 // Pack rounds src to q80 into every stride-th element of dst. The length of src
 // must be a multiple of 32.
-func (s *Set) Pack(dst []Packed, stride int, src []float32) {
+func (s *Set) Pack(dst []Packed, stride int, src []float32) { s.pack(dst, stride, src) }
+
+func portablePack(dst []Packed, stride int, src []float32) {
 	var raw [dllama.Q80Block]byte
 	for i := range len(src) / block {
 		dllama.EncodeQ80(&raw, (*[block]float32)(src[i*block:]))
-		dst[i*stride].set(&raw, s.lanes)
+		dst[i*stride].set(&raw, true)
 	}
 }
 

@@ -8,12 +8,17 @@ type Set struct {
 	Name string
 
 	lanes bool // whether activations are packed for dotLanes, not as bytes
+	pack  func(dst []Packed, stride int, src []float32)
 	q40   func(m q40Product, lo, hi int)
 	tile  int // rows that q40 computes at once
 
 	f32 func(m f32Product, lo, hi int)
 	dot func(a, b []float32) float32
 	mix func(dst, weights, rows []float32)
+
+	addRounded func(dst, src []float32)
+	silu       func(gate, up []float32)
+	expSum     func(x []float32, top float32) float32
 }
 
 // TileRows is the number of rows that a call should compute, or a multiple of it:
@@ -26,7 +31,11 @@ func Sets() []*Set { return append(machineSets(), Portable()) }
 
 // Portable returns the set in plain Go.
 func Portable() *Set {
-	return &Set{Name: "portable", lanes: true, q40: portableQ40, tile: 1, f32: portableF32, dot: dotF32, mix: portableMix}
+	return &Set{
+		Name: "portable", lanes: true, pack: portablePack, q40: portableQ40, tile: 1,
+		f32: portableF32, dot: dotF32, mix: portableMix,
+		addRounded: portableAddRounded, silu: portableSiLU, expSum: portableExpSum,
+	}
 }
 
 // A Q40Block is 32 weights: a binary16 scale and 16 bytes of two nibbles each.

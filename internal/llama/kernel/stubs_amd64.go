@@ -46,3 +46,20 @@ func mixAVX264(dst, weights, rows *float32, n, width int)
 
 //go:noescape
 func mixAVX216(dst, weights, rows *float32, n, width int)
+
+// Rounding to q80: into Packed blocks at a distance in bytes, and to add.
+
+//go:noescape
+func packAVX2(dst *Packed, distance int, src *float32, blocks int)
+
+//go:noescape
+func addRoundedAVX2(dst, src *float32, blocks int)
+
+// Functions of n values, a multiple of 8: e^(x-top) and eight sums, and
+// gate / (1 + e^-gate) * up.
+
+//go:noescape
+func expSumAVX2(x *float32, n int, top float32, sums *float32)
+
+//go:noescape
+func siluAVX2(gate, up *float32, n int)

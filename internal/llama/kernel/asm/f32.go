@@ -43,6 +43,8 @@ func f32Tile(v vectors, height, n int) {
 	SHLQ(Imm(2), distance)
 	SHLQ(Imm(2), stride)
 	a, b := newRows(w, distance, 4), newRows(x, distance, 4)
+	next := GP64()
+	LEAQ(Mem{Base: w, Index: distance, Scale: 4}, next)
 
 	sums := make([][]VecVirtual, n)
 	for t := range sums {
@@ -53,6 +55,9 @@ func f32Tile(v vectors, height, n int) {
 		}
 	}
 	Label("step")
+	if height > 1 {
+		prefetch(next, height*v.bytes, n > 1)
+	}
 	values := make([]VecVirtual, height)
 	for i := range values {
 		values[i] = v.new()

@@ -16,5 +16,10 @@ func main() {
 		mix(v, 64)
 		mix(v, 16)
 	}
+	r, e := newRounding(), newExponential()
+	pack(r)
+	addRounded(r)
+	expSum(e)
+	silu(e, r.one)
 	build.Generate()
 }

@@ -65,13 +65,18 @@ func (r rows) ahead(first Register, n int) GPVirtual {
 	return p
 }
 
-// prefetch loads as many bytes of the following rows as a block of n rows has. The
-// processor does not see that n streams are one in memory.
-func prefetch(p Register, n int) {
-	for line := 0; line < n*blockBytes; line += 64 {
-		PREFETCHT0(Mem{Base: p, Disp: line})
+// prefetch loads as many bytes of the following rows as one step reads of several
+// ones. The processor does not see that the rows are one stream in memory. The
+// nearest cache may be needed for what is read again.
+func prefetch(p Register, bytes int, far bool) {
+	for line := 0; line < bytes; line += 64 {
+		if far {
+			PREFETCHT1(Mem{Base: p, Disp: line})
+		} else {
+			PREFETCHT0(Mem{Base: p, Disp: line})
+		}
 	}
-	LEAQ(Mem{Base: p, Disp: n * blockBytes}, p)
+	LEAQ(Mem{Base: p, Disp: bytes}, p)
 }
 
 func (r rows) advance(bytes int) {

@@ -36,7 +36,7 @@ func q40AVX2(name string) {
 	JNZ(LabelRef("clear"))
 
 	Label("block")
-	prefetch(next, 8)
+	prefetch(next, 8*blockBytes, false)
 	weights, scale := unpack8(r, mask)
 	MOVQ(n, t)
 	MOVQ(sums, o)

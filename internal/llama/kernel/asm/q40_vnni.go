@@ -41,7 +41,7 @@ func q40VNNI(name string, many bool) {
 	}
 
 	Label("block")
-	prefetch(next, 16)
+	prefetch(next, 16*blockBytes, false)
 	weights, scale := unpack16(r, mask)
 	if many {
 		t, o := GP64(), GP64()
