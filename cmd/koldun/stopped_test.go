@@ -22,6 +22,7 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 // has no effect: no request is lost, assigned again or truncated, and the outcome of
 // each is that of the new leader.
 func TestStoppedLeaderChangesNothing(t *testing.T) {
+	t.Parallel()
 	f := newStack(t)
 	gate := make(chan struct{})
 	var engines []*enginetest.Engine

@@ -146,6 +146,7 @@ func (w *demandHarness) load(sides int) (stop func() int) {
 // A model without requests has no processes. One request starts a runner, many start
 // more, few stop some, none stops all; and no request is lost.
 func TestUpFollowsDemand(t *testing.T) {
+	t.Parallel()
 	w := newDemandHarness(t)
 	if n := w.runners(); n != 0 {
 		t.Errorf("%d runners without a request", n)
@@ -225,6 +226,7 @@ func TestUpRevokesTokensAndReadsClaimsAgain(t *testing.T) {
 
 // koldun up uses a token for a claim that requires one, and does not print it.
 func TestUpAsksWithAToken(t *testing.T) {
+	t.Parallel()
 	for name, secret := range map[string]string{"Token": aliceToken, "NoToken": ""} {
 		t.Run(name, func(t *testing.T) {
 			claim := edited(t, `allowAnonymous: true`, "allowAnonymous: false")

@@ -26,6 +26,7 @@ spec:
 // TestUpDownloadsToAVolume downloads a model as plain files. A second run, and one
 // after a file was damaged, leave a folder that is the model.
 func TestUpDownloadsToAVolume(t *testing.T) {
+	t.Parallel()
 	data, claims := t.TempDir(), filepath.Join(t.TempDir(), "claims.yaml")
 	if err := os.WriteFile(claims, []byte(downloads), 0o600); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 // An exposed Dllama with minDllamas: 0 runs nothing until the first request, which is
 // answered, and runs nothing again when it is idle.
 func TestUpExposeScalesToZero(t *testing.T) {
+	t.Parallel()
 	claim := edited(t, `allowAnonymous: true`, "allowAnonymous: true\n    scaling: {minDllamas: 0, maxDllamas: 1, scaleDownIdleSeconds: 1}")
 	w := &demandHarness{t: t, dir: t.TempDir()}
 	w.p = start(t, "up", "-f", claim, "--hub-dir", models, "--data", w.dir, "--port", "koldun-tiny-gateway=0", "--ask", "")

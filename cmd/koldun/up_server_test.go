@@ -34,6 +34,7 @@ spec:
 // TestUpServesAServerOutside answers from a real Ollama, which only requests with
 // the API key of the Secret reach.
 func TestUpServesAServerOutside(t *testing.T) {
+	t.Parallel()
 	target, err := url.Parse(ollama(t))
 	if err != nil {
 		t.Fatal(err)

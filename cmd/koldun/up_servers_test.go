@@ -70,6 +70,7 @@ spec:
 // koldun up uses the servers that claims name, in each way to name them, prints
 // which, and leaves its own without use.
 func TestUpUsesTheServersOfClaims(t *testing.T) {
+	t.Parallel()
 	cases := map[string]func(o claimedServers) string{
 		"URLs": func(o claimedServers) string {
 			return dllama(fmt.Sprintf("nats: {url: '%s', credentialsSecret: {name: bus}}", o.nats.URL()),
@@ -134,6 +135,7 @@ func (o claimedServers) used(t *testing.T) {
 // A server that cannot be reached is named, with what helps, and ends --once;
 // --embedded helps.
 func TestUpNamesServersOutOfReach(t *testing.T) {
+	t.Parallel()
 	o := newClaimedServers(t)
 	o.nats.Stop()
 	file := filepath.Join(t.TempDir(), "claims.yaml")

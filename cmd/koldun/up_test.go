@@ -39,6 +39,7 @@ func endpoint(t *testing.T, p *process) string {
 }
 
 func TestUpOnceAnswersAndUsesTheModelAgain(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	first := up(t, data, "--once")
 	if code := first.exit(t); code != 0 {
@@ -64,6 +65,7 @@ func TestUpOnceAnswersAndUsesTheModelAgain(t *testing.T) {
 }
 
 func TestUpServesTheOpenAIClient(t *testing.T) {
+	t.Parallel()
 	p := up(t, t.TempDir(), "--ask", "")
 	url := endpoint(t, p)
 	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
@@ -131,6 +133,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 }
 
 func TestUpRestartsAKilledChildAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	p := up(t, t.TempDir(), "--ask", "")
 	url := endpoint(t, p)
 	children := descendants(t, p.cmd.Process.Pid)
@@ -167,6 +170,7 @@ func TestUpRestartsAKilledChildAndLeavesNothing(t *testing.T) {
 }
 
 func TestUpKilledLeavesNothingAndStartsAgain(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	p := up(t, data, "--ask", "")
 	endpoint(t, p)
