@@ -46,7 +46,7 @@ func TestUpServesAVolume(t *testing.T) {
 	if code := right.exit(t); code != 0 {
 		t.Fatalf("exit status %d", code)
 	}
-	if !strings.Contains(right.text(), "Job stored-inspect") || !strings.Contains(right.text(), answer) {
+	if !strings.Contains(right.text(), "stored-inspect-") || !strings.Contains(right.text(), answer) {
 		t.Error("the model is not inspected, or does not answer")
 	}
 }
