@@ -3,6 +3,7 @@ package convert_test
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -96,6 +97,31 @@ func TestRefusals(t *testing.T) {
 			}
 			if len(to.objects) > 0 || len(to.uploads) > 0 {
 				t.Errorf("the target holds %v and %d unfinished uploads", to.names(), len(to.uploads))
+			}
+		})
+	}
+}
+
+// TestRefusedTemplates converts tokenizers whose chat template does not work.
+func TestRefusedTemplates(t *testing.T) {
+	for name, c := range map[string]struct{ template, says string }{
+		"Syntax":       {"\n{{ x", "line 2"},
+		"Construct":    {"{% include 'x' %}", `tag "include"`},
+		"LosesMessage": {"{{ messages[0].content }}", "the answer of the assistant"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := loadStore(t, "testdata/tok_in/llama3_fast"), newMemStore()
+			raw, err := json.Marshal(map[string]string{"tokenizer_class": "PreTrainedTokenizerFast", "chat_template": c.template})
+			if err != nil {
+				t.Fatal(err)
+			}
+			from.set("tokenizer_config.json", raw)
+			_, err = convert.Run(context.Background(), convert.Config{From: from, To: to, Name: "m", Only: convert.Tokenizer})
+			if !fault.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("err = %v, want Unsupported with %q", err, c.says)
+			}
+			if len(to.objects) > 0 {
+				t.Errorf("the target holds %v", to.names())
 			}
 		})
 	}

@@ -2,9 +2,12 @@ package convert
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/jinja/chat"
 )
 
 // tokenizer converts the tokenizer files. It logs a warning about what the
@@ -31,6 +34,9 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.Fil
 	if err != nil {
 		return tokenizer.File{}, err
 	}
+	if err := probe(ctx, f); err != nil {
+		return tokenizer.File{}, err
+	}
 	if f.ChatTemplate == "" {
 		log.Warn("tokenizer has no chat template", "source", s.store.URL())
 	}
@@ -38,4 +44,20 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.Fil
 		log.Warn("tokenizer has few tokens before bos, so distributed-llama encodes text byte by byte", "bos", f.BOS)
 	}
 	return f, nil
+}
+
+// probe refuses a chat template that cannot be evaluated or whose prompt lacks
+// a message: better now than in the first request.
+func probe(ctx context.Context, f tokenizer.File) error {
+	if f.ChatTemplate == "" {
+		return nil
+	}
+	t, err := chat.Parse(f.ChatTemplate, f.Tokens[f.BOS].Text, f.Tokens[f.EOS[0]].Text)
+	if err == nil {
+		err = t.Probe(ctx)
+	}
+	if err != nil {
+		return fault.As(fault.KindOf(err), fmt.Errorf("cannot convert tokenizer: %w", err))
+	}
+	return nil
 }

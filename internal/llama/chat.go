@@ -1,12 +1,13 @@
 package llama
 
 import (
-	"regexp"
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	jinjachat "github.com/gorizond/koldun/internal/jinja/chat"
 )
 
 // A Message is one turn of a conversation.
@@ -15,71 +16,56 @@ type Message struct {
 	Content string
 }
 
-// A ChatTemplate names a format of prompts for conversations. The engine does
-// not run the Jinja template of the tokenizer file; it recognises the format
-// by markers in the template.
+// A ChatTemplate names a format of prompts for conversations.
 type ChatTemplate string
 
-// The chat templates, by the names of distributed-llama.
+// The chat templates: the model's own, and those that distributed-llama knows,
+// by its names.
 const (
+	Jinja     ChatTemplate = "jinja" // evaluates the Jinja template of the tokenizer file
 	Llama2    ChatTemplate = "llama2"
 	Llama3    ChatTemplate = "llama3"
 	DeepSeek3 ChatTemplate = "deepSeek3"
 	ChatML    ChatTemplate = "chatml"
 )
 
-// markers identify the templates; the first match wins.
-var markers = []struct {
-	text     string
-	template ChatTemplate
-}{
-	{"[INST]", Llama2},
-	{"<|start_header_id|>", Llama3},
-	{"<｜Assistant｜>", DeepSeek3},
-	{"<|im_start|>", ChatML},
-}
-
-// trims matches templates that trim white space from the content of messages.
-var trims = regexp.MustCompile(`content['"]?\]?\s*(\|\s*trim\b|\.strip\(\))`)
-
 // A chat builds prompts in the format of one template.
 type chat struct {
 	template ChatTemplate
-	trim     bool
-	end      string // ends a turn
+	own      *jinjachat.Template // for Jinja
+	bos      string              // begins the prompt of another template, or ""
+	end      string              // ends a turn
 }
 
 // newChat returns the chat of a given template or, for "", of the tokenizer's
 // template. The error is Unsupported or, for an unknown given template,
 // Invalid.
 func newChat(f tokenizer.File, given ChatTemplate) (chat, error) {
-	c := chat{template: given, trim: trims.MatchString(f.ChatTemplate), end: f.Tokens[f.EOS[0]].Text}
-	if given == "" {
-		for _, m := range slices.Backward(markers) {
-			if strings.Contains(f.ChatTemplate, m.text) {
-				c.template = m.template
-			}
-		}
+	c := chat{template: given, end: turnEnd(f)}
+	if f.AddBOS {
+		c.bos = f.Tokens[f.BOS].Text
 	}
-	switch c.template {
-	case Llama2, DeepSeek3, ChatML:
+	switch given {
+	case Llama2, Llama3, DeepSeek3, ChatML:
 		return c, nil
-	case Llama3:
-		c.end = llama3End(f)
-		return c, nil
-	case "":
+	case "", Jinja:
 		if f.ChatTemplate == "" {
 			return chat{}, fault.Errorf(fault.Unsupported, "the tokenizer has no chat template")
 		}
-		return chat{}, fault.Errorf(fault.Unsupported, "the tokenizer's chat template is not one of llama2, llama3, deepSeek3, chatml")
+		own, err := jinjachat.Parse(f.ChatTemplate, f.Tokens[f.BOS].Text, c.end)
+		if err != nil {
+			return chat{}, err
+		}
+		c.template, c.own = Jinja, own
+		return c, nil
 	}
-	return chat{}, fault.Errorf(fault.Invalid, "chat template %q is not one of llama2, llama3, deepSeek3, chatml", given)
+	return chat{}, fault.Errorf(fault.Invalid, "chat template %q is not one of jinja, llama2, llama3, deepSeek3, chatml", given)
 }
 
-// llama3End returns <|eot_id|> if it is one of the end tokens, else the first
+// turnEnd returns <|eot_id|> if it is one of the end tokens, else the first
 // end token: Llama 3.1 lists <|end_of_text|> first, which ends documents and
 // not turns.
-func llama3End(f tokenizer.File) string {
+func turnEnd(f tokenizer.File) string {
 	const turn = "<|eot_id|>"
 	for _, id := range f.EOS {
 		if f.Tokens[id].Text == turn {
@@ -89,78 +75,124 @@ func llama3End(f tokenizer.File) string {
 	return f.Tokens[f.EOS[0]].Text
 }
 
-// prompt returns the text that the model continues, without the BOS token, and
-// the text with which the template makes the answer begin.
-func (c chat) prompt(messages []Message) (text, begun string) {
-	if c.trim {
-		messages = slices.Clone(messages)
-		for i := range messages {
-			messages[i].Content = strings.TrimSpace(messages[i].Content)
-		}
+// prompt returns the text that the model continues and the text with which the
+// template makes the answer begin. Content of messages is plain: it cannot
+// hold special tokens. A template of its own decides whether the prompt begins
+// with BOS, as for transformers.
+func (c chat) prompt(ctx context.Context, messages []Message) (parts []tokenizer.Part, begun string, err error) {
+	if c.own != nil {
+		return c.evaluate(ctx, messages)
 	}
+	p := &prompt{}
+	p.control(c.bos)
 	switch c.template {
 	case Llama2:
-		return c.llama2(messages), ""
+		c.llama2(p, messages)
 	case Llama3:
-		return c.llama3(messages), ""
+		c.llama3(p, messages)
 	case DeepSeek3:
-		return c.deepSeek3(messages), "<think>\n"
+		c.deepSeek3(p, messages)
+		begun = "<think>\n"
+	default:
+		c.chatML(p, messages)
 	}
-	return c.chatML(messages), ""
+	return p.parts, begun, nil
 }
 
-func (c chat) llama2(messages []Message) string {
-	var b strings.Builder
+func (c chat) evaluate(ctx context.Context, messages []Message) (parts []tokenizer.Part, begun string, err error) {
+	talk := make([]jinjachat.Message, len(messages))
+	for i, m := range messages {
+		talk[i] = jinjachat.Message(m)
+	}
+	segments, err := c.own.Prompt(ctx, talk)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, s := range segments {
+		parts = append(parts, tokenizer.Part{Text: s.Text, Plain: s.Foreign})
+	}
+	if n := len(parts); n > 0 && !parts[n-1].Plain {
+		begun = thinking(parts[n-1].Text)
+	}
+	return parts, begun, nil
+}
+
+// thinking returns the end of a prompt that opens a block of reasoning: the
+// model writes only its end, so that the answer would lack its beginning.
+func thinking(prompt string) string {
+	const open = "<think>"
+	at := strings.LastIndex(prompt, open)
+	if at < 0 || strings.TrimSpace(prompt[at+len(open):]) != "" {
+		return ""
+	}
+	return prompt[at:]
+}
+
+// A prompt collects the parts of a prompt.
+type prompt struct{ parts []tokenizer.Part }
+
+func (p *prompt) control(s string) { p.parts = append(p.parts, tokenizer.Part{Text: s}) }
+
+func (p *prompt) plain(s string) { p.parts = append(p.parts, tokenizer.Part{Text: s, Plain: true}) }
+
+func (c chat) llama2(p *prompt, messages []Message) {
 	if len(messages) > 1 && messages[0].Role == "system" && messages[1].Role == "user" {
-		b.WriteString("[INST] <<SYS>>\n" + messages[0].Content + "\n<</SYS>>\n\n" + messages[1].Content + " [/INST]" + c.end)
+		p.control("[INST] <<SYS>>\n")
+		p.plain(messages[0].Content)
+		p.control("\n<</SYS>>\n\n")
+		p.plain(messages[1].Content)
+		p.control(" [/INST]" + c.end)
 		messages = messages[2:]
 	}
 	for _, m := range messages {
 		switch m.Role {
 		case "user":
-			b.WriteString("[INST] " + m.Content + " [/INST]" + c.end)
+			p.control("[INST] ")
+			p.plain(m.Content)
+			p.control(" [/INST]" + c.end)
 		case "assistant":
-			b.WriteString(m.Content + c.end)
+			p.plain(m.Content)
+			p.control(c.end)
 		}
 	}
-	return b.String()
 }
 
-func (c chat) llama3(messages []Message) string {
-	var b strings.Builder
+func (c chat) llama3(p *prompt, messages []Message) {
 	for _, m := range messages {
-		b.WriteString("<|start_header_id|>" + m.Role + "<|end_header_id|>\n\n" + m.Content + c.end)
+		p.control("<|start_header_id|>")
+		p.plain(m.Role)
+		p.control("<|end_header_id|>\n\n")
+		p.plain(m.Content)
+		p.control(c.end)
 	}
-	b.WriteString("<|start_header_id|>assistant<|end_header_id|>\n\n")
-	return b.String()
+	p.control("<|start_header_id|>assistant<|end_header_id|>\n\n")
 }
 
-func (c chat) deepSeek3(messages []Message) string {
-	var b strings.Builder
+func (c chat) deepSeek3(p *prompt, messages []Message) {
 	if len(messages) > 0 && messages[0].Role == "system" {
-		b.WriteString(messages[0].Content)
+		p.plain(messages[0].Content)
 		messages = messages[1:]
 	}
 	for _, m := range messages {
 		switch m.Role {
 		case "user":
-			b.WriteString("<｜User｜>" + m.Content)
+			p.control("<｜User｜>")
+			p.plain(m.Content)
 		case "assistant":
-			b.WriteString("<｜Assistant｜>" + m.Content)
+			p.control("<｜Assistant｜>")
+			p.plain(m.Content)
 		}
 	}
-	b.WriteString("<｜Assistant｜><think>\n")
-	return b.String()
+	p.control("<｜Assistant｜><think>\n")
 }
 
-func (c chat) chatML(messages []Message) string {
-	var b strings.Builder
+func (c chat) chatML(p *prompt, messages []Message) {
 	for _, m := range messages {
-		switch m.Role {
-		case "system", "user", "assistant":
-			b.WriteString("<|im_start|>" + m.Role + "\n" + m.Content + "<|im_end|>\n")
+		if slices.Contains([]string{"system", "user", "assistant"}, m.Role) {
+			p.control("<|im_start|>" + m.Role + "\n")
+			p.plain(m.Content)
+			p.control("<|im_end|>\n")
 		}
 	}
-	b.WriteString("<|im_start|>assistant\n")
-	return b.String()
+	p.control("<|im_start|>assistant\n")
 }

@@ -6,7 +6,9 @@
 // activations, or q40 weights with activations rounded to q80. Unlike
 // distributed-llama, it evaluates the last token of the prompt as given,
 // returns the same answer with and without the prompt cache, and takes
-// sampling, stop strings and limits from each request.
+// sampling, stop strings and limits from each request. It evaluates the chat
+// template of the tokenizer file, and takes control tokens from the template
+// only, not from messages.
 //
 // An Engine holds one model, one key-value cache and one bounded set of
 // threads. It computes one answer at a time.

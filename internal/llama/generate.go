@@ -24,7 +24,7 @@ func (e *Engine) Generate(ctx context.Context, r Request, emit func(Piece) error
 	if e.life.Err() != nil {
 		return Result{}, ErrClosed
 	}
-	tokens, begun, err := e.encode(r)
+	tokens, begun, err := e.encode(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}

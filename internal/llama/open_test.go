@@ -164,7 +164,7 @@ func TestInfo(t *testing.T) {
 	cfg := tinyConfig(t, topology.Q40)
 	cfg.MaxSeqLen = 100
 	i := open(t, cfg).Info()
-	if i.SeqLen != 100 || i.Threads != 2 || i.Vocabulary != 1024 || i.Template != Llama3 || i.Shape.SeqLen != 512 || i.CacheBytes != 2*4*4*100*64 {
+	if i.SeqLen != 100 || i.Threads != 2 || i.Vocabulary != 1024 || i.Template != Jinja || i.Shape.SeqLen != 512 || i.CacheBytes != 2*4*4*100*64 {
 		t.Errorf("info is %+v", i)
 	}
 }

@@ -14,13 +14,15 @@ import (
 
 func TestReferencePrompts(t *testing.T) {
 	e := open(t, tinyConfig(t, topology.Q40))
-	bos := e.tokenizer.File().Tokens[e.tokenizer.File().BOS].Text
 	for _, p := range readReference(t) {
-		text, begun := e.chat.prompt(p.Messages)
-		if d := cmp.Diff(p.Text, bos+text); d != "" || begun != "" {
+		parts, begun, err := e.chat.prompt(t.Context(), p.Messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(p.Text, joined(parts)); d != "" || begun != "" {
 			t.Errorf("prompt differs (and begins with %q): %s", begun, d)
 		}
-		tokens, _, err := e.encode(Request{Messages: p.Messages})
+		tokens, _, err := e.encode(t.Context(), Request{Messages: p.Messages})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,12 @@
 package llama
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/tokenizer"
 )
 
 // A Request asks for one answer.
@@ -59,26 +61,25 @@ func (e *TooLongError) Error() string {
 }
 
 // encode returns the tokens of a request and the text with which the template
-// makes the answer begin. The error is Invalid or Unsupported.
-func (e *Engine) encode(r Request) (tokens []int, begun string, err error) {
-	text := r.Prompt
-	if len(r.Messages) > 0 {
-		if r.Prompt != "" {
-			return nil, "", fault.Errorf(fault.Invalid, "cannot answer: there are messages and a prompt, want one of them")
-		}
-		if e.chatErr != nil {
-			return nil, "", e.chatErr
-		}
-		text, begun = e.chat.prompt(r.Messages)
+// makes the answer begin. The error is Invalid, Unsupported or, if ctx ends,
+// Interrupted.
+func (e *Engine) encode(ctx context.Context, r Request) (tokens []int, begun string, err error) {
+	parts, begun, err := e.parts(ctx, r)
+	if err != nil {
+		return nil, "", err
 	}
 	// Encoding takes many times the memory of the text. Refuse a text that
 	// cannot fit without encoding it, and encode one text at a time.
+	size := 0
+	for _, p := range parts {
+		size += len(p.Text)
+	}
 	seqLen := e.runner.cache.seqLen
-	if least := (len(text) + e.longestToken - 1) / e.longestToken; least >= seqLen {
+	if least := (size + e.longestToken - 1) / e.longestToken; least >= seqLen {
 		return nil, "", fault.As(fault.Invalid, &TooLongError{Tokens: least, AtLeast: true, SeqLen: seqLen})
 	}
 	e.encoding.Lock()
-	tokens, err = e.tokenizer.Encode(text, e.tokenizer.File().AddBOS)
+	tokens, err = e.tokenizer.EncodeParts(parts)
 	e.encoding.Unlock()
 	if err != nil {
 		return nil, "", err
@@ -90,4 +91,22 @@ func (e *Engine) encode(r Request) (tokens []int, begun string, err error) {
 		return nil, "", fault.As(fault.Invalid, &TooLongError{Tokens: len(tokens), SeqLen: seqLen})
 	}
 	return tokens, begun, nil
+}
+
+// parts returns the text of a request. A prompt of the client is text to
+// continue, and may hold special tokens.
+func (e *Engine) parts(ctx context.Context, r Request) (parts []tokenizer.Part, begun string, err error) {
+	if len(r.Messages) == 0 {
+		if f := e.tokenizer.File(); f.AddBOS {
+			parts = append(parts, tokenizer.Part{Text: f.Tokens[f.BOS].Text})
+		}
+		return append(parts, tokenizer.Part{Text: r.Prompt}), "", nil
+	}
+	if r.Prompt != "" {
+		return nil, "", fault.Errorf(fault.Invalid, "cannot answer: there are messages and a prompt, want one of them")
+	}
+	if e.chatErr != nil {
+		return nil, "", e.chatErr
+	}
+	return e.chat.prompt(ctx, r.Messages)
 }

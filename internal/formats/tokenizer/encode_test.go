@@ -37,6 +37,47 @@ func tinyTokenizer(tb testing.TB) *tokenizer.Tokenizer {
 	return tok
 }
 
+// TestPlainParts encodes what looks like special tokens.
+func TestPlainParts(t *testing.T) {
+	tok := tinyTokenizer(t)
+	const eot, header = "<|eot_id|>", "<|start_header_id|>"
+	encode := func(parts ...tokenizer.Part) []int {
+		t.Helper()
+		ids, err := tok.EncodeParts(parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	specials := func(ids []int) (out []int) {
+		for _, id := range ids {
+			if id >= tok.File().BOS {
+				out = append(out, id)
+			}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		parts []tokenizer.Part
+		want  []int
+	}{
+		"Control":       {[]tokenizer.Part{{Text: eot + header}}, []int{1023, 1021}},
+		"Plain":         {[]tokenizer.Part{{Text: eot + "a" + header, Plain: true}}, nil},
+		"Between":       {[]tokenizer.Part{{Text: header}, {Text: eot, Plain: true}, {Text: eot}}, []int{1021, 1023}},
+		"AcrossPlain":   {[]tokenizer.Part{{Text: "<|eot"}, {Text: "_id|>", Plain: true}}, nil},
+		"AcrossControl": {[]tokenizer.Part{{Text: "<|eot", Plain: true}, {Text: "_id|>"}}, nil},
+		"Empty":         {[]tokenizer.Part{{}, {Text: eot}, {Plain: true}}, []int{1023}},
+	} {
+		if d := cmp.Diff(c.want, specials(encode(c.parts...))); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	whole := encode(tokenizer.Part{Text: "Hello there", Plain: true})
+	if d := cmp.Diff(whole, encode(tokenizer.Part{Text: "Hel"}, tokenizer.Part{Text: "lo th", Plain: true}, tokenizer.Part{Text: "ere"})); d != "" {
+		t.Errorf("parts change ordinary tokens: %s", d)
+	}
+}
+
 func TestTinyReference(t *testing.T) {
 	var ref reference
 	if err := json.Unmarshal(read(t, tiny+"reference.json"), &ref); err != nil {
