@@ -42,6 +42,9 @@ func (p *modelPlan) files() (compose.Next, error) {
 	case p.unfit != "" && !p.inWork():
 		p.Fail(reason.TopologyInvalid, "Nothing is downloaded or converted, because the model cannot run as Dllama %q says: %s", p.m.Name, p.unfit)
 		return compose.Stop, nil
+	case p.small != "" && !p.inWork():
+		p.Fail(reason.VolumeTooSmall, "Nothing is downloaded or converted: %s", p.small)
+		return compose.Stop, nil
 	case !p.source.Whole:
 		p.False(v1.ConditionSized, reason.SizeUnknown, "The model is not converted yet")
 		p.False(v1.ConditionConverted, reason.WaitingForDownload, "The source files are not whole yet")

@@ -76,6 +76,7 @@ type modelPlan struct {
 	// Set by the step revision.
 	commit string
 	unfit  string // why the model cannot run; empty if it can
+	small  string // why the volume cannot hold it; empty if it can
 	// Set by the step files.
 	source, converted v1alpha1.ModelArtifactObservation
 	// Set by the step preConverted.

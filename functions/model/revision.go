@@ -66,7 +66,7 @@ func (p *modelPlan) revision() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	p.status.Shape = preflight.StatusOf(shape)
-	p.unfit = p.cannotRun(shape)
+	p.unfit, p.small = p.cannotRun(shape), p.tooSmall(shape.WeightBytes())
 	return compose.Continue, nil
 }
 

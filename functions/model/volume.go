@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,6 +15,7 @@ import (
 	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
+	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -45,10 +47,32 @@ func (p *modelPlan) volume() (compose.Next, error) {
 		}
 		return compose.Continue, p.Desire(resClaim+"-"+names.Hash(8, claim.Name), claim, compose.Ready)
 	}
-	if err := p.Desire(resClaim+"-"+names.Hash(8, claim.Name), claim, compose.Ready); err != nil {
+	key := resClaim + "-" + names.Hash(8, claim.Name)
+	if problem := p.tooSmall(p.served().SizeBytes); problem != "" && !p.Exists(key) {
+		p.Fail(reason.VolumeTooSmall, "%s", problem)
+		return compose.Stop, nil
+	}
+	if err := p.Desire(key, claim, compose.Ready); err != nil {
 		return compose.Stop, err
 	}
 	return p.fill(claim.Name)
+}
+
+// tooSmall says why the volume cannot hold files of that size; empty if it can, or if
+// none is filled.
+func (p *modelPlan) tooSmall(size int64) string {
+	pv := p.m.Spec.PV
+	if pv == nil || p.ClusterScoped() {
+		return ""
+	}
+	field, capacity := "spec.pv.capacity", quantity(pv.Capacity)
+	if pv.PVCCapacity != nil {
+		field, capacity = "spec.pv.pvcCapacity", *pv.PVCCapacity
+	}
+	if capacity.Value() >= size {
+		return ""
+	}
+	return fmt.Sprintf("%s: the files take %s, and the volume has %s: set it to more", field, bytesize.Format(size), capacity.String())
 }
 
 // fill composes the Job that copies the files. The Job stays: the claim alone

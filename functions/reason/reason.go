@@ -77,6 +77,8 @@ const (
 	InspectionFailed Reason = "InspectionFailed"
 	// FillingVolume: a Job copies the converted files into the volume.
 	FillingVolume Reason = "FillingVolume"
+	// VolumeTooSmall: the volume of spec.pv cannot hold the files.
+	VolumeTooSmall Reason = "VolumeTooSmall"
 	// VolumeFailed: the Job that copies the converted files into the volume gave up.
 	VolumeFailed Reason = "VolumeFailed"
 	// Verifying: the stored files are verified again.
@@ -147,6 +149,8 @@ const (
 	ProgramMissing Reason = "ProgramMissing"
 	// ContainerNotStarted: a node cannot start a container.
 	ContainerNotStarted Reason = "ContainerNotStarted"
+	// ArgumentRefused: a program refuses an argument that the claim gives it.
+	ArgumentRefused Reason = "ArgumentRefused"
 	// OutOfMemory: a container needs more memory than its limit.
 	OutOfMemory Reason = "OutOfMemory"
 	// NodeOutOfMemory: the node of a container without a memory limit has no memory left.
@@ -202,7 +206,7 @@ func Final(r string) bool {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, InspectionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
 		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
-		ProgramMissing, OutOfMemory, VariantNotFound, DeploymentInvalid, DeploymentFailed:
+		ProgramMissing, ArgumentRefused, OutOfMemory, VariantNotFound, DeploymentInvalid, DeploymentFailed:
 		return true
 	}
 	return false
@@ -213,7 +217,7 @@ func Final(r string) bool {
 func Passed(r string) bool {
 	switch Reason(r) {
 	case PrerequisiteMissing, PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
-		ContainerNotStarted, OutOfMemory, NodeOutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
+		ContainerNotStarted, ArgumentRefused, OutOfMemory, NodeOutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
 		DataCorrupt, StorageConflict:
 		return true
 	}

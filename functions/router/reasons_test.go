@@ -170,6 +170,8 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"SizeKnown":           {model + tiny, modelWith(state{"converted": whole(converted)}), nil, "Sized", "True", reason.SizeKnown, ""},
 		"Verifying":           {strings.Replace(model, "namespace: ns", "namespace: ns, annotations: {koldun.gorizond.io/force-size-rerun: '1'}", 1) + tiny, modelWith(state{"converted": whole(converted)}), nil, "Sized", "False", reason.Verifying, "force-size-rerun"},
 		"FillingVolume":       {model + volume, modelWith(state{"converted": whole(converted)}), nil, "Serving", "False", reason.FillingVolume, "m-files"},
+		"VolumeTooSmall":      {model + "spec: {sourceUrl: 'hf://org/tiny', pv: {capacity: 1}}", modelWith(state{"converted": "status: {atProvider: {whole: true, weights: q40, modelFile: a.m, tokenizerFile: a.t, sizeBytes: 7}, conditions: [{type: Ready, status: 'True'}]}"}), nil, "Serving", "False", reason.VolumeTooSmall, "spec.pv.capacity"},
+		"ArgumentRefused":     {root + "spec: {modelRef: claim, image: dllama, workers: ['10.0.0.1:9999']}", podsSay("ArgumentRefused"), nil, "Serving", "False", reason.ArgumentRefused, "mend it"},
 		"VolumeFailed":        {model + volume, modelWith(state{"converted": whole(converted), "fill": gaveUp}), nil, "Serving", "False", reason.VolumeFailed, "disk full"},
 		"InputRefused":        {model + tiny, modelWith(state{"fetch": exited(10)}), nil, "Serving", "False", reason.InputRefused, "exit code 10"},
 		"CredentialsRefused":  {model + tiny, modelWith(state{"fetch": exited(11)}), nil, "Serving", "False", reason.CredentialsRefused, ""},

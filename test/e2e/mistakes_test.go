@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +18,7 @@ import (
 const (
 	hollow  = "example.org/hollow:1" // an image without any program
 	private = "private.example.org/engine:1"
+	strict  = "example.org/strict:1" // an image whose program refuses arguments as vLLM does
 )
 
 // A mistake is what a user gets wrong, and what the condition Serving says of it.
@@ -82,8 +85,20 @@ func (p *suite) mistakes(t *testing.T) map[string]mistake {
 	t.Helper()
 	out := podMistakes()
 	maps.Copy(out, referenceMistakes())
+	maps.Copy(out, p.clusterMistakes(t))
 	maps.Copy(out, p.serverMistakes(p.brokenHub(t)))
 	return out
+}
+
+// strictProgram returns a folder with a program that prints its usage and ends.
+func strictProgram(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho 'usage: serve [-h] [--model MODEL]' >&2\necho \"serve: error: unrecognized arguments: $*\" >&2\nexit 2\n"
+	if err := os.WriteFile(filepath.Join(dir, "serve"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // TestMistakes tests that what keeps pods from running is in the condition of the claim,
@@ -97,7 +112,7 @@ func TestMistakes(t *testing.T) {
 	p.watch(t)
 	p.run(t, func(o *node.Options) {
 		o.Strict = true
-		o.Programs[hollow] = t.TempDir()
+		o.Programs[hollow], o.Programs[strict] = t.TempDir(), strictProgram(t)
 		o.Registry = func(image string) string {
 			if image == private {
 				return fmt.Sprintf("failed to resolve reference %q: failed to authorize: unexpected status: 401 Unauthorized", image)

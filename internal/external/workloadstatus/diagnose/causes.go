@@ -13,6 +13,7 @@ const (
 	ConfigMissing       = "ConfigMissing"
 	ProgramMissing      = "ProgramMissing"
 	ContainerNotStarted = "ContainerNotStarted"
+	ArgumentRefused     = "ArgumentRefused"
 	OutOfMemory         = "OutOfMemory"
 	NodeOutOfMemory     = "NodeOutOfMemory"
 	InputRefused        = "InputRefused"
@@ -58,6 +59,8 @@ func Causes() []Cause {
 			"Name an image that holds it: the message says which. Without an image, a claim runs Koldun's own engine."},
 		{ContainerNotStarted, false, "`CreateContainerError`, `RunContainerError` or `StartError`: the node cannot start the container.",
 			"Do what the message asks: an image that runs as root or is built for another processor cannot start."},
+		{ArgumentRefused, true, "A program ended and printed that it does not know an argument, or refuses its value.",
+			"Correct the arguments of the claim: the message names the one."},
 		{OutOfMemory, true, "`OOMKilled` twice, or in a Job that gave up: a container needs more memory than its limit.",
 			"Raise the limit that the message names, or use more nodes or smaller weights."},
 		{NodeOutOfMemory, false, "`OOMKilled` of a container without a memory limit: the node has no memory left.",
@@ -68,7 +71,7 @@ func Causes() []Cause {
 		{StorageFull, true, "A program of Koldun ended with exit status 13: the object store or a volume is full.", "Enlarge the volume or the quota of the bucket, or delete models."},
 		{DataCorrupt, true, "A program of Koldun ended with exit status 14: bytes do not match their size, digest or format.", "Delete the file that the message names, so that it is downloaded again."},
 		{StorageConflict, true, "A program of Koldun ended with exit status 15: other files are in the place of its own.", "Choose another path or bucket."},
-		{PodEvicted, false, "The node ended the pod: it lacks memory or disk, or goes away.", "Free the disk or memory of the node; Kubernetes creates the pod again."},
+		{PodEvicted, false, "The node ended the pod: it lacks memory or disk, the pod used more disk than its limit, or the node goes away.", "Do what the message asks: request what the pod needs, raise the limit, or free the node. Kubernetes creates the pod again."},
 		{CrashLooping, false, "`CrashLoopBackOff`: a container ends again and again.", "Read its last words in the message and its log: `kubectl logs --previous`."},
 	}
 }

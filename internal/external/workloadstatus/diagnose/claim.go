@@ -19,7 +19,7 @@ type fields struct {
 	image      string
 	resources  string // has requests and limits
 	memory     string // the limit
-	args       string // of Koldun's own program
+	args       string // of the program
 
 	pullSecrets string // unless they are among the fields of scheduling
 }
@@ -33,7 +33,9 @@ func fieldsOf(labels map[string]string, container string) fields {
 	case (has("dllama") || has("root") || has("worker")) && own(container):
 		return fields{scheduling: "spec.scheduling"}
 	case has("dllama"):
-		return sized("spec.scheduling", "spec."+component+"Image", "spec."+component+"Resources")
+		out := sized("spec.scheduling", "spec."+component+"Image", "spec."+component+"Resources")
+		out.args = "spec.engine.server.args or spec.engine.extraArgs"
+		return out
 	case has("ingress"):
 		image := "spec.backend.image"
 		if component == "dispatcher" {
@@ -58,7 +60,9 @@ func fieldsOf(labels map[string]string, container string) fields {
 	case has("ai-deployment"):
 		return fields{scheduling: "spec.deployment", image: "the image in spec.deployment.template"}
 	case has("root") || has("worker"):
-		return sized("spec.scheduling", "spec.image", "spec.resources")
+		out := sized("spec.scheduling", "spec.image", "spec.resources")
+		out.args = "spec.args"
+		return out
 	}
 	return fields{}
 }

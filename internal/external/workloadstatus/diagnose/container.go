@@ -153,6 +153,9 @@ func ended(p *corev1.Pod, c corev1.Container, t corev1.ContainerStateTerminated,
 	if d := ownEnd(p, c, t); d.Reason != "" {
 		return d
 	}
+	if d := refusedArgument(p, c, t); d.Reason != "" {
+		return d
+	}
 	if !looping || ofJob(p) {
 		return Diagnosis{} // a Job tries again, and its progress says why
 	}

@@ -540,12 +540,20 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.VolumeUnavailable, pod: "tiny-root-0",
 			says: `The node of pod "tiny-root-0" cannot start it: plugin type="calico" failed; check the network plug-in and the runtime of the node`,
 		},
+		"Argument": {
+			scene: diagnose.Scene{Pods: []*corev1.Pod{pod(labelled("worker", "worker"), func(p *corev1.Pod) {
+				p.Spec.Containers[0].Command = []string{"serve"}
+				p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "Error: unknown flag: --fast"}}
+			})}},
+			reason: diagnose.ArgumentRefused, pod: "tiny-root-0",
+			says: `Pod "tiny-root-0": the program of container "engine" refuses an argument (exit status 1): Error: unknown flag: --fast; correct spec.args`,
+		},
 		"Evicted": {
 			scene: one(pod(func(p *corev1.Pod) {
 				p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, "Evicted", "The node was low on resource: memory."
 			})),
 			reason: diagnose.PodEvicted, pod: "tiny-root-0",
-			says: `The node ended pod "tiny-root-0" (Evicted): The node was low on resource: memory.; free its disk or memory, or run the pod on another node`,
+			says: `The node ended pod "tiny-root-0" (Evicted): The node was low on resource: memory; request as much memory as the pod uses in spec.rootResources, or free memory of the node`,
 		},
 		"EvictedAndReplaced": {scene: diagnose.Scene{Pods: []*corev1.Pod{
 			pod(of("rs", "old", 0, corev1.PodFailed), func(p *corev1.Pod) { p.Status.Reason = "Evicted" }), pod(of("rs", "new", time.Minute, corev1.PodPending)),

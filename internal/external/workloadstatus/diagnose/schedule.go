@@ -99,9 +99,3 @@ func claims(p *corev1.Pod, why string, events []*corev1.Event) Diagnosis {
 	return Diagnosis{Reason: VolumeUnavailable, Message: fmt.Sprintf(
 		"No node can run pod %q: %s; create the PersistentVolumeClaim, or a volume for it: see kubectl get pvc", p.Name, why)}
 }
-
-// evicted returns why a node has ended or refused a pod.
-func evicted(p *corev1.Pod) Diagnosis {
-	return Diagnosis{Reason: PodEvicted, Message: fmt.Sprintf(
-		"The node ended pod %q (%s): %s; free its disk or memory, or run the pod on another node", p.Name, p.Status.Reason, short(p.Status.Message))}
-}
