@@ -19,6 +19,7 @@ import (
 	"github.com/gorizond/koldun/functions/preflight"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/router"
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
@@ -152,11 +153,11 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 					if err := r.print(obj, xr.Key().String()); err != nil {
 						return nil, err
 					}
-					if err := r.renderMembers(ctx, obj); err != nil {
+					if err := r.renderDependents(ctx, obj); err != nil {
 						return nil, err
 					}
 				}
-				if obj, err = r.withConfig(simulate(obj, observed), observed); err != nil {
+				if obj, err = r.simulate(ctx, obj, observed); err != nil {
 					return nil, err
 				}
 			}
@@ -223,11 +224,20 @@ func (r renderer) withConfig(obj local.Object, observed map[string]local.Object)
 	return obj, nil
 }
 
-// renderMembers renders the composites that a Pool creates without demand.
-func (r renderer) renderMembers(ctx context.Context, obj local.Object) error {
-	if obj.Key().Kind != "Pool" {
-		return nil
+// renderDependents renders the composites that a Pool creates without demand, and
+// that of a Part.
+func (r renderer) renderDependents(ctx context.Context, obj local.Object) error {
+	switch obj.Key().Kind {
+	case "Pool":
+		return r.renderMembers(ctx, obj)
+	case "Part":
+		return r.renderPart(ctx, obj)
 	}
+	return nil
+}
+
+// renderMembers renders the Dllamas of a Pool.
+func (r renderer) renderMembers(ctx context.Context, obj local.Object) error {
 	var s pool.Spec
 	if err := obj.Decode(&s, "spec", "forProvider"); err != nil {
 		return err
@@ -236,7 +246,12 @@ func (r renderer) renderMembers(ctx context.Context, obj local.Object) error {
 	if err := simulate(obj, nil).Decode(&o, "status", "atProvider"); err != nil {
 		return err
 	}
-	objects, err := managed.Objects(pool.Dllamas().Objects(s, o), obj.Key().Namespace, r.defaults)
+	return r.renderObjects(ctx, pool.Dllamas().Objects(s, o), obj)
+}
+
+// renderObjects renders the composites that a managed resource creates.
+func (r renderer) renderObjects(ctx context.Context, dependents []external.Object, obj local.Object) error {
+	objects, err := managed.Objects(dependents, obj.Key().Namespace, r.defaults)
 	if err != nil {
 		return err
 	}

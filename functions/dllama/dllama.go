@@ -102,7 +102,7 @@ func (p *dllamaPlan) keepRunning() compose.Next {
 		p.status = p.d.Status
 		p.status.ObservedGeneration = p.d.Generation
 		p.status.ReadyRoot = p.status.ReadyRoot && (p.ReadyPods(resRoot) > 0 || p.Exists(pool.Resource))
-		p.KeepRest(resModel, resIngress)
+		p.KeepRest(resModel, partOf(resModel), resIngress, partOf(resIngress))
 	}
 	return compose.Stop
 }

@@ -35,6 +35,44 @@ func with(manifests ...string) map[string][]string {
 	return map[string][]string{"model": manifests, "ingresses": {}, "namesake": {}}
 }
 
+// TestParts has a Dllama with a Model and an Ingress of its own, through their Parts.
+func TestParts(t *testing.T) {
+	const (
+		both    = meta + "spec: {model: {sourceUrl: hf://a/b}, expose: {}}"
+		trouble = "status: {conditions: [{type: Synced, status: 'False', message: has another owner}]}"
+		failed  = "status: {atProvider: {reason: DownloadFailed, message: disk full}}"
+		ofPods  = "status: {atProvider: {reason: Unschedulable, message: no room}}"
+		whole   = "spec: {forProvider: {template: {spec: {sourceUrl: hf://a/b}}}}\nstatus: {atProvider: {serving: true, outputs: {artifact: {" + files + "}}}, conditions: [{type: Ready, status: 'True'}]}"
+		served  = "status: {atProvider: {serving: true, outputs: {backendServiceName: s, url: 'http://h/v1'}}, conditions: [{type: Ready, status: 'True'}]}"
+		opens   = "status: {atProvider: {outputs: {backendServiceName: s}}}"
+		planned = "status: {atProvider: {outputs: {shape: {arch: llama, dim: 64, hiddenDim: 64, layers: 1, heads: 2, kvHeads: 2, headDim: 32, vocabSize: 64, seqLen: 2048, weights: q40}}}}"
+		earlier = "spec: {forProvider: {template: {annotations: {koldun.gorizond.io/runtime: earlier}}}}"
+	)
+	stays := func(part string) string {
+		return strings.Replace(part, "conditions: [", "conditions: [{type: Synced, status: 'False', message: no rights}, ", 1)
+	}
+	parts := func(model, ingress string) map[string]string {
+		return map[string]string{"model-part": model, "ingress-part": ingress, "root": composetest.OnePod}
+	}
+	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
+		"PartsNew":           {Composite: both, Reason: reason.ModelPending},
+		"PartsPending":       {Composite: both, Observed: parts("{}", "{}"), Reason: reason.ModelPending, Says: "see its condition Serving"},
+		"PartModelTrouble":   {Composite: both, Observed: parts(trouble, "{}"), Reason: reason.ModelPending, Says: `Model "d" is not ready: has another owner`},
+		"PartModelFailed":    {Composite: both, Observed: parts(failed, "{}"), Reason: reason.ModelFailed, Says: "disk full"},
+		"PartModelPods":      {Composite: both, Observed: parts(ofPods, "{}"), Reason: reason.Unschedulable, Says: "no room"},
+		"PartIngressTrouble": {Composite: both, Observed: parts(whole, trouble), Reason: reason.GatewayStarting, Says: `Ingress "d" is not ready: has another owner`},
+		"PartIngressPods":    {Composite: both, Observed: parts(whole, ofPods), Reason: reason.Unschedulable, Says: "no room"},
+		"PartIngressOpens":   {Composite: both, Observed: parts(whole, opens), Reason: reason.GatewayStarting, Says: "see its condition Serving"},
+		"PartsReady":         {Composite: both, Observed: parts(whole, served), Reason: reason.Available},
+		"PartsUnchanged":     {Composite: both, Observed: parts(stays(whole), stays(served)), Reason: reason.Available, Says: `on 1 node. Model "d" stays as it was: no rights. Ingress "d" stays as it was: no rights`},
+		"PartPlanned":        {Composite: meta + "spec: {nodes: 4, model: {sourceUrl: hf://a/b}}", Observed: parts(planned, "{}"), Reason: reason.TopologyInvalid, Says: "spec.nodes: cannot spread"},
+		"PartRefusedTwice":   {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Observed: map[string]string{"model-part": earlier}, Reason: reason.TopologyInvalid},
+		// An earlier version composed the Model and the Ingress directly.
+		"PartsNotComposed": {Composite: both, Observed: map[string]string{"model": model("sourceUrl: hf://a/b", files), "ingress": "status: {backendServiceName: s}", "root": composetest.OnePod}, Reason: reason.GatewayStarting},
+		"PartOfNewIngress": {Composite: both, Observed: map[string]string{"model": model("sourceUrl: hf://a/b", files)}, Reason: reason.GatewayStarting},
+	})
+}
+
 func TestDllama(t *testing.T) {
 	memberName := `"d-` + names.Hash(8, "dllama", "d") + `-0"`
 	connected := map[string]string{"bucket": composetest.Ready, "runners": composetest.Ready}

@@ -3,6 +3,7 @@ package dllama
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -32,7 +33,8 @@ func (p *dllamaPlan) expose() (compose.Next, error) {
 	if n := p.d.Spec.NATS; n != nil {
 		b.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
 	}
-	return compose.Continue, p.Desire(resIngress, want, compose.Readiness(p.exposed()))
+	seen, _ := p.ownIngress()
+	return compose.Continue, p.composeOwn(resIngress, want, want.Spec, seen.Status.Conditions)
 }
 
 // pulling returns the scheduling of pods that use the registry of the Dllama's own
@@ -52,23 +54,27 @@ func (p *dllamaPlan) pulling(s *v1.Scheduling) *v1.Scheduling {
 
 // exposed reports whether the Ingress serves.
 func (p *dllamaPlan) exposed() bool {
-	return p.Condition(resIngress, v1.ConditionServing).Status == metav1.ConditionTrue
+	seen, _ := p.ownIngress()
+	return meta.IsStatusConditionTrue(seen.Status.Conditions, v1.ConditionServing)
 }
 
 // admitted reports whether the queue of the Ingress exists, and the Secret with
 // the connection to it.
 func (p *dllamaPlan) admitted() bool {
-	var seen v1.Ingress
-	return p.Observed(resIngress, &seen) && seen.Status.BackendServiceName != ""
+	seen, _ := p.ownIngress()
+	return seen.Status.BackendServiceName != ""
 }
 
 // gatewayPending returns what the user has to fix. The progress of the Ingress
 // stays with the Ingress: each change of it here is one more event for the
 // Dllama.
 func (p *dllamaPlan) gatewayPending() (why reason.Reason, message string) {
-	state := p.Condition(resIngress, v1.ConditionServing)
+	seen, trouble := p.ownIngress()
+	state := meta.FindStatusCondition(seen.Status.Conditions, v1.ConditionServing)
 	switch {
-	case state.Status != metav1.ConditionFalse:
+	case trouble != "":
+		return reason.GatewayStarting, fmt.Sprintf("Ingress %q is not ready: %s", p.d.Name, trouble)
+	case state == nil || state.Status != metav1.ConditionFalse:
 	case reason.Passed(state.Reason):
 		return reason.Reason(state.Reason), fmt.Sprintf("Ingress %q is not ready: %s", p.d.Name, state.Message)
 	case reason.Final(state.Reason):

@@ -62,8 +62,7 @@ func (p *dllamaPlan) takeModel() (compose.Next, error) {
 // composeModel composes the inline Model.
 func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	p.modelNamespace, p.modelName = p.d.Namespace, p.d.Name
-	var m v1.Model
-	found := p.Observed(resModel, &m)
+	m, found, trouble := p.ownModel()
 	if spec.NATS == nil {
 		spec.NATS = p.modelNATS()
 	}
@@ -94,9 +93,12 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.modelNamespace, Name: p.modelName, Annotations: annotations},
 		Spec:       spec,
 	}
-	ready := found && meta.IsStatusConditionTrue(m.Status.Conditions, v1.ConditionServing)
-	if err := p.Desire(resModel, want, compose.Readiness(ready)); err != nil {
+	if err := p.composeOwn(resModel, want, spec, m.Status.Conditions); err != nil {
 		return compose.Stop, err
+	}
+	if trouble != "" && m.Status.Artifact == nil && p.takeServedFiles() == compose.Stop {
+		p.Fail(reason.ModelPending, "Model %q is not ready: %s", p.modelName, trouble)
+		return compose.Stop, nil
 	}
 	return p.takeFiles(m, found), nil
 }

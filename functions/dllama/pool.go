@@ -37,9 +37,8 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 		p.Fail(reason.ConnectionPending, "%s", state.Pending)
 	}
 	ready := p.countMembers(state.Members)
-	if ingress := (v1.Ingress{}); p.Observed(resIngress, &ingress) {
-		p.status.URL = ingress.Status.URL
-	}
+	ingress, _ := p.ownIngress()
+	p.status.URL = ingress.Status.URL
 	switch {
 	case ready == 0 && state.Trouble != "":
 		p.Fail(reason.DllamasStarting, "%s", state.Trouble)
@@ -56,7 +55,7 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 		// One that serves is enough: the pool may want more than the cluster has room for.
 		p.Serve(reason.Available, "%d of %d Dllamas serve %s. %s", ready, len(state.Members), p.status.Model, state.Trouble)
 	default:
-		p.Serve(reason.Available, "%d of %d Dllamas serve %s", ready, len(state.Members), p.status.Model)
+		p.Serve(reason.Available, "%d of %d Dllamas serve %s%s", ready, len(state.Members), p.status.Model, p.unchanged())
 	}
 	return compose.Stop, nil
 }

@@ -66,7 +66,8 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	workers := p.workerCount()
 	p.status.ReadyRoot, p.status.ReadyWorkers = ready, quarters(readyWorkers, workers)
-	if ingress := (v1.Ingress{}); p.Observed(resIngress, &ingress) {
+	if p.d.Spec.Expose != nil {
+		ingress, _ := p.ownIngress()
 		p.status.URL = ingress.Status.URL
 	}
 	switch {
@@ -77,7 +78,7 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	case p.d.Spec.Expose != nil && !p.exposed():
 		p.FailIf(p.gatewayPending())
 	default:
-		p.Serve(reason.Available, "%s is served on %s", p.status.Model, plural(int(p.status.Nodes), "node"))
+		p.Serve(reason.Available, "%s is served on %s%s", p.status.Model, plural(int(p.status.Nodes), "node"), p.unchanged())
 	}
 }
 

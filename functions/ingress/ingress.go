@@ -110,6 +110,9 @@ func (p *ingressPlan) deployments() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
+	if err := p.protect(gateway && dispatcher); err != nil {
+		return compose.Stop, err
+	}
 	if !gateway || !dispatcher {
 		p.FailIf(problem.Reason, problem.Message)
 	}
@@ -134,13 +137,24 @@ func (p *ingressPlan) deployment(res string, replicas int32, pod workload.Pod) (
 		pod.Containers[i].Resources = queue.ResourcesOf(b.Resources)
 	}
 	ready = p.ReadyPods(res) > 0
-	if replicas > 1 {
-		budget := workload.Budget(p.i.Namespace, p.name(res), pod.Labels)
-		if err := p.Desire(res+"-"+resBudget, budget, compose.Ready); err != nil {
-			return false, err
+	return ready, p.Desire(res, workload.Deployment(p.i.Namespace, p.name(res), replicas, pod), compose.Readiness(ready))
+}
+
+// protect keeps a drain from evicting all pods of a Deployment, from when the
+// Ingress first serves. Before that there is nothing to protect, and each pod that
+// starts would change the status of the budget, which is an event for the Ingress.
+func (p *ingressPlan) protect(serves bool) error {
+	for res, replicas := range map[string]int32{resGateway: p.replicas(), resDispatcher: dispatchers} {
+		name := res + "-" + resBudget
+		if replicas < 2 || !serves && !p.Exists(name) {
+			continue
+		}
+		budget := workload.Budget(p.i.Namespace, p.name(res), workload.Labels(res, "ingress", p.i.Name))
+		if err := p.Desire(name, budget, compose.Ready); err != nil {
+			return err
 		}
 	}
-	return ready, p.Desire(res, workload.Deployment(p.i.Namespace, p.name(res), replicas, pod), compose.Readiness(ready))
+	return nil
 }
 
 func (p *ingressPlan) dispatcherPod() workload.Pod {

@@ -70,11 +70,11 @@ func worlds() map[string][]world {
 	const modelFiles = "artifact: {url: s3://b/x, bucket: b, modelFile: a.m, tokenizerFile: a.t, weights: q40, sizeBytes: 1000000, size: 1 MB, " + shape + "}"
 	const served = "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {outputPVCName: claim, " + modelFiles + ", conditions: [{type: Serving, status: 'True', reason: Available}]}}"
 	const plainFiles = "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {outputPVCName: claim, artifact: {url: s3://b/x, bucket: b, modelFile: '', tokenizerFile: '', weights: '', sizeBytes: 1000000, size: 1 MB}, conditions: [{type: Serving, status: 'True', reason: Available}]}}"
-	connected := state{"bucket": ready, "runners": ready, "record": ready, "member": ready, "registry": ready, "root": "status: {readyReplicas: 1}", "ingress": "status: {backendServiceName: s}"}
+	connected := state{"bucket": ready, "runners": ready, "record": ready, "member": ready, "registry": ready, "root": "status: {readyReplicas: 1}", "ingress-part": "status: {atProvider: {outputs: {backendServiceName: s}}}"}
 	around := map[string][]string{"model": {served}, "ingresses": {}, "namesake": {}}
 	serving := with(connected, around)
-	inline := with(join(connected, state{"model": served}), around)
-	source := with(join(connected, state{"model": plainFiles}), map[string][]string{"model": {plainFiles}, "ingresses": {}, "namesake": {}})
+	inline := with(join(connected, state{"model-part": "status: {atProvider: {serving: true, outputs: {outputPVCName: claim, " + modelFiles + "}}}"}), around)
+	source := with(connected, map[string][]string{"model": {plainFiles}, "ingresses": {}, "namesake": {}})
 
 	running := with(state{"queue": ready, "gateway": "status: {readyReplicas: 1}", "dispatcher": "status: {readyReplicas: 1}"}, nil)
 	alone := with(state{"queue": ready, "pool": ready, "dispatcher": "status: {readyReplicas: 1}", "member": ready}, map[string][]string{"ingresses": {}})

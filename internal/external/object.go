@@ -45,8 +45,8 @@ type Existing struct {
 // Dependents describes the objects that depend on managed resources of one kind.
 // Its functions are pure.
 type Dependents[S, O any] struct {
-	// Kind of the dependents.
-	Kind string
+	// Kind of the dependents, which never changes for a resource.
+	Kind func(spec S) string
 	// Enabled reports whether a resource has dependents.
 	Enabled func(spec S) bool
 	// Objects returns all desired dependents.

@@ -115,14 +115,14 @@ func (c *client) Disconnect(context.Context) error { return nil }
 // existing adds the objects that may be dependents. A resource without dependents
 // may have had some before.
 func (c *client) existing(ctx context.Context, m managedResource, r *catalog.Resource) error {
-	if c.kind.Dependents == "" {
+	if !c.kind.Dependents {
 		return nil
 	}
-	needed, err := c.kind.HasDependents(r.Spec)
+	kind, needed, err := c.kind.DependentsOf(r.Spec)
 	if err != nil {
 		return err
 	}
-	r.Existing, err = c.applier.Existing(ctx, c.kind.Dependents, m)
+	r.Existing, err = c.applier.Existing(ctx, kind, m)
 	if err != nil && needed {
 		m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
 		return err
@@ -133,7 +133,7 @@ func (c *client) existing(ctx context.Context, m managedResource, r *catalog.Res
 // compare reports whether the external resource and the dependents are as they
 // should be.
 func (c *client) compare(m managedResource, r catalog.Resource, o catalog.Observation) (upToDate bool, err error) {
-	if c.kind.Dependents == "" {
+	if !c.kind.Dependents {
 		return o.UpToDate, nil
 	}
 	c.changes, err = c.applier.Plan(m, o.Dependents, r.Existing)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,15 +17,28 @@ import (
 
 	composite "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/external/part"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/provider/requeue"
 )
+
+// settle is the time until a Part reports a change: Crossplane writes the status of a
+// composite first and then its conditions, and each report is an event for the composite
+// above.
+const settle = 100 * time.Millisecond
+
+// starting is the time for which a listing waits for the kind to be synced. Without it,
+// a provider that starts would report an error for each resource with dependents, and
+// correct it at once.
+const starting = 3 * time.Second
 
 // Kinds returns the kinds of all dependents.
 func Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		composite.GroupVersion.WithKind(composite.KindSession),
 		composite.GroupVersion.WithKind(composite.KindDllama),
+		composite.GroupVersion.WithKind(composite.KindModel),
+		composite.GroupVersion.WithKind(composite.KindIngress),
 	}
 }
 
@@ -35,6 +49,7 @@ type known struct {
 	mu      sync.Mutex
 	watched map[string]watch           // by kind
 	missed  map[string]map[string]bool // namespaces that were listed before the kind was synced, by kind
+	ready   map[string]chan struct{}   // closed when the kind is synced, by kind
 }
 
 type watch struct {
@@ -43,7 +58,7 @@ type watch struct {
 }
 
 func newKnown(tracker *requeue.Tracker) *known {
-	return &known{tracker: tracker, watched: map[string]watch{}, missed: map[string]map[string]bool{}}
+	return &known{tracker: tracker, watched: map[string]watch{}, missed: map[string]map[string]bool{}, ready: map[string]chan struct{}{}}
 }
 
 // Watch starts to watch the objects of a kind, which the API server must serve,
@@ -93,8 +108,19 @@ func (k *known) miss(kind, namespace string) {
 	k.missed[kind][namespace] = true
 }
 
+// isReady returns a channel that is closed when a kind is synced.
+func (k *known) isReady(kind string) chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ready[kind] == nil {
+		k.ready[kind] = make(chan struct{})
+	}
+	return k.ready[kind]
+}
+
 // found enqueues the resources that wait for a kind.
 func (k *known) found(kind string) {
+	close(k.isReady(kind))
 	k.mu.Lock()
 	namespaces := k.missed[kind]
 	delete(k.missed, kind)
@@ -116,7 +142,11 @@ func (k *known) see(before, after any) {
 			k.tracker.Changed(othersKey(u.GetKind(), u.GetNamespace()))
 			continue
 		}
-		k.tracker.Enqueue(requeue.Key{Kind: owner.Kind, NamespacedName: types.NamespacedName{Namespace: u.GetNamespace(), Name: owner.Name}})
+		wait := time.Duration(0)
+		if owner.Kind == v1alpha1.KindPart && before != nil && after != nil {
+			wait = settle
+		}
+		k.tracker.EnqueueAfter(wait, requeue.Key{Kind: owner.Kind, NamespacedName: types.NamespacedName{Namespace: u.GetNamespace(), Name: owner.Name}})
 		if before == nil || after == nil { // another resource may wait for its name
 			k.tracker.Changed(othersKey(u.GetKind(), u.GetNamespace()))
 		}
@@ -136,6 +166,9 @@ func digest(obj any) any {
 	}
 	status, _ := u.Object["status"].(map[string]any)
 	out := []any{u.GetGeneration(), u.GetLabels(), u.GetAnnotations(), u.GetOwnerReferences(), u.GetDeletionTimestamp() != nil, status["key"], status["readyWorkers"]}
+	for _, name := range part.Outputs() {
+		out = append(out, status[name])
+	}
 	conditions, _ := status["conditions"].([]any)
 	for _, c := range conditions {
 		if c, ok := c.(map[string]any); ok && c["type"] == "Serving" {
@@ -148,6 +181,12 @@ func digest(obj any) any {
 // list returns the objects of a kind in a namespace. They belong to the cache and
 // must not be changed.
 func (k *known) list(ctx context.Context, kind, namespace string) ([]unstructured.Unstructured, error) {
+	patience, stop := context.WithTimeout(ctx, starting)
+	defer stop()
+	select {
+	case <-k.isReady(kind):
+	case <-patience.Done():
+	}
 	k.mu.Lock()
 	w, ok := k.watched[kind]
 	k.mu.Unlock()

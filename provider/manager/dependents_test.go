@@ -22,7 +22,7 @@ import (
 // composites installs the CRDs of the kinds that managed resources create.
 func (w *world) composites() {
 	w.t.Helper()
-	for _, plural := range []string{"sessions", "dllamas"} {
+	for _, plural := range []string{"sessions", "dllamas", "models", "ingresses"} {
 		crd, err := os.ReadFile("../../apis/crds/koldun.gorizond.io_" + plural + ".yaml")
 		if err != nil {
 			w.t.Fatal(err)

@@ -76,6 +76,7 @@ func lifecycles() map[string]lifecycle {
 		v1alpha1.KindModelArtifact:  modelArtifactLifecycle(),
 		v1alpha1.KindModelRecord:    modelRecordLifecycle(),
 		v1alpha1.KindNodeLabelRule:  nodeLabelRuleLifecycle(),
+		v1alpha1.KindPart:           partLifecycle(),
 		v1alpha1.KindPool:           poolLifecycle(),
 		v1alpha1.KindQueue:          queueLifecycle(),
 		v1alpha1.KindStream:         streamLifecycle(),

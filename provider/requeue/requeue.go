@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -50,13 +51,16 @@ func (t *Tracker) Source(kind string) source.Source {
 
 // Enqueue adds managed resources to the queues of their controllers. It skips
 // those whose controller does not run.
-func (t *Tracker) Enqueue(owners ...Key) {
+func (t *Tracker) Enqueue(owners ...Key) { t.EnqueueAfter(0, owners...) }
+
+// EnqueueAfter adds managed resources to the queues of their controllers after a time.
+func (t *Tracker) EnqueueAfter(d time.Duration, owners ...Key) {
 	for _, o := range owners {
 		t.mu.Lock()
 		q := t.queues[o.Kind]
 		t.mu.Unlock()
 		if q != nil {
-			q.Add(reconcile.Request{NamespacedName: o.NamespacedName})
+			q.AddAfter(reconcile.Request{NamespacedName: o.NamespacedName}, d)
 		}
 	}
 }

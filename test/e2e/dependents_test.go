@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/demand"
+	"github.com/gorizond/koldun/internal/external/part"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/names"
@@ -25,7 +27,7 @@ import (
 	"github.com/gorizond/koldun/provider/requeue"
 )
 
-// An applier applies the objects of Demands and Pools with the provider's code.
+// An applier applies the objects of Demands, Parts and Pools with the provider's code.
 type applier struct{ applier *dependents.Applier }
 
 func newApplier(t *testing.T, cfg *rest.Config) *applier {
@@ -80,6 +82,18 @@ func (a *applier) pool(o *unstructured.Unstructured, members int) (status pool.S
 	})
 }
 
+// part applies the Model or Ingress of a Part.
+func (a *applier) part(o *unstructured.Unstructured) (status part.Status, why string) {
+	status, why = apply(a, o, &v1alpha1.Part{}, part.Composites(), func(s part.Spec) part.Status {
+		seen, _ := part.Client{}.Observe(context.Background(), s) // it asks no server
+		return seen.Status
+	})
+	if why == "" && !status.Serving {
+		why = cmp.Or(status.Message, "it does not serve yet")
+	}
+	return status, why
+}
+
 // apply applies the dependents of a managed resource, and returns its status, or why it
 // is not ready.
 func apply[S, O any](a *applier, o *unstructured.Unstructured, m resource.Managed, p external.Dependents[S, O], show func(S) O) (status O, why string) {
@@ -97,7 +111,7 @@ func apply[S, O any](a *applier, o *unstructured.Unstructured, m resource.Manage
 		return fail(err)
 	}
 	ctx := context.Background() // the simulated provider passes none
-	there, err := a.applier.Existing(ctx, p.Kind, m)
+	there, err := a.applier.Existing(ctx, p.Kind(s), m)
 	if err != nil {
 		return fail(err)
 	}

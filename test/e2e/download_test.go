@@ -34,6 +34,7 @@ spec:
 func (p *suite) download(t *testing.T) {
 	ns := p.Namespace(t)
 	first := p.downloaded(t, ns, "", false)
+	p.spentAtMost(t, ns+"/", map[string]float64{"modeldownloads": 60})
 	again := p.downloaded(t, ns, first, true)
 	// As at the end of the time for which a finished Job is kept.
 	job := &unstructured.Unstructured{}

@@ -67,7 +67,7 @@ func identity(o *unstructured.Unstructured) string {
 	return o.GroupVersionKind().GroupKind().String() + " " + o.GetNamespace() + "/" + o.GetName()
 }
 
-// composed returns all objects that composites ever created in the namespace, by
+// composed returns all objects that composites and Parts ever created in the namespace, by
 // identity.
 func (r *recorder) composed(namespace string) map[string]*unstructured.Unstructured {
 	r.mu.Lock()
@@ -75,7 +75,7 @@ func (r *recorder) composed(namespace string) map[string]*unstructured.Unstructu
 	out := map[string]*unstructured.Unstructured{}
 	for key, o := range r.seen {
 		owner := metav1.GetControllerOf(o)
-		if o.GetNamespace() == namespace && owner != nil && owner.APIVersion == api {
+		if o.GetNamespace() == namespace && owner != nil && (owner.APIVersion == api || owner.Kind == "Part") {
 			out[key] = o
 		}
 	}

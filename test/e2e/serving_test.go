@@ -162,6 +162,9 @@ func (s *serving) coldStarts(t *testing.T) {
 		s.timeline.end()
 		cluster.Eventually(t, "the pool to go", s.pool(0))
 	}
+	if n == 1 {
+		s.spentAtMost(t, "koldun-tiny-", map[string]float64{"sessions": 60, "dllamas": 60})
+	}
 	t.Logf("\n%s", s.timeline.table())
 	s.stayedClosed(t, before)
 	s.end(t)

@@ -50,9 +50,9 @@ func (p *suite) simulate(t *testing.T) {
 
 // watch starts recording the objects of Koldun and counting budgets.
 func (p *suite) watch(t *testing.T) {
-	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses"}
+	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses", "modeldownloads"}
 	composed := kinds("koldun.m.gorizond.io", "v1alpha1", "buckets", "streams", "keyvalues", "queues", "hubrevisions", "modelartifacts", "modelrecords",
-		"tokensets", "demands", "pools", "providerconfigs", "workloadstatuses")
+		"tokensets", "demands", "parts", "pools", "providerconfigs", "workloadstatuses")
 	composed = append(composed, kinds("apps", "v1", "deployments", "statefulsets")...)
 	composed = append(composed, kinds("batch", "v1", "jobs")...)
 	composed = append(composed, kinds("policy", "v1", "poddisruptionbudgets")...)
@@ -126,6 +126,8 @@ func (s *simulation) observe(o *unstructured.Unstructured) simulate.Observation 
 		} else {
 			out.AtProvider = nil
 		}
+	case "Part":
+		out.AtProvider, out.Unready = s.part(o)
 	case "Pool":
 		least, _, _ := unstructured.NestedInt64(o.Object, "spec", "forProvider", "minMembers")
 		out.AtProvider, out.Unready = s.pool(o, int(max(least, 1)))

@@ -28,6 +28,7 @@ const (
 	KindHubRevision    = "HubRevision"
 	KindModelArtifact  = "ModelArtifact"
 	KindModelRecord    = "ModelRecord"
+	KindPart           = "Part"
 	KindPool           = "Pool"
 	KindDemand         = "Demand"
 	KindToken          = "Token"
@@ -43,7 +44,7 @@ const (
 
 // ObserveOnly reports whether resources of a kind only observe: they have no
 // external resource to delete, so that deleting them needs no connection.
-// Kubernetes deletes the objects that a Demand or a Pool owns.
+// Kubernetes deletes the objects that a Demand, a Part or a Pool owns.
 func ObserveOnly(kind string) bool {
-	return kind == KindDemand || kind == KindHubRevision || kind == KindPool || kind == KindWorkloadStatus
+	return kind == KindDemand || kind == KindHubRevision || kind == KindPart || kind == KindPool || kind == KindWorkloadStatus
 }

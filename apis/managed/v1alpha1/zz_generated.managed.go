@@ -20,6 +20,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&ModelArtifact{}, &ModelArtifactList{},
 		&ModelRecord{}, &ModelRecordList{},
 		&NodeLabelRule{}, &NodeLabelRuleList{},
+		&Part{}, &PartList{},
 		&Pool{}, &PoolList{},
 		&ProviderConfig{}, &ProviderConfigList{},
 		&ProviderConfigUsage{}, &ProviderConfigUsageList{},
@@ -454,6 +455,56 @@ func (r *NodeLabelRule) GetWriteConnectionSecretToReference() *xpv2.LocalSecretR
 
 // SetWriteConnectionSecretToReference sets the Secret for connection details.
 func (r *NodeLabelRule) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
+	r.Spec.WriteConnectionSecretToReference = s
+}
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *Part) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *Part) GetAtProvider() any { return &r.Status.AtProvider }
+
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
+func (r *Part) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
+
+// SetConditions sets conditions, replacing those of the same types.
+func (r *Part) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
+
+// GetObservedGeneration returns the last reconciled generation.
+func (r *Part) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
+
+// SetObservedGeneration sets the last reconciled generation.
+func (r *Part) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
+
+// GetLastHandledReconcileAt returns the last handled reconcile request.
+func (r *Part) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
+
+// SetLastHandledReconcileAt sets the last handled reconcile request.
+func (r *Part) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
+
+// GetManagementPolicies returns the management policies.
+func (r *Part) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
+
+// SetManagementPolicies sets the management policies.
+func (r *Part) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
+
+// GetProviderConfigReference returns the reference to the connections.
+func (r *Part) GetProviderConfigReference() *xpv2.ProviderConfigReference {
+	return r.Spec.ProviderConfigReference
+}
+
+// SetProviderConfigReference sets the reference to the connections.
+func (r *Part) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
+	r.Spec.ProviderConfigReference = p
+}
+
+// GetWriteConnectionSecretToReference returns the Secret for connection details.
+func (r *Part) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReference {
+	return r.Spec.WriteConnectionSecretToReference
+}
+
+// SetWriteConnectionSecretToReference sets the Secret for connection details.
+func (r *Part) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
 

@@ -9,18 +9,19 @@ import (
 )
 
 // existing returns the objects that may be dependents of an object.
-func (c *Client) existing(e catalog.Entry, obj local.Object) (out external.Existing) {
-	if e.Dependents == "" {
-		return out
+func (c *Client) existing(e catalog.Entry, obj local.Object, spec any) (out external.Existing, err error) {
+	kind, _, err := e.DependentsOf(spec)
+	if err != nil || kind == "" {
+		return out, err
 	}
-	for _, one := range c.cfg.Composites(e.Dependents, obj.Key().Namespace) {
+	for _, one := range c.cfg.Composites(kind, obj.Key().Namespace) {
 		if one.Owner == obj.Key() {
 			out.Own = append(out.Own, one.Object)
 		} else {
 			out.Others = append(out.Others, one.Object)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Objects returns dependents in a namespace as an API server would store them.

@@ -117,9 +117,9 @@ func (c *Client) open(ctx context.Context, obj local.Object) (call, error) {
 		r.Spec = map[string]any{}
 	}
 	r.Secrets = secrets{all: c.cfg.Secrets, namespace: key.Namespace, connection: spec.Secret.Name}
-	r.Existing = c.existing(e, obj)
+	r.Existing, err = c.existing(e, obj, spec.ForProvider)
 	out.r = r
-	return out, nil
+	return out, err
 }
 
 func owner(k local.Key) requeue.Key {

@@ -22,6 +22,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/external/nodes"
+	"github.com/gorizond/koldun/internal/external/part"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/external/queue"
 	"github.com/gorizond/koldun/internal/external/stream"
@@ -34,7 +35,7 @@ import (
 
 // Entries returns all managed kinds, by name.
 func Entries() []Entry {
-	sessions, dllamas := demand.Sessions(), pool.Dllamas()
+	sessions, composites, dllamas := demand.Sessions(), part.Composites(), pool.Dllamas()
 	return []Entry{
 		Erase(row[bucket.Spec, bucket.Status]{
 			kind: "Bucket", system: S3, open: openBucket,
@@ -74,6 +75,9 @@ func Entries() []Entry {
 		}),
 		Erase(row[nodes.Spec, nodes.Status]{
 			kind: "NodeLabelRule", system: Kubernetes, open: openNodes, complete: completeRule,
+		}),
+		Erase(row[part.Spec, part.Status]{
+			kind: "Part", system: Kubernetes, open: openPart, dependents: &composites,
 		}),
 		Erase(row[pool.Spec, pool.Status]{
 			kind: "Pool", system: NATS, open: openPool, complete: completePool, dependents: &dllamas,
@@ -160,6 +164,10 @@ func openNodes(ctx context.Context, c Connections) (external.Client[nodes.Spec, 
 		return nil, err
 	}
 	return client, nil
+}
+
+func openPart(context.Context, Connections) (external.Client[part.Spec, part.Status], error) {
+	return part.Client{}, nil
 }
 
 func openPool(ctx context.Context, c Connections) (external.Client[pool.Spec, pool.Status], error) {

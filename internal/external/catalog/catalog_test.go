@@ -24,9 +24,9 @@ func TestUnknownFieldsAreRefused(t *testing.T) {
 		t.Run(e.Kind, func(t *testing.T) {
 			_, err := e.Pending(map[string]any{"mispelt": 1}, nil)
 			if e.Kind != "ModelArtifact" {
-				_, err = e.HasDependents(map[string]any{"mispelt": 1})
+				_, _, err = e.DependentsOf(map[string]any{"mispelt": 1})
 			}
-			if e.Dependents == "" && e.Kind != "ModelArtifact" {
+			if !e.Dependents && e.Kind != "ModelArtifact" {
 				var name string
 				if name, err = e.ExternalName(map[string]any{"mispelt": 1}); name == "" && err == nil {
 					t.Skip("nothing reads a spec without a client")

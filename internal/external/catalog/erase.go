@@ -19,8 +19,8 @@ type Entry struct {
 	// LateInitialize says that fields which spec.forProvider leaves out keep the
 	// values of the external resource. Its client is a Viewer.
 	LateInitialize bool
-	// Dependents is the kind of the objects that depend on a resource. Empty: none.
-	Dependents string
+	// Dependents says that objects may depend on a resource.
+	Dependents bool
 
 	erased
 }
@@ -30,8 +30,9 @@ type Entry struct {
 type erased interface {
 	// Open opens the client.
 	Open(ctx context.Context, c Connections) (Client, error)
-	// HasDependents reports whether objects depend on a resource with the spec.
-	HasDependents(spec any) (bool, error)
+	// DependentsOf returns the kind of the objects that may depend on a resource with
+	// the spec, and whether some do. The kind is empty if the entry has none.
+	DependentsOf(spec any) (kind string, some bool, err error)
 	// ExternalName returns the name of the external resource; "" if it is that of
 	// the managed resource.
 	ExternalName(spec any) (string, error)
@@ -68,11 +69,7 @@ type row[S, O any] struct {
 
 // Erase hides the types of a row.
 func Erase[S, O any](r row[S, O]) Entry {
-	e := Entry{Kind: r.kind, System: r.system, LateInitialize: r.lateInitialize, erased: r}
-	if r.dependents != nil {
-		e.Dependents = r.dependents.Kind
-	}
-	return e
+	return Entry{Kind: r.kind, System: r.system, LateInitialize: r.lateInitialize, Dependents: r.dependents != nil, erased: r}
 }
 
 func (r row[S, O]) Open(ctx context.Context, c Connections) (Client, error) {
@@ -83,12 +80,15 @@ func (r row[S, O]) Open(ctx context.Context, c Connections) (Client, error) {
 	return erasedClient[S, O]{row: r, client: client, connections: c}, nil
 }
 
-func (r row[S, O]) HasDependents(spec any) (bool, error) {
+func (r row[S, O]) DependentsOf(spec any) (kind string, some bool, err error) {
 	if r.dependents == nil {
-		return false, nil
+		return "", false, nil
 	}
 	s, err := r.decode(spec)
-	return err == nil && r.dependents.Enabled(s), err
+	if err != nil {
+		return "", false, err
+	}
+	return r.dependents.Kind(s), r.dependents.Enabled(s), nil
 }
 
 func (r row[S, O]) ExternalName(spec any) (string, error) {

@@ -12,7 +12,7 @@ const maxSessionName = 45
 // Sessions returns how a Demand creates a Session for each listed pool.
 func Sessions() external.Dependents[Spec, Status] {
 	return external.Dependents[Spec, Status]{
-		Kind:    "Session",
+		Kind:    func(Spec) string { return "Session" },
 		Enabled: func(s Spec) bool { return s.Session != nil },
 		Objects: objects,
 		Note:    note,

@@ -9,7 +9,7 @@ import (
 // Dllamas returns how a Pool creates a Dllama for each member.
 func Dllamas() external.Dependents[Spec, Status] {
 	return external.Dependents[Spec, Status]{
-		Kind:    "Dllama",
+		Kind:    func(Spec) string { return "Dllama" },
 		Enabled: func(s Spec) bool { return s.Dllama != nil },
 		Objects: objects,
 		Note:    setDllamaStates,

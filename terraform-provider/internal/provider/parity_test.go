@@ -27,6 +27,7 @@ func withoutResource() map[string]string {
 		"providerconfigusages":   "Crossplane's own bookkeeping",
 		"hubrevisions":           "observed for the functions: parse_model_ref and a pinned revision do without",
 		"demands":                "observed for the functions, and changes every second",
+		"parts":                  "composed for the status of a composite, which Terraform has as claims",
 		"pools":                  "observed for the functions, and changes every second",
 		"workloadstatuses":       "observed for the functions, and has nothing to manage",
 		"tokensets":              "mirrors the Secrets of a namespace, which needs a process that always runs",

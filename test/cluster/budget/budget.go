@@ -159,6 +159,19 @@ func (c *Counter) Left(text string) float64 {
 	return least
 }
 
+// Spent returns the largest number of events that a composite of the resource has taken
+// whose name contains the text; 0 if there is none.
+func (c *Counter) Spent(resource, text string) (spent float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for composite, a := range c.accounts {
+		if kind, name, _ := strings.Cut(composite, " "); kind == resource && strings.Contains(name, text) {
+			spent = max(spent, a.spent)
+		}
+	}
+	return spent
+}
+
 // Report returns a line for each composite whose name contains the text.
 func (c *Counter) Report(text string) string {
 	c.mu.Lock()

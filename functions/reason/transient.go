@@ -1,0 +1,18 @@
+package reason
+
+// Transient returns the reasons for which a Model or an Ingress does not serve that pass
+// by themselves. Its own condition gives them, and those of the composites above do not.
+func Transient(kind string) []string {
+	var all []Reason
+	switch kind {
+	case "Model":
+		all = []Reason{ConnectionPending, ResolvingRevision, Downloading, Converting, Inspecting, Verifying, FillingVolume, Registering}
+	case "Ingress":
+		all = []Reason{ConnectionPending, GatewayStarting}
+	}
+	out := make([]string, len(all))
+	for i, r := range all {
+		out[i] = string(r)
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// changedAfter is the time from the creation of a claim to its change.
+const changedAfter = 10 * time.Second
+
+// seenWithin is the time within which a change is acted on. With an open circuit breaker
+// it takes half a minute or more; otherwise milliseconds.
+const seenWithin = 5 * time.Second
+
+// spentAtMost tests how many events the composites of a name took of the 100 that
+// Crossplane allows at once, by their resource. Each of them has taken some.
+func (p *suite) spentAtMost(t *testing.T, name string, most map[string]float64) {
+	t.Helper()
+	t.Logf("budget:\n%s", p.budget.Report(name))
+	for resource, n := range most {
+		if spent := p.budget.Spent(p.prefix+resource, name); spent == 0 || spent > n {
+			t.Errorf("%s took %.0f events, want some and %.0f at most", resource, spent, n)
+		}
+	}
+}
+
+// TestQuickstartBudget tests that the quickstart, with all ready at once, leaves enough
+// of each composite's events for a change soon after.
+func TestQuickstartBudget(t *testing.T) {
+	built := programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
+	for name, f := range flavours() {
+		t.Run(name, func(t *testing.T) {
+			p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
+			p.install(t)
+			p.watch(t)
+			p.run(t)
+			p.quickChange(t)
+		})
+	}
+}
+
+// quickChange changes the quickstart soon after its creation.
+func (p *suite) quickChange(t *testing.T) {
+	const name = "koldun-tiny"
+	ctx := t.Context()
+	claim := read(t, repository+"/examples/quickstart/dllama.yaml")
+	began := time.Now()
+	if err := p.Apply(ctx, claim); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Eventually(t, "the quickstart to be ready", p.holds("default", api, "Dllama", name, "Ready"))
+	t.Logf("ready after %s", time.Since(began).Round(time.Millisecond))
+	sleep(t, time.Until(began.Add(changedAfter)))
+	p.spentAtMost(t, name, map[string]float64{"dllamas": 60, "ingresses": 68, "models": 88})
+	began = time.Now()
+	if err := p.Apply(ctx, strings.Replace(claim, "spec:", "spec:\n  engine: {threads: 2}", 1)); err != nil {
+		t.Fatal(err)
+	}
+	root := func(check func(*unstructured.Unstructured) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			set, err := p.get(ctx, "default", "apps/v1", "StatefulSet", name+"-root")
+			if err != nil {
+				return err
+			}
+			return check(set)
+		}
+	}
+	cluster.Eventually(t, "the change to reach the StatefulSet", root(changed))
+	took := time.Since(began)
+	if t.Logf("changed after %s", took.Round(time.Millisecond)); took > seenWithin {
+		t.Errorf("the change reached the StatefulSet after %s, want %s", took, seenWithin)
+	}
+	cluster.Eventually(t, "the change to be rolled out", root(rolled))
+	t.Logf("rolled out after %s", time.Since(began).Round(time.Millisecond))
+	cluster.Eventually(t, "the change to be reported", func(ctx context.Context) error {
+		claim, err := p.get(ctx, "default", api, "Dllama", name)
+		if err != nil {
+			return err
+		}
+		ready := conditionOf(claim, "Ready")
+		if since, _ := ready["lastTransitionTime"].(string); ready["status"] != "True" || since < began.UTC().Format(time.RFC3339) {
+			return fmt.Errorf("the condition is %v", ready)
+		}
+		return nil
+	})
+	t.Logf("reported after %s", time.Since(began).Round(time.Millisecond))
+	t.Logf("budget:\n%s", p.budget.Report(name))
+	p.breakersClosed(t)
+}
+
+// changed returns an error until a StatefulSet has changed.
+func changed(set *unstructured.Unstructured) error {
+	if g := set.GetGeneration(); g < 2 {
+		return fmt.Errorf("the StatefulSet has generation %d", g)
+	}
+	return nil
+}
+
+// rolled returns an error until all pods of a StatefulSet are of its newest revision.
+func rolled(set *unstructured.Unstructured) error {
+	status, _, _ := unstructured.NestedMap(set.Object, "status")
+	if status["currentRevision"] != status["updateRevision"] || status["readyReplicas"] != int64(1) || status["observedGeneration"] != set.GetGeneration() {
+		return fmt.Errorf("the status is %v", status)
+	}
+	return nil
+}
