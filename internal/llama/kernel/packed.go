@@ -22,11 +22,13 @@ type Packed struct {
 // must be a multiple of 32.
 func (s *Set) Pack(dst []Packed, stride int, src []float32) { s.pack(dst, stride, src) }
 
-func portablePack(dst []Packed, stride int, src []float32) {
+func packLanes(dst []Packed, stride int, src []float32) { portablePack(dst, stride, src, true) }
+
+func portablePack(dst []Packed, stride int, src []float32, lanes bool) {
 	var raw [dllama.Q80Block]byte
 	for i := range len(src) / block {
 		dllama.EncodeQ80(&raw, (*[block]float32)(src[i*block:]))
-		dst[i*stride].set(&raw, true)
+		dst[i*stride].set(&raw, lanes)
 	}
 }
 

@@ -1,11 +1,5 @@
 package kernel
 
-import "unsafe"
-
-// batch is the number of vectors for which a kernel unpacks weights once. Its sums
-// lie side by side: in the output they could be in one set of the cache.
-const batch = 32
-
 func vnniQ40(m q40Product, lo, hi int) {
 	var sums [batch * 16]float32
 	for r := lo; r < hi; r += 16 {
@@ -35,6 +29,3 @@ func avx2Q40(m q40Product, lo, hi int) {
 		}
 	}
 }
-
-// skip is the size of the packed blocks of the vectors other than n.
-func (m q40Product) skip(n int) int { return (m.n - n) * int(unsafe.Sizeof(Packed{})) }

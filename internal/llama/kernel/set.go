@@ -32,7 +32,7 @@ func Sets() []*Set { return append(machineSets(), Portable()) }
 // Portable returns the set in plain Go.
 func Portable() *Set {
 	return &Set{
-		Name: "portable", lanes: true, pack: portablePack, q40: portableQ40, tile: 1,
+		Name: "portable", lanes: true, pack: packLanes, q40: portableQ40, tile: 1,
 		f32: portableF32, dot: dotF32, mix: portableMix,
 		addRounded: portableAddRounded, silu: portableSiLU, expSum: portableExpSum,
 	}
