@@ -46,10 +46,7 @@ func (p *suite) download(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the Job to be gone", func(ctx context.Context) error {
-		if _, err := p.get(ctx, ns, "batch/v1", "Job", again); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("get Job: %w", err)
-		}
-		return nil
+		return p.absent(ctx, ns, again)
 	})
 	if err := p.ApplyIn(t.Context(), ns, fmt.Sprintf(shared, true)+"  nodePool: another\n"); err != nil {
 		t.Fatal(err)
@@ -64,10 +61,23 @@ func (p *suite) download(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := p.get(t.Context(), ns, "batch/v1", "Job", again); !apierrors.IsNotFound(err) {
+	if err := p.absent(t.Context(), ns, again); err != nil {
 		t.Errorf("the Job of a complete model is made again: %v", err)
 	}
 	cluster.Eventually(t, "the object to stay ready", p.holds(ns, api, "ModelDownload", "shared", "Ready"))
+	t.Logf("event budget: %s", p.budget.Report(ns+"/shared"))
+}
+
+// absent returns an error unless there is no Job of the name.
+func (p *suite) absent(ctx context.Context, ns, name string) error {
+	job, err := p.get(ctx, ns, "batch/v1", "Job", name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("job %q of %s exists, deleted at %v: %v", name, job.GetCreationTimestamp(), job.GetDeletionTimestamp(), job.Object["status"])
 }
 
 // downloaded applies the ModelDownload, waits until it is complete by another Job
