@@ -103,10 +103,11 @@ func keyOf(namespace string, s v1.SessionSpec) string {
 	return names.Session(namespace, served(s), s.Hash)
 }
 
-// selectorOf selects the pods of the members. The Session's own dispatcher has the same
-// label, and is no part of the pool that autoscalers measure.
+// selectorOf selects the roots of the members: an autoscaler takes the number of pods as
+// that of Dllamas. Their workers and the Session's dispatcher have the Session's label,
+// too. The client of autoscalers cannot read != in a selector.
 func selectorOf(name string) string {
-	return v1.LabelSession + "=" + pool.Label(name) + "," + workload.LabelComponent + "!=" + dispatcher
+	return v1.LabelSession + "=" + pool.Label(name) + "," + workload.LabelComponent + "=root"
 }
 
 func legacy(s v1.SessionSpec) map[string]bool {
