@@ -33,6 +33,9 @@ type Options struct {
 
 	// CrossplaneArgs are added to those of Crossplane's core.
 	CrossplaneArgs []string
+
+	// Autoscaler enables the controller of HorizontalPodAutoscalers.
+	Autoscaler bool
 }
 
 // A Cluster is a running control plane. It is safe for concurrent use.
@@ -122,7 +125,7 @@ func start(ctx context.Context, o Options) (*Cluster, error) {
 }
 
 func (c *Cluster) up(ctx context.Context, o Options) error {
-	if err := c.startControlPlane(ctx); err != nil {
+	if err := c.startControlPlane(ctx, o.Autoscaler); err != nil {
 		return err
 	}
 	var err error

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,9 +34,15 @@ var controllers = []string{ //nolint:gochecknoglobals // a constant in all but s
 	"persistentvolumeclaim-protection-controller",
 }
 
+const (
+	autoscalerController = "horizontal-pod-autoscaler-controller"
+	// autoscalerPeriod is the time between two decisions of a HorizontalPodAutoscaler.
+	autoscalerPeriod = time.Second
+)
+
 // startControlPlane starts etcd, kube-apiserver and kube-controller-manager,
 // and returns when the API server is ready.
-func (c *Cluster) startControlPlane(ctx context.Context) error {
+func (c *Cluster) startControlPlane(ctx context.Context, autoscaler bool) error {
 	free, err := ports(2)
 	if err != nil {
 		return err
@@ -82,13 +89,18 @@ func (c *Cluster) startControlPlane(ctx context.Context) error {
 	if err := c.awaitHTTP(ctx, apiServer, c.config.Host+"/readyz"); err != nil {
 		return err
 	}
+	enabled := controllers
+	if autoscaler {
+		enabled = append(slices.Clone(enabled), autoscalerController)
+	}
 	c.controllers = c.add(controllerManager, controllerManager, append(os.Environ(), collectLess()...),
 		"--kubeconfig="+kubeconfig,
 		"--service-account-private-key-file="+c.dir.in("keys", "sa.key"),
-		"--controllers="+strings.Join(controllers, ","),
+		"--controllers="+strings.Join(enabled, ","),
 		"--leader-elect=false", "--secure-port=0", "--profiling=false",
 		"--kube-api-qps=1000", "--kube-api-burst=1000",
 		"--concurrent-gc-syncs=5",
+		"--horizontal-pod-autoscaler-sync-period="+autoscalerPeriod.String(),
 	)
 	return c.controllers.Start()
 }

@@ -3,6 +3,9 @@ package cluster
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -25,4 +28,17 @@ func writeKubeconfig(path string, cfg *rest.Config, token string) error {
 		return fmt.Errorf("cannot write kubeconfig: %w", err)
 	}
 	return nil
+}
+
+// Kubectl runs kubectl as the cluster's administrator.
+func (c *Cluster) Kubectl(t testing.TB, args ...string) {
+	t.Helper()
+	program := filepath.Join(c.bin, "kubectl")
+	if _, err := os.Stat(program); err != nil {
+		Missing(t, "kubectl", "make bin/kubectl")
+	}
+	args = append([]string{"--kubeconfig", c.Kubeconfig()}, args...)
+	if out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput(); err != nil {
+		t.Fatalf("cannot run kubectl %q: %v: %s", args, err, out)
+	}
 }

@@ -79,13 +79,14 @@ func TestOnCrossplane(t *testing.T) {
 	for name, f := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := cluster.Start(t, cluster.Options{})
+			c := cluster.Start(t, cluster.Options{Autoscaler: true})
 			p := &suite{Cluster: c, flavour: f, programs: programs{function: function}}
 			p.install(t)
 			p.simulate(t)
 			t.Run("InvalidClaimsAreRefused", p.refused)
 			parallel(t, map[string]func(*testing.T){
 				"Quickstart": p.quickstart, "Scale": p.scale, "Rollout": p.rollout, "All": p.all, "Sessions": p.sessions,
+				"Autoscalers": p.autoscalers,
 			})
 			t.Run("SeedsAreAccepted", p.seeds)
 			p.breakersClosed(t)
