@@ -30,6 +30,7 @@ spec:
     strictParameters: true
     responseTimeout: 1m
     queueTimeout: 2m
+    requestTimeout: 3m
     limits: {requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3}
     queue: {maxPerSession: 4, maxPerTenant: 5, maxAttempts: 6}
 ---

@@ -28,6 +28,7 @@ type GatewayCmd struct {
 	AllowAnonymous  bool          `help:"Answer requests without an API token."`
 	ResponseTimeout time.Duration `default:"10m" help:"Maximum time for one answer from the start of the engine."`
 	QueueTimeout    time.Duration `default:"1h" help:"Maximum time that a request waits for a runner."`
+	RequestTimeout  time.Duration `help:"Maximum time from the arrival of a request to its end; 0 is no limit. Clients may ask for less."`
 	MaxBodyBytes    int64         `default:"20971520" help:"Largest body of a request."`
 
 	StrictParameters bool     `help:"Refuse requests with parameters that cannot be honoured, instead of naming them in the header x-koldun-ignored."`
@@ -94,6 +95,7 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		AllowAnonymous:  c.AllowAnonymous,
 		ResponseTimeout: c.ResponseTimeout,
 		QueueTimeout:    c.QueueTimeout,
+		RequestTimeout:  c.RequestTimeout,
 		MaxBodyBytes:    c.MaxBodyBytes,
 		Limits: registry.Limits{
 			RequestsPerMinute: c.RequestsPerMinute, TokensPerMinute: c.TokensPerMinute, ConcurrentRequests: c.ConcurrentRequests,

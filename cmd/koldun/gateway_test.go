@@ -39,12 +39,12 @@ func TestGatewayFlags(t *testing.T) {
 	if got.Isolation != gateway.IsolateModel || got.MaxSessions != 8 || got.DemandTTL != 10*time.Minute || got.StrictParameters || string(got.HashKey) != "secret" {
 		t.Errorf("got defaults %+v", got)
 	}
-	got, err = gatewayConfig(t, "--isolation=token", "--max-sessions=3", "--demand-ttl=5m0s", "--strict-parameters", "--requests-per-minute=1",
+	got, err = gatewayConfig(t, "--isolation=token", "--max-sessions=3", "--demand-ttl=5m0s", "--request-timeout=3m0s", "--strict-parameters", "--requests-per-minute=1",
 		"--tokens-per-minute=2", "--concurrent-requests=4", "--max-per-session=5", "--max-per-tenant=6", "--cors-origin=https://a.example,https://b.example", "--namespace=team", "--namespaces=shared,more")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Isolation != gateway.IsolateToken || got.MaxSessions != 3 || got.DemandTTL != 5*time.Minute || !got.StrictParameters ||
+	if got.Isolation != gateway.IsolateToken || got.MaxSessions != 3 || got.DemandTTL != 5*time.Minute || got.RequestTimeout != 3*time.Minute || !got.StrictParameters ||
 		got.Limits != (registry.Limits{RequestsPerMinute: 1, TokensPerMinute: 2, ConcurrentRequests: 4}) ||
 		got.MaxPerSession != 5 || got.MaxPerTenant != 6 || len(got.Origins) != 2 ||
 		got.Namespace != "team" || !slices.Equal(got.Namespaces, []string{"shared", "more"}) {

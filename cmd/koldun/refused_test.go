@@ -46,6 +46,7 @@ func TestFlagsAreCheckedBeforeNATS(t *testing.T) {
 		"DemandTTL":       {gateway, "--demand-ttl=0", "--demand-ttl=0s"},
 		"ShortDemandTTL":  {gateway, "--demand-ttl=1ms", "demand TTL of 1ms"},
 		"QueueTimeout":    {gateway, "--queue-timeout=0", "--queue-timeout=0s"},
+		"RequestTimeout":  {gateway, "--request-timeout=-1s", "request timeout of -1s"},
 		"ResponseTimeout": {gateway, "--response-timeout=0", "--response-timeout=0s"},
 		"MaxBodyBytes":    {gateway, "--max-body-bytes=0", "--max-body-bytes=0"},
 		"MaxSessions":     {gateway, "--max-sessions=0", "--max-sessions=0"},

@@ -104,6 +104,9 @@ func differing(b v1.Backend) []string {
 	if t := b.ConversationTTL; t != nil && t.Duration != defaultConversationTTL {
 		args = append(args, "--demand-ttl="+t.Duration.String())
 	}
+	if t := b.RequestTimeout; t != nil {
+		args = append(args, "--request-timeout="+t.Duration.String())
+	}
 	if b.StrictParameters {
 		args = append(args, "--strict-parameters")
 	}

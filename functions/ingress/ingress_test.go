@@ -29,7 +29,7 @@ func TestIngress(t *testing.T) {
 		"Static":             {Composite: meta + "spec: {backend: {sessions: Static, allowAnonymous: true}}", Observed: running, Reason: reason.Available},
 		"DemandRefused":      {Composite: meta + "spec: {}", Observed: map[string]string{"queue": composetest.Ready, "gateway": composetest.OnePod, "dispatcher": composetest.OnePod, "demanded": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}, Reason: reason.ConnectionPending, Says: "no rights"},
 		"Backend": {
-			Composite: meta + `spec: {backend: {image: g, dispatcherImage: d, replicas: 3, resources: {limits: {cpu: 1}}, imagePullPolicy: Always, priorityClassName: high, isolation: token, maxSessions: 4, conversationTTL: 5m,
+			Composite: meta + `spec: {backend: {image: g, dispatcherImage: d, replicas: 3, resources: {limits: {cpu: 1}}, imagePullPolicy: Always, priorityClassName: high, isolation: token, maxSessions: 4, conversationTTL: 5m, requestTimeout: 3m,
   strictParameters: true, responseTimeout: 1m, queueTimeout: 2m, hashSecret: s, limits: {requestsPerMinute: 1, tokensPerMinute: 2, concurrentRequests: 3},
   queue: {maxPerSession: 4, maxPerTenant: 5, maxBytes: 2Gi, replicas: 3, maxAttempts: 5}, extraArgs: [--x], replicaPower: 1, rootImage: r, sessionScaling: {maxDllamas: 2},
   nats: {url: 'nats://u:p@h:4222'}}}`,

@@ -95,7 +95,7 @@ func (l *leader) attemptEnded(j *job, e queue.AttemptEnd, reply func(queue.Ack))
 	case queue.CodeCancelled:
 		j.acks = append(j.acks, reply)
 		l.finish(j, queue.Cancelled, e.Error, &e)
-	case queue.CodeTimeout, queue.CodeInvalidRequest, queue.CodeContextLength, queue.CodeUnsupported:
+	case queue.CodeTimeout, queue.CodeDeadline, queue.CodeInvalidRequest, queue.CodeContextLength, queue.CodeUnsupported:
 		j.acks = append(j.acks, reply)
 		l.finish(j, queue.Failed, e.Error, &e)
 	case queue.CodeHandedBack:

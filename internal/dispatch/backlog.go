@@ -23,10 +23,12 @@ func (l *leader) onEntry(e queue.Entry) {
 		return
 	}
 	now := time.Now()
-	j := &job{req: r, raw: e.Raw, seq: e.Seq, deadline: r.Deadline, cost: estimate(r)}
+	j := &job{req: r, raw: e.Raw, seq: e.Seq, deadline: r.Created.Add(l.cfg.MaxWait), cost: estimate(r)}
 	j.req.Body = nil // raw contains it
-	if latest := r.Created.Add(l.cfg.MaxWait); j.deadline.IsZero() || latest.Before(j.deadline) {
-		j.deadline = latest
+	for _, limit := range []time.Time{r.Deadline, r.EndBy} {
+		if !limit.IsZero() && limit.Before(j.deadline) {
+			j.deadline = limit
+		}
 	}
 	l.jobs[r.ID] = j
 	if l.replayed && now.Sub(r.Created).Abs() < freshFor {
@@ -63,7 +65,7 @@ func (l *leader) enqueue(j *job) {
 	case j.cancelled:
 		l.finish(j, queue.Cancelled, cancelledFailure(), nil)
 	case !now.Before(j.deadline):
-		l.finish(j, queue.Expired, expiredFailure(), nil)
+		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
 	default:
 		j.phase, j.queued, j.notified = queued, now, time.Time{}
 		l.unnotified = true
@@ -92,7 +94,8 @@ func (l *leader) chargeActual(j *job, tokens int) {
 // expire ends the jobs whose deadline has passed in the queue.
 func (l *leader) expire(now time.Time) {
 	for _, w := range l.queue.Expired(now) {
-		l.finish(l.jobs[w.ID], queue.Expired, expiredFailure(), nil)
+		j := l.jobs[w.ID]
+		l.finish(j, queue.Expired, expiredFailure(j.req, now), nil)
 	}
 }
 
@@ -100,7 +103,11 @@ func cancelledFailure() *queue.Failure {
 	return &queue.Failure{Code: queue.CodeCancelled, Message: "the request was cancelled"}
 }
 
-func expiredFailure() *queue.Failure {
+// expiredFailure returns why a request ends in the queue.
+func expiredFailure(r queue.Request, now time.Time) *queue.Failure {
+	if !r.EndBy.IsZero() && !now.Before(r.EndBy) {
+		return r.PastEnd()
+	}
 	return &queue.Failure{Code: queue.CodeExpired, Message: "no runner was free before the deadline"}
 }
 

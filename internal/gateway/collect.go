@@ -23,7 +23,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 	for {
 		frame, err := t.follow.next(ctx)
 		if err != nil {
-			return abandon(ctx, w)
+			return t.abandon(ctx, w)
 		}
 		switch frame.Kind {
 		case queue.FrameQueued:
@@ -47,7 +47,7 @@ func (t *generation) collect(ctx context.Context, w http.ResponseWriter) string 
 			t.whole(w, &c)
 			return string(queue.Completed)
 		case queue.FrameError:
-			refused := failureRefusal(frame.Error)
+			refused := t.failureRefusal(frame.Error)
 			refuse(w, refused)
 			return refused.Code
 		}
@@ -85,8 +85,8 @@ func (c *collected) text(thoughts, text string) {
 func (c *collected) size() int { return c.thoughts.Len() + c.answer.Len() + c.raw }
 
 // abandon ends an answer that has not begun, because ctx ended.
-func abandon(ctx context.Context, w http.ResponseWriter) string {
-	outcome, refused := contextRefusal(ctx)
+func (t *generation) abandon(ctx context.Context, w http.ResponseWriter) string {
+	outcome, refused := t.contextRefusal(ctx)
 	if refused != nil {
 		refuse(w, refused)
 	}

@@ -30,6 +30,7 @@ type Config struct {
 
 	ResponseTimeout  time.Duration    // from the moment the engine starts; default 10 min
 	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 1 h
+	RequestTimeout   time.Duration    // from the arrival of a request to its end; default none; clients may ask for less
 	MaxBodyBytes     int64            // of a request; default 20 MiB
 	Limits           registry.Limits  // for tokens without limits of their own; callers without a token share them
 	MaxPerSession    int              // requests of one session that may wait; 0 is no limit
@@ -62,6 +63,7 @@ type timing struct {
 	publish   time.Duration // to store a request; many may come at once, and a NATS server may restart meanwhile
 	cancel    time.Duration // until a dispatcher takes a cancellation
 	backstop  time.Duration // beyond all limits of a request
+	overdue   time.Duration // beyond the limit that the request or RequestTimeout sets, until dispatcher or runner says so
 }
 
 var defaultTiming = timing{
@@ -72,6 +74,7 @@ var defaultTiming = timing{
 	publish:   30 * time.Second,
 	cancel:    time.Minute,
 	backstop:  30 * time.Second,
+	overdue:   2 * time.Second,
 }
 
 // defaultMaxSessions is how many isolated pools there may be.
@@ -104,7 +107,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	for name, d := range map[string]time.Duration{
-		"response timeout": c.ResponseTimeout, "queue timeout": c.QueueTimeout, "grace": c.Grace,
+		"response timeout": c.ResponseTimeout, "queue timeout": c.QueueTimeout, "request timeout": c.RequestTimeout, "grace": c.Grace,
 	} {
 		if d < 0 {
 			return c, fault.Errorf(fault.Invalid, "cannot use a %s of %v: it must not be negative", name, d)

@@ -31,7 +31,7 @@ const (
 	corsMethods = "GET, HEAD, POST"
 	corsMaxAge  = "3600" // seconds that a browser may cache the answer
 	// corsHeaders are allowed to a page that names none.
-	corsHeaders = "Authorization, Content-Type, X-Api-Key, X-Auth-Token, KOLDUN_API_TOKEN, X-Koldun-Conversation, Traceparent"
+	corsHeaders = "Authorization, Content-Type, X-Api-Key, X-Auth-Token, KOLDUN_API_TOKEN, X-Koldun-Conversation, X-Koldun-Timeout, Traceparent"
 )
 
 // corsExposed are the headers that pages may read.

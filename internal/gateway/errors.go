@@ -171,6 +171,18 @@ func errTimeout() *refusal {
 	}}
 }
 
+func errDeadline(limit time.Duration) *refusal {
+	return &refusal{final: true, Error: openai.Error{
+		Status: http.StatusGatewayTimeout, Type: openai.ServerError, Code: queue.CodeDeadline,
+		Message: "The request did not end within its time limit of " + limit.String() + ".",
+	}}
+}
+
+func errNoTimeLimit() *refusal {
+	return &refusal{Error: *openai.BadRequest(headerTimeout, openai.CodeInvalidValue,
+		"'"+headerTimeout+"' is a number of seconds above 0, such as 2.5, or a duration, such as 1m30s.")}
+}
+
 func errExpired() *refusal {
 	return &refusal{retryAfter: 30 * time.Second, Error: openai.Error{
 		Status: http.StatusServiceUnavailable, Type: openai.ServerError, Code: "expired",
@@ -209,7 +221,7 @@ func errShutdown() *refusal {
 // failureRefusal returns the refusal for a failure that dispatcher or runner
 // reports. It keeps only messages about the request itself, which hold nothing
 // but the client's own input.
-func failureRefusal(f *queue.Failure) *refusal {
+func (t *generation) failureRefusal(f *queue.Failure) *refusal {
 	if f == nil {
 		return errInternal()
 	}
@@ -222,6 +234,8 @@ func failureRefusal(f *queue.Failure) *refusal {
 		return errExpired()
 	case queue.CodeTimeout:
 		return errTimeout()
+	case queue.CodeDeadline:
+		return errDeadline(t.limit)
 	case queue.CodeCancelled:
 		return errCancelled()
 	case queue.CodeInterrupted:

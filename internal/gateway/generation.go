@@ -16,7 +16,6 @@ import (
 // Outcomes of a generation beside queue.Completed and the codes of refusals.
 const (
 	outcomeDisconnected = "disconnected" // the client did not wait
-	outcomeTimeout      = "timeout"
 	outcomeShutdown     = "shutdown"
 	outcomeInternal     = "internal"
 	outcomeTooLong      = "too-long"
@@ -40,6 +39,7 @@ type generation struct {
 
 	prompt int64 // estimated tokens
 	permit *permit
+	limit  time.Duration // for the request from its arrival to its end; 0: none
 	// until is the time when the gateway gives the request up. Dispatcher and
 	// runner hold the same limits, but they may be gone.
 	until   time.Time
@@ -70,7 +70,7 @@ func (t *generation) start(ctx context.Context, w http.ResponseWriter) bool {
 		namespace, name, _ := strings.Cut(t.model, "/")
 		t.release = g.demand.hold(registry.Demand{Version: 1, Session: t.request.Session, Namespace: namespace, Model: name})
 	}
-	t.until = time.Now().Add(g.cfg.QueueTimeout + g.cfg.ResponseTimeout + g.timing.backstop)
+	t.until = t.givesUp(time.Now())
 	frames, refused := g.enqueue(ctx, t.request)
 	t.request = nil
 	if refused != nil {
@@ -154,10 +154,11 @@ func (g *Gateway) cancelLater(ref queue.Ref, reason string) {
 
 // contextRefusal returns why waiting ended: the outcome, and the refusal to
 // write unless the client is gone.
-func contextRefusal(ctx context.Context) (outcome string, refused *refusal) {
+func (t *generation) contextRefusal(ctx context.Context) (outcome string, refused *refusal) {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errBackstop):
-		return outcomeTimeout, errTimeout()
+		refused = t.late()
+		return refused.Code, refused
 	case errors.Is(cause, httpserver.ErrShutdown):
 		return outcomeShutdown, errShutdown()
 	case cause != nil:

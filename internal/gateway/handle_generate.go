@@ -16,6 +16,7 @@ const (
 	headerMember       = "X-Koldun-Member"       // Dllama or Session that answers
 	headerOverhead     = "X-Koldun-Overhead-Ms"  // until the request was stored
 	headerConversation = "X-Koldun-Conversation" // from the client: turns with the same value belong together
+	headerTimeout      = "X-Koldun-Timeout"      // from the client: how long the request may take
 )
 
 // handleGenerate returns the handler of requests that an engine answers. It
@@ -56,6 +57,10 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 	if refused != nil {
 		return refused
 	}
+	limit, refused := timeLimit(r.Header.Get(headerTimeout), g.cfg.RequestTimeout)
+	if refused != nil {
+		return refused
+	}
 	where := g.place(r.Context(), who, r.Header.Get(headerConversation), model, req.Opening)
 	body, err := req.Body(t.model)
 	if err != nil {
@@ -78,7 +83,10 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 		Features:    req.Features,
 		Body:        body,
 	}
-	t.ref = t.request.Ref()
+	if limit > 0 {
+		t.request.EndBy = t.in.begun.Add(limit)
+	}
+	t.limit, t.ref = limit, t.request.Ref()
 	t.streamed, t.includeUsage, t.base64 = req.Stream, req.IncludeUsage, req.Base64
 	t.filter = newReasoningFilter(t.operation.reasoning, req.Reasoning, g.cfg.Reasoning)
 	t.prompt = int64(req.PromptTokens)

@@ -28,12 +28,13 @@ type streamer struct {
 func (t *generation) stream(ctx context.Context, w http.ResponseWriter) string {
 	s := t.streamer(w)
 	for pause := t.g.timing.quiet; ; pause = t.g.timing.keepAlive {
-		if outcome := s.writeFor(ctx, pause); outcome != "" {
+		if outcome := s.writeFor(ctx, min(pause, time.Until(t.until))); outcome != "" {
 			return outcome
 		}
-		if time.Now().After(t.until) {
-			s.events.fail(errTimeout())
-			return outcomeTimeout
+		if !time.Now().Before(t.until) {
+			refused := t.late()
+			s.events.fail(refused)
+			return refused.Code
 		}
 		if s.events.comment(s.status) != nil {
 			return outcomeDisconnected
@@ -103,7 +104,7 @@ func (s *streamer) write(frame *queue.Frame) string {
 		}
 		return outcomeDisconnected
 	case queue.FrameError:
-		refused := failureRefusal(frame.Error)
+		refused := s.failureRefusal(frame.Error)
 		s.events.fail(refused)
 		return refused.Code
 	}
@@ -161,7 +162,7 @@ func (s *streamer) started(frame *queue.Frame) error {
 
 // abandon ends a stream because ctx ended.
 func (s *streamer) abandon(ctx context.Context) string {
-	outcome, refused := contextRefusal(ctx)
+	outcome, refused := s.contextRefusal(ctx)
 	if refused != nil {
 		s.events.fail(refused)
 	}

@@ -67,8 +67,10 @@ func (q *Queue) DeleteDeadLetter(ctx context.Context, seq uint64) error {
 func (d DeadLetter) Replay(id string, now time.Time) Request {
 	r := d.Request
 	r.ID, r.ReplayOf, r.Created = id, d.Request.ID, now
-	if !r.Deadline.IsZero() {
-		r.Deadline = now.Add(r.Deadline.Sub(d.Request.Created))
+	for _, limit := range []*time.Time{&r.Deadline, &r.EndBy} {
+		if !limit.IsZero() {
+			*limit = now.Add(limit.Sub(d.Request.Created))
+		}
 	}
 	r.Traceparent = ""
 	return r

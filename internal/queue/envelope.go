@@ -16,6 +16,7 @@ type Request struct {
 	Model    string        `json:"model"`              // "namespace/name"
 	Created  time.Time     `json:"created"`            //
 	Deadline time.Time     `json:"deadline,omitzero"`  // no attempt starts after it
+	EndBy    time.Time     `json:"endBy,omitzero"`     // it ends then, queued or running
 	Timeout  time.Duration `json:"timeout"`            // from the moment the engine starts
 	Affinity string        `json:"affinity,omitempty"` // conversation whose prompt cache helps
 	Priority Priority      `json:"priority,omitempty"` // "" is PriorityNormal
@@ -42,6 +43,11 @@ type Ref struct {
 
 // Ref returns the reference of the request.
 func (r Request) Ref() Ref { return Ref{ID: r.ID, Session: r.Session, Tenant: r.Tenant} }
+
+// PastEnd returns the failure of a request that has not ended by EndBy.
+func (r Request) PastEnd() *Failure {
+	return &Failure{Code: CodeDeadline, Message: "the request did not end within its time limit of " + r.EndBy.Sub(r.Created).String()}
+}
 
 // An Assignment assigns one attempt of a request to one runner. The runner answers
 // with an AssignmentReply and occupies a slot from then on.
@@ -177,12 +183,13 @@ type Failure struct {
 // The failure codes.
 const (
 	CodeCancelled      = "cancelled"
-	CodeExpired        = "expired"         // no attempt could start before the deadline
-	CodeTimeout        = "timeout"         // Request.Timeout passed while the engine worked
-	CodeEngineFailed   = "engine_failed"   // each attempt failed before its first token
-	CodeInterrupted    = "interrupted"     // an attempt broke after its first token
-	CodeHandedBack     = "handed_back"     // a runner that drains, or whose engine does not run, hands the request back for a retry
-	CodeInvalidRequest = "invalid_request" // the engine cannot serve the request
+	CodeExpired        = "expired"           // no attempt could start before the deadline
+	CodeTimeout        = "timeout"           // Request.Timeout passed while the engine worked
+	CodeDeadline       = "deadline_exceeded" // Request.EndBy passed, in the queue or while the engine worked
+	CodeEngineFailed   = "engine_failed"     // each attempt failed before its first token
+	CodeInterrupted    = "interrupted"       // an attempt broke after its first token
+	CodeHandedBack     = "handed_back"       // a runner that drains, or whose engine does not run, hands the request back for a retry
+	CodeInvalidRequest = "invalid_request"   // the engine cannot serve the request
 	CodeContextLength  = "context_length_exceeded"
 	CodeUnsupported    = "unsupported_parameter" // the engine ignores a parameter, and Request.Strict forbids that
 )

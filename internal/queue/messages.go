@@ -52,6 +52,7 @@ func (r *Request) Visit(c *wire.Codec) {
 	wire.String(c, "model", &r.Model, wire.Never)
 	c.Time("created", &r.Created, wire.Never)
 	c.Time("deadline", &r.Deadline, wire.IfEmpty)
+	c.Time("endBy", &r.EndBy, wire.IfEmpty)
 	wire.Number(c, "timeout", &r.Timeout, wire.Never)
 	wire.String(c, "affinity", &r.Affinity, wire.IfEmpty)
 	wire.String(c, "priority", &r.Priority, wire.IfEmpty)

@@ -24,7 +24,8 @@ import (
 var (
 	errCancelled  = errors.New("the request was cancelled")
 	errHandedBack = errors.New("the runner is draining")
-	errTimeout    = errors.New("the request took longer than it may")
+	errTimeout    = errors.New("the answer took longer than it may")
+	errDeadline   = errors.New("the request has reached its time limit")
 	// errStopped ends a generation at a stop sequence. It is no failure.
 	errStopped = errors.New("a stop sequence came")
 )
@@ -151,6 +152,11 @@ func (a *attempt) generate(ctx context.Context) (string, queue.Usage, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, req.Timeout, errTimeout)
 		defer cancel()
 	}
+	if !req.EndBy.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, req.EndBy, errDeadline)
+		defer cancel()
+	}
 	stops := openai.NewStopFilter(about.Stop...)
 	last := a.started
 	res, err := a.r.cfg.Engine.Do(ctx, ask, a.options(), func(d engineapi.Delta) error {
@@ -232,6 +238,8 @@ func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 	case errors.Is(err, errTimeout):
 		msg := fmt.Sprintf("the answer took longer than %s", a.assignment.Request.Timeout)
 		return &queue.Failure{Code: queue.CodeTimeout, Message: msg}, true
+	case errors.Is(err, errDeadline):
+		return a.assignment.Request.PastEnd(), true
 	case errors.Is(err, engineapi.ErrTimeout):
 		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
 	case errors.Is(err, engineapi.ErrLoading): // it has not seen the request

@@ -149,6 +149,37 @@ func TestTimeout(t *testing.T) {
 	w.eventually("the engine to stop", func() bool { return !e.Active() })
 }
 
+// TestTimeLimit checks that a request ends when its time limit has passed: one that waits
+// never reaches an engine, and one that runs stops there.
+func TestTimeLimit(t *testing.T) {
+	w := newWorld(t)
+	w.dispatcher("d1")
+	e := enginetest.Start(t, func(r enginetest.Request) enginetest.Reply {
+		return enginetest.Reply{Pieces: []string{"a "}, Repeat: r.Last() == "forever", Every: time.Millisecond}
+	})
+	w.sidecar("r1", e)
+	limited := func(id, text string, limit time.Duration) queue.Request {
+		r := chat(id, text)
+		r.EndBy = r.Created.Add(limit)
+		return r
+	}
+	running := w.send(limited("req_1", "forever", 2*time.Second))
+	w.runner("r1", func(r queue.Runner) bool { return len(r.Held) == 1 })
+	waiting := w.send(limited("req_2", "once", 300*time.Millisecond))
+	waiting.wantError(queue.Expired, queue.CodeDeadline)
+	running.wantError(queue.Failed, queue.CodeDeadline)
+	if o := running.outcome(); o.Usage.CompletionTokens == 0 || o.Attempts != 1 {
+		t.Errorf("the request that ran ended without text or was tried again: %+v", o)
+	}
+	w.send(limited("req_3", "once", -time.Second)).wantError(queue.Expired, queue.CodeDeadline)
+	w.eventually("the engine to stop", func() bool { return !e.Active() })
+	w.send(limited("req_4", "once", time.Minute)).want("a ")
+	if n := asked(e, "once"); n != 1 {
+		t.Errorf("the engine got %d of the requests that waited, want the one in time", n)
+	}
+	w.empty()
+}
+
 func TestEngineRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.dispatcher("d1")

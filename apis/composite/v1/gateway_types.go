@@ -75,6 +75,12 @@ type GatewaySettings struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	QueueTimeout *metav1.Duration `json:"queueTimeout,omitempty"`
 
+	// Maximum time from the arrival of a request to the end of its answer, the queue included. A client may ask for less with the header
+	// x-koldun-timeout. Defaults to the sum of queueTimeout and responseTimeout.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
+	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
+
 	// Largest body of a request. Defaults to 20Mi.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : quantity(self).compareTo(quantity('1')) >= 0",message="the least is 1 byte"

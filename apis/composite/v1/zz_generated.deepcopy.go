@@ -1616,6 +1616,11 @@ func (in *GatewaySettings) DeepCopyInto(out *GatewaySettings) {
 		*out = new(metav1.Duration)
 		**out = **in
 	}
+	if in.RequestTimeout != nil {
+		in, out := &in.RequestTimeout, &out.RequestTimeout
+		*out = new(metav1.Duration)
+		**out = **in
+	}
 	if in.MaxBodySize != nil {
 		in, out := &in.MaxBodySize, &out.MaxBodySize
 		x := (*in).DeepCopy()

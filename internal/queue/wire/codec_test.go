@@ -20,7 +20,7 @@ func samples() map[string]wire.Message {
 	at := time.Date(2026, 11, 21, 20, 1, 2, 345678901, time.UTC)
 	abroad := at.In(time.FixedZone("", -3*3600-1800))
 	request := queue.Request{
-		ID: "req_1", Session: "s", Tenant: "anonymous", Model: "default/tiny", Created: at, Deadline: abroad, Timeout: time.Minute,
+		ID: "req_1", Session: "s", Tenant: "anonymous", Model: "default/tiny", Created: at, Deadline: abroad, EndBy: at, Timeout: time.Minute,
 		Affinity: "a", Priority: queue.PriorityHigh, ReplayOf: "req_0", Traceparent: "00-1-2-01", Strict: true, Operation: openai.OperationCompletion, Features: "json_schema,tools",
 		Body: json.RawMessage(`{"messages":[{"role":"user","content":"}}\"\\"}],"n":1}`),
 	}

@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"strconv"
+	"time"
+)
+
+// maxTimeLimit is longer than any request stays in the queue.
+const maxTimeLimit = 24 * time.Hour
+
+// timeLimit returns how long a request may take from its arrival to its end: what its
+// header asks for, up to what the gateway allows. 0 is no limit.
+func timeLimit(header string, most time.Duration) (time.Duration, *refusal) {
+	if header == "" {
+		return most, nil
+	}
+	wanted, ok := parseTimeLimit(header)
+	if !ok {
+		return 0, errNoTimeLimit()
+	}
+	if most > 0 {
+		wanted = min(wanted, most)
+	}
+	return wanted, nil
+}
+
+// parseTimeLimit reads seconds, such as 2.5, or a duration, such as 1m30s.
+func parseTimeLimit(header string) (limit time.Duration, ok bool) {
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil {
+		limit = maxTimeLimit
+		if seconds < maxTimeLimit.Seconds() {
+			limit = time.Duration(seconds * float64(time.Second))
+		}
+		return limit, seconds > 0 && limit > 0 // it is not a number, or rounds to 0
+	}
+	limit, err := time.ParseDuration(header)
+	return min(limit, maxTimeLimit), err == nil && limit > 0
+}
+
+// givesUp returns when the gateway gives up a request that starts now.
+func (t *generation) givesUp(now time.Time) time.Time {
+	g := t.g
+	until := now.Add(g.cfg.QueueTimeout + g.cfg.ResponseTimeout + g.timing.backstop)
+	if t.limit == 0 {
+		return until
+	}
+	if limited := t.in.begun.Add(t.limit + g.timing.overdue); limited.Before(until) {
+		return limited
+	}
+	return until
+}
+
+// late returns the refusal of a request that the gateway gives up.
+func (t *generation) late() *refusal {
+	if t.limit > 0 && time.Since(t.in.begun) >= t.limit {
+		return errDeadline(t.limit)
+	}
+	return errTimeout()
+}
