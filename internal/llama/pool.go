@@ -51,7 +51,8 @@ func newPool(size int) *pool {
 func (p *pool) size() int { return len(p.wake) + 1 }
 
 // do runs t on n units and returns when every worker is done. The method err
-// returns failures. A worker gets at least grain units. do does not allocate.
+// returns failures. It wakes no more workers than there are grains of so many
+// units. do does not allocate.
 func (p *pool) do(t task, n, grain int) {
 	grain = max(grain, 1)
 	workers := min(p.size(), n/grain)
@@ -62,7 +63,7 @@ func (p *pool) do(t task, n, grain int) {
 		p.current = nil
 		return
 	}
-	p.step = max(grain, n/(workers*piecesPerWorker))
+	p.step = max(1, n/(workers*piecesPerWorker))
 	p.running.Add(workers - 1)
 	for _, wake := range p.wake[:workers-1] {
 		wake <- struct{}{}

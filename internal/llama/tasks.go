@@ -7,8 +7,9 @@ import (
 )
 
 // work is the approximate number of multiplications that justifies waking
-// another worker.
-const work = 1 << 15
+// another worker: vector instructions need some microseconds for it, and so does
+// the system to wake a thread.
+const work = 1 << 17
 
 // A product multiplies the same vectors with up to three matrices. Workers
 // share the rows of all three: a unit is kernel.TileRows of them.
