@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,7 +75,8 @@ func newRenderer(schemas *validation.Schemas, image string, out io.Writer) rende
 	return renderer{composer: newComposer(schemas, compose.Config{Image: image}), defaults: schemas.Default, out: out, known: map[local.Key]local.Object{}}
 }
 
-// renderAll renders a claim after those that it refers to.
+// renderAll renders a claim after those that it refers to. It goes on after claims that
+// are refused, and returns the errors of all.
 func (r renderer) renderAll(ctx context.Context, claims []local.Object) error {
 	for _, claim := range claims {
 		r.known[claim.Key()] = claim
@@ -83,17 +85,21 @@ func (r renderer) renderAll(ctx context.Context, claims []local.Object) error {
 	rank := func(o local.Object) int { return slices.Index(kinds, o.Key().Kind) }
 	order := slices.Clone(claims)
 	slices.SortStableFunc(order, func(a, b local.Object) int { return rank(a) - rank(b) })
+	var all []error
 	for _, claim := range order {
 		if claim.Key().Group() != local.CompositeGroup {
 			continue
 		}
 		xr, err := r.render(ctx, claim, "")
+		if err != nil && xr == nil {
+			return errors.Join(append(all, err)...)
+		}
 		if err != nil {
-			return err
+			all = append(all, err)
 		}
 		r.known[claim.Key()] = xr
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 func (r renderer) compose(ctx context.Context, xr local.Object, observed map[string]local.Object) (local.Composed, error) {
@@ -131,7 +137,7 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 		}
 		for _, result := range composed.Results {
 			if result.Severity == local.Fatal {
-				return nil, fault.Errorf(fault.Invalid, "cannot render %s: %s", xr.Key(), result.Message)
+				return xr, fault.Errorf(fault.Invalid, "cannot render %s: %s", xr.Key(), result.Message)
 			}
 		}
 		next := map[string]local.Object{}
@@ -143,7 +149,7 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 			case obj.Key().Group() == local.CompositeGroup && !again:
 				r.known[obj.Key()] = obj
 				if obj, err = r.render(ctx, obj, xr.Key().String()); err != nil {
-					return nil, err
+					return xr, err
 				}
 				r.known[obj.Key()] = obj
 			case obj.Key().Group() == local.CompositeGroup:
@@ -154,11 +160,11 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 						return nil, err
 					}
 					if err := r.renderDependents(ctx, obj); err != nil {
-						return nil, err
+						return xr, err
 					}
 				}
 				if obj, err = r.simulate(ctx, obj, observed); err != nil {
-					return nil, err
+					return xr, err
 				}
 			}
 			printed[id] = true

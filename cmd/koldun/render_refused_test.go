@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/internal/fault"
 )
 
 // TestRenderByConfig tests that claims whose model cannot run are refused by its
@@ -62,5 +64,55 @@ func TestRenderByConfig(t *testing.T) {
 				t.Errorf("%d Jobs are rendered", jobs)
 			}
 		})
+	}
+}
+
+// TestRenderGoesOn tests that all claims of a file are rendered, and that the errors of all
+// that are refused are told.
+func TestRenderGoesOn(t *testing.T) {
+	const file = `apiVersion: koldun.gorizond.io/v1
+kind: Model
+metadata: {name: wrong}
+spec: {sourceUrl: 's3://bucket/x'}
+---
+apiVersion: koldun.gorizond.io/v1
+kind: Dllama
+metadata: {name: on-wrong}
+spec: {modelRef: {name: wrong}}
+---
+apiVersion: koldun.gorizond.io/v1
+kind: Dllama
+metadata: {name: nodes}
+spec: {model: {sourceUrl: hf://a/b}, engine: {type: embedded}, nodes: 2}
+---
+apiVersion: koldun.gorizond.io/v1
+kind: Dllama
+metadata: {name: right}
+spec: {model: {sourceUrl: hf://a/b}}
+`
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "claims.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	claims, err := readClaims(t.Context(), schemas, []string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err = newRenderer(schemas, "koldun:test", &out).renderAll(t.Context(), claims)
+	if fault.ExitCode(err) != fault.ExitCode(fault.Errorf(fault.Invalid, "x")) {
+		t.Errorf("exit status %d of %v", fault.ExitCode(err), err)
+	}
+	for _, want := range []string{"/wrong: SourceInvalid: spec.sourceUrl", `/on-wrong: ModelFailed: Model "wrong"`, "/nodes: TopologyInvalid: spec.nodes"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %q: %v", want, err)
+		}
+	}
+	if !strings.Contains(out.String(), "name: right-root") || strings.Contains(fmt.Sprint(err), "/right") {
+		t.Errorf("the claim that is right is not rendered: %v", err)
 	}
 }
