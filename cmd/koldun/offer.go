@@ -2,6 +2,7 @@ package main
 
 import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/aideployment"
 	"github.com/gorizond/koldun/internal/local"
 )
 
@@ -50,7 +51,7 @@ func offeredByDeployment(o local.Object) (offer, bool, error) {
 	if err := o.Decode(&d); err != nil || len(d.Status.ResolvedModels) == 0 {
 		return offer{}, false, err
 	}
-	anonymous := d.Spec.Engine.Name != "distributed-llama"
+	anonymous := !aideployment.Queued(d.Spec)
 	if g := d.Spec.Gateway; g != nil {
 		anonymous = g.AllowAnonymous
 	}

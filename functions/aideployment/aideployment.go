@@ -8,6 +8,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/engine/openai"
 	"github.com/gorizond/koldun/internal/engine/openai/profile"
 	"github.com/gorizond/koldun/internal/names"
@@ -70,13 +71,19 @@ type plan struct {
 	sum     string          // of all that a pod reads besides its template; set by the step start
 }
 
-// queued reports whether Koldun's queue is before the engine.
-func (p *plan) queued() bool { return p.d.Spec.Gateway != nil || p.distributed() }
+// Queued reports whether Koldun's queue is before the engine of an AIDeployment. An engine
+// that is no server has no other way to its requests.
+func Queued(s v1.AIDeploymentSpec) bool { return s.Gateway != nil || spreads(s) }
 
-func (p *plan) distributed() bool { return p.d.Spec.Engine.Name == distributed }
+// spreads reports whether the engine is one of Koldun's, and no server.
+func spreads(s v1.AIDeploymentSpec) bool {
+	e, err := catalog.ByName(string(s.Engine.Name))
+	return err == nil && e.Configured == nil
+}
 
-// distributed is the engine that is no server.
-const distributed = "distributed-llama"
+func (p *plan) queued() bool { return Queued(p.d.Spec) }
+
+func (p *plan) distributed() bool { return spreads(p.d.Spec) }
 
 // name of the Deployment, Service and Ingress: the AIDeployment's own, if it is a
 // DNS label.

@@ -98,7 +98,7 @@ func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 	spec.Engine.MaxSeqLen = s.Engine.MaxSeqLen
 	m := p.models[0]
 	if p.distributed() {
-		spec.Engine.Type, spec.Engine.ExtraArgs = distributed, s.Args
+		spec.Engine.Type, spec.Engine.ExtraArgs = v1.EngineType(s.Engine.Name), s.Args
 		model := v1.ModelSpec{SourceURL: source(m.URI), Revision: m.Revision}
 		if m.Quantization != "" {
 			model.Conversion = &v1.Conversion{WeightsFloatType: m.Quantization}
