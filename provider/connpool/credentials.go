@@ -54,8 +54,12 @@ func (c credentials) nats(cfg *bus.Config) {
 	cfg.Key = c.first("tls.key", "NATS_KEY")
 }
 
-// s3 adds the credentials for an object store to its settings.
+// s3 adds the credentials for an object store to its settings, and the region if they
+// have none.
 func (c credentials) s3(cfg *s3store.Config) {
+	if cfg.Region == "" {
+		cfg.Region = c.first("AWS_REGION", "AWS_DEFAULT_REGION", "region")
+	}
 	cfg.AccessKey = c.first("AWS_ACCESS_KEY_ID", "accessKeyId", "accessKey")
 	cfg.SecretKey = c.first("AWS_SECRET_ACCESS_KEY", "secretAccessKey", "secretKey")
 	cfg.SessionToken = c.first("AWS_SESSION_TOKEN", "sessionToken")

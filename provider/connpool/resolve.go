@@ -197,9 +197,6 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 		return s3.Config{}, err
 	}
 	out := s3.Config{Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region}
-	if out.Region == "" {
-		out.Region = s3.DefaultRegion
-	}
 	if u, err := url.Parse(out.Endpoint); out.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
 		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: spec.s3.endpoint is not http[s]://HOST[:PORT]", c)
 	}
@@ -208,6 +205,9 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 		return s3.Config{}, err
 	}
 	secret.s3(&out)
+	if out.Region == "" {
+		out.Region = s3.DefaultRegion
+	}
 	if c.s3Ref() != nil && (out.AccessKey == "" || out.SecretKey == "") {
 		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: Secret %q has no access key: it needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey", c, c.s3Ref().Name)
 	}

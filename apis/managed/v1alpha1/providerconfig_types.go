@@ -40,9 +40,8 @@ type S3Config struct {
 	// +kubebuilder:validation:MaxLength=512
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// Region of the buckets.
+	// Region of the buckets. Defaults to AWS_REGION of the Secret, else to us-east-1.
 	// +optional
-	// +kubebuilder:default=us-east-1
 	// +kubebuilder:validation:MaxLength=64
 	Region string `json:"region,omitempty"`
 

@@ -66,6 +66,9 @@ func (c *configs) Get(_ context.Context, key client.ObjectKey, into client.Objec
 		c.fill(&spec)
 	case c.cfg.EmbeddedOnly:
 		spec.NATS, spec.S3 = nil, nil // those of the default, which are embedded
+		if !found && c.cfg.Hub != "" {
+			spec.Hub = c.embedded().Hub // or else the default's, which may be another one
+		}
 	case !found:
 		return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.Group, Resource: kind}, key.Name)
 	}

@@ -40,6 +40,7 @@ func TestSectionsOfConfigs(t *testing.T) {
 		"EmbeddedKeepsMirror": {"default", claim(mirror), true, "", &want{own, mirror, "hub"}},
 		"EmbeddedOther":       {"other", claim(mirror), true, "", &want{"", mirror, "hub"}},
 		"EmbeddedNoOther":     {"other", nil, true, "", &want{}},
+		"FolderNoOther":       {"other", nil, true, folder, &want{"", folder, ""}},
 		"Folder":              {"default", nil, false, folder, &want{own, folder, ""}},
 		"FolderNotPublic":     {"default", claim(""), false, folder, &want{"nats://claimed", folder, ""}},
 		"FolderNotNamed":      {"other", claim("https://huggingface.co/"), true, folder, &want{"", folder, ""}},

@@ -19,18 +19,19 @@ func logins() [][]string {
 
 // otherLogins returns the settings of the logins that a block does not use: they do
 // not fall back to the environment, where another tool may have put a login of its
-// own. The user of a block may have its password in the environment. A block with
+// own. The user of a block may have its password in the environment, and the access key
+// its secret key, but no session token: that belongs to the keys beside it. A block with
 // two logins is an error.
 func otherLogins(system clients.System, block types.Object, d *diag.Diagnostics) map[string]bool {
+	if system == clients.S3 {
+		return map[string]bool{"session_token": given(block, "access_key") || given(block, "secret_key")}
+	}
 	if system != clients.NATS {
 		return nil
 	}
 	var used, unused []string
 	for _, login := range logins() {
-		i := slices.IndexFunc(login, func(name string) bool {
-			v, _ := block.Attributes()[name].(types.String)
-			return v.IsUnknown() || !v.IsNull()
-		})
+		i := slices.IndexFunc(login, func(name string) bool { return given(block, name) })
 		if i < 0 {
 			unused = append(unused, login...)
 		} else {
@@ -49,4 +50,10 @@ func otherLogins(system clients.System, block types.Object, d *diag.Diagnostics)
 		out[name] = true
 	}
 	return out
+}
+
+// given reports whether a block has an attribute, with a value that is known or not.
+func given(block types.Object, name string) bool {
+	v, _ := block.Attributes()[name].(types.String)
+	return v.IsUnknown() || !v.IsNull()
 }

@@ -46,7 +46,7 @@ func blocks() map[clients.System][]setting {
 			{name: "region", env: names.EnvS3Region, text: "Region. Left out, it is `us-east-1`."},
 			{name: "access_key", env: names.EnvS3AccessKey, text: "Access key. Left out, the AWS SDK looks for credentials."},
 			{name: "secret_key", env: names.EnvS3SecretKey, text: "Secret key.", secret: true},
-			{name: "session_token", env: names.EnvS3Session, text: "Session token of temporary credentials.", secret: true},
+			{name: "session_token", env: names.EnvS3Session, text: "Session token of temporary credentials. With a key in the block, that of the environment is not read.", secret: true},
 			{name: "ca_file", env: "AWS_CA_BUNDLE", text: "PEM file of authorities that are trusted beside the system's."},
 		},
 		clients.Kubernetes: {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/gorizond/koldun/internal/bus"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/terraform-provider/internal/clients"
 )
 
@@ -25,6 +26,13 @@ func natsBlock(t *testing.T, attributes, env map[string]string) bus.Config {
 
 func readNATS(t *testing.T, attributes, env map[string]string) (bus.Config, diag.Diagnostics) {
 	t.Helper()
+	out, d := readBlock(t, clients.NATS, attributes, env)
+	return out.NATS, d
+}
+
+// readBlock reads the settings of a configuration with one block.
+func readBlock(t *testing.T, system clients.System, attributes, env map[string]string) (clients.Settings, diag.Diagnostics) {
+	t.Helper()
 	p := New("dev", func(string) string { return "" })
 	var resp provider.SchemaResponse
 	p.Schema(t.Context(), provider.SchemaRequest{}, &resp)
@@ -33,21 +41,41 @@ func readNATS(t *testing.T, attributes, env map[string]string) (bus.Config, diag
 	for name, of := range whole.AttributeTypes {
 		values[name] = tftypes.NewValue(of, nil)
 	}
-	block := whole.AttributeTypes[string(clients.NATS)].(tftypes.Object)
+	block := whole.AttributeTypes[string(system)].(tftypes.Object)
 	inner := map[string]tftypes.Value{}
 	for name := range block.AttributeTypes {
 		inner[name] = tftypes.NewValue(tftypes.String, nil)
 	}
 	for name, v := range attributes {
 		if inner[name].Type() == nil {
-			t.Fatalf("the block nats has no attribute %q", name)
+			t.Fatalf("the block %s has no attribute %q", system, name)
 		}
 		inner[name] = tftypes.NewValue(tftypes.String, v)
 	}
-	values[string(clients.NATS)] = tftypes.NewValue(block, inner)
+	values[string(system)] = tftypes.NewValue(block, inner)
 	var d diag.Diagnostics
 	out := read(t.Context(), tfsdk.Config{Schema: resp.Schema, Raw: tftypes.NewValue(whole, values)}, func(name string) string { return env[name] }, &d)
-	return out.NATS, d
+	return out, d
+}
+
+// The session token of the environment belongs to the keys there, not to those of the
+// block.
+func TestSessionTokenOfTheEnvironment(t *testing.T) {
+	env := map[string]string{"AWS_ACCESS_KEY_ID": "ek", "AWS_SECRET_ACCESS_KEY": "es", "AWS_SESSION_TOKEN": "et"}
+	for name, c := range map[string]struct {
+		block map[string]string
+		want  s3store.Config
+	}{
+		"Environment": {map[string]string{"endpoint": "http://h"}, s3store.Config{Endpoint: "http://h", AccessKey: "ek", SecretKey: "es", SessionToken: "et"}},
+		"Keys":        {map[string]string{"access_key": "k", "secret_key": "s"}, s3store.Config{AccessKey: "k", SecretKey: "s"}},
+		"AccessKey":   {map[string]string{"access_key": "k"}, s3store.Config{AccessKey: "k", SecretKey: "es"}},
+		"All":         {map[string]string{"access_key": "k", "secret_key": "s", "session_token": "t"}, s3store.Config{AccessKey: "k", SecretKey: "s", SessionToken: "t"}},
+	} {
+		got, d := readBlock(t, clients.S3, c.block, env)
+		if d.HasError() || got.S3 != c.want {
+			t.Errorf("%s: got %+v, %v; want %+v", name, got.S3, d, c.want)
+		}
+	}
 }
 
 // The login of the block is not mixed with another one in the environment, and the
