@@ -107,8 +107,8 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 // model can run so. Of an engine that plans no memory there is nothing to say, nor of
 // files that are in a volume: no work would be in vain.
 func (p *dllamaPlan) describe(spec v1.ModelSpec, found bool) (annotations map[string]string, problem string, err error) {
-	if p.d.Spec.Engine.Server != nil || spec.PreConverted && found {
-		return nil, "", nil
+	if problem := p.checkRequests(); problem != "" || p.d.Spec.Engine.Server != nil || spec.PreConverted && found {
+		return nil, problem, nil
 	}
 	p.artifact = &v1.ServedArtifact{LaunchOptions: spec.LaunchOptions, ReplicaPower: spec.ReplicaPower}
 	defer func() { p.artifact = nil }()

@@ -25,6 +25,7 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 		p.Fail(reason.TopologyInvalid, "%s", problem)
 		return p.keepRunning(), nil
 	}
+	p.compareRequests()
 	if p.waits != "" {
 		p.status = status // each change of it is an event for everything above
 		p.Fail(p.waits, "%s", p.waitsFor)
@@ -36,6 +37,9 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 // unfit says why the engine cannot run the model so; empty if it can.
 func (p *dllamaPlan) unfit() string {
 	if problem := p.chooseEngine(p.status.Nodes); problem != "" {
+		return problem
+	}
+	if problem := p.checkRequests(); problem != "" {
 		return problem
 	}
 	if problem := p.checkFiles(); problem != "" {

@@ -117,6 +117,10 @@ const (
 	WorkersNotFound Reason = "WorkersNotFound"
 	// RootStarting: the root has not generated a token yet.
 	RootStarting Reason = "RootStarting"
+	// RequestTooSmall: a node requests less memory than it allocates, so that it may be scheduled to where it does not fit.
+	RequestTooSmall Reason = "RequestTooSmall"
+	// RequestSufficient: all nodes request the memory that they allocate.
+	RequestSufficient Reason = "RequestSufficient"
 	// KeyInvalid: the field spec.key names a pool of another model.
 	KeyInvalid Reason = "KeyInvalid"
 	// ServesInvalid: the field spec.serves names a Model of another namespace.

@@ -100,6 +100,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 	}
 	dependent := "spec: {modelRef: {name: m}}\n"
 	refs := map[string]string{"model": goodModel}
+	planned := map[string]string{"model": strings.Replace(goodModel, "size: 1 B", "size: 1 B, shape: {arch: llama, dim: 256, hiddenDim: 512, layers: 2, heads: 8, kvHeads: 8, headDim: 32, vocabSize: 512, seqLen: 8192, weights: q40}", 1)}
 	connected := state{"bucket": ready, "runners": ready}
 
 	cases := map[string]struct {
@@ -182,6 +183,8 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"DeliveryImpossible":  {dllama + "spec: {delivery: pvc, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.DeliveryImpossible, "spec.pv"},
 		"WorkersStarting":     {dllama + "spec: {rootImage: dllama, replicaPower: 1, modelRef: {name: m}}\n", connected, refs, "Serving", "False", reason.WorkersStarting, "d-workers"},
 		"GroupAvailable":      {dllama + "spec: {rootImage: dllama, replicaPower: 1, modelRef: {name: m}}\n", state{"bucket": ready, "runners": ready, "root": "status: {readyReplicas: 1}", "workers": "status: {readyReplicas: 1}"}, refs, "Serving", "True", reason.Available, "2 nodes"},
+		"RequestTooSmall":     {dllama + "spec: {rootImage: i, rootResources: {requests: {memory: 1Mi}}, modelRef: {name: m}}\n", nil, planned, "Requested", "False", reason.RequestTooSmall, "requests.memory of spec.rootResources is 1Mi, and the root allocates"},
+		"RequestSufficient":   {dllama + "spec: {rootImage: i, modelRef: {name: m}}\nstatus: {conditions: [{type: Requested, status: 'False'}]}\n", nil, planned, "Requested", "True", reason.RequestSufficient, "memory"},
 		"BuffersWrong":        {dllama + "spec: {engine: {bufferFloatType: f32}, modelRef: {name: m}}\n", nil, refs, "Serving", "False", reason.TopologyInvalid, "spec.engine.bufferFloatType"},
 		"WorkersNotFound":     {root + "spec: {modelRef: claim, image: dllama, workerSelector: {a: b}}", nil, nil, "Serving", "False", reason.WorkersNotFound, "spec.workerSelector"},
 		"RootAloneStarting":   {root + "spec: {modelRef: claim, image: dllama, workers: ['10.0.0.1:9999']}", nil, nil, "Serving", "False", reason.RootStarting, "r-alone"},

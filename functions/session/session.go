@@ -110,11 +110,20 @@ func selectorOf(name string) string {
 	return v1.LabelSession + "=" + pool.Label(name) + "," + workload.LabelComponent + "=root"
 }
 
+// defaultMinDllamas is that of the schema, which every Session has.
+const defaultMinDllamas = 1
+
 func legacy(s v1.SessionSpec) map[string]bool {
 	out := map[string]bool{
 		"spec.dispatcherMetricsListen": s.DispatcherMetricsListen != "",
 		"spec.ttl":                     s.TTL != nil,
 		"spec.scaling.activeRequests":  s.Scaling.ActiveRequests != 0,
+	}
+	if n, other := s.MinIdle, s.Scaling.MinDllamas; n != nil && other != nil {
+		out["spec.scaling.minDllamas"] = *other != *n && *other != defaultMinDllamas
+	}
+	if n, other := s.MaxWorkers, s.Scaling.MaxDllamas; n != nil {
+		out["spec.scaling.maxDllamas"] = other != *n && other != 0
 	}
 	if q := s.Queue; q != nil {
 		out["spec.queue.backlogSubject"] = q.BacklogSubject != ""

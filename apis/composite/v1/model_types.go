@@ -135,7 +135,7 @@ type ObjectStorage struct {
 	// +kubebuilder:validation:MaxLength=512
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// Region of the buckets. No effect without endpoint or secretRef.
+	// Region of the buckets. Defaults to AWS_REGION of the Secret. No effect without endpoint or secretRef.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Region string `json:"region,omitempty"`

@@ -64,7 +64,7 @@ type SessionSpec struct {
 	// +optional
 	NATS *NATSConnection `json:"nats,omitempty"`
 
-	// Minimum Dllamas, instead of scaling.minDllamas.
+	// Minimum Dllamas, instead of scaling.minDllamas, which has no effect then: nor has kubectl scale, which writes it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=64

@@ -26,6 +26,8 @@ const (
 	ConditionConverted = "Converted"
 	// ConditionSized reports whether the size of a model's files is known.
 	ConditionSized = "Sized"
+	// ConditionRequested reports whether the nodes of a Dllama request the memory that they allocate. It is absent while they always have.
+	ConditionRequested = "Requested"
 	// ConditionLegacyFields lists fields that are accepted without effect. It is absent without such fields.
 	ConditionLegacyFields = "LegacyFields"
 	// ConditionPrerequisites is false while the cluster lacks what the object needs, and names the command that mends it. It is absent if nothing was ever missing.

@@ -38,7 +38,7 @@ type PoolParameters struct {
 	// +kubebuilder:validation:Minimum=1
 	ScaleDownIdleSeconds int32 `json:"scaleDownIdleSeconds,omitempty"`
 
-	// Session, NAMESPACE/NAME, whose Dllamas are the members. Without it, members cannot be matched to runners: a draining member waits until no
+	// Session or Dllama, NAMESPACE/NAME, whose Dllamas are the members. Without it, members cannot be matched to runners: a draining member waits until no
 	// runner of the pool is busy.
 	// +optional
 	// +kubebuilder:validation:MaxLength=127

@@ -3,6 +3,7 @@ package claim
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -27,7 +28,7 @@ func (r *Resource) fit(o tfschema.Object) []preflight.Finding {
 	}
 	var out []preflight.Finding
 	engines := engines(o)
-	for _, check := range []func(tfschema.Object, engine.Engine) []preflight.Finding{checkNodes, checkBuffers, checkShape, checkSize} {
+	for _, check := range []func(tfschema.Object, engine.Engine) []preflight.Finding{checkNodes, checkBuffers, checkShape, checkSize, checkRequests} {
 		var found []preflight.Finding
 		for _, e := range engines {
 			if found = check(o, e); len(found) == 0 {
@@ -148,6 +149,34 @@ func checkSize(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	return nil
 }
 
+// checkRequests finds requests above their limits, which no pod may have.
+func checkRequests(o tfschema.Object, _ engine.Engine) []preflight.Finding {
+	var out []preflight.Finding
+	for _, field := range []string{"root_resources", "worker_resources"} {
+		requests, limits := inner(inner(o, field), "requests"), inner(inner(o, field), "limits")
+		for _, name := range slices.Sorted(maps.Keys(requests)) {
+			request, limit := quantity(requests, name), quantity(limits, name)
+			if request != nil && limit != nil && request.Cmp(*limit) > 0 {
+				out = append(out, preflight.Finding{Path: field, Message: fmt.Sprintf("the request of %s, %s, is more than its limit, %s", name, request, limit)})
+			}
+		}
+	}
+	return out
+}
+
+// quantity returns a quantity; nil if there is none, or not yet.
+func quantity(list tfschema.Object, name string) *resource.Quantity {
+	v, ok := list[name]
+	if !ok || !isKnown(v) {
+		return nil
+	}
+	q, err := resource.ParseQuantity(list.Text(name))
+	if err != nil {
+		return nil // the schema says what is wrong with it
+	}
+	return &q
+}
+
 // contextOf returns the longest context that the object asks for, in tokens. While the
 // launch options of its Model may name one, it is the shortest: what does not fit at
 // that never fits.
@@ -166,15 +195,10 @@ func contextOf(o tfschema.Object, shape topology.Shape) int {
 // memoryLimit returns the limit of memory in resources, in bytes; 0 if there is none, or
 // not yet.
 func memoryLimit(o tfschema.Object, attribute string) int64 {
-	limits := inner(inner(o, attribute), "limits")
-	if !isKnown(limits["memory"]) {
-		return 0
+	if limit := quantity(inner(inner(o, attribute), "limits"), "memory"); limit != nil {
+		return limit.Value()
 	}
-	limit, err := resource.ParseQuantity(limits.Text("memory"))
-	if err != nil {
-		return 0 // the schema says what is wrong with it
-	}
-	return limit.Value()
+	return 0
 }
 
 const attrReplicaPower = "replica_power"
