@@ -1,5 +1,8 @@
 package jinja
 
+// maxArguments bounds the named arguments and the parameters of a call.
+const maxArguments = 1000
+
 // Arguments of a call.
 type arguments struct {
 	positional []Value
@@ -104,6 +107,7 @@ func isNone(v Value) bool {
 // call calls a value.
 func (r *run) call(fn Value, a arguments) Value {
 	r.step()
+	r.scan(a.positional...)
 	switch fn := fn.(type) {
 	case *builtin:
 		if fn.raw != nil {

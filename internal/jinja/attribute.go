@@ -150,6 +150,7 @@ type method struct {
 // of binds the method to a value.
 func (m method) of(self Value, name string) Value {
 	return &builtin{name: name, params: m.params, call: func(r *run, args []Value) Value {
+		r.scan(self)
 		return m.call(r, self, args)
 	}}
 }

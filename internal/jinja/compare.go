@@ -24,6 +24,9 @@ func (r *run) equal(a, b Value) bool {
 		return ok
 	case text:
 		b, ok := b.(text)
+		if ok && len(a.s) == len(b.s) {
+			r.scan(a)
+		}
 		return ok && a.s == b.s
 	case *list:
 		b, ok := b.(*list)
@@ -125,6 +128,7 @@ func (r *run) compare(op string, a, b Value) int {
 	switch x := a.(type) {
 	case text:
 		if y, ok := b.(text); ok {
+			r.scan(x)
 			return strings.Compare(x.s, y.s)
 		}
 	case *list:
@@ -188,6 +192,7 @@ func (r *run) contains(v, item Value) bool {
 		if !ok {
 			r.fail("'in <string>' requires string as left operand, not %s", item.typeName())
 		}
+		r.scan(v)
 		return strings.Contains(v.s, t.s)
 	case *dict:
 		_, ok := v.get(r, item)

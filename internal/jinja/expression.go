@@ -251,6 +251,9 @@ func (e argumentExprs) eval(r *run, s *scope) arguments {
 		r.use(v)
 		r.fail("argument after ** must be a mapping, not %s", v.typeName())
 	}
+	if len(d.entries) > maxArguments {
+		r.exceed(nil, "a call has more than %d arguments", maxArguments)
+	}
 	for _, entry := range d.entries {
 		name := r.text(entry.key, "a keyword")
 		for _, n := range a.named {

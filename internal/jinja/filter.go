@@ -33,6 +33,8 @@ func (r *run) applyFilter(name string, v Value, a arguments) Value {
 
 func (r *run) filtered(name string, f filter, v Value, a arguments) Value {
 	r.step()
+	r.scan(v)
+	r.scan(a.positional...)
 	if f.raw != nil {
 		return f.raw(r, v, a)
 	}

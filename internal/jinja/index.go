@@ -39,7 +39,7 @@ func (r *run) item(obj, key Value) (v Value, ok bool) {
 	case interval:
 		return o.at(int(i)), true
 	case text:
-		r.charge(len(o.s) / 8) // finding a character takes time
+		r.scan(o)
 		start := o.offset(int(i))
 		rest := o.cut(start, len(o.s))
 		return rest.cut(0, rest.offset(1)), true
@@ -120,7 +120,7 @@ func (r *run) pick(items []Value, c cut) []Value {
 }
 
 func (r *run) sliceText(t text, start, stop, step int) Value {
-	r.charge(len(t.s) / 8)
+	r.scan(t)
 	if step == 1 {
 		if start >= stop {
 			return text{safe: t.safe}

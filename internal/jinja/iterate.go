@@ -11,6 +11,7 @@ func (r *run) iterate(v Value) (next func(*run) (Value, bool), ok bool) {
 	case *view:
 		return over(v.items), true
 	case *dict:
+		r.reserve(len(v.entries), valueBytes)
 		return over(v.keys()), true
 	case *undefined:
 		return over(nil), true

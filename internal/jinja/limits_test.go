@@ -35,6 +35,8 @@ func TestLimits(t *testing.T) {
 		"Power":       `{{ 10 ** 1000000 }}`,
 		"Replace":     `{{ ('a' * 1000)|replace('', 'b' * 10000) }}`,
 		"Zeros":       `{{ '1'.zfill(10000000000) }}`,
+		"Scans":       `{% set s = 'a' * 500000 %}{% for i in range(90000) %}{% set x = s.find('b') or 'b' in s or s == 'b' ~ s[1:] %}{% endfor %}`,
+		"Keywords":    `{% set ns = namespace(d={}) %}{% for i in range(2000) %}{% set ns.d = dict(ns.d, **{'a' ~ i: 1}) %}{% endfor %}{{ dict(**ns.d) }}`,
 		"Tabs":        `{{ '\t'.expandtabs(10000000000) }}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -99,8 +99,11 @@ func (r *run) strip(t text, chars Value, left, right bool) text {
 	if isNone(chars) {
 		return t.trim(isSpace, left, right)
 	}
-	set := r.text(chars, "strip arg").s
-	return t.trim(func(c rune) bool { return strings.ContainsRune(set, c) }, left, right)
+	set := map[rune]bool{}
+	for _, c := range r.text(chars, "strip arg").s {
+		set[c] = true
+	}
+	return t.trim(func(c rune) bool { return set[c] }, left, right)
 }
 
 func removePrefix(r *run, self Value, a []Value) Value {

@@ -1,6 +1,9 @@
 package jinja
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 type tupleOptions struct {
 	conditional bool // "a if b else c" is allowed outside of brackets
@@ -183,11 +186,12 @@ func (p *parser) primary() expr {
 		}
 		return nameExpr{t.text, t.line}
 	case t.kind == tokenString:
-		s := t.text
+		var s strings.Builder
+		s.WriteString(t.text)
 		for p.current().kind == tokenString {
-			s += p.next().text
+			s.WriteString(p.next().text)
 		}
-		return constExpr{text{s: s}}
+		return constExpr{text{s: s.String()}}
 	case t.kind == tokenNumber:
 		return constExpr{t.value}
 	case t.is(tokenOperator, "("):

@@ -98,7 +98,7 @@ func (p *parser) arguments() argumentExprs {
 		case p.current().kind == tokenName && p.look().is(tokenOperator, "="):
 			check(a.mapping == nil)
 			name := p.next().text
-			check(!slices.Contains(a.names, name))
+			check(len(a.names) < maxArguments && !slices.Contains(a.names, name))
 			p.pos++
 			a.names, a.named = append(a.names, name), append(a.named, p.expression())
 		default:

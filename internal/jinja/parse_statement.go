@@ -161,6 +161,9 @@ func (p *parser) signature(m *macroDef) {
 			p.expectOperator(",")
 		}
 		name := p.targetName()
+		if len(m.params) == maxArguments {
+			failAt(Exceeded, p.current().line, "", "a macro has more than %d parameters", maxArguments)
+		}
 		if slices.Contains(m.params, name) {
 			p.fail("the parameter %q occurs twice", name)
 		}

@@ -48,6 +48,26 @@ func (r *run) step() {
 	}
 }
 
+// scan counts the work of reading texts once, which one step would hide.
+func (r *run) scan(values ...Value) {
+	n := 0
+	for _, v := range values {
+		if t, ok := v.(text); ok {
+			n += len(t.s) / 32
+		}
+	}
+	if n == 0 {
+		return
+	}
+	before := r.left.Steps / 1024
+	r.left.Steps -= n
+	if r.left.Steps/1024 != before { // so that step looks at the context
+		r.left.Steps -= r.left.Steps % 1024
+		r.left.Steps++
+	}
+	r.step()
+}
+
 // charge counts bytes that a value needs.
 func (r *run) charge(n int) {
 	r.left.Bytes -= n

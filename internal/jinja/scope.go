@@ -5,6 +5,7 @@ package jinja
 type scope struct {
 	parent *scope
 	vars   []variable
+	index  map[string]int // of vars, once there are many
 }
 
 type variable struct {
@@ -14,24 +15,42 @@ type variable struct {
 
 func (s *scope) inner() *scope { return &scope{parent: s} }
 
-func (s *scope) set(name string, v Value) {
+func (s *scope) find(name string) (int, bool) {
+	if s.index != nil {
+		i, ok := s.index[name]
+		return i, ok
+	}
 	for i := range s.vars {
 		if s.vars[i].name == name {
-			s.vars[i].value = v
-			return
+			return i, true
 		}
 	}
+	return 0, false
+}
+
+func (s *scope) set(name string, v Value) {
+	if i, ok := s.find(name); ok {
+		s.vars[i].value = v
+		return
+	}
 	s.vars = append(s.vars, variable{name, v})
+	switch {
+	case s.index != nil:
+		s.index[name] = len(s.vars) - 1
+	case len(s.vars) > 4*fewEntries:
+		s.index = make(map[string]int, 2*len(s.vars))
+		for i := range s.vars {
+			s.index[s.vars[i].name] = i
+		}
+	}
 }
 
 // lookup returns a variable of the template, one it was rendered with, or a
 // global.
 func (s *scope) lookup(r *run, name string) Value {
 	for ; s != nil; s = s.parent {
-		for i := range s.vars {
-			if s.vars[i].name == name {
-				return s.vars[i].value
-			}
+		if i, ok := s.find(name); ok {
+			return s.vars[i].value
 		}
 	}
 	if v, ok := r.vars.text(name); ok {

@@ -60,6 +60,8 @@ func (r *run) applyTest(name string, v Value, a arguments) bool {
 		r.fail("no test named %q", name)
 	}
 	r.step()
+	r.scan(v)
+	r.scan(a.positional...)
 	return t.call(r, v, r.bind(name, t.params, a))
 }
 

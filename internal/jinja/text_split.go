@@ -99,11 +99,15 @@ func (r *run) partition(t text, sep Value, last bool) Value {
 	return tuple{items: []Value{t.cut(0, n), by, t.cut(end, len(t.s))}}
 }
 
+func endsLine(c rune) bool {
+	return c >= '\n' && c <= '\r' || c >= 0x1c && c <= 0x1e || c == 0x85 || c == 0x2028 || c == 0x2029
+}
+
 // splitLines splits at each end of line that Python knows.
 func (r *run) splitLines(t text, keep bool) []Value {
 	var out []Value
 	for t.s != "" {
-		n := strings.IndexAny(t.s, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029")
+		n := strings.IndexFunc(t.s, endsLine)
 		r.charge(valueBytes)
 		if n < 0 {
 			return append(out, t)

@@ -95,6 +95,8 @@ func truth(v Value) bool {
 		return v != 0
 	case float:
 		return v != 0
+	case text:
+		return v.s != ""
 	}
 	if n, ok := length(v); ok {
 		return n > 0
