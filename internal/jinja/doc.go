@@ -14,6 +14,10 @@
 // import, block) nor filters whose results are random or made for HTML; a
 // template that uses them does not parse.
 //
+// One rule differs from Jinja: a variable of the conversation that the template
+// sets only later has its value until then; in Jinja it is undefined inside of
+// loops and macros before that.
+//
 // Every text knows which of its bytes come from the values it was rendered
 // with, and which ones the template wrote itself. A tokenizer can then take
 // control tokens from the template only.
