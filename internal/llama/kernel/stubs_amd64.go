@@ -8,9 +8,6 @@ package kernel
 func q40VNNI(w *byte, blocks int, x *Packed, n, skip int, sums *float32)
 
 //go:noescape
-func q40VNNIOne(w *byte, blocks int, x *Packed, n, skip int, sums *float32)
-
-//go:noescape
 func q40AVX2(w *byte, blocks int, x *Packed, n, skip int, sums *float32)
 
 // Products of float32s, of four rows or one with four, two or one vector.

@@ -5,8 +5,7 @@ import "github.com/mmcloughlin/avo/build"
 
 func main() {
 	build.ConstraintExpr("amd64")
-	q40VNNI("q40VNNI", true)
-	q40VNNI("q40VNNIOne", false)
+	q40VNNI("q40VNNI")
 	q40AVX2("q40AVX2")
 	f32Tile(zmm, 4, 4)
 	f32Tile(ymm, 4, 2)

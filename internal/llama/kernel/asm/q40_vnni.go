@@ -7,8 +7,8 @@ import (
 )
 
 // q40VNNI writes the kernel of 16 rows for AVX-512 with VNNI. Each lane is a
-// row. The sums of many vectors are in memory, that of one in a register.
-func q40VNNI(name string, many bool) {
+// row, and the sums are in memory.
+func q40VNNI(name string) {
 	TEXT(name, NOSPLIT, q40Signature)
 	w := Load(Param("w"), GP64())
 	blocks := Load(Param("blocks"), GP64())
@@ -25,47 +25,34 @@ func q40VNNI(name string, many bool) {
 	MOVL(Imm(low), constant)
 	VPBROADCASTD(constant, mask)
 
-	sum := ZMM()
-	if many {
-		t, o := GP64(), GP64()
-		VPXORD(sum, sum, sum)
-		MOVQ(n, t)
-		MOVQ(sums, o)
-		Label("clear")
-		VMOVUPS(sum, Mem{Base: o})
-		ADDQ(Imm(64), o)
-		DECQ(t)
-		JNZ(LabelRef("clear"))
-	} else {
-		VPXORD(sum, sum, sum)
-	}
+	t, o := GP64(), GP64()
+	zero := ZMM()
+	VPXORD(zero, zero, zero)
+	MOVQ(n, t)
+	MOVQ(sums, o)
+	Label("clear")
+	VMOVUPS(zero, Mem{Base: o})
+	ADDQ(Imm(64), o)
+	DECQ(t)
+	JNZ(LabelRef("clear"))
 
 	Label("block")
 	prefetch(next, 16*blockBytes, false)
 	weights, scale := unpack16(r, mask)
-	if many {
-		t, o := GP64(), GP64()
-		MOVQ(n, t)
-		MOVQ(sums, o)
-		Label("vector")
-		product := product16(weights, scale, x)
-		VADDPS(Mem{Base: o}, product, product)
-		VMOVUPS(product, Mem{Base: o})
-		ADDQ(Imm(packedBytes), x)
-		ADDQ(Imm(64), o)
-		DECQ(t)
-		JNZ(LabelRef("vector"))
-	} else {
-		VADDPS(product16(weights, scale, x), sum, sum)
-		ADDQ(Imm(packedBytes), x)
-	}
+	MOVQ(n, t)
+	MOVQ(sums, o)
+	Label("vector")
+	product := product16(weights, scale, x)
+	VADDPS(Mem{Base: o}, product, product)
+	VMOVUPS(product, Mem{Base: o})
+	ADDQ(Imm(packedBytes), x)
+	ADDQ(Imm(64), o)
+	DECQ(t)
+	JNZ(LabelRef("vector"))
 	ADDQ(skip, x)
 	r.advance(blockBytes)
 	DECQ(blocks)
 	JNZ(LabelRef("block"))
-	if !many {
-		VMOVUPS(sum, Mem{Base: sums})
-	}
 	VZEROUPPER()
 	RET()
 }
