@@ -1,8 +1,7 @@
 // Package dependents applies the dependent objects of managed resources: a
 // Session for each pool of a Demand, a Dllama for each member of a Pool, the Model or
-// Ingress of a Part. They are
-// in the namespace of the managed resource, which is their controller owner, so
-// the garbage collector deletes them with it.
+// Ingress of a Part. They are in the namespace of the managed resource, which is their
+// controller owner, so the garbage collector deletes them with it.
 //
 // A composite that composed these objects itself would be reconciled for each of
 // their changes, and Crossplane's circuit breaker counts those reconciles.
@@ -83,17 +82,17 @@ func (c Changes) Any() bool { return len(c.apply)+len(c.remove) > 0 }
 
 // Plan compares the desired dependents of a managed resource with the existing
 // objects. It leaves alone an object that is being deleted. Errors: Conflict if
-// another owner has an object of a desired name.
+// another owner has an object of a desired name, Transient if that is being deleted.
 func (a *Applier) Plan(m resource.Managed, want []external.Object, there external.Existing) (Changes, error) {
 	out := Changes{there: map[string]bool{}}
 	gvk, err := a.client.GroupVersionKindFor(m)
 	if err != nil {
 		return out, err
 	}
-	taken := map[string]bool{}
+	others := map[string]unstructured.Unstructured{}
 	for _, o := range there.Others {
 		u := unstructured.Unstructured{Object: o}
-		taken[u.GetName()] = true
+		others[u.GetName()] = u
 	}
 	mine := map[string]unstructured.Unstructured{}
 	for _, o := range there.Own {
@@ -106,7 +105,10 @@ func (a *Applier) Plan(m resource.Managed, want []external.Object, there externa
 		if ok && have.GetDeletionTimestamp() != nil {
 			continue
 		}
-		if taken[w.Name] {
+		if other, taken := others[w.Name]; taken {
+			if other.GetDeletionTimestamp() != nil {
+				return out, fault.Errorf(fault.Transient, "cannot make %s %q until the earlier object of this name, which is being deleted, is gone", w.Kind, w.Name)
+			}
 			return out, fault.Errorf(fault.Conflict, "cannot make %s %q: an object of this name has another owner; rename that object", w.Kind, w.Name)
 		}
 		desired, err := desiredOf(w, m)

@@ -27,9 +27,9 @@ import (
 // above.
 const settle = 100 * time.Millisecond
 
-// starting is the time for which a listing waits for the kind to be synced. Without it,
-// a provider that starts would report an error for each resource with dependents, and
-// correct it at once.
+// starting is the time, from the first listing of a kind on, for which listings wait
+// until the kind is synced. Without it, a provider that starts would report an error for
+// each resource with dependents, and correct it at once.
 const starting = 3 * time.Second
 
 // Kinds returns the kinds of all dependents.
@@ -49,7 +49,13 @@ type known struct {
 	mu      sync.Mutex
 	watched map[string]watch           // by kind
 	missed  map[string]map[string]bool // namespaces that were listed before the kind was synced, by kind
-	ready   map[string]chan struct{}   // closed when the kind is synced, by kind
+	starts  map[string]*start          // by kind
+}
+
+// A start is the time in which listings of a kind wait.
+type start struct {
+	synced chan struct{} // closed when the kind is synced
+	until  time.Time     // zero before the first listing
 }
 
 type watch struct {
@@ -58,11 +64,11 @@ type watch struct {
 }
 
 func newKnown(tracker *requeue.Tracker) *known {
-	return &known{tracker: tracker, watched: map[string]watch{}, missed: map[string]map[string]bool{}, ready: map[string]chan struct{}{}}
+	return &known{tracker: tracker, watched: map[string]watch{}, missed: map[string]map[string]bool{}, starts: map[string]*start{}}
 }
 
 // Watch starts to watch the objects of a kind, which the API server must serve,
-// until ctx ends. It does not block.
+// until ctx ends. It does not block. It may succeed only once for each kind.
 func (a *Applier) Watch(ctx context.Context, from cache.Cache, kind schema.GroupVersionKind) error {
 	of := &unstructured.Unstructured{}
 	of.SetGroupVersionKind(kind)
@@ -108,20 +114,36 @@ func (k *known) miss(kind, namespace string) {
 	k.missed[kind][namespace] = true
 }
 
-// isReady returns a channel that is closed when a kind is synced.
-func (k *known) isReady(kind string) chan struct{} {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.ready[kind] == nil {
-		k.ready[kind] = make(chan struct{})
+// start returns the start of a kind. The caller holds the lock.
+func (k *known) start(kind string) *start {
+	if k.starts[kind] == nil {
+		k.starts[kind] = &start{synced: make(chan struct{})}
 	}
-	return k.ready[kind]
+	return k.starts[kind]
+}
+
+// await waits until a kind is synced, ctx ends, or the kind has had its time to start. A
+// kind that is never served must not delay each reconcile.
+func (k *known) await(ctx context.Context, kind string) {
+	k.mu.Lock()
+	s := k.start(kind)
+	if s.until.IsZero() {
+		s.until = time.Now().Add(starting)
+	}
+	synced, until := s.synced, s.until
+	k.mu.Unlock()
+	ctx, stop := context.WithDeadline(ctx, until)
+	defer stop()
+	select {
+	case <-synced:
+	case <-ctx.Done():
+	}
 }
 
 // found enqueues the resources that wait for a kind.
 func (k *known) found(kind string) {
-	close(k.isReady(kind))
 	k.mu.Lock()
+	close(k.start(kind).synced)
 	namespaces := k.missed[kind]
 	delete(k.missed, kind)
 	k.mu.Unlock()
@@ -181,12 +203,7 @@ func digest(obj any) any {
 // list returns the objects of a kind in a namespace. They belong to the cache and
 // must not be changed.
 func (k *known) list(ctx context.Context, kind, namespace string) ([]unstructured.Unstructured, error) {
-	patience, stop := context.WithTimeout(ctx, starting)
-	defer stop()
-	select {
-	case <-k.isReady(kind):
-	case <-patience.Done():
-	}
+	k.await(ctx, kind)
 	k.mu.Lock()
 	w, ok := k.watched[kind]
 	k.mu.Unlock()

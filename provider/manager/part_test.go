@@ -136,6 +136,22 @@ func TestPartLeavesOthersAlone(t *testing.T) {
 	}
 }
 
+// TestPartWaitsForDeletion asks for a Model whose name an earlier one has until it is gone.
+func TestPartWaitsForDeletion(t *testing.T) {
+	w := newWorld(t)
+	w.composites()
+	earlier := object("Model", "m", map[string]any{"sourceUrl": "hf://c/d"})
+	earlier.SetNamespace(w.ns)
+	earlier.SetFinalizers([]string{"example.org/busy"})
+	w.create(earlier)
+	w.delete(earlier)
+	p := part(w, "m")
+	w.create(p)
+	w.failing(p, "which is being deleted")
+	w.change(earlier, func() { earlier.SetFinalizers(nil) })
+	w.made("Model", "m", p)
+}
+
 func (w *world) sourceIs(name, want string) error {
 	if got, err := w.source(name); err != nil || got != want {
 		return fmt.Errorf("the source is %q: %w", got, err)
