@@ -2,6 +2,7 @@ package managed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,8 @@ type connections struct {
 	client *Client
 	// claimed means that a server of the claims was used, or was to be.
 	claimed bool
+	// failed is the last error of opening a connection.
+	failed error
 }
 
 var _ catalog.Connections = (*connections)(nil)
@@ -59,14 +62,21 @@ func (c *connections) line() *connpool.Line {
 // use reports the first use of a server.
 func (c *connections) use(s System, address, embedded string, err error) {
 	c.claimed = c.claimed || address != embedded
-	if err == nil {
+	if err != nil {
+		c.failed = err
+	} else {
 		c.client.uses.add(Use{System: s, Address: address, Embedded: address == embedded})
 	}
 }
 
-// advise says how to mend an error of a server of the claims.
+// advise says how to mend an error of a server of the claims. What is not found on
+// a server that was reached is no such error.
 func (c *connections) advise(err error) error {
-	if !c.claimed || c.client.cfg.EmbeddedOnly || !fault.Is(err, fault.Transient) && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Denied) {
+	if !c.claimed || c.client.cfg.EmbeddedOnly {
+		return err
+	}
+	missing := fault.Is(err, fault.NotFound) && errors.Is(err, c.failed)
+	if !missing && !fault.Is(err, fault.Transient) && !fault.Is(err, fault.Denied) {
 		return err
 	}
 	return fmt.Errorf("%w; the claims name it: correct them, or run koldun up --embedded", err)

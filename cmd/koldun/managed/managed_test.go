@@ -37,15 +37,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	s := natstest.Start(t)
-	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	w := &world{t: t, bus: b, s3: s3test.New(t), embedded: s.URL()}
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w := &world{t: t, bus: ensured(t, s.URL()), s3: s3test.New(t), embedded: s.URL()}
 	w.Client = managed.New(managed.Config{
 		NATS: bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password}, S3: w.s3.Config, Default: func(map[string]any) {},
 		Configs:    func(string, string, string) (local.Object, bool) { return w.config, w.config != nil },
@@ -55,6 +47,20 @@ func newWorld(t *testing.T) *world {
 	})
 	t.Cleanup(w.Close)
 	return w
+}
+
+// ensured connects to a server, and creates Koldun's streams and buckets there.
+func ensured(t *testing.T, url string) *bus.Bus {
+	t.Helper()
+	b, err := bus.Connect(t.Context(), bus.Config{URL: url, User: natstest.User, Password: natstest.Password, Name: t.Name(), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	if err := b.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func object(kind string, spec map[string]any) local.Object {
@@ -218,4 +224,20 @@ func TestServersOfClaims(t *testing.T) {
 		_, err := w.Observe(t.Context(), obj)
 		return err != nil && strings.Contains(err.Error(), other.URL()) && strings.Contains(err.Error(), "run koldun up --embedded")
 	})
+}
+
+// An error that is not of a server of the claims does not blame it.
+func TestAbsentSecretOnAServerOfClaims(t *testing.T) {
+	w := newWorld(t)
+	other := natstest.Start(t)
+	ensured(t, other.URL())
+	w.config = local.Object{"spec": map[string]any{"nats": map[string]any{"url": other.URL(), "secretRef": map[string]any{"name": "login", "namespace": "ns"}}}}
+	w.secrets = []local.Secret{{Name: "login", Data: map[string][]byte{"user": []byte(natstest.User), "password": []byte(natstest.Password)}}}
+	_, err := w.Observe(t.Context(), object("Token", map[string]any{"secretRef": map[string]any{"name": "absent"}}))
+	if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), `Secret "absent"`) || strings.Contains(err.Error(), "--embedded") {
+		t.Errorf("got %v", err)
+	}
+	if len(w.uses) != 1 || w.uses[0].Address != other.URL() {
+		t.Errorf("used %v, want the server of the claims", w.uses)
+	}
 }
