@@ -34,6 +34,9 @@ type Options struct {
 	Name   string        // of the server, in logs: "api", "health"
 	Grace  time.Duration // time for running requests after ctx has ended; 0 means 15 s
 	Logger *slog.Logger  // nil means slog.Default()
+	// Drain is the part of Grace in which requests are still accepted as long as they
+	// keep coming, each answer with "Connection: close"; 0 means none.
+	Drain time.Duration
 	// HeaderTimeout is the time in which a client must send the header of a
 	// request; 0 means 10 s.
 	HeaderTimeout time.Duration
@@ -57,9 +60,9 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 }
 
 // Serve serves on l, which it owns and closes, and blocks until ctx ends or the
-// listener fails. When ctx ends, it accepts no more connections, waits for
-// running requests for the grace period, ends their contexts with ErrShutdown,
-// and finally closes their connections. It then returns nil.
+// listener fails. When ctx ends, it drains, accepts no more connections, waits for
+// running requests for the rest of the grace period, ends their contexts with
+// ErrShutdown, and finally closes their connections. It then returns nil.
 //
 // A client must send the header of a request, of at most 64 KiB, within
 // HeaderTimeout. Requests and answers have no time limit, because streams last
@@ -82,8 +85,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(ErrShutdown)
+	leaving := &drain{quiet: min(quiet, o.Drain)}
 	s := &http.Server{
-		Handler:           h,
+		Handler:           leaving.handler(h),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -100,7 +104,10 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 		return fmt.Errorf("cannot serve on %q: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	stop(s, grace, endRequests, logger)
+	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	leaving.run(patient, o.Drain)
+	stop(patient, s, endRequests, logger.With("grace", grace))
 	if err := <-broken; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("cannot serve on %q: %w", l.Addr(), err)
 	}
@@ -109,13 +116,12 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error
 }
 
 // stop shuts a server down gracefully, then by contexts, then by force.
-func stop(s *http.Server, grace time.Duration, endRequests context.CancelCauseFunc, logger *slog.Logger) {
-	patient, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
+// patient ends with the grace period.
+func stop(patient context.Context, s *http.Server, endRequests context.CancelCauseFunc, logger *slog.Logger) {
 	if s.Shutdown(patient) == nil {
 		return
 	}
-	logger.Warn("requests exceed the grace period and are cancelled", "grace", grace)
+	logger.Warn("requests exceed the grace period and are cancelled")
 	endRequests(ErrShutdown)
 	firm, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
