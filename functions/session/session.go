@@ -74,7 +74,9 @@ func (p *sessionPlan) connect() (compose.Next, error) {
 	return compose.Continue, err
 }
 
-// report sets the condition by what serves.
+// report sets the condition by what serves. The numbers are in the status alone:
+// Crossplane writes a condition that changes apart from the status, and each write has
+// the Session reconciled again.
 func (p *sessionPlan) report() (compose.Next, error) {
 	switch {
 	case p.status.Dllamas == 0:
@@ -87,9 +89,9 @@ func (p *sessionPlan) report() (compose.Next, error) {
 		p.Fail(reason.GatewayStarting, "Deployment %q has no ready pod yet", p.dispatcherName())
 	case p.trouble != "":
 		// One that serves is enough: the pool may want more than the cluster has room for.
-		p.Serve(reason.Available, "%d of %d Dllamas serve %s. %s", p.status.ReadyDllamas, p.status.Dllamas, p.status.Model, p.trouble)
+		p.Serve(reason.Available, "The pool serves %s. %s", p.status.Model, p.trouble)
 	default:
-		p.Serve(reason.Available, "%d of %d Dllamas serve %s", p.status.ReadyDllamas, p.status.Dllamas, p.status.Model)
+		p.Serve(reason.Available, "The pool serves %s", p.status.Model)
 	}
 	return compose.Continue, nil
 }
