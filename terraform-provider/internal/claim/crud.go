@@ -20,6 +20,9 @@ import (
 // deletion is how long Delete waits until the object is gone.
 const deletion = 10 * time.Minute
 
+// lastLook is how long Delete may look at an object whose deletion took all its time.
+const lastLook = 10 * time.Second
+
 // Create applies the object and waits until it is ready. It refuses an object
 // that exists, unless the provider adopts it.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -92,7 +95,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		r.fail(&resp.Diagnostics, "delete", w, err)
 		return
 	}
-	s, err := wait.Poll(ctx, func(ctx context.Context) (wait.State, error) {
+	look := func(ctx context.Context) (wait.State, error) {
 		obj, err := w.kube.Get(ctx, w.of, w.key)
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unsupported) {
 			return wait.State{Ready: true}, nil
@@ -101,7 +104,13 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 			return wait.State{}, err
 		}
 		return wait.State{Reason: "Deleting", Message: fmt.Sprintf("it has the finalizers %v", obj.GetFinalizers())}, nil
-	}, false)
+	}
+	s, err := wait.Poll(ctx, look, false)
+	if err == nil && s == (wait.State{}) {
+		last, done := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+		defer done()
+		s, err = look(last)
+	}
 	switch {
 	case err != nil:
 		r.fail(&resp.Diagnostics, "delete", w, err)
