@@ -21,7 +21,8 @@ const (
 	askEvery   = 5 * time.Second // interval of questions to a pod
 	askTimeout = 2 * time.Second // of one question
 	askers     = 8               // questions at the same time
-	maxAnswer  = 4096            // bytes
+	maxAnswer  = 4096            // bytes, as of the headers
+	maxAsked   = 64              // pods of one resource
 )
 
 // A PodProgress is the progress of one pod.
@@ -33,7 +34,7 @@ type PodProgress struct {
 // A target is a pod to ask.
 type target struct{ pod, url string }
 
-// targets returns the pods that may be at work: those of Jobs that have not ended, and
+// targets returns the first pods that may be at work: those of Jobs that have not ended, and
 // others that are not ready. A pod in the network of its node is not asked, because it
 // may have any port there.
 func targets(pods []*corev1.Pod, port string) []target {
@@ -47,7 +48,7 @@ func targets(pods []*corev1.Pod, port string) []target {
 		}
 	}
 	slices.SortFunc(out, func(a, b target) int { return cmp.Compare(a.pod, b.pod) })
-	return out
+	return out[:min(len(out), maxAsked)]
 }
 
 func ready(p *corev1.Pod) bool {
@@ -73,7 +74,7 @@ func portOf(p *corev1.Pod, name string) int32 {
 func newAsker() *http.Client {
 	return &http.Client{
 		Timeout:       askTimeout,
-		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: nil},
+		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: nil, MaxResponseHeaderBytes: maxAnswer},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

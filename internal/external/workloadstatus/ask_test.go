@@ -1,11 +1,14 @@
 package workloadstatus
 
 import (
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -86,12 +89,27 @@ func TestAsk(t *testing.T) {
 		"impossible": text(`{"stage":"fetch","percent":200}`),
 		"unknown":    text(`{"stage":"rm -rf /","percent":20}`),
 		"elsewhere":  serve(http.RedirectHandler("http://"+good+progress.Path, http.StatusFound)),
-		"b-good":     good,
+		"headers": serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", 1<<16))
+			_ = json.NewEncoder(w).Encode(want)
+		})),
+		"b-good": good,
 	} {
 		pods = append(pods, pod(t, name, address))
 	}
 	got := ask(t.Context(), newAsker(), targets(pods, "progress"))
 	if !slices.Equal(got, []PodProgress{{"b-good", want}, {"e-good", want}}) {
 		t.Errorf("ask: %+v", got)
+	}
+}
+
+// A resource that selects a whole namespace keeps the provider no longer than others do.
+func TestTargetsAreBounded(t *testing.T) {
+	var pods []*corev1.Pod
+	for i := range 2 * maxAsked {
+		pods = append(pods, pod(t, fmt.Sprintf("p-%03d", i), "10.1.2.3:8084"))
+	}
+	if got := targets(pods, "progress"); len(got) != maxAsked || got[0].pod != "p-000" {
+		t.Errorf("%d of %d pods are asked, want %d", len(got), len(pods), maxAsked)
 	}
 }
