@@ -113,7 +113,11 @@ func (c *Call) checkVolume(name string) {
 		return
 	}
 	claim := o.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue()
-	if missing := missingClass(c.around.found.StorageClasses, claim, spec["storageClassName"].GetStringValue()); missing != "" {
+	class, named := spec["storageClassName"]
+	if named && class.GetStringValue() == "" {
+		return // it waits for a PersistentVolume that somebody makes
+	}
+	if missing := missingClass(c.around.found.StorageClasses, claim, class.GetStringValue()); missing != "" {
 		c.around.lacking = append(c.around.lacking, missing)
 	}
 }

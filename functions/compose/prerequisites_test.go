@@ -69,6 +69,7 @@ func TestPrerequisites(t *testing.T) {
 		"NoDefaultClass":    {name: "claim", desired: claim, observed: pending(""), required: found("{storageClasses: {names: []}}"), says: []string{"names no StorageClass", "the cluster has none", "kubectl annotate storageclass"}},
 		"DefaultClass":      {name: "claim", desired: claim, observed: pending(""), required: found("{storageClasses: {names: [fast], default: fast}}")},
 		"Class":             {name: "claim", desired: claim, observed: pending("storageClassName: slow"), required: found(classes)},
+		"NoClassWanted":     {name: "claim", desired: claim, observed: pending("storageClassName: ''"), required: found("{storageClasses: {names: []}}")},
 		"StaticVolume":      {name: "claim", desired: claim, observed: pending("storageClassName: gone, volumeName: v"), required: found(classes)},
 		"ClassesNotKnown":   {name: "claim", desired: claim, observed: pending("storageClassName: gone"), required: found("{}")},
 		"ClaimDoesNotExist": {name: "claim", desired: claim, required: found(classes)},
