@@ -77,9 +77,15 @@ func (p Pool) Compose(c *compose.Call) (State, error) {
 	if c.Observed(Resource, &seen) && len(seen.Status.Conditions) > 0 {
 		out.Numbers = &seen.Status.AtProvider
 	}
+	// The states of members of another template are not those of what is desired.
+	was := seen.Status.AtProvider.Template
+	outdated := was != "" && was != template.Annotations[v1.AnnotationTemplate]
 	serves := false
 	for _, m := range seen.Status.AtProvider.Members {
 		if m.Phase != v1alpha1.PoolDrained && len(out.Members) < 2*MaxMembers {
+			if outdated {
+				m = v1alpha1.PoolMember{Name: m.Name, Phase: m.Phase}
+			}
 			out.Members = append(out.Members, m)
 			serves = serves || m.Ready
 		}
@@ -126,7 +132,12 @@ func (p Pool) template() (*v1alpha1.ObjectTemplate, error) {
 	if p.Via != nil {
 		d.NATS = &v1.NATSConnection{ProviderConfigRef: p.Via}
 	}
-	return compose.Template(map[string]string{v1.LabelSession: Label(p.Name)}, map[string]string{v1.AnnotationSessionKey: p.Key}, d)
+	out, err := compose.Template(map[string]string{v1.LabelSession: Label(p.Name)}, map[string]string{v1.AnnotationSessionKey: p.Key}, d)
+	if err != nil {
+		return nil, err
+	}
+	out.Annotations[v1.AnnotationTemplate] = names.Hash(16, p.Key, string(out.Spec.Raw))
+	return out, nil
 }
 
 // Label is the value of the label session on the members of a composite's pool,

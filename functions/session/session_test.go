@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
 	"github.com/gorizond/koldun/functions/composetest"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/session"
@@ -78,4 +80,40 @@ func TestStrangersPoolIsNotJoined(t *testing.T) {
 
 func TestSessionWithoutNamespaceIsRefused(t *testing.T) {
 	composetest.Refuses(t, session.Compose, "apiVersion: koldun.gorizond.io/v1\nkind: Session\nmetadata: {name: s}\nspec: {}")
+}
+
+// What is known of the members of an earlier template says nothing of the Session's spec.
+func TestReadyByTemplate(t *testing.T) {
+	led := map[string][]string{"ingresses": {"metadata: {name: i, namespace: ns}\nspec: {}"}}
+	run := func(spec, template string) (serving reason.Reason, hash string, ready fnv1.Ready) {
+		rsp := composetest.Run(t, session.Compose, composetest.Case{
+			Composite: meta + "spec: {" + ref + spec + "}", Required: led,
+			Observed: map[string]string{
+				"dispatcher": composetest.OnePod,
+				"pool":       "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {template: '" + template + "', members: [{name: '0', ready: true}]}}",
+			},
+		})
+		pool := rsp.GetDesired().GetResources()["pool"]
+		annotations := pool.GetResource().GetFields()["spec"].GetStructValue().GetFields()["forProvider"].GetStructValue().
+			GetFields()["dllama"].GetStructValue().GetFields()["annotations"].GetStructValue().GetFields()
+		return reason.Reason(rsp.GetConditions()[0].GetReason()), annotations["koldun.gorizond.io/template"].GetStringValue(), pool.GetReady()
+	}
+	_, first, _ := run("", "")
+	for name, c := range map[string]struct {
+		spec, template string
+		reason         reason.Reason
+		ready          fnv1.Ready
+	}{
+		"Same":        {"", first, reason.Available, fnv1.Ready_READY_TRUE},
+		"Scaled":      {", scaling: {minDllamas: 2}", first, reason.Available, fnv1.Ready_READY_TRUE},
+		"EarlierSpec": {", nodes: 2", first, reason.DllamasStarting, fnv1.Ready_READY_FALSE},
+		"OldProvider": {", nodes: 2", "", reason.Available, fnv1.Ready_READY_TRUE},
+		"AnotherPool": {", hash: tenant", first, reason.DllamasStarting, fnv1.Ready_READY_FALSE},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if why, _, ready := run(c.spec, c.template); why != c.reason || ready != c.ready {
+				t.Errorf("the reason is %s and the Pool %s, want %s and %s", why, ready, c.reason, c.ready)
+			}
+		})
+	}
 }

@@ -11,7 +11,7 @@ const (
 	// them, so that they restart together.
 	AnnotationGroup = Group + "/group"
 	// AnnotationTemplate on Deployments and StatefulSets is a hash of their template
-	// for pods.
+	// for pods, and on the Dllamas of a Pool one of the Pool's template.
 	AnnotationTemplate = Group + "/template"
 	// AnnotationRuntime on the Model that a Dllama composes is how it is to run, so
 	// that what cannot run is not downloaded.

@@ -88,7 +88,7 @@ type PoolMember struct {
 	Message string `json:"message,omitempty"`
 }
 
-// PoolObservation is the observed state of a pool. Changes of members, of the first one that serves and of the last one that ceases to are
+// PoolObservation is the observed state of a pool. Changes of the template and of members, of the first one that serves and of the last one that ceases to are
 // written at once; how many serve and why others do not, within 5 seconds; numbers at most every 30 seconds.
 type PoolObservation struct {
 	// Desired members of the pool.
@@ -97,6 +97,10 @@ type PoolObservation struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=128
 	Members []PoolMember `json:"members,omitempty"`
+
+	// Hash of the template that the states of members are of.
+	// +optional
+	Template string `json:"template,omitempty"`
 
 	// Number of the next member.
 	// +optional

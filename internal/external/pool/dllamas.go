@@ -46,25 +46,58 @@ type DllamaState struct {
 // maxMessage is the maximum length of a message in a Pool, in characters.
 const maxMessage = 1024
 
-// setDllamaStates records the states of the existing Dllamas.
+// annotationTemplate on a Dllama is a hash of the template that it was made from.
+const annotationTemplate = "koldun.gorizond.io/template"
+
+// template returns the hash of the template; empty if it has none.
+func (s Spec) template() string {
+	if s.Dllama == nil {
+		return ""
+	}
+	return s.Dllama.Annotations[annotationTemplate]
+}
+
+// setDllamaStates records the states of the existing Dllamas. One whose status is of an
+// earlier template or spec is not ready.
 func setDllamaStates(s *Spec, there external.Existing) {
 	s.DllamaStates = map[string]DllamaState{}
 	for _, o := range there.Own {
 		meta, _ := o["metadata"].(map[string]any)
 		name, _ := meta["name"].(string)
-		s.DllamaStates[name] = dllamaStateOf(o)
+		s.DllamaStates[name] = DllamaState{}
+		if !outdated(o, s.template()) {
+			s.DllamaStates[name] = dllamaStateOf(o)
+		}
 	}
+}
+
+// outdated reports whether the status of a Dllama is not yet of this template. A Dllama
+// that an earlier version made has no hash, and a claim no observed generation: their
+// status counts.
+func outdated(o map[string]any, template string) bool {
+	meta, _ := o["metadata"].(map[string]any)
+	status, _ := o["status"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	made, _ := annotations[annotationTemplate].(string)
+	observed := whole(status["observedGeneration"])
+	return made != "" && made != template || observed > 0 && observed < whole(meta["generation"])
+}
+
+// whole returns a number as JSON or Kubernetes decodes it; 0 if it is none.
+func whole(v any) int {
+	switch n := v.(type) {
+	case float64:
+		return int(n)
+	case int64:
+		return int(n)
+	}
+	return 0
 }
 
 func dllamaStateOf(o map[string]any) DllamaState {
 	var out DllamaState
 	status, _ := o["status"].(map[string]any)
-	switch n := status["readyWorkers"].(type) { // as JSON or Kubernetes decodes it
-	case float64:
-		out.ReadyWorkers = int(n)
-	case int64:
-		out.ReadyWorkers = int(n)
-	}
+	out.ReadyWorkers = whole(status["readyWorkers"])
 	conditions, _ := status["conditions"].([]any)
 	for _, c := range conditions {
 		c, _ := c.(map[string]any)

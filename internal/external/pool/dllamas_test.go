@@ -58,3 +58,38 @@ func TestDllamaStates(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// The status of a Dllama counts for the template and the spec that it is of.
+func TestDllamaStatesOfAnotherTemplate(t *testing.T) {
+	for name, c := range map[string]struct {
+		template, made       string
+		generation, observed any
+		ready                bool
+	}{
+		"Same":           {"b", "b", int64(2), int64(2), true},
+		"EarlierSpec":    {"b", "b", int64(2), int64(1), false},
+		"EarlierDecoded": {"b", "b", 2.0, 1.0, false},
+		"Another":        {"b", "a", int64(2), int64(2), false},
+		"OfAClaim":       {"b", "b", int64(2), nil, true},
+		"MadeWithout":    {"b", "", int64(2), int64(2), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mark := func(hash string) map[string]string { return map[string]string{"koldun.gorizond.io/template": hash} }
+			annotations := map[string]any{}
+			if c.made != "" {
+				annotations["koldun.gorizond.io/template"] = c.made
+			}
+			s := pool.Spec{Dllama: &external.Template{Annotations: mark(c.template)}}
+			pool.Dllamas().Note(&s, external.Existing{Own: []map[string]any{{
+				"metadata": map[string]any{"name": "d", "generation": c.generation, "annotations": annotations},
+				"status": map[string]any{
+					"observedGeneration": c.observed, "readyWorkers": int64(1),
+					"conditions": []any{map[string]any{"type": "Serving", "status": "True"}},
+				},
+			}}})
+			if got := s.DllamaStates["d"]; got.Ready != c.ready || (got.ReadyWorkers == 1) != c.ready {
+				t.Errorf("the state is %+v", got)
+			}
+		})
+	}
+}

@@ -57,6 +57,7 @@ type Member struct {
 // old.
 type Status struct {
 	Members    []Member `json:"members,omitempty"`    // by number
+	Template   string   `json:"template,omitempty"`   // hash of that which the states of members are of
 	NextMember int      `json:"nextMember,omitempty"` // number of the next one
 
 	Backlog          int        `json:"backlog,omitempty"`

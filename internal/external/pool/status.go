@@ -19,7 +19,7 @@ const (
 // newStatus returns the status of a pool after a step. lastActivity is that of the
 // last status, and stays unless the plan has a later one.
 func newStatus(s Spec, p autoscaler.Plan, o autoscaler.Observation, lastActivity *time.Time) Status {
-	out := Status{NextMember: p.Next, LastActivity: lastActivity}
+	out := Status{Template: s.template(), NextMember: p.Next, LastActivity: lastActivity}
 	out.Backlog, out.InFlight = o.Requests()
 	out.IdleRunners, out.BusyRunners = o.Runners()
 	for _, m := range p.Members {
@@ -40,7 +40,7 @@ func (p *observed) reportAt(now time.Time) (at time.Time) {
 	switch {
 	case p.reportedAt.IsZero():
 		return now
-	case !sameMembers(p.current.Members, p.reported.Members), p.current.serves() != p.reported.serves():
+	case p.current.Template != p.reported.Template, !sameMembers(p.current.Members, p.reported.Members), p.current.serves() != p.reported.serves():
 		at = p.reportedAt
 	case !slices.Equal(p.current.Members, p.reported.Members):
 		at = p.reportedAt.Add(dllamaStateInterval)
@@ -82,6 +82,6 @@ func (s Status) equal(o Status) bool {
 	if (s.LastActivity == nil) != (o.LastActivity == nil) || s.LastActivity != nil && !s.LastActivity.Equal(*o.LastActivity) {
 		return false
 	}
-	return s.NextMember == o.NextMember && s.Backlog == o.Backlog && s.InFlight == o.InFlight &&
+	return s.Template == o.Template && s.NextMember == o.NextMember && s.Backlog == o.Backlog && s.InFlight == o.InFlight &&
 		s.OldestAgeSeconds == o.OldestAgeSeconds && s.IdleRunners == o.IdleRunners && s.BusyRunners == o.BusyRunners
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/pace"
 	"github.com/gorizond/koldun/internal/external/pool/autoscaler"
 	"github.com/gorizond/koldun/internal/queue"
@@ -41,6 +42,7 @@ func TestStatusEqual(t *testing.T) {
 		"Oldest":       func(s *Status) { s.OldestAgeSeconds++ },
 		"Idle":         func(s *Status) { s.IdleRunners++ },
 		"Busy":         func(s *Status) { s.BusyRunners++ },
+		"Template":     func(s *Status) { s.Template = "b" },
 		"NoActivity":   func(s *Status) { s.LastActivity = nil },
 		"LastActivity": func(s *Status) { s.LastActivity = &later },
 	} {
@@ -68,7 +70,7 @@ func TestNewStatus(t *testing.T) {
 	needed := start.Add(500 * time.Millisecond)
 	second := start.UTC().Truncate(time.Second)
 	earlier := second.Add(-time.Hour)
-	s := Spec{Owner: "ns/chat", DllamaStates: map[string]DllamaState{"chat-1": {ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}, "chat-0": {Ready: true}}}
+	s := Spec{Owner: "ns/chat", Dllama: &external.Template{Annotations: map[string]string{annotationTemplate: "a"}}, DllamaStates: map[string]DllamaState{"chat-1": {ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}, "chat-0": {Ready: true}}}
 	runners := map[string]queue.Runner{"held": {State: queue.RunnerBusy, Requests: []string{"a", "b"}}, "idle": {State: queue.RunnerIdle}}
 	for _, name := range []string{"b", "c", "d"} {
 		runners[name] = queue.Runner{State: queue.RunnerBusy}
@@ -76,8 +78,8 @@ func TestNewStatus(t *testing.T) {
 	o := autoscaler.NewObservation(nil, nil, runners, 5, true)
 	p := autoscaler.Plan{Members: []autoscaler.Member{{Name: "0", Phase: autoscaler.Active}, {Name: "1", Phase: autoscaler.Draining}}, Next: 7, NeededAt: []time.Time{needed, start}}
 	want := Status{
-		Members:    []Member{{Name: "0", Phase: autoscaler.Active, Ready: true}, {Name: "1", Phase: autoscaler.Draining, ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}},
-		NextMember: 7, Backlog: 3, InFlight: 2, IdleRunners: 1, BusyRunners: 4, LastActivity: &second,
+		Members:  []Member{{Name: "0", Phase: autoscaler.Active, Ready: true}, {Name: "1", Phase: autoscaler.Draining, ReadyWorkers: 2, Reason: "Waiting", Message: "1 of 3"}},
+		Template: "a", NextMember: 7, Backlog: 3, InFlight: 2, IdleRunners: 1, BusyRunners: 4, LastActivity: &second,
 	}
 	if d := cmp.Diff(want, newStatus(s, p, o, &earlier)); d != "" {
 		t.Error(d)
@@ -102,6 +104,7 @@ func TestReportAt(t *testing.T) {
 	}{
 		"NothingNew":     {member0(true, 0), member0(true, 0), -1},
 		"Member":         {member0(true, 0), two, 0},
+		"Template":       {two, Status{Members: two.Members, Template: "b"}, 0},
 		"Phase":          {member0(true, 0), Status{Members: []Member{{Name: "0", Phase: autoscaler.Draining, Ready: true}}}, 0},
 		"FirstServes":    {member0(false, 0), member0(true, 0), 0},
 		"NoneServes":     {member0(true, 0), member0(false, 0), 0},
