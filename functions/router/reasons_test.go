@@ -209,7 +209,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"PoolRefused":      {session + "spec: {modelRef: {name: m}}", state{"pool": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}, nil, "Serving", "False", reason.ConnectionPending, "no rights"},
 		"DllamasStarting":  {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("reason: RootStarting")}, nil, "Serving", "False", reason.DllamasStarting, `"s-0"`},
 		"Idle":             {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 0}}", state{"pool": ready}, nil, "Serving", "True", reason.Idle, ""},
-		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("ready: true")}, nil, "Serving", "True", reason.Available, "1 of 1"},
+		"SessionAvailable": {session + "spec: {modelRef: {name: m}, scaling: {minDllamas: 1}}", state{"pool": poolOf("ready: true")}, nil, "Serving", "True", reason.Available, "The pool serves"},
 
 		"ModelMapNotFound":   {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns/m": ""}, "Serving", "False", reason.ModelMapNotFound, `"m"`},
 		"VariantNotFound":    {aideployment("engine: {name: vllm}, models: [{modelMapRef: {name: m, variant: a}}]"), nil, map[string]string{"map-ns/m": "metadata: {name: m, namespace: ns}"}, "Serving", "False", reason.VariantNotFound, `"a"`},
