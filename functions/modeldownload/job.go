@@ -92,11 +92,10 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret strin
 	return out, nil
 }
 
-// made returns an observed Job in the form in which it was desired. With the UID it is
-// only ever that very Job: if it is gone, which Crossplane's cache may not know yet, the
-// API server refuses to make another one, and Crossplane looks again.
+// made returns an observed Job in the form in which it was desired: without its UID, which
+// Crossplane would copy to spec.crossplane.resourceRefs, whose schema has none.
 func made(seen batchv1.Job) (*batchv1.Job, bool) {
-	j := &batchv1.Job{TypeMeta: seen.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name, UID: seen.UID, Labels: seen.Labels, Annotations: map[string]string{}}}
+	j := &batchv1.Job{TypeMeta: seen.TypeMeta, ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name, Labels: seen.Labels, Annotations: map[string]string{}}}
 	for _, key := range []string{annotationFolder, annotationSpec} {
 		j.Annotations[key] = seen.Annotations[key]
 	}
