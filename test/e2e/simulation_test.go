@@ -50,7 +50,7 @@ func (p *suite) simulate(t *testing.T) {
 
 // watch starts recording the objects of Koldun and counting budgets.
 func (p *suite) watch(t *testing.T) {
-	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses", "modeldownloads"}
+	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses", "modeldownloads", "modelorchestras"}
 	composed := kinds("koldun.m.gorizond.io", "v1alpha1", "buckets", "streams", "keyvalues", "queues", "hubrevisions", "modelartifacts", "modelrecords",
 		"tokensets", "demands", "parts", "pools", "providerconfigs", "workloadstatuses")
 	composed = append(composed, kinds("apps", "v1", "deployments", "statefulsets")...)
