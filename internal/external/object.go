@@ -40,6 +40,8 @@ func (t Template) Object(kind, name string, spec map[string]any) Object {
 type Existing struct {
 	Own    []map[string]any // owned by the resource
 	Others []map[string]any // with another owner or none
+	// Beside are the objects of the kind Dependents.Beside in the namespace.
+	Beside []map[string]any
 }
 
 // Dependents describes the objects that depend on managed resources of one kind.
@@ -47,6 +49,8 @@ type Existing struct {
 type Dependents[S, O any] struct {
 	// Kind of the dependents, which never changes for a resource.
 	Kind func(spec S) string
+	// Beside is another kind whose objects Note needs. Empty: none.
+	Beside string
 	// Enabled reports whether a resource has dependents.
 	Enabled func(spec S) bool
 	// Objects returns all desired dependents.

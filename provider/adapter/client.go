@@ -122,7 +122,7 @@ func (c *client) existing(ctx context.Context, m managedResource, r *catalog.Res
 	if err != nil {
 		return err
 	}
-	r.Existing, err = c.applier.Existing(ctx, kind, m)
+	r.Existing, err = c.applier.Existing(ctx, kind, c.kind.Beside, m)
 	if err != nil && needed {
 		m.SetConditions(xpv2.Unavailable().WithMessage(err.Error()))
 		return err

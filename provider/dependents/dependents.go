@@ -48,17 +48,12 @@ func New(c client.Client, tracker *requeue.Tracker) *Applier {
 	return &Applier{client: c, tracker: tracker, known: newKnown(tracker)}
 }
 
-// Existing returns the objects of a kind in the namespace of a managed resource,
-// and has the resource reconciled when they change. Errors: Transient until the
-// objects have been listed.
-func (a *Applier) Existing(ctx context.Context, kind string, m resource.Managed) (external.Existing, error) {
+// Existing returns the objects of a kind in the namespace of a managed resource, and
+// those of the kind beside it unless that is "". It has the resource reconciled when
+// they change. Errors: Transient until the objects have been listed.
+func (a *Applier) Existing(ctx context.Context, kind, beside string, m resource.Managed) (external.Existing, error) {
 	var out external.Existing
-	parent, err := a.client.GroupVersionKindFor(m)
-	if err != nil {
-		return out, err
-	}
-	a.tracker.Read(requeue.Key{Kind: parent.Kind, NamespacedName: client.ObjectKeyFromObject(m)}, othersKey(kind, m.GetNamespace()))
-	all, err := a.known.list(ctx, kind, m.GetNamespace())
+	all, err := a.list(ctx, kind, m)
 	for i := range all {
 		if metav1.IsControlledBy(&all[i], m) {
 			out.Own = append(out.Own, all[i].Object)
@@ -66,7 +61,24 @@ func (a *Applier) Existing(ctx context.Context, kind string, m resource.Managed)
 			out.Others = append(out.Others, all[i].Object)
 		}
 	}
+	if err != nil || beside == "" {
+		return out, err
+	}
+	all, err = a.list(ctx, beside, m)
+	for i := range all {
+		out.Beside = append(out.Beside, all[i].Object)
+	}
 	return out, err
+}
+
+// list returns the objects of a kind, whose changes have the resource reconciled.
+func (a *Applier) list(ctx context.Context, kind string, m resource.Managed) ([]unstructured.Unstructured, error) {
+	parent, err := a.client.GroupVersionKindFor(m)
+	if err != nil {
+		return nil, err
+	}
+	a.tracker.Read(requeue.Key{Kind: parent.Kind, NamespacedName: client.ObjectKeyFromObject(m)}, othersKey(kind, m.GetNamespace()))
+	return a.known.list(ctx, kind, m.GetNamespace())
 }
 
 // Changes lead from the existing dependents to the desired ones.

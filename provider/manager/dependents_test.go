@@ -155,7 +155,7 @@ func TestDemandKeepsASessionForEachPool(t *testing.T) {
 }
 
 // A pool gets one Session: from the first of several Demands, and from none if a
-// user has created one.
+// user has created one, or a Dllama that scales.
 func TestOnePoolHasOneSession(t *testing.T) {
 	w := newWorld(t)
 	w.composites()
@@ -163,11 +163,15 @@ func TestOnePoolHasOneSession(t *testing.T) {
 	if err := b.Ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	key, hand := names.Session(w.ns, "tiny", ""), names.Session(w.ns, "own", "")
+	key, hand, scaled := names.Session(w.ns, "tiny", ""), names.Session(w.ns, "own", ""), names.Session(w.ns, "big", "")
 	w.create(object(composite.KindSession, "by-hand", map[string]any{"modelRef": map[string]any{"name": "own"}, "key": hand}))
+	w.create(object(composite.KindDllama, "large", map[string]any{
+		"modelRef": map[string]any{"name": "big"}, "expose": map[string]any{"scaling": map[string]any{"minDllamas": int64(0)}},
+	}))
 	table := registry.Demands(b)
 	w.asked(table, key, "tiny")
 	w.asked(table, hand, "own")
+	w.asked(table, scaled, "big")
 	of := func(name string, policies ...xpv2.ManagementAction) *v1alpha1.Demand {
 		m := &v1alpha1.Demand{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -180,12 +184,12 @@ func TestOnePoolHasOneSession(t *testing.T) {
 	}
 	// A Demand that only observes creates nothing.
 	looking := of("looking", xpv2.ManagementActionObserve)
-	w.eventually("the list of both pools", func() error {
+	w.eventually("the list of all pools", func() error {
 		if err := w.get(looking); err != nil {
 			return err
 		}
-		if n := len(looking.Status.AtProvider.Sessions); n != 2 {
-			return fmt.Errorf("got %d pools, want 2", n)
+		if n := len(looking.Status.AtProvider.Sessions); n != 3 {
+			return fmt.Errorf("got %d pools, want 3", n)
 		}
 		return nil
 	})

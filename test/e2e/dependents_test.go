@@ -111,7 +111,7 @@ func apply[S, O any](a *applier, o *unstructured.Unstructured, m resource.Manage
 		return fail(err)
 	}
 	ctx := context.Background() // the simulated provider passes none
-	there, err := a.applier.Existing(ctx, p.Kind(s), m)
+	there, err := a.applier.Existing(ctx, p.Kind(s), p.Beside, m)
 	if err != nil {
 		return fail(err)
 	}

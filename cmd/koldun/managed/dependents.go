@@ -21,6 +21,11 @@ func (c *Client) existing(e catalog.Entry, obj local.Object, spec any) (out exte
 			out.Others = append(out.Others, one.Object)
 		}
 	}
+	if e.Beside != "" {
+		for _, one := range c.cfg.Composites(e.Beside, obj.Key().Namespace) {
+			out.Beside = append(out.Beside, one.Object)
+		}
+	}
 	return out, nil
 }
 

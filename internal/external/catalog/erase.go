@@ -21,6 +21,8 @@ type Entry struct {
 	LateInitialize bool
 	// Dependents says that objects may depend on a resource.
 	Dependents bool
+	// Beside is another kind whose objects the resource needs to know. Empty: none.
+	Beside string
 
 	erased
 }
@@ -69,7 +71,11 @@ type row[S, O any] struct {
 
 // Erase hides the types of a row.
 func Erase[S, O any](r row[S, O]) Entry {
-	return Entry{Kind: r.kind, System: r.system, LateInitialize: r.lateInitialize, Dependents: r.dependents != nil, erased: r}
+	e := Entry{Kind: r.kind, System: r.system, LateInitialize: r.lateInitialize, Dependents: r.dependents != nil, erased: r}
+	if r.dependents != nil {
+		e.Beside = r.dependents.Beside
+	}
+	return e
 }
 
 func (r row[S, O]) Open(ctx context.Context, c Connections) (Client, error) {

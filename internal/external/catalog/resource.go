@@ -27,7 +27,8 @@ type Resource struct {
 	// Namespace of the resource. Empty if it has none.
 	Namespace string
 	Secrets   Secrets
-	// Existing holds the objects of the kind of its dependents in the namespace.
+	// Existing holds the objects of the kind of its dependents, and of Entry.Beside, in
+	// the namespace.
 	Existing external.Existing
 	// Creating asks, before a creation, for an external resource that exists
 	// already.

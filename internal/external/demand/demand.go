@@ -21,7 +21,7 @@ type Spec struct {
 	MaxIsolated int    `json:"maxIsolated,omitempty"` // limit of listed isolated pools
 	// Session is the template of the Session of each pool; nil creates none.
 	Session *external.Template `json:"session,omitempty"`
-	// Taken are the keys of pools that other Sessions serve.
+	// Taken are the keys of pools that other Sessions and scaled Dllamas serve.
 	Taken map[string]bool `json:"-"`
 	// Known is the list of an earlier observation. Its live entries stay listed;
 	// a budget limits the rate of new entries.

@@ -1,6 +1,7 @@
 package demand_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,6 +28,30 @@ func TestSessionsOfPools(t *testing.T) {
 	}
 	if demand.SessionName(o.Sessions[0]) == demand.SessionName(o.Sessions[1]) {
 		t.Error("the Sessions of two pools have the same name")
+	}
+	scaled := func(name, more string) map[string]any {
+		var spec map[string]any
+		if err := json.Unmarshal([]byte(`{"expose": {"scaling": {}}`+more+`}`), &spec); err != nil {
+			t.Fatal(err)
+		}
+		return map[string]any{"metadata": map[string]any{"namespace": "ns", "name": name}, "spec": spec}
+	}
+	for name, c := range map[string]struct {
+		dllama map[string]any
+		taken  bool
+	}{
+		"Inline":    {scaled("m", `, "model": {}`), true},
+		"Model":     {scaled("d", `, "modelRef": {"name": "m"}`), true},
+		"Name":      {scaled("d", `, "modelRef": {"name": "canary"}, "traffic": {"model": "m"}`), true},
+		"Weight":    {scaled("d", `, "modelRef": {"name": "m"}, "traffic": {"weight": 5}`), true},
+		"OtherName": {scaled("d", `, "modelRef": {"name": "m"}, "traffic": {"model": "n"}`), false},
+		"Unscaled":  {scaled("m", `, "expose": {}`), false},
+		"Unexposed": {scaled("m", `, "expose": null`), false},
+	} {
+		demand.Sessions().Note(&s, external.Existing{Beside: []map[string]any{c.dllama}})
+		if got := demand.Sessions().Objects(s, demand.Status{Sessions: o.Sessions[:1]}); (len(got) == 0) != c.taken {
+			t.Errorf("%s: a scaled Dllama beside the pool: got %v, taken: %v", name, got, c.taken)
+		}
 	}
 	s.Session = nil
 	if got := demand.Sessions().Objects(s, o); len(got) > 0 || demand.Sessions().Enabled(s) {
