@@ -50,6 +50,14 @@ func (p *suite) scaleTo(t *testing.T, name string, powers ...int) {
 		cluster.Eventually(t, fmt.Sprintf("%d workers", workers), p.rolledOut(ns, name, workers))
 		cluster.Eventually(t, "the group to be ready", p.holds(ns, api, "Dllama", name, "Ready"))
 	}
+	planned, err := p.get(ctx, ns, api, "Dllama", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root, _, _ := unstructured.NestedInt64(planned.Object, "status", "rootMemoryBytes"); root == 0 {
+		t.Errorf("the root has no memory plan, though the header of the files is known: %v", planned.Object["status"])
+	}
+	p.spentAtMost(t, "big", map[string]float64{"models": 76})
 	if err := p.Delete(ctx, ns, dllama(0), inVolume); err != nil {
 		t.Fatal(err)
 	}

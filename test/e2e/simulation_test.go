@@ -90,16 +90,30 @@ func (s *simulation) behavior(pod *corev1.Pod) simulate.Behavior {
 	if time.Since(pod.CreationTimestamp.Time) < jobTakes {
 		return simulate.Unready()
 	}
+	url, found := output(pod)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made[url] = found
+	return simulate.Run()
+}
+
+// output is what the Job of a pod has found or made, and its URL.
+func output(pod *corev1.Pod) (url string, found map[string]any) {
 	args := pod.Spec.Containers[0].Args
-	found := map[string]any{"whole": true}
+	found = map[string]any{"whole": true}
+	if slices.Contains(args, "inspect") {
+		found["sizeBytes"], found["weights"], found["shape"] = 4<<30, "q40", map[string]any{ // for up to 16 nodes
+			"arch": "llama", "dim": 4096, "hiddenDim": 14336, "layers": 32, "heads": 32, "kvHeads": 16,
+			"headDim": 128, "vocabSize": 128256, "seqLen": 8192, "weights": "q40",
+		}
+		claim := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil })
+		return names.VolumeURL(pod.Spec.Volumes[claim].PersistentVolumeClaim.ClaimName, option(args, "--model")), found
+	}
 	if weights, name := option(args, "--weights"), option(args, "--name"); weights != "" {
 		found["weights"] = weights
 		found["modelFile"], found["tokenizerFile"] = names.ModelFile(name, weights), names.TokenizerFile(name)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.made[option(args, "--to")] = found
-	return simulate.Run()
+	return option(args, "--to"), found
 }
 
 func option(args []string, name string) string {
