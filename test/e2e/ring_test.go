@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -27,14 +28,13 @@ const (
 	firstIngress = repository + "/functions/router/testdata/seeds/public-backend.yaml"
 	firstNATS    = "nats://koldun:k0ldun@nats.default:4222"
 	ringToken    = "sk-ring"
-	// ringModel is the Model that the ring serves.
-	ringModel = `
-apiVersion: koldun.gorizond.io/v1
-kind: Model
-metadata: {name: koldun-tiny}
-spec:
-  sourceUrl: https://huggingface.co/gorizond/koldun-tiny
-  conversion: {weightsFloatType: q40}
+	// firstModel is a Model of the first Koldun with an object store of its own.
+	firstModel = repository + "/functions/router/testdata/seeds/tinyllama.yaml"
+	storeKeys  = `
+apiVersion: v1
+kind: Secret
+metadata: {name: minio-creds}
+stringData: {AWS_ACCESS_KEY_ID: %s, AWS_SECRET_ACCESS_KEY: %s}
 `
 )
 
@@ -47,34 +47,35 @@ func images(koldun string) map[string]string {
 	return out
 }
 
-// ring tests an Ingress of the first Koldun with real distributed-llama: it serves
-// with a root and three workers, and again after each of them was killed.
+// ring tests a Model and an Ingress of the first Koldun with real distributed-llama. With
+// the addresses of the test's servers and the name of its model they serve with a root and three workers, and again after each of them was killed.
 func (p *suite) ring(t *testing.T) {
 	if os.Getenv(bins) == "" {
 		t.Skip("run it with: make engine cluster-binaries && " + bins + "=$PWD/bin/distributed-llama go test -run TestServing/Namespaced/Ring ./test/e2e")
 	}
 	s := &serving{suite: p, ns: p.Namespace(t)}
-	manifest := read(t, firstIngress)
-	for old, now := range map[string]string{
+	ingress := edited(t, firstIngress, map[string]string{
 		"  namespace: default\n": "",
 		firstNATS:                strings.Replace(p.services.nats.URL(), "://", "://"+natstest.User+":"+natstest.Password+"@", 1),
-	} {
-		if !strings.Contains(manifest, old) {
-			t.Fatalf("%s does not contain %q", firstIngress, old)
-		}
-		manifest = strings.ReplaceAll(manifest, old, now)
-	}
-	if err := p.ApplyIn(t.Context(), s.ns, ringModel, manifest); err != nil {
+	})
+	store := p.services.s3.Config()
+	model := edited(t, firstModel, map[string]string{
+		"  namespace: koldun\n":              "",
+		"name: tinyllama\n":                  "name: koldun-tiny\n",
+		"TinyLlama/TinyLlama-1.1B-Chat-v1.0": "gorizond/koldun-tiny",
+		"http://koldun-minio:9000":           store.Endpoint,
+	})
+	if err := p.ApplyIn(t.Context(), s.ns, fmt.Sprintf(storeKeys, store.AccessKey, store.SecretKey), model, ingress); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the Model to be ready", p.holds(s.ns, api, "Model", "koldun-tiny", "Ready"))
 	// The host of its route is that of an ingress controller, which there is none of.
 	cluster.Eventually(t, "the Service", func(ctx context.Context) error {
-		ingress, err := p.get(ctx, s.ns, api, "Ingress", "public-backend")
+		public, err := p.get(ctx, s.ns, api, "Ingress", "public-backend")
 		if err != nil {
 			return err
 		}
-		service, _, _ := unstructured.NestedString(ingress.Object, "status", "backendServiceName")
+		service, _, _ := unstructured.NestedString(public.Object, "status", "backendServiceName")
 		if service == "" {
 			return errors.New("the Ingress has no Service in its status")
 		}
@@ -93,10 +94,24 @@ func (p *suite) ring(t *testing.T) {
 			s.answers(t, "an answer after the end of "+pod.name)
 		}
 	}
-	if err := p.Delete(t.Context(), s.ns, manifest, ringModel); err != nil {
+	if err := p.Delete(t.Context(), s.ns, ingress, model); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "nothing to be left of the claims", p.nothingLeftIn(s.ns))
+}
+
+// edited returns a manifest of the first Koldun with texts replaced, each of which it must
+// contain.
+func edited(t *testing.T, file string, changes map[string]string) string {
+	t.Helper()
+	text := read(t, file)
+	for old, now := range changes {
+		if !strings.Contains(text, old) {
+			t.Fatalf("%s does not contain %q", file, old)
+		}
+		text = strings.ReplaceAll(text, old, now)
+	}
+	return text
 }
 
 // admit registers the token of the clients, as operators of the first Koldun do.
