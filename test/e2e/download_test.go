@@ -48,6 +48,10 @@ func (p *suite) download(t *testing.T) {
 	cluster.Eventually(t, "the Job to be gone", func(ctx context.Context) error {
 		return p.absent(ctx, ns, again)
 	})
+	// A change before Crossplane sees that composes the Job once more. It finds the files.
+	cluster.Eventually(t, "Crossplane to see that", func(ctx context.Context) error {
+		return p.composesNo(ctx, ns, again)
+	})
 	if err := p.ApplyIn(t.Context(), ns, fmt.Sprintf(shared, true)+"  nodePool: another\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +82,21 @@ func (p *suite) absent(ctx context.Context, ns, name string) error {
 		return err
 	}
 	return fmt.Errorf("job %q of %s exists, deleted at %v: %v", name, job.GetCreationTimestamp(), job.GetDeletionTimestamp(), job.Object["status"])
+}
+
+// composesNo returns an error if the ModelDownload refers to an object of the name.
+func (p *suite) composesNo(ctx context.Context, ns, name string) error {
+	d, err := p.get(ctx, ns, api, "ModelDownload", "shared")
+	if err != nil {
+		return err
+	}
+	refs, _, err := unstructured.NestedSlice(d.Object, "spec", "crossplane", "resourceRefs")
+	for _, ref := range refs {
+		if r, _ := ref.(map[string]any); r["name"] == name {
+			return fmt.Errorf("%v is composed", r)
+		}
+	}
+	return err
 }
 
 // downloaded applies the ModelDownload, waits until it is complete by another Job
