@@ -147,11 +147,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 			if sub != nil {
 				subject = sub.Subject
 			}
-			level := slog.LevelDebug
-			if errors.Is(err, nats.ErrPermissionViolation) {
-				level = slog.LevelWarn // the error names the subject
-			}
-			b.log.Log(ctx, level, "NATS reports a fault", "subject", subject, "error", err)
+			b.log.Log(ctx, faultLevel(err), "NATS reports a fault", "subject", subject, "error", err)
 		}),
 	}
 	if cfg.InboxPrefix != "" {

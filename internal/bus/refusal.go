@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
@@ -19,6 +20,16 @@ import (
 func isRefusal(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked) ||
 		errors.Is(err, nats.ErrAccountAuthExpired)
+}
+
+// faultLevel returns the level at which a fault is logged that the server reports. A
+// missing right is a warning, whose text names the subject, unless it is that of an
+// answer: the server forgets with a connection to which messages it may have one.
+func faultLevel(err error) slog.Level {
+	if errors.Is(err, nats.ErrPermissionViolation) && !strings.Contains(err.Error(), "Publish to \"_INBOX") {
+		return slog.LevelWarn
+	}
+	return slog.LevelDebug
 }
 
 // refused returns an error that names the refused client.

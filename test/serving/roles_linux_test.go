@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
@@ -69,9 +69,9 @@ func (s *stack) makeAccount() {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	var manager *client.Conn
+	var manager *nats.Conn
 	waittest.Until(s.tb, "NATS to start", func() bool {
-		manager, err = client.Connect(s.natsURL, client.UserCredentialBytes([]byte(user.Credentials)), client.CustomInboxPrefix(user.InboxPrefix))
+		manager, err = nats.Connect(s.natsURL, nats.UserCredentialBytes([]byte(user.Credentials)), nats.CustomInboxPrefix(user.InboxPrefix))
 		return err == nil
 	})
 	defer manager.Close()
@@ -114,11 +114,11 @@ func (s *stack) busConfig(u natsauth.User) bus.Config {
 	return bus.Config{URL: s.natsURL, Creds: u.Credentials, InboxPrefix: u.InboxPrefix, Name: u.ID, Logger: slog.New(slog.DiscardHandler)}
 }
 
-// violations returns the lines of a log in which NATS complains about the rights of
+// violations returns the warnings of a log in which NATS complains about the rights of
 // the process.
 func violations(log []byte) (found []byte) {
 	for line := range bytes.Lines(log) {
-		if bytes.Contains(bytes.ToLower(line), []byte("permissions violation")) {
+		if bytes.Contains(line, []byte(`"level":"WARN"`)) && bytes.Contains(line, []byte(nats.ErrPermissionViolation.Error())) {
 			found = append(found, line...)
 		}
 	}
