@@ -65,7 +65,8 @@ func (p *suite) ring(t *testing.T) {
 		"TinyLlama/TinyLlama-1.1B-Chat-v1.0": "gorizond/koldun-tiny",
 		"http://koldun-minio:9000":           store.Endpoint,
 	})
-	if err := p.ApplyIn(t.Context(), s.ns, fmt.Sprintf(storeKeys, store.AccessKey, store.SecretKey), model, ingress); err != nil {
+	keys := fmt.Sprintf(storeKeys, store.AccessKey, store.SecretKey)
+	if err := p.ApplyIn(t.Context(), s.ns, keys, model, ingress); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "the Model to be ready", p.holds(s.ns, api, "Model", "koldun-tiny", "Ready"))
@@ -94,7 +95,7 @@ func (p *suite) ring(t *testing.T) {
 			s.answers(t, "an answer after the end of "+pod.name)
 		}
 	}
-	if err := p.Delete(t.Context(), s.ns, ingress, model); err != nil {
+	if err := p.Delete(t.Context(), s.ns, ingress, model, keys); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "nothing to be left of the claims", p.nothingLeftIn(s.ns))
