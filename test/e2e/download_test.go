@@ -35,7 +35,9 @@ func (p *suite) download(t *testing.T) {
 	ns := p.Namespace(t)
 	first := p.downloaded(t, ns, "", false)
 	p.spentAtMost(t, ns+"/", map[string]float64{"modeldownloads": 60})
+	p.waitForBudget(t, ns+"/shared", rested) // users reload some time after a download
 	again := p.downloaded(t, ns, first, true)
+	p.waitForBudget(t, ns+"/shared", rested)
 	// As at the end of the time for which a finished Job is kept.
 	job := &unstructured.Unstructured{}
 	job.SetAPIVersion("batch/v1")
