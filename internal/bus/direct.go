@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // The headers of a message that JetStream returns for a direct get, and those of a
@@ -32,7 +33,7 @@ func (b *Bus) read(ctx context.Context, bucket, key string) ([]byte, uint64, err
 	if !validKey(key) {
 		return nil, 0, kvError("read", bucket, key, jetstream.ErrInvalidKey)
 	}
-	m, err := b.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+kvStream+bucket+"."+kvPrefix(bucket)+key, nil)
+	m, err := b.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+names.KVStream(bucket)+"."+names.KVSubject(bucket, key), nil)
 	if errors.Is(err, nats.ErrNoResponders) {
 		return b.readIndirect(ctx, bucket, key)
 	}

@@ -87,7 +87,7 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	} else if out.MaxAge > 0 {
 		out.Duplicates = min(have.Duplicates, out.MaxAge) // the server refuses a longer window
 	}
-	out.AllowRollup = want.AllowRollup || have.AllowRollup && !ours(strings.TrimPrefix(want.Name, kvStream))
+	out.AllowRollup = want.AllowRollup || have.AllowRollup && !ours(strings.TrimPrefix(want.Name, names.KVStream("")))
 	out.AllowMsgTTL = have.AllowMsgTTL || want.AllowMsgTTL // cannot be disabled
 	out.SubjectDeleteMarkerTTL = want.SubjectDeleteMarkerTTL
 	if want.Replicas != 0 {
@@ -190,9 +190,9 @@ func (s StreamSpec) config() jetstream.StreamConfig {
 // server chooses the window for duplicates.
 func (s KVSpec) config() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name:                   kvStream + s.Name,
+		Name:                   names.KVStream(s.Name),
 		Description:            s.Description,
-		Subjects:               []string{kvPrefix(s.Name) + ">"},
+		Subjects:               []string{names.KVSubject(s.Name, ">")},
 		Retention:              jetstream.LimitsPolicy,
 		Storage:                jetstream.FileStorage,
 		MaxConsumers:           -1,

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 func WatchKey[T any](ctx context.Context, b *Bus, bucket, key string, handle func(Event[T])) {
 	w := &keyWatcher[T]{bus: b, bucket: bucket, key: key, handle: handle}
 	news := make(chan *nats.Msg, 1) // more than one are no news
-	if sub, err := b.nc.ChanSubscribe(kvPrefix(bucket)+key, news); err == nil {
+	if sub, err := b.nc.ChanSubscribe(names.KVSubject(bucket, key), news); err == nil {
 		defer func() { _ = sub.Unsubscribe() }()
 	}
 	pause := keyAge

@@ -9,14 +9,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 // Each function below makes one attempt of at most apiTimeout.
-
-// kvStream is the prefix of the stream of a bucket.
-const kvStream = "KV_"
-
-func kvPrefix(bucket string) string { return "$KV." + bucket + "." }
 
 // Put writes a value as JSON and returns its revision, which grows with each
 // write to the bucket.
@@ -82,7 +78,7 @@ func Get[T any](ctx context.Context, b *Bus, bucket, key string) (T, uint64, err
 func (b *Bus) Delete(ctx context.Context, bucket, key string, revision uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	m := nats.NewMsg(kvPrefix(bucket) + key)
+	m := nats.NewMsg(names.KVSubject(bucket, key))
 	m.Header.Set(operationHeader, deleted)
 	var opts []jetstream.PublishOpt
 	if revision != 0 {
@@ -101,7 +97,7 @@ func (b *Bus) write(ctx context.Context, bucket, key string, value any, opts ...
 	}
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
-	ack, err := b.js.PublishMsg(ctx, &nats.Msg{Subject: kvPrefix(bucket) + key, Data: data}, opts...)
+	ack, err := b.js.PublishMsg(ctx, &nats.Msg{Subject: names.KVSubject(bucket, key), Data: data}, opts...)
 	if err != nil {
 		return 0, kvError("write", bucket, key, err)
 	}

@@ -29,7 +29,7 @@ func (b *Bus) ViewStream(ctx context.Context, name string) (StreamSpec, error) {
 
 // ViewKV returns the configuration of a key-value bucket. Errors: NotFound.
 func (b *Bus) ViewKV(ctx context.Context, bucket string) (KVSpec, error) {
-	c, err := b.view(ctx, kvStream+bucket)
+	c, err := b.view(ctx, names.KVStream(bucket))
 	if err != nil {
 		return KVSpec{}, fault.Errorf(fault.KindOf(err), "cannot look up key-value bucket %q: %w", bucket, err)
 	}

@@ -36,6 +36,13 @@ const (
 	PoolsBucket    = "koldun_pools"    // PoolKey -> members of a pool and why, with per-key TTL
 )
 
+// KVStream is the stream of a key-value bucket (NATS ADR-8).
+func KVStream(bucket string) string { return "KV_" + bucket }
+
+// KVSubject is the subject on which the values of a key are published. ">" stands for
+// all keys of the bucket.
+func KVSubject(bucket, key string) string { return "$KV." + bucket + "." + key }
+
 // Session is the key of a pool of runners: one model, shared by all, or one
 // model for one tenant or conversation when isolation is not empty. It is one
 // NATS subject token and one KV key token.

@@ -1,6 +1,10 @@
 package natsauth
 
-import "github.com/nats-io/jwt/v2"
+import (
+	"github.com/nats-io/jwt/v2"
+
+	"github.com/gorizond/koldun/internal/names"
+)
 
 // grants collects the rights of a role.
 type grants struct{ out jwt.Permissions }
@@ -19,6 +23,11 @@ func (g *grants) get(stream, subject string) {
 	g.publish("$JS.API.DIRECT.GET." + stream + "." + subject)
 }
 
+// getKey permits reads of the keys of a bucket that match a filter.
+func (g *grants) getKey(bucket, filter string) {
+	g.get(names.KVStream(bucket), names.KVSubject(bucket, filter))
+}
+
 // read permits consumers that pull the messages of a subject.
 func (g *grants) read(stream, subject string) {
 	g.publish("$JS.API.CONSUMER.CREATE."+stream+".*."+subject, "$JS.API.CONSUMER.MSG.NEXT."+stream+".*", "$JS.API.CONSUMER.DELETE."+stream+".*")
@@ -27,12 +36,8 @@ func (g *grants) read(stream, subject string) {
 // watch permits watches of the keys of a bucket that match a filter. Without the
 // right to answer flow control a watch stops in the middle of many keys.
 func (g *grants) watch(bucket, filter string) {
-	stream := kv(bucket)
-	g.publish("$JS.API.CONSUMER.CREATE."+stream+".*."+key(bucket, filter), "$JS.API.CONSUMER.DELETE."+stream+".*", "$JS.FC."+stream+".>")
+	stream := names.KVStream(bucket)
+	g.publish("$JS.API.CONSUMER.CREATE."+stream+".*."+names.KVSubject(bucket, filter), "$JS.API.CONSUMER.DELETE."+stream+".*", "$JS.FC."+stream+".>")
 }
 
 func (g *grants) permissions() jwt.Permissions { return g.out }
-
-// kv is the stream of a key-value bucket, and key the subject of one of its keys.
-func kv(bucket string) string       { return "KV_" + bucket }
-func key(bucket, key string) string { return "$KV." + bucket + "." + key }

@@ -75,7 +75,7 @@ func (r Role) Permissions() jwt.Permissions {
 	case Runner:
 		runner(g)
 	case Job:
-		g.publish(key(names.ProgressBucket, Progress.of()))
+		g.publish(names.KVSubject(names.ProgressBucket, Progress.of()))
 	case Provider:
 		provider(g)
 	case Operator:
@@ -86,9 +86,9 @@ func (r Role) Permissions() jwt.Permissions {
 
 func gateway(g *grants) {
 	g.publish(names.RequestSubject("*", "*"), names.CancelSubject("*", "*"), names.ResumeSubject("*", "*"), names.UseSubjects)
-	g.publish(key(names.DemandBucket, ">"), "$JS.API.STREAM.INFO.*")
+	g.publish(names.KVSubject(names.DemandBucket, ">"), "$JS.API.STREAM.INFO.*")
 	g.get(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
-	g.get(kv(names.DemandBucket), key(names.DemandBucket, ">"))
+	g.getKey(names.DemandBucket, ">")
 	g.watch(names.ModelsBucket, ">")
 	g.watch(names.TokensBucket, ">")
 	g.watch(names.RunnersBucket, ">")
@@ -99,11 +99,11 @@ func gateway(g *grants) {
 func dispatcher(g *grants) {
 	g.publish(names.OutcomeOf("*", "*", "*"), names.DeadOf("*", "*", "*"), names.FramesSubject("*", "*"))
 	g.publish(names.AssignSubject("*", "*"), names.SyncSubject("*", "*"), names.CancelSubject("*", "*"))
-	g.publish(key(names.LeasesBucket, "*"), "$JS.API.STREAM.INFO.*")
+	g.publish(names.KVSubject(names.LeasesBucket, "*"), "$JS.API.STREAM.INFO.*")
 	g.publish("$JS.API.STREAM.MSG.GET."+names.RequestStream, "$JS.API.STREAM.MSG.DELETE."+names.RequestStream, "$JS.API.STREAM.PURGE."+names.RequestStream)
 	g.publish("$JS.API.STREAM.MSG.DELETE." + names.DeadStream)
 	g.get(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
-	g.get(kv(names.LeasesBucket), key(names.LeasesBucket, "*"))
+	g.getKey(names.LeasesBucket, "*")
 	g.watch(names.LeasesBucket, ">")
 	g.watch(names.RunnersBucket, ">")
 	g.read(names.RequestStream, names.RequestSubject("*", "*"))
@@ -116,13 +116,12 @@ func dispatcher(g *grants) {
 // messages, and may so publish on every subject of the account.
 func runner(g *grants) {
 	session, name := Session.of(), RunnerName.of()
-	record := key(names.RunnersBucket, names.RunnerKey(session, name))
-	model := key(names.ModelsBucket, Model.of())
-	g.publish(names.EndSubject(session), names.FirstTokenSubject(session), names.FramesSubject(session, "*"), record)
-	g.get(kv(names.RunnersBucket), record)
-	g.get(kv(names.ModelsBucket), model)
+	record := names.RunnerKey(session, name)
+	g.publish(names.EndSubject(session), names.FirstTokenSubject(session), names.FramesSubject(session, "*"), names.KVSubject(names.RunnersBucket, record))
+	g.getKey(names.RunnersBucket, record)
+	g.getKey(names.ModelsBucket, Model.of())
 	g.subscribe(names.AssignSubject(session, name), names.SyncSubject(session, name), names.DrainSubject(session, name))
-	g.subscribe(names.CancelSubject(session, "*"), names.ResumeSubject(session, "*"), model)
+	g.subscribe(names.CancelSubject(session, "*"), names.ResumeSubject(session, "*"), names.KVSubject(names.ModelsBucket, Model.of()))
 	g.answer()
 }
 
@@ -131,7 +130,7 @@ func provider(g *grants) {
 	g.publish("$JS.API.CONSUMER.CREATE.*.*", "$JS.API.CONSUMER.CREATE.*.*.>", "$JS.API.CONSUMER.DELETE.*.*", "$JS.API.CONSUMER.INFO.*.*", "$JS.FC.>")
 	g.publish("$JS.API.STREAM.MSG.GET."+names.RequestStream, names.DrainSubject("*", "*"), names.DepthSubject("*"))
 	for _, b := range []string{names.ModelsBucket, names.TokensBucket, names.PoolsBucket} {
-		g.publish(key(b, ">"))
+		g.publish(names.KVSubject(b, ">"))
 	}
 	g.publish("$JS.API.DIRECT.GET.*.$KV.>")
 	g.subscribe("$JS.EVENT.ADVISORY.STREAM.*.*", "$JS.EVENT.ADVISORY.CONSUMER.*.*.*", "$KV.>")

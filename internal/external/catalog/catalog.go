@@ -58,7 +58,7 @@ func Entries() []Entry {
 			kind: "KeyValue", system: NATS, lateInitialize: true, open: openKeyValue,
 			externalName: func(s keyvalue.Spec) string { return s.Bucket },
 			watch: func(ctx context.Context, c Connections, s keyvalue.Spec) (Watch, error) {
-				return watchAdvisories(ctx, c, streamAdvisories, bucketStream(s.Bucket))
+				return watchAdvisories(ctx, c, streamAdvisories, names.KVStream(s.Bucket))
 			},
 		}),
 		Erase(row[modelartifact.Spec, modelartifact.Status]{
@@ -90,7 +90,7 @@ func Entries() []Entry {
 					streams = append(streams, p.Name)
 				}
 				for _, p := range s.KeyValues {
-					streams = append(streams, bucketStream(p.Bucket))
+					streams = append(streams, names.KVStream(p.Bucket))
 				}
 				return watchAdvisories(ctx, c, streamAdvisories, streams...)
 			},

@@ -26,7 +26,7 @@ func watchAdvisories(ctx context.Context, c Connections, subject string, names .
 
 // watchKey watches one key of a key-value bucket.
 func watchKey(ctx context.Context, c Connections, bucket, key string) (Watch, error) {
-	return watchSubject(ctx, c, writes(bucket), keyOf(bucket), key)
+	return watchSubject(ctx, c, names.KVSubject(bucket, ">"), keyOf(bucket), key)
 }
 
 // watchSubject returns a Watch that calls changed at once, for changes since the
@@ -61,7 +61,7 @@ func watchArtifact(ctx context.Context, c Connections, s modelartifact.Spec) (Wa
 	}
 	table := registry.Progress(shared.bus)
 	return func(ctx context.Context, changed func()) error {
-		news, stop, err := shared.Follow(writes(names.ProgressBucket), keyOf(names.ProgressBucket), s.ProgressKey)
+		news, stop, err := shared.Follow(names.KVSubject(names.ProgressBucket, ">"), keyOf(names.ProgressBucket), s.ProgressKey)
 		if err != nil {
 			return err
 		}
@@ -73,14 +73,8 @@ func watchArtifact(ctx context.Context, c Connections, s modelartifact.Spec) (Wa
 	}, nil
 }
 
-// bucketStream returns the stream that backs a key-value bucket.
-func bucketStream(bucket string) string { return "KV_" + bucket }
-
-// writes returns the subjects that writes of keys are published on.
-func writes(bucket string) string { return "$KV." + bucket + ".>" }
-
 // keyOf returns the key of a subject of the bucket.
 func keyOf(bucket string) func(subject string) string {
-	prefix := "$KV." + bucket + "."
+	prefix := names.KVSubject(bucket, "")
 	return func(subject string) string { return strings.TrimPrefix(subject, prefix) }
 }
