@@ -21,6 +21,65 @@ const (
 // blocks with which a block of the rows is multiplied, they skip some bytes.
 const q40Signature = "func(w *byte, blocks int, x *byte, n, skip int, sums *float32)"
 
+// q40Lanes is what differs between the kernels of q40 weights.
+type q40Lanes struct {
+	rows    int // lanes of a vector
+	vector  func() VecVirtual
+	clear   func(VecVirtual)
+	begin   func() // sets constants that stay in registers
+	unpack  func(rows) (weights []VecVirtual, scale VecVirtual)
+	product func(weights []VecVirtual, scale VecVirtual, x Register) VecVirtual
+}
+
+// q40Kernel writes a kernel. Each lane is a row, and the sums are in memory.
+func q40Kernel(name string, l q40Lanes) {
+	sumBytes := uint64(4 * l.rows)
+
+	TEXT(name, NOSPLIT, q40Signature)
+	w := Load(Param("w"), GP64())
+	blocks := Load(Param("blocks"), GP64())
+	x := Load(Param("x"), GP64())
+	n := Load(Param("n"), GP64())
+	skip := Load(Param("skip"), GP64())
+	sums := Load(Param("sums"), GP64())
+	distance := GP64()
+	IMUL3Q(Imm(blockBytes), blocks, distance)
+	r := newRows(w, distance, l.rows)
+	next := r.ahead(w, l.rows)
+	l.begin()
+
+	t, o := GP64(), GP64()
+	zero := l.vector()
+	l.clear(zero)
+	MOVQ(n, t)
+	MOVQ(sums, o)
+	Label("clear")
+	VMOVUPS(zero, Mem{Base: o})
+	ADDQ(Imm(sumBytes), o)
+	DECQ(t)
+	JNZ(LabelRef("clear"))
+
+	Label("block")
+	prefetch(next, l.rows*blockBytes, false)
+	weights, scale := l.unpack(r)
+	MOVQ(n, t)
+	MOVQ(sums, o)
+	Label("vector")
+	product := l.product(weights, scale, x)
+	VADDPS(Mem{Base: o}, product, product)
+	VMOVUPS(product, Mem{Base: o})
+	ADDQ(Imm(packedBytes), x)
+	ADDQ(Imm(sumBytes), o)
+	DECQ(t)
+	JNZ(LabelRef("vector"))
+	ADDQ(skip, x)
+	r.advance(blockBytes)
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
 // rows computes the addresses of rows that follow each other at a distance.
 type rows struct {
 	every4          []GPVirtual // rows 0, 4, 8, ...
@@ -85,7 +144,7 @@ func (r rows) advance(bytes int) {
 	}
 }
 
-// scales converts the binary16 scales of eight rows to float32s.
+// halves loads the scales, which are binary16 numbers, of eight rows.
 func (r rows) halves(first int, dst VecVirtual) {
 	VPXOR(dst, dst, dst)
 	for i := range 8 {

@@ -6,54 +6,20 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// q40AVX2 writes the kernel of 8 rows for AVX2. Each lane is a row, and the sums
-// are in memory.
+// q40AVX2 writes the kernel of 8 rows for AVX2.
 func q40AVX2(name string) {
 	ones := constantYMM("ones", 0x00010001)
 	mask := constantYMM("nibbles", low)
-
-	TEXT(name, NOSPLIT, q40Signature)
-	w := Load(Param("w"), GP64())
-	blocks := Load(Param("blocks"), GP64())
-	x := Load(Param("x"), GP64())
-	n := Load(Param("n"), GP64())
-	skip := Load(Param("skip"), GP64())
-	sums := Load(Param("sums"), GP64())
-	distance := GP64()
-	IMUL3Q(Imm(blockBytes), blocks, distance)
-	r := newRows(w, distance, 8)
-	next := r.ahead(w, 8)
-
-	t, o := GP64(), GP64()
-	zero := YMM()
-	VPXOR(zero, zero, zero)
-	MOVQ(n, t)
-	MOVQ(sums, o)
-	Label("clear")
-	VMOVUPS(zero, Mem{Base: o})
-	ADDQ(Imm(32), o)
-	DECQ(t)
-	JNZ(LabelRef("clear"))
-
-	Label("block")
-	prefetch(next, 8*blockBytes, false)
-	weights, scale := unpack8(r, mask)
-	MOVQ(n, t)
-	MOVQ(sums, o)
-	Label("vector")
-	product := product8(weights, scale, x, ones)
-	VADDPS(Mem{Base: o}, product, product)
-	VMOVUPS(product, Mem{Base: o})
-	ADDQ(Imm(packedBytes), x)
-	ADDQ(Imm(32), o)
-	DECQ(t)
-	JNZ(LabelRef("vector"))
-	ADDQ(skip, x)
-	r.advance(blockBytes)
-	DECQ(blocks)
-	JNZ(LabelRef("block"))
-	VZEROUPPER()
-	RET()
+	q40Kernel(name, q40Lanes{
+		rows:   8,
+		vector: func() VecVirtual { return YMM() },
+		clear:  func(zero VecVirtual) { VPXOR(zero, zero, zero) },
+		begin:  func() {},
+		unpack: func(r rows) ([]VecVirtual, VecVirtual) { return unpack8(r, mask) },
+		product: func(weights []VecVirtual, scale VecVirtual, x Register) VecVirtual {
+			return product8(weights, scale, x, ones)
+		},
+	})
 }
 
 // constantYMM is a constant of eight equal dwords.

@@ -6,55 +6,22 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// q40VNNI writes the kernel of 16 rows for AVX-512 with VNNI. Each lane is a
-// row, and the sums are in memory.
+// q40VNNI writes the kernel of 16 rows for AVX-512 with VNNI.
 func q40VNNI(name string) {
-	TEXT(name, NOSPLIT, q40Signature)
-	w := Load(Param("w"), GP64())
-	blocks := Load(Param("blocks"), GP64())
-	x := Load(Param("x"), GP64())
-	n := Load(Param("n"), GP64())
-	skip := Load(Param("skip"), GP64())
-	sums := Load(Param("sums"), GP64())
-	distance := GP64()
-	IMUL3Q(Imm(blockBytes), blocks, distance)
-	r := newRows(w, distance, 16)
-	next := r.ahead(w, 16)
-
-	mask, constant := ZMM(), GP32()
-	MOVL(Imm(low), constant)
-	VPBROADCASTD(constant, mask)
-
-	t, o := GP64(), GP64()
-	zero := ZMM()
-	VPXORD(zero, zero, zero)
-	MOVQ(n, t)
-	MOVQ(sums, o)
-	Label("clear")
-	VMOVUPS(zero, Mem{Base: o})
-	ADDQ(Imm(64), o)
-	DECQ(t)
-	JNZ(LabelRef("clear"))
-
-	Label("block")
-	prefetch(next, 16*blockBytes, false)
-	weights, scale := unpack16(r, mask)
-	MOVQ(n, t)
-	MOVQ(sums, o)
-	Label("vector")
-	product := product16(weights, scale, x)
-	VADDPS(Mem{Base: o}, product, product)
-	VMOVUPS(product, Mem{Base: o})
-	ADDQ(Imm(packedBytes), x)
-	ADDQ(Imm(64), o)
-	DECQ(t)
-	JNZ(LabelRef("vector"))
-	ADDQ(skip, x)
-	r.advance(blockBytes)
-	DECQ(blocks)
-	JNZ(LabelRef("block"))
-	VZEROUPPER()
-	RET()
+	var mask VecVirtual
+	q40Kernel(name, q40Lanes{
+		rows:   16,
+		vector: func() VecVirtual { return ZMM() },
+		clear:  func(zero VecVirtual) { VPXORD(zero, zero, zero) },
+		begin: func() {
+			var constant GPVirtual
+			mask, constant = ZMM(), GP32()
+			MOVL(Imm(low), constant)
+			VPBROADCASTD(constant, mask)
+		},
+		unpack:  func(r rows) ([]VecVirtual, VecVirtual) { return unpack16(r, mask) },
+		product: product16,
+	})
 }
 
 // unpack16 returns the nibbles of a block of 16 rows, four values of each row
