@@ -34,8 +34,8 @@ type StorageClasses struct {
 	Default string `json:"default,omitempty"`
 }
 
-// A Needed is a kind that Koldun composes, and that Crossplane can compose only if
-// somebody has installed it, or has granted Crossplane the right.
+// A Needed is a kind that Koldun composes. Crossplane can compose it only if the cluster
+// serves the kind and Crossplane has the right to write it.
 type Needed struct {
 	Group, Version, Kind string
 	Resource             string // plural

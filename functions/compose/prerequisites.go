@@ -115,7 +115,7 @@ func (c *Call) checkVolume(name string) {
 	claim := o.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue()
 	class, named := spec["storageClassName"]
 	if named && class.GetStringValue() == "" {
-		return // it waits for a PersistentVolume that somebody makes
+		return // an administrator provides its PersistentVolume
 	}
 	if missing := missingClass(c.around.found.StorageClasses, claim, class.GetStringValue()); missing != "" {
 		c.around.lacking = append(c.around.lacking, missing)

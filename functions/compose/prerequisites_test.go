@@ -142,7 +142,7 @@ func TestPrerequisitesBesideOtherReasons(t *testing.T) {
 	}
 }
 
-// Without Crossplane, nobody looks: koldun up and koldun render compose everything.
+// Without Crossplane there is no check: koldun up and koldun render compose everything.
 func TestPrerequisitesWithoutCrossplane(t *testing.T) {
 	rsp := composetest.Run(t, func(call *compose.Call) error {
 		return call.Desire("route", thing("gateway.networking.k8s.io/v1", "HTTPRoute"), compose.Ready)

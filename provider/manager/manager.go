@@ -49,7 +49,7 @@ type Options struct {
 	Health         string        // address, "" for none
 	LeaderElection bool
 	Namespace      string                // of the lease; empty: where the pod runs
-	Crossplane     prerequisites.Account // its service account; without a namespace, nobody looks for its rights
+	Crossplane     prerequisites.Account // its service account; without a namespace, its rights are not reviewed
 }
 
 const (

@@ -163,7 +163,7 @@ func TestPodsAreAsked(t *testing.T) {
 	before, version := asked.Load(), m.ResourceVersion
 	w.eventually("another question", func() error {
 		if asked.Load() == before {
-			return errors.New("nobody asks")
+			return errors.New("the provider has not asked the pod")
 		}
 		return nil
 	})

@@ -101,8 +101,8 @@ func (p *suite) ring(t *testing.T) {
 	cluster.Eventually(t, "nothing to be left of the claims", p.nothingLeftIn(s.ns))
 }
 
-// edited returns a manifest of the first Koldun with texts replaced, each of which it must
-// contain.
+// edited returns a manifest of the first Koldun with texts replaced. It fails the test if
+// the manifest does not contain one of them.
 func edited(t *testing.T, file string, changes map[string]string) string {
 	t.Helper()
 	text := read(t, file)

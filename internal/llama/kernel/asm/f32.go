@@ -29,8 +29,8 @@ func (v vectors) zero(r VecVirtual) {
 }
 
 // f32Tile writes the kernel that multiplies four rows, or one, with some vectors
-// of the same width, of which it takes the first k values, a multiple of 16:
-// out[t*stride+row]. Each product of two vectors is added up in the same order,
+// of the same width. It reads the first k values of each, a multiple of 16, and
+// writes out[t*stride+row]. Each product of two vectors is added up in the same order,
 // whatever the number of rows and vectors: lane by lane, then halves of lanes.
 func f32Tile(v vectors, height, n int) {
 	TEXT(fmt.Sprintf("f32%s%dx%d", v.name, height, n), NOSPLIT, "func(w, x *float32, width, k int, out *float32, stride int)")
