@@ -11,7 +11,7 @@ import (
 )
 
 func TestAsk(t *testing.T) {
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	for subject, answer := range map[string]func(string, int) (int, bool){
 		"test.double": func(_ string, n int) (int, bool) { return 2 * n, true },
 		"test.silent": func(string, int) (int, bool) { return 0, false },

@@ -71,7 +71,7 @@ func TestEnsureAdoptsWhatThereIs(t *testing.T) {
 }
 
 func TestEnsureKVChangesInPlace(t *testing.T) {
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	ctx := testContext(t)
 	spec := bus.KVSpec{Bucket: names.Bucket{Name: "own"}, History: 2, MaxValueSize: 100}
 	for _, history := range []int{2, 5} {

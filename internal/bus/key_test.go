@@ -18,7 +18,7 @@ import (
 func TestWatchKey(t *testing.T) {
 	t.Parallel()
 	srv := natstest.Start(t)
-	b := connect(t, srv)
+	b := srv.Connect(t)
 	put := func(key, value string) {
 		t.Helper()
 		if _, err := b.Put(t.Context(), names.ModelsBucket, key, value); err != nil {
@@ -57,7 +57,7 @@ func TestWatchKey(t *testing.T) {
 // TestReadWithoutDirectGets reads a key of a bucket that another program has made.
 func TestReadWithoutDirectGets(t *testing.T) {
 	t.Parallel()
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	_, err := b.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{Name: "KV_old", Subjects: []string{"$KV.old.>"}, MaxMsgsPerSubject: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func TestReadWithoutDirectGets(t *testing.T) {
 // TestNoRollup checks that a write of one key cannot delete others.
 func TestNoRollup(t *testing.T) {
 	t.Parallel()
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	s, err := b.JetStream().Stream(t.Context(), "KV_"+names.ProgressBucket)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestKeys(t *testing.T) {
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	ctx := testContext(t)
 	const bucket, key = names.LeasesBucket, "s"
 
@@ -110,7 +110,7 @@ func (r recorder) wantLast(t *testing.T, want string) {
 
 func TestWatch(t *testing.T) {
 	srv := natstest.Start(t)
-	b := connect(t, srv)
+	b := srv.Connect(t)
 	ctx := testContext(t)
 	const bucket = names.RunnersBucket
 	put := func(key string, v any) {
@@ -143,7 +143,7 @@ func TestWatch(t *testing.T) {
 	r.want(t, "c=5")
 	srv.Stop()
 	srv.Restart()
-	other := connect(t, srv)
+	other := srv.Connect(t)
 	if err := other.Delete(ctx, bucket, "c", 0); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWatchListsOnceWhileConnected(t *testing.T) {
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	r := watch(t.Context(), b, names.DemandBucket)
 	quiet := time.After(7 * time.Second) // longer than any timeout of the watch's setup
 	for synced := 0; ; {
@@ -184,7 +184,7 @@ func TestWatchListsOnceWhileConnected(t *testing.T) {
 // A value that cannot be decoded invalidates the previous one: a token that such
 // a record revokes must not stay valid.
 func TestWatchFailsClosed(t *testing.T) {
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	ctx := testContext(t)
 	w := watch(ctx, b, names.TokensBucket)
 	w.want(t, "synced")

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
@@ -19,19 +18,6 @@ import (
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/waittest"
 )
-
-func connect(t *testing.T, s *natstest.Server) *bus.Bus {
-	t.Helper()
-	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // eventually polls until ok is true.
 func model(name string) Model {
@@ -45,7 +31,7 @@ func token(c string) Token { return Token{Version: 1, SHA256: strings.Repeat(c, 
 
 func TestTable(t *testing.T) {
 	ctx := t.Context()
-	models := Models(connect(t, natstest.Start(t)))
+	models := Models(natstest.Start(t).Connect(t))
 	m := model("tiny")
 	if m.Size != 7 || m.ID() != "default/tiny" {
 		t.Errorf("NewModel = %+v", m)
@@ -110,7 +96,7 @@ func TestTable(t *testing.T) {
 
 func TestTableRefusesWhatIsNoRecord(t *testing.T) {
 	ctx := t.Context()
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	m := model("tiny")
 	cases := map[string]struct {
 		write func() error
@@ -159,7 +145,7 @@ func TestTableRefusesWhatIsNoRecord(t *testing.T) {
 }
 
 func TestListOfAnEmptyTableAndACancelledContext(t *testing.T) {
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	if all, err := Models(b).List(t.Context(), ">"); err != nil || len(all) != 0 {
 		t.Errorf("List = %v, %v", all, err)
 	}
@@ -171,7 +157,7 @@ func TestListOfAnEmptyTableAndACancelledContext(t *testing.T) {
 }
 
 func TestProgressRecords(t *testing.T) {
-	table := Progress(connect(t, natstest.Start(t)))
+	table := Progress(natstest.Start(t).Connect(t))
 	key := names.ProgressKey("default", "tiny-0123456789", "fetch")
 	want := progress.Report{Stage: "fetch", Phase: progress.Running, Bytes: 5, Total: 10}
 	if _, err := table.Put(t.Context(), key, want); err != nil {
@@ -189,7 +175,7 @@ func TestProgressRecords(t *testing.T) {
 func TestCacheFollowsAndSurvivesARestart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := natstest.Start(t)
-	b := connect(t, server)
+	b := server.Connect(t)
 	tokens := Tokens(b)
 	for i := range 3 {
 		tok := token(fmt.Sprint(i))
@@ -257,7 +243,7 @@ func TestToken(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	b := connect(t, natstest.Start(t))
+	b := natstest.Start(t).Connect(t)
 	slots, demands := Slots(b), Demands(b)
 	slotCache, demandCache := slots.Cache(), demands.Cache()
 	var caches sync.WaitGroup
@@ -314,7 +300,7 @@ func TestLimitsOr(t *testing.T) {
 
 func TestDemandExpires(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	table := Demands(connect(t, natstest.Start(t)))
+	table := Demands(natstest.Start(t).Connect(t))
 	cache := table.Cache()
 	done := make(chan bool)
 	go func() { cache.Run(ctx); close(done) }()

@@ -1,7 +1,6 @@
 package managed_test
 
 import (
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +36,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	s := natstest.Start(t)
-	w := &world{t: t, bus: ensured(t, s.URL()), s3: s3test.New(t), embedded: s.URL()}
+	w := &world{t: t, bus: s.Connect(t), s3: s3test.New(t), embedded: s.URL()}
 	w.Client = managed.New(managed.Config{
 		NATS: bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password}, S3: w.s3.Config, Default: func(map[string]any) {},
 		Configs:    func(string, string, string) (local.Object, bool) { return w.config, w.config != nil },
@@ -47,20 +46,6 @@ func newWorld(t *testing.T) *world {
 	})
 	t.Cleanup(w.Close)
 	return w
-}
-
-// ensured connects to a server, and creates Koldun's streams and buckets there.
-func ensured(t *testing.T, url string) *bus.Bus {
-	t.Helper()
-	b, err := bus.Connect(t.Context(), bus.Config{URL: url, User: natstest.User, Password: natstest.Password, Name: t.Name(), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 func object(kind string, spec map[string]any) local.Object {
@@ -230,7 +215,7 @@ func TestServersOfClaims(t *testing.T) {
 func TestAbsentSecretOnAServerOfClaims(t *testing.T) {
 	w := newWorld(t)
 	other := natstest.Start(t)
-	ensured(t, other.URL())
+	other.Connect(t)
 	w.config = local.Object{"spec": map[string]any{"nats": map[string]any{"url": other.URL(), "secretRef": map[string]any{"name": "login", "namespace": "ns"}}}}
 	w.secrets = []local.Secret{{Name: "login", Data: map[string][]byte{"user": []byte(natstest.User), "password": []byte(natstest.Password)}}}
 	_, err := w.Observe(t.Context(), object("Token", map[string]any{"secretRef": map[string]any{"name": "absent"}}))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/fault"
@@ -152,7 +153,7 @@ func TestMemberOfAnUnreadableEntry(t *testing.T) {
 		"NoJSON": "{", "OfAnother": `{"namespace":"other","name":"x","members":{"canary":{"weight":10}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := connect(t)
+			b := natstest.Start(t).Connect(t)
 			models := registry.Models(b)
 			c := modelrecord.New(nil, models)
 			canary := memberSpec("canary", 10)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
@@ -113,22 +112,8 @@ func TestRecordWithoutArtifact(t *testing.T) {
 
 func world(t *testing.T, open modelartifact.Stores) (*registry.Table[registry.Model], *modelrecord.Client) {
 	t.Helper()
-	models := registry.Models(connect(t))
+	models := registry.Models(natstest.Start(t).Connect(t))
 	return models, modelrecord.New(open, models)
-}
-
-func connect(t *testing.T) *bus.Bus {
-	t.Helper()
-	s := natstest.Start(t)
-	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // The deletion of a resource that describes an entry of another namespace leaves

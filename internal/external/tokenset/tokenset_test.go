@@ -17,20 +17,6 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-func connect(t *testing.T) *bus.Bus {
-	t.Helper()
-	s := natstest.Start(t)
-	b, err := bus.Connect(t.Context(), bus.Config{URL: s.URL(), User: natstest.User, Password: natstest.Password, Name: t.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	if err := b.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func plain(name, value string) token.Secret {
 	return token.Secret{Name: name, Data: map[string][]byte{"token": []byte(value)}}
 }
@@ -71,7 +57,7 @@ func has(t *testing.T, b *bus.Bus, want ...string) {
 }
 
 func TestLifeOfASet(t *testing.T) {
-	b := connect(t)
+	b := natstest.Start(t).Connect(t)
 	ctx := t.Context()
 	c := tokenset.New(b)
 	s := tokenset.Spec{Namespace: "ns", Owner: "TokenSet ns/a"}
@@ -134,7 +120,7 @@ func TestLifeOfASet(t *testing.T) {
 }
 
 func TestSetsKeepOutOfEachOthersWay(t *testing.T) {
-	b := connect(t)
+	b := natstest.Start(t).Connect(t)
 	ctx := t.Context()
 	c := tokenset.New(b)
 	one := tokenset.Spec{Owner: "TokenSet ns/a", Secrets: secrets(plain("a", alice))}
@@ -160,7 +146,7 @@ func TestSetsKeepOutOfEachOthersWay(t *testing.T) {
 }
 
 func TestOtherBucketAndPrefix(t *testing.T) {
-	b := connect(t)
+	b := natstest.Start(t).Connect(t)
 	ctx := t.Context()
 	if err := b.EnsureKV(ctx, bus.KVSpec{Bucket: names.Bucket{Name: "others"}}); err != nil {
 		t.Fatal(err)
@@ -180,7 +166,7 @@ func TestOtherBucketAndPrefix(t *testing.T) {
 }
 
 func TestWatchTellsOfForeignHandsAndErrorsOfNoBucket(t *testing.T) {
-	b := connect(t)
+	b := natstest.Start(t).Connect(t)
 	s := tokenset.Spec{Owner: "TokenSet ns/a", Secrets: secrets(plain("a", alice))}
 	c := tokenset.New(b)
 	if err := c.Create(t.Context(), s); err != nil {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // User and Password are the credentials of every server of this package.
@@ -35,6 +37,22 @@ func Start(tb testing.TB) *Server {
 
 // URL returns the address for clients. Restarts do not change it.
 func (s *Server) URL() string { return "nats://" + s.listen }
+
+// Connect returns a connection to the server, on which Koldun's streams and buckets
+// exist, until the test ends.
+func (s *Server) Connect(tb testing.TB) *bus.Bus {
+	tb.Helper()
+	ctx := waittest.Context(tb)
+	b, err := bus.Connect(ctx, bus.Config{URL: s.URL(), User: User, Password: Password, Name: tb.Name()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(b.Close)
+	if err := b.Ensure(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
 
 // Clients returns the number of connections to the server, which must run.
 func (s *Server) Clients() int { return s.srv.Clients() }
