@@ -102,20 +102,18 @@ func (r *run) negate(v Value) Value {
 	if f, ok := v.(float); ok {
 		return -f
 	}
-	if v, ok := r.arithmetic("-", integer(0), v); ok {
-		return v
-	}
-	r.use(v)
-	r.fail("bad operand type for unary -: '%s'", v.typeName())
-	return nil
+	return r.signed("-", v)
 }
 
-func (r *run) positive(v Value) Value {
-	if v, ok := r.arithmetic("+", integer(0), v); ok {
+func (r *run) positive(v Value) Value { return r.signed("+", v) }
+
+// signed returns 0 + v or 0 - v.
+func (r *run) signed(op string, v Value) Value {
+	if v, ok := r.arithmetic(op, integer(0), v); ok {
 		return v
 	}
 	r.use(v)
-	r.fail("bad operand type for unary +: '%s'", v.typeName())
+	r.fail("bad operand type for unary %s: '%s'", op, v.typeName())
 	return nil
 }
 

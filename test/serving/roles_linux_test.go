@@ -14,7 +14,6 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/natsauth"
-	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // authorityEnv names the variable with the file of the operator that the processes of
@@ -65,16 +64,7 @@ func readAuthority() *natsauth.Authority {
 // makeAccount waits for the servers, and makes the account of the stack.
 func (s *stack) makeAccount() {
 	s.tb.Helper()
-	user, err := s.authority.Manager()
-	if err != nil {
-		s.tb.Fatal(err)
-	}
-	var manager *nats.Conn
-	waittest.Until(s.tb, "NATS to start", func() bool {
-		manager, err = nats.Connect(s.natsURL, nats.UserCredentialBytes([]byte(user.Credentials)), nats.CustomInboxPrefix(user.InboxPrefix))
-		return err == nil
-	})
-	defer manager.Close()
+	manager := natstest.Manager(s.tb, s.natsURL, s.authority)
 	s.account = natstest.Account(s.tb, manager, s.authority, namespace, natsauth.Limits{})
 }
 

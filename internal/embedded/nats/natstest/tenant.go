@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
 	"github.com/gorizond/koldun/internal/natsauth"
+	"github.com/gorizond/koldun/internal/waittest"
 )
 
 // An OperatorServer is a NATS server in operator mode.
@@ -38,17 +39,19 @@ func StartOperator(tb testing.TB) *OperatorServer {
 	return &OperatorServer{tb: tb, url: srv.ClientURL(), authority: authority, manager: Manager(tb, srv.ClientURL(), authority)}
 }
 
-// Manager connects as a user that may manage accounts, until the test ends.
+// Manager waits for a server, and connects as a user that may manage accounts, until the
+// test ends.
 func Manager(tb testing.TB, url string, authority natsauth.Authority) *client.Conn {
 	tb.Helper()
 	user, err := authority.Manager()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	nc, err := client.Connect(url, client.UserCredentialBytes([]byte(user.Credentials)), client.CustomInboxPrefix(user.InboxPrefix))
-	if err != nil {
-		tb.Fatalf("cannot connect as the manager of accounts: %v", err)
-	}
+	var nc *client.Conn
+	waittest.Until(tb, "NATS to accept the manager of accounts", func() bool {
+		nc, err = client.Connect(url, client.UserCredentialBytes([]byte(user.Credentials)), client.CustomInboxPrefix(user.InboxPrefix))
+		return err == nil
+	})
 	tb.Cleanup(nc.Close)
 	return nc
 }
