@@ -41,7 +41,7 @@ func (p *dllamaPlan) pool() (compose.Next, error) {
 	p.status.URL = ingress.Status.URL
 	switch {
 	case ready == 0 && state.Trouble != "":
-		p.Fail(reason.DllamasStarting, "%s", state.Trouble)
+		p.Fail(state.Why, "%s", state.Trouble)
 	case ready == 0 && len(state.Members) > 0 && size.Min > 0:
 		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", names.Member(name, state.Members[0].Name))
 	case !p.exposed():

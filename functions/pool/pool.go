@@ -6,7 +6,6 @@
 package pool
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -46,6 +45,8 @@ type State struct {
 	Members []v1alpha1.PoolMember
 	// Trouble of the first member that is not ready and needs the user; empty if none does.
 	Trouble string
+	// Why is the reason of that member.
+	Why reason.Reason
 	// Pending says why the Pool itself is not ready; empty if it is.
 	Pending string
 }
@@ -92,7 +93,9 @@ func (p Pool) Compose(c *compose.Call) (State, error) {
 	}
 	slices.SortFunc(out.Members, func(a, b v1alpha1.PoolMember) int { return byNumber(a.Name, b.Name) })
 	for _, m := range out.Members {
-		out.Trouble = cmp.Or(out.Trouble, p.troubleOf(m))
+		if trouble := p.troubleOf(m); out.Trouble == "" && trouble != "" {
+			out.Trouble, out.Why = trouble, reason.Reason(m.Reason)
+		}
 	}
 	ready, trouble := managed.Ready(c, Resource)
 	if trouble != "" || !bool(ready) && len(out.Members) == 0 {

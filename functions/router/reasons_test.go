@@ -151,7 +151,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"WorkerPods":        {worker + "spec: {image: dllama, replicas: 2}", podsSay("VolumeUnavailable"), nil, "Serving", "False", reason.VolumeUnavailable, "mend it"},
 		"WorkerPodsNotMade": {worker + "spec: {image: dllama, replicas: 2}", podsSay("PodCreationFailed"), nil, "Serving", "False", reason.PodCreationFailed, "mend it"},
 		"SessionPods":       {session + "spec: {modelRef: {name: m}}", queue(join(podsSay("CrashLooping"), state{"dispatcher": "{}", "pool": poolOf("ready: true")})), map[string]string{"ingresses": ""}, "Serving", "False", reason.CrashLooping, "mend it"},
-		"SessionMemberPods": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: ContainerNotStarted, message: mend it")}, nil, "Serving", "False", reason.DllamasStarting, "ContainerNotStarted: mend it"},
+		"SessionMemberPods": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: ContainerNotStarted, message: mend it")}, nil, "Serving", "False", reason.ContainerNotStarted, "ContainerNotStarted: mend it"},
 		"ModelPods":         {model + tiny, modelWith(podsSay("ContainerNotStarted")), nil, "Serving", "False", reason.ContainerNotStarted, "mend it"},
 		"ModelMemory":       {model + tiny, modelWith(join(podsSay("OutOfMemory"), state{"fetch": gaveUp})), nil, "Serving", "False", reason.OutOfMemory, `gave up: mend it`},
 		"ModelVolumePods":   {model + volume, modelWith(join(podsSay("ConfigMissing"), state{"converted": whole(converted)})), nil, "Serving", "False", reason.ConfigMissing, "mend it"},
@@ -192,7 +192,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"WorkerStarting":      {worker + "spec: {image: dllama, replicas: 2}", nil, nil, "Serving", "False", reason.WorkersStarting, "w-worker"},
 		"WorkerAvailable":     {worker + "spec: {image: dllama, replicas: 2}", state{"workers": "status: {readyReplicas: 2}"}, nil, "Serving", "True", reason.Available, "2 workers"},
 		"SessionLeader":       {session + "spec: {modelRef: {name: m}}", queue(state{"dispatcher": "{}", "pool": poolOf("ready: true")}), map[string]string{"ingresses": ""}, "Serving", "False", reason.GatewayStarting, "s-leader"},
-		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: TopologyInvalid, message: 3 does not divide")}, nil, "Serving", "False", reason.DllamasStarting, "3 does not divide"},
+		"SessionDllamaFailed": {session + "spec: {modelRef: {name: m}}", state{"pool": poolOf("reason: TopologyInvalid, message: 3 does not divide")}, nil, "Serving", "False", reason.TopologyInvalid, "3 does not divide"},
 
 		"Labelling":      {labeler, nil, nil, "Serving", "False", reason.Labelling, "l-nodes"},
 		"RuleFailed":     {labeler, state{"rule": "status: {conditions: [{type: Synced, status: 'False', message: forbidden}]}"}, nil, "Serving", "False", reason.RuleFailed, "forbidden"},

@@ -38,7 +38,7 @@ func (p *sessionPlan) members() (compose.Next, error) {
 	if state.Pending != "" {
 		p.Fail(reason.ConnectionPending, "%s", state.Pending)
 	}
-	p.trouble = state.Trouble
+	p.trouble, p.why = state.Trouble, state.Why
 	for _, m := range state.Members {
 		p.count(m)
 	}

@@ -48,8 +48,9 @@ type sessionPlan struct {
 	status v1.SessionStatus
 
 	via     managed.Via // set by the step connect
-	trouble string      // of a member, which the user has to fix; set by the step members
-	led     bool        // whether a dispatcher leads the session; set by the step dispatch
+	trouble string      // of a member, which the user has to fix; set by the step members, and so is why
+	why     reason.Reason
+	led     bool // whether a dispatcher leads the session; set by the step dispatch
 }
 
 // checkKey refuses the key of another model's pool, or of another namespace's.
@@ -82,7 +83,7 @@ func (p *sessionPlan) report() (compose.Next, error) {
 	case p.status.Dllamas == 0:
 		p.Serve(reason.Idle, "The pool is empty: nothing asks for %s", p.status.Model)
 	case p.status.ReadyDllamas == 0 && p.trouble != "":
-		p.Fail(reason.DllamasStarting, "%s", p.trouble)
+		p.Fail(p.why, "%s", p.trouble)
 	case p.status.ReadyDllamas == 0:
 		p.Fail(reason.DllamasStarting, "Dllama %q is not ready", p.status.Workers[0].Name)
 	case !p.led:
