@@ -33,8 +33,7 @@ func (p *dllamaPlan) expose() (compose.Next, error) {
 	if n := p.d.Spec.NATS; n != nil {
 		b.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}
 	}
-	seen, _ := p.ownIngress()
-	return compose.Continue, p.composeOwn(resIngress, want, want.Spec, seen.Status.Conditions)
+	return compose.Continue, p.own(resIngress).Compose(p.Call, want, want.Spec)
 }
 
 // pulling returns the scheduling of pods that use the registry of the Dllama's own

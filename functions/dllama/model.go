@@ -93,7 +93,7 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.modelNamespace, Name: p.modelName, Annotations: annotations},
 		Spec:       spec,
 	}
-	if err := p.composeOwn(resModel, want, spec, m.Status.Conditions); err != nil {
+	if err := p.own(resModel).Compose(p.Call, want, spec); err != nil {
 		return compose.Stop, err
 	}
 	if trouble != "" && m.Status.Artifact == nil && p.takeServedFiles() == compose.Stop {

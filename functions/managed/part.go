@@ -11,9 +11,9 @@ import (
 	"github.com/gorizond/koldun/functions/reason"
 )
 
-// A Part is a Model or an Ingress that another composite has for itself.
+// A Part is a Model, Ingress, Session or Dllama that another composite has for itself.
 type Part struct {
-	// Kind and Name of the Model or Ingress, which is in the namespace.
+	// Kind and Name of that composite, which is in the namespace.
 	Namespace, Kind, Name string
 	Annotations           map[string]string
 	Spec                  any
@@ -21,9 +21,9 @@ type Part struct {
 
 // Compose composes the Part under a name of the composite.
 //
-// A Model and an Ingress are written a dozen times until they are ready, and each
-// write would be two of the limited events of the composite. The Part is written
-// twice or three times.
+// Composites are written a dozen times until they are ready, and each write would be
+// two of the limited events of the composite above. The Part is written twice or three
+// times.
 func (p Part) Compose(c *compose.Call, res, name string) error {
 	template, err := compose.Template(nil, p.Annotations, p.Spec)
 	if err != nil {
@@ -39,10 +39,10 @@ func (p Part) Compose(c *compose.Call, res, name string) error {
 	}, compose.Readiness(c.Condition(res, "Ready").Status == metav1.ConditionTrue))
 }
 
-// ObservePart decodes a composed Part into its Model or Ingress: annotations and spec
+// ObservePart decodes a composed Part into its composite: annotations and spec
 // as they are desired, and of the status what the Part reports, with the condition
 // Serving unless its reason is transient. What cannot be decoded stays zero. trouble
-// says why the Model or Ingress cannot be created or changed.
+// says why the composite cannot be created or changed.
 func ObservePart(c *compose.Call, res string, into any) (found bool, trouble string) {
 	var seen v1alpha1.Part
 	if !c.Observed(res, &seen) {

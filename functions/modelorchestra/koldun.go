@@ -58,18 +58,13 @@ func (p *orchestraPlan) koldunGateway() (compose.Next, error) {
 		}
 	}
 	want.Spec.Route = route(g.Ingress)
-	p.status.GatewayServiceName = want.Name
+	own := p.own(resIngress)
 	var seen v1.Ingress
-	if p.Observed(resIngress, &seen) {
-		p.status.URL, p.status.GatewayServiceName = seen.Status.URL, cmp.Or(seen.Status.BackendServiceName, want.Name)
-	}
-	p.gatewayReady = p.serves(resIngress)
-	return compose.Continue, p.Desire(resIngress, want, compose.Readiness(p.gatewayReady))
-}
-
-// serves reports whether a composed composite serves.
-func (p *orchestraPlan) serves(res string) bool {
-	return p.Condition(res, v1.ConditionServing).Status == metav1.ConditionTrue
+	_, trouble := own.Observe(p.Call, &seen)
+	p.gateway = stateOf(v1.KindIngress, want.Name, seen.Status.Conditions, trouble)
+	p.gatewayReady = p.gateway.serves
+	p.status.URL, p.status.GatewayServiceName = seen.Status.URL, cmp.Or(seen.Status.BackendServiceName, want.Name)
+	return compose.Continue, own.Compose(p.Call, want, want.Spec)
 }
 
 // route of the gateway, which has one host and one path.
@@ -91,35 +86,42 @@ func (p *orchestraPlan) scheduling(pod v1.OrchestraPod) *v1.Scheduling {
 // reads no files of a Model.
 func (p *orchestraPlan) koldunApplications() (compose.Next, error) {
 	for _, a := range p.applications {
-		ready, err := p.koldunApplication(a)
+		found, err := p.koldunApplication(a)
 		if err != nil {
 			return compose.Stop, err
 		}
-		p.add(a, group(a), ready)
+		p.add(a, group(a), found.serves)
+		p.states = append(p.states, found)
 	}
 	return compose.Continue, nil
 }
 
-func (p *orchestraPlan) koldunApplication(a application) (ready bool, err error) {
+func (p *orchestraPlan) koldunApplication(a application) (found state, err error) {
 	r := p.runtime(a)
 	if readsNoFiles(r.Engine) {
 		return p.dllamas(a, r)
 	}
 	ref := a.ModelRef
+	var model state
 	if ref == nil {
 		ref = &v1.ModelReference{Name: p.member(a.name)}
-		if err := p.model(a, r); err != nil {
-			return false, err
+		if model, err = p.model(a, r); err != nil {
+			return found, err
 		}
 	}
-	res := resSession + a.name
+	own := p.own(resSession + a.name)
 	session := &v1.Session{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindSession},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name)},
 		Spec:       v1.SessionSpec{ModelRef: *ref, Runtime: r, NATS: p.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}, Scaling: size(a)},
 	}
-	ready = p.serves(res)
-	return ready, p.Desire(res, session, compose.Readiness(ready))
+	var seen v1.Session
+	_, trouble := own.Observe(p.Call, &seen)
+	found = stateOf(v1.KindSession, session.Name, seen.Status.Conditions, trouble)
+	if !found.serves && model.why != "" {
+		found = model // the Session waits for it
+	}
+	return found, own.Compose(p.Call, session, session.Spec)
 }
 
 // member is the name of what serves an application. It leaves room for what Sessions
@@ -142,7 +144,7 @@ func size(a application) v1.Scaling {
 }
 
 // model composes the Model of an application.
-func (p *orchestraPlan) model(a application, r v1.Runtime) error {
+func (p *orchestraPlan) model(a application, r v1.Runtime) (found state, err error) {
 	m := &v1.Model{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name)},
@@ -154,25 +156,31 @@ func (p *orchestraPlan) model(a application, r v1.Runtime) error {
 	if r.Engine.Server != nil {
 		m.Spec.Conversion = &v1.Conversion{Type: "None"} // servers load the source files
 	}
-	res := resModel + a.name
-	return p.Desire(res, m, compose.Readiness(p.serves(res)))
+	own := p.own(resModel + a.name)
+	var seen v1.Model
+	_, trouble := own.Observe(p.Call, &seen)
+	return stateOf(v1.KindModel, m.Name, seen.Status.Conditions, trouble), own.Compose(p.Call, m, m.Spec)
 }
 
-// dllamas composes a Dllama for each replica.
-func (p *orchestraPlan) dllamas(a application, r v1.Runtime) (ready bool, err error) {
+// dllamas composes a Dllama for each replica. One that serves is enough.
+func (p *orchestraPlan) dllamas(a application, r v1.Runtime) (found state, err error) {
 	n := *replicas(a.ReplicaCount)
+	found.serves = n == 0
 	for i := range n {
-		res := fmt.Sprintf(resDllama, i) + a.name
+		own := p.own(fmt.Sprintf(resDllama, i) + a.name)
 		d := &v1.Dllama{
 			TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindDllama},
 			ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name, fmt.Sprint(i))},
 			Spec:       v1.DllamaSpec{Runtime: r, NATS: p.o.Spec.NATS, Traffic: &v1.Traffic{Model: group(a)}},
 		}
-		serves := p.serves(res)
-		ready = ready || serves
-		if err := p.Desire(res, d, compose.Readiness(serves)); err != nil {
-			return false, err
+		var seen v1.Dllama
+		_, trouble := own.Observe(p.Call, &seen)
+		if one := stateOf(v1.KindDllama, d.Name, seen.Status.Conditions, trouble); one.serves || !found.serves && found.why == "" {
+			found = one
+		}
+		if err := own.Compose(p.Call, d, d.Spec); err != nil {
+			return found, err
 		}
 	}
-	return ready || n == 0, nil
+	return found, nil
 }

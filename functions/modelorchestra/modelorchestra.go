@@ -71,6 +71,8 @@ type orchestraPlan struct {
 	front        part          // set by the step plan, and so are the readers of applications
 	readers      []part
 	gatewayReady bool
+	gateway      state   // of backend Koldun, like the states of the applications
+	states       []state // in the order of applications
 }
 
 // merge merges the applications with the template.
@@ -129,6 +131,11 @@ func (p *orchestraPlan) refuse(format string, args ...any) (compose.Next, error)
 
 // report sets the condition by what is ready.
 func (p *orchestraPlan) report() (compose.Next, error) {
+	for _, s := range append([]state{p.gateway}, p.states...) {
+		if !s.serves {
+			p.FailIf(s.why, s.message)
+		}
+	}
 	if !p.gatewayReady {
 		p.Fail(reason.GatewayStarting, "The gateway %q is not ready yet", p.status.GatewayServiceName)
 	}

@@ -19,6 +19,16 @@ const (
 	serving = composetest.Serving
 )
 
+// koldun has one application.
+const koldun = meta + "spec: {backend: Koldun, applications: {a: {readerConfig: {modelName: o/m}}}}"
+
+const partServes = "status: {atProvider: {serving: true}}"
+
+// failsAs is a Part whose composite does not serve.
+func failsAs(why, message string) string {
+	return "status: {atProvider: {reason: " + why + ", message: " + message + "}}"
+}
+
 func TestModelOrchestra(t *testing.T) {
 	composetest.Table(t, modelorchestra.Compose, map[string]composetest.Case{
 		"Empty": {Composite: meta + "spec: {}", Reason: reason.GatewayStarting, Says: "stack-model-orchestra-gateway"},
@@ -63,6 +73,7 @@ func TestModelOrchestra(t *testing.T) {
         spec: {minReplicaCount: 2, idleReplicaCount: 0, fallback: {failureThreshold: 3, replicas: 6}, advanced: {restoreToOriginalReplicaCount: true}}
 `, Reason: reason.GatewayStarting,
 		},
+		// An earlier version composed all directly.
 		"Koldun": {
 			Composite: meta + `spec:
   backend: Koldun
@@ -80,7 +91,38 @@ func TestModelOrchestra(t *testing.T) {
 				"session-gpu": serving, "dllama-1-remote": serving, "model-chat": serving,
 			}, Reason: reason.Available, Says: "4 applications are served at http://u/v1",
 		},
-		"KoldunStarting": {Composite: meta + "spec: {backend: Koldun, applications: {a: {readerConfig: {modelName: o/m}}}}", Reason: reason.GatewayStarting},
+		"KoldunParts": {
+			Composite: meta + `spec:
+  backend: Koldun
+  applications:
+    chat: {readerConfig: {modelName: org/model}}
+    remote: {readerConfig: {device: api}, engine: {type: openai, server: {url: "https://api.example.com/v1", model: m}}}
+`,
+			Observed: map[string]string{
+				"part-ingress": "status: {atProvider: {serving: true, outputs: {url: 'http://u/v1', backendServiceName: s}}}", "part-model-chat": partServes,
+				"part-session-chat": partServes, "part-dllama-0-remote": partServes,
+			}, Reason: reason.Available, Says: "2 applications are served at http://u/v1",
+		},
+		"KoldunModelFails": {
+			Composite: koldun, Observed: map[string]string{"part-ingress": partServes, "part-model-a": failsAs("RevisionUnavailable", "no such repository")},
+			Reason: reason.RevisionUnavailable, Says: `Model "stack-model-orchestra-a" is not ready: no such repository`,
+		},
+		"KoldunPodFails": {
+			Composite: koldun, Observed: map[string]string{"part-ingress": partServes, "part-model-a": partServes, "part-session-a": failsAs("Unschedulable", "no node")},
+			Reason: reason.Unschedulable, Says: `Session "stack-model-orchestra-a" is not ready: no node`,
+		},
+		"KoldunTaken": {
+			Composite: koldun, Observed: map[string]string{
+				"part-ingress": partServes, "part-model-a": partServes,
+				"part-session-a": "status: {conditions: [{type: Synced, status: 'False', message: it has another owner}]}",
+			},
+			Reason: reason.ApplicationsStarting, Says: `Session "stack-model-orchestra-a" is not ready: it has another owner`,
+		},
+		"KoldunDirectFails": {
+			Composite: koldun, Observed: map[string]string{"ingress": "status: {conditions: [{type: Serving, status: 'False', reason: ImageUnavailable, message: no such image}]}"},
+			Reason: reason.ImageUnavailable, Says: `Ingress "stack-model-orchestra" is not ready: no such image`,
+		},
+		"KoldunStarting": {Composite: koldun, Reason: reason.GatewayStarting},
 		"KoldunIgnores": {
 			Composite: meta + "spec: {backend: Koldun, gateway: {env: [{name: A, value: b}]}, applications: {a: {podLabels: {a: b}, modelsVolume: {emptyDir: {}}, readerConfig: {modelName: o/m}}}}",
 			Reason:    reason.GatewayStarting,

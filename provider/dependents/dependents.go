@@ -1,6 +1,6 @@
 // Package dependents applies the dependent objects of managed resources: a
-// Session for each pool of a Demand, a Dllama for each member of a Pool, the Model or
-// Ingress of a Part. They are in the namespace of the managed resource, which is their
+// Session for each pool of a Demand, a Dllama for each member of a Pool, the composite
+// of a Part. They are in the namespace of the managed resource, which is their
 // controller owner, so the garbage collector deletes them with it.
 //
 // A composite that composed these objects itself would be reconciled for each of

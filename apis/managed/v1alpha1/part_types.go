@@ -9,7 +9,7 @@ import (
 // PartParameters describe a composite.
 type PartParameters struct {
 	// Kind of the composite.
-	// +kubebuilder:validation:Enum=Model;Ingress
+	// +kubebuilder:validation:Enum=Model;Ingress;Session;Dllama
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="kind is immutable"
 	Kind string `json:"kind"`
 
@@ -51,7 +51,7 @@ type PartObservation struct {
 	Outputs *runtime.RawExtension `json:"outputs,omitempty"`
 }
 
-// A Part manages a Model or an Ingress for another composite, and reports only what that one acts on: a composite that composed it directly would
+// A Part manages a Model, Ingress, Session or Dllama for another composite, and reports only what that one acts on: a composite that composed it directly would
 // be reconciled for each step of its progress.
 //
 // +kubebuilder:object:root=true
