@@ -40,6 +40,7 @@ func BenchmarkBesideDllama(b *testing.B) {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/threads=%d", weights, threads), func(b *testing.B) {
 				c := Config{Model: model, Tokenizer: tokens, Threads: threads, BufferFloatType: buffers}
+				c.alone = true // every round evaluates the prompt
 				e := open(b, c)
 				embeddedSpeed(b, e) // reads the file into memory
 				var ours, theirs []speed
@@ -79,7 +80,6 @@ var besidePrompt = strings.Repeat("Who wrote the letter about the river and the 
 
 func embeddedSpeed(b *testing.B, e *Engine) speed {
 	b.Helper()
-	e.history = nil // no token of the prompt is cached
 	r, err := e.Generate(context.Background(), Request{Prompt: besidePrompt, MaxTokens: besideTokens}, func(Piece) error { return nil })
 	if err != nil {
 		b.Fatal(err)

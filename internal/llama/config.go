@@ -16,6 +16,7 @@ type Config struct {
 
 	Threads   int // number of computing threads; 0 means 1
 	MaxSeqLen int // limit of the context in tokens; 0 means the model's own limit
+	Slots     int // number of answers computed at the same time; 0 means 1
 	// BufferFloatType is the type of activations between matrices: q80 for
 	// q40 weights, f32 for f32 weights. "" selects the one that fits.
 	BufferFloatType topology.FloatType
@@ -24,12 +25,14 @@ type Config struct {
 
 	unrounded bool        // see wideBuffers
 	kernels   *kernel.Set // nil means the fastest of this machine
+	alone     bool        // no request reuses the keys and values of another
 }
 
 const (
 	maxThreads = 256
-	// batchSize is the number of prompt tokens evaluated at a time.
-	batchSize = 32
+	// MaxSlots is the most slots of an engine: what a batch of generated tokens
+	// holds.
+	MaxSlots = batchSize
 )
 
 // validate reports the first invalid field. The error is Invalid.
@@ -47,6 +50,9 @@ func (c Config) validate() error {
 		if _, err := topology.ParseFloatType(string(c.BufferFloatType)); err != nil {
 			return fault.As(fault.Invalid, fmt.Errorf("cannot open engine: buffers: %w", err))
 		}
+	}
+	if c.Slots < 0 || c.Slots > MaxSlots {
+		return fault.Errorf(fault.Invalid, "cannot open engine: the number of slots is %d, want 1 to %d", c.Slots, MaxSlots)
 	}
 	if c.MaxSeqLen < 0 {
 		return fault.Errorf(fault.Invalid, "cannot open engine: the longest sequence is %d, want 0 (the model's) or more", c.MaxSeqLen)

@@ -10,6 +10,8 @@
 // template of the tokenizer file, and takes control tokens from the template
 // only, not from messages.
 //
-// An Engine holds one model, one key-value cache and one bounded set of
-// threads. It computes one answer at a time.
+// An Engine holds one model, one cache of keys and values and one bounded set of
+// threads. Its scheduler evaluates the next tokens of several sequences in each
+// batch, which reads the weights once for all. A sequence gets the same bits in
+// any batch, so that answers do not depend on other requests.
 package llama

@@ -15,13 +15,15 @@ import (
 var ErrClosed = fault.As(fault.Interrupted, errors.New("the engine is closed"))
 
 // An Engine generates answers with one model. It is safe for concurrent use
-// and computes one answer at a time; other calls wait.
+// and computes as many answers at the same time as it has slots; other calls
+// wait.
 type Engine struct {
 	model     *model
 	tokenizer *tokenizer.Tokenizer
 	chat      chat
 	chatErr   error // why conversations are not supported, or nil
 	runner    *runner
+	scheduler *scheduler
 	threads   int
 
 	longestToken int // bytes
@@ -32,11 +34,7 @@ type Engine struct {
 	closeOnce sync.Once
 	closeErr  error
 
-	turn chan struct{} // holds a token while an answer is computed
-
-	// Guarded by turn.
-	history []int // the tokens whose keys and values the cache holds
-	sampler sampler
+	slots chan struct{} // holds a token for each call that the scheduler computes
 }
 
 // Open maps the model, reads the tokenizer and starts the threads. It is quick
@@ -78,24 +76,32 @@ func newEngine(c Config, m *model, tok *tokenizer.Tokenizer) (*Engine, error) {
 	if c.MaxSeqLen > 0 {
 		seqLen = min(seqLen, c.MaxSeqLen)
 	}
-	threads := max(c.Threads, 1)
-	r, err := newRunner(m, c.kernelSet(), seqLen, threads, batchSize)
+	threads, slots := max(c.Threads, 1), max(c.Slots, 1)
+	kv, err := newCache(m.shape, topology.CacheTokens(seqLen, slots))
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRunner(m, c.kernelSet(), kv, seqLen, threads, batchSize+leastPrompt, slots)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{
 		model: m, tokenizer: tok, chat: chat, chatErr: chatErr, runner: r, threads: threads,
-		longestToken: tok.File().MaxTokenLength(), turn: make(chan struct{}, 1),
+		longestToken: tok.File().MaxTokenLength(), slots: make(chan struct{}, slots), scheduler: newScheduler(r, slots, c.alone),
 	}
 	e.life, e.end = context.WithCancel(context.Background())
+	go e.scheduler.run(e.life) // Close waits for its end
 	return e, nil
 }
 
-// Close stops a running answer, waits for it, and frees memory and threads.
+// Close stops running answers, waits for them, and frees memory and threads.
 func (e *Engine) Close() error {
 	e.closeOnce.Do(func() {
 		e.end()
-		e.turn <- struct{}{} // never released: no answer starts after Close
+		<-e.scheduler.ended
+		for range cap(e.slots) {
+			e.slots <- struct{}{} // never released: no answer starts after Close
+		}
 		e.closeErr = errors.Join(e.runner.close(), e.model.close())
 	})
 	return e.closeErr
@@ -109,16 +115,24 @@ type Info struct {
 	Template    ChatTemplate   // "" if conversations are not supported
 	Threads     int
 	WeightBytes int64 // mapped from the file
-	CacheBytes  int64 // size of the key-value cache of a full context
+	CacheBytes  int64 // limit of the key-value cache, which all slots share
+	Slots       int   // number of answers computed at the same time
 }
 
 // Info returns a description of the engine.
 func (e *Engine) Info() Info {
 	return Info{
-		Shape: e.model.shape, SeqLen: e.runner.cache.seqLen, Vocabulary: len(e.tokenizer.File().Tokens),
+		Shape: e.model.shape, SeqLen: e.runner.seqLen, Vocabulary: len(e.tokenizer.File().Tokens),
 		Template: e.chat.template, Threads: e.threads,
-		WeightBytes: e.model.shape.WeightBytes(), CacheBytes: e.runner.cache.bytes(),
+		WeightBytes: e.model.shape.WeightBytes(), CacheBytes: e.runner.cache.most(),
+		Slots: cap(e.slots),
 	}
+}
+
+// SequenceBytes returns the most memory for keys and values that a request takes
+// whose prompt and answer have so many tokens.
+func (e *Engine) SequenceBytes(tokens int) int64 {
+	return e.runner.cache.bytes(min(tokens, e.runner.seqLen))
 }
 
 // ChatError returns why the engine does not support conversations, or nil if

@@ -131,10 +131,11 @@ func TestCacheEqualsFullEvaluation(t *testing.T) {
 	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
 		t.Run(name, func(t *testing.T) {
 			cfg := tinyConfig(t, weights)
-			kept, fresh := open(t, cfg), open(t, cfg)
+			kept := open(t, cfg)
+			cfg.alone = true
+			fresh := open(t, cfg)
 			both := func(r Request) (string, Result) {
 				t.Helper()
-				fresh.history = fresh.history[:0]
 				got, result := ask(t, kept, r)
 				want, full := ask(t, fresh, r)
 				if got != want || result.Tokens != full.Tokens || full.CachedTokens != 0 {
@@ -190,7 +191,7 @@ func TestCancellation(t *testing.T) {
 			}
 			return nil
 		})
-		if !errors.Is(err, context.Canceled) || !fault.Is(err, fault.Interrupted) || result.Tokens != at || result.Finish != "" {
+		if !errors.Is(err, context.Canceled) || !fault.Is(err, fault.Interrupted) || result.Tokens < at || result.Tokens >= 292 || result.Finish != "" {
 			t.Errorf("cancelled at token %d: %+v, err = %v", at, result, err)
 		}
 	})
@@ -214,8 +215,8 @@ func TestCancellation(t *testing.T) {
 		}
 	})
 	t.Run("WhileWaiting", func(t *testing.T) {
-		e.turn <- struct{}{}
-		defer func() { <-e.turn }()
+		e.slots <- struct{}{}
+		defer func() { <-e.slots }()
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() {

@@ -164,7 +164,7 @@ func TestInfo(t *testing.T) {
 	cfg := tinyConfig(t, topology.Q40)
 	cfg.MaxSeqLen = 100
 	i := open(t, cfg).Info()
-	if i.SeqLen != 100 || i.Threads != 2 || i.Vocabulary != 1024 || i.Template != Jinja || i.Shape.SeqLen != 512 || i.CacheBytes != 2*4*4*100*64 {
+	if i.SeqLen != 100 || i.Threads != 2 || i.Vocabulary != 1024 || i.Template != Jinja || i.Shape.SeqLen != 512 || i.CacheBytes != 2*4*4*128*64 || i.Slots != 1 {
 		t.Errorf("info is %+v", i)
 	}
 }
@@ -218,13 +218,21 @@ func FuzzModel(f *testing.F) {
 			return
 		}
 		defer func() { _ = m.close() }()
-		r, err := newRunner(m, kernel.Sets()[0], min(m.shape.SeqLen, 8), 1, 2)
+		kv, err := newCache(m.shape, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := newRunner(m, kernel.Sets()[0], kv, min(m.shape.SeqLen, 8), 1, 2, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = r.close() }()
-		tokens := []int{0, m.shape.VocabSize - 1}
-		if err := r.eval(context.Background(), tokens[:min(2, m.shape.SeqLen)], 0, true); err != nil {
+		s := &sequence{tokens: []int{0, m.shape.VocabSize - 1}[:min(2, m.shape.SeqLen)]}
+		defer s.drop(r.cache)
+		if err := s.reserve(r.cache, s.pending()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.eval(goOn, []span{{seq: s, n: s.pending(), wantScores: true}}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -2,7 +2,6 @@ package llama
 
 import (
 	"bytes"
-	"context"
 	"math"
 	"os"
 	"testing"
@@ -227,11 +226,11 @@ func TestAgainstPlainModel(t *testing.T) {
 				tokens[i] = rng.IntN(plain.s.VocabSize)
 			}
 			r := newTestRunner(t, path, c.buffers, 2)
-			evalAll(t, r, tokens, batchSize)
+			logits := evalAll(t, r, &sequence{}, tokens, batchSize)
 			want := plain.logits(tokens)
 			var worst, largest float64
 			for i, w := range want {
-				worst = max(worst, math.Abs(w-float64(r.logits[i])))
+				worst = max(worst, math.Abs(w-float64(logits[i])))
 				largest = max(largest, math.Abs(w))
 			}
 			if !(worst <= c.tolerance*largest) {
@@ -253,7 +252,11 @@ func newTestRunnerWith(tb testing.TB, path string, buffers topology.FloatType, t
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := newRunner(m, k, m.shape.SeqLen, threads, batchSize)
+	kv, err := newCache(m.shape, 2*m.shape.SeqLen)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := newRunner(m, k, kv, m.shape.SeqLen, threads, batchSize, batchSize)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -268,12 +271,27 @@ func newTestRunnerWith(tb testing.TB, path string, buffers topology.FloatType, t
 	return r
 }
 
-// evalAll evaluates tokens from the beginning, so many at a time.
-func evalAll(tb testing.TB, r *runner, tokens []int, batch int) {
+// evalAll adds tokens to a sequence, evaluates them, so many at a time, and
+// returns the scores after the last one. The sequence ends with the test.
+func evalAll(tb testing.TB, r *runner, s *sequence, tokens []int, batch int) []float32 {
 	tb.Helper()
-	for at := 0; at < len(tokens); at += batch {
-		if err := r.eval(context.Background(), tokens[at:min(at+batch, len(tokens))], at, true); err != nil {
+	if s.tokens == nil {
+		tb.Cleanup(func() { s.drop(r.cache) })
+	}
+	s.tokens = append(s.tokens, tokens...)
+	spans := make([]span, 1)
+	for s.pending() > 0 {
+		n := min(batch, s.pending())
+		if err := s.reserve(r.cache, n); err != nil {
+			tb.Fatal(err)
+		}
+		spans[0] = span{seq: s, n: n, wantScores: true}
+		if err := r.eval(goOn, spans); err != nil {
 			tb.Fatal(err)
 		}
 	}
+	return spans[0].scores
 }
+
+// goOn never stops an evaluation.
+func goOn() error { return nil }

@@ -1,7 +1,6 @@
 package llama
 
 import (
-	"context"
 	"math"
 	"slices"
 	"testing"
@@ -74,7 +73,7 @@ func answersAs(t *testing.T, e *Engine, p referencePrompt, want referenceAnswer)
 	t.Helper()
 	text, result := ask(t, e, Request{Messages: p.Messages})
 	// The token that ended the answer was not fed back to the model.
-	tokens := append(slices.Clone(e.history[len(p.Tokens):]), e.tokenizer.File().EOS[0])
+	tokens := append(slices.Clone(lastKept(e).tokens[len(p.Tokens):]), e.tokenizer.File().EOS[0])
 	if result.Finish != FinishStop || result.PromptTokens != len(p.Tokens) || result.Tokens != len(tokens) {
 		t.Errorf("result is %+v with %d tokens", result, len(tokens))
 	}
@@ -85,18 +84,19 @@ func answersAs(t *testing.T, e *Engine, p referencePrompt, want referenceAnswer)
 	return false
 }
 
+// lastKept returns the sequence of the last answer. The engine must be idle.
+func lastKept(e *Engine) *sequence {
+	kept := e.scheduler.prefixes.kept
+	return kept[len(kept)-1]
+}
+
 // checkLogits evaluates a prompt from the beginning.
 func checkLogits(t *testing.T, e *Engine, prompt []int, want []float64, tolerance float64) {
 	t.Helper()
-	e.history = e.history[:0]
-	for chunk := range slices.Chunk(prompt, e.runner.batch) {
-		if err := e.eval(context.Background(), chunk, true); err != nil {
-			t.Fatal(err)
-		}
-	}
+	logits := evalAll(t, e.runner, &sequence{}, prompt, batchSize)
 	worst := 0.0
 	for i, w := range want {
-		worst = max(worst, math.Abs(w-float64(e.runner.logits[i])))
+		worst = max(worst, math.Abs(w-float64(logits[i])))
 	}
 	if !(worst <= tolerance) {
 		t.Errorf("logits differ from the reference by %g, want at most %g", worst, tolerance)

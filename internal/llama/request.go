@@ -17,12 +17,30 @@ type Request struct {
 	MaxTokens int // limit of the answer; 0 means the rest of the context
 	Sampling  Sampling
 	Stop      []string // the answer ends before the first of these; empty strings are ignored
+
+	Mask         Mask // limits the next token, for answers of a given form; nil allows all
+	LogProbs     bool // pieces have the choices of their tokens
+	Alternatives int  // number of alternatives of each choice, up to MaxAlternatives; only with LogProbs
+}
+
+// validate reports the first invalid field. The error is Invalid.
+func (r Request) validate() error {
+	if r.Alternatives < 0 || r.Alternatives > MaxAlternatives {
+		return fault.Errorf(fault.Invalid, "cannot answer: the number of alternatives is %d, want 0 to %d", r.Alternatives, MaxAlternatives)
+	}
+	if r.Alternatives > 0 && !r.LogProbs {
+		return fault.Errorf(fault.Invalid, "cannot answer: alternatives come with log probabilities: ask for both")
+	}
+	return nil
 }
 
 // A Piece is the next part of an answer.
 type Piece struct {
 	Text   string // valid UTF-8, whole characters
 	Tokens int    // number of tokens generated so far
+	// Choices are those of the tokens since the previous piece, if the request
+	// wants them. A stop string may cut their text.
+	Choices []Choice
 }
 
 // A Finish is the reason why an answer ended.
@@ -68,29 +86,35 @@ func (e *Engine) encode(ctx context.Context, r Request) (tokens []int, begun str
 	if err != nil {
 		return nil, "", err
 	}
-	// Encoding takes many times the memory of the text. Refuse a text that
-	// cannot fit without encoding it, and encode one text at a time.
+	tokens, err = e.tokens(parts)
+	return tokens, begun, err
+}
+
+// tokens encodes a text that leaves room for an answer. Encoding takes many times
+// the memory of the text: tokens refuses a text that cannot fit without encoding
+// it, and encodes one text at a time.
+func (e *Engine) tokens(parts []tokenizer.Part) ([]int, error) {
 	size := 0
 	for _, p := range parts {
 		size += len(p.Text)
 	}
-	seqLen := e.runner.cache.seqLen
+	seqLen := e.runner.seqLen
 	if least := (size + e.longestToken - 1) / e.longestToken; least >= seqLen {
-		return nil, "", fault.As(fault.Invalid, &TooLongError{Tokens: least, AtLeast: true, SeqLen: seqLen})
+		return nil, fault.As(fault.Invalid, &TooLongError{Tokens: least, AtLeast: true, SeqLen: seqLen})
 	}
 	e.encoding.Lock()
-	tokens, err = e.tokenizer.EncodeParts(parts)
+	tokens, err := e.tokenizer.EncodeParts(parts)
 	e.encoding.Unlock()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if len(tokens) == 0 {
-		return nil, "", fault.Errorf(fault.Invalid, "cannot answer: the prompt is empty")
+		return nil, fault.Errorf(fault.Invalid, "cannot answer: the prompt is empty")
 	}
 	if len(tokens) >= seqLen {
-		return nil, "", fault.As(fault.Invalid, &TooLongError{Tokens: len(tokens), SeqLen: seqLen})
+		return nil, fault.As(fault.Invalid, &TooLongError{Tokens: len(tokens), SeqLen: seqLen})
 	}
-	return tokens, begun, nil
+	return tokens, nil
 }
 
 // parts returns the text of a request. A prompt of the client is text to

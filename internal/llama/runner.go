@@ -1,14 +1,12 @@
 package llama
 
 import (
-	"context"
 	"errors"
-	"runtime/debug"
 
 	"github.com/gorizond/koldun/internal/llama/kernel"
 )
 
-// A runner evaluates tokens. It holds a model, its cache, the workers and the
+// A runner evaluates batches of tokens. It holds a model, the workers and the
 // buffers of a batch. Evaluation does not allocate. A runner is not safe for
 // concurrent use.
 type runner struct {
@@ -16,7 +14,9 @@ type runner struct {
 	cache   *cache
 	pool    *pool
 	kernels *kernel.Set
+	seqLen  int // longest sequence
 	batch   int // largest number of tokens at a time
+	most    int // largest number of sequences with scores at a time
 
 	product   product
 	stage     tokenStage
@@ -25,7 +25,7 @@ type runner struct {
 	freeScores func() error
 
 	// The current batch and layer.
-	n, start   int // tokens, position of the first
+	rows       []row
 	layerIndex int
 	layer      *layer
 
@@ -36,37 +36,46 @@ type runner struct {
 	gate              vectors // feed-forward width wide
 	up                []float32
 	out               []float32 // batch * dim: the output of a layer
-	last              vectors   // the last token, for the classifier
 	cos, sin          []float32 // batch * head dim / 2
-	logits            []float32
+	logits            []float32 // most * vocabulary
 }
 
-// newRunner returns a runner for batches of up to batch tokens. It starts the
-// workers; close stops them. The caller keeps the model and closes it.
-func newRunner(m *model, k *kernel.Set, seqLen, threads, batch int) (*runner, error) {
-	c, err := newCache(m.shape, seqLen)
-	if err != nil {
-		return nil, err
-	}
-	scores, freeScores, err := newFloats(int64(threads) * int64(seqLen))
-	if err != nil {
-		_ = c.free()
-		return nil, err
-	}
+// A row is one token of a batch.
+type row struct {
+	seq      *sequence
+	position int
+	wanted   want // of its final state
+}
+
+// newRunner returns a runner for batches of up to batch tokens, of which up to
+// most want scores. It starts the workers; close stops them. The caller keeps the
+// model and closes it.
+func newRunner(m *model, k *kernel.Set, c *cache, seqLen, threads, batch, most int) (*runner, error) {
 	s := m.shape
+	stride := blocksFor(seqLen) * blockTokens
+	group := s.Heads / s.KVHeads
+	scores, freeScores, err := newFloats(int64(threads) * int64(group) * int64(stride))
+	if err != nil {
+		return nil, err
+	}
 	r := &runner{
-		model: m, cache: c, pool: newPool(threads), kernels: k, batch: batch,
-		x: make([]float32, batch*s.Dim), out: make([]float32, batch*s.Dim),
+		model: m, cache: c, pool: newPool(threads), kernels: k, seqLen: seqLen, batch: batch, most: most,
+		rows: make([]row, 0, batch),
+		x:    make([]float32, batch*s.Dim), out: make([]float32, batch*s.Dim),
 		query: make([]float32, batch*s.QDim()), key: make([]float32, batch*s.KVDim()), value: make([]float32, batch*s.KVDim()),
 		up:  make([]float32, batch*s.HiddenDim),
 		cos: make([]float32, batch*s.HeadDim/2), sin: make([]float32, batch*s.HeadDim/2),
-		logits: make([]float32, s.VocabSize),
+		logits: make([]float32, most*s.VocabSize),
 		normed: newVectors(batch, s.Dim, m.rounded), mixed: newVectors(batch, s.QDim(), m.rounded),
-		gate: newVectors(batch, s.HiddenDim, m.rounded), last: newVectors(1, s.Dim, m.rounded),
+		gate: newVectors(batch, s.HiddenDim, m.rounded),
 	}
 	r.stage.r, r.attention.r, r.product.kernels = r, r, k
+	r.attention.stride = stride
 	for w := range threads {
-		r.attention.scores = append(r.attention.scores, scores[w*seqLen:(w+1)*seqLen])
+		size := group * stride
+		r.attention.workers = append(r.attention.workers, attentionBuffers{
+			scores: scores[w*size : (w+1)*size], part: make([]float32, s.HeadDim),
+		})
 	}
 	r.freeScores = freeScores
 	return r, nil
@@ -82,54 +91,20 @@ func newVectors(n, width int, withPacked bool) vectors {
 
 func (r *runner) close() error {
 	r.pool.close()
-	return errors.Join(r.cache.free(), r.freeScores())
+	return errors.Join(r.cache.close(), r.freeScores())
 }
 
-// eval evaluates up to batch tokens at the positions from start on. The caller
-// must have evaluated all positions before. Then the cache holds the tokens and,
-// with wantLogits, logits holds the scores after the last token. If ctx ends,
-// eval returns its error within the time of one layer, and the cache is
-// undefined from start on. The same holds for a truncated file, which is
-// Corrupt.
-func (r *runner) eval(ctx context.Context, tokens []int, start int, wantLogits bool) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if gone := faulted(recover()); gone != nil {
-			err = gone
-		}
-	}()
-	dim := r.model.shape.Dim
-	r.n, r.start = len(tokens), start
-	r.normed.n, r.mixed.n, r.gate.n = r.n, r.n, r.n
-	half := len(r.model.rope.freqs)
-	for i, token := range tokens {
-		r.model.embed(token, r.x[i*dim:(i+1)*dim])
-		r.model.rope.angles(start+i, r.cos[i*half:(i+1)*half], r.sin[i*half:(i+1)*half])
-	}
-	for l := range r.model.layers {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		r.layerIndex, r.layer = l, &r.model.layers[l]
-		r.evalLayer()
-		if err := r.pool.err(); err != nil {
-			return err
-		}
-	}
-	if !wantLogits {
-		return nil
-	}
-	rmsNorm(r.kernels, r.last.at(0), r.x[(r.n-1)*dim:r.n*dim], r.model.finalNorm, r.model.header.Epsilon())
-	r.last.pack(r.kernels, 0)
-	r.multiply(&r.last, part{r.model.classifier, r.logits})
-	return r.pool.err()
-}
-
-func (r *runner) evalLayer() {
+func (r *runner) evalLayer(last bool) {
 	l := r.layer
 	r.each((*runner).enterAttention)
 	r.multiply(&r.normed, part{l.query, r.query}, part{l.key, r.key}, part{l.value, r.value})
 	r.each((*runner).remember)
+	if last {
+		r.keepRows(func(w want) bool { return w != wantNothing })
+	}
+	if len(r.rows) == 0 {
+		return
+	}
 	r.attend()
 	r.each((*runner).packMixed)
 	r.multiply(&r.mixed, part{l.output, r.out})
@@ -160,7 +135,9 @@ func (r *runner) remember(i int) {
 	query, key := r.query[i*s.QDim():(i+1)*s.QDim()], r.key[i*s.KVDim():(i+1)*s.KVDim()]
 	r.turn(i, query, r.layer.queryNorm)
 	r.turn(i, key, r.layer.keyNorm)
-	r.cache.store(r.layerIndex, r.start+i, key, r.value[i*s.KVDim():(i+1)*s.KVDim()])
+	at := r.rows[i]
+	block := at.seq.blocks[at.position/blockTokens]
+	r.cache.store(block, r.layerIndex, at.position%blockTokens, key, r.value[i*s.KVDim():(i+1)*s.KVDim()])
 }
 
 func (r *runner) turn(i int, heads, norm []float32) {

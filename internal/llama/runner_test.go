@@ -1,7 +1,6 @@
 package llama
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -29,27 +28,39 @@ func testBatches(t *testing.T, path string, k *kernel.Set) {
 	for i := range tokens {
 		tokens[i] = rng.IntN(1024)
 	}
-	single := newTestRunnerWith(t, path, "", 1, k)
-	evalAll(t, single, tokens, 1)
+	single, alone := newTestRunnerWith(t, path, "", 1, k), &sequence{}
+	want := slices.Clone(evalAll(t, single, alone, tokens, 1))
 	for _, c := range []struct{ threads, batch int }{{1, 32}, {2, 7}, {3, 32}, {16, 31}} {
 		r := newTestRunnerWith(t, path, "", c.threads, k)
-		evalAll(t, r, tokens, c.batch)
-		if !slices.Equal(r.logits, single.logits) {
+		s := &sequence{}
+		if got := evalAll(t, r, s, tokens, c.batch); !slices.Equal(got, want) {
 			t.Errorf("%d threads, batches of %d: logits differ", c.threads, c.batch)
 		}
-		if !slices.Equal(r.cache.keys, single.cache.keys) || !slices.Equal(r.cache.values, single.cache.values) {
-			t.Errorf("%d threads, batches of %d: cache differs", c.threads, c.batch)
+		for i, b := range s.blocks {
+			if !slices.Equal(b.keys, alone.blocks[i].keys) || !slices.Equal(b.values, alone.blocks[i].values) {
+				t.Errorf("%d threads, batches of %d: block %d of the cache differs", c.threads, c.batch, i)
+			}
 		}
 	}
 }
 
-func TestEvalStopsWithContext(t *testing.T) {
+func TestEvalStopsBetweenLayers(t *testing.T) {
 	path, _ := convertModel(t, tiny, topology.Q40, convert.Model)
 	r := newTestRunner(t, path, "", 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := r.eval(ctx, []int{1}, 0, true); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v", err)
+	s := &sequence{tokens: []int{1}}
+	defer s.drop(r.cache)
+	if err := s.reserve(r.cache, 1); err != nil {
+		t.Fatal(err)
+	}
+	layers, enough := 0, errors.New("enough")
+	err := r.eval(func() error {
+		if layers++; layers == 2 {
+			return enough
+		}
+		return nil
+	}, []span{{seq: s, n: 1, wantScores: true}})
+	if !errors.Is(err, enough) || s.evaluated != 0 {
+		t.Errorf("%d tokens are evaluated, err = %v", s.evaluated, err)
 	}
 }
 
@@ -60,12 +71,16 @@ func TestEvalAllocatesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path, _ := convertModel(t, tiny, weights, convert.Model)
 			r := newTestRunner(t, path, "", 2)
-			ctx, token, position := context.Background(), []int{7}, 0
+			s := &sequence{tokens: make([]int, 60)}
+			defer s.drop(r.cache)
+			if err := s.reserve(r.cache, len(s.tokens)); err != nil {
+				t.Fatal(err)
+			}
+			spans := []span{{seq: s, n: 1, wantScores: true}}
 			n := testing.AllocsPerRun(50, func() {
-				if err := r.eval(ctx, token, position, true); err != nil {
+				if err := r.eval(goOn, spans); err != nil {
 					t.Fatal(err)
 				}
-				position++
 			})
 			if n != 0 {
 				t.Errorf("evaluating a token makes %g allocations", n)

@@ -2,7 +2,6 @@ package llama
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,14 +69,16 @@ func BenchmarkEval(b *testing.B) {
 			})
 			b.Run(fmt.Sprintf("token/%s/threads=%d", weights, threads), func(b *testing.B) {
 				r := newTestRunner(b, path, "", threads)
-				evalAll(b, r, make([]int, 128), batchSize)
+				s := &sequence{}
+				evalAll(b, r, s, make([]int, 128), batchSize)
 				b.SetBytes(topologyBytes(r))
 				b.ReportAllocs()
 				token, n := []int{1}, 0
 				for b.Loop() {
-					if err := r.eval(context.Background(), token, 128+n%512, true); err != nil {
-						b.Fatal(err)
+					if s.evaluated == 640 {
+						s.tokens, s.evaluated = s.tokens[:128], 128
 					}
+					evalAll(b, r, s, token, 1)
 					n++
 				}
 				b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")
@@ -92,11 +93,9 @@ func benchPrompt(b *testing.B, r *runner) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		for at := 0; at < len(tokens); at += batchSize {
-			if err := r.eval(context.Background(), tokens[at:at+batchSize], at, false); err != nil {
-				b.Fatal(err)
-			}
-		}
+		s := &sequence{}
+		evalAll(b, r, s, tokens, batchSize)
+		s.drop(r.cache)
 		n += len(tokens)
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tokens/s")

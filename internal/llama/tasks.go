@@ -1,10 +1,6 @@
 package llama
 
-import (
-	"math"
-
-	"github.com/gorizond/koldun/internal/llama/kernel"
-)
+import "github.com/gorizond/koldun/internal/llama/kernel"
 
 // work is the approximate number of multiplications that justifies waking
 // another worker: vector instructions need some microseconds for it, and so does
@@ -64,36 +60,5 @@ func (s *tokenStage) run(_, lo, hi int) {
 
 func (r *runner) each(f func(*runner, int)) {
 	r.stage.f = f
-	r.pool.do(&r.stage, r.n, 1)
-}
-
-// An attention computes attention heads: unit i*heads+h is head h of token i.
-type attention struct {
-	r      *runner
-	scores [][]float32 // one row of positions per worker
-}
-
-func (a *attention) run(worker, lo, hi int) {
-	r := a.r
-	s := r.model.shape
-	group := s.Heads / s.KVHeads
-	root := float32(math.Sqrt(float64(s.HeadDim)))
-	for unit := lo; unit < hi; unit++ {
-		i, h := unit/s.Heads, unit%s.Heads
-		query := r.query[i*s.QDim()+h*s.HeadDim:][:s.HeadDim]
-		keys, values := r.cache.head(r.layerIndex, h/group)
-		scores := a.scores[worker][:r.start+i+1]
-		r.kernels.F32(keys, s.HeadDim, query, 1, scores, len(scores), 0, len(scores))
-		for t := range scores {
-			scores[t] /= root
-		}
-		r.kernels.Softmax(scores)
-		r.kernels.Mix(r.mixed.at(i)[h*s.HeadDim:][:s.HeadDim], scores, values)
-	}
-}
-
-func (r *runner) attend() {
-	s := r.model.shape
-	each := 2 * s.HeadDim * (r.start + r.n)
-	r.pool.do(&r.attention, r.n*s.Heads, work/each)
+	r.pool.do(&r.stage, len(r.rows), 1)
 }

@@ -106,3 +106,12 @@ const programMemory = 64 << 20
 func (s Shape) LoadingMemory(nodes int) int64 {
 	return s.Weights.Bytes(int64(s.Dim)*int64(max(s.FFDim(), s.VocabSize))/int64(nodes)) + programMemory
 }
+
+// slotTokens is what the cache of the embedded engine holds for each slot at
+// least, unless the context is shorter.
+const slotTokens = 2048
+
+// CacheTokens returns the number of positions of the cache that the slots of the
+// embedded engine share: a whole context, and at least 2048 positions or a context
+// for each slot. A request may take a whole context; others wait if need be.
+func CacheTokens(seqLen, slots int) int { return max(seqLen, slots*min(seqLen, slotTokens)) }
