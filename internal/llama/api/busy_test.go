@@ -103,7 +103,7 @@ func TestStreamBegins(t *testing.T) {
 func TestBusy(t *testing.T) {
 	g := newGate()
 	metrics := api.NewMetrics()
-	s := serve(t, g, api.Options{Waiting: 2, Metrics: metrics})
+	s := serve(t, g, api.Options{Slots: 2, Waiting: 1, Metrics: metrics})
 	var accepted []<-chan *http.Response
 	for range 3 {
 		accepted = append(accepted, start(waittest.Context(t), t, s.URL, hello))

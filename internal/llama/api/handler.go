@@ -17,8 +17,8 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// An Engine answers requests. It is safe for concurrent use and computes one
-// answer at a time; further requests wait in Generate.
+// An Engine answers requests. It is safe for concurrent use and computes as many
+// answers at the same time as it has slots; further requests wait in Generate.
 type Engine interface {
 	// Generate is that of llama.Engine.
 	Generate(ctx context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error)
@@ -32,9 +32,10 @@ type Options struct {
 	// request without a seed gets this seed and each further one a different
 	// seed, so a server with a fixed seed repeats its answers after a restart.
 	Sampling llama.Sampling
+	Slots    int // answers that the engine computes at the same time; 0 means 1
 	Waiting  int // requests that may wait for the engine; 0 means 16
 	// WriteTimeout is how long the engine waits for a client that does not read,
-	// while all other requests wait; 0 means 30 s.
+	// while its slot is taken; 0 means 30 s.
 	WriteTimeout time.Duration
 	Logger       *slog.Logger // nil means slog.Default(); never sees prompts or answers
 	Metrics      *Metrics     // nil means that they are not read
@@ -60,6 +61,9 @@ type Handler struct {
 
 // New returns a Handler. The caller closes the engine.
 func New(e Engine, o Options) *Handler {
+	if o.Slots <= 0 {
+		o.Slots = 1
+	}
 	if o.Waiting <= 0 {
 		o.Waiting = defaultWaiting
 	}
@@ -76,7 +80,7 @@ func New(e Engine, o Options) *Handler {
 	if !o.Created.IsZero() {
 		created = o.Created.Unix()
 	}
-	h := &Handler{engine: e, honours: strings.Join(embedded.Engine().Parameters, ", "), o: o, admit: make(chan struct{}, 1+o.Waiting), mux: http.NewServeMux()}
+	h := &Handler{engine: e, honours: strings.Join(embedded.Engine().Parameters, ", "), o: o, admit: make(chan struct{}, o.Slots+o.Waiting), mux: http.NewServeMux()}
 	h.models = encode(openai.ModelList{
 		Object: "list",
 		Data:   []openai.Model{{ID: o.Model, Object: "model", Created: created, OwnedBy: "user"}},

@@ -33,7 +33,7 @@ func (s *server) run(ctx context.Context) (err error) {
 		return err
 	}
 	h := New(engine, Options{
-		Model: s.modelID(), Created: modified(s.Engine.Model), Sampling: s.Sampling, Waiting: s.Waiting,
+		Model: s.modelID(), Created: modified(s.Engine.Model), Sampling: s.Sampling, Slots: engine.Info().Slots, Waiting: s.Waiting,
 		Logger: s.Logger, Metrics: s.metrics,
 	})
 	ready, draining := error(nil), httpserver.ErrShutdown
@@ -48,6 +48,6 @@ func (s *server) run(ctx context.Context) (err error) {
 func (s *server) logModel(i llama.Info) {
 	s.Logger.Info("model is open",
 		"model", s.modelID(), "arch", string(i.Shape.Arch), "weights", string(i.Shape.Weights), "layers", i.Shape.Layers, "dim", i.Shape.Dim,
-		"context", i.SeqLen, "vocabulary", i.Vocabulary, "template", string(i.Template), "threads", i.Threads,
+		"context", i.SeqLen, "vocabulary", i.Vocabulary, "template", string(i.Template), "threads", i.Threads, "slots", i.Slots,
 		"weightBytes", i.WeightBytes, "cacheBytes", i.CacheBytes)
 }
