@@ -43,6 +43,8 @@ type Needed struct {
 	Of string
 	// Install is the command that installs the project.
 	Install string
+	// Optional kinds lead to a service, scale or watch it: what serves does so without them.
+	Optional bool
 }
 
 // Name returns KIND.GROUP, or KIND for Kubernetes' core group.
@@ -68,16 +70,16 @@ func All() []Needed {
 	return []Needed{
 		{Group: "", Version: "v1", Kind: "PersistentVolumeClaim", Resource: "persistentvolumeclaims"},
 		{Group: "apps", Version: "v1", Kind: "StatefulSet", Resource: "statefulsets"},
-		{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers"},
+		{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers", Optional: true},
 		{Group: "batch", Version: "v1", Kind: "Job", Resource: "jobs"},
-		{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress", Resource: "ingresses"},
+		{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress", Resource: "ingresses", Optional: true},
 		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy", Resource: "networkpolicies"},
-		{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget", Resource: "poddisruptionbudgets"},
-		{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute", Resource: "httproutes", Of: "the Gateway API",
+		{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget", Resource: "poddisruptionbudgets", Optional: true},
+		{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute", Resource: "httproutes", Of: "the Gateway API", Optional: true,
 			Install: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/gateway-api/releases/latest/download/standard-install.yaml"},
-		{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject", Resource: "scaledobjects", Of: "KEDA",
+		{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject", Resource: "scaledobjects", Of: "KEDA", Optional: true,
 			Install: "helm install keda keda --namespace keda" + charts + "kedacore.github.io/charts"},
-		{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor", Resource: "servicemonitors", Of: "the Prometheus Operator",
+		{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor", Resource: "servicemonitors", Of: "the Prometheus Operator", Optional: true,
 			Install: "helm install prometheus kube-prometheus-stack --namespace monitoring" + charts + "prometheus-community.github.io/helm-charts"},
 	}
 }

@@ -33,6 +33,9 @@ func (p *plan) dllama() (compose.Next, error) {
 	if err := p.Desire(resDllama, want, compose.Readiness(serves.Status == metav1.ConditionTrue)); err != nil {
 		return compose.Stop, err
 	}
+	if around := p.Condition(resDllama, v1.ConditionPrerequisites); around.Status == metav1.ConditionFalse {
+		p.Lack(around.Message)
+	}
 	p.status.URL, p.status.Replicas = seen.Status.URL, 1
 	switch {
 	case serves.Status == metav1.ConditionTrue:

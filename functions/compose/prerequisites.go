@@ -32,6 +32,8 @@ type surroundings struct {
 	found  *prerequisites.Found
 	// lacking are texts that each say what is missing, and the mend.
 	lacking []string
+	// blocks says that nobody can be served without something that is missing.
+	blocks bool
 }
 
 // lookAround asks for what the provider has found out about the cluster. Without
@@ -58,17 +60,32 @@ func (c *Call) lacks(name string, desired *structpb.Struct) bool {
 		return false
 	}
 	apiVersion, kind := desired.GetFields()["apiVersion"].GetStringValue(), desired.GetFields()["kind"].GetStringValue()
-	missing := ""
+	missing, optional := "", false
 	if apiVersion == v1alpha1.APIVersion {
 		missing = c.missingProvider()
 	} else if need, ok := prerequisites.Of(apiVersion, kind); ok && c.around.found != nil {
+		optional = need.Optional
 		object := fmt.Sprintf("%s %q", kind, desired.GetFields()["metadata"].GetStructValue().GetFields()["name"].GetStringValue())
 		missing = missingKind(*c.around.found, need, object)
 	}
 	if missing != "" {
-		c.around.lacking = append(c.around.lacking, missing)
+		c.lack(missing, !optional)
 	}
 	return missing != ""
+}
+
+// Lack notes what the cluster lacks for an object that is composed, which says itself
+// whether it serves. An empty text is nothing.
+func (c *Call) Lack(missing string) {
+	if missing != "" {
+		c.lack(missing, false)
+	}
+}
+
+// lack notes what is missing, and whether nobody can be served without it.
+func (c *Call) lack(missing string, blocks bool) {
+	c.around.lacking = append(c.around.lacking, missing)
+	c.around.blocks = c.around.blocks || blocks
 }
 
 // missingKind says why Crossplane cannot compose an object; empty if it can.
@@ -118,7 +135,7 @@ func (c *Call) checkVolume(name string) {
 		return // an administrator provides its PersistentVolume
 	}
 	if missing := missingClass(c.around.found.StorageClasses, claim, class.GetStringValue()); missing != "" {
-		c.around.lacking = append(c.around.lacking, missing)
+		c.lack(missing, true)
 	}
 }
 
@@ -142,8 +159,8 @@ func missingClass(classes *prerequisites.StorageClasses, claim, class string) st
 	return ""
 }
 
-// reportLacking sets the condition Prerequisites, and Serving if what is missing may
-// appear before anything else has to be mended.
+// reportLacking sets the condition Prerequisites. It sets Serving too if nobody can be
+// served without what is missing, and that may appear before anything else has to be mended.
 func (c *Call) reportLacking() {
 	if len(c.around.lacking) == 0 {
 		if conditionOf(c.req.GetObserved().GetComposite().GetResource(), v1.ConditionPrerequisites).Type != "" {
@@ -155,6 +172,9 @@ func (c *Call) reportLacking() {
 	slices.Sort(c.around.lacking)
 	text := strings.Join(slices.Compact(c.around.lacking), "; ")
 	c.False(v1.ConditionPrerequisites, reason.PrerequisiteMissing, "%s", text)
+	if !c.around.blocks {
+		return
+	}
 	for i, cond := range c.rsp.GetConditions() {
 		if cond.GetType() != v1.ConditionServing {
 			continue

@@ -51,14 +51,20 @@ func TestPrerequisites(t *testing.T) {
 		schemas  map[string]bool
 		says     []string // nothing if nothing is missing
 		left     bool     // the object is left out
+		serves   bool     // the composite serves without it
 	}{
 		"Nothing":           {name: "route", desired: route, required: found("{absent: [], storageClasses: {names: []}}")},
 		"NobodyLooked":      {name: "route", desired: route},
 		"NobodyFound":       {name: "route", desired: route, required: map[string][]string{"prerequisites": {}}},
-		"NoGatewayAPI":      {name: "route", desired: route, required: found("{absent: [HTTPRoute.gateway.networking.k8s.io]}"), left: true, says: []string{`HTTPRoute "it" needs the Gateway API`, "kubectl apply", "gateway-api"}},
+		"NoGatewayAPI":      {name: "route", desired: route, required: found("{absent: [HTTPRoute.gateway.networking.k8s.io]}"), left: true, serves: true, says: []string{`HTTPRoute "it" needs the Gateway API`, "kubectl apply", "gateway-api"}},
 		"RouteExists":       {name: "route", desired: route, observed: map[string]string{"route": "{kind: HTTPRoute}"}, required: found("{absent: [HTTPRoute.gateway.networking.k8s.io]}")},
 		"AnotherAbsent":     {name: "route", desired: route, required: found("{absent: [ScaledObject.keda.sh]}")},
 		"NoRight":           {name: "job", desired: job, required: found("{forbidden: [Job.batch]}"), left: true, says: []string{`Job "it" needs rights on jobs.batch`, "Crossplane", "kubectl apply --server-side -f package/rbac.yaml"}},
+		"NoRightOfRoutes":   {name: "route", desired: route, required: found("{forbidden: [HTTPRoute.gateway.networking.k8s.io]}"), left: true, serves: true, says: []string{"rights on httproutes.gateway.networking.k8s.io,"}},
+		"NoKEDA":            {name: "scaler", desired: thing("keda.sh/v1alpha1", "ScaledObject"), required: found("{absent: [ScaledObject.keda.sh]}"), left: true, serves: true, says: []string{"KEDA", "helm install keda"}},
+		"NoPrometheus":      {name: "monitor", desired: thing("monitoring.coreos.com/v1", "ServiceMonitor"), required: found("{absent: [ServiceMonitor.monitoring.coreos.com]}"), left: true, serves: true, says: []string{"the Prometheus Operator", "helm install prometheus"}},
+		"NoRightOfScalers":  {name: "scaler", desired: thing("autoscaling/v2", "HorizontalPodAutoscaler"), required: found("{forbidden: [HorizontalPodAutoscaler.autoscaling]}"), left: true, serves: true, says: []string{"rights on horizontalpodautoscalers.autoscaling,"}},
+		"NoRightOfGuards":   {name: "guard", desired: thing("networking.k8s.io/v1", "NetworkPolicy"), required: found("{forbidden: [NetworkPolicy.networking.k8s.io]}"), left: true, says: []string{"rights on networkpolicies.networking.k8s.io,"}},
 		"NoRightOfClaims":   {name: "claim", desired: claim, required: found("{forbidden: [PersistentVolumeClaim]}"), left: true, says: []string{"rights on persistentvolumeclaims,"}},
 		"NoProvider":        {name: "bucket", desired: bucket, required: map[string][]string{"prerequisites": {}}, schemas: map[string]bool{"provider": false}, left: true, says: []string{"koldun-provider is not installed", "package/install.yaml"}},
 		"ProviderNotKnown":  {name: "bucket", desired: bucket, required: map[string][]string{"prerequisites": {}}},
@@ -93,7 +99,14 @@ func TestPrerequisites(t *testing.T) {
 				}
 				return
 			}
-			for _, cond := range []*fnv1.Condition{serving, around} {
+			conditions := []*fnv1.Condition{around, serving}
+			if c.serves {
+				conditions = conditions[:1]
+				if serving.GetReason() != "Available" {
+					t.Errorf("Serving is %v", serving)
+				}
+			}
+			for _, cond := range conditions {
 				if cond.GetReason() != "PrerequisiteMissing" || cond.GetStatus() != fnv1.Status_STATUS_CONDITION_FALSE {
 					t.Errorf("condition %s has reason %q", cond.GetType(), cond.GetReason())
 				}
@@ -103,8 +116,8 @@ func TestPrerequisites(t *testing.T) {
 					}
 				}
 			}
-			if rsp.GetDesired().GetComposite().GetReady() != fnv1.Ready_READY_FALSE {
-				t.Error("the composite is ready")
+			if ready := rsp.GetDesired().GetComposite().GetReady() == fnv1.Ready_READY_TRUE; ready != c.serves {
+				t.Errorf("the composite is ready: %v", ready)
 			}
 			if rsp.GetMeta().GetTtl().GetSeconds() != 10 {
 				t.Errorf("Crossplane looks again after %s", rsp.GetMeta().GetTtl().AsDuration())

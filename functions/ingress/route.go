@@ -37,16 +37,20 @@ func (p *ingressPlan) route() (compose.Next, error) {
 	if r == nil {
 		return compose.Continue, nil
 	}
+	res, object := resRoute, any(p.networkIngress(name))
+	if len(r.Gateways) > 0 {
+		res, object = resHTTPRoute, p.httpRoute(name, port)
+	}
+	if err := p.Desire(res, object, compose.Ready); err != nil || !p.WillBeReady(res) {
+		return compose.Continue, err // without a route only the Service leads to the gateway
+	}
 	scheme := "http"
 	if len(r.TLS) > 0 {
 		scheme = "https"
 	}
 	p.status.URL = scheme + "://" + r.Host + strings.TrimSuffix(path(r.Path), "/") + "/v1"
 	p.status.IngressName = p.name("route")
-	if len(r.Gateways) > 0 {
-		return compose.Continue, p.Desire(resHTTPRoute, p.httpRoute(name, port), compose.Ready)
-	}
-	return compose.Continue, p.Desire(resRoute, p.networkIngress(name), compose.Ready)
+	return compose.Continue, nil
 }
 
 func (p *ingressPlan) labels() map[string]string {

@@ -5,7 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
 )
 
 // An Own is a composite that another one has for itself. A Part creates it, so that its
@@ -32,12 +34,29 @@ func (o Own) Observe(c *compose.Call, into any) (found bool, trouble string) {
 	return ObservePart(c, o.Part, into)
 }
 
-// Compose composes the composite. spec is what of its spec a Part's template has.
+// lacking says what the cluster lacks for the composite; empty if nothing.
+func (o Own) lacking(c *compose.Call) string {
+	if o.direct(c) {
+		if around := c.Condition(o.Res, v1.ConditionPrerequisites); around.Status == metav1.ConditionFalse {
+			return around.Message
+		}
+		return ""
+	}
+	var seen v1alpha1.Part
+	if c.Observed(o.Part, &seen) && seen.Status.AtProvider.Reason == string(reason.PrerequisiteMissing) {
+		return seen.Status.AtProvider.Message
+	}
+	return ""
+}
+
+// Compose composes the composite. What the cluster lacks for it, it lacks for the
+// composite above. spec is what of its spec a Part's template has.
 func (o Own) Compose(c *compose.Call, want interface {
 	runtime.Object
 	metav1.Object
 }, spec any,
 ) error {
+	c.Lack(o.lacking(c))
 	if o.direct(c) {
 		return c.Desire(o.Res, want, compose.Readiness(c.Condition(o.Res, v1.ConditionServing).Status == metav1.ConditionTrue))
 	}

@@ -122,6 +122,21 @@ func TestModelOrchestra(t *testing.T) {
 			Composite: koldun, Observed: map[string]string{"ingress": "status: {conditions: [{type: Serving, status: 'False', reason: ImageUnavailable, message: no such image}]}"},
 			Reason: reason.ImageUnavailable, Says: `Ingress "stack-model-orchestra" is not ready: no such image`,
 		},
+		"KoldunWithoutRoute": {
+			Composite: koldun, Observed: map[string]string{
+				"part-ingress":   "status: {atProvider: {serving: true, reason: PrerequisiteMissing, message: no Gateway API, outputs: {url: 'http://u/v1'}}}",
+				"part-model-a":   partServes,
+				"part-session-a": partServes,
+			},
+			Reason: reason.Available, Says: "http://u/v1",
+		},
+		"KoldunDirectWithoutRoute": {
+			Composite: koldun, Observed: map[string]string{
+				"ingress":        "status: {conditions: [{type: Serving, status: 'True'}, {type: Prerequisites, status: 'False', message: no Gateway API}]}",
+				"part-session-a": partServes,
+			},
+			Reason: reason.Available,
+		},
 		"KoldunStarting": {Composite: koldun, Reason: reason.GatewayStarting},
 		"KoldunIgnores": {
 			Composite: meta + "spec: {backend: Koldun, gateway: {env: [{name: A, value: b}]}, applications: {a: {podLabels: {a: b}, modelsVolume: {emptyDir: {}}, readerConfig: {modelName: o/m}}}}",
@@ -177,4 +192,34 @@ func TestInvalidApplicationsAreNamed(t *testing.T) {
 
 func TestModelOrchestraWithoutNamespaceIsRefused(t *testing.T) {
 	composetest.Refuses(t, modelorchestra.Compose, "apiVersion: koldun.gorizond.io/v1\nkind: ModelOrchestra\nmetadata: {name: w}\nspec: {}")
+}
+
+// TestOptionalKindsAreNotNeededToServe has a cluster without the Gateway API, KEDA and the
+// Prometheus Operator.
+func TestOptionalKindsAreNotNeededToServe(t *testing.T) {
+	const spec = `spec:
+  gateway: {exportPrometheusMetrics: true, ingress: {enabled: true, hosts: [{host: a.example}], gateways: [{name: public}]}}
+  applications: {chat: {scaling: {enabled: true}}}
+`
+	const absent = "{apiVersion: apiextensions.crossplane.io/v1beta1, kind: EnvironmentConfig, data: {absent: [HTTPRoute.gateway.networking.k8s.io, ScaledObject.keda.sh, ServiceMonitor.monitoring.coreos.com]}}"
+	rsp := composetest.Run(t, modelorchestra.Compose, composetest.Case{
+		Composite: meta + spec, Crossplane: true, Observed: map[string]string{"deployment-gateway": onePod, "deployment-chat": onePod},
+		Required: map[string][]string{"prerequisites": {absent}},
+	})
+	said := map[string]*fnv1.Condition{}
+	for _, c := range rsp.GetConditions() {
+		said[c.GetType()] = c
+	}
+	const url = "http://stack-model-orchestra-gateway.ns.svc.cluster.local:80/v1"
+	if c := said["Serving"]; c.GetReason() != string(reason.Available) || !strings.HasSuffix(c.GetMessage(), url) {
+		t.Errorf("Serving is %v, want the URL of the Service", c)
+	}
+	for _, text := range []string{"the Gateway API", "KEDA", "the Prometheus Operator", "kubectl apply", "helm install"} {
+		if c := said["Prerequisites"]; !strings.Contains(c.GetMessage(), text) {
+			t.Errorf("Prerequisites is %v, want it to name %s", c, text)
+		}
+	}
+	if d := rsp.GetDesired(); d.GetComposite().GetReady() != fnv1.Ready_READY_TRUE || d.GetResources()["deployment-chat"] == nil {
+		t.Errorf("desired are %v", composetest.Names(rsp))
+	}
 }

@@ -64,9 +64,10 @@ func (w part) api() v1.OrchestraServicePort {
 	return ports[0]
 }
 
-// url is the base URL of the API: that of the first host, or of the Service.
-func (w part) url() string {
-	if hosts := w.Ingress.Hosts; enabled(w.Ingress.Enabled) && len(hosts) > 0 {
+// url is the base URL of the API: that of the first host if there is a route, else that
+// of the Service.
+func (w part) url(routed bool) string {
+	if hosts := w.Ingress.Hosts; routed && len(hosts) > 0 {
 		scheme := "http"
 		if len(w.Ingress.TLS) > 0 {
 			scheme = "https"

@@ -96,12 +96,16 @@ func (p *orchestraPlan) takeoffGateway() (compose.Next, error) {
 			corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("256Mi"),
 		}}
 	}
-	p.status.GatewayServiceName, p.status.URL = w.name, w.url()
 	count := replicas(g.ReplicaCount)
 	p.gatewayReady = p.ReadyPods(resDeployment+gateway) > 0
 	if err := p.desirePart(gateway, w, count, p.gatewayReady || *count == 0); err != nil {
 		return compose.Stop, err
 	}
+	routed := false // not while the cluster lacks the kind of the routes
+	for kind := range w.routes() {
+		routed = routed || p.WillBeReady(kind+"-"+gateway)
+	}
+	p.status.GatewayServiceName, p.status.URL = w.name, w.url(routed)
 	if !g.ExportPrometheusMetrics {
 		return compose.Continue, nil
 	}

@@ -29,8 +29,9 @@ func troubleshooting() []byte {
 	}
 	out.WriteString("\n## What the cluster lacks\n\n" +
 		"If the cluster lacks what a claim needs, its condition `Prerequisites` is False and names each object and the command that mends it.\n" +
-		"`Serving` has the same message with reason `PrerequisiteMissing`. The object is left out until then, and the rest of the claim is\n" +
-		"composed. What exists already stays.\n\n| missing | command |\n| --- | --- |\n" +
+		"The object is left out until then, and the rest of the claim is composed. What exists already stays. `Serving` has the same message\n" +
+		"with reason `PrerequisiteMissing` if nobody can be served without the object. Routes, autoscalers, monitors and disruption budgets are\n" +
+		"no such objects: without its route, an Ingress serves at the URL of its Service.\n\n| missing | command |\n| --- | --- |\n" +
 		"| the provider, so that no kind of `koldun.m.gorizond.io` exists | `kubectl apply --server-side -f package/install.yaml`, then `kubectl get providers.pkg.crossplane.io` |\n" +
 		"| rights of Crossplane on kinds of Kubernetes or of the projects below | `kubectl apply --server-side -f package/rbac.yaml` |\n" +
 		"| the StorageClass of a PersistentVolumeClaim | `kubectl get storageclasses`, and name one in the claim |\n" +

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/internal/names"
@@ -43,8 +44,11 @@ func onePackage(kind, name, repository string) string {
 	return fmt.Sprintf("apiVersion: pkg.crossplane.io/v1\nkind: %s\nmetadata: {name: %s}\nspec: {package: 'ghcr.io/gorizond/%s:v0.1.0'}", kind, name, repository)
 }
 
-// missing waits until an object says what the cluster lacks.
-func (p *suite) missing(t *testing.T, ns, kind, name string, says ...string) {
+// blocking are the conditions that name what nobody can be served without.
+func blocking() []string { return []string{"Serving", "Prerequisites"} }
+
+// missing waits until conditions of an object say what the cluster lacks.
+func (p *suite) missing(t *testing.T, conditions []string, ns, kind, name string, says ...string) {
 	t.Helper()
 	began := time.Now()
 	cluster.Eventually(t, "the conditions of "+name+" to say what is missing", func(ctx context.Context) error {
@@ -52,7 +56,7 @@ func (p *suite) missing(t *testing.T, ns, kind, name string, says ...string) {
 		if err != nil {
 			return err
 		}
-		for _, condition := range []string{"Serving", "Prerequisites"} {
+		for _, condition := range conditions {
 			c := conditionOf(obj, condition)
 			if c["reason"] != "PrerequisiteMissing" || c["status"] != "False" {
 				return fmt.Errorf("condition %s is %v, and Synced %v", condition, c, conditionOf(obj, "Synced"))
@@ -66,7 +70,7 @@ func (p *suite) missing(t *testing.T, ns, kind, name string, says ...string) {
 		if synced := conditionOf(obj, "Synced"); synced["status"] != "True" {
 			return fmt.Errorf("the composite is not synced: %v", synced)
 		}
-		t.Logf("after %s: %s", time.Since(began).Round(100*time.Millisecond), conditionOf(obj, "Serving")["message"])
+		t.Logf("after %s: %s", time.Since(began).Round(100*time.Millisecond), conditionOf(obj, "Prerequisites")["message"])
 		return nil
 	})
 }
@@ -101,7 +105,7 @@ func TestPrerequisites(t *testing.T) {
 	}
 	const worker = "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: %s}\nspec: {image: '" + image + "'}"
 	apply(fmt.Sprintf(worker, "early"))
-	p.missing(t, ns, "Worker", "early", "koldun-provider is not installed", "kubectl apply --server-side -f package/install.yaml")
+	p.missing(t, blocking(), ns, "Worker", "early", "koldun-provider is not installed", "kubectl apply --server-side -f package/install.yaml")
 
 	if err := p.Apply(t.Context(), onePackage("Provider", providerName, "koldun-provider")); err != nil {
 		t.Fatal(err)
@@ -117,7 +121,7 @@ func TestPrerequisites(t *testing.T) {
 	rights := p.withdraw(t, "statefulsets")
 	cluster.Eventually(t, "the provider to see that a right is missing", p.prerequisites("StatefulSet.apps"))
 	apply(fmt.Sprintf(worker, "late"))
-	p.missing(t, ns, "Worker", "late", `StatefulSet "late`, "rights on statefulsets.apps", "kubectl apply --server-side -f package/rbac.yaml")
+	p.missing(t, blocking(), ns, "Worker", "late", `StatefulSet "late`, "rights on statefulsets.apps", "kubectl apply --server-side -f package/rbac.yaml")
 	if _, err := p.get(t.Context(), ns, "apps/v1", "StatefulSet", names.Object("early", "worker")); err != nil {
 		t.Errorf("what was composed is gone: %v", err)
 	}
@@ -127,12 +131,22 @@ func TestPrerequisites(t *testing.T) {
 	p.mended(t, ns, "Worker", "late", "apps/v1", "StatefulSet", names.Object("late", "worker"))
 
 	apply("apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: gate}\nspec: {backend: {allowAnonymous: true}, route: {host: a.example, gateways: [{name: public}]}}")
-	p.missing(t, ns, "Ingress", "gate", `HTTPRoute "gate`, "the Gateway API", "kubectl apply --server-side -f https://")
+	cluster.Eventually(t, "the Ingress to serve without its route", p.holds(ns, api, "Ingress", "gate", "Serving"))
+	p.missing(t, []string{"Prerequisites"}, ns, "Ingress", "gate", `HTTPRoute "gate`, "the Gateway API", "kubectl apply --server-side -f https://")
 	if err := p.Apply(t.Context(), httpRoutes); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, "the Ingress to serve", p.holds(ns, api, "Ingress", "gate", "Serving"))
 	cluster.Eventually(t, "nothing to be missing", p.holds(ns, api, "Ingress", "gate", "Prerequisites"))
+	cluster.Eventually(t, "the URL of the route", func(ctx context.Context) error {
+		gate, err := p.get(ctx, ns, api, "Ingress", "gate")
+		if err != nil {
+			return err
+		}
+		if url, _, _ := unstructured.NestedString(gate.Object, "status", "url"); url != "http://a.example/v1" {
+			return fmt.Errorf("it is %q", url)
+		}
+		return nil
+	})
 }
 
 // withdraw takes the rights on a resource from Crossplane, and returns the ClusterRole as

@@ -35,7 +35,7 @@ type PartObservation struct {
 	// +optional
 	Serving bool `json:"serving,omitempty"`
 
-	// Reason why it does not, unless that is transient.
+	// Reason why it does not, unless that is transient; or PrerequisiteMissing if it serves, and the cluster lacks something else for it.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 

@@ -1,6 +1,6 @@
 // Package part reports what the owner of a composite needs to know of it: whether it
-// serves, what keeps it from serving unless that is transient, and what it
-// provides. Progress stays with the composite.
+// serves, what keeps it from serving unless that is transient, what the cluster lacks for
+// one that serves, and what it provides. Progress stays with the composite.
 package part
 
 import (
@@ -64,7 +64,9 @@ var _ external.Client[Spec, Status] = Client{}
 // Observe reports on the composite of the spec.
 func (Client) Observe(_ context.Context, s Spec) (external.Observation[Status], error) {
 	o := external.Observation[Status]{Exists: true, UpToDate: true, Status: statusOf(s)}
-	o.Ready, o.Message = o.Status.Serving, o.Status.Message
+	if o.Ready = o.Status.Serving; !o.Ready {
+		o.Message = o.Status.Message
+	}
 	return o, nil
 }
 
@@ -87,18 +89,27 @@ func statusOf(s Spec) Status {
 			out.Outputs[name] = v
 		}
 	}
-	conditions, _ := s.Found["conditions"].([]any)
+	serving := condition(s.Found, "Serving")
+	out.Serving = serving["status"] == "True"
+	if out.Serving {
+		if around := condition(s.Found, "Prerequisites"); around["status"] == "False" {
+			out.Reason, out.Message = around["reason"], around["message"]
+		}
+	} else if !slices.Contains(s.TransientReasons, serving["reason"]) {
+		out.Reason, out.Message = serving["reason"], serving["message"]
+	}
+	return out
+}
+
+// condition returns the fields of a condition in a status.
+func condition(status map[string]any, name string) map[string]string {
+	conditions, _ := status["conditions"].([]any)
+	out := map[string]string{}
 	for _, c := range conditions {
-		c, _ := c.(map[string]any)
-		if c["type"] != "Serving" {
-			continue
-		}
-		if out.Serving = c["status"] == "True"; out.Serving {
-			break
-		}
-		if reason, _ := c["reason"].(string); !slices.Contains(s.TransientReasons, reason) {
-			out.Reason = reason
-			out.Message, _ = c["message"].(string)
+		if c, _ := c.(map[string]any); c["type"] == name {
+			for _, field := range []string{"status", "reason", "message"} {
+				out[field], _ = c[field].(string)
+			}
 		}
 	}
 	return out

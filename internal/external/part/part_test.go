@@ -40,6 +40,16 @@ func TestProgressIsNotReported(t *testing.T) {
 			own:  []map[string]any{object("m", map[string]any{"artifact": artifact, "shape": shape, "commit": "abc", "conditions": serving("False", "Downloading", "")})},
 			want: part.Status{Outputs: map[string]any{"artifact": artifact, "shape": shape}},
 		},
+		"WithoutRoute": {
+			own: []map[string]any{object("m", map[string]any{"conditions": append(serving("True", "Available", "it serves"),
+				map[string]any{"type": "Prerequisites", "status": "False", "reason": "PrerequisiteMissing", "message": "no Gateway API"})})},
+			want: part.Status{Serving: true, Reason: "PrerequisiteMissing", Message: "no Gateway API"},
+		},
+		"RouteAgain": {
+			own: []map[string]any{object("m", map[string]any{"conditions": append(serving("True", "Available", "it serves"),
+				map[string]any{"type": "Prerequisites", "status": "True", "reason": "PrerequisitesMet", "message": "there"})})},
+			want: part.Status{Serving: true},
+		},
 		"Serving": {
 			own:  []map[string]any{object("m", map[string]any{"url": "http://h", "conditions": serving("True", "Available", "it serves")})},
 			want: part.Status{Serving: true, Outputs: map[string]any{"url": "http://h"}},
@@ -56,7 +66,7 @@ func TestProgressIsNotReported(t *testing.T) {
 			if d := cmp.Diff(c.want, o.Status); d != "" {
 				t.Error(d)
 			}
-			if o.Ready != c.want.Serving || o.Message != c.want.Message || !o.Exists || !o.UpToDate {
+			if o.Ready != c.want.Serving || !c.want.Serving && o.Message != c.want.Message || c.want.Serving && o.Message != "" || !o.Exists || !o.UpToDate {
 				t.Errorf("the observation is %+v", o)
 			}
 		})

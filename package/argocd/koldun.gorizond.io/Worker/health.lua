@@ -84,4 +84,10 @@ local ready = found["Ready"]
 if ready ~= nil and ready.status == "False" then
   return health("Progressing", say(ready))
 end
+
+-- What the cluster lacks keeps nobody from being served.
+local around = found["Prerequisites"]
+if around ~= nil and around.status == "False" then
+  return health("Healthy", serving.message .. ". " .. around.message)
+end
 return health("Healthy", serving.message)
