@@ -83,6 +83,7 @@ type dllamaPlan struct {
 	waitsFor                  string        // the message
 	// Set by the step preflight.
 	buffers topology.FloatType
+	pods    managed.Pods // unless a pool of Dllamas serves the model
 	// Set by the step deliver.
 	delivery string
 	// Set by the step serve while the root is not ready.

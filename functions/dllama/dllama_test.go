@@ -94,6 +94,7 @@ func TestDllama(t *testing.T) {
 		return "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {members: [" + list + "]}}"
 	}
 	group := "rootImage: dllama, " + ref
+	const noRoom = "status: {atProvider: {reason: Unschedulable, message: no node has 4.0 GiB}}"
 	planned := with("metadata: {name: m, namespace: ns}\nstatus: {conditions: [{type: Serving, status: 'False', reason: Downloading, message: 3 %}]" + header + "}")
 	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
 		"NoModel":           {Composite: meta + "spec: {}", Reason: reason.ModelNotFound, Says: "Neither"},
@@ -194,6 +195,8 @@ func TestDllama(t *testing.T) {
 		"PlannedTooManyNodes": {Composite: meta + "spec: {nodes: 16, " + group + "}", Required: planned, Reason: reason.TopologyInvalid, Says: "spec.nodes: cannot spread"},
 		"PlannedTooLong":      {Composite: meta + "spec: {engine: {maxSeqLen: 200000}, " + group + "}", Required: planned, Reason: reason.TopologyInvalid, Says: "spec.engine.maxSeqLen: cannot serve a context of 200000 tokens"},
 		"PlannedFits":         {Composite: meta + "spec: {nodes: 4, " + group + "}", Required: planned, Reason: reason.ModelPending, Says: "see its condition"},
+		"PlannedNoRoom":       {Composite: meta + "spec: {nodes: 4, scheduling: {nodeSelector: {gpu: a}, tolerations: [{key: own}]}, rootResources: {requests: {cpu: 2, memory: 4Gi}, limits: {nvidia.com/gpu: 1}}, " + group + "}", Required: planned, Observed: map[string]string{"pods": noRoom}, Reason: reason.Unschedulable, Says: "no node has 4.0 GiB"},
+		"FailedNoRoom":        {Composite: meta + "spec: {nodes: 4, " + group + "}", Required: with("metadata: {name: m, namespace: ns}\nstatus: {conditions: [{type: Serving, status: 'False', reason: DownloadFailed, message: disk full}]" + header + "}"), Observed: map[string]string{"pods": noRoom}, Reason: reason.ModelFailed, Says: "disk full"},
 		"RootLimitTooSmall":   {Composite: meta + "spec: {nodes: 4, rootResources: {limits: {memory: 1Gi}}, " + group + "}", Required: with(model("", files+header)), Reason: reason.TopologyInvalid, Says: "limits.memory of spec.rootResources: on 4 nodes at a context of 4096 tokens the root needs"},
 		"WorkerLimitTooSmall": {Composite: meta + "spec: {nodes: 4, workerResources: {limits: {memory: 100Mi}}, " + group + "}", Required: planned, Reason: reason.TopologyInvalid, Says: "limits.memory of spec.workerResources: on 4 nodes at a context of 4096 tokens a worker needs"},
 		"InlineTwoOnEmbedded": {Composite: meta + "spec: {engine: {type: embedded}, nodes: 2, model: {sourceUrl: hf://a/b}}", Reason: reason.TopologyInvalid, Says: "spec.nodes: the embedded engine runs on 1 node"},

@@ -26,8 +26,14 @@ func (p *dllamaPlan) preflight() (compose.Next, error) {
 		return p.keepRunning(), nil
 	}
 	p.compareRequests()
+	if err := p.watch(); err != nil {
+		return compose.Stop, err
+	}
 	if p.waits != "" {
 		p.status = status // each change of it is an event for everything above
+		if p.waits == reason.ModelPending {
+			p.FailIf(p.pods.Reason, p.pods.Message)
+		}
 		p.Fail(p.waits, "%s", p.waitsFor)
 		return compose.Stop, nil
 	}

@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
-	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
@@ -47,15 +46,11 @@ func (p *dllamaPlan) serve() (compose.Next, error) {
 			return compose.Stop, err
 		}
 	}
-	pods, err := managed.WatchProgress(p.Call, p.d.Namespace, names.Object(p.d.Name, "dllama", "pods"), workload.Owner("dllama", p.d.Name), progressPort(root))
-	if err != nil {
-		return compose.Stop, err
-	}
 	if !ready || readyWorkers < workers {
-		p.FailIf(pods.Reason, pods.Message)
+		p.FailIf(p.pods.Reason, p.pods.Message)
 	}
 	if !ready {
-		p.starts = pods.Of(p.rootName() + "-0")
+		p.starts = p.pods.Of(p.rootName() + "-0")
 		p.status.Progress, p.status.ETA = p.starts.String(), p.starts.ETA()
 	}
 	p.report(ready, readyWorkers)
@@ -80,15 +75,6 @@ func (p *dllamaPlan) report(ready bool, readyWorkers int32) {
 	default:
 		p.Serve(reason.Available, "%s is served on %s%s", p.status.Model, plural(int(p.status.Nodes), "node"), p.unchanged())
 	}
-}
-
-// progressPort is the port on which a root serves its progress; empty if the engine
-// says nothing of it.
-func progressPort(root workload.Pod) string {
-	if _, has := root.Ports[engine.PortHealth]; !has {
-		return ""
-	}
-	return engine.PortHealth
 }
 
 // quarters rounds a part down to quarters of the whole, so that the status

@@ -83,19 +83,24 @@ func PodOf(job, pod string) bool {
 // Watch composes a WorkloadStatus that watches the pods with the labels, and returns
 // the problem that it has found. It is ready in any case: it only observes.
 func Watch(c *compose.Call, namespace, name string, labels map[string]string) (Problem, error) {
-	found, err := WatchProgress(c, namespace, name, labels, "")
+	found, err := WatchPods(c, namespace, name, v1alpha1.WorkloadStatusParameters{Selector: labels})
 	return found.Problem, err
 }
 
 // WatchProgress is Watch, and asks the pods for their progress on the port of that name.
 func WatchProgress(c *compose.Call, namespace, name string, labels map[string]string, port string) (Pods, error) {
+	return WatchPods(c, namespace, name, v1alpha1.WorkloadStatusParameters{Selector: labels, ProgressPort: port})
+}
+
+// WatchPods is Watch, with all that a WorkloadStatus observes.
+func WatchPods(c *compose.Call, namespace, name string, of v1alpha1.WorkloadStatusParameters) (Pods, error) {
 	if c.Processes {
 		return Pods{}, nil
 	}
 	want := &v1alpha1.WorkloadStatus{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindWorkloadStatus},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       v1alpha1.WorkloadStatusSpec{ForProvider: v1alpha1.WorkloadStatusParameters{Selector: labels, ProgressPort: port}},
+		Spec:       v1alpha1.WorkloadStatusSpec{ForProvider: of},
 	}
 	var seen v1alpha1.WorkloadStatus
 	var found Pods

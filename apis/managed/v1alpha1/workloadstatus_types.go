@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,6 +17,40 @@ type WorkloadStatusParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	ProgressPort string `json:"progressPort,omitempty"`
+
+	// Pods that will exist later. Until then the problem may be that the nodes have no room for them.
+	// +optional
+	// +listType=map
+	// +listMapKey=component
+	// +kubebuilder:validation:MaxItems=8
+	Planned []PlannedPods `json:"planned,omitempty"`
+}
+
+// PlannedPods are the pods of one component, before they exist.
+type PlannedPods struct {
+	// Component: the value of the label koldun.gorizond.io/component of the pods, such as root or worker.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Component string `json:"component"`
+
+	// Number of pods.
+	// +kubebuilder:validation:Minimum=1
+	Count int32 `json:"count"`
+
+	// Requests of each pod. The nodes are compared with their sum by what they have allocatable, and what other pods request of it.
+	// +optional
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+
+	// Required labels of nodes.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// Tolerations of the pods.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 }
 
 // WorkloadStatusObservation is the problem that keeps pods from running, which is empty if there is none, and their progress.

@@ -19,6 +19,13 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 	n := c.namespace(s.Namespace)
 	news, stop := n.feed.Follow(feed.Everyone)
 	defer stop()
+	var rooms <-chan struct{}
+	if len(s.Planned) > 0 {
+		followed, leave := c.cluster.feed.Follow(feed.Everyone)
+		defer leave()
+		rooms = followed
+	}
+	load := counter{cluster: c.cluster}
 	found := c.begin(s.Owner)
 	defer c.forget(s.Owner, found)
 	selector := labels.SelectorFromSet(s.Selector)
@@ -44,6 +51,7 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 			case wake <- struct{}{}:
 			default: // it will look anyway
 			}
+		case <-rooms:
 		case answers = <-answered:
 		case <-again.C:
 		}
@@ -57,9 +65,14 @@ func (c *Client) Watch(ctx context.Context, s Spec, changed func()) error {
 			continue
 		}
 		now := time.Now()
+		counted := time.Duration(0)
+		if len(s.Planned) > 0 {
+			scene.Labels, scene.Planned, scene.Nodes = s.Selector, s.Planned, c.cluster.nodes()
+			scene.Used, counted = load.count(ctx, now, scene.Candidates())
+		}
 		told, wait := state.settle(now, diagnose.Diagnose(*scene))
 		advanced, lag := pace.settle(now, answers)
-		if next := earliest(wait, lag); next > 0 {
+		if next := earliest(counted, earliest(wait, lag)); next > 0 {
 			again.Reset(next)
 		}
 		c.note(found, Status{state.reported, pace.reported}, nil)

@@ -20,6 +20,8 @@ type Spec struct {
 	// ProgressPort names the container port on which pods serve their progress; empty
 	// for none.
 	ProgressPort string `json:"progressPort,omitempty"`
+	// Planned are pods for which the nodes are checked while they do not exist.
+	Planned []diagnose.Planned `json:"planned,omitempty"`
 
 	Namespace string `json:"-"` // of the pods
 	Owner     string `json:"-"` // unique name of the resource
@@ -36,6 +38,7 @@ type Status struct {
 // A Client watches the pods of one cluster. It is safe for concurrent use.
 type Client struct {
 	clients kubernetes.Interface
+	cluster *cluster
 
 	mu         sync.Mutex
 	namespaces map[string]*namespace
@@ -56,9 +59,10 @@ var (
 
 // New returns a Client. It needs the right to get, list and watch pods, events,
 // StatefulSets, Deployments and Jobs, and uses it only in namespaces of resources
-// that are watched.
+// that are watched. For planned pods it watches the nodes, and lists the pods of those
+// that may run them. Without the right to, nothing is known of the room there.
 func New(clients kubernetes.Interface) *Client {
-	return &Client{clients: clients, namespaces: map[string]*namespace{}, seen: map[string]*seen{}}
+	return &Client{clients: clients, cluster: newCluster(clients), namespaces: map[string]*namespace{}, seen: map[string]*seen{}}
 }
 
 // Observe returns what the watch has found, and before it has found anything what was

@@ -45,7 +45,8 @@ func Causes() []Cause {
 			"Raise the quota, or lower the requests of the claim: `kubectl describe resourcequota`."},
 		{PodCreationFailed, false, "`FailedCreate` or `ReplicaFailure`: the API server, its store or a webhook fails or does not answer.",
 			"Check the API server, and the webhook that the message names: `kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations`."},
-		{Unschedulable, false, "`PodScheduled` is False: no node has enough free CPU, memory or GPUs, the labels of `nodeSelector` or `affinity`, or no taint that the pod does not tolerate.",
+		{Unschedulable, false, "`PodScheduled` is False: no node has enough free CPU, memory or GPUs, the labels of `nodeSelector` or `affinity`, or no taint that the pod does not tolerate. " +
+			"Of a Dllama whose model is still downloaded, the nodes are compared with what its pods will request.",
 			"Lower the requests, add or label nodes, or correct `nodeSelector`, `affinity` and `tolerations` of the claim."},
 		{VolumeUnavailable, false, "`FailedMount`, `FailedAttachVolume`, or a PersistentVolumeClaim that is not bound.",
 			"Create the Secret, ConfigMap, PersistentVolumeClaim or StorageClass that the message names."},

@@ -24,6 +24,15 @@ type Scene struct {
 	Deployments  []*appsv1.Deployment
 	Jobs         []*batchv1.Job
 	Events       []*corev1.Event
+
+	// Labels are those of the claim, and Planned the pods that it will have.
+	Labels  map[string]string
+	Planned []Planned
+	// Nodes are those of the cluster; none if they are not known.
+	Nodes []*corev1.Node
+	// Used is what the pods on the candidates among the nodes request; nil if that is
+	// not known.
+	Used map[string]corev1.ResourceList
 }
 
 // A Diagnosis is the problem that a user has to know first. Zero: there is none.
@@ -45,7 +54,7 @@ type finding struct {
 // Diagnose returns the most causal problem of a scene, by the order of Causes, and of
 // several the one of the newest pod.
 func Diagnose(s Scene) Diagnosis {
-	found := s.controllers()
+	found := slices.Concat(s.controllers(), s.capacity())
 	for _, p := range s.current() {
 		if f := s.pod(p); f.Reason != "" {
 			f.Pod = p.Name
