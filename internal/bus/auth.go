@@ -10,7 +10,8 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// auth returns the options for the client's credentials. Errors: Invalid, without
+// auth returns the options for the client's credentials, except those of Creds and
+// CredsFile, which are a source. Errors: Invalid, without
 // secrets.
 func (c Config) auth() ([]nats.Option, error) {
 	var opts []nats.Option
@@ -30,15 +31,6 @@ func (c Config) auth() ([]nats.Option, error) {
 			return nil, fault.Errorf(fault.Invalid, "the nkey is not a seed")
 		}
 		opts = append(opts, nats.Nkey(public, pair.Sign))
-	}
-	if c.Creds != "" {
-		if _, err := nkeys.ParseDecoratedUserNKey([]byte(c.Creds)); err != nil {
-			return nil, fault.Errorf(fault.Invalid, "the credentials file holds no user's seed")
-		}
-		opts = append(opts, nats.UserCredentialBytes([]byte(c.Creds)))
-	}
-	if c.CredsFile != "" {
-		opts = append(opts, nats.UserCredentials(c.CredsFile))
 	}
 	secure, err := c.tls()
 	if err != nil || secure == nil {

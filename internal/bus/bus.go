@@ -6,6 +6,7 @@ package bus
 import (
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,18 +20,24 @@ type Bus struct {
 	log      *slog.Logger
 	shown    string // URL without credentials
 	patience *patience
+	counts   counts
+	// stop ends what runs beside the connection, and waits for it.
+	stop func()
 
 	asks asks
 
-	mu      sync.Mutex
-	renewed chan struct{} // closed and replaced at each reconnect
-	buckets map[string]jetstream.KeyValue
-	streams map[string]jetstream.Stream
+	mu       sync.Mutex
+	renewed  chan struct{} // closed and replaced at each reconnect
+	renewing time.Time     // when this client last replaced the connection itself
+	returned time.Time     // when the connection was last restored after a loss
+	buckets  map[string]jetstream.KeyValue
+	streams  map[string]jetstream.Stream
 }
 
 // Close flushes published messages for at most a second, and closes the
 // connection with its subscriptions and watches.
 func (b *Bus) Close() {
+	b.stop()
 	if b.nc.IsConnected() {
 		_ = b.nc.FlushTimeout(closeFlush)
 	}
@@ -66,9 +73,20 @@ func (b *Bus) Reconnected() <-chan struct{} {
 	return b.renewed
 }
 
+// Returned returns when the connection was last restored after a loss, such as a
+// restart of the server, or zero. The renewal of credentials is none.
+func (b *Bus) Returned() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.returned
+}
+
 func (b *Bus) announceReconnect() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if now := time.Now(); now.Sub(b.renewing) > renewsWithin {
+		b.returned = now
+	}
 	close(b.renewed)
 	b.renewed = make(chan struct{})
 }

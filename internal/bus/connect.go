@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +30,8 @@ type Config struct {
 	NKeySeed  string // begins with "SU"
 	Creds     string // content of a NATS credentials file (JWT and seed)
 	CredsFile string // path of a credentials file, read at each reconnect
-	// InboxPrefix is the prefix of the subjects of answers to this client, for users
-	// that may subscribe to no others. Empty: "_INBOX".
+	// InboxPrefix is the prefix of the subjects of answers to this client. Empty:
+	// "_INBOX", or that of the user if its credentials have the rights of a role.
 	InboxPrefix string
 	CA          string // PEM, trusted instead of the system's authorities
 	Cert, Key   string // PEM, of this client
@@ -72,23 +71,26 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.CredsFile != "" {
-		if _, err := os.Stat(cfg.CredsFile); err != nil {
-			return nil, fault.Errorf(fault.NotFound, "cannot read NATS credentials: %w", err)
-		}
-	}
 	b := &Bus{
 		log:      cfg.Logger,
 		shown:    shown,
 		patience: newPatience(cfg.Patience),
+		stop:     func() {},
 		renewed:  make(chan struct{}),
 		buckets:  map[string]jetstream.KeyValue{},
 		streams:  map[string]jetstream.Stream{},
 	}
+	from, err := cfg.source()
+	if err != nil {
+		return nil, err
+	}
 	for attempt := 0; ; attempt++ {
-		err := b.dial(ctx, cfg)
+		err := b.dial(ctx, cfg, from)
 		if err == nil {
 			cfg.Logger.Debug("connected to NATS", "url", shown)
+			if from != nil && from.file != "" {
+				b.stop = beside(func(ctx context.Context) { b.follow(ctx, from) })
+			}
 			return b, nil
 		}
 		if fault.Is(err, fault.Unsupported) || fault.Is(err, fault.Invalid) {
@@ -114,7 +116,7 @@ func Connect(ctx context.Context, cfg Config) (*Bus, error) {
 }
 
 // dial makes one attempt.
-func (b *Bus) dial(ctx context.Context, cfg Config) error {
+func (b *Bus) dial(ctx context.Context, cfg Config, from *source) error {
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.Timeout(dialTimeout),
@@ -147,8 +149,20 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 			if sub != nil {
 				subject = sub.Subject
 			}
-			b.log.Log(ctx, faultLevel(err), "NATS reports a fault", "subject", subject, "error", err)
+			level := faultLevel(err)
+			if level == slog.LevelWarn {
+				b.counts.violations.Add(1)
+			}
+			b.log.Log(ctx, level, "NATS reports a fault", "subject", subject, "error", err)
 		}),
+	}
+	if from != nil {
+		l, err := from.reset()
+		if err != nil {
+			return err
+		}
+		cfg.InboxPrefix = cfg.inbox(l)
+		opts = append(opts, nats.UserJWT(from.token, from.sign))
 	}
 	if cfg.InboxPrefix != "" {
 		opts = append(opts, nats.CustomInboxPrefix(cfg.InboxPrefix))
@@ -169,6 +183,17 @@ func (b *Bus) dial(ctx context.Context, cfg Config) error {
 	b.nc, b.js = nc, js
 	b.patience.accepted()
 	return nil
+}
+
+// beside runs f until the returned function is called, which waits for its end.
+func beside(f func(ctx context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(ctx)
+	}()
+	return func() { cancel(); <-done }
 }
 
 // A dialer opens connections with low cost per message.

@@ -98,6 +98,18 @@ func (p *patience) refused(err error) (first, over bool) {
 	return first, over
 }
 
+// end runs the patience out at once.
+func (p *patience) end(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.out:
+	default:
+		p.why = why
+		close(p.out)
+	}
+}
+
 func (p *patience) accepted() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

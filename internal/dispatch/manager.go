@@ -24,17 +24,16 @@ type manager struct {
 	requests *queue.Queue
 	running  sync.WaitGroup // session loops
 
-	mu            sync.Mutex
-	start         func(*session) // starts a session's loop, set by run
-	sessions      map[string]*session
-	leases        map[string]observedLease
-	epochs        map[string]uint64 // newest epoch of each session
-	synced        map[string]bool   // buckets that have been read
-	reconnectedAt time.Time         // when the connection was last restored
+	mu       sync.Mutex
+	start    func(*session) // starts a session's loop, set by run
+	sessions map[string]*session
+	leases   map[string]observedLease
+	epochs   map[string]uint64 // newest epoch of each session
+	synced   map[string]bool   // buckets that have been read
 }
 
 func newManager(cfg Config) *manager {
-	return &manager{
+	m := &manager{
 		cfg:      cfg,
 		instance: rand.Text(),
 		metrics:  newMetrics(),
@@ -44,6 +43,8 @@ func newManager(cfg Config) *manager {
 		epochs:   map[string]uint64{},
 		synced:   map[string]bool{},
 	}
+	m.metrics.registry.MustRegister(cfg.Bus.Metrics()...)
+	return m
 }
 
 func (m *manager) run(ctx context.Context) {
@@ -58,7 +59,6 @@ func (m *manager) run(ctx context.Context) {
 	var watches sync.WaitGroup
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.LeasesBucket, ">", m.onLease) })
 	watches.Go(func() { bus.Watch(ctx, m.cfg.Bus, names.RunnersBucket, ">", m.onRunner) })
-	watches.Go(func() { m.watchConnection(ctx) })
 	watches.Go(func() { m.keepStreams(ctx) })
 	watches.Go(func() { m.requests.Sessions(ctx, m.onOpen) })
 	watches.Wait()
@@ -83,27 +83,6 @@ func (m *manager) keepStreams(ctx context.Context) {
 		case <-again:
 		}
 	}
-}
-
-// watchConnection records when the connection is restored.
-func (m *manager) watchConnection(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-m.cfg.Bus.Reconnected():
-			m.mu.Lock()
-			m.reconnectedAt = time.Now()
-			m.mu.Unlock()
-		}
-	}
-}
-
-// reconnected returns when the connection was last restored, or zero.
-func (m *manager) reconnected() time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.reconnectedAt
 }
 
 // session returns a session, and starts its loop if it does not run.

@@ -70,7 +70,7 @@ func (l *leader) recordGone(name string, p *peer) {
 // runnersReturned reports whether runners have had the time to return after a loss
 // of the connection.
 func (l *leader) runnersReturned(now time.Time) bool {
-	return now.Sub(l.m.reconnected()) >= reconnectGrace
+	return now.Sub(l.cfg.Bus.Returned()) >= reconnectGrace
 }
 
 // sync requests the attempts of a runner. From its answer on, the runner obeys only

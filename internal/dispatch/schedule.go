@@ -12,7 +12,7 @@ func (l *leader) mayAssign(now time.Time) bool {
 	if !l.replayed {
 		return false
 	}
-	if back := l.m.reconnected(); l.began.Sub(back) < reconnectGrace && !l.runnersReturned(now) {
+	if back := l.cfg.Bus.Returned(); l.began.Sub(back) < reconnectGrace && !l.runnersReturned(now) {
 		return false // runners with requests may not have returned yet
 	}
 	if now.Sub(l.began) > replayPatience {

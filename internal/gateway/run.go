@@ -73,6 +73,7 @@ func (p *process) serve(ctx context.Context, l net.Listener) error {
 		return fault.UnlessStopped(ctx, err)
 	}
 	defer b.Close()
+	p.metrics.registry.MustRegister(b.Metrics()...)
 	ctx, refused := b.Admitted(ctx)
 	err = p.serveOn(ctx, b, l)
 	return cmp.Or(refused(), err)

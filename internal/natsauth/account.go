@@ -76,10 +76,29 @@ func (a Account) JWT(signing Seed, name string, l Limits) (string, error) {
 // User makes a user of a role. Tags must be those that the role needs. The user
 // expires after the given time; 0: never. Errors: Invalid (tags, seed).
 func (a Account) User(role Role, tags map[Tag]string, lives time.Duration) (User, error) {
+	key, err := newKey(nkeys.CreateUser)
+	if err != nil {
+		return User{}, err
+	}
+	return a.user(key, role, tags, lives)
+}
+
+// Renew makes credentials for an existing user, which its process can change to without
+// a restart: its key stays, and with it the subjects of answers. Errors: Invalid (user,
+// tags, seed).
+func (a Account) Renew(u User, role Role, tags map[Tag]string, lives time.Duration) (User, error) {
+	key, err := u.key()
+	if err != nil {
+		return User{}, err
+	}
+	return a.user(key, role, tags, lives)
+}
+
+func (a Account) user(key signer, role Role, tags map[Tag]string, lives time.Duration) (User, error) {
 	if err := checkTags(role, tags); err != nil {
 		return User{}, fault.Errorf(fault.Invalid, "cannot make a NATS user of role %q: %w", role, err)
 	}
-	return NewUser(a.Roles[role], a.ID, string(role), func(c *jwt.UserClaims) {
+	return newUser(key, a.Roles[role], a.ID, string(role), func(c *jwt.UserClaims) {
 		c.UserPermissionLimits = jwt.UserPermissionLimits{} // those of the scope hold
 		for tag, value := range tags {
 			c.Tags.Add(string(tag) + ":" + value)

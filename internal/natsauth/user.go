@@ -22,13 +22,17 @@ type User struct {
 // its rights, which are all of the account otherwise; it is nil or called once.
 // Errors: Invalid (seed).
 func NewUser(signing Seed, account, name string, change func(*jwt.UserClaims)) (User, error) {
-	by, err := signerOf(signing)
-	if err != nil {
-		return User{}, fault.Errorf(fault.Invalid, "cannot make NATS user %q: %w", name, err)
-	}
 	key, err := newKey(nkeys.CreateUser)
 	if err != nil {
 		return User{}, err
+	}
+	return newUser(key, signing, account, name, change)
+}
+
+func newUser(key signer, signing Seed, account, name string, change func(*jwt.UserClaims)) (User, error) {
+	by, err := signerOf(signing)
+	if err != nil {
+		return User{}, fault.Errorf(fault.Invalid, "cannot make NATS user %q: %w", name, err)
 	}
 	c := jwt.NewUserClaims(key.public)
 	c.Name, c.IssuerAccount = name, account
@@ -44,6 +48,19 @@ func NewUser(signing Seed, account, name string, change func(*jwt.UserClaims)) (
 		return User{}, fault.Errorf(fault.Internal, "cannot make NATS user %q: %w", name, err)
 	}
 	return User{ID: key.public, Credentials: string(text), InboxPrefix: InboxPrefix(key.public)}, nil
+}
+
+// key returns the key of a user. Errors: Invalid.
+func (u User) key() (signer, error) {
+	pair, err := nkeys.ParseDecoratedUserNKey([]byte(u.Credentials))
+	if err != nil {
+		return signer{}, fault.Errorf(fault.Invalid, "cannot read the credentials of NATS user %q: they hold no seed of a user", u.ID)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return signer{}, fault.As(fault.Internal, err)
+	}
+	return signerOf(Seed(seed))
 }
 
 // checkTags refuses tags that would change the subjects of the role otherwise than

@@ -86,6 +86,7 @@ func newRunner(cfg Config) *runner {
 	close(r.idle)
 	close(r.reported)
 	r.metrics.slots.Set(float64(cfg.Slots))
+	r.metrics.registry.MustRegister(cfg.Bus.Metrics()...)
 	return r
 }
 

@@ -30,7 +30,7 @@ type relayChain struct {
 func newRelayChain(b *testing.B, s *stack, relays int) *relayChain {
 	b.Helper()
 	f := &relayChain{in: address(b), out: address(b)}
-	env := []string{names.EnvNATSCreds + "=" + s.credentials(s.account.Everything(b))}
+	env := []string{names.EnvNATSCreds + "=" + s.write(&processUser{User: s.account.Everything(b)})}
 	start := func(name string, args ...string) {
 		f.processes = append(f.processes, s.process("relay-"+name, env, append([]string{os.Args[0], "role-relay", name, s.natsURL}, args...)...))
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -89,19 +90,54 @@ func (s *stack) runnerEnv(p plan, name string) []string {
 	return s.env(p, natsauth.Runner, runnerTags(name))
 }
 
-// credentials writes the credentials file of a user.
-func (s *stack) credentials(u natsauth.User) string {
+// A processUser is a user in a credentials file.
+type processUser struct {
+	natsauth.User
+
+	role natsauth.Role
+	tags map[natsauth.Tag]string
+}
+
+// credentials makes the user of a process, and returns its credentials file.
+func (s *stack) credentials(role natsauth.Role, tags map[natsauth.Tag]string, lives time.Duration) string {
+	s.tb.Helper()
+	made, err := s.account.User(role, tags, lives)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	u := &processUser{User: made, role: role, tags: tags}
+	s.users = append(s.users, u)
+	return s.write(u)
+}
+
+// write replaces the credentials file of a user at once, and returns its path.
+func (s *stack) write(u *processUser) string {
 	s.tb.Helper()
 	file := filepath.Join(s.dir, u.ID+".creds")
-	if err := os.WriteFile(file, []byte(u.Credentials), 0o600); err != nil {
+	if err := os.WriteFile(file+".new", []byte(u.Credentials), 0o600); err != nil {
+		s.tb.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
 		s.tb.Fatal(err)
 	}
 	return file
 }
 
+// renewAll gives the users of all processes newer credentials.
+func (s *stack) renewAll(lives time.Duration) {
+	s.tb.Helper()
+	for _, u := range s.users {
+		var err error
+		if u.User, err = s.account.Renew(u.User, u.role, u.tags, lives); err != nil {
+			s.tb.Fatal(err)
+		}
+		s.write(u)
+	}
+}
+
 // busConfig is the connection of a user that bypasses the proxy.
 func (s *stack) busConfig(u natsauth.User) bus.Config {
-	return bus.Config{URL: s.natsURL, Creds: u.Credentials, InboxPrefix: u.InboxPrefix, Name: u.ID, Logger: slog.New(slog.DiscardHandler)}
+	return bus.Config{URL: s.natsURL, Creds: u.Credentials, Name: u.ID, Logger: slog.New(slog.DiscardHandler)}
 }
 
 // violations returns the warnings of a log in which NATS complains about the rights of

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/embedded/nats/natstest"
@@ -25,14 +26,15 @@ const (
 // A plan describes the processes of a stack.
 type plan struct {
 	gateways, dispatchers, runners int
-	slots                          int      // of each runner; 0 is 1
-	sync                           bool     // NATS syncs each write to disk
-	cluster                        bool     // three NATS servers
-	runnerArgs                     []string // additional arguments of koldun llm
-	groupArgs                      []string // arguments of the runners in turn that describe their groups
-	gatewayEnv                     []string // additional variables of gateways
-	gatewayArgs                    []string // additional arguments of gateways
-	tenants                        []tenant // callers; none: anonymous callers are allowed
+	slots                          int           // of each runner; 0 is 1
+	sync                           bool          // NATS syncs each write to disk
+	cluster                        bool          // three NATS servers
+	runnerArgs                     []string      // additional arguments of koldun llm
+	groupArgs                      []string      // arguments of the runners in turn that describe their groups
+	gatewayEnv                     []string      // additional variables of gateways
+	gatewayArgs                    []string      // additional arguments of gateways
+	tenants                        []tenant      // callers; none: anonymous callers are allowed
+	lives                          time.Duration // of credentials; 0: for ever
 }
 
 // A stack is all processes that a request passes through.
@@ -45,6 +47,7 @@ type stack struct {
 
 	authority natsauth.Authority
 	account   natstest.Tenant
+	users     []*processUser
 
 	nats     *process
 	members  map[string]*process // of the NATS cluster, by name
@@ -132,9 +135,8 @@ func (s *stack) env(p plan, role natsauth.Role, tags map[natsauth.Tag]string) []
 	if _, bench := s.tb.(*testing.B); !bench && !p.cluster {
 		url = "nats://" + s.proxy.Address()
 	}
-	u := s.user(role, tags)
 	return []string{
-		names.EnvNATSURL + "=" + url, names.EnvNATSCreds + "=" + s.credentials(u), names.EnvNATSInbox + "=" + u.InboxPrefix,
+		names.EnvNATSURL + "=" + url, names.EnvNATSCreds + "=" + s.credentials(role, tags, p.lives),
 		"KOLDUN_LOG_FORMAT=json", "KOLDUN_LOG_LEVEL=" + logLevel(s.tb),
 	}
 }

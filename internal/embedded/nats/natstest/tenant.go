@@ -39,6 +39,20 @@ func StartOperator(tb testing.TB) *OperatorServer {
 	return &OperatorServer{tb: tb, url: srv.ClientURL(), authority: authority, manager: Manager(tb, srv.ClientURL(), authority)}
 }
 
+// URL returns the address for clients.
+func (s *OperatorServer) URL() string { return s.url }
+
+// Everything returns a connection with all rights of an account, until the test ends.
+func (s *OperatorServer) Everything(t Tenant) *bus.Bus {
+	s.tb.Helper()
+	b, err := bus.Connect(waittest.Context(s.tb), bus.Config{URL: s.url, Creds: t.Everything(s.tb).Credentials, Name: s.tb.Name()})
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	s.tb.Cleanup(b.Close)
+	return b
+}
+
 // Manager waits for a server, and connects as a user that may manage accounts, until the
 // test ends.
 func Manager(tb testing.TB, url string, authority natsauth.Authority) *client.Conn {
