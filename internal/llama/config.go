@@ -6,13 +6,14 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 	"github.com/gorizond/koldun/internal/llama/kernel"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
 // A Config selects the model of an Engine and the resources it may use.
 type Config struct {
 	Model     string // path of the .m file
-	Tokenizer string // path of the .t file
+	Tokenizer string // path of the .t file; its rules, if any, lie beside it
 
 	Threads   int // number of computing threads; 0 means 1
 	MaxSeqLen int // limit of the context in tokens; 0 means the model's own limit
@@ -92,5 +93,26 @@ func readTokenizer(path string) (*tokenizer.Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tokenizer.New(file)
+	rules, err := readRules(names.TokenizerRules(path))
+	if err != nil {
+		return nil, err
+	}
+	return tokenizer.New(file, rules)
+}
+
+// readRules reads the rules of a tokenizer; nil if there is no such file.
+func readRules(path string) (*tokenizer.Rules, error) {
+	f, _, err := openRegular(path)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rules %q: %w", path, err)
+	}
+	defer func() { _ = f.Close() }()
+	rules, err := tokenizer.ReadRules(f)
+	if err != nil {
+		return nil, fmt.Errorf("rules %q: %w", path, err)
+	}
+	return rules, nil
 }

@@ -121,8 +121,8 @@ func (e *Engine) tokens(parts []tokenizer.Part) ([]int, error) {
 // continue, and may hold special tokens.
 func (e *Engine) parts(ctx context.Context, r Request) (parts []tokenizer.Part, begun string, err error) {
 	if len(r.Messages) == 0 {
-		if f := e.tokenizer.File(); f.AddBOS {
-			parts = append(parts, tokenizer.Part{Text: f.Tokens[f.BOS].Text})
+		if e.tokenizer.File().AddBOS {
+			parts = append(parts, tokenizer.Part{BOS: true})
 		}
 		return append(parts, tokenizer.Part{Text: r.Prompt}), "", nil
 	}

@@ -9,6 +9,20 @@ func ModelFile(name, weights string) string { return "dllama_model_" + name + "_
 // TokenizerFile is the file name of a converted tokenizer.
 func TokenizerFile(name string) string { return "dllama_tokenizer_" + name + ".t" }
 
+// TokenizerRules is the name of the file beside a tokenizer file, or its path, that
+// says how the tokenizer encodes text.
+func TokenizerRules(tokenizer string) string {
+	return strings.TrimSuffix(tokenizer, ".t") + rulesSuffix
+}
+
+// Converted reports whether a conversion writes a file of that name.
+func Converted(name string) bool {
+	return strings.HasPrefix(name, "dllama_") &&
+		(strings.HasSuffix(name, ".m") || strings.HasSuffix(name, ".t") || strings.HasSuffix(name, rulesSuffix))
+}
+
+const rulesSuffix = ".rules.json"
+
 // Manifest is the object that makes a folder of files a model.
 const Manifest = "koldun-manifest.json"
 

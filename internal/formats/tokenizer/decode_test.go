@@ -20,7 +20,7 @@ func bytesTokenizer(tb testing.TB) *tokenizer.Tokenizer {
 	}
 	f.Tokens = append(f.Tokens, tokenizer.Token{Text: "<s>"}, tokenizer.Token{Text: "</s>"}, tokenizer.Token{Text: "<tool>"})
 	f.BOS, f.EOS = 256, []int{257}
-	tok, err := tokenizer.New(f)
+	tok, err := tokenizer.New(f, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func tinyTokenizer(tb testing.TB) *tokenizer.Tokenizer {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tok, err := tokenizer.New(f)
+	tok, err := tokenizer.New(f, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -1,6 +1,11 @@
 // Package tokenizer reads and writes the .t tokenizer files of
 // distributed-llama, converts Hugging Face tokenizers to them, and converts
 // text to tokens and back.
+//
+// A .t file has tokens and scores. It lacks how the original tokenizer
+// normalizes text, splits it into words and joins tokens, and which tokens are
+// control tokens. A conversion writes that to a file of rules beside it (see
+// Rules): dllama_tokenizer_NAME.rules.json for dllama_tokenizer_NAME.t.
 package tokenizer
 
 // A Token is one entry of the vocabulary; its id is its index.

@@ -7,8 +7,31 @@ package tokenizer
 // merger drops a join from the heap if its symbols have changed since it was
 // added, so that each of at most n-1 joins costs O(log n).
 type merger struct {
+	joiner  joiner
 	symbols []symbol
 	heap    []join
+}
+
+// A joiner says which token two neighbours form, if any, and its score.
+type joiner interface {
+	join(left, right *symbol) (id int32, score float32, ok bool)
+}
+
+// byText joins neighbours whose common text is an ordinary token.
+type byText struct {
+	t    *tokenIndex
+	text string
+}
+
+func (j byText) join(left, right *symbol) (id int32, score float32, ok bool) {
+	if int(right.end-left.start) > j.t.longest {
+		return 0, 0, false
+	}
+	found, ok := j.t.ordinal[j.text[left.start:right.end]]
+	if !ok {
+		return 0, 0, false
+	}
+	return int32(found), j.t.tokens[found].Score, true
 }
 
 // A symbol is a token and its bytes, text[start:end].
@@ -20,12 +43,11 @@ type symbol struct {
 }
 
 // A join replaces symbol left and the next one by token id. It is valid while
-// both span the same bytes.
+// both still form that token.
 type join struct {
-	score      float32
-	id         int32
-	left       int32
-	start, end int32
+	score float32
+	id    int32
+	left  int32
 }
 
 func (m *merger) add(id, start, end int) {
@@ -36,49 +58,44 @@ func (m *merger) add(id, start, end int) {
 	m.symbols = append(m.symbols, symbol{id: int32(id), start: int32(start), end: int32(end), prev: n - 1, next: -1})
 }
 
-func (m *merger) merge(t *Tokenizer, text string) []int {
-	m.heap = make([]join, 0, len(m.symbols))
+// reset removes all symbols and keeps the memory.
+func (m *merger) reset() { m.symbols, m.heap = m.symbols[:0], m.heap[:0] }
+
+// merge joins until no neighbours form a token.
+func (m *merger) merge() {
 	for i := range m.symbols {
-		m.consider(t, text, int32(i))
+		m.consider(int32(i))
 	}
 	for len(m.heap) > 0 {
 		j := m.pop()
 		left := &m.symbols[j.left]
-		if left.gone || left.next < 0 || left.start != j.start || m.symbols[left.next].end != j.end {
+		if left.gone || left.next < 0 {
 			continue
 		}
 		right := &m.symbols[left.next]
+		if id, _, ok := m.joiner.join(left, right); !ok || id != j.id {
+			continue
+		}
 		right.gone = true
 		left.id, left.end, left.next = j.id, right.end, right.next
 		if left.next >= 0 {
 			m.symbols[left.next].prev = j.left
-			m.consider(t, text, j.left)
+			m.consider(j.left)
 		}
 		if left.prev >= 0 {
-			m.consider(t, text, left.prev)
+			m.consider(left.prev)
 		}
 	}
-	ids := make([]int, 0, len(m.symbols))
-	for _, s := range m.symbols {
-		if !s.gone {
-			ids = append(ids, int(s.id))
-		}
-	}
-	return ids
 }
 
 // consider adds the join of symbol i and the next one if they form a token.
-func (m *merger) consider(t *Tokenizer, text string, i int32) {
-	left := m.symbols[i]
+func (m *merger) consider(i int32) {
+	left := &m.symbols[i]
 	if left.next < 0 {
 		return
 	}
-	end := m.symbols[left.next].end
-	if int(end-left.start) > t.longest {
-		return
-	}
-	if id, ok := t.ordinal[text[left.start:end]]; ok {
-		m.push(join{score: t.file.Tokens[id].Score, id: int32(id), left: i, start: left.start, end: end})
+	if id, score, ok := m.joiner.join(left, &m.symbols[left.next]); ok {
+		m.push(join{score: score, id: id, left: i})
 	}
 }
 

@@ -94,7 +94,7 @@ func TestEncodeLikePlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for range 3000 {
 		f := randomFile(rng)
-		tok, err := tokenizer.New(f)
+		tok, err := tokenizer.New(f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -138,7 +138,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil || len(back.Tokens) != len(file.Tokens) {
 			t.Fatalf("it cannot be read back: %v", err)
 		}
-		tok, err := tokenizer.New(file)
+		tok, err := tokenizer.New(file, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,68 @@
+package pattern_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/tokenizer/pattern"
+)
+
+func found(p pattern.Pattern, text string) []string {
+	var out []string
+	for _, m := range p.Find(text) {
+		out = append(out, text[m.Start:m.End])
+	}
+	return out
+}
+
+func TestFind(t *testing.T) {
+	const gpt2 = `'s|'t| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+	for name, c := range map[string]struct {
+		regex, text string
+		want        []string
+	}{
+		"OneSpaceBelongsToTheWord":  {gpt2, "a b", []string{"a", " b"}},
+		"LastSpaceBelongsToTheWord": {gpt2, "a   b", []string{"a", "  ", " b"}},
+		"LineBreakCannotBelong":     {gpt2, "a\n\nb\n", []string{"a", "\n", "\n", "b", "\n"}},
+		"SpacesAtTheEnd":            {gpt2, "a   ", []string{"a", "   "}},
+		"WideSpaces":                {gpt2, "a\u3000\u00a0b", []string{"a", "\u3000", "\u00a0", "b"}},
+		"NextLine":                  {gpt2, "\u0085\u0085x", []string{"\u0085", "\u0085", "x"}},
+		"NoSpaceButSeparator":       {gpt2, "a\x1cb", []string{"a", "\x1c", "b"}},
+		"LongS":                     {`(?i:'s)|\p{L}+`, "'ſ'S", []string{"'ſ", "'S"}},
+		"EndOfLine":                 {`\s+$`, "a  \nb  ", []string{"  ", "  "}},
+		"EscapedCode":               {`\u4e00+`, "a一一", []string{"一一"}},
+		"BracketFirst":              {`[]a]+`, "x]a", []string{"]a"}},
+		"Gaps":                      {`\p{N}{1,3}`, "a1234b", []string{"123", "4"}},
+	} {
+		p, err := pattern.Regex(c.regex)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(c.want, found(p, c.text)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	if d := cmp.Diff([]string{"ab", "ab"}, found(pattern.Text("ab"), "ababa")); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, source := range []string{
+		`a(?!b)`, `(?<=a)b`, `(\s+(?!\S)|\s+)`, `\s+(?!\S)|\s+x`, `a++`, `[a&&b]`, `[a[b]]`, `[\S]`, `^a`, `\ba`, `a*`, `(`, `\`, `\h`, `\u12`,
+		strings.Repeat("a", 1<<14+1),
+	} {
+		if _, err := pattern.Regex(source); !fault.Is(err, fault.Unsupported) {
+			t.Errorf("%q: %v, want Unsupported", source, err)
+		}
+	}
+	for _, raw := range []string{`{}`, `{"String":""}`, `{"Regex":"a","String":"b"}`, `3`} {
+		if _, err := pattern.Parse(json.RawMessage(raw)); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v, want Invalid", raw, err)
+		}
+	}
+}
