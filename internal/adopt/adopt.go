@@ -94,7 +94,8 @@ func converted(ctx context.Context, cfg Config, weights string, hub Hub) (manife
 	if err := spare(ctx, cfg, base.Kind, base.Origin); err != nil {
 		return manifest.Manifest{}, err
 	}
-	cfg.Include, cfg.Exclude = []string{names.ModelFile(base.Name, base.Weights), names.TokenizerFile(base.Name)}, nil
+	tokenizer := names.TokenizerFile(base.Name)
+	cfg.Include, cfg.Exclude = []string{names.ModelFile(base.Name, base.Weights), tokenizer, names.TokenizerRules(tokenizer)}, nil
 	return fetch.Copy(ctx, fetch.CopyConfig{From: cfg.From, To: cfg.To, As: &base, Options: cfg.Options})
 }
 

@@ -98,6 +98,7 @@ func TestConverted(t *testing.T) {
 		"OtherShape":       {files: map[string][]byte{"dllama_model_a_q40.m": weights(t, deeper), "dllama_tokenizer_a.t": tokenizer}, kind: fault.Invalid, says: "Layers:2"},
 		"Two":              {files: map[string][]byte{"dllama_model_a_q40.m": good, "dllama_model_b_q40.m": good, "dllama_tokenizer_a.t": tokenizer}, kind: fault.Invalid, says: "--converted-name"},
 		"TwoOneChosen":     {files: map[string][]byte{"dllama_model_a_q40.m": good, "dllama_model_b_q40.m": good, "dllama_tokenizer_a.t": tokenizer}, name: "a"},
+		"WithRules":        {files: map[string][]byte{"dllama_model_a_q40.m": good, "dllama_tokenizer_a.t": tokenizer, "dllama_tokenizer_a.rules.json": tokenizer}},
 		"NoneOfTheName":    {files: map[string][]byte{"dllama_model_a_q40.m": good, "dllama_tokenizer_a.t": tokenizer}, name: "b", kind: fault.NotFound, says: "it has no file"},
 		"NoTokenizer":      {files: map[string][]byte{"dllama_model_a_q40.m": good}, kind: fault.NotFound, says: "dllama_tokenizer_a.t"},
 		"OtherType":        {files: map[string][]byte{"dllama_model_a_f32.m": good}, kind: fault.Invalid, says: "of type f32"},
@@ -122,8 +123,12 @@ func TestConverted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			want := 2
+			if _, ok := c.files["dllama_tokenizer_a.rules.json"]; ok {
+				want = 3
+			}
 			m, _, err := manifest.Load(t.Context(), to)
-			if err != nil || m.Kind != manifest.Converted || m.Origin.Commit != h.Commit() || m.Shape == nil || len(m.Files) != 2 {
+			if err != nil || m.Kind != manifest.Converted || m.Origin.Commit != h.Commit() || m.Shape == nil || len(m.Files) != want {
 				t.Errorf("the manifest is %+v: %v", m, err)
 			}
 		})

@@ -1,6 +1,7 @@
 // Package convert converts models in the format of Hugging Face (safetensors,
 // config.json, tokenizer files) to the .m and .t files of distributed-llama, with
-// the same bytes as its own converter.
+// the same bytes as its own converter. Beside the .t file it writes the rules of
+// the tokenizer, which that format cannot hold, for the embedded engine.
 //
 // It reads ranges and writes parts, so that its memory does not grow with the
 // model; it uses all cores; it continues where an earlier process stopped; and it
@@ -17,6 +18,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/topology"
@@ -26,7 +28,7 @@ import (
 // the same input gives other bytes.
 const Version = "koldun-convert/1"
 
-// A Part is one of the two files.
+// A Part is the model or its tokenizer.
 type Part string
 
 // The parts.
@@ -133,6 +135,7 @@ func run(ctx context.Context, cfg Config, r *reporter) (manifest.Manifest, error
 type work struct {
 	model     *plan  // nil: none
 	tokenizer []byte // nil: none
+	rules     []byte // of the tokenizer; nil: none
 }
 
 // prepare reads everything but the weights, so that bad input fails before anything
@@ -148,20 +151,23 @@ func prepare(ctx context.Context, cfg Config, src *source) (work, error) {
 	if cfg.Only == Model {
 		return w, nil
 	}
-	tok, err := src.tokenizer(ctx, cfg.Log)
+	tok, rules, err := src.tokenizer(ctx, cfg.Log)
 	if err != nil {
 		return work{}, err
 	}
 	if w.model != nil && len(tok.Tokens) > w.model.header.VocabSize {
 		cfg.Log.Warn("tokenizer has more tokens than the model", "tokens", len(tok.Tokens), "vocabulary", w.model.header.VocabSize)
 	}
-	w.tokenizer, err = tok.Encode()
+	if w.tokenizer, err = tok.Encode(); err != nil || rules == nil {
+		return w, err
+	}
+	w.rules, err = rules.Encode()
 	return w, err
 }
 
 // write writes the files and adds them to the manifest.
 func (w work) write(ctx context.Context, cfg Config, src *source, dst *target, r *reporter, out *manifest.Manifest) error {
-	r.expect(int64(len(w.tokenizer)))
+	r.expect(int64(len(w.tokenizer) + len(w.rules)))
 	if w.model != nil {
 		r.expect(w.model.size)
 		f, err := writeModel(ctx, cfg, w.model, dst, src.digest, r)
@@ -172,8 +178,15 @@ func (w work) write(ctx context.Context, cfg Config, src *source, dst *target, r
 		out.Shape = &shape
 		out.Files = append(out.Files, f)
 	}
-	if w.tokenizer != nil {
-		f, err := dst.putTokenizer(ctx, w.tokenizer)
+	name := names.TokenizerFile(cfg.Name)
+	for _, small := range []struct {
+		name string
+		body []byte
+	}{{name, w.tokenizer}, {names.TokenizerRules(name), w.rules}} {
+		if small.body == nil {
+			continue
+		}
+		f, err := dst.put(ctx, small.name, small.body)
 		if err != nil {
 			return err
 		}

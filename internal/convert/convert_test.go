@@ -111,7 +111,11 @@ func TestTinyIntoFolder(t *testing.T) {
 	if model.Size != 1045128 || tok.Size != 12080 {
 		t.Errorf("sizes are %d and %d, want 1045128 and 12080", model.Size, tok.Size)
 	}
-	if last.Phase != progress.Done || last.Bytes != model.Size+tok.Size || last.Total != last.Bytes {
+	rules, ok := m.File("dllama_tokenizer_koldun-tiny.rules.json")
+	if !ok {
+		t.Error("the manifest lists no rules of the tokenizer")
+	}
+	if last.Phase != progress.Done || last.Bytes != model.Size+tok.Size+rules.Size || last.Total != last.Bytes {
 		t.Errorf("last report is %+v", last)
 	}
 	raw, err := os.ReadFile(dir + "/" + model.Path)
@@ -138,13 +142,13 @@ func TestModelAndTokenizerApart(t *testing.T) {
 	run(t, cfg)
 	cfg.Only, cfg.Weights = convert.Tokenizer, ""
 	m := run(t, cfg)
-	if len(m.Files) != 2 || m.Weights != "q40" || m.Shape == nil {
+	if len(m.Files) != 3 || m.Weights != "q40" || m.Shape == nil {
 		t.Errorf("manifest is %+v, want both files and the model's shape", m)
 	}
 	checkFile(t, to, m, names.ModelFile("tiny", "q40"))
 	writes := to.count("write")
 	cfg.Only, cfg.Weights = convert.Both, topology.Q40
-	if got := run(t, cfg); len(got.Files) != 2 || to.count("write") != writes {
+	if got := run(t, cfg); len(got.Files) != 3 || to.count("write") != writes {
 		t.Error("what was there was written again")
 	}
 }
@@ -152,11 +156,11 @@ func TestModelAndTokenizerApart(t *testing.T) {
 func TestTokenizerThenModel(t *testing.T) {
 	from, to := loadStore(t, tiny), newMemStore()
 	cfg := convert.Config{From: from, To: to, Name: "tiny", Weights: topology.F32, Only: convert.Tokenizer}
-	if m := run(t, cfg); len(m.Files) != 1 || m.Weights != "" || m.Shape != nil {
+	if m := run(t, cfg); len(m.Files) != 2 || m.Weights != "" || m.Shape != nil {
 		t.Errorf("manifest is %+v, want only the tokenizer", m)
 	}
 	cfg.Only, cfg.Weights = convert.Model, topology.Q40
-	if m := run(t, cfg); len(m.Files) != 2 || m.Weights != "q40" || m.Shape == nil || m.Shape.Weights != topology.Q40 {
+	if m := run(t, cfg); len(m.Files) != 3 || m.Weights != "q40" || m.Shape == nil || m.Shape.Weights != topology.Q40 {
 		t.Errorf("manifest is %+v, want both files and the model's shape", m)
 	}
 }
@@ -200,7 +204,7 @@ func TestOtherTypeReplaces(t *testing.T) {
 		t.Errorf("the first conversion says %s", logged.String())
 	}
 	cfg.Weights = topology.F32
-	if m := run(t, cfg); len(m.Files) != 2 || m.Weights != "f32" {
+	if m := run(t, cfg); len(m.Files) != 3 || m.Weights != "f32" {
 		t.Errorf("manifest is %+v, want the f32 model and the tokenizer", m)
 	}
 	if !strings.Contains(logged.String(), "choose another folder to keep both") || !strings.Contains(logged.String(), "weights=q40") {

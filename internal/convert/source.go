@@ -45,7 +45,7 @@ func openSource(ctx context.Context, store objectstore.Store) (*source, error) {
 			continue
 		}
 		s.files[o.Name] = o
-		if o.Name != names.Manifest && !isOutput(o.Name) {
+		if o.Name != names.Manifest && !names.Converted(o.Name) {
 			_, _ = fmt.Fprintf(sum, "%q %d %q %d\n", o.Name, o.Size, o.ETag, o.Modified.UnixNano())
 		}
 	}
@@ -58,12 +58,6 @@ func openSource(ctx context.Context, store objectstore.Store) (*source, error) {
 		return nil, fault.Errorf(fault.NotFound, "the folder holds no files")
 	}
 	return s, nil
-}
-
-// isOutput reports whether a conversion writes a file of that name. Such a file is
-// not input when the conversion writes into the folder that it reads.
-func isOutput(name string) bool {
-	return strings.HasPrefix(name, "dllama_") && (strings.HasSuffix(name, ".m") || strings.HasSuffix(name, ".t"))
 }
 
 func (s *source) readManifest(ctx context.Context) error {

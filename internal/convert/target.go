@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
@@ -17,7 +18,8 @@ import (
 type target struct {
 	store  objectstore.Store
 	cfg    Config
-	want   []string // names of the files to write
+	want   []string // names of the files that a conversion has
+	may    []string // names of the files that it has if its input allows them
 	there  bool     // a manifest exists
 	old    manifest.Manifest
 	usable bool // old describes a conversion of the same input
@@ -30,7 +32,9 @@ func openTarget(ctx context.Context, cfg Config, src *source) (*target, error) {
 		t.want = append(t.want, names.ModelFile(cfg.Name, string(cfg.Weights)))
 	}
 	if cfg.Only != Model {
-		t.want = append(t.want, names.TokenizerFile(cfg.Name))
+		file := names.TokenizerFile(cfg.Name)
+		t.want = append(t.want, file)
+		t.may = append(t.may, names.TokenizerRules(file))
 	}
 	o, err := t.store.Stat(ctx, names.Manifest)
 	if fault.Is(err, fault.NotFound) {
@@ -119,20 +123,11 @@ func (t *target) kept() []manifest.File {
 	}
 	var keep []manifest.File
 	for _, f := range t.old.Files {
-		if t.whole(f) && !contains(t.want, f.Path) {
+		if t.whole(f) && !slices.Contains(t.want, f.Path) && !slices.Contains(t.may, f.Path) {
 			keep = append(keep, f)
 		}
 	}
 	return keep
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // unseal removes the manifest before a file that it may list is replaced.
@@ -144,8 +139,8 @@ func (t *target) unseal(ctx context.Context) error {
 	return t.store.Remove(ctx, names.Manifest)
 }
 
-func (t *target) putTokenizer(ctx context.Context, body []byte) (manifest.File, error) {
-	name := names.TokenizerFile(t.cfg.Name)
+// put writes a small file.
+func (t *target) put(ctx context.Context, name string, body []byte) (manifest.File, error) {
 	if err := t.unseal(ctx); err != nil {
 		return manifest.File{}, err
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/gorizond/koldun/internal/jinja/chat"
 )
 
-// tokenizer converts the tokenizer files. It logs a warning about what the
-// engine will not handle well.
-func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.File, error) {
+// tokenizer converts the tokenizer files. The rules are nil if they cannot
+// express how the tokenizer works. It logs a warning about what the engine will
+// not handle well.
+func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.File, *tokenizer.Rules, error) {
 	var in tokenizer.Files
 	for _, f := range []struct {
 		name  string
@@ -27,15 +28,19 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.Fil
 	} {
 		var err error
 		if *f.into, err = s.optional(ctx, f.name, f.limit); err != nil {
-			return tokenizer.File{}, err
+			return tokenizer.File{}, nil, err
 		}
 	}
 	f, err := tokenizer.FromHuggingFace(in)
 	if err != nil {
-		return tokenizer.File{}, err
+		return tokenizer.File{}, nil, err
 	}
 	if err := probe(ctx, f); err != nil {
-		return tokenizer.File{}, err
+		return tokenizer.File{}, nil, err
+	}
+	rules, err := tokenizer.RulesFromHuggingFace(in, f)
+	if err != nil {
+		log.Warn("the tokenizer has rules that a conversion cannot keep, so tokens of text can differ from those of the original", "cause", err)
 	}
 	if f.ChatTemplate == "" {
 		log.Warn("tokenizer has no chat template", "source", s.store.URL())
@@ -43,7 +48,7 @@ func (s *source) tokenizer(ctx context.Context, log *slog.Logger) (tokenizer.Fil
 	if f.BOS < 256 {
 		log.Warn("tokenizer has few tokens before bos, so distributed-llama encodes text byte by byte", "bos", f.BOS)
 	}
-	return f, nil
+	return f, rules, nil
 }
 
 // probe refuses a chat template that cannot be evaluated or whose prompt lacks
