@@ -451,6 +451,10 @@ func TestQueued(t *testing.T) {
 		"GatewayFiles":   {Composite: claim("engine: {name: ollama}, models: [{uri: m.gguf}], gateway: {}, modelSource: {pvc: {claimName: c}}"), Reason: reason.DllamasStarting},
 		"GatewayRefused": {Composite: claim(vllm + ", gateway: {}, deployment: {labels: {a: b}}"), Reason: reason.DeploymentInvalid, Says: "spec.deployment.labels"},
 		"Distributed":    {Composite: claim("engine: {name: distributed-llama, nodes: 4}, models: [{uri: org/repo, revision: main, quantization: q80}], args: ['--x', z]"), Reason: reason.DllamasStarting},
-		"DistributedEnv": {Composite: claim("engine: {name: distributed-llama}, models: [{uri: org/repo}], env: [{name: A, value: b}]"), Reason: reason.DeploymentInvalid, Says: "spec.env"},
+		"GatewayEnv":     {Composite: claim(vllm + ", gateway: {}, env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]"), Reason: reason.DeploymentInvalid, Says: "spec.env: A: behind the gateway of Koldun"},
+		"GatewayEnvOwn":  {Composite: claim(vllm + ", gateway: {}, env: [{name: KOLDUN_X, value: b}]"), Reason: reason.DeploymentInvalid, Says: "spec.env: KOLDUN_X: names that begin with KOLDUN_"},
+		"GatewayEnvName": {Composite: claim(vllm + ", gateway: {}, env: [{name: a.b, value: b}]"), Reason: reason.DeploymentInvalid, Says: "spec.env: a.b: a name has letters"},
+		"GatewayEnvLong": {Composite: claim(vllm + ", gateway: {}, env: [{name: A, value: " + strings.Repeat("x", 4097) + "}]"), Reason: reason.DeploymentInvalid, Says: "spec.env: A: the value is longer"},
+		"GatewayEnvFrom": {Composite: claim(vllm + ", gateway: {}, envFrom: [{configMapRef: {name: c}}], env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k, optional: true}}}]"), Reason: reason.DllamasStarting},
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -95,6 +96,10 @@ func (p *plan) template() (corev1.PodTemplateSpec, error) {
 	}
 	c.Args = append(c.Args, p.d.Spec.Args...)
 	c.Env = workload.Override(c.Env, p.d.Spec.Env)
+	from := workload.From(p.d.Spec.EnvFrom) // the template may have replaced it
+	c.EnvFrom = append(slices.DeleteFunc(c.EnvFrom, func(s corev1.EnvFromSource) bool {
+		return slices.ContainsFunc(from, func(o corev1.EnvFromSource) bool { return equality.Semantic.DeepEqual(s, o) })
+	}), from...)
 	p.mark(&out)
 	p.accelerate(&out.Spec, c)
 	return out, p.probe(c)
@@ -148,6 +153,7 @@ func (p *plan) base() (corev1.PodTemplateSpec, error) {
 		PullPolicy:   d.ImagePullPolicy,
 		GraceSeconds: graceSeconds,
 		Scheduling:   p.scheduling(),
+		Env:          workload.Env{From: workload.From(p.d.Spec.EnvFrom)},
 	}
 	if p.claim != "" {
 		pod.Volumes[volumeModels] = modelsFolder

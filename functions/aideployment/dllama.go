@@ -11,6 +11,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 )
 
 // dllama composes a Dllama with an endpoint, and takes its status.
@@ -66,7 +67,6 @@ func (p *plan) ineffective() string {
 		{len(d.Annotations) > 0, "deployment.annotations", "a Dllama has annotations of its own"},
 		{d.StartupProbe != nil || d.ReadinessProbe != nil || d.LivenessProbe != nil, "deployment", "the sidecar answers the probes"},
 		{s.Service != nil && len(s.Service.Labels) > 0, "service.labels", "the Service is that of the gateway"},
-		{p.distributed() && len(s.Env) > 0, "env", "distributed-llama reads none"},
 		{p.distributed() && s.Cache != nil, "cache", "distributed-llama downloads nothing: its Model does"},
 		{len(p.models[0].config) > 0, "models[0].engineConfigFile", "behind the gateway LocalAI takes a name of its gallery, or a file"},
 	} {
@@ -79,7 +79,11 @@ func (p *plan) ineffective() string {
 
 func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 	s, d := p.d.Spec, p.d.Spec.Deployment
+	if spec.PodEnv, problem = p.env(); problem != "" {
+		return spec, problem
+	}
 	spec.Expose = &v1.Expose{}
+	spec.Expose.BackendEnv, spec.Expose.BackendEnvFrom = spec.Env, spec.EnvFrom
 	if g := s.Gateway; g != nil {
 		spec.Expose.AllowAnonymous, spec.NATS = g.AllowAnonymous, g.NATS
 	}
@@ -102,7 +106,7 @@ func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 	m := p.models[0]
 	if p.distributed() {
 		spec.Engine.Type, spec.Engine.ExtraArgs = v1.EngineType(s.Engine.Name), s.Args
-		model := v1.ModelSpec{SourceURL: source(m.URI), Revision: m.Revision}
+		model := v1.ModelSpec{SourceURL: source(m.URI), Revision: m.Revision, PodEnv: spec.PodEnv}
 		if m.Quantization != "" {
 			model.Conversion = &v1.Conversion{WeightsFloatType: m.Quantization}
 		}
@@ -116,12 +120,21 @@ func (p *plan) dllamaSpec() (spec v1.DllamaSpec, problem string) {
 		return spec, problem
 	}
 	spec.Engine.Type = "openai"
-	spec.Engine.Server, problem = p.server(m)
+	spec.Engine.Server = p.server(m)
 	if p.claim != "" {
 		spec.Delivery = "pvc"
-		spec.Model = &v1.ModelSpec{PreConverted: true, PreConvertedPVCName: p.claim, Conversion: &v1.Conversion{Type: "None"}}
+		spec.Model = &v1.ModelSpec{PreConverted: true, PreConvertedPVCName: p.claim, Conversion: &v1.Conversion{Type: "None"}, PodEnv: spec.PodEnv}
 	}
-	return spec, problem
+	return spec, ""
+}
+
+// env is the environment of all pods behind the gateway.
+func (p *plan) env() (v1.PodEnv, string) {
+	vars, problem := workload.ClaimVars(p.d.Spec.Env)
+	if problem != "" {
+		problem = "spec.env: " + problem
+	}
+	return v1.PodEnv{Env: vars, EnvFrom: p.d.Spec.EnvFrom}, problem
 }
 
 // source is the URL of a repository of the hub.
@@ -147,7 +160,7 @@ func (p *plan) resources() *corev1.ResourceRequirements {
 }
 
 // server describes the engine as the server of a Dllama.
-func (p *plan) server(m model) (*v1.Server, string) {
+func (p *plan) server(m model) *v1.Server {
 	s := p.d.Spec
 	out := &v1.Server{Profile: v1.ServerProfile(p.profile.Name), Model: m.URI, Cache: s.Cache}
 	if p.claim == "" {
@@ -163,20 +176,5 @@ func (p *plan) server(m model) (*v1.Server, string) {
 		out.Args = flags(p.loaded(m))
 	}
 	out.Args = append(out.Args, s.Args...)
-	for i, e := range s.Env {
-		v := v1.EnvVar{Name: e.Name, Value: e.Value}
-		if from := e.ValueFrom; from != nil {
-			v.ValueFrom = &v1.EnvVarSource{}
-			switch {
-			case from.SecretKeyRef != nil:
-				v.ValueFrom.SecretKeyRef = &v1.SecretKeyReference{Name: from.SecretKeyRef.Name, Key: from.SecretKeyRef.Key}
-			case from.ConfigMapKeyRef != nil:
-				v.ValueFrom.ConfigMapKeyRef = &v1.ConfigMapKeyReference{Name: from.ConfigMapKeyRef.Name, Key: from.ConfigMapKeyRef.Key}
-			default:
-				return nil, fmt.Sprintf("spec.env[%d]: behind the gateway values come from the claim, a Secret or a ConfigMap", i)
-			}
-		}
-		out.Env = append(out.Env, v)
-	}
-	return out, ""
+	return out
 }

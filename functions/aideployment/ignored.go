@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/workload"
 )
 
 // legacy says which fields without effect are given. Prem-Operator accepted a number
@@ -22,6 +23,11 @@ func (p *plan) legacy() map[string]bool {
 	out["spec.engine.options.dtype"] = options.Dtype != "" && !formats
 	out["spec.engine.options.quantization"] = options.Quantization != "" && !quantized
 	out["spec.engine.options.servedName"] = options.ServedName != "" && p.distributed()
+	if p.queued() {
+		for field, given := range workload.OptionalKeys(p.d.Spec.Env) {
+			out["spec."+field] = given
+		}
+	}
 	for i, m := range p.d.Spec.Models {
 		field := fmt.Sprintf("spec.models[%d]", i)
 		out[field+".options"] = len(m.Options) > 0

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -23,8 +24,12 @@ func (p *orchestraPlan) check() (compose.Next, error) {
 	if i := p.o.Spec.Gateway.Ingress; enabled(i.Enabled) && (len(i.Hosts) != 1 || len(i.Hosts[0].Paths) > 1) {
 		return p.refuse("spec.gateway.ingress.hosts: with backend Koldun a route has one host and one path")
 	}
+	if _, problem := envOf(p.o.Spec.Gateway.OrchestraPod); problem != "" {
+		return p.refuse("spec.gateway.%s", problem)
+	}
 	for _, a := range p.applications {
-		if problem := cmp.Or(invalid(a, p.runtime(a), group(a)), checkScaling(a.Scaling)); problem != "" {
+		_, problem := envOf(a.OrchestraPod)
+		if problem = cmp.Or(problem, invalid(a, p.runtime(a), group(a)), checkScaling(a.Scaling)); problem != "" {
 			return p.refuse("spec.applications.%s.%s", a.name, problem)
 		}
 	}
@@ -34,16 +39,26 @@ func (p *orchestraPlan) check() (compose.Next, error) {
 // group is the name of the model of an application.
 func group(a application) string { return cmp.Or(a.ReaderConfig.ConsumerGroup, a.name) }
 
+// envOf is the environment of a gateway or an application, or what is wrong with it.
+func envOf(pod v1.OrchestraPod) (v1.PodEnv, string) {
+	vars, problem := workload.ClaimVars(pod.Env)
+	if problem != "" {
+		problem = "env: " + problem
+	}
+	return v1.PodEnv{Env: vars, EnvFrom: pod.EnvFrom}, problem
+}
+
 // koldunGateway composes an Ingress of Koldun. The applications are the pools, so it
 // makes none.
 func (p *orchestraPlan) koldunGateway() (compose.Next, error) {
 	s := p.o.Spec
 	g := s.Gateway
+	env, _ := envOf(g.OrchestraPod) // the step check has refused what is wrong
 	want := &v1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindIngress},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.name()},
 		Spec: v1.IngressSpec{Backend: v1.Backend{Sessions: "Static", GatewaySettings: v1.GatewaySettings{
-			AllowAnonymous: s.AllowAnonymous, Resources: g.Resources, BackendScheduling: p.scheduling(g.OrchestraPod),
+			AllowAnonymous: s.AllowAnonymous, Resources: g.Resources, BackendEnv: env.Env, BackendEnvFrom: env.EnvFrom, BackendScheduling: p.scheduling(g.OrchestraPod),
 			Replicas: max(or(g.ReplicaCount, 1), 1),
 		}}},
 	}
@@ -148,7 +163,7 @@ func (p *orchestraPlan) model(a application, r v1.Runtime) (found state, err err
 	m := &v1.Model{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.APIVersion, Kind: v1.KindModel},
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.o.Namespace, Name: p.member(a.name)},
-		Spec:       v1.ModelSpec{SourceURL: "hf://" + a.ReaderConfig.ModelName, NATS: p.o.Spec.NATS, Scheduling: p.scheduling(v1.OrchestraPod{})},
+		Spec:       v1.ModelSpec{SourceURL: "hf://" + a.ReaderConfig.ModelName, NATS: p.o.Spec.NATS, Scheduling: p.scheduling(v1.OrchestraPod{}), PodEnv: r.PodEnv},
 	}
 	if ref := a.ReaderConfig.AccessTokenSecretRef; ref != nil {
 		m.Spec.Download = &v1.Download{HuggingFaceTokenSecretRef: &v1.SecretReference{Name: ref.Name}}

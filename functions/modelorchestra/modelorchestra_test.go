@@ -169,6 +169,8 @@ func TestInvalidApplicationsAreNamed(t *testing.T) {
 		"API":         {"{backend: Koldun, applications: {a: {readerConfig: {device: api, modelName: o/m}}}}", "engine.server.url"},
 		"TokenKey":    {"{backend: Koldun, applications: {a: {readerConfig: {modelName: o/m, accessTokenSecretRef: {name: s, key: k}}}}}", "accessTokenSecretRef.key"},
 		"Scaling":     {"{backend: Koldun, applications: {a: {scaling: {enabled: true}, engine: {type: openai, server: {source: download, model: m}}}}}", "spec.applications.a.scaling"},
+		"GatewayEnv":  {"{backend: Koldun, gateway: {env: [{name: POD_X, value: a}]}}", "spec.gateway.env: POD_X: names"},
+		"Env":         {"{backend: Koldun, applicationTemplate: {env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}, applications: {a: {readerConfig: {modelName: o/m}}}}", "spec.applications.a.env: A: behind the gateway"},
 		"Hosts":       {"{backend: Koldun, gateway: {ingress: {enabled: true, hosts: [{host: a}, {host: b}]}}}", "one host"},
 	}
 	for name, c := range cases {

@@ -126,6 +126,7 @@ func (w part) container() corev1.Container {
 		Image:           cmp.Or(image.Repository, defaultRepository) + ":" + cmp.Or(image.Tag, defaultVersion+"-"+w.variant),
 		ImagePullPolicy: cmp.Or(image.PullPolicy, corev1.PullIfNotPresent),
 		Env:             w.variables(),
+		EnvFrom:         workload.From(w.EnvFrom),
 		Resources:       w.resources(),
 		SecurityContext: w.SecurityContext,
 		VolumeMounts:    append(w.ownMounts(), w.VolumeMounts...),

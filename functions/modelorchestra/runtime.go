@@ -2,6 +2,7 @@ package modelorchestra
 
 import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/workload"
 )
 
 const (
@@ -12,7 +13,8 @@ const (
 // runtime is how Koldun runs an application. Without an engine, vllm serves on CUDA
 // devices.
 func (p *orchestraPlan) runtime(a application) v1.Runtime {
-	r := v1.Runtime{Nodes: a.Nodes, ImagePullPolicy: a.Image.PullPolicy, RootResources: a.Resources, Scheduling: p.scheduling(a.OrchestraPod)}
+	env, _ := envOf(a.OrchestraPod)
+	r := v1.Runtime{PodEnv: env, Nodes: a.Nodes, ImagePullPolicy: a.Image.PullPolicy, RootResources: a.Resources, Scheduling: p.scheduling(a.OrchestraPod)}
 	cuda := a.ReaderConfig.Device == deviceCUDA
 	switch {
 	case a.Engine != nil:
@@ -73,11 +75,14 @@ func withoutEffect(s v1.ModelOrchestraSpec) map[string]bool {
 
 func ignoredOf(path string, pod v1.OrchestraPod, out map[string]bool) {
 	for field, given := range map[string]bool{
-		"image": pod.Image.Repository != "" || pod.Image.Tag != "", "env": len(pod.Env) > 0, "podAnnotations": len(pod.PodAnnotations) > 0,
+		"image": pod.Image.Repository != "" || pod.Image.Tag != "", "podAnnotations": len(pod.PodAnnotations) > 0,
 		"podLabels": len(pod.PodLabels) > 0, "podSecurityContext": pod.PodSecurityContext != nil, "securityContext": pod.SecurityContext != nil,
 		"ports": len(pod.Ports) > 0, "livenessProbe": pod.LivenessProbe != nil, "readinessProbe": pod.ReadinessProbe != nil,
 		"startupProbe": pod.StartupProbe != nil, "volumes": len(pod.Volumes) > 0, "volumeMounts": len(pod.VolumeMounts) > 0,
 	} {
+		out[path+"."+field] = given
+	}
+	for field, given := range workload.OptionalKeys(pod.Env) {
 		out[path+"."+field] = given
 	}
 }

@@ -134,7 +134,7 @@ func worlds() map[string][]world {
 		},
 		"AIModelMap": modelMaps(),
 		"AIDeployment": {
-			in("{engine: {name: vllm}, models: [{uri: org/repo}], endpoint: [{domain: a.example}], ingress: {}}"),
+			in("{envFrom: [{secretRef: {name: s}}], engine: {name: vllm}, models: [{uri: org/repo}], endpoint: [{domain: a.example}], ingress: {}}"),
 			in("{engine: {name: localai}, models: [{uri: phi-2}], endpoint: [{domain: a.example}], route: {kind: HTTPRoute, parentRefs: [{name: g}]}}"),
 			in("{engine: {name: generic}, endpoint: [{domain: a.example, port: 8080}], deployment: {template: {spec: {containers: [{name: c, image: i}]}}}}"),
 			in("{engine: {name: vllm}, models: [{uri: org/repo}], gateway: {}}"),
@@ -145,8 +145,8 @@ func worlds() map[string][]world {
 			in("{engine: {name: vllm}, models: [{uri: repo}], modelSource: {pvc: {claimName: c}}}"),
 		},
 		"ModelOrchestra": {
-			in("{gateway: {service: {}, ingress: {enabled: true, hosts: [{host: h}]}}, applications: {a: {service: {}, ingress: {enabled: true, hosts: [{host: h}]}, scaling: {enabled: true}}}}"),
-			in("{applicationTemplate: {service: {}, ingress: {enabled: true, hosts: [{host: h}]}, modelsVolume: {emptyDir: {}}, scaling: {enabled: true, spec: {minReplicaCount: 5}}}, applications: {a: {}}}"),
+			in("{gateway: {envFrom: [{secretRef: {name: s}}], service: {}, ingress: {enabled: true, hosts: [{host: h}]}}, applications: {a: {envFrom: [{secretRef: {name: s}}], service: {}, ingress: {enabled: true, hosts: [{host: h}]}, scaling: {enabled: true}}}}"),
+			in("{applicationTemplate: {envFrom: [{secretRef: {name: s}}], service: {}, ingress: {enabled: true, hosts: [{host: h}]}, modelsVolume: {emptyDir: {}}, scaling: {enabled: true, spec: {minReplicaCount: 5}}}, applications: {a: {}}}"),
 			in("{applications: {a: {modelsVolume: {emptyDir: {}}, scaling: {enabled: true, spec: {minReplicaCount: 5}}}}}"),
 			in("{backend: Koldun, applicationTemplate: {readerConfig: {modelName: org/tiny}, engine: {type: openai, server: {profile: vllm}}}, applications: {a: {}}}"),
 			in("{backend: Koldun, applicationTemplate: {engine: {type: openai, server: {url: 'https://a.example/v1'}}}, applications: {a: {}}}"),

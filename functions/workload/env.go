@@ -16,7 +16,12 @@ type Env struct {
 
 // EnvOf returns the environment of a claim.
 func EnvOf(vars []v1.EnvVar, from []v1.EnvFromSource) Env {
-	out := Env{Vars: Vars(vars)}
+	return Env{Vars: Vars(vars), From: From(from)}
+}
+
+// From returns the sources of a claim.
+func From(from []v1.EnvFromSource) []corev1.EnvFromSource {
+	var out []corev1.EnvFromSource
 	for _, source := range from {
 		s := corev1.EnvFromSource{Prefix: source.Prefix}
 		if ref := source.SecretRef; ref != nil {
@@ -25,7 +30,7 @@ func EnvOf(vars []v1.EnvVar, from []v1.EnvFromSource) Env {
 		if ref := source.ConfigMapRef; ref != nil {
 			s.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}}
 		}
-		out.From = append(out.From, s)
+		out = append(out, s)
 	}
 	return out
 }

@@ -67,12 +67,19 @@ type AIDeploymentSpec struct {
 	// +optional
 	Route *AIDeploymentRoute `json:"route,omitempty"`
 
-	// Environment of the engine. It overrides that of the engine's description.
+	// Environment of the engine. It overrides that of the engine's description. Behind the gateway all pods have it: engine, workers, Jobs,
+	// gateway and dispatcher; values then come from the claim, a Secret or a ConfigMap.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=map
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
+
+	// Secrets and ConfigMaps whose keys become variables of the same pods. Variables in env override them, and so do those that Koldun sets.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	EnvFrom []EnvFromSource `json:"envFrom,omitempty"`
 
 	// Arguments after those of the engine's description.
 	// +optional

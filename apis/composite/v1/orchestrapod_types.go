@@ -11,12 +11,20 @@ type OrchestraPod struct {
 	// +optional
 	Image OrchestraImage `json:"image,omitempty"`
 
-	// Environment of the pods. Defaults of Koldun with the same name give way: readers have TAKEOFF_HEADLESS with the value true.
+	// Environment of the pods. Defaults of Koldun with the same name give way: readers have TAKEOFF_HEADLESS with the value true. With backend
+	// Koldun that of an application is for roots, workers, Jobs and a dispatcher of its own, and that of the gateway for gateway and
+	// dispatcher; values then come from the claim, a Secret or a ConfigMap.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=map
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
+
+	// Secrets and ConfigMaps whose keys become variables of the same pods. Variables in env override them, and so do those that Koldun sets.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	EnvFrom []EnvFromSource `json:"envFrom,omitempty"`
 
 	// Pods. Defaults to 1.
 	// +optional
