@@ -47,6 +47,20 @@ func (a Account) JWT(signing Seed, name string, l Limits) (string, error) {
 	if err != nil {
 		return "", fault.Errorf(fault.Invalid, "cannot sign account %q: %w", name, err)
 	}
+	c, err := a.claims(name, l)
+	if err != nil {
+		return "", err
+	}
+	text, err := c.Encode(operator.pair)
+	if err != nil {
+		return "", fault.Errorf(fault.Internal, "cannot sign account %q: %w", name, err)
+	}
+	return text, nil
+}
+
+// claims returns the account's claims with the rights of all roles. Errors: Invalid
+// (seed).
+func (a Account) claims(name string, l Limits) (*jwt.AccountClaims, error) {
 	c := jwt.NewAccountClaims(a.ID)
 	c.Name = name
 	c.Limits.Conn = orUnlimited(l.Connections)
@@ -59,18 +73,14 @@ func (a Account) JWT(signing Seed, name string, l Limits) (string, error) {
 	for _, role := range Roles() {
 		key, err := signerOf(a.Roles[role])
 		if err != nil {
-			return "", fault.Errorf(fault.Invalid, "cannot sign account %q: role %q: %w", name, role, err)
+			return nil, fault.Errorf(fault.Invalid, "cannot sign account %q: role %q: %w", name, role, err)
 		}
 		scope := jwt.NewUserScope()
 		scope.Key, scope.Role = key.public, string(role)
 		scope.Template.Permissions = role.Permissions()
 		c.SigningKeys.AddScopedSigner(scope)
 	}
-	text, err := c.Encode(operator.pair)
-	if err != nil {
-		return "", fault.Errorf(fault.Internal, "cannot sign account %q: %w", name, err)
-	}
-	return text, nil
+	return c, nil
 }
 
 // User makes a user of a role. Tags must be those that the role needs. The user

@@ -57,7 +57,7 @@ func NewAuthority(name string) (Authority, error) {
 // (docs.nats.io, "System Events").
 var systemSubjects = []string{
 	"$SYS.REQ.CLAIMS.UPDATE", "$SYS.REQ.CLAIMS.DELETE", "$SYS.REQ.CLAIMS.LIST",
-	"$SYS.REQ.ACCOUNT.*.CLAIMS.LOOKUP", "$JS.API.ACCOUNT.PURGE.*",
+	"$SYS.REQ.ACCOUNT.*.CLAIMS.LOOKUP", "$SYS.REQ.SERVER.PING.VARZ", "$SYS.REQ.SERVER.PING.JSZ", "$JS.API.ACCOUNT.PURGE.*",
 }
 
 // Manager returns a user of the system account that may manage accounts.

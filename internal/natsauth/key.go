@@ -41,3 +41,12 @@ func signerOf(seed Seed) (signer, error) {
 	}
 	return signer{pair: pair, public: public, seed: seed}, nil
 }
+
+// operatorSigner returns the signer of an operator's seed. Errors: Invalid.
+func operatorSigner(seed Seed) (signer, error) {
+	s, err := signerOf(seed)
+	if err == nil && !nkeys.IsValidPublicOperatorKey(s.public) {
+		err = fault.Errorf(fault.Invalid, "the key is no operator's: its seed begins with SO")
+	}
+	return s, err
+}

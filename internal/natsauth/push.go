@@ -2,7 +2,6 @@ package natsauth
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -23,26 +22,8 @@ func Push(ctx context.Context, manager *nats.Conn, account string) error {
 	if err != nil {
 		return fault.Errorf(fault.Invalid, "cannot read the JWT of a NATS account: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
-	defer cancel()
-	answer, err := manager.RequestWithContext(ctx, "$SYS.REQ.CLAIMS.UPDATE", []byte(account))
-	if err != nil {
-		return fault.Errorf(fault.Transient, "cannot push NATS account %q: %w", claims.Name, err)
-	}
-	var said struct {
-		Data struct {
-			Code    int    `json:"code"`
-			Message string `json:"message"`
-		} `json:"data"`
-		Error struct {
-			Description string `json:"description"`
-		} `json:"error"`
-	}
-	if err := json.Unmarshal(answer.Data, &said); err != nil {
-		return fault.Errorf(fault.Corrupt, "cannot push NATS account %q: %w", claims.Name, err)
-	}
-	if said.Error.Description != "" || said.Data.Code != 200 {
-		return fault.Errorf(fault.Invalid, "cannot push NATS account %q: the server says: %s%s", claims.Name, said.Error.Description, said.Data.Message)
+	if err := (resolver{nc: manager, servers: 1}).confirm(ctx, "$SYS.REQ.CLAIMS.UPDATE", []byte(account)); err != nil {
+		return fault.Errorf(fault.KindOf(err), "cannot push NATS account %q: %w", claims.Name, err)
 	}
 	return nil
 }

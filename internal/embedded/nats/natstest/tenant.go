@@ -53,6 +53,22 @@ func (s *OperatorServer) Everything(t Tenant) *bus.Bus {
 	return b
 }
 
+// Keyring is what the keys of accounts in tests are derived from.
+const Keyring natsauth.Keyring = "test-keyring-of-no-less-than-32-bytes"
+
+// Authority returns the operator of the server.
+func (s *OperatorServer) Authority() natsauth.Authority { return s.authority }
+
+// Accounts returns the accounts of namespaces on the server.
+func (s *OperatorServer) Accounts() *natsauth.Accounts {
+	s.tb.Helper()
+	out, err := natsauth.NewAccounts(s.manager, s.authority.Signing, Keyring, 1)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return out
+}
+
 // Manager waits for a server, and connects as a user that may manage accounts, until the
 // test ends.
 func Manager(tb testing.TB, url string, authority natsauth.Authority) *client.Conn {
