@@ -40,7 +40,9 @@ type Config struct {
 	// an error, because they may be in rotation. Other failures are retried
 	// forever.
 	Patience time.Duration
-	Logger   *slog.Logger
+	// System is for users of a system account, which has no JetStream.
+	System bool
+	Logger *slog.Logger
 }
 
 const (
@@ -175,7 +177,7 @@ func (b *Bus) dial(ctx context.Context, cfg Config, from *source) error {
 	if err != nil {
 		return Kinded(err)
 	}
-	js, err := checkServer(ctx, nc)
+	js, err := checkServer(ctx, nc, cfg.System)
 	if err != nil {
 		nc.Close()
 		return err
@@ -210,15 +212,15 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 }
 
 // checkServer checks that the server has JetStream with a TTL per key and markers
-// for expired keys (NATS 2.11).
-func checkServer(ctx context.Context, nc *nats.Conn) (jetstream.JetStream, error) {
+// for expired keys (NATS 2.11). A system account is only for its version.
+func checkServer(ctx context.Context, nc *nats.Conn, system bool) (jetstream.JetStream, error) {
 	version := nc.ConnectedServerVersion()
 	if !atLeast211(version) {
 		return nil, fault.Errorf(fault.Unsupported, "the server is version %s, and Koldun needs 2.11 or newer", version)
 	}
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(dialTimeout))
-	if err != nil {
-		return nil, fault.As(fault.Internal, err)
+	if err != nil || system {
+		return js, fault.As(fault.Internal, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/bus"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/natsauth"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
 
@@ -52,6 +54,24 @@ func (c credentials) nats(cfg *bus.Config) {
 	cfg.CA = c.first("ca.crt", "NATS_CA")
 	cfg.Cert = c.first("tls.crt", "NATS_CERT")
 	cfg.Key = c.first("tls.key", "NATS_KEY")
+}
+
+// operator returns the keys of an operator, who asks the servers.
+func (c credentials) operator(servers bus.Config) (operatorAccess, error) {
+	out := operatorAccess{
+		system: servers, signing: natsauth.Seed(c.first("operator.nk", "operator.seed")),
+		keyring: natsauth.Keyring(c.first("accounts.key")),
+	}
+	out.system.System, out.system.Creds = true, c.first("system.creds")
+	life, ok := natsauth.LifeOf(out.system.Creds)
+	switch {
+	case out.signing == "":
+		return out, fault.Errorf(fault.Invalid, "it has no key operator.nk with the seed of a signing key of the operator")
+	case !ok:
+		return out, fault.Errorf(fault.Invalid, "it has no key system.creds with the credentials file of a user of the system account")
+	}
+	out.system.InboxPrefix = natsauth.InboxPrefix(life.User)
+	return out, out.keyring.Check()
 }
 
 // s3 adds the credentials for an object store to its settings, and the region if they

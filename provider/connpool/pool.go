@@ -32,15 +32,16 @@ const (
 // A Pool keeps the connections of all managed resources. It is safe for
 // concurrent use.
 type Pool struct {
-	program  Program
-	configs  Reader
-	secrets  SecretReader
-	tracker  *requeue.Tracker
-	cluster  Cluster
-	verifier *modelartifact.Verifier
-	lines    *shared[bus.Config, *Line]
-	stores   *shared[s3store.Config, *store]
-	hubs     *shared[hubAccess, *library]
+	program   Program
+	configs   Reader
+	secrets   SecretReader
+	tracker   *requeue.Tracker
+	cluster   Cluster
+	verifier  *modelartifact.Verifier
+	lines     *shared[bus.Config, *Line]
+	tenancies *shared[operatorAccess, *tenancy]
+	stores    *shared[s3store.Config, *store]
+	hubs      *shared[hubAccess, *library]
 }
 
 // A Reader reads a ProviderConfig or ClusterProviderConfig. Errors: those of an API
@@ -76,6 +77,9 @@ func NewPool(program Program, configs Reader, secrets SecretReader, tracker *req
 	p.lines = newShared(func(c bus.Config) *Line {
 		return newLine(c, func() { tracker.Enqueue(p.lines.owners(c)...) })
 	}, (*Line).close)
+	p.tenancies = newShared(func(a operatorAccess) *tenancy {
+		return newTenancy(a, func() { tracker.Enqueue(p.tenancies.owners(a)...) })
+	}, (*tenancy).close)
 	p.stores = newShared(openStore, func(*store) {})
 	p.hubs = newShared(p.openLibrary, func(*library) {})
 	return p
@@ -85,6 +89,7 @@ func NewPool(program Program, configs Reader, secrets SecretReader, tracker *req
 func (p *Pool) Close() {
 	p.verifier.Close()
 	p.lines.releaseAll()
+	p.tenancies.releaseAll()
 	p.stores.releaseAll()
 	p.hubs.releaseAll()
 }
@@ -93,6 +98,7 @@ func (p *Pool) Close() {
 func (p *Pool) Release(owner requeue.Key) {
 	p.tracker.Forget(owner)
 	p.lines.release(owner)
+	p.tenancies.release(owner)
 	p.stores.release(owner)
 	p.hubs.release(owner)
 }

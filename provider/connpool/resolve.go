@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/provider/requeue"
 )
@@ -32,7 +33,7 @@ type Config struct {
 // Secrets are the credentials that a Config names.
 func (c Config) Secrets() []types.NamespacedName {
 	var out []types.NamespacedName
-	for _, ref := range []*v1alpha1.CredentialsReference{c.natsRef(), c.s3Ref(), c.hubRef()} {
+	for _, ref := range []*v1alpha1.CredentialsReference{c.natsRef(), c.operatorRef(), c.s3Ref(), c.hubRef()} {
 		if key, err := c.secret(ref); ref != nil && err == nil {
 			out = append(out, key)
 		}
@@ -49,6 +50,13 @@ func (c Config) natsRef() *v1alpha1.CredentialsReference {
 		return nil
 	}
 	return c.Spec.NATS.SecretRef
+}
+
+func (c Config) operatorRef() *v1alpha1.CredentialsReference {
+	if c.Spec.NATS == nil || c.Spec.NATS.Operator == nil {
+		return nil
+	}
+	return &c.Spec.NATS.Operator.SecretRef
 }
 
 func (c Config) s3Ref() *v1alpha1.CredentialsReference {
@@ -185,10 +193,34 @@ func (r resolver) nats(ctx context.Context) (bus.Config, Config, error) {
 		return bus.Config{}, c, err
 	}
 	secret.nats(&out)
+	if c.Spec.NATS.Operator != nil && out != (bus.Config{URL: out.URL, CA: out.CA, Cert: out.Cert, Key: out.Key}) {
+		return bus.Config{}, c, fault.Errorf(fault.Invalid, "%s: Secret %q holds a login, and spec.nats.operator makes one for each namespace: remove the login", c, c.natsRef().Name)
+	}
 	if out.URL == "" {
 		return bus.Config{}, c, fault.Errorf(fault.Invalid, "%s: there is no URL of NATS, neither in spec.nats.url nor in its Secret", c)
 	}
 	return out, c, nil
+}
+
+// operator returns how the accounts of servers in operator mode are made, nil if all
+// namespaces use one login. servers and c are the results of nats.
+func (r resolver) operator(ctx context.Context, servers bus.Config, c Config) (*operatorAccess, error) {
+	ref := c.operatorRef()
+	if ref == nil {
+		return nil, nil
+	}
+	secret, err := r.credentials(ctx, c, ref)
+	if err != nil {
+		return nil, err
+	}
+	o := c.Spec.NATS.Operator
+	out, err := secret.operator(servers)
+	if err != nil {
+		return nil, fault.Errorf(fault.KindOf(err), "%s: cannot use Secret %q: %w", c, ref.Name, err)
+	}
+	out.servers = int(max(o.Servers, 1))
+	out.usual = natsauth.Limits{Connections: o.Limits.Connections, DiskBytes: o.Limits.DiskBytes, Streams: o.Limits.Streams}
+	return &out, nil
 }
 
 func (r resolver) s3(ctx context.Context) (s3.Config, error) {

@@ -28,7 +28,8 @@ type Set struct {
 	owner    requeue.Key
 	resolver resolver
 	used     *Line
-	via      Config // describes the connection to NATS, once it is resolved
+	via      Config   // describes the connection to NATS, once it is resolved
+	tenancy  *tenancy // of servers in operator mode
 }
 
 var _ catalog.Connections = (*Set)(nil)
@@ -41,7 +42,51 @@ func (s *Set) NATS(ctx context.Context) (*bus.Bus, map[string][]byte, error) {
 		return nil, nil, err
 	}
 	b, err := l.Connected(ctx)
+	if s.tenancy != nil {
+		// The login is the provider's: workloads have those of NATSUsers.
+		return b, address(l.cfg), s.advise(err)
+	}
 	return b, l.cfg.Env(), s.advise(err)
+}
+
+// address returns the environment variables of a workload that say where NATS is.
+func address(c bus.Config) map[string][]byte {
+	return bus.Config{URL: c.URL, CA: c.CA, Cert: c.Cert, Key: c.Key}.Env()
+}
+
+// Operator returns the accounts of servers in operator mode, nil for others. Errors: all
+// kinds.
+func (s *Set) Operator(ctx context.Context) (*catalog.Operator, error) {
+	cfg, err := s.servers(ctx)
+	if err != nil || s.tenancy == nil {
+		return nil, err
+	}
+	accounts, err := s.tenancy.open(ctx)
+	if err != nil {
+		return nil, s.advise(err)
+	}
+	out := &catalog.Operator{Accounts: accounts, Address: address(cfg)}
+	if s.owner.Namespace == "" {
+		return out, nil
+	}
+	m, err := s.tenancy.join(ctx, s.owner.Namespace)
+	out.Account = m.account
+	return out, err
+}
+
+// servers returns the settings of the connection to NATS, and sets via and tenancy. They
+// hold no login if there is a tenancy.
+func (s *Set) servers(ctx context.Context) (bus.Config, error) {
+	cfg, via, err := s.resolver.nats(ctx)
+	if err != nil {
+		return cfg, err
+	}
+	s.via, cfg.Name, s.tenancy = via, s.pool.program.Name, nil
+	access, err := s.resolver.operator(ctx, cfg, via)
+	if err == nil && access != nil {
+		s.tenancy = s.pool.tenancies.bind(s.owner, *access)
+	}
+	return cfg, err
 }
 
 // Shared returns what all managed resources on the same connection to NATS share.
@@ -59,6 +104,10 @@ func (s *Set) advise(err error) error {
 	if !fault.Is(err, fault.Denied) {
 		return err
 	}
+	if ref := s.via.operatorRef(); ref != nil {
+		s.tenancy.doubt(s.owner.Namespace)
+		return fmt.Errorf("%w; the keys of accounts are in Secret %q, which spec.nats.operator of %s names", err, ref.Name, s.via)
+	}
 	if ref := s.via.natsRef(); ref != nil {
 		return fmt.Errorf("%w; the credentials are in Secret %q, which %s names", err, ref.Name, s.via)
 	}
@@ -67,12 +116,20 @@ func (s *Set) advise(err error) error {
 
 // line returns the connection to NATS, which may not be open.
 func (s *Set) line(ctx context.Context) (*Line, error) {
-	cfg, via, err := s.resolver.nats(ctx)
+	cfg, err := s.servers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.via = via
-	cfg.Name = s.pool.program.Name
+	if s.tenancy != nil {
+		if s.owner.Namespace == "" {
+			return nil, fault.Errorf(fault.Unsupported, "cannot connect to NATS for %s %q: it has no namespace, and so no account", s.owner.Kind, s.owner.Name)
+		}
+		m, err := s.tenancy.join(ctx, s.owner.Namespace)
+		if err != nil {
+			return nil, s.advise(err)
+		}
+		cfg.Creds, cfg.InboxPrefix = m.user.Credentials, m.user.InboxPrefix
+	}
 	s.used = s.pool.lines.bind(s.owner, cfg)
 	return s.used, nil
 }

@@ -75,6 +75,8 @@ func lifecycles() map[string]lifecycle {
 		v1alpha1.KindKeyValue:       keyValueLifecycle(),
 		v1alpha1.KindModelArtifact:  modelArtifactLifecycle(),
 		v1alpha1.KindModelRecord:    modelRecordLifecycle(),
+		v1alpha1.KindNATSAccount:    natsAccountLifecycle(),
+		v1alpha1.KindNATSUser:       natsUserLifecycle(),
 		v1alpha1.KindNodeLabelRule:  nodeLabelRuleLifecycle(),
 		v1alpha1.KindPart:           partLifecycle(),
 		v1alpha1.KindPool:           poolLifecycle(),

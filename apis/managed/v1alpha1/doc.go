@@ -36,6 +36,8 @@ const (
 	KindConsumer       = "Consumer"
 	KindNodeLabelRule  = "NodeLabelRule"
 	KindWorkloadStatus = "WorkloadStatus"
+	KindNATSAccount    = "NATSAccount"
+	KindNATSUser       = "NATSUser"
 
 	KindProviderConfig        = "ProviderConfig"
 	KindClusterProviderConfig = "ClusterProviderConfig"

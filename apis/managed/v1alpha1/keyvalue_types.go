@@ -50,6 +50,10 @@ type KeyValueParameters struct {
 
 // KeyValueObservation is the observed state of a bucket.
 type KeyValueObservation struct {
+	// Public key of the NATS account of the namespace, if the servers are in operator mode. Credentials are those of a NATSUser then.
+	// +optional
+	Account string `json:"account,omitempty"`
+
 	// Whether the bucket exists with the desired configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`

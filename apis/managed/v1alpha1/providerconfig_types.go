@@ -31,6 +31,29 @@ type NATSConfig struct {
 	// tls.key for TLS.
 	// +optional
 	SecretRef *CredentialsReference `json:"secretRef,omitempty"`
+
+	// Accounts of namespaces, for servers in operator mode. Each namespace has an account of its own then, and each pod credentials with the
+	// rights of its role. The Secret of secretRef holds no login in this case.
+	// +optional
+	Operator *NATSOperator `json:"operator,omitempty"`
+}
+
+// NATSOperator describes how accounts are made on NATS servers in operator mode with a full resolver.
+type NATSOperator struct {
+	// Secret with the keys operator.nk (seed of a signing key of the servers' operator), system.creds (credentials file of a user of the
+	// system account) and accounts.key (at least 32 random bytes that the keys of accounts are derived from: with others, each namespace
+	// gets another account).
+	SecretRef CredentialsReference `json:"secretRef"`
+
+	// Number of NATS servers. Each of them has to confirm a change of an account. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=99
+	Servers int32 `json:"servers,omitempty"`
+
+	// Limits of each account that has no NATSAccount.
+	// +optional
+	Limits NATSAccountLimits `json:"limits,omitempty"`
 }
 
 // S3Config describes a connection to an object store.

@@ -24,6 +24,10 @@ type QueueParameters struct {
 
 // QueueObservation is the observed state of a queue.
 type QueueObservation struct {
+	// Public key of the NATS account of the namespace, if the servers are in operator mode. Credentials are those of a NATSUser then.
+	// +optional
+	Account string `json:"account,omitempty"`
+
 	// Whether all streams and buckets exist with the desired configuration.
 	// +optional
 	Configured bool `json:"configured,omitempty"`

@@ -19,6 +19,8 @@ func AddToScheme(s *runtime.Scheme) error {
 		&KeyValue{}, &KeyValueList{},
 		&ModelArtifact{}, &ModelArtifactList{},
 		&ModelRecord{}, &ModelRecordList{},
+		&NATSAccount{}, &NATSAccountList{},
+		&NATSUser{}, &NATSUserList{},
 		&NodeLabelRule{}, &NodeLabelRuleList{},
 		&Part{}, &PartList{},
 		&Pool{}, &PoolList{},
@@ -397,6 +399,110 @@ func (r *ModelRecord) GetWriteConnectionSecretToReference() *xpv2.LocalSecretRef
 
 // SetWriteConnectionSecretToReference sets the Secret for connection details.
 func (r *ModelRecord) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
+	r.Spec.WriteConnectionSecretToReference = s
+}
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *NATSAccount) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *NATSAccount) GetAtProvider() any { return &r.Status.AtProvider }
+
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
+func (r *NATSAccount) GetCondition(t xpv2.ConditionType) xpv2.Condition {
+	return r.Status.GetCondition(t)
+}
+
+// SetConditions sets conditions, replacing those of the same types.
+func (r *NATSAccount) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
+
+// GetObservedGeneration returns the last reconciled generation.
+func (r *NATSAccount) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
+
+// SetObservedGeneration sets the last reconciled generation.
+func (r *NATSAccount) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
+
+// GetLastHandledReconcileAt returns the last handled reconcile request.
+func (r *NATSAccount) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
+
+// SetLastHandledReconcileAt sets the last handled reconcile request.
+func (r *NATSAccount) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
+
+// GetManagementPolicies returns the management policies.
+func (r *NATSAccount) GetManagementPolicies() xpv2.ManagementPolicies {
+	return r.Spec.ManagementPolicies
+}
+
+// SetManagementPolicies sets the management policies.
+func (r *NATSAccount) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
+
+// GetProviderConfigReference returns the reference to the connections.
+func (r *NATSAccount) GetProviderConfigReference() *xpv2.ProviderConfigReference {
+	return r.Spec.ProviderConfigReference
+}
+
+// SetProviderConfigReference sets the reference to the connections.
+func (r *NATSAccount) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
+	r.Spec.ProviderConfigReference = p
+}
+
+// GetWriteConnectionSecretToReference returns the Secret for connection details.
+func (r *NATSAccount) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReference {
+	return r.Spec.WriteConnectionSecretToReference
+}
+
+// SetWriteConnectionSecretToReference sets the Secret for connection details.
+func (r *NATSAccount) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
+	r.Spec.WriteConnectionSecretToReference = s
+}
+
+// GetForProvider returns a pointer to spec.forProvider.
+func (r *NATSUser) GetForProvider() any { return &r.Spec.ForProvider }
+
+// GetAtProvider returns a pointer to status.atProvider.
+func (r *NATSUser) GetAtProvider() any { return &r.Status.AtProvider }
+
+// GetCondition returns the condition of a type, with status Unknown if it is not set.
+func (r *NATSUser) GetCondition(t xpv2.ConditionType) xpv2.Condition { return r.Status.GetCondition(t) }
+
+// SetConditions sets conditions, replacing those of the same types.
+func (r *NATSUser) SetConditions(c ...xpv2.Condition) { r.Status.SetConditions(c...) }
+
+// GetObservedGeneration returns the last reconciled generation.
+func (r *NATSUser) GetObservedGeneration() int64 { return r.Status.GetObservedGeneration() }
+
+// SetObservedGeneration sets the last reconciled generation.
+func (r *NATSUser) SetObservedGeneration(g int64) { r.Status.SetObservedGeneration(g) }
+
+// GetLastHandledReconcileAt returns the last handled reconcile request.
+func (r *NATSUser) GetLastHandledReconcileAt() string { return r.Status.GetLastHandledReconcileAt() }
+
+// SetLastHandledReconcileAt sets the last handled reconcile request.
+func (r *NATSUser) SetLastHandledReconcileAt(t string) { r.Status.SetLastHandledReconcileAt(t) }
+
+// GetManagementPolicies returns the management policies.
+func (r *NATSUser) GetManagementPolicies() xpv2.ManagementPolicies { return r.Spec.ManagementPolicies }
+
+// SetManagementPolicies sets the management policies.
+func (r *NATSUser) SetManagementPolicies(p xpv2.ManagementPolicies) { r.Spec.ManagementPolicies = p }
+
+// GetProviderConfigReference returns the reference to the connections.
+func (r *NATSUser) GetProviderConfigReference() *xpv2.ProviderConfigReference {
+	return r.Spec.ProviderConfigReference
+}
+
+// SetProviderConfigReference sets the reference to the connections.
+func (r *NATSUser) SetProviderConfigReference(p *xpv2.ProviderConfigReference) {
+	r.Spec.ProviderConfigReference = p
+}
+
+// GetWriteConnectionSecretToReference returns the Secret for connection details.
+func (r *NATSUser) GetWriteConnectionSecretToReference() *xpv2.LocalSecretReference {
+	return r.Spec.WriteConnectionSecretToReference
+}
+
+// SetWriteConnectionSecretToReference sets the Secret for connection details.
+func (r *NATSUser) SetWriteConnectionSecretToReference(s *xpv2.LocalSecretReference) {
 	r.Spec.WriteConnectionSecretToReference = s
 }
 

@@ -21,6 +21,8 @@ import (
 	"github.com/gorizond/koldun/internal/external/keyvalue"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
+	"github.com/gorizond/koldun/internal/external/natsaccount"
+	"github.com/gorizond/koldun/internal/external/natsuser"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/part"
 	"github.com/gorizond/koldun/internal/external/pool"
@@ -72,6 +74,13 @@ func Entries() []Entry {
 			watch: func(ctx context.Context, c Connections, s modelrecord.Spec) (Watch, error) {
 				return watchKey(ctx, c, names.ModelsBucket, names.ModelKey(s.Namespace, s.Name))
 			},
+		}),
+		Erase(row[natsaccount.Spec, natsaccount.Status]{
+			kind: "NATSAccount", system: NATS, open: openNATSAccount,
+			externalName: func(s natsaccount.Spec) string { return s.Namespace },
+		}),
+		Erase(row[natsuser.Spec, natsuser.Status]{
+			kind: "NATSUser", system: NATS, open: openNATSUser, complete: completeUser,
 		}),
 		Erase(row[nodes.Spec, nodes.Status]{
 			kind: "NodeLabelRule", system: Kubernetes, open: openNodes, complete: completeRule,
@@ -143,7 +152,8 @@ func openKeyValue(ctx context.Context, c Connections) (external.Client[keyvalue.
 	if err != nil {
 		return nil, err
 	}
-	return keyvalue.New(b, env), nil
+	of, err := account(ctx, c)
+	return keyvalue.New(b, env).Of(of), err
 }
 
 func openModelArtifact(_ context.Context, c Connections) (external.Client[modelartifact.Spec, modelartifact.Status], error) {
@@ -156,6 +166,22 @@ func openModelRecord(ctx context.Context, c Connections) (external.Client[modelr
 		return nil, err
 	}
 	return modelrecord.New(stores(c), registry.Models(b)), nil
+}
+
+func openNATSAccount(ctx context.Context, c Connections) (external.Client[natsaccount.Spec, natsaccount.Status], error) {
+	o, err := operator(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return natsaccount.New(o.Accounts), nil
+}
+
+func openNATSUser(ctx context.Context, c Connections) (external.Client[natsuser.Spec, natsuser.Status], error) {
+	o, err := operator(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return natsuser.New(o.Accounts, o.Address), nil
 }
 
 func openNodes(ctx context.Context, c Connections) (external.Client[nodes.Spec, nodes.Status], error) {
@@ -179,7 +205,8 @@ func openQueue(ctx context.Context, c Connections) (external.Client[queue.Spec, 
 	if err != nil {
 		return nil, err
 	}
-	return queue.New(stream.New(b, nil), keyvalue.New(b, nil), env), nil
+	of, err := account(ctx, c)
+	return queue.New(stream.New(b, nil), keyvalue.New(b, nil), env).Of(of), err
 }
 
 func openStream(ctx context.Context, c Connections) (external.Client[stream.Spec, stream.Status], error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/hubrevision"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
+	"github.com/gorizond/koldun/internal/external/natsuser"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/pool"
 	"github.com/gorizond/koldun/internal/external/token"
@@ -94,6 +95,18 @@ func (r Resource) checkNamespace(given string) error {
 func completeRule(_ context.Context, r Resource, s *nodes.Spec) error {
 	s.Owner, s.Ending = r.Owner, r.Creating
 	return nil
+}
+
+// completeUser adds the namespace, which is always that of the resource, the credentials
+// that the Secret holds, and the users that were observed before. A resource of the same
+// name as an earlier one has other users.
+func completeUser(ctx context.Context, r Resource, s *natsuser.Spec) (err error) {
+	s.Namespace, s.Owner = r.Namespace, r.Owner+"/"+r.ID
+	if err := r.previous(&s.Known); err != nil || r.Deleting {
+		return err
+	}
+	s.Stored, err = r.Secrets.Stored(ctx)
+	return err
 }
 
 // completeToken adds the Secret that holds the token, or the generated token

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/modelref"
+	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/internal/objectstore"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 	"github.com/gorizond/koldun/internal/progress"
@@ -38,6 +39,9 @@ type Connections interface {
 	// NATS returns the connection, and its settings as the environment variables
 	// of a workload.
 	NATS(ctx context.Context) (*bus.Bus, map[string][]byte, error)
+	// Operator returns the accounts of the NATS servers, nil if all namespaces use
+	// one account. The account of the resource's namespace exists.
+	Operator(ctx context.Context) (*Operator, error)
 	// Shared returns what all clients on that connection to NATS share.
 	Shared(ctx context.Context) (*Shared, error)
 	// S3 returns the client of the object store and its settings.
@@ -52,6 +56,36 @@ type Connections interface {
 	// Verifier verifies model artifacts in the background. Nil: Observe verifies
 	// them and blocks until it is done.
 	Verifier() *modelartifact.Verifier
+}
+
+// An Operator makes accounts and users on NATS servers in operator mode.
+type Operator struct {
+	Accounts *natsauth.Accounts
+	// Address holds how to reach the servers, as environment variables of a
+	// workload without a login.
+	Address map[string][]byte
+	// Account is the public key of that of the resource's namespace, "" for a
+	// resource without a namespace.
+	Account string
+}
+
+// account returns the account of the resource's namespace, "" if all namespaces use one.
+func account(ctx context.Context, c Connections) (string, error) {
+	o, err := c.Operator(ctx)
+	if err != nil || o == nil {
+		return "", err
+	}
+	return o.Account, nil
+}
+
+// operator returns the accounts of the NATS servers. Errors: Unsupported if all
+// namespaces use one.
+func operator(ctx context.Context, c Connections) (*Operator, error) {
+	o, err := c.Operator(ctx)
+	if err == nil && o == nil {
+		err = fault.Errorf(fault.Unsupported, "cannot manage NATS accounts and users: the connection to NATS has no operator (nats.operator)")
+	}
+	return o, err
 }
 
 // Secrets reads the Secrets that belong to one managed resource.

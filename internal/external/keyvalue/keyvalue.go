@@ -31,6 +31,7 @@ type Spec struct {
 
 // A Status is the observed state of a bucket.
 type Status struct {
+	Account    string     `json:"account,omitempty"`
 	Configured bool       `json:"configured,omitempty"`
 	Created    *time.Time `json:"created,omitempty"`
 	History    int        `json:"history,omitempty"`
@@ -41,6 +42,7 @@ type Status struct {
 type Client struct {
 	bus        *bus.Bus
 	connection map[string][]byte
+	account    string
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
@@ -48,6 +50,12 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 // New returns a Client that returns the connection with each bucket.
 func New(b *bus.Bus, connection map[string][]byte) *Client {
 	return &Client{bus: b, connection: connection}
+}
+
+// Of adds the public key of the account to the status of each bucket.
+func (c *Client) Of(account string) *Client {
+	c.account = account
+	return c
 }
 
 // Observe reports whether the bucket matches the spec.
@@ -58,7 +66,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	}
 	created := have.Created.UTC().Truncate(time.Second)
 	o := external.Observation[Status]{Exists: true, UpToDate: same, Ready: true, Connection: c.connection, Status: Status{
-		Configured: same, Created: &created, History: int(have.Config.MaxMsgsPerSubject), Replicas: have.Config.Replicas,
+		Account: c.account, Configured: same, Created: &created, History: int(have.Config.MaxMsgsPerSubject), Replicas: have.Config.Replicas,
 	}}
 	if !same {
 		o.Message = "its configuration differs"

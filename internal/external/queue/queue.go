@@ -20,7 +20,8 @@ type Spec struct {
 
 // A Status is the observed state of a queue.
 type Status struct {
-	Configured bool `json:"configured,omitempty"`
+	Account    string `json:"account,omitempty"`
+	Configured bool   `json:"configured,omitempty"`
 }
 
 // A Part is the client of one kind of parts.
@@ -34,6 +35,7 @@ type Client struct {
 	streams    Part[stream.Spec, stream.Status]
 	keyValues  Part[keyvalue.Spec, keyvalue.Status]
 	connection map[string][]byte
+	account    string
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
@@ -42,6 +44,12 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 // returns the connection with each queue.
 func New(streams Part[stream.Spec, stream.Status], keyValues Part[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
 	return &Client{streams: streams, keyValues: keyValues, connection: connection}
+}
+
+// Of adds the public key of the account to the status of each queue.
+func (c *Client) Of(account string) *Client {
+	c.account = account
+	return c
 }
 
 // Observe reports whether all parts match the spec. A queue exists if any of its
@@ -74,7 +82,7 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if !out.Exists {
 		return external.Observation[Status]{Message: "nothing of the queue exists"}, nil
 	}
-	out.Status.Configured, out.Connection = out.UpToDate, c.connection
+	out.Status, out.Connection = Status{Account: c.account, Configured: out.UpToDate}, c.connection
 	return out, nil
 }
 
