@@ -66,6 +66,8 @@ func conditionOf(s *structpb.Struct, condition string) metav1.Condition {
 			Status:  metav1.ConditionStatus(fields["status"].GetStringValue()),
 			Reason:  fields["reason"].GetStringValue(),
 			Message: fields["message"].GetStringValue(),
+
+			ObservedGeneration: int64(fields["observedGeneration"].GetNumberValue()),
 		}
 	}
 	return metav1.Condition{}

@@ -19,6 +19,7 @@ import (
 const (
 	reqPrerequisites = "prerequisites"
 	reqProvider      = "provider"
+	reqProviders     = "providers"
 	// retry is the time until Crossplane looks again for what is missing, if it does not
 	// watch it.
 	retry = 10 * time.Second
@@ -32,8 +33,9 @@ type surroundings struct {
 	found  *prerequisites.Found
 	// lacking are texts that each say what is missing, and the mend.
 	lacking []string
-	// blocks says that nobody can be served without something that is missing.
-	blocks bool
+	// blocks says that nobody can be served without something that is missing, and
+	// delays that what is served already goes on without it.
+	blocks, delays bool
 }
 
 // lookAround asks for what the provider has found out about the cluster. Without
@@ -50,6 +52,7 @@ func (c *Call) lookAround() {
 	if found {
 		c.around.found = &env.Data
 	}
+	c.checkProvider()
 }
 
 // lacks reports whether the cluster lacks what an object of that kind needs, which then
@@ -97,26 +100,6 @@ func missingKind(found prerequisites.Found, need prerequisites.Needed, object st
 		return fmt.Sprintf("%s needs rights on %s, which Crossplane does not have: %s", object, strings.TrimSuffix(need.Resource+"."+need.Group, "."), grant)
 	}
 	return ""
-}
-
-// missingProvider says that the managed kinds do not exist; empty if they do, or if that
-// is not known. What the provider has found, or a managed resource that exists, proves
-// that they do.
-func (c *Call) missingProvider() string {
-	if !c.around.looked || c.around.found != nil || !request.HasCapability(c.req, fnv1.Capability_CAPABILITY_REQUIRED_SCHEMAS) {
-		return ""
-	}
-	for _, r := range c.req.GetObserved().GetResources() {
-		if r.GetResource().GetFields()["apiVersion"].GetStringValue() == v1alpha1.APIVersion {
-			return ""
-		}
-	}
-	c.requirements().Schemas = map[string]*fnv1.SchemaSelector{reqProvider: {ApiVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindProviderConfigUsage}}
-	schema, known := c.req.GetRequiredSchemas()[reqProvider]
-	if !known || schema.GetOpenapiV3() != nil {
-		return ""
-	}
-	return "The provider ghcr.io/gorizond/koldun-provider is not installed: kubectl apply --server-side -f package/install.yaml, and see kubectl get providers.pkg.crossplane.io"
 }
 
 // checkVolume notes why a PersistentVolumeClaim that exists cannot get a volume.
@@ -172,12 +155,15 @@ func (c *Call) reportLacking() {
 	slices.Sort(c.around.lacking)
 	text := strings.Join(slices.Compact(c.around.lacking), "; ")
 	c.False(v1.ConditionPrerequisites, reason.PrerequisiteMissing, "%s", text)
-	if !c.around.blocks {
+	if !c.around.blocks && !c.around.delays {
 		return
 	}
 	for i, cond := range c.rsp.GetConditions() {
 		if cond.GetType() != v1.ConditionServing {
 			continue
+		}
+		if !c.around.blocks && cond.GetStatus() == fnv1.Status_STATUS_CONDITION_TRUE {
+			return
 		}
 		if cond.GetStatus() == fnv1.Status_STATUS_CONDITION_FALSE && reason.Final(cond.GetReason()) {
 			return

@@ -126,6 +126,70 @@ func TestPrerequisites(t *testing.T) {
 	}
 }
 
+// A managed resource that nobody looks at tells why the provider does not run. What is
+// served goes on.
+func TestProviderDoesNotRun(t *testing.T) {
+	provider := func(source, conditions string) string {
+		return "{apiVersion: pkg.crossplane.io/v1, kind: Provider, metadata: {name: p}, spec: {package: '" + source + "'}, status: {conditions: [" + conditions + "]}}"
+	}
+	const (
+		ours  = "ghcr.io/gorizond/koldun-provider:v0.1.0"
+		ill   = "{type: Installed, status: 'True'}, {type: Healthy, status: 'False', reason: UnhealthyPackageRevision, message: no pod is available}"
+		fresh = "{apiVersion: " + managedAPI + ", kind: Bucket, metadata: {name: it, generation: 1}}"
+		seen  = "{apiVersion: " + managedAPI + ", kind: Bucket, metadata: {name: it, generation: 2}, status: {conditions: [{type: Synced, status: 'True', observedGeneration: 2}]}}"
+		stale = "{apiVersion: " + managedAPI + ", kind: Bucket, metadata: {name: it, generation: 3}, status: {conditions: [{type: Synced, status: 'True', observedGeneration: 2}]}}"
+	)
+	for name, c := range map[string]struct {
+		observed  string
+		providers []string // nil: Crossplane has not looked
+		serves    bool
+		says      string // empty: nothing
+		asks      bool
+	}{
+		"Fresh":        {observed: fresh, providers: []string{provider(ours, ill)}, asks: true, says: `The provider "p" does not run: its condition Healthy is False: no pod is available: see kubectl describe`},
+		"Stale":        {observed: stale, providers: []string{provider(ours, ill)}, asks: true, says: "Healthy is False"},
+		"Seen":         {observed: seen, providers: []string{provider(ours, ill)}},
+		"NotLooked":    {observed: fresh, asks: true},
+		"Healthy":      {observed: fresh, providers: []string{provider(ours, "{type: Healthy, status: 'True'}")}, asks: true},
+		"Starts":       {observed: fresh, providers: []string{provider(ours, "")}, asks: true},
+		"NotInstalled": {observed: fresh, providers: []string{provider("x.example/provider:v1", ill)}, asks: true, says: "is not installed: kubectl apply"},
+		"Mirror":       {observed: fresh, providers: []string{provider("x.example/provider:v1", ""), provider("mirror.example/a/koldun-provider@sha256:0", "{type: Installed, status: 'False', reason: UnpackingPackage}")}, asks: true, says: "Installed is False: UnpackingPackage"},
+		"Serves":       {observed: fresh, providers: []string{provider(ours, ill)}, asks: true, serves: true, says: "Healthy is False"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			required := found("{}")
+			if c.providers != nil {
+				required["providers"] = c.providers
+			}
+			rsp := composetest.Run(t, func(call *compose.Call) error {
+				if c.serves {
+					call.True("Serving", reason.Available, "it serves")
+				} else {
+					call.False("Serving", reason.ConnectionPending, "it waits")
+				}
+				return call.Finish(&struct{}{})
+			}, composetest.Case{Composite: composite, Crossplane: true, Observed: map[string]string{"bucket": c.observed}, Required: required})
+			if _, asks := rsp.GetRequirements().GetResources()["providers"]; asks != c.asks {
+				t.Errorf("Providers are required: %v", asks)
+			}
+			serving, around := condition(rsp, "Serving"), condition(rsp, "Prerequisites")
+			if (around == nil) != (c.says == "") || !strings.Contains(around.GetMessage(), c.says) {
+				t.Errorf("Prerequisites is %v, want it to say %q", around, c.says)
+			}
+			want := "ConnectionPending"
+			switch {
+			case c.serves:
+				want = "Available"
+			case c.says != "":
+				want = "PrerequisiteMissing"
+			}
+			if serving.GetReason() != want {
+				t.Errorf("Serving is %v, want reason %s", serving, want)
+			}
+		})
+	}
+}
+
 // Serving keeps a reason that waiting cannot change, and Prerequisites says when nothing
 // is missing any more.
 func TestPrerequisitesBesideOtherReasons(t *testing.T) {

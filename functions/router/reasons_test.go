@@ -221,7 +221,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"GatewayStarting":    {ingress, queue(nil), nil, "Serving", "False", reason.GatewayStarting, "i-gateway"},
 		"DispatcherStarting": {ingress, queue(state{"gateway": "status: {readyReplicas: 1}"}), nil, "Serving", "False", reason.GatewayStarting, "i-dispatcher"},
 		"DemandRefused":      {ingress, queue(state{"demanded": "status: {conditions: [{type: Ready, status: 'False', message: no rights}]}"}), nil, "Serving", "False", reason.ConnectionPending, "no rights"},
-		"RightMissing":       {ingress, queue(state{"gateway": "status: {readyReplicas: 1}", "dispatcher": "status: {readyReplicas: 1}"}), map[string]string{"prerequisites": "data: {absent: [HTTPRoute.gateway.networking.k8s.io], forbidden: [PodDisruptionBudget.policy]}"}, "Serving", "False", reason.PrerequisiteMissing, "poddisruptionbudgets.policy"},
+		"RightMissing":       {dllama + dependent, connected, map[string]string{"model": goodModel, "namesake": "", "prerequisites": "data: {absent: [HTTPRoute.gateway.networking.k8s.io], forbidden: [StatefulSet.apps]}"}, "Serving", "False", reason.PrerequisiteMissing, "statefulsets.apps"},
 		"RightGiven":         {ingress + "status: {conditions: [{type: Prerequisites, status: 'False'}]}", queue(nil), map[string]string{"prerequisites": "{}"}, "Prerequisites", "True", reason.PrerequisitesMet, "is there"},
 		"DownloadPending":    {download, nil, nil, "Serving", "False", reason.DownloadPending, "looked up"},
 		"StorageNotFound":    {download, nil, map[string]string{"volume": ""}, "Serving", "False", reason.StorageNotFound, `"files"`},

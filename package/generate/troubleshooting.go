@@ -33,6 +33,7 @@ func troubleshooting() []byte {
 		"with reason `PrerequisiteMissing` if nobody can be served without the object. Routes, autoscalers, monitors and disruption budgets are\n" +
 		"no such objects: without its route, an Ingress serves at the URL of its Service.\n\n| missing | command |\n| --- | --- |\n" +
 		"| the provider, so that no kind of `koldun.m.gorizond.io` exists | `kubectl apply --server-side -f package/install.yaml`, then `kubectl get providers.pkg.crossplane.io` |\n" +
+		"| a provider that runs: it has not looked at an object of `koldun.m.gorizond.io` yet, and its package is not healthy | `kubectl describe providers.pkg.crossplane.io NAME`, then `kubectl --namespace crossplane-system get deployments,pods` |\n" +
 		"| rights of Crossplane on kinds of Kubernetes or of the projects below | `kubectl apply --server-side -f package/rbac.yaml` |\n" +
 		"| the StorageClass of a PersistentVolumeClaim | `kubectl get storageclasses`, and name one in the claim |\n" +
 		"| a default StorageClass | `kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true` |\n")
