@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/gorizond/koldun/internal/sourcetest"
 )
 
 const module = "github.com/gorizond/koldun/"
@@ -34,7 +36,7 @@ var (
 	// The external clients also verify artifacts.
 	external = []string{"internal/external", "internal/verify"}
 	// Packages for tests alone, whose names end in "test", may use these at any level.
-	forTests = []string{"internal/waittest"}
+	forTests = []string{"internal/waittest", "internal/sourcetest"}
 	// nodes labels the nodes of a cluster and workloadstatus watches its pods, so they
 	// know Kubernetes, and so does the catalog, which opens their clients.
 	nodes   = []string{"internal/external/nodes", "internal/external/workloadstatus"}
@@ -146,6 +148,9 @@ func join(lists ...[]string) []string {
 
 func list(t *testing.T) map[string]pkg {
 	t.Helper()
+	if err := sourcetest.Packages("../.."); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Deps", "./...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()

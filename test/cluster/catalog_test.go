@@ -10,7 +10,9 @@ import (
 
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/router"
+	"github.com/gorizond/koldun/internal/sourcetest"
 	"github.com/gorizond/koldun/test/cluster"
+	"github.com/gorizond/koldun/test/cluster/platform"
 	"github.com/gorizond/koldun/test/cluster/testpackage"
 )
 
@@ -19,9 +21,12 @@ import (
 func releases(t *testing.T, c *cluster.Cluster, versions ...string) (entries map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "generate")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../package/generate").CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the generator: %v: %s", err, out)
+	program, err := platform.Build(t.Context(), "../..", "package/generate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sourcetest.Packages("../../apis"); err != nil { // which the program reads
+		t.Fatal(err)
 	}
 	apis, err := filepath.Abs("../../apis")
 	if err != nil {

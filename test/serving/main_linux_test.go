@@ -20,6 +20,7 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	local "github.com/gorizond/koldun/internal/local/process"
+	"github.com/gorizond/koldun/internal/sourcetest"
 )
 
 // TestMain also runs this binary as the processes around Koldun: the first argument
@@ -147,6 +148,9 @@ func koldun(tb testing.TB) string {
 		return path
 	}
 	built.Do(func() {
+		if built.err = sourcetest.Program(context.Background(), "../..", "cmd/koldun"); built.err != nil {
+			return
+		}
 		if built.dir, built.err = os.MkdirTemp("", "koldun-serving-"); built.err != nil {
 			return
 		}

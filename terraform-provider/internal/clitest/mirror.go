@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/gorizond/koldun/internal/sourcetest"
 )
 
 // requireEnv names the variable that makes a test without OpenTofu fail, not skip.
@@ -57,6 +59,9 @@ func NewMirror(t testing.TB) *Mirror {
 	first := filepath.Join(dir, openTofuHost, "gorizond", "koldun", Version, platform)
 	second := filepath.Join(dir, terraformHost, "gorizond", "koldun", Version, platform)
 	binary := filepath.Join(first, "terraform-provider-koldun_v"+Version)
+	if err := sourcetest.Program(t.Context(), root, "terraform-provider"); err != nil {
+		t.Fatal(err)
+	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w -X main.version="+Version, "-o", binary, "./terraform-provider")
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/gorizond/koldun/internal/sourcetest"
 )
 
 // host is the registry in the names of Koldun's packages.
@@ -33,6 +35,9 @@ func Build(ctx context.Context, root, program string) (string, error) {
 	defer lock.Close() //nolint:errcheck // nothing is written; closing unlocks it
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("cannot lock %s: %w", dir, err)
+	}
+	if err := sourcetest.Program(ctx, root, program); err != nil {
+		return "", err
 	}
 	path := filepath.Join(dir, filepath.Base(program))
 	return path, run(ctx, root, "go", "build", "-ldflags", "-s -w", "-o", path, "./"+program)
