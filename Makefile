@@ -9,18 +9,27 @@ LDFLAGS     := -s -w -X main.version=$(VERSION)
 CLAIM       ?= examples/quickstart/dllama.yaml
 HUB_DIR     ?= examples/models
 DATA        ?= .koldun
-# vet is part of make lint. More packages run at a time than there are CPUs, as
-# those with a control plane wait much of their time.
-TESTFLAGS   ?= -race -vet=off -p 4 -timeout 40m
+# vet is part of make lint.
+TESTFLAGS   ?= -vet=off -timeout 40m
 # A program with the race detector sleeps before it exits, by default for a second.
 RACE_ENV    := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100
 # The packages whose tests take longest start first, and wait while others compile.
-TEST_PACKAGES := ./test/e2e ./test/cluster ./terraform-provider/acceptance ./provider/manager ./terraform-provider/parity ./test/serving ./...
+RACED        = ./test/cluster ./provider/manager ./terraform-provider/parity ./test/serving \
+	$(filter-out %/test/e2e %/acceptance $(PURE),$(shell $(GO) list ./...))
+# The first two only run programs, which are built without the race detector. The tests
+# of ./cmd/koldun build them with it in RACED, and run more of them without it.
+UNRACED      = ./test/e2e ./terraform-provider/acceptance ./cmd/koldun $(PURE)
+# PURE are the packages without goroutines. RACED calls them from those of functions/router.
+PURE         = $(filter-out %/functions/router,$(shell $(GO) list ./functions/... ./package/... ./cmd/koldun/migrate))
+# These tests do the same with many values, of which RACED tries some.
+MANY_VALUES := ./internal/fetch ./functions/router ./terraform-provider/internal/claim ./terraform-provider/internal/managed
 # TEST_TOOLS are the foreign programs that tests run.
 TEST_TOOLS   = $(CLUSTER_BINARIES) $(addprefix $(BIN)/,kubectl tofu ollama $(if $(RERUN),gotestsum))
-RERUNS      := $(if $(RERUN),$(BIN)/reruns.txt)
-RERUNNER     = $(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-run-root-test \
-	--rerun-fails-abort-on-data-race --rerun-fails-report $(RERUNS) --packages "$(TEST_PACKAGES)" --
+# $(call TEST,FLAGS,PACKAGES,NAME) tests packages. With RERUN it lists in RERUNS what failed at first.
+RERUNS       = $(BIN)/reruns-$(1).txt
+TEST         = KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(BIN)/gotestsum --format pkgname --format-hide-empty-pkg --rerun-fails=1 --rerun-fails-max-failures=3 \
+	--rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report $(call RERUNS,$(3)) --packages "$(strip $(2))" --,$(GO) test) \
+	$(TESTFLAGS) $(1) $(if $(RERUN),,$(2))
 # Everything but race tests is built without cgo, and so from the same packages.
 export CGO_ENABLED := 0
 
@@ -49,10 +58,20 @@ render: $(BIN)/koldun ## Print what the functions compose from CLAIM
 ##@ Develop
 
 .PHONY: test
-test: test-tools arch test-argocd ## Run all tests with the race detector, and without it one of memory and one of all fields; RERUN=1 tries up to 3 failed ones once more and lists them
-	$(RACE_ENV) KOLDUN_REQUIRE_CLUSTER=1 $(if $(RERUN),$(RERUNNER),$(GO) test) $(TESTFLAGS) $(if $(RERUN),,$(TEST_PACKAGES))
-	$(GO) test -vet=off -run 'TestMemory|TestEveryFieldCounts' ./internal/fetch ./functions/router
-	$(if $(RERUN),@if [ -s $(RERUNS) ]; then echo "These passed only at the second go; each is a bug:"; cat $(RERUNS); fi)
+test: test-tools arch test-argocd ## Run all tests: most with the race detector, those of programs and of many values without; RERUN=1 tries up to 3 failed ones once more and lists them
+	@rm -f $(call RERUNS,raced) $(call RERUNS,unraced)
+	@$(MAKE) --no-print-directory -k -j2 test-raced test-unraced
+	@if [ -s $(call RERUNS,raced) ] || [ -s $(call RERUNS,unraced) ]; then echo "These passed only at the second go; each is a bug:"; cat $(call RERUNS,raced) $(call RERUNS,unraced); fi
+
+# Both run at a time, and five packages in all: more than there are CPUs, as those with
+# a control plane wait much of their time.
+.PHONY: test-raced test-unraced
+test-raced:
+	$(RACE_ENV) $(call TEST,-race -p 3,$(RACED),raced)
+
+test-unraced:
+	$(call TEST,-p 2,$(UNRACED),unraced)
+	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) -run 'TestMemory|TestEveryFieldCounts|TestEveryPermutation' $(MANY_VALUES)
 
 QEMU_ARM64 ?= qemu-aarch64-static
 .PHONY: test-arm64

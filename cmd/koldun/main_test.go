@@ -43,6 +43,15 @@ func run(m *testing.M) int {
 	return s3test.Run(m)
 }
 
+// withoutRace skips a test if the race detector watches the processes: they do what those
+// of other tests do, and take five times the CPU time with it.
+func withoutRace(t *testing.T) {
+	t.Helper()
+	if raceFlag == "-race" {
+		t.Skipf("takes long with the race detector; run: go test -run '^%s$' ./cmd/koldun", t.Name())
+	}
+}
+
 // patience is the time limit of every wait: long enough for a slow machine, so that
 // only a hanging test exceeds it.
 const patience = 3 * time.Minute

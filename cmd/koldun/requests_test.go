@@ -29,6 +29,7 @@ func (f *stack) prints(status int, args []string, want ...string) {
 }
 
 func TestRequests(t *testing.T) {
+	withoutRace(t)
 	t.Parallel()
 	f := newStack(t)
 	var cured atomic.Bool

@@ -87,6 +87,7 @@ func TestUpServesAnAIDeploymentOnARing(t *testing.T) {
 // TestUpServesAnAIDeploymentOnOllama asks a real Ollama, alone behind its Service and
 // behind the gateway. It leaves no process, even if koldun is killed.
 func TestUpServesAnAIDeploymentOnOllama(t *testing.T) {
+	withoutRace(t)
 	program, err := filepath.Abs("../../bin/ollama")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 // An exposed Dllama with minDllamas: 0 runs nothing until the first request, which is
 // answered, and runs nothing again when it is idle.
 func TestUpExposeScalesToZero(t *testing.T) {
+	withoutRace(t)
 	t.Parallel()
 	claim := edited(t, `allowAnonymous: true`, "allowAnonymous: true\n    scaling: {minDllamas: 0, maxDllamas: 1, scaleDownIdleSeconds: 1}")
 	w := &demandHarness{t: t, dir: t.TempDir()}

@@ -70,6 +70,7 @@ spec:
 // koldun up uses the servers that claims name, in each way to name them, prints
 // which, and leaves its own without use.
 func TestUpUsesTheServersOfClaims(t *testing.T) {
+	withoutRace(t)
 	t.Parallel()
 	cases := map[string]func(o claimedServers) string{
 		"URLs": func(o claimedServers) string {
@@ -135,6 +136,7 @@ func (o claimedServers) used(t *testing.T) {
 // A server that cannot be reached is named, with what helps, and ends --once;
 // --embedded helps.
 func TestUpNamesServersOutOfReach(t *testing.T) {
+	withoutRace(t)
 	t.Parallel()
 	o := newClaimedServers(t)
 	o.nats.Stop()

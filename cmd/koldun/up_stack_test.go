@@ -21,6 +21,7 @@ spec:
 // TestUpServesAStack asks a ModelOrchestra through Koldun's gateway and queue, by the
 // consumer group of its application.
 func TestUpServesAStack(t *testing.T) {
+	withoutRace(t)
 	t.Parallel()
 	claims := filepath.Join(t.TempDir(), "claims.yaml")
 	if err := os.WriteFile(claims, []byte(stackOfOne), 0o600); err != nil {

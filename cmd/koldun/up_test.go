@@ -173,6 +173,7 @@ func TestUpRestartsAKilledChildAndLeavesNothing(t *testing.T) {
 }
 
 func TestUpKilledLeavesNothingAndStartsAgain(t *testing.T) {
+	withoutRace(t)
 	t.Parallel()
 	data := t.TempDir()
 	p := up(t, data, "--ask", "")

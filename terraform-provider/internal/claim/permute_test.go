@@ -91,6 +91,7 @@ func TestEveryPermutation(t *testing.T) {
 			continue
 		}
 		t.Run(k.Name, func(t *testing.T) {
+			providertest.OneKind(t, k.Name, "session")
 			w := start(t)
 			w.serve(s.kind)
 			for a, v := range map[string][]any{

@@ -20,6 +20,7 @@ func TestEveryPermutation(t *testing.T) {
 	for name, s := range subjects() {
 		t.Run(name, func(t *testing.T) {
 			kind, _, _ := strings.Cut(name, " ")
+			providertest.OneKind(t, kind, "koldun_stream")
 			begin := s.start
 			if begin == nil {
 				begin = func(t *testing.T) *world { t.Helper(); return start(t, nil) }
