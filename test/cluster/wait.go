@@ -8,8 +8,11 @@ import (
 )
 
 const (
-	// pollEvery is the poll interval.
-	pollEvery = 50 * time.Millisecond
+	// pollFirst is the first interval of a poll. It grows to an eighth of the time that
+	// has passed, because a look at the API server costs CPU time that others need, and
+	// to pollLast at most.
+	pollFirst = 50 * time.Millisecond
+	pollLast  = 500 * time.Millisecond
 	// eventually is the time limit of Eventually. It is long because the machine
 	// may be compiling as well.
 	eventually = 5 * time.Minute
@@ -18,9 +21,8 @@ const (
 // poll calls ready until it returns nil or ctx ends. The error then wraps the last
 // one of ready.
 func poll(ctx context.Context, ready func(context.Context) error) error {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
 	var last error
+	began := time.Now()
 	for {
 		err := ready(ctx)
 		if err == nil {
@@ -32,16 +34,21 @@ func poll(ctx context.Context, ready func(context.Context) error) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%w; last error: %w", context.Cause(ctx), last)
-		case <-tick.C:
+		case <-time.After(interval(time.Since(began))):
 		}
 	}
 }
 
+// interval returns the interval of a poll that has taken so long.
+func interval(passed time.Duration) time.Duration {
+	return min(max(passed/8, pollFirst), pollLast)
+}
+
 // Eventually polls until ready returns nil. It fails the test with the last error of
-// ready after some minutes.
+// ready after some minutes. Cleanups may call it.
 func Eventually(t testing.TB, what string, ready func(context.Context) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), eventually)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), eventually)
 	defer cancel()
 	if err := poll(ctx, ready); err != nil {
 		t.Fatalf("waiting for %s: %v", what, err)

@@ -66,10 +66,7 @@ func TestAIDeployments(t *testing.T) {
 	if err := os.Symlink(ollama.Program(t), filepath.Join(bin, "ollama")); err != nil {
 		t.Fatal(err)
 	}
-	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: programs{
-		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
-	}}
-	p.install(t)
+	p := installed(t, "Namespaced")
 	p.watch(t)
 	p.run(t, func(o *node.Options) { o.Programs[ollamaprofile.Profile().Image] = bin })
 	var all sync.WaitGroup

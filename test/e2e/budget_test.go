@@ -30,11 +30,9 @@ func (p *suite) spentAtMost(t *testing.T, name string, most map[string]float64) 
 // TestQuickstartBudget tests that the quickstart, with all ready at once, leaves enough
 // of each composite's events for a change soon after.
 func TestQuickstartBudget(t *testing.T) {
-	built := programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
-	for name, f := range flavours() {
+	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
-			p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
-			p.install(t)
+			p := installed(t, name)
 			p.watch(t)
 			p.run(t)
 			p.quickChange(t)
@@ -86,6 +84,9 @@ func (p *suite) quickChange(t *testing.T) {
 	t.Logf("reported after %s", time.Since(began).Round(time.Millisecond))
 	t.Logf("budget:\n%s", p.budget.Report(name))
 	p.breakersClosed(t)
+	if err := p.Delete(ctx, "default", claim); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // changed returns an error until a StatefulSet has changed.

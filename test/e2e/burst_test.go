@@ -19,6 +19,9 @@ const (
 	// sides is the number of concurrent clients: more than the slots of the largest
 	// pool.
 	sides = 12
+	// unhurried is the pause between the requests of one client, whose answers only show
+	// that it is served.
+	unhurried = 100 * time.Millisecond
 	// seedEnv sets the seed of the order and times of the kills.
 	seedEnv = "KOLDUN_SEED"
 	// between is the greatest number of answers between two kills.
@@ -34,7 +37,7 @@ func (s *serving) burst(t *testing.T) {
 	random := newRandom(t)
 	s.waitForBudget(t, "public", whole)
 	before := s.opens(t)
-	c := s.call(t, sides)
+	c := s.call(t, sides, 0)
 	defer c.stop()
 	cluster.Eventually(t, "the largest pool", s.pool(largest))
 	made, turned := s.timeline.made(), s.timeline.phases.changes()
@@ -59,7 +62,7 @@ func (s *serving) burst(t *testing.T) {
 	c.stop()
 	t.Logf("%d answers, %d connections broken by kills of gateways", c.answered.Load(), c.broken.Load())
 
-	one := s.call(t, 1)
+	one := s.call(t, 1, unhurried)
 	defer one.stop()
 	cluster.Eventually(t, "a pool of one for one client", s.pool(1))
 	one.stop()

@@ -98,7 +98,8 @@ type callers struct {
 	kills []time.Time // times of kills of gateways
 }
 
-func (s *serving) call(t *testing.T, sides int) *callers {
+// call starts clients, each of which pauses between its requests.
+func (s *serving) call(t *testing.T, sides int, pause time.Duration) *callers {
 	c := &callers{}
 	for range sides {
 		c.all.Go(func() {
@@ -108,6 +109,7 @@ func (s *serving) call(t *testing.T, sides int) *callers {
 				switch {
 				case err == nil:
 					c.answered.Add(1)
+					sleep(t, pause)
 				case errors.Is(err, errBroken) && c.killed(began):
 					c.broken.Add(1)
 					sleep(t, tryAgain)

@@ -28,12 +28,10 @@ spec:
 // TestExposeScalesToZero tests an exposed Dllama with minDllamas 0: it serves without a
 // root, the first request starts one and is answered, and idleness removes it.
 func TestExposeScalesToZero(t *testing.T) {
-	built := programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
-	for name, f := range flavours() {
+	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
-			p.install(t)
+			p := installed(t, name)
 			p.watch(t)
 			p.run(t)
 			p.fromZero(t)

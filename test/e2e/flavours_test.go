@@ -13,9 +13,11 @@ import (
 
 const api = "koldun.gorizond.io/v1"
 
-// A suite tests one flavour of the packages on its own cluster.
+// A suite tests one flavour of the packages on a cluster.
 type suite struct {
 	*cluster.Cluster
+	shared bool    // with other tests
+	opened float64 // how often circuit breakers had opened when the test began
 	flavour
 	*simulation
 	budget   *budget.Counter
@@ -35,10 +37,7 @@ type suite struct {
 // breakersClosed tests that no circuit breaker has opened, and logs the lowest budget.
 func (p *suite) breakersClosed(t *testing.T) {
 	t.Helper()
-	opens, err := p.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opens := p.opens(t) - p.opened
 	composite, left := p.budget.Lowest()
 	t.Logf("lowest budget of %d: %.0f, of %s", int(budget.Burst), left, composite)
 	if opens > 0 {
@@ -75,13 +74,10 @@ func flavours() map[string]flavour {
 
 // TestOnCrossplane tests that both flavours behave the same for the same manifests.
 func TestOnCrossplane(t *testing.T) {
-	function := program(t, "functions")
-	for name, f := range flavours() {
+	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := cluster.Start(t, cluster.Options{Autoscaler: true})
-			p := &suite{Cluster: c, flavour: f, programs: programs{function: function}}
-			p.install(t)
+			p := installed(t, name)
 			p.simulate(t)
 			t.Run("InvalidClaimsAreRefused", p.refused)
 			parallel(t, map[string]func(*testing.T){

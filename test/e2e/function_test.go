@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/httpserver/porttest"
@@ -20,11 +21,17 @@ func program(t *testing.T, folder string) string {
 	return path
 }
 
+// build builds all of them.
+func build(t *testing.T) programs {
+	t.Helper()
+	return programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
+}
+
 // serveFunction runs the program of the Function with mutual TLS, as its pod does, and
 // connects Crossplane to it.
 func (p *suite) serveFunction(t *testing.T) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := filepath.Join(p.Dir(), "function") // of the cluster, as the process ends with it
 	if err := p.FunctionCertificates(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}

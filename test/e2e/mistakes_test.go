@@ -104,10 +104,8 @@ func strictProgram(t *testing.T) string {
 // TestMistakes tests that what keeps pods from running is in the condition of the claim,
 // with the mend.
 func TestMistakes(t *testing.T) {
-	f := flavours()["Namespaced"]
-	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: programs{
-		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
-	}}
+	// Nobody can delete what some mistakes leave, so no other test shares the cluster.
+	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: build(t)}
 	p.install(t)
 	p.watch(t)
 	p.run(t, func(o *node.Options) {

@@ -92,9 +92,7 @@ func (p *suite) mended(t *testing.T, ns, kind, name, apiVersion, composed, objec
 // command that mends it, that it is composed as soon as that is there, and that what was
 // composed before stays.
 func TestPrerequisites(t *testing.T) {
-	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: programs{
-		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
-	}}
+	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: build(t)}
 	p.withoutProvider(t)
 	ns := p.Namespace(t)
 	apply := func(manifest string) {

@@ -15,9 +15,6 @@ import (
 	"github.com/gorizond/koldun/test/cluster/platform"
 )
 
-// TestMain can also run this binary as the S3 gateway.
-func TestMain(m *testing.M) { s3test.Main(m) }
-
 // services are the servers outside the clusters: NATS, an object store and a hub. They
 // run until the test ends.
 type services struct {
@@ -60,6 +57,9 @@ const providers = 2
 func (p *suite) run(t *testing.T, changes ...func(*node.Options)) {
 	t.Helper()
 	p.services = newServices(t)
+	if p.shared {
+		t.Cleanup(func() { p.forget(t) })
+	}
 	for i := range providers {
 		// Kubernetes restarts pods that end; these processes do not restart.
 		process, err := p.Run(fmt.Sprintf("koldun-provider-%d", i), p.programs.provider,
@@ -67,6 +67,7 @@ func (p *suite) run(t *testing.T, changes ...func(*node.Options)) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(process.Stop)
 		p.providers = append(p.providers, process)
 	}
 	o := node.Options{
@@ -84,4 +85,5 @@ func (p *suite) run(t *testing.T, changes ...func(*node.Options)) {
 	if err := p.Apply(t.Context(), manifests...); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { p.vacate(t) })
 }

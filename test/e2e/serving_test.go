@@ -61,19 +61,17 @@ type serving struct {
 // creates a pool, load grows it, idleness removes it, and no request is lost, whatever
 // is killed.
 func TestServing(t *testing.T) {
-	built := programs{function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun")}
-	for name, f := range flavours() {
+	for name := range flavours() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: f, programs: built}
-			p.install(t)
+			p := installed(t, name)
 			p.watch(t)
 			p.run(t)
 			cold, busy := p.serve(t), p.serve(t)
 			t.Run("ColdStarts", cold.coldStarts)
 			t.Run("Burst", busy.burst)
 			p.services.noKeys(t)
-			if f.prefix == "" { // the flavours compose the same pods
+			if p.prefix == "" { // the flavours compose the same pods
 				t.Run("Download", p.download)
 				t.Run("Ring", p.ring) // its demand lasts longer than the test
 			} else {
@@ -184,9 +182,9 @@ func (p *suite) waitForBudget(t *testing.T, name string, least float64) {
 }
 
 // opens returns the number of times circuit breakers have opened.
-func (s *serving) opens(t *testing.T) float64 {
+func (p *suite) opens(t *testing.T) float64 {
 	t.Helper()
-	n, err := s.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
+	n, err := p.CrossplaneMetric(t.Context(), cluster.BreakerOpens)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,7 @@ func (p *suite) simulate(t *testing.T) {
 	simulate.Start(t, p.Config(),
 		simulate.Kubelet{Behavior: p.behavior, Pace: kubeletPace},
 		simulate.Provider{Group: "koldun.m.gorizond.io", Observe: p.observe, Pace: providerPace})
+	t.Cleanup(func() { p.vacate(t) })
 	p.watch(t)
 }
 

@@ -1,0 +1,127 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/apis/prerequisites"
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/test/cluster"
+)
+
+// An installation is a cluster with the packages of a flavour. Tests share it, one after
+// another: to start a cluster and to install packages takes more CPU time than most tests.
+type installation struct {
+	cluster cluster.Shared
+	once    sync.Once
+	suite   *suite // nil if the installation failed
+}
+
+var installations = map[string]*installation{} //nolint:gochecknoglobals // TestMain makes and stops them
+
+// TestMain can also run this binary as the S3 gateway.
+func TestMain(m *testing.M) {
+	for name := range flavours() {
+		installations[name] = &installation{cluster: cluster.Shared{Options: cluster.Options{Autoscaler: true}}}
+	}
+	status := s3test.Run(m)
+	for _, i := range installations {
+		i.cluster.Stop()
+	}
+	os.Exit(status)
+}
+
+// installed returns a suite of the test on the shared cluster of a flavour. The test must
+// not run at the same time as another test of that flavour.
+func installed(t *testing.T, name string) *suite {
+	t.Helper()
+	i := installations[name]
+	c := i.cluster.Cluster(t)
+	i.once.Do(func() {
+		p := &suite{Cluster: c, flavour: flavours()[name], programs: build(t), shared: true}
+		p.install(t)
+		i.suite = p
+	})
+	if i.suite == nil {
+		t.Fatal("the packages are not installed: see the first test of this flavour")
+	}
+	p := *i.suite
+	p.opened = p.opens(t)
+	return &p
+}
+
+// vacate waits until nothing of the test is left on a shared cluster, as long as the
+// processes run that have to delete it. The next test finds the cluster as it was after
+// the installation.
+func (p *suite) vacate(t *testing.T) {
+	if !p.shared || t.Failed() {
+		return
+	}
+	cluster.Eventually(t, "the objects of the test to be gone", p.vacant)
+	kind := v1alpha1.GroupVersion.WithKind(v1alpha1.KindClusterProviderConfig)
+	p.remove(t, kind, "default")
+	cluster.Eventually(t, "the connection settings to be gone", func(ctx context.Context) error {
+		_, err := p.get(ctx, "", kind.GroupVersion().String(), kind.Kind, "default")
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("the ClusterProviderConfig still exists: %w", err)
+	})
+}
+
+// remove deletes an object of the cluster, if it exists. Cleanups may call it.
+func (p *suite) remove(t *testing.T, kind schema.GroupVersionKind, name string) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(kind)
+	o.SetName(name)
+	if err := p.Client().Delete(ctx, o); err != nil && !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+}
+
+// vacant returns an error while an object of Koldun exists, or a namespace is deleted.
+func (p *suite) vacant(ctx context.Context) error {
+	list := &unstructured.UnstructuredList{}
+	for _, r := range p.watched {
+		if !strings.HasSuffix(r.Group, "koldun.gorizond.io") && !strings.HasSuffix(r.Group, "koldun.m.gorizond.io") {
+			continue
+		}
+		kind, err := p.Client().RESTMapper().KindFor(r)
+		if err != nil {
+			return err
+		}
+		list.SetGroupVersionKind(kind)
+		if err := p.Client().List(ctx, list); err != nil {
+			return err
+		}
+		if len(list.Items) > 0 {
+			return fmt.Errorf("%d objects of kind %s remain, such as %q", len(list.Items), kind.Kind, list.Items[0].GetName())
+		}
+	}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "NamespaceList"})
+	if err := p.Client().List(ctx, list); err != nil {
+		return err
+	}
+	for _, ns := range list.Items {
+		if ns.GetDeletionTimestamp() != nil {
+			return fmt.Errorf("namespace %q remains: %v", ns.GetName(), ns.Object["status"])
+		}
+	}
+	return nil
+}
+
+// forget deletes what a provider has written about the cluster, after it has ended.
+func (p *suite) forget(t *testing.T) {
+	p.remove(t, schema.FromAPIVersionAndKind(prerequisites.APIVersion, prerequisites.Kind), prerequisites.Name)
+}
