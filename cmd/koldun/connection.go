@@ -17,10 +17,13 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// connectionFile is in the data folder of a running koldun up and has the
-// connection to its NATS: lines of NAME=VALUE, with a password, so only its owner
-// can read it.
-const connectionFile = "nats.env"
+// The data folder of a running koldun up has the connection to its NATS: lines of
+// NAME=VALUE, and the credentials of a user of the role operator, which only its owner can
+// read.
+const (
+	connectionFile  = "nats.env"
+	credentialsFile = "nats.creds"
+)
 
 // probeTimeout bounds the check whether a koldun up runs.
 const probeTimeout = 2 * time.Second
@@ -31,12 +34,17 @@ func writeConnection(path string, env map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		fmt.Fprintf(&text, "%s=%s\n", name, env[name])
 	}
+	return writeSecret(path, text.Bytes())
+}
+
+// writeSecret writes a file atomically that only its owner can read.
+func writeSecret(path string, data []byte) error {
 	// The file of a killed process may have another mode.
 	unfinished := path + ".new"
 	if err := os.Remove(unfinished); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("cannot write connection: %w", err)
 	}
-	if err := os.WriteFile(unfinished, text.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(unfinished, data, 0o600); err != nil { //nolint:gosec // the folder is the user's choice
 		return fmt.Errorf("cannot write connection: %w", err)
 	}
 	if err := os.Rename(unfinished, path); err != nil {

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"os"
 
 	"github.com/gorizond/koldun/internal/bus"
-	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/embedded/s3"
 	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
 )
@@ -14,7 +12,8 @@ import (
 // servers are the embedded ones, which are used where the claims name no others.
 // They listen on loopback, with credentials that are new for every run.
 type servers struct {
-	nats  bus.Config
+	nats  bus.Config // of this process
+	users natsUsers  // of all processes
 	s3    s3store.Config
 	hub   string // endpoint, empty for huggingface.co
 	close []func()
@@ -35,13 +34,9 @@ func (m *upRun) serve(ctx context.Context) (*servers, error) {
 			s.Close()
 		}
 	}()
-	user, password := "koldun", rand.Text()
-	n, err := nats.Start(ctx, nats.Config{Dir: m.data.Path("nats"), User: user, Password: password})
-	if err != nil {
+	if err := m.serveNATS(ctx, s); err != nil {
 		return nil, err
 	}
-	s.close = append(s.close, func() { n.Close(); n.Wait() })
-	s.nats = bus.Config{URL: n.ClientURL(), User: user, Password: password}
 	access, secret := rand.Text(), rand.Text()
 	store, err := s3.Start(ctx, s3.Config{Dir: m.data.Path("s3"), AccessKey: access, SecretKey: secret, Log: m.log})
 	if err != nil {
@@ -49,11 +44,6 @@ func (m *upRun) serve(ctx context.Context) (*servers, error) {
 	}
 	s.close = append(s.close, func() { _ = store.Close() })
 	s.s3 = s3store.Config{Endpoint: store.Endpoint(), Region: s3.Region, AccessKey: access, SecretKey: secret}
-	file := m.data.Path(connectionFile)
-	if err := writeConnection(file, s.nats.Env()); err != nil {
-		return nil, err
-	}
-	s.close = append(s.close, func() { _ = os.Remove(file) })
 	if m.cmd.HubDir != "" {
 		hub, err := serveHub(ctx, m.cmd.HubDir, m.log)
 		if err != nil {

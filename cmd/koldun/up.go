@@ -186,6 +186,7 @@ func (m *upRun) local(s *servers, claims []local.Object) (*local.Local, error) {
 		Memory:      machineMemory(),
 		Tries:       tries,
 		Env:         env,
+		Login:       s.users.login,
 		Ports:       m.cmd.Port,
 		FinalReason: reason.Final,
 		Logger:      m.log,

@@ -41,6 +41,10 @@ type Config struct {
 	// Env are KEY=VALUE for every process. Variables of containers override them.
 	Env []string
 
+	// Login gives each process its own credentials for NATS (pod.Place). Default:
+	// processes have those of their Secrets.
+	Login func(args []string, vars map[string]string) (credentials []byte, err error)
+
 	// Ports maps Services to local ports: "NAME" is a Service's only or first
 	// port, "NAME:PORT" any of them. 0 takes a free port. The default is the
 	// Service's own port.

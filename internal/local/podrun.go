@@ -61,6 +61,7 @@ func (l *Local) plan(owner Key, name string, spec pod.Spec) (*pod.Plan, error) {
 			return l.secrets.get(kind, owner.Namespace, name)
 		},
 		Address: l.hosts.address,
+		Login:   l.cfg.Login,
 	}, ports)
 	if err != nil {
 		l.give(owner, &pod.Plan{Ports: ports})

@@ -14,13 +14,32 @@ type Role string
 
 // The roles.
 const (
-	Gateway    Role = "gateway"    // koldun gateway
-	Dispatcher Role = "dispatcher" // koldun dispatcher
-	Runner     Role = "runner"     // koldun llm, of one session and runner: tags Session, RunnerName and Model
-	Job        Role = "job"        // koldun fetch and koldun convert: tag Progress
-	Provider   Role = "provider"   // the Crossplane provider, the Terraform provider and koldun up
-	Operator   Role = "operator"   // koldun requests
+	Gateway    Role = "gateway"
+	Dispatcher Role = "dispatcher"
+	Runner     Role = "runner" // of one session and runner: tags Session, RunnerName and Model
+	Job        Role = "job"    // tag Progress
+	Provider   Role = "provider"
+	Operator   Role = "operator"
 )
+
+// Processes returns which processes have the role, for people.
+func (r Role) Processes() string {
+	switch r {
+	case Gateway:
+		return "`koldun gateway`"
+	case Dispatcher:
+		return "`koldun dispatcher`"
+	case Runner:
+		return "`koldun llm`, the sidecar of an engine"
+	case Job:
+		return "`koldun fetch`, `koldun convert` and `koldun inspect`"
+	case Provider:
+		return "the Crossplane provider, the Terraform provider and `koldun up`"
+	case Operator:
+		return "`koldun requests`"
+	}
+	return ""
+}
 
 // Roles returns all roles, sorted by name.
 func Roles() []Role {

@@ -1,6 +1,6 @@
 // Command generate writes what follows from the Go types: the XRDs and
-// Compositions of both configuration packages, the list of reasons, the methods
-// of managed resources, and Argo CD's health scripts.
+// Compositions of both configuration packages, the list of reasons, the rights of
+// roles on NATS, the methods of managed resources, and Argo CD's health scripts.
 //
 // Run it from the root of the repository: as "generate engines" before
 // controller-gen writes the CRDs, which need the names of engines, and without
@@ -78,6 +78,7 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["docs/troubleshooting.md"] = troubleshooting()
+	files["docs/roles.md"] = roles()
 	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
 		return nil, err
 	}

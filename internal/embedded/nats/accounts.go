@@ -16,9 +16,10 @@ const (
 	mostAccounts    = 10_000
 )
 
-// Trust makes a server trust an operator, and keep its accounts in dir. It creates the
-// folder. Errors: Invalid (operator), Denied (folder).
-func Trust(opts *server.Options, a natsauth.Authority, dir string) error {
+// Trust makes a server trust an operator, and keep its accounts in dir, with the given
+// ones from the start. It creates the folder. Errors: Invalid (operator, account),
+// Denied (folder).
+func Trust(opts *server.Options, a natsauth.Authority, dir string, accounts ...string) error {
 	operator, err := jwt.DecodeOperatorClaims(a.Operator)
 	if err != nil {
 		return fault.Errorf(fault.Invalid, "cannot read the JWT of the NATS operator: %w", err)
@@ -29,6 +30,15 @@ func Trust(opts *server.Options, a natsauth.Authority, dir string) error {
 	}
 	if err := resolver.Store(a.SystemID, a.System); err != nil {
 		return fault.Errorf(fault.Denied, "cannot keep the NATS system account in %q: %w", dir, err)
+	}
+	for _, token := range accounts {
+		claims, err := jwt.DecodeAccountClaims(token)
+		if err != nil {
+			return fault.Errorf(fault.Invalid, "cannot read the JWT of a NATS account: %w", err)
+		}
+		if err := resolver.Store(claims.Subject, token); err != nil {
+			return fault.Errorf(fault.Denied, "cannot keep the NATS account %q in %q: %w", claims.Name, dir, err)
+		}
 	}
 	opts.TrustedOperators = []*jwt.OperatorClaims{operator}
 	opts.SystemAccount = a.SystemID

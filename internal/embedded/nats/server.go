@@ -34,6 +34,8 @@ type Config struct {
 	// Authority makes clients need the credentials of an account that it has signed.
 	// The server keeps accounts in a folder beside its data. nil: User decides.
 	Authority *natsauth.Authority
+	// Accounts are the JWTs of accounts that exist from the start, if clients need one.
+	Accounts []string
 	// SyncAlways syncs each write to disk before acknowledging it. Without it a
 	// write survives the end of the process, but not a loss of power within the
 	// next seconds.
@@ -165,8 +167,15 @@ func options(ctx context.Context, cfg Config) (*server.Options, error) {
 	if cfg.Authority == nil {
 		return opts, nil
 	}
-	return opts, Trust(opts, *cfg.Authority, filepath.Join(cfg.Dir, "accounts"))
+	return opts, Trust(opts, *cfg.Authority, AccountsIn(cfg.Dir), cfg.Accounts...)
 }
+
+// AccountsIn is the folder of accounts in a data folder.
+func AccountsIn(dir string) string { return filepath.Join(dir, "accounts") }
+
+// StreamsIn is the folder in a data folder that has a folder with the streams of each
+// account, by its public key.
+func StreamsIn(dir string) string { return filepath.Join(dir, server.JetStreamStoreDir) }
 
 // portFree returns a clear error if the port is taken. The server itself would
 // only log it and exit.

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,11 @@ type Place struct {
 	// arguments name it as POD.SERVICE.NAMESPACE.svc:PORT. If it is nil, they keep
 	// the name.
 	Address func(namespace, pod string, port int) (string, error)
+	// Login may change the variables of a process, whose arguments are nil if its
+	// program is another than the machine's binary, and returns the credentials file
+	// for NATS that only this process gets, or nil. If it is nil, processes keep
+	// what their Secrets hold.
+	Login func(args []string, vars map[string]string) (credentials []byte, err error)
 }
 
 // A Plan is a pod with all references and defaults resolved.
@@ -149,9 +155,6 @@ func (p *Plan) process(c Container, given, dirs map[string]string) (Process, err
 		return Process{}, err
 	}
 	proc := Process{Name: c.Name, Env: slices.Clone(p.Env)}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		proc.Env = append(proc.Env, name+"="+vars[name])
-	}
 	command := c.Command
 	if !ownCommand(command) {
 		proc.Path, command = expand(command[0], vars), command[1:]
@@ -165,6 +168,12 @@ func (p *Plan) process(c Container, given, dirs map[string]string) (Process, err
 		}
 		proc.Args = append(proc.Args, found)
 	}
+	if err := p.login(proc, vars); err != nil {
+		return Process{}, fmt.Errorf("container %q: %w", c.Name, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		proc.Env = append(proc.Env, name+"="+vars[name])
+	}
 	for _, probe := range []struct {
 		spec *Probe
 		into **Check
@@ -174,6 +183,25 @@ func (p *Plan) process(c Container, given, dirs map[string]string) (Process, err
 		}
 	}
 	return proc, nil
+}
+
+// login gives a process its credentials for NATS.
+func (p *Plan) login(proc Process, vars map[string]string) error {
+	if p.Login == nil {
+		return nil
+	}
+	args := proc.Args
+	if proc.Path != "" {
+		args = nil
+	}
+	credentials, err := p.Login(args, vars)
+	if err != nil || credentials == nil {
+		return err
+	}
+	file := filepath.Join(p.Dir, "nats", proc.Name+".creds")
+	p.Files[file] = credentials
+	vars[names.EnvNATSCreds] = file
+	return nil
 }
 
 func (p *Plan) check(c Container, probe *Probe) (*Check, error) {
