@@ -1,6 +1,8 @@
 package dllama
 
 import (
+	"cmp"
+
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,7 +26,8 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	desired := map[string]any{}
-	if !exposes || p.records() || p.weighted() || p.scaled() {
+	account := p.account()
+	if !exposes || account.ID != "" || p.records() || p.weighted() || p.scaled() {
 		via, next, err := p.connectNATS()
 		if err != nil || next == compose.Stop {
 			return compose.Stop, err
@@ -49,11 +52,26 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 		desired[resBucket] = managed.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
 	}
 	pending, err := managed.Await(p.Call, desired)
+	if err == nil && !p.scaled() {
+		user, waiting := connection.Runner(p.session(), p.d.Namespace, p.rootName()+"-0", p.served()), ""
+		p.logins, waiting, err = connection.Users(p.Call, p.via, p.owner(), account, user)
+		pending = cmp.Or(pending, waiting)
+	}
 	if err != nil || pending == "" || p.running() {
 		return compose.Continue, err
 	}
 	p.Fail(reason.ConnectionPending, "%s", pending)
 	return compose.Stop, nil
+}
+
+// account returns the NATS account of the namespace, as the Dllama's own Ingress says or
+// the buckets of its runners.
+func (p *dllamaPlan) account() connection.Account {
+	if p.d.Spec.Expose == nil {
+		return connection.AccountOf(p.Call, resRunners)
+	}
+	seen, _ := p.ownIngress()
+	return connection.Account{ID: seen.Status.NATSAccount, Known: p.admitted()}
 }
 
 // connectNATS composes the connection to NATS.

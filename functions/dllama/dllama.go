@@ -90,6 +90,8 @@ type dllamaPlan struct {
 	starts managed.Progress
 	// Set by the step connections, if anything but the pods needs NATS.
 	via managed.Via
+	// Set by the step connections.
+	logins connection.Logins
 }
 
 // running reports whether the root or the pool exists. What runs goes on when

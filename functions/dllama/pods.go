@@ -31,6 +31,7 @@ func (p *dllamaPlan) rootPod() workload.Pod {
 		Model:     p.d.Namespace + "/" + p.served(),
 		Member:    p.group(),
 		BusSecret: p.busSecret(),
+		Login:     p.logins.Runner(),
 		Timeouts:  s.AnswerTimeouts,
 	}
 	r.Resources = p.resources(s.RootResources, p.status.RootMemoryBytes)

@@ -59,6 +59,8 @@ type Root struct {
 	// to Model, and BusSecret the Secret with the connection to the queue. Without a
 	// session there is no sidecar.
 	Session, Model, BusSecret string
+	// Login of the sidecar, if BusSecret has none.
+	Login workload.Login
 	// APIKey is the key of a server outside the pods; nil is none.
 	APIKey *v1.SecretKeyReference
 	// Member names the Dllama or Session in the registry, which holds its weight; ""

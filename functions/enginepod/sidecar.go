@@ -41,6 +41,7 @@ func (r Root) sidecar() workload.Container {
 		Name:      "llm",
 		Image:     r.Spec.Koldun,
 		Secrets:   []string{r.BusSecret},
+		Login:     r.Login,
 		ProbePort: engine.PortSidecar,
 	}
 	if api != nil {

@@ -37,7 +37,7 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 	}
 	args = append(args, differing(b)...)
 	args = append(args, allowed(b.ExtraArgs)...)
-	c := workload.Container{Name: "gateway", Image: p.image(), Args: args, Secrets: []string{p.busSecret()}, ProbePort: queue.PortHealth}
+	c := workload.Container{Name: "gateway", Image: p.image(), Args: args, Secrets: []string{p.busSecret()}, Login: p.logins.Gateway(), ProbePort: queue.PortHealth}
 	if ref := p.hashRef(); ref != nil {
 		c.SecretEnv = map[string]corev1.SecretKeySelector{envHashSecret: *ref}
 	}

@@ -55,7 +55,8 @@ type ingressPlan struct {
 	compose.Plan
 	i      v1.Ingress
 	status v1.IngressStatus
-	via    managed.Via // set by the step connect
+	via    managed.Via       // set by the step connect
+	logins connection.Logins // set by the step queue
 }
 
 // name of a composed object. No two composites of a namespace give two objects
@@ -66,9 +67,13 @@ func (p *ingressPlan) busSecret() string            { return connection.BusSecre
 func (p *ingressPlan) image() string   { return cmp.Or(p.i.Spec.Backend.Image, p.Image) }
 func (p *ingressPlan) replicas() int32 { return max(p.i.Spec.Backend.Replicas, defaultReplicas) }
 
+func (p *ingressPlan) owner() connection.Owner {
+	return connection.Owner{Kind: "ingress", Namespace: p.i.Namespace, Name: p.i.Name}
+}
+
 // connect composes the connection to NATS. If there is none, what exists stays.
 func (p *ingressPlan) connect() (compose.Next, error) {
-	owner := connection.Owner{Kind: "ingress", Namespace: p.i.Namespace, Name: p.i.Name}
+	owner := p.owner()
 	nats, problem := connection.OfIngress(&p.i)
 	var err error
 	p.via, err = nats.ComposeOrKeep(p.Call, owner, problem, queue.Resource)
@@ -86,9 +91,16 @@ func (p *ingressPlan) parts() queue.Queue {
 	return queue.Queue{Via: p.via, Namespace: p.i.Namespace, Name: p.name("ingress-queue"), Secret: p.busSecret(), Spec: p.i.Spec.Backend.Queue}
 }
 
-// queue composes the streams and buckets that requests live in.
+// queue composes the streams and buckets that requests live in, and the users of the pods.
 func (p *ingressPlan) queue() (compose.Next, error) {
 	pending, err := p.parts().Compose(p.Call)
+	if err != nil {
+		return compose.Stop, err
+	}
+	account := connection.AccountOf(p.Call, queue.Resource)
+	p.status.NATSAccount = account.ID
+	logins, waiting, err := connection.Users(p.Call, p.via, p.owner(), account, connection.Gateway(), connection.Dispatcher())
+	p.logins, pending = logins, cmp.Or(pending, waiting)
 	if err != nil || pending == "" || p.Exists(resGateway) {
 		return compose.Continue, err
 	}
@@ -158,7 +170,7 @@ func (p *ingressPlan) protect(serves bool) error {
 }
 
 func (p *ingressPlan) dispatcherPod() workload.Pod {
-	return p.parts().Dispatcher(cmp.Or(p.i.Spec.Backend.DispatcherImage, p.image()), workload.Labels("dispatcher", "ingress", p.i.Name))
+	return p.parts().Dispatcher(cmp.Or(p.i.Spec.Backend.DispatcherImage, p.image()), workload.Labels("dispatcher", "ingress", p.i.Name), p.logins.Dispatcher())
 }
 
 // Legacy says which fields without effect are given, at which path.

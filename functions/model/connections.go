@@ -11,9 +11,13 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
+func (p *modelPlan) owner() connection.Owner {
+	return connection.Owner{Kind: "model", Namespace: p.m.Namespace, Name: p.m.Name}
+}
+
 // connect composes the connection to NATS and the object store.
 func (p *modelPlan) connect() (compose.Next, error) {
-	owner := connection.Owner{Kind: "model", Namespace: p.m.Namespace, Name: p.m.Name}
+	owner := p.owner()
 	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.m.Spec.NATS)
 	if problem.Message == "" {
 		var s3 connection.Connection
@@ -61,6 +65,20 @@ func (p *modelPlan) connections() (compose.Next, error) {
 	return compose.Continue, err
 }
 
+// users composes the users that the Jobs log in to NATS as.
+func (p *modelPlan) users() (compose.Next, error) {
+	jobs := []v1alpha1.NATSUserGrant{connection.Job(resFetch, p.progressKey(p.sourceURL(), resFetch))}
+	if p.converts() {
+		jobs = append(jobs, connection.Job(resConvert, p.progressKey(p.convertedURL(), resConvert)))
+	}
+	return compose.Continue, p.logIn(jobs...)
+}
+
+func (p *modelPlan) logIn(jobs ...v1alpha1.NATSUserGrant) (err error) {
+	p.logins, p.usersDue, err = connection.Users(p.Call, p.via, p.owner(), connection.AccountOf(p.Call, resQueue), jobs...)
+	return err
+}
+
 // registry composes the key-value bucket that lists models, and what the Job needs that
 // reads the headers of files in a volume. A Model that is listed goes on when that is
 // not ready.
@@ -72,6 +90,9 @@ func (p *modelPlan) registry() (compose.Next, error) {
 	pending, err := managed.Await(p.Call, map[string]any{
 		resQueue: managed.Queue(p.via, p.m.Namespace, names.Object(p.m.Name, "model", "queue"), secret, v1alpha1.QueueParameters{KeyValues: buckets}),
 	})
+	if err == nil && p.converts() {
+		err = p.logIn(connection.Job(resInspect, p.inspectionKey(p.volumeFiles)))
+	}
 	if err != nil || pending == "" || p.Exists(resRecord) {
 		return compose.Continue, err
 	}

@@ -37,6 +37,10 @@ func (p *modelPlan) inspect() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
+	if p.usersDue != "" && !known && !served && !found.Whole {
+		p.Fail(reason.ConnectionPending, "%s", p.usersDue)
+		return compose.Stop, nil
+	}
 	if !found.Whole {
 		if err := p.Desire(j.Key, j.Job, compose.Readiness(served || done)); err != nil {
 			return compose.Stop, err
@@ -74,7 +78,7 @@ func (p *modelPlan) inspectJob(files v1.Artifact) (job.Job, error) {
 	if weights := WeightsInVolume(p.m.Spec.Conversion); weights != "" {
 		args = append(args, "--weights="+weights)
 	}
-	return p.job(resInspect, workload.Container{Args: args, Secrets: []string{p.busSecret()}, Resources: job.Memory(nil)},
+	return p.job(resInspect, workload.Container{Args: args, Secrets: []string{p.busSecret()}, Login: p.logins.Of(resInspect), Resources: job.Memory(nil)},
 		map[string]workload.Claim{folder: {Name: p.m.Spec.PreConvertedPVCName, ReadOnly: true}})
 }
 

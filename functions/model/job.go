@@ -34,6 +34,10 @@ const (
 
 // stage composes a Job and reports its progress in the conditions.
 func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
+	if p.usersDue != "" && !p.Exists(j.Key) {
+		p.Fail(reason.ConnectionPending, "%s", p.usersDue)
+		return jobPending, nil
+	}
 	if err := p.Desire(j.Key, j.Job, compose.NotReady); err != nil {
 		return "", err
 	}
@@ -90,7 +94,7 @@ func (p *modelPlan) fetchJob() (job.Job, error) {
 		f.Token = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
 	}
 	c := f.Container()
-	c.Secrets, c.Resources = []string{p.hubSecret(), p.storeSecret(), p.busSecret()}, job.Memory(memory)
+	c.Secrets, c.Login, c.Resources = []string{p.hubSecret(), p.storeSecret(), p.busSecret()}, p.logins.Of(resFetch), job.Memory(memory)
 	return p.job(resFetch, c, nil)
 }
 
@@ -104,7 +108,7 @@ func (p *modelPlan) convertJob() (job.Job, error) {
 	if c := p.m.Spec.Conversion; c != nil {
 		memory = c.Memory
 	}
-	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Resources: job.Memory(memory)}, nil)
+	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Login: p.logins.Of(resConvert), Resources: job.Memory(memory)}, nil)
 }
 
 // job returns the Job of a stage.

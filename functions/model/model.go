@@ -10,6 +10,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/modelref"
@@ -48,7 +49,7 @@ func Compose(c *compose.Call) error {
 		store:   storeOf(m.Spec),
 	}
 	c.Legacy(Legacy("spec", m.Namespace, m.Spec, !c.ClusterScoped()))
-	steps := []compose.Step{p.locate, p.connect, p.connections, p.revision, p.files, p.volume, p.record}
+	steps := []compose.Step{p.locate, p.connect, p.connections, p.revision, p.users, p.files, p.volume, p.record}
 	if m.Spec.PreConverted {
 		steps = []compose.Step{p.preConverted, p.connect, p.registry, p.inspect, p.record}
 	}
@@ -73,6 +74,9 @@ type modelPlan struct {
 	via managed.Via
 	// Set by the step connections: what the Jobs wait for; empty if nothing.
 	pending string
+	// Set by the steps users and registry.
+	logins   connection.Logins
+	usersDue string // what Jobs wait for that do not exist; empty if nothing
 	// Set by the step revision.
 	commit string
 	unfit  string // why the model cannot run; empty if it can

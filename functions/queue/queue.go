@@ -52,7 +52,7 @@ func (q Queue) Compose(c *compose.Call) (pending string, err error) {
 }
 
 // Dispatcher returns the pod of the dispatcher.
-func (q Queue) Dispatcher(image string, labels map[string]string) workload.Pod {
+func (q Queue) Dispatcher(image string, labels map[string]string, login workload.Login) workload.Pod {
 	args := []string{"dispatcher", "--listen=:" + names.PortRef(PortHealth), "--identity=$(POD_NAMESPACE)_$(POD_NAME)"}
 	if q.Spec != nil && q.Spec.MaxAttempts > 0 && q.Spec.MaxAttempts != defaultAttempts {
 		args = append(args, "--max-attempts="+strconv.Itoa(int(q.Spec.MaxAttempts)))
@@ -65,6 +65,7 @@ func (q Queue) Dispatcher(image string, labels map[string]string) workload.Pod {
 			Image:     image,
 			Args:      args,
 			Secrets:   []string{q.Secret},
+			Login:     login,
 			ProbePort: PortHealth,
 		}},
 		GraceSeconds: 30,

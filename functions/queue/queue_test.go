@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/composetest"
 	"github.com/gorizond/koldun/functions/queue"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -67,7 +68,7 @@ func TestCompose(t *testing.T) {
 
 func TestDispatcher(t *testing.T) {
 	for attempts, want := range map[int32]bool{0: false, 3: false, 2: true, 1: true} {
-		pod := queue.Queue{Secret: "s", Spec: &v1.BackendQueue{MaxAttempts: attempts}}.Dispatcher("i", map[string]string{"a": "b"})
+		pod := queue.Queue{Secret: "s", Spec: &v1.BackendQueue{MaxAttempts: attempts}}.Dispatcher("i", map[string]string{"a": "b"}, workload.Login{})
 		c := pod.Containers[0]
 		if got := slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--max-attempts=") }); got != want {
 			t.Errorf("with %d attempts the arguments are %q", attempts, c.Args)
@@ -77,7 +78,7 @@ func TestDispatcher(t *testing.T) {
 			t.Errorf("the pod is %+v", pod)
 		}
 	}
-	if args := (queue.Queue{}).Dispatcher("i", nil).Containers[0].Args; len(args) != 3 {
+	if args := (queue.Queue{}).Dispatcher("i", nil, workload.Login{}).Containers[0].Args; len(args) != 3 {
 		t.Errorf("the arguments are %q", args)
 	}
 }

@@ -3,6 +3,7 @@
 package root
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,6 +56,7 @@ type rootPlan struct {
 	session          string   // pool whose requests the root takes; empty is none
 	workers, waitFor []string // HOST:PORT of engines, and of supervisors
 	engine           engine.Engine
+	logins           connection.Logins // set with the connection to the queue
 }
 
 // joinPool finds the pool whose requests the root takes. A Root of another
@@ -135,6 +137,13 @@ func (p *rootPlan) queue() (compose.Next, error) {
 	}
 	runners := managed.KeyValue(via, p.r.Namespace, names.Object(p.r.Name, "root", "runners"), p.busSecret(), managed.Expiring(names.RunnersBucket))
 	pending, err := managed.Await(p.Call, map[string]any{resRunners: runners})
+	if err != nil {
+		return compose.Stop, err
+	}
+	_, model, _ := strings.Cut(p.r.Spec.Serves, "/")
+	user := connection.Runner(p.session, p.r.Namespace, p.name()+"-0", model)
+	logins, waiting, err := connection.Users(p.Call, via, owner, connection.AccountOf(p.Call, resRunners), user)
+	p.logins, pending = logins, cmp.Or(pending, waiting)
 	if err != nil || pending == "" || running {
 		return compose.Continue, err
 	}
@@ -205,7 +214,7 @@ func (p *rootPlan) pod() workload.Pod {
 		out.Resources = *s.Resources
 	}
 	if p.session != "" {
-		out.Session, out.Model, out.BusSecret, out.Timeouts = p.session, s.Serves, p.busSecret(), s.AnswerTimeouts
+		out.Session, out.Model, out.BusSecret, out.Login, out.Timeouts = p.session, s.Serves, p.busSecret(), p.logins.Runner(), s.AnswerTimeouts
 	}
 	return out.Pod()
 }

@@ -36,6 +36,11 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
+	logins, waiting, err := connection.Users(p.Call, p.via, p.owner(), connection.AccountOf(p.Call, queue.Resource), connection.Dispatcher())
+	if err != nil {
+		return compose.Stop, err
+	}
+	pending = cmp.Or(pending, waiting)
 	if !p.Exists(resDispatcher) {
 		if pending != "" {
 			p.Fail(reason.ConnectionPending, "%s", pending)
@@ -44,7 +49,7 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 			return compose.Continue, nil
 		}
 	}
-	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels(dispatcher, "session", p.s.Name))
+	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels(dispatcher, "session", p.s.Name), logins.Dispatcher())
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
 	pod.Env = workload.EnvOf(p.s.Spec.Env, p.s.Spec.EnvFrom)
 	p.led = p.ReadyPods(resDispatcher) > 0

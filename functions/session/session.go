@@ -62,10 +62,14 @@ func (p *sessionPlan) checkKey() (compose.Next, error) {
 	return compose.Continue, nil
 }
 
+func (p *sessionPlan) owner() connection.Owner {
+	return connection.Owner{Kind: "session", Namespace: p.s.Namespace, Name: p.s.Name}
+}
+
 // connect composes the connection to NATS. If there is none, the pool that
 // exists stays.
 func (p *sessionPlan) connect() (compose.Next, error) {
-	owner := connection.Owner{Kind: "session", Namespace: p.s.Namespace, Name: p.s.Name}
+	owner := p.owner()
 	nats, problem := connection.NATS(p.Call, owner, "spec.nats", p.s.Spec.NATS)
 	if problem.Message != "" {
 		p.Fail(problem.Reason, "%s", problem.Message)

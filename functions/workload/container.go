@@ -29,6 +29,8 @@ type Container struct {
 	Vars []corev1.EnvVar
 	// Secrets whose keys all become variables.
 	Secrets []string
+	// Login to NATS, which no other container of the pod has.
+	Login Login
 	// SecretEnv are variables from one key of a Secret, which may be missing.
 	SecretEnv map[string]corev1.SecretKeySelector
 	// ProbePort names the port of the pod on which /readyz and /healthz answer. It
@@ -85,6 +87,7 @@ func (p Pod) container(c Container) corev1.Container {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: new(c.SecretEnv[name])}})
 	}
 	out.Env = Override(Override(out.Env, p.Env.Vars), c.Vars)
+	c.Login.mount(&out)
 	out.EnvFrom = slices.Clone(p.Env.From) // before ours, which count if both have a key
 	for _, name := range c.Secrets {
 		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})

@@ -117,7 +117,7 @@ func (p Pod) volumes() []corev1.Volume {
 		}
 		out = append(out, v)
 	}
-	return out
+	return append(out, p.logins()...)
 }
 
 func (p Pod) ports() []corev1.ContainerPort {

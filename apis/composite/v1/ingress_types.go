@@ -257,6 +257,10 @@ type IngressStatus struct {
 	// +optional
 	BackendServiceName string `json:"backendServiceName,omitempty"`
 
+	// Public key of the NATS account of the namespace, if the servers are in operator mode.
+	// +optional
+	NATSAccount string `json:"natsAccount,omitempty"`
+
 	// Ingress or HTTPRoute of the route.
 	// +optional
 	IngressName string `json:"ingressName,omitempty"`
