@@ -4,6 +4,7 @@ package llama
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 
@@ -25,6 +26,30 @@ func TestModelCutOffInUse(t *testing.T) {
 			if !fault.Is(err, fault.Corrupt) {
 				t.Errorf("with %d threads the answer ends with %v, want a corrupt file", threads, err)
 			}
+		}
+	}
+}
+
+// A file that is truncated while the engine opens it is an error.
+func TestModelCutOffWhileOpening(t *testing.T) {
+	path := tinyConfig(t, topology.F32).Model
+	for _, left := range []int64{0, 64 << 10} { // before the header, and before the last norm
+		f, size, err := openRegular(writeFile(t, readFile(t, path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, unmap, err := mapFile(f, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(f.Name(), left); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readMapped(data, ""); !fault.Is(err, fault.Corrupt) {
+			t.Errorf("with %d bytes left the error is %v, want Corrupt", left, err)
+		}
+		if err := errors.Join(unmap(), f.Close()); err != nil {
+			t.Error(err)
 		}
 	}
 }

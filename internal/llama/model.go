@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/dllama"
@@ -56,23 +57,36 @@ func mapModel(path string, buffers topology.FloatType) (_ *model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := dllama.Open(bytes.NewReader(data), size)
-	if err == nil {
-		buffers, err = runnable(file.Header, buffers)
-	}
+	m, err := readMapped(data, buffers)
 	if err != nil {
 		_ = unmap()
 		return nil, err
 	}
-	m := &model{
-		header: file.Header, shape: file.Header.Shape(), rounded: buffers == topology.Q80,
-		rope: newRope(file.Header), unmap: unmap,
-	}
-	if err := m.load(file, data); err != nil {
-		_ = unmap()
+	m.unmap = unmap
+	return m, nil
+}
+
+// readMapped finds the weights in a mapped file, and reads some. The error is
+// Corrupt if the file was truncated since it was mapped.
+func readMapped(data []byte, buffers topology.FloatType) (_ *model, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if gone := faulted(recover()); gone != nil {
+			err = gone
+		}
+	}()
+	file, err := dllama.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
 		return nil, err
 	}
-	return m, nil
+	if buffers, err = runnable(file.Header, buffers); err != nil {
+		return nil, err
+	}
+	m := &model{
+		header: file.Header, shape: file.Header.Shape(), rounded: buffers == topology.Q80,
+		rope: newRope(file.Header),
+	}
+	return m, m.load(file, data)
 }
 
 // openRegular opens a regular file and returns its size.

@@ -16,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 	"github.com/gorizond/koldun/internal/llama/kernel"
+	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -87,6 +88,8 @@ func TestOpenRefuses(t *testing.T) {
 		"OtherTokenizer":    {func(c *Config) { c.Model = qwen }, fault.Invalid, "it has 1024 tokens, the model 128"},
 		"TokenizerCut":      {func(c *Config) { c.Tokenizer = writeFile(t, tok[:len(tok)-1]) }, fault.Corrupt, "ends at byte"},
 		"TokenizerIsModel":  {func(c *Config) { c.Tokenizer = c.Model }, fault.Corrupt, "magic"},
+		"RulesOfAnother":    {func(c *Config) { c.Tokenizer = withRules(t, tok, `{"version": 1, "tokens": 3, "model": "scores"}`) }, fault.Invalid, "they belong to another tokenizer"},
+		"RulesCut":          {func(c *Config) { c.Tokenizer = withRules(t, tok, `{"version": 1, "tokens`) }, fault.Corrupt, "rules"},
 		"CacheBeyondMemory": {func(c *Config) { c.Model = longModel(t) }, fault.Quota, "cannot allocate the cache of 1073741824 positions"},
 	}
 	for name, c := range cases {
@@ -103,6 +106,16 @@ func TestOpenRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withRules writes a tokenizer file with rules beside it.
+func withRules(tb testing.TB, tokenizer []byte, rules string) string {
+	tb.Helper()
+	path := writeFile(tb, tokenizer)
+	if err := os.WriteFile(names.TokenizerRules(path), []byte(rules), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
 }
 
 // retyped returns the model with weights of another type, all 0.

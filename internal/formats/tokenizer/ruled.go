@@ -22,6 +22,10 @@ type ruled struct {
 	words      words
 }
 
+// maxGrowth bounds the memory for a text. NFKC with a sign of three bytes before
+// and instead of spaces makes it 132 times as long.
+const maxGrowth = 256
+
 // space is the sign that represents a space in texts of tokens.
 const space = "▁"
 
@@ -38,6 +42,9 @@ func newRuled(f File, r *Rules) (*ruled, error) {
 	var byteLevel bool
 	if e.splitter, byteLevel, err = split.Parse(r.PreTokenizer); err != nil {
 		return nil, err
+	}
+	if g := e.normalizer.Growth() * e.splitter.Growth(); g > maxGrowth {
+		return nil, fault.Errorf(fault.Unsupported, "normalizer and pre-tokenizer can make a text %g times as long, want at most %d", g, maxGrowth)
 	}
 	texts := r.texts(f, byteLevel)
 	e.shown = r.shown(texts)

@@ -124,6 +124,9 @@ func (r *Rules) validate(n int) error {
 	if r.Tokens != n {
 		return fault.Errorf(fault.Invalid, "they are for %d tokens, the vocabulary has %d: they belong to another tokenizer", r.Tokens, n)
 	}
+	if n := len(r.Normalizer) + len(r.PreTokenizer); n > maxDefinition {
+		return fault.Errorf(fault.Invalid, "normalizer and pre-tokenizer have %d bytes, want at most %d", n, maxDefinition)
+	}
 	if r.Model != Merges && r.Model != Scores {
 		return fault.Errorf(fault.Unsupported, "model is %q, want %q or %q", r.Model, Merges, Scores)
 	}
@@ -167,6 +170,10 @@ func (r *Rules) validate(n int) error {
 	}
 	return nil
 }
+
+// maxDefinition bounds normalizer and pre-tokenizer in bytes, because classes of
+// characters need much more memory than their names.
+const maxDefinition = 1 << 16
 
 // maxMerges is the number of merges whose ranks a float32 tells apart.
 const maxMerges = 1 << 24

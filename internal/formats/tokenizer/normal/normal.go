@@ -63,7 +63,11 @@ func (b *builder) done() Text { return Text{b.text.String(), b.marks} }
 
 // A Normalizer changes a text. The bytes that it computes from marked ones are
 // marked. It is safe for concurrent use.
-type Normalizer interface{ Normalize(t Text) Text }
+type Normalizer interface {
+	Normalize(t Text) Text
+	// Growth is how many times as long as a text its result can be.
+	Growth() float64
+}
 
 // maxNested bounds how deep sequences can be nested.
 const maxNested = 8
@@ -133,6 +137,14 @@ func (s sequence) Normalize(t Text) Text {
 	return t
 }
 
+func (s sequence) Growth() float64 {
+	g := 1.0
+	for _, n := range s {
+		g *= n.Growth()
+	}
+	return g
+}
+
 // form is a normal form of Unicode.
 type form norm.Form
 
@@ -151,6 +163,14 @@ func (f form) Normalize(t Text) Text {
 	return b.done()
 }
 
+// Growth is the largest of all characters (UAX #15, Detecting Normalization Forms).
+func (f form) Growth() float64 {
+	if norm.Form(f) == norm.NFKC || norm.Form(f) == norm.NFKD {
+		return 11
+	}
+	return 3
+}
+
 // prepend begins every text that is not empty.
 type prepend string
 
@@ -163,6 +183,8 @@ func (p prepend) Normalize(t Text) Text {
 	b.addText(t)
 	return b.done()
 }
+
+func (p prepend) Growth() float64 { return float64(1 + len(p)) }
 
 // replace replaces all matches of a pattern.
 type replace struct {
@@ -186,6 +208,13 @@ func (r replace) Normalize(t Text) Text {
 	return b.done()
 }
 
+func (r replace) Growth() float64 {
+	if t, ok := r.pattern.(pattern.Text); ok {
+		return max(1, float64(len(r.by))/float64(len(t)))
+	}
+	return max(1, float64(len(r.by)))
+}
+
 // strip cuts spaces from the ends.
 type strip struct{ left, right bool }
 
@@ -199,3 +228,5 @@ func (s strip) Normalize(t Text) Text {
 	}
 	return t.Cut(start, end)
 }
+
+func (s strip) Growth() float64 { return 1 }

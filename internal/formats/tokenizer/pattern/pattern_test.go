@@ -66,3 +66,24 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+func FuzzRegex(f *testing.F) {
+	f.Add(`(?i:'s)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, "It's  1234 \n\n x\u3000 ")
+	f.Add(`[\]\u4e00-\u9fff]\s?$|\s+(?!\S)|\s+`, "\xff  a")
+	f.Fuzz(func(t *testing.T, source, text string) {
+		p, err := pattern.Regex(source)
+		if err != nil {
+			if !fault.Is(err, fault.Unsupported) {
+				t.Fatalf("error %v is %s", err, fault.KindOf(err))
+			}
+			return
+		}
+		at := 0
+		for _, m := range p.Find(text) {
+			if m.Start < at || m.End <= m.Start || m.End > len(text) {
+				t.Fatalf("%q finds %d to %d in %q after %d", source, m.Start, m.End, text, at)
+			}
+			at = m.End
+		}
+	})
+}

@@ -40,3 +40,5 @@ func (s prefixed) Split(words []Word) []Word {
 	}
 	return out
 }
+
+func (s prefixed) Growth() float64 { return float64(1 + len(s.prefix)) }

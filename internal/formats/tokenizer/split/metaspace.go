@@ -52,3 +52,5 @@ func (s written) Split(words []Word) []Word {
 	}
 	return out
 }
+
+func (s written) Growth() float64 { return float64(len(s.sign)) }

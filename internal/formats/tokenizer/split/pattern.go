@@ -43,6 +43,8 @@ func (s byPattern) Split(words []Word) []Word {
 	return out
 }
 
+func (s byPattern) Growth() float64 { return 1 }
+
 // A piece is a match, or what lies between matches.
 type piece struct {
 	pattern.Match

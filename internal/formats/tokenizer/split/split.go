@@ -21,7 +21,11 @@ type Word struct {
 
 // A Splitter splits words into smaller ones, and may change them. It is safe for
 // concurrent use.
-type Splitter interface{ Split(words []Word) []Word }
+type Splitter interface {
+	Split(words []Word) []Word
+	// Growth is how many times as long as a text its words can be.
+	Growth() float64
+}
 
 // maxNested bounds how deep sequences can be nested.
 const maxNested = 8
@@ -130,4 +134,12 @@ func (s sequence) Split(words []Word) []Word {
 		words = next.Split(words)
 	}
 	return words
+}
+
+func (s sequence) Growth() float64 {
+	g := 1.0
+	for _, next := range s {
+		g *= next.Growth()
+	}
+	return g
 }
