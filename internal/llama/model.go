@@ -28,7 +28,9 @@ type model struct {
 
 type layer struct {
 	query, key, value, output matrix
-	gate, down, up            matrix
+	expert                           // the only one, unless there is a router
+	router                    matrix // scores the experts; nil if there are none
+	experts                   []expert
 	queryNorm, keyNorm        []float32 // nil if the architecture has none
 	inputNorm, ffNorm         []float32
 }
@@ -115,9 +117,6 @@ func openRegular(path string) (*os.File, int64, error) {
 // runnable checks that the engine can compute a model, and returns the type of
 // its buffers. The error is Unsupported.
 func runnable(h dllama.Header, buffers topology.FloatType) (topology.FloatType, error) {
-	if h.Arch != topology.Llama && h.Arch != topology.Qwen3 {
-		return "", fault.Errorf(fault.Unsupported, "the embedded engine runs llama and qwen3, not %s", h.Arch)
-	}
 	if h.Activation != dllama.SiLU {
 		return "", fault.Errorf(fault.Unsupported, "the embedded engine runs the hidden activation silu, not gelu")
 	}
@@ -140,6 +139,9 @@ const wideBuffers = topology.FloatType("wide")
 
 func (m *model) load(file *dllama.File, data []byte) error {
 	m.layers = make([]layer, m.shape.Layers)
+	for i := range m.layers {
+		m.layers[i].experts = make([]expert, m.shape.Experts)
+	}
 	for _, t := range file.Tensors {
 		if t.Role == dllama.Embedding {
 			m.embedding = t.Of(data)
@@ -157,7 +159,7 @@ func (m *model) load(file *dllama.File, data []byte) error {
 			*m.norm(t) = values
 			continue
 		}
-		*m.layers[t.Layer].matrix(t.Role) = newMatrix(t, data, m.rounded)
+		*m.layers[t.Layer].matrix(t) = newMatrix(t, data, m.rounded)
 	}
 	return nil
 }
@@ -184,8 +186,12 @@ func (m *model) norm(t dllama.Tensor) *[]float32 {
 	return &m.finalNorm
 }
 
-func (l *layer) matrix(r dllama.Role) *matrix {
-	switch r {
+func (l *layer) matrix(t dllama.Tensor) *matrix {
+	x := &l.expert
+	if t.Expert >= 0 {
+		x = &l.experts[t.Expert]
+	}
+	switch t.Role {
 	case dllama.Query:
 		return &l.query
 	case dllama.Key:
@@ -194,12 +200,14 @@ func (l *layer) matrix(r dllama.Role) *matrix {
 		return &l.value
 	case dllama.Output:
 		return &l.output
+	case dllama.Router:
+		return &l.router
 	case dllama.Gate:
-		return &l.gate
+		return &x.gate
 	case dllama.Down:
-		return &l.down
+		return &x.down
 	}
-	return &l.up
+	return &x.up
 }
 
 // embed writes the embedding of a token to dst.

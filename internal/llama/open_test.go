@@ -84,7 +84,6 @@ func TestOpenRefuses(t *testing.T) {
 				h.RopeScaling = &dllama.RopeScaling{Factor: 8, LowFreqFactor: 4, HighFreqFactor: 4, OriginalSeqLen: 64}
 			})
 		}, fault.Unsupported, "high frequency factor 4"},
-		"Experts":           {func(c *Config) { c.Model = expertModel(t) }, fault.Unsupported, "qwen3_moe"},
 		"OtherTokenizer":    {func(c *Config) { c.Model = qwen }, fault.Invalid, "it has 1024 tokens, the model 128"},
 		"TokenizerCut":      {func(c *Config) { c.Tokenizer = writeFile(t, tok[:len(tok)-1]) }, fault.Corrupt, "ends at byte"},
 		"TokenizerIsModel":  {func(c *Config) { c.Tokenizer = c.Model }, fault.Corrupt, "magic"},
@@ -210,6 +209,7 @@ func FuzzModel(f *testing.F) {
 		path, _ := convertModel(f, "../convert/testdata/in/"+name, topology.Q40, convert.Model)
 		f.Add(readFile(f, path)[:120])
 	}
+	f.Add(readFile(f, expertModel(f))[:160])
 	f.Add([]byte{0xcd, 0xab, 0, 0x0a, 8, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, head []byte) {
 		data := head

@@ -2,11 +2,14 @@ package llama
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/convert"
+	"github.com/gorizond/koldun/internal/convert/converttest"
 	"github.com/gorizond/koldun/internal/formats/dllama"
 	"github.com/gorizond/koldun/internal/llama/kernel"
 	"github.com/gorizond/koldun/internal/topology"
@@ -35,7 +38,11 @@ func readPlain(tb testing.TB, path string) plainModel {
 
 // tensor reads a matrix as rows.
 func (m plainModel) tensor(role dllama.Role, layer int) [][]float64 {
-	x, ok := m.file.Find(role, layer, -1)
+	return m.tensorOf(role, layer, -1)
+}
+
+func (m plainModel) tensorOf(role dllama.Role, layer, expert int) [][]float64 {
+	x, ok := m.file.Find(role, layer, expert)
 	if !ok {
 		m.t.Fatalf("there is no tensor %d in layer %d", role, layer)
 	}
@@ -129,7 +136,7 @@ func (m plainModel) layer(l int, xs [][]float64) {
 		queryNorm, keyNorm = m.tensor(dllama.QueryNorm, l), m.tensor(dllama.KeyNorm, l)
 	}
 	wq, wk, wv, wo := m.tensor(dllama.Query, l), m.tensor(dllama.Key, l), m.tensor(dllama.Value, l), m.tensor(dllama.Output, l)
-	gate, down, up := m.tensor(dllama.Gate, l), m.tensor(dllama.Down, l), m.tensor(dllama.Up, l)
+	feedForward := m.feedForward(l)
 	inputNorm, ffNorm := m.tensor(dllama.InputNorm, l)[0], m.tensor(dllama.FFNorm, l)[0]
 	var keys, values [][]float64
 	size := m.s.HeadDim
@@ -160,14 +167,52 @@ func (m plainModel) layer(l int, xs [][]float64) {
 		for j, v := range times(wo, mixed) {
 			x[j] += v
 		}
-		y = m.normed(x, ffNorm)
+		for j, v := range feedForward(m.normed(x, ffNorm)) {
+			x[j] += v
+		}
+	}
+}
+
+// feedForward returns the feed-forward part of a layer: one network, or the mean
+// of the experts with the highest probabilities, weighted by these.
+func (m plainModel) feedForward(l int) func(y []float64) []float64 {
+	if m.s.Experts == 0 {
+		return m.network(l, -1)
+	}
+	router := m.tensor(dllama.Router, l)
+	experts := make([]func([]float64) []float64, m.s.Experts)
+	for e := range experts {
+		experts[e] = m.network(l, e)
+	}
+	return func(y []float64) []float64 {
+		probabilities := times(router, y)
+		order := make([]int, len(experts))
+		for e, score := range probabilities {
+			order[e], probabilities[e] = e, math.Exp(score)
+		}
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(probabilities[b], probabilities[a]) })
+		var sum float64
+		for _, e := range order[:m.s.ActiveExperts] {
+			sum += probabilities[e]
+		}
+		out := make([]float64, len(y))
+		for _, e := range order[:m.s.ActiveExperts] {
+			for j, v := range experts[e](y) {
+				out[j] += probabilities[e] / sum * v
+			}
+		}
+		return out
+	}
+}
+
+func (m plainModel) network(l, expert int) func(y []float64) []float64 {
+	gate, down, up := m.tensorOf(dllama.Gate, l, expert), m.tensorOf(dllama.Down, l, expert), m.tensorOf(dllama.Up, l, expert)
+	return func(y []float64) []float64 {
 		inner := times(gate, y)
 		for j, v := range times(up, y) {
 			inner[j] = inner[j] / (1 + math.Exp(-inner[j])) * v
 		}
-		for j, v := range times(down, inner) {
-			x[j] += v
-		}
+		return times(down, inner)
 	}
 }
 
@@ -198,29 +243,35 @@ func withHeader(tb testing.TB, path string, change func(*dllama.Header)) string 
 
 func TestAgainstPlainModel(t *testing.T) {
 	nothing := func(*dllama.Header) {}
+	const folders = "../convert/testdata/in/"
+	mixture := mixtureFolder(t)
 	cases := map[string]struct {
 		folder           string
 		weights, buffers topology.FloatType
 		change           func(*dllama.Header)
 		tolerance        float64 // of logits, relative to the largest
 	}{
-		"LlamaF32":     {"llama_bf16_2shards", topology.F32, topology.F32, nothing, 1e-5},
-		"LlamaQ40":     {"llama_bf16_2shards", topology.Q40, topology.Q80, nothing, .03},
-		"LlamaQ40Wide": {"llama_bf16_2shards", topology.Q40, wideBuffers, nothing, 1e-5},
-		"Qwen3F32":     {"qwen3_bf16_tied_headdim", topology.F32, topology.F32, nothing, 1e-5},
-		"Qwen3Q40":     {"qwen3_bf16_tied_headdim", topology.Q40, topology.Q80, nothing, .03},
-		"Qwen3Q40Wide": {"qwen3_bf16_tied_headdim", topology.Q40, wideBuffers, nothing, 1e-5},
-		"Llama31Scaling": {"llama_bf16_2shards", topology.F32, topology.F32, func(h *dllama.Header) {
+		"LlamaF32":     {folders + "llama_bf16_2shards", topology.F32, topology.F32, nothing, 1e-5},
+		"LlamaQ40":     {folders + "llama_bf16_2shards", topology.Q40, topology.Q80, nothing, .03},
+		"LlamaQ40Wide": {folders + "llama_bf16_2shards", topology.Q40, wideBuffers, nothing, 1e-5},
+		"Qwen3F32":     {folders + "qwen3_bf16_tied_headdim", topology.F32, topology.F32, nothing, 1e-5},
+		"Qwen3Q40":     {folders + "qwen3_bf16_tied_headdim", topology.Q40, topology.Q80, nothing, .03},
+		"Qwen3Q40Wide": {folders + "qwen3_bf16_tied_headdim", topology.Q40, wideBuffers, nothing, 1e-5},
+		"MixtureF32":   {mixture, topology.F32, topology.F32, nothing, 1e-5},
+		// Rounding can make a token choose another expert.
+		"MixtureQ40":     {mixture, topology.Q40, topology.Q80, nothing, .1},
+		"MixtureQ40Wide": {mixture, topology.Q40, wideBuffers, nothing, 1e-5},
+		"Llama31Scaling": {folders + "llama_bf16_2shards", topology.F32, topology.F32, func(h *dllama.Header) {
 			h.RopeType, h.RopeScaling = dllama.RopeLlama3, &dllama.RopeScaling{Factor: 8, LowFreqFactor: 1, HighFreqFactor: 4, OriginalSeqLen: 64}
 		}, 1e-5},
-		"OtherEpsilonTheta": {"llama_bf16_2shards", topology.F32, topology.F32, func(h *dllama.Header) { h.NormEpsilon, h.RopeTheta = 6, 500000 }, 1e-5},
+		"OtherEpsilonTheta": {folders + "llama_bf16_2shards", topology.F32, topology.F32, func(h *dllama.Header) { h.NormEpsilon, h.RopeTheta = 6, 500000 }, 1e-5},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			path, _ := convertModel(t, "../convert/testdata/in/"+c.folder, c.weights, convert.Model)
+			path, _ := convertModel(t, c.folder, c.weights, convert.Model)
 			path = withHeader(t, path, c.change)
 			rng := newRand()
-			tokens := make([]int, 45) // more than a batch
+			tokens := make([]int, 75) // more than a batch, and than a block of the cache
 			plain := readPlain(t, path)
 			for i := range tokens {
 				tokens[i] = rng.IntN(plain.s.VocabSize)
@@ -239,6 +290,17 @@ func TestAgainstPlainModel(t *testing.T) {
 			t.Logf("logits differ by %g of %g", worst, largest)
 		})
 	}
+}
+
+// mixtureFolder returns the folder of a model of experts with random weights.
+func mixtureFolder(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	converttest.Write(tb, dir, converttest.Shape{
+		Arch: topology.Qwen3MoE, Dim: 64, Hidden: 96, Layers: 3, Heads: 4, KVHeads: 2, HeadDim: 32, Vocab: 1024, SeqLen: 256,
+		Experts: 8, Active: 3, ExpertWidth: 32,
+	}, tiny)
+	return dir
 }
 
 func newTestRunner(tb testing.TB, path string, buffers topology.FloatType, threads int) *runner {

@@ -21,6 +21,7 @@ type runner struct {
 	product   product
 	stage     tokenStage
 	attention attention
+	mixture   mixture
 
 	freeScores func() error
 
@@ -63,11 +64,11 @@ func newRunner(m *model, k *kernel.Set, c *cache, seqLen, threads, batch, most i
 		rows: make([]row, 0, batch),
 		x:    make([]float32, batch*s.Dim), out: make([]float32, batch*s.Dim),
 		query: make([]float32, batch*s.QDim()), key: make([]float32, batch*s.KVDim()), value: make([]float32, batch*s.KVDim()),
-		up:  make([]float32, batch*s.HiddenDim),
+		up:  make([]float32, batch*s.FFDim()),
 		cos: make([]float32, batch*s.HeadDim/2), sin: make([]float32, batch*s.HeadDim/2),
 		logits: make([]float32, most*s.VocabSize),
 		normed: newVectors(batch, s.Dim, m.rounded), mixed: newVectors(batch, s.QDim(), m.rounded),
-		gate: newVectors(batch, s.HiddenDim, m.rounded),
+		gate: newVectors(batch, s.FFDim(), m.rounded), mixture: newMixture(m, batch),
 	}
 	r.stage.r, r.attention.r, r.product.kernels = r, r, k
 	r.attention.stride = stride
@@ -109,9 +110,13 @@ func (r *runner) evalLayer(last bool) {
 	r.each((*runner).packMixed)
 	r.multiply(&r.mixed, part{l.output, r.out})
 	r.each((*runner).enterFeedForward)
-	r.multiply(&r.normed, part{l.gate, r.gate.values}, part{l.up, r.up})
-	r.each((*runner).activate)
-	r.multiply(&r.gate, part{l.down, r.out})
+	if l.router != nil {
+		r.mix()
+	} else {
+		r.multiply(&r.normed, part{l.gate, r.gate.values}, part{l.up, r.up})
+		r.each((*runner).activate)
+		r.multiply(&r.gate, part{l.down, r.out})
+	}
 	r.each((*runner).leave)
 }
 

@@ -13,12 +13,22 @@ import (
 // TestBatches wants the same bits for every batch size and number of threads,
 // with each set of kernels.
 func TestBatches(t *testing.T) {
-	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
-		path, _ := convertModel(t, tiny, weights, convert.Model)
+	for name, path := range testModels(t) {
 		for _, k := range kernel.Sets() {
 			t.Run(name+"/"+k.Name, func(t *testing.T) { testBatches(t, path, k) })
 		}
 	}
+}
+
+// testModels returns models of both types of weights, and of experts.
+func testModels(tb testing.TB) map[string]string {
+	tb.Helper()
+	out := map[string]string{}
+	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
+		out[name], _ = convertModel(tb, tiny, weights, convert.Model)
+		out["Mixture"+name], _ = convertModel(tb, mixtureFolder(tb), weights, convert.Model)
+	}
+	return out
 }
 
 func testBatches(t *testing.T, path string, k *kernel.Set) {
@@ -67,9 +77,8 @@ func TestEvalStopsBetweenLayers(t *testing.T) {
 // TestEvalAllocatesNothing wants no allocations, because garbage collection
 // would cost more than the evaluation.
 func TestEvalAllocatesNothing(t *testing.T) {
-	for name, weights := range map[string]topology.FloatType{"F32": topology.F32, "Q40": topology.Q40} {
+	for name, path := range testModels(t) {
 		t.Run(name, func(t *testing.T) {
-			path, _ := convertModel(t, tiny, weights, convert.Model)
 			r := newTestRunner(t, path, "", 2)
 			s := &sequence{tokens: make([]int, 60)}
 			defer s.drop(r.cache)

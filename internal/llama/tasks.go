@@ -58,7 +58,9 @@ func (s *tokenStage) run(_, lo, hi int) {
 	}
 }
 
-func (r *runner) each(f func(*runner, int)) {
+func (r *runner) each(f func(*runner, int)) { r.eachOf(len(r.rows), f) }
+
+func (r *runner) eachOf(n int, f func(*runner, int)) {
 	r.stage.f = f
-	r.pool.do(&r.stage, len(r.rows), 1)
+	r.pool.do(&r.stage, n, 1)
 }
