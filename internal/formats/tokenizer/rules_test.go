@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,6 +135,37 @@ func TestAsSentencePiece(t *testing.T) {
 			} else if !slices.Equal(want[i], got) {
 				t.Errorf("%s: %q (-want +got): %s", name, text, cmp.Diff(want[i], got))
 			}
+		}
+	}
+}
+
+// TestShownText wants the text back that tokens were made of, with the space that
+// a normalizer begins it with.
+func TestShownText(t *testing.T) {
+	files := huggingFace(t)
+	files["sentencepiece"] = tokenizer.Files{
+		TokenizerConfig: []byte(`{"tokenizer_class": "LlamaTokenizer"}`),
+		SentencePiece:   read(t, rulesData+"sentencepiece-bytes.model"),
+	}
+	const text = "Grüße, é 好 Ã© ▁  x\n\t🙂 <0x41> [INST]"
+	for name, begin := range map[string]string{"llama2": " ", "mistral": " ", "gemma": "", "sentencepiece": " ", "qwen2": "", "deepseek3": ""} {
+		tok := withRules(t, files[name])
+		ids, err := tok.EncodeParts([]tokenizer.Part{{Text: text, Plain: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := tok.Decoder()
+		var got strings.Builder
+		for _, id := range ids {
+			got.WriteString(d.Next(id))
+		}
+		got.WriteString(d.Flush())
+		want := text
+		if name != "qwen2" && name != "deepseek3" {
+			want = strings.ReplaceAll(text, "▁", " ") // they do not tell them apart
+		}
+		if got.String() != begin+want {
+			t.Errorf("%s: %q comes back as %q", name, text, got.String())
 		}
 	}
 }
