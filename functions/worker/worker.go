@@ -111,6 +111,9 @@ func (p *workerPlan) build() workload.Pod {
 			ExtraArgs: s.Args,
 		}},
 	}
+	if s.AnswerGrace != nil {
+		out.Timeouts = &v1.AnswerTimeouts{Grace: s.AnswerGrace}
+	}
 	if s.Resources != nil {
 		out.Resources = *s.Resources
 	}

@@ -23,6 +23,7 @@ func TestWorker(t *testing.T) {
 			Composite: meta + "spec: {image: dllama, replicas: 3, nThreads: 8, args: [--a, b], rootRef: r, rootCIDRs: [10.0.0.0/8], imagePullPolicy: Never, resources: {limits: {memory: 1Gi}}, scheduling: {nodeSelector: {a: b}}}",
 			Observed:  map[string]string{"workers": "status: {readyReplicas: 2}"}, Reason: reason.WorkersStarting, Says: "3 workers",
 		},
+		"Grace":         {Composite: meta + "spec: {image: dllama, answerGrace: 10m}", Reason: reason.WorkersStarting},
 		"AllReady":      {Composite: meta + "spec: {image: dllama, replicas: 2}", Observed: map[string]string{"workers": "status: {readyReplicas: 2}"}, Reason: reason.Available, Says: "2 workers"},
 		"MoreThanAsked": {Composite: meta + "spec: {image: dllama, replicas: 1}", Observed: map[string]string{"workers": "status: {readyReplicas: 2}"}, Reason: reason.Available},
 		"OldGeneration": {Composite: meta + "spec: {image: dllama, replicas: 2}", Observed: map[string]string{"workers": "metadata: {generation: 2}\nstatus: {readyReplicas: 2, observedGeneration: 1}"}, Reason: reason.WorkersStarting},

@@ -71,6 +71,11 @@ type WorkerSpec struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
+	// Time in which the root may finish running answers when the pods stop, as answerTimeouts.grace of the root. Defaults to 25s.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="from 1s to 1h"
+	AnswerGrace *metav1.Duration `json:"answerGrace,omitempty"`
+
 	// Scheduling of the pods.
 	// +optional
 	Scheduling *Scheduling `json:"scheduling,omitempty"`

@@ -3994,6 +3994,11 @@ func (in *WorkerSpec) DeepCopyInto(out *WorkerSpec) {
 		*out = new(corev1.ResourceRequirements)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.AnswerGrace != nil {
+		in, out := &in.AnswerGrace, &out.AnswerGrace
+		*out = new(metav1.Duration)
+		**out = **in
+	}
 	if in.Scheduling != nil {
 		in, out := &in.Scheduling, &out.Scheduling
 		*out = new(Scheduling)
