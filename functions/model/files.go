@@ -71,6 +71,10 @@ func (p *modelPlan) sourceFiles() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	p.False(v1.ConditionConverted, reason.ConversionNotWanted, "spec.conversion.type is %s", conversionNone)
+	if !p.source.Whole && p.small != "" && !p.inWork() {
+		p.Fail(reason.VolumeTooSmall, "Nothing is downloaded: %s", p.small)
+		return compose.Stop, nil
+	}
 	if !p.source.Whole {
 		p.False(v1.ConditionSized, reason.SizeUnknown, "The source files are not whole yet")
 		return compose.Stop, p.download()

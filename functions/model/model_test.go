@@ -40,6 +40,7 @@ func at(more map[string]string) map[string]string {
 func TestSourceFiles(t *testing.T) {
 	const (
 		spec  = meta + "spec: {" + tiny + ", conversion: {type: None}}"
+		sized = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {commit: " + commit + ", sizeBytes: 3000000000}}"
 		found = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {whole: true, sizeBytes: 3000000, modelFile: m.gguf, manifestSha256: abc}}"
 	)
 	seen := func(more map[string]string) map[string]string {
@@ -51,11 +52,18 @@ func TestSourceFiles(t *testing.T) {
 		return out
 	}
 	composetest.Table(t, model.Compose, map[string]composetest.Case{
-		"SourceNotLooked":    {Composite: spec, Observed: seen(map[string]string{"source": "{}"}), Reason: reason.ConnectionPending, Says: "is searched"},
-		"SourceDownloading":  {Composite: spec, Observed: seen(nil), Reason: reason.Downloading},
-		"SourceRegistering":  {Composite: spec, Observed: seen(map[string]string{"source": found}), Reason: reason.Registering},
-		"SourceReady":        {Composite: spec, Observed: seen(map[string]string{"source": found, "record": composetest.Ready}), Reason: reason.Available, Says: "/source/org/tiny/" + commit},
-		"SourceVolume":       {Composite: meta + "spec: {" + tiny + ", conversion: {type: None}, pv: {}}", Observed: seen(map[string]string{"source": found}), Reason: reason.FillingVolume},
+		"SourceNotLooked":   {Composite: spec, Observed: seen(map[string]string{"source": "{}"}), Reason: reason.ConnectionPending, Says: "is searched"},
+		"SourceDownloading": {Composite: spec, Observed: seen(nil), Reason: reason.Downloading},
+		"SourceRegistering": {Composite: spec, Observed: seen(map[string]string{"source": found}), Reason: reason.Registering},
+		"SourceReady":       {Composite: spec, Observed: seen(map[string]string{"source": found, "record": composetest.Ready}), Reason: reason.Available, Says: "/source/org/tiny/" + commit},
+		"SourceVolume":      {Composite: meta + "spec: {" + tiny + ", conversion: {type: None}, pv: {}}", Observed: seen(map[string]string{"source": found}), Reason: reason.FillingVolume},
+		// Before the first byte is downloaded.
+		"SourceVolumeSmall": {
+			Composite: meta + "spec: {" + tiny + ", conversion: {type: None}, download: {include: ['*.gguf']}, pv: {pvcCapacity: 1Gi}}",
+			Observed:  seen(map[string]string{"revision": sized}), Reason: reason.VolumeTooSmall, Says: "Nothing is downloaded: spec.pv.pvcCapacity: the files take 2.8 GiB",
+		},
+		"SourceVolumeFits":   {Composite: meta + "spec: {" + tiny + ", conversion: {type: None}, pv: {capacity: 3Gi}}", Observed: seen(map[string]string{"revision": sized}), Reason: reason.Downloading},
+		"SourceVolumeInWork": {Composite: meta + "spec: {" + tiny + ", conversion: {type: None}, pv: {capacity: 1Gi}}", Observed: seen(map[string]string{"revision": sized, "fetch-01234567": "{}"}), Reason: reason.Downloading},
 		"SourcePreConverted": {Composite: meta + "spec: {preConverted: true, preConvertedPVCName: files, launchOptions: [--model, a/b.gguf], conversion: {type: None}}", Observed: map[string]string{"queue": composetest.Ready, "record": composetest.Ready}, Reason: reason.Available},
 	})
 }

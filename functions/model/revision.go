@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
@@ -35,6 +36,13 @@ func (p *modelPlan) revision() (compose.Next, error) {
 			},
 		},
 	}
+	if !p.converts() { // their size is that of the files which the Model is for
+		var d v1.Download
+		if p.m.Spec.Download != nil {
+			d = *p.m.Spec.Download
+		}
+		want.Spec.ForProvider.Include, want.Spec.ForProvider.Exclude = modelref.Files(d.Include, d.Exclude)
+	}
 	var seen v1alpha1.HubRevision
 	var found v1alpha1.HubRevisionObservation
 	if p.Observed(res, &seen) {
@@ -57,7 +65,11 @@ func (p *modelPlan) revision() (compose.Next, error) {
 		return compose.Stop, nil
 	}
 	p.commit, p.status.Commit = found.Commit, found.Commit
-	if found.Config == "" || !p.converts() {
+	if !p.converts() {
+		p.small = p.tooSmall(found.SizeBytes)
+		return compose.Continue, nil
+	}
+	if found.Config == "" {
 		return compose.Continue, nil
 	}
 	shape, err := topology.FromConfig([]byte(found.Config), topology.FloatType(p.weights))

@@ -5,15 +5,9 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/hub"
+	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/objectstore"
-)
-
-// What a conversion needs, and no second copy of the weights: original/ and
-// consolidated files repeat them in the layout of their authors' own tools.
-var (
-	defaultInclude = []string{"*.safetensors", "*.json", "tokenizer.model", "*.txt", "*.jinja", "*.md"}
-	defaultExclude = []string{"original/*", "metal/*", "onnx/*", "openvino/*", "consolidated*.safetensors"}
 )
 
 // patterns choose files by their paths, as the hub's own client does: * matches
@@ -22,13 +16,8 @@ var (
 type patterns struct{ include, exclude []string }
 
 func newPatterns(include, exclude []string) (patterns, error) {
-	p := patterns{include: include, exclude: exclude}
-	if len(include) == 0 {
-		p.include = defaultInclude
-	}
-	if len(include) == 0 && len(exclude) == 0 {
-		p.exclude = defaultExclude
-	}
+	p := patterns{}
+	p.include, p.exclude = modelref.Files(include, exclude)
 	for _, list := range [][]string{p.include, p.exclude} {
 		for _, pattern := range list {
 			if pattern == "" || len(pattern) > 1024 {
