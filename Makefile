@@ -150,7 +150,7 @@ generate: generate-engines $(BIN)/controller-gen $(BIN)/tfplugindocs ## Write ke
 
 .PHONY: generate-check
 generate-check: generate ## Fail if generated files are not what is committed
-	@git add --intent-to-add terraform-provider/docs && git diff --exit-code -- apis internal/llama/kernel package docs terraform-provider/docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
+	@git add --intent-to-add terraform-provider/docs && git diff --exit-code -- apis internal/llama/kernel package docs examples/argocd terraform-provider/docs || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## Check style and the import law

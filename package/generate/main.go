@@ -1,6 +1,6 @@
 // Command generate writes what follows from the Go types: the XRDs and
 // Compositions of both configuration packages, the list of reasons, the rights of
-// roles on NATS, the methods of managed resources, and Argo CD's health scripts.
+// roles on NATS, the methods of managed resources, and Argo CD's health scripts and example.
 //
 // Run it from the root of the repository: as "generate engines" before
 // controller-gen writes the CRDs, which need the names of engines, and without
@@ -78,6 +78,9 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["docs/troubleshooting.md"] = troubleshooting()
+	if files[argocdApp], err = argocdInstall(root); err != nil {
+		return nil, err
+	}
 	files["docs/roles.md"] = roles()
 	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
 		return nil, err
