@@ -24,7 +24,7 @@ type EngineAPICmd struct {
 	Port            int           `default:"9990" help:"Port to listen on; 0 is a free one."`
 	HealthListen    string        `default:"" help:"Address of /healthz, /readyz and /metrics; empty is none."`
 	NThreads        int           `name:"nthreads" default:"1" help:"Compute threads."`
-	Slots           int           `default:"4" help:"Answers computed at the same time, up to 32. They share the memory for one context, or for 2048 tokens each if that is more."`
+	Slots           int           `default:"4" help:"Answers computed at the same time, up to 32. They share memory for one context, or for 1024 tokens each if that is more."`
 	MaxSeqLen       int           `default:"0" help:"Longest context in tokens; 0 is the model's."`
 	BufferFloatType string        `default:"" enum:",q80,f32" help:"Type of the values between the layers: q80 for q40 weights, f32 for f32. Default: the one that fits."`
 	Temperature     float32       `default:"0.8" help:"Temperature of requests that name none; 0 is greedy."`

@@ -181,6 +181,8 @@ func TestDllama(t *testing.T) {
 		"KoldunsOnFour":    {Composite: meta + "spec: {rootImage: 'ghcr.io/gorizond/koldun:latest', workerImage: 'ghcr.io/gorizond/koldun:latest', replicaPower: 2, " + ref + "}", Required: plain, Observed: connected, Reason: reason.WorkersStarting},
 		"NothingOnFour":    {Composite: meta + "spec: {replicaPower: 2, " + ref + "}", Required: plain, Observed: connected, Reason: reason.WorkersStarting},
 		"EngineByName":     {Composite: meta + "spec: {engine: {type: distributed-llama}, " + ref + "}", Required: plain, Observed: running, Reason: reason.Available},
+		"SlotsOfRoot":      {Composite: meta + "spec: {engine: {type: distributed-llama, slots: 2}, " + ref + "}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.slots: the distributed-llama engine computes 1 request at a time"},
+		"Slots":            {Composite: meta + "spec: {engine: {slots: 8, maxSeqLen: 512}, " + ref + "}", Required: with(model("", files+header)), Observed: running, Reason: reason.Available},
 		"WeightsUnfit":     {Composite: meta + "spec: {" + ref + "}", Required: with(model("", strings.Replace(files, "q40", "q80", 1))), Reason: reason.TopologyInvalid, Says: `"q80"`},
 		"BuffersUnfit":     {Composite: meta + "spec: {" + ref + ", engine: {bufferFloatType: f32}}", Required: plain, Reason: reason.TopologyInvalid, Says: "spec.engine.bufferFloatType"},
 		"BuffersOfModel":   {Composite: meta + "spec: {" + ref + "}", Required: with(model("launchOptions: [--buffer-float-type, f32]", files)), Reason: reason.TopologyInvalid},

@@ -74,6 +74,10 @@ func (p *dllamaPlan) chooseEngine(nodes int32) (problem string) {
 		}
 		p.engine = chosen
 	}
+	var err error
+	if p.engine, err = p.engine.WithSlots(int(r.Engine.Slots)); err != nil {
+		return fmt.Sprintf("spec.engine.slots: %v", err)
+	}
 	if err := p.engine.CheckNodes(int(nodes)); err != nil {
 		field, one := p.nodesField()
 		return fmt.Sprintf("%s: %v: use %d, or %s", field, err, one, p.moreNodes())
@@ -153,7 +157,7 @@ func (p *dllamaPlan) planMemory() (problem string) {
 func (p *dllamaPlan) runtime(nodes int32, seqLen int) preflight.Runtime {
 	field, _ := p.nodesField()
 	return preflight.Runtime{
-		Engine: p.engine.Name, Nodes: int(nodes), SeqLen: seqLen, Buffers: p.d.Spec.Engine.BufferFloatType, Field: field,
+		Engine: p.engine.Name, Nodes: int(nodes), SeqLen: seqLen, Slots: int(p.d.Spec.Engine.Slots), Buffers: p.d.Spec.Engine.BufferFloatType, Field: field,
 		RootMemory: memoryLimit(p.d.Spec.RootResources), WorkerMemory: memoryLimit(p.d.Spec.WorkerResources),
 	}
 }

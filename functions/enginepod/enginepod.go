@@ -74,6 +74,7 @@ type Root struct {
 func (r Root) Pod() workload.Pod {
 	r.Spec.ModelFile, r.Spec.TokenizerFile = path(r.Spec.ModelFile), path(r.Spec.TokenizerFile)
 	r.Spec.Sidecar = r.Session != ""
+	r.Spec.Slots = r.Engine.Slots
 	r.Spec.ExtraGrace = extraGrace(r.Timeouts)
 	pod := r.pod(r.Engine, r.Engine.Root(r.Spec), r.Spec.Koldun, engine.RootGrace+r.Spec.ExtraGrace)
 	if r.Spec.Sidecar {

@@ -3,6 +3,7 @@
 package preflight
 
 import (
+	"cmp"
 	"encoding/json"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
@@ -18,6 +19,7 @@ type Runtime struct {
 	Engine  string `json:"engine"`
 	Nodes   int    `json:"nodes"`
 	SeqLen  int    `json:"seqLen,omitempty"`  // 0 is the default
+	Slots   int    `json:"slots,omitempty"`   // 0 is the engine's own number
 	Buffers string `json:"buffers,omitempty"` // type of the buffers between nodes; empty follows from the weights
 	// Memory limits of each node in bytes; 0 is none.
 	RootMemory   int64 `json:"rootMemory,omitempty"`
@@ -46,7 +48,7 @@ func (r Runtime) Plan(shape topology.Shape) (plan topology.Plan, problem string)
 	if err != nil || e.Memory == nil {
 		return plan, ""
 	}
-	ask := topology.Request{Nodes: r.Nodes, SeqLen: r.SeqLen, Sync: topology.FloatType(r.Buffers)}
+	ask := topology.Request{Nodes: r.Nodes, SeqLen: r.SeqLen, Slots: cmp.Or(r.Slots, e.Slots), Sync: topology.FloatType(r.Buffers)}
 	if ask.SeqLen == 0 {
 		ask.SeqLen = min(shape.SeqLen, topology.DefaultSeqLen)
 	}

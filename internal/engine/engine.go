@@ -26,6 +26,9 @@ type Engine struct {
 	MaxNodes int
 	// Slots is how many requests one root computes at the same time, at least 1.
 	Slots int
+	// MaxSlots is the most slots that spec.engine.slots of a claim may ask for; 0
+	// means that their number is fixed.
+	MaxSlots int
 	// Parameters are the sampling parameters of a request that the engine
 	// honours, as package openai names them. It announces them with each answer;
 	// nil if it announces none.
@@ -107,4 +110,21 @@ func (e Engine) CheckNodes(n int) error {
 		noun = "node"
 	}
 	return fault.Errorf(fault.Invalid, "the %s engine runs on %s, not on %d", e.Name, fmt.Sprint(e.MaxNodes, " ", noun), n)
+}
+
+// WithSlots returns the engine with the slots of a claim; 0 leaves their number as it
+// is. The error is Invalid.
+func (e Engine) WithSlots(n int) (Engine, error) {
+	switch {
+	case n == 0:
+		return e, nil
+	case e.API != nil:
+		return e, fault.Errorf(fault.Invalid, "it has no effect on a server: use the slots of the server")
+	case e.MaxSlots == 0:
+		return e, fault.Errorf(fault.Invalid, "the %s engine computes %d request at a time: leave it out", e.Name, e.Slots)
+	case n < 1 || n > e.MaxSlots:
+		return e, fault.Errorf(fault.Invalid, "the %s engine has 1 to %d slots, not %d", e.Name, e.MaxSlots, n)
+	}
+	e.Slots = n
+	return e, nil
 }

@@ -66,6 +66,7 @@ type Root struct {
 	TokenizerFile string // path in the container
 	Buffers       string // type of the values that nodes exchange
 	SeqLen        int32  // longest context in tokens
+	Slots         int    // requests at the same time
 	// Leader is the host name of the root itself, and Nodes the number of nodes
 	// with it.
 	Leader string

@@ -11,7 +11,7 @@ const batch = 32
 type Memory struct {
 	Pipes   int64 `json:"pipes"`   // buffers exchanged between nodes
 	Buffers int64 `json:"buffers"` // everything between pipes, rope and attention tables
-	KVCache int64 `json:"kvCache"` // f32, for the whole context from the start
+	KVCache int64 `json:"kvCache"` // f32: distributed-llama takes it for the whole context from the start
 	Weights int64 `json:"weights"` // the node's slices
 }
 
@@ -19,9 +19,9 @@ type Memory struct {
 func (m Memory) Total() int64 { return m.Pipes + m.Buffers + m.KVCache + m.Weights }
 
 // memory computes what node (0 is the root) of n allocates at a context of
-// seq tokens.
-func (s Shape) memory(node, n, seq int, sync FloatType) Memory {
-	c := calc{Shape: s, n: int64(n), node: int64(node), seq: int64(seq), sync: sync}
+// seq tokens, for so many slots.
+func (s Shape) memory(node, n, seq, slots int, sync FloatType) Memory {
+	c := calc{Shape: s, n: int64(n), node: int64(node), seq: int64(seq), cached: int64(CacheTokens(seq, slots)), sync: sync}
 	return Memory{Pipes: c.pipes(), Buffers: c.buffers(), KVCache: c.cache(), Weights: c.weights()}
 }
 
@@ -29,6 +29,7 @@ func (s Shape) memory(node, n, seq int, sync FloatType) Memory {
 type calc struct {
 	Shape
 	n, node, seq int64
+	cached       int64 // positions
 	sync         FloatType
 }
 
@@ -75,7 +76,7 @@ func (c calc) ropeColumns() int64 {
 	return (c.node+1)*int64(c.QDim())/c.n - c.node*int64(c.KVDim())/c.n
 }
 
-func (c calc) cache() int64 { return int64(c.Layers) * 2 * c.seq * (int64(c.KVDim()) / c.n) * 4 }
+func (c calc) cache() int64 { return int64(c.Layers) * 2 * c.cached * (int64(c.KVDim()) / c.n) * 4 }
 
 func (c calc) weights() int64 {
 	dim, q, kv := int64(c.Dim), int64(c.QDim()), int64(c.KVDim())
@@ -109,9 +110,9 @@ func (s Shape) LoadingMemory(nodes int) int64 {
 
 // slotTokens is what the cache of the embedded engine holds for each slot at
 // least, unless the context is shorter.
-const slotTokens = 2048
+const slotTokens = 1024
 
 // CacheTokens returns the number of positions of the cache that the slots of the
-// embedded engine share: a whole context, and at least 2048 positions or a context
+// embedded engine share: a whole context, and at least 1024 positions or a context
 // for each slot. A request may take a whole context; others wait if need be.
 func CacheTokens(seqLen, slots int) int { return max(seqLen, slots*min(seqLen, slotTokens)) }

@@ -19,6 +19,7 @@ const (
 type Request struct {
 	Nodes  int
 	SeqLen int       // longest context in tokens; 0 is the model's
+	Slots  int       // requests that share the cache; 0 is 1
 	Sync   FloatType // type of the buffers between nodes; "" follows from the weights
 	// Memory that each node has in bytes; 0 is not checked.
 	RootMemory   int64
@@ -70,7 +71,7 @@ func (s Shape) Preflight(r Request) (Plan, error) {
 	if seq < 1 || seq > s.SeqLen {
 		return Plan{}, fault.Errorf(fault.Invalid, "cannot serve a context of %d tokens: the model has 1 to %d", seq, s.SeqLen)
 	}
-	p := s.plan(r.Nodes, seq, sync)
+	p := s.plan(r.Nodes, seq, r.Slots, sync)
 	if p.fits(r) {
 		return p, nil
 	}
@@ -92,10 +93,10 @@ func (s Shape) sync(asked FloatType) (FloatType, error) {
 	return runs, nil
 }
 
-func (s Shape) plan(nodes, seq int, sync FloatType) Plan {
+func (s Shape) plan(nodes, seq, slots int, sync FloatType) Plan {
 	p := Plan{Nodes: nodes, SeqLen: seq, Sync: sync, Traffic: s.traffic(nodes, sync)}
 	for i := range nodes {
-		p.Memory = append(p.Memory, s.memory(i, nodes, seq, sync))
+		p.Memory = append(p.Memory, s.memory(i, nodes, seq, slots, sync))
 	}
 	return p
 }
@@ -117,7 +118,7 @@ func (s Shape) tooLittle(p Plan, r Request) error {
 	}
 	var help []string
 	for _, n := range s.Nodes(p.Sync) {
-		if n > p.Nodes && s.plan(n, p.SeqLen, p.Sync).fits(r) {
+		if n > p.Nodes && s.plan(n, p.SeqLen, r.Slots, p.Sync).fits(r) {
 			help = append(help, fmt.Sprintf("%d nodes", n))
 			break
 		}
@@ -140,7 +141,7 @@ func (s Shape) longestFit(p Plan, r Request) int {
 	lo, hi := 0, p.SeqLen
 	for lo+1 < hi {
 		mid := lo + (hi-lo)/2
-		if s.plan(p.Nodes, mid, p.Sync).fits(r) {
+		if s.plan(p.Nodes, mid, r.Slots, p.Sync).fits(r) {
 			lo = mid
 			continue
 		}

@@ -26,7 +26,7 @@ func (s Shape) traffic(n int, sync FloatType) Traffic {
 	}
 	t.TotalPerToken = t.RootPerToken + others*t.WorkerPerToken
 	for i := 1; i < n; i++ {
-		t.Shipping += s.memory(i, n, 1, sync).Weights
+		t.Shipping += s.memory(i, n, 1, 1, sync).Weights
 	}
 	return t
 }

@@ -130,6 +130,13 @@ type Engine struct {
 	// +kubebuilder:validation:Minimum=32
 	MaxSeqLen int32 `json:"maxSeqLen,omitempty"`
 
+	// Requests that the embedded engine computes at the same time. Defaults to 4. They share memory for one context, or for 1024 tokens each
+	// if that is more. distributed-llama computes one, and server.slots sets those of a server.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	Slots int32 `json:"slots,omitempty"`
+
 	// Type of the values that nodes exchange: q80 for q40 weights, f32 for f32. Follows from the weights when it is not given.
 	// +optional
 	// +kubebuilder:validation:Enum=q80;f32

@@ -19,7 +19,8 @@ func Engine() engine.Engine {
 		Name:       "embedded",
 		Selects:    func(w engine.Wish) bool { return len(w.Images) == 0 && w.Nodes <= 1 },
 		MaxNodes:   1,
-		Slots:      1,
+		Slots:      defaultSlots,
+		MaxSlots:   engine.MaxSlots,
 		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed},
 		Memory: &engine.Memory{
 			Plan:    topology.Shape.Preflight,
@@ -29,6 +30,10 @@ func Engine() engine.Engine {
 		Root: root,
 	}
 }
+
+// defaultSlots gives a few users answers at once. Beyond that a batch gains little on
+// the processors that the engine is for.
+const defaultSlots = 4
 
 func root(r engine.Root) engine.Pod {
 	args := []string{
@@ -40,6 +45,7 @@ func root(r engine.Root) engine.Pod {
 		"--buffer-float-type=" + r.Buffers,
 		"--nthreads=" + strconv.Itoa(int(max(r.Threads, 0))),
 		"--max-seq-len=" + strconv.Itoa(int(max(r.SeqLen, 0))),
+		"--slots=" + strconv.Itoa(max(r.Slots, 1)),
 		"--temperature=0",
 	}
 	if r.ExtraGrace > 0 {

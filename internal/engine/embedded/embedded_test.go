@@ -14,11 +14,11 @@ import (
 func TestRoot(t *testing.T) {
 	got := embedded.Engine().Root(engine.Root{
 		Node:      engine.Node{Image: "i", Koldun: "k", Threads: -1, ExtraArgs: []string{"--seed=1"}},
-		ModelFile: "/m", TokenizerFile: "/t", Buffers: "q80", SeqLen: 512, Sidecar: true,
+		ModelFile: "/m", TokenizerFile: "/t", Buffers: "q80", SeqLen: 512, Slots: 6, Sidecar: true,
 	})
 	want := engine.Pod{Main: engine.Container{Name: "engine", Image: "i", Args: []string{
 		"engine", "api", "--model=/m", "--tokenizer=/t", "--host=127.0.0.1", "--port=$(KOLDUN_PORT_ENGINE)",
-		"--health-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)", "--buffer-float-type=q80", "--nthreads=0", "--max-seq-len=512", "--temperature=0", "--seed=1",
+		"--health-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)", "--buffer-float-type=q80", "--nthreads=0", "--max-seq-len=512", "--slots=6", "--temperature=0", "--seed=1",
 	}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the root differs (-want +got):\n%s", d)
@@ -35,7 +35,7 @@ func TestExtraGrace(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	e := embedded.Engine()
-	if !e.Selects(engine.Wish{}) || !e.Selects(engine.Wish{Nodes: 1}) || e.Selects(engine.Wish{Nodes: 2}) || e.Selects(engine.Wish{Images: []string{"image"}}) || e.Image != "" || e.MaxNodes != 1 || e.Slots != 1 || e.Guarded || e.Memory.Limit || e.Process != nil {
+	if !e.Selects(engine.Wish{}) || !e.Selects(engine.Wish{Nodes: 1}) || e.Selects(engine.Wish{Nodes: 2}) || e.Selects(engine.Wish{Images: []string{"image"}}) || e.Image != "" || e.MaxNodes != 1 || e.Slots != 4 || e.MaxSlots != engine.MaxSlots || e.Guarded || e.Memory.Limit || e.Process != nil {
 		t.Errorf("the description is %+v", e)
 	}
 	if d := cmp.Diff([]string{openai.HintTemperature, openai.HintTopP, openai.HintSeed}, e.Parameters); d != "" {

@@ -28,7 +28,7 @@ func (r *Resource) fit(o tfschema.Object) []preflight.Finding {
 	}
 	var out []preflight.Finding
 	engines := engines(o)
-	for _, check := range []func(tfschema.Object, engine.Engine) []preflight.Finding{checkNodes, checkBuffers, checkShape, checkSize, checkRequests} {
+	for _, check := range []func(tfschema.Object, engine.Engine) []preflight.Finding{checkNodes, checkSlots, checkBuffers, checkShape, checkSize, checkRequests} {
 		var found []preflight.Finding
 		for _, e := range engines {
 			if found = check(o, e); len(found) == 0 {
@@ -91,6 +91,15 @@ func checkNodes(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	return []preflight.Finding{{Path: field, Message: fmt.Sprintf("%v: use %d, or %s", err, one, more)}}
 }
 
+func checkSlots(o tfschema.Object, e engine.Engine) []preflight.Finding {
+	if _, err := e.WithSlots(slots(o)); err != nil {
+		return []preflight.Finding{{Path: "engine", Message: fmt.Sprintf("slots: %v", err)}}
+	}
+	return nil
+}
+
+func slots(o tfschema.Object) int { return number(inner(o, "engine")["slots"]) }
+
 func checkBuffers(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	weights := weights(o)
 	asked := topology.FloatType(inner(o, "engine").Text("buffer_float_type"))
@@ -118,7 +127,7 @@ func checkShape(o tfschema.Object, e engine.Engine) []preflight.Finding {
 	if n == 0 {
 		return nil
 	}
-	ask := topology.Request{Nodes: n, SeqLen: contextOf(o, shape)}
+	ask := topology.Request{Nodes: n, SeqLen: contextOf(o, shape), Slots: cmp.Or(slots(o), e.Slots)}
 	if e.Memory.Limit {
 		ask.RootMemory, ask.WorkerMemory = memoryLimit(o, "root_resources"), memoryLimit(o, "worker_resources")
 	}

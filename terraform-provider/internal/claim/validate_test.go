@@ -73,6 +73,8 @@ func TestInvalidIsFoundBeforeApply(t *testing.T) {
 		"NamedImage":       {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2, "root_image": "i"}, nil},
 		"ImageKnownLater":  {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "replica_power": 2, "root_image": providertest.Unknown{}}, nil},
 		"WrongPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "f32"}}, []string{"engine", "q80"}},
+		"SlotsOfRoot":      {"koldun_dllama", map[string]any{"model": model(nil), "engine": map[string]any{"type": "distributed-llama", "slots": 2}}, []string{"slots: the distributed-llama engine computes 1 request"}},
+		"Slots":            {"koldun_dllama", map[string]any{"model": model(nil), "engine": map[string]any{"slots": 2}}, nil},
 		"RightPair":        {"koldun_dllama", map[string]any{"model": model(map[string]any{"conversion": map[string]any{"weights_float_type": "q40"}}), "engine": map[string]any{"buffer_float_type": "q80"}}, nil},
 		"TooManyNodes":     {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 64, "root_image": "i", "model_config": tiny}, []string{"nodes", "kv heads", "can be spread onto"}},
 		"RootLimit":        {"koldun_dllama", map[string]any{"model_ref": map[string]any{"name": "m"}, "nodes": 1, "root_image": "i", "model_config": tiny, "root_resources": map[string]any{"limits": map[string]any{"memory": "1Ki"}}}, []string{"root_resources", "the root needs"}},
