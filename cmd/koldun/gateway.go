@@ -30,6 +30,7 @@ type GatewayCmd struct {
 	QueueTimeout    time.Duration `default:"1h" help:"Maximum time that a request waits for a runner."`
 	RequestTimeout  time.Duration `help:"Maximum time from the arrival of a request to its end; 0 is no limit. Clients may ask for less."`
 	MaxBodyBytes    int64         `default:"20971520" help:"Largest body of a request."`
+	NoDrain         bool          `env:"KOLDUN_NO_DRAIN" help:"Stop when no request runs. By default the gateway accepts further ones after a signal to stop, as long as they keep coming, for up to 5 s."`
 
 	StrictParameters bool     `help:"Refuse requests with parameters that cannot be honoured, instead of naming them in the header x-koldun-ignored."`
 	Reasoning        string   `default:"separate" enum:"separate,inline,hidden" help:"How reasoning is returned unless a request overrides it: ${enum}."`
@@ -109,6 +110,7 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		MaxSessions:      c.MaxSessions,
 		HashKey:          key,
 		DemandTTL:        c.DemandTTL,
+		NoDrain:          c.NoDrain,
 		Logger:           log,
 	}, nil
 }

@@ -163,6 +163,7 @@ func (m *upRun) local(s *servers, claims []local.Object) (*local.Local, error) {
 	tries := 0
 	if m.cmd.Once {
 		tries = onceTries
+		env = append(env, "KOLDUN_NO_DRAIN=true") // nobody else sends requests
 	}
 	var l *local.Local
 	resources := managed.New(managed.Config{

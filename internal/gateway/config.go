@@ -44,6 +44,7 @@ type Config struct {
 	Tracer           trace.Tracer     // default telemetry.NoTracer()
 	DemandTTL        time.Duration    // how long a session stays in demand after its last request; default 10 min
 	Grace            time.Duration    // for running answers at shutdown; default 25 s
+	NoDrain          bool             // stop when no request runs; else accept more for up to a fifth of Grace, as long as they keep coming
 	Logger           *slog.Logger     // default slog.Default()
 
 	// listening, if set, is called with the addresses once both ports are open.
@@ -127,4 +128,12 @@ func orDefault[T comparable](v *T, d T) {
 	if *v == zero {
 		*v = d
 	}
+}
+
+// drain returns how long the gateway accepts further requests once it stops.
+func (c Config) drain() time.Duration {
+	if c.NoDrain {
+		return 0
+	}
+	return c.Grace / 5
 }

@@ -168,3 +168,14 @@ func TestRunRefusesBadConfigurations(t *testing.T) {
 		})
 	}
 }
+
+func TestDrain(t *testing.T) {
+	for want, c := range map[time.Duration]Config{
+		5 * time.Second: {Grace: 25 * time.Second},
+		0:               {Grace: 25 * time.Second, NoDrain: true},
+	} {
+		if got := c.drain(); got != want {
+			t.Errorf("the drain of %+v is %v, want %v", c, got, want)
+		}
+	}
+}
