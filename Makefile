@@ -116,8 +116,8 @@ bench: ## Run all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: bench-engine
-bench-engine: ## Measure the embedded engine beside distributed-llama: prompt and generation, q40 and f32, 1 and 2 threads (after make engine)
-	DLLAMA_BIN=$(or $(DLLAMA_BIN),$(CURDIR)/$(BIN)/distributed-llama) $(GO) test -run '^$$' -bench BesideDllama -benchtime 1x -timeout 40m ./internal/llama
+bench-engine: ## Measure the embedded engine beside distributed-llama, and four clients beside one: q40 and f32, 1 and 2 threads (after make engine)
+	DLLAMA_BIN=$(or $(DLLAMA_BIN),$(CURDIR)/$(BIN)/distributed-llama) $(GO) test -run '^$$' -bench 'BesideDllama|Clients' -benchtime 1x -timeout 40m ./internal/llama
 
 .PHONY: bench-provider
 bench-provider: $(BIN)/koldun-provider cluster-binaries ## Measure the provider with 1,000 managed resources: memory, idleness, latency
