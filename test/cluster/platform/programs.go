@@ -2,7 +2,9 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,12 +21,17 @@ const host = "ghcr.io/gorizond/"
 // _output/programs and returns its path. All test packages share that folder: a
 // program that has not changed is not linked again.
 func Build(ctx context.Context, root, program string) (string, error) {
-	dir, err := filepath.Abs(filepath.Join(root, "_output", "programs"))
+	output, err := filepath.Abs(filepath.Join(root, "_output"))
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
+	dir := filepath.Join(output, "programs")
+	// Not MkdirAll, which looks at the folder: go test would take it for an input, and
+	// repeat this test after another one has built a program.
+	for _, d := range []string{output, dir} {
+		if err := os.Mkdir(d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
 	}
 	// go build does not replace a program atomically, and tests of another
 	// package may be starting it.
