@@ -148,7 +148,7 @@ func join(lists ...[]string) []string {
 
 func list(t *testing.T) map[string]pkg {
 	t.Helper()
-	if err := sourcetest.Packages("../.."); err != nil {
+	if err := sourcetest.Folders("../.."); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Deps", "./...")

@@ -1,7 +1,7 @@
 // Package sourcetest makes cached results of tests depend on sources that a test binary
-// does not contain: those of programs that a test builds, or packages that it lists. go
-// test repeats a test if a file or folder has changed that the test itself has opened. It
-// does not know what child processes open, such as go build.
+// does not contain: those of programs that a test builds or runs, and of packages that it
+// lists. go test repeats a test if a file or folder has changed that the test itself has
+// opened. It does not know what child processes open, such as go build.
 package sourcetest
 
 import (
@@ -49,20 +49,20 @@ func open(path string) error {
 	return f.Close()
 }
 
-// Packages opens the folders of all packages of the module in the folder root.
-func Packages(root string) error {
+// Folders opens a folder and all below it, except those without sources.
+func Folders(root string) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if path != root && foreign(d.Name()) {
+		if path != root && noSources(d.Name()) {
 			return fs.SkipDir
 		}
 		return open(path)
 	})
 }
 
-// foreign reports whether a folder has no packages: go skips it, or tools write it.
-func foreign(name string) bool {
+// noSources reports whether a folder has no sources: go skips it, or tools write it.
+func noSources(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains([]string{"testdata", "bin", "node_modules"}, name)
 }

@@ -32,7 +32,7 @@ func TestSourcesAreInputs(t *testing.T) {
 		if err := sourcetest.Program(t.Context(), root, "cmd/hello"); err != nil {
 			t.Fatal(err)
 		}
-		if err := sourcetest.Packages(filepath.Join(root, "other")); err != nil {
+		if err := sourcetest.Folders(filepath.Join(root, "other")); err != nil {
 			t.Fatal(err)
 		}
 		return

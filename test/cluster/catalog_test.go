@@ -25,7 +25,7 @@ func releases(t *testing.T, c *cluster.Cluster, versions ...string) (entries map
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sourcetest.Packages("../../apis"); err != nil { // which the program reads
+	if err := sourcetest.Folders("../../apis"); err != nil { // which the program reads
 		t.Fatal(err)
 	}
 	apis, err := filepath.Abs("../../apis")

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/internal/engine/distributedllama"
+	"github.com/gorizond/koldun/internal/sourcetest"
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
@@ -122,9 +123,18 @@ func TestNamedImages(t *testing.T) {
 	}
 }
 
+// scripts makes the files of the recipe, which its scripts read, inputs of the test.
+func scripts(t *testing.T) {
+	t.Helper()
+	if err := sourcetest.Folders("."); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // source runs source.sh on an archive.
 func source(t *testing.T, archive string) (string, error) {
 	t.Helper()
+	scripts(t)
 	cmd := exec.CommandContext(waittest.Context(t), "./source.sh", filepath.Join(t.TempDir(), "source"))
 	cmd.Env = append(os.Environ(), "DLLAMA_SRC="+archive)
 	out, err := cmd.CombinedOutput()
@@ -296,6 +306,7 @@ func TestImage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil || runtime.GOARCH != "amd64" {
 		t.Skip("builds with the compiler of an amd64 machine with Debian or Ubuntu: run it there, or docker build package/engines/distributed-llama")
 	}
+	scripts(t)
 	root := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute) // a busy machine compiles for minutes
 	defer cancel()
