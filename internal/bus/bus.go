@@ -73,6 +73,11 @@ func (b *Bus) Reconnected() <-chan struct{} {
 	return b.renewed
 }
 
+// Connection numbers the connections to servers, which restore a lost one and renew
+// credentials. Whatever was seen on an earlier one may have changed, even backwards: a
+// server can come back with older data.
+func (b *Bus) Connection() uint64 { return b.nc.Stats().Reconnects }
+
 // Returned returns when the connection was last restored after a loss, such as a
 // restart of the server, or zero. The renewal of credentials is none.
 func (b *Bus) Returned() time.Time {

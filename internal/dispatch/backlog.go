@@ -14,16 +14,22 @@ const freshFor = time.Minute
 func (l *leader) onEntry(e queue.Entry) {
 	r := e.Request
 	known := l.jobs[r.ID]
-	if known != nil && known.seq == e.Seq {
+	if known != nil && known.stored && known.seq == e.Seq {
 		return // the same message, read twice
 	}
 	l.purger.add(e.Seq, e.Lasting)
-	if r.ID == "" || known != nil || l.ended.has(r.ID) {
+	if known != nil && !known.stored {
+		known.seq, known.stored = e.Seq, true
+		return
+	}
+	// The record of a request that has ended may be lost as well: takeOver looks.
+	ended := l.ended.has(r.ID)
+	if r.ID == "" || known != nil || ended && !l.rereads {
 		l.purger.end(e.Seq, time.Now()) // not a request, or stored twice
 		return
 	}
 	now := time.Now()
-	j := &job{req: r, raw: e.Raw, seq: e.Seq, deadline: r.Created.Add(l.cfg.MaxWait), cost: estimate(r)}
+	j := &job{req: r, raw: e.Raw, seq: e.Seq, stored: true, deadline: r.Created.Add(l.cfg.MaxWait), cost: estimate(r)}
 	j.req.Body = nil // raw contains it
 	for _, limit := range []time.Time{r.Deadline, r.EndBy} {
 		if !limit.IsZero() && limit.Before(j.deadline) {
@@ -31,7 +37,7 @@ func (l *leader) onEntry(e queue.Entry) {
 		}
 	}
 	l.jobs[r.ID] = j
-	if l.replayed && now.Sub(r.Created).Abs() < freshFor {
+	if l.replayed && !ended && now.Sub(r.Created).Abs() < freshFor {
 		l.admit(j)
 		return
 	}
@@ -46,9 +52,20 @@ func (l *leader) admit(j *job) {
 	l.enqueue(j)
 }
 
+// onReadAgain is called before the stream is read once more, after a reconnect. The
+// stream may have lost requests that this leader knows, and have others at their
+// sequences, so what is known of sequences counts no more.
+func (l *leader) onReadAgain() {
+	l.rereads = true
+	l.purger = purger{}
+	for _, j := range l.jobs {
+		j.stored = false
+	}
+}
+
 // onReplayed is called when all existing requests of the stream have been read.
-func (l *leader) onReplayed() {
-	l.replayed = true
+func (l *leader) onReplayed(connection uint64) {
+	l.replayed, l.readOn = true, connection
 	for id, o := range l.orphans {
 		l.log.Info("stopping an attempt of a request that has ended", "request", id, "runner", o.runner)
 		l.sendCancel(id, o.held.Request.Tenant, "ended")

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -140,8 +141,13 @@ func TestTimeIsUp(t *testing.T) {
 	if l.storeDeadLetter(t.Context(), raw, o) {
 		t.Error("a dead letter was stored")
 	}
-	if err := l.deleteMessage(t.Context(), seq); !fault.Is(err, fault.Interrupted) {
+	if err := l.deleteMessage(t.Context(), b.Connection(), seq); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("deleteMessage: %v, want Interrupted", err)
+	}
+	leads := time.Now().Add(time.Hour)
+	l.until.Store(&leads)
+	if err := l.deleteMessage(t.Context(), b.Connection()+1, seq); !errors.Is(err, errReadAgain) {
+		t.Errorf("deleteMessage by a sequence of another connection: %v, want %v", err, errReadAgain)
 	}
 	if _, err := queue.New(b).Outcome(t.Context(), r.Ref()); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an outcome was stored: %v", err)
@@ -158,7 +164,7 @@ func TestTimeIsUp(t *testing.T) {
 	if err := l.record(t.Context(), o, 0, 1); err != nil {
 		t.Errorf("record while leading: %v", err)
 	}
-	if err := l.deleteMessage(t.Context(), seq); err != nil {
+	if err := l.deleteMessage(t.Context(), b.Connection(), seq); err != nil {
 		t.Errorf("deleteMessage while leading: %v", err)
 	}
 }

@@ -217,7 +217,9 @@ func (l *leader) forget(j *job) {
 	delete(l.jobs, j.req.ID)
 	now := time.Now()
 	l.ended.add(j.req.ID, now)
-	l.purger.end(j.seq, now)
+	if j.stored {
+		l.purger.end(j.seq, now)
+	}
 }
 
 func msBetween(from, to time.Time) int64 {

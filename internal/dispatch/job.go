@@ -26,6 +26,7 @@ type job struct {
 	req      queue.Request // without its body
 	raw      []byte        // stored JSON, for assignments
 	seq      uint64        // in the request stream
+	stored   bool          // whether the stream has it at seq, as far as it was read
 	phase    phase
 	deadline time.Time
 	cost     int  // expected tokens, charged to its tenant per attempt

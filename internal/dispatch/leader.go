@@ -48,7 +48,9 @@ type leader struct {
 	ended        *recentIDs              // requests that ended under this leader
 	purger       purger                  // messages of requests that ended
 	began        time.Time
-	replayed     bool // the backlog has been read
+	replayed     bool   // the backlog has been read
+	rereads      bool   // it is read once more, or was
+	readOn       uint64 // the connection that it was read on
 	lastActive   time.Time
 	meanDuration time.Duration // average duration of an attempt
 	reported     gaugeValues   // its contribution to the gauges
@@ -95,9 +97,11 @@ func lead(ctx context.Context, s *session, t *heldLease) error {
 		return err
 	}
 	l.spawn(func(ctx context.Context) {
-		l.m.requests.Backlog(ctx, s.name,
-			func(e queue.Entry) { l.post(func() { l.onEntry(e) }) },
-			func() { l.post(l.onReplayed) })
+		l.m.requests.Backlog(ctx, s.name, queue.BacklogReader{
+			Entry:   func(e queue.Entry) { l.post(func() { l.onEntry(e) }) },
+			Again:   func() { l.post(l.onReadAgain) },
+			Current: func(connection uint64) { l.post(func() { l.onReplayed(connection) }) },
+		})
 	})
 	err = l.run(ctx)
 	unsubscribe()

@@ -38,9 +38,14 @@ func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.
 	}
 	var tasks sync.WaitGroup
 	tasks.Go(func() {
-		queue.New(b).Backlog(ctx, session, func(e queue.Entry) {
+		queue.New(b).Backlog(ctx, session, queue.BacklogReader{Again: func() {}, Current: func(uint64) {}, Entry: func(e queue.Entry) {
 			own, cancel := context.WithCancel(ctx)
 			r.mu.Lock()
+			if slices.ContainsFunc(r.requests, func(known queue.Request) bool { return known.ID == e.Request.ID }) {
+				r.mu.Unlock()
+				cancel()
+				return // read again after a reconnect
+			}
 			r.requests = append(r.requests, e.Request)
 			r.running[e.Request.ID] = cancel
 			r.mu.Unlock()
@@ -48,7 +53,7 @@ func startRunner(tb testing.TB, b *bus.Bus, session string, script func(context.
 				defer cancel()
 				r.work(own, e)
 			})
-		}, func() {})
+		}})
 	})
 	tb.Cleanup(func() {
 		stop()

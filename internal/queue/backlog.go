@@ -19,19 +19,32 @@ type Entry struct {
 	Raw     []byte // the request as it is stored
 }
 
-// Backlog calls handle for every request of a session in the stream, oldest
-// first, then replayed once, and then handle for each new request, until ctx ends;
-// it returns only then. It reads everything that the stream's leader has, even if
-// it reads from a lagging replica. It reports no message twice. It reports a
-// message that is not a request with an empty Request.ID, so that the caller can
-// delete it. It calls both functions from one goroutine.
-func (q *Queue) Backlog(ctx context.Context, session string, handle func(Entry), replayed func()) {
+// A BacklogReader receives the requests of a session. Backlog calls its functions from
+// one goroutine.
+type BacklogReader struct {
+	// Entry is called for every request in the stream, oldest first. One that is not a
+	// request has an empty Request.ID, so that the caller can delete it.
+	Entry func(Entry)
+	// Again is called before all requests are read once more, because the connection
+	// was restored: the stream may be older than what was read, and other requests
+	// may have the sequences of those that it lost.
+	Again func()
+	// Current is called each time when all existing requests have been read, with the
+	// bus.Connection that they were read on.
+	Current func(connection uint64)
+}
+
+// Backlog reads the requests of a session until ctx ends; it returns only then. It reads
+// everything that the stream's leader has, even if it reads from a lagging replica. On
+// one connection it reports no message twice.
+func (q *Queue) Backlog(ctx context.Context, session string, to BacklogReader) {
 	filter := names.RequestSubject(session, "*")
 	var r streamReader
 	r = streamReader{
 		queue:   q,
 		filter:  filter,
-		reached: replayed,
+		again:   to.Again,
+		current: to.Current,
 		newest:  func(ctx context.Context) (uint64, error) { return q.newest(ctx, filter) },
 		handle: func(msg jetstream.Msg, seq uint64) {
 			e := Entry{Seq: seq, Lasting: r.lasting, Raw: msg.Data()}
@@ -39,7 +52,7 @@ func (q *Queue) Backlog(ctx context.Context, session string, handle func(Entry),
 				q.log.Warn("cannot decode a message of the request stream", "sequence", seq, "error", err)
 				e.Request = Request{}
 			}
-			handle(e)
+			to.Entry(e)
 		},
 	}
 	r.run(ctx)

@@ -73,7 +73,8 @@ func read(t *testing.T, q *Queue, newest func() uint64) <-chan string {
 	r := streamReader{
 		queue: q, filter: names.RequestSubject("s", "*"),
 		handle:  func(_ jetstream.Msg, seq uint64) { events <- fmt.Sprint(seq) },
-		reached: func() { events <- "replayed" },
+		again:   func() { events <- "again" },
+		current: func(uint64) { events <- "replayed" },
 		newest:  func(context.Context) (uint64, error) { return newest(), nil },
 	}
 	go func() { defer close(done); r.run(ctx) }()

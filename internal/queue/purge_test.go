@@ -77,7 +77,7 @@ func TestForeignStreamsDoNotLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries := make(chan queue.Entry, 1)
-	go b.Backlog(ctx, request("").Session, func(e queue.Entry) { entries <- e }, func() {})
+	go b.Backlog(ctx, request("").Session, queue.BacklogReader{Entry: func(e queue.Entry) { entries <- e }, Again: func() {}, Current: func(uint64) {}})
 	if e := waittest.Receive(t, "an entry", entries); e.Lasting {
 		t.Errorf("entry %d lasts", e.Seq)
 	}

@@ -29,8 +29,8 @@ var (
 	errBehind       = errors.New("the server that is read from lags behind or is silent")
 )
 
-// A streamReader reads the request stream in order, from the start and across
-// losses of the connection. It uses short-lived consumers in the server's memory,
+// A streamReader reads the request stream in order, from the start, and from the start
+// again after each reconnect. It uses short-lived consumers in the server's memory,
 // each of which continues after the last message of its predecessor. (The ordered
 // consumer of the client library waits up to ten seconds between attempts and
 // cannot be interrupted.)
@@ -38,11 +38,16 @@ type streamReader struct {
 	queue   *Queue
 	filter  string
 	handle  func(msg jetstream.Msg, seq uint64)
-	reached func() // called when all existing messages have been handled, then nil
+	again   func()                  // called before all messages are read once more
+	current func(connection uint64) // called each time when all existing messages have been handled
+	reached bool                    // whether current was called for this connection
 	// newest returns the sequence of the last message by the stream's leader, or
 	// 0. The consumer may be on a lagging replica, so its own count of pending
 	// messages is not reliable.
 	newest func(ctx context.Context) (uint64, error)
+
+	begun      bool
+	connection uint64 // that the messages were read on
 
 	last    uint64 // stream sequence
 	until   uint64 // the reader is up to date when last reaches it
@@ -78,6 +83,12 @@ func (r *streamReader) once(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
+	if now := r.queue.bus.Connection(); !r.begun {
+		r.begun, r.connection = true, now
+	} else if now != r.connection {
+		r.connection = now
+		r.restart()
+	}
 	consumer, err := r.consumer(ctx)
 	if err != nil {
 		return err
@@ -114,10 +125,18 @@ func (r *streamReader) once(ctx context.Context) error {
 	}
 }
 
+// restart reads all messages once more. A server that comes back may have lost the tail
+// of the stream and given its sequences to other messages, so only their ids tell
+// whether they are known.
+func (r *streamReader) restart() {
+	r.again()
+	r.last, r.until, r.reached = 0, 0, false
+}
+
 // next waits for a message. Until the reader is up to date, it checks from time to
 // time whether the missing messages still exist.
 func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext) (jetstream.Msg, error) {
-	for quiet := 1; r.reached != nil; quiet++ {
+	for quiet := 1; !r.reached; quiet++ {
 		try, cancel := context.WithTimeout(ctx, readQuiet)
 		msg, err := iter.Next(jetstream.NextContext(try))
 		cancel()
@@ -136,7 +155,7 @@ func (r *streamReader) next(ctx context.Context, iter jetstream.MessagesContext)
 
 // aim sets until to the newest sequence.
 func (r *streamReader) aim(ctx context.Context) error {
-	if r.reached == nil {
+	if r.reached {
 		return nil
 	}
 	until, err := r.newest(ctx)
@@ -149,9 +168,9 @@ func (r *streamReader) aim(ctx context.Context) error {
 }
 
 func (r *streamReader) arrive() {
-	if r.reached != nil && r.last >= r.until {
-		r.reached()
-		r.reached = nil
+	if !r.reached && r.last >= r.until {
+		r.reached = true
+		r.current(r.connection)
 	}
 }
 
@@ -167,7 +186,7 @@ func (r *streamReader) consumer(ctx context.Context) (jetstream.Consumer, error)
 	if info.State.LastSeq < r.last {
 		// The stream was lost and recreated: its sequences start again.
 		r.queue.log.Warn("the request stream was recreated", "last", r.last)
-		r.last = 0
+		r.restart()
 	}
 	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		Name:              "read_" + nats.NewInbox()[len(nats.InboxPrefix):],

@@ -3,6 +3,7 @@ package natstest
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -64,6 +65,32 @@ func (s *Server) Stop() {
 	}
 	s.srv.Close()
 	s.srv = nil
+}
+
+// Copy restarts the server, and returns a copy of its data as it was in between.
+func (s *Server) Copy() (dir string) {
+	s.tb.Helper()
+	s.Stop()
+	defer s.Restart()
+	return copyData(s.tb, s.dir)
+}
+
+// Rollback restarts the server with data that Copy has returned: it loses what it has
+// stored since then, as after a loss of power.
+func (s *Server) Rollback(dir string) {
+	s.tb.Helper()
+	s.Stop()
+	s.dir = copyData(s.tb, dir)
+	s.Restart()
+}
+
+func copyData(tb testing.TB, dir string) string {
+	tb.Helper()
+	to := tb.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		tb.Fatal(err)
+	}
+	return to
 }
 
 // Wipe restarts the server without its data.

@@ -18,6 +18,9 @@ import (
 // An OperatorServer is a NATS server in operator mode.
 type OperatorServer struct {
 	tb        testing.TB
+	dir       string
+	listen    string
+	srv       *nats.Server
 	url       string
 	authority natsauth.Authority
 	manager   *client.Conn
@@ -31,12 +34,36 @@ func StartOperator(tb testing.TB) *OperatorServer {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	srv, err := nats.Start(context.Background(), nats.Config{Dir: tb.TempDir(), Listen: porttest.Address(tb), Authority: &authority})
-	if err != nil {
-		tb.Fatalf("cannot start a NATS server: %v", err)
+	s := &OperatorServer{tb: tb, dir: tb.TempDir(), listen: porttest.Address(tb), authority: authority}
+	s.start()
+	tb.Cleanup(func() { s.srv.Close() })
+	s.url = s.srv.ClientURL()
+	s.manager = Manager(tb, s.url, authority)
+	return s
+}
+
+func (s *OperatorServer) start() {
+	s.tb.Helper()
+	var err error
+	if s.srv, err = nats.Start(context.Background(), nats.Config{Dir: s.dir, Listen: s.listen, Authority: &s.authority}); err != nil {
+		s.tb.Fatalf("cannot start a NATS server: %v", err)
 	}
-	tb.Cleanup(srv.Close)
-	return &OperatorServer{tb: tb, url: srv.ClientURL(), authority: authority, manager: Manager(tb, srv.ClientURL(), authority)}
+}
+
+// Copy restarts the server, and returns a copy of its data as it was in between.
+func (s *OperatorServer) Copy() (dir string) {
+	s.tb.Helper()
+	s.srv.Close()
+	defer s.start()
+	return copyData(s.tb, s.dir)
+}
+
+// Rollback restarts the server with data that Copy has returned.
+func (s *OperatorServer) Rollback(dir string) {
+	s.tb.Helper()
+	s.srv.Close()
+	s.dir = copyData(s.tb, dir)
+	s.start()
 }
 
 // URL returns the address for clients.
