@@ -80,10 +80,14 @@ func (l Logins) Of(user string) workload.Login {
 	return workload.Login{Secret: l.secret, Key: user + ".creds"}
 }
 
-// Gateway, Dispatcher and Runner return the logins of the users of these names.
-func (l Logins) Gateway() workload.Login    { return l.Of(roleGateway) }
+// Gateway returns the login of a gateway.
+func (l Logins) Gateway() workload.Login { return l.Of(roleGateway) }
+
+// Dispatcher returns the login of a dispatcher.
 func (l Logins) Dispatcher() workload.Login { return l.Of(roleDispatcher) }
-func (l Logins) Runner() workload.Login     { return l.Of(roleRunner) }
+
+// Runner returns the login of a runner.
+func (l Logins) Runner() workload.Login { return l.Of(roleRunner) }
 
 // Users composes the users of the pods of a composite, if its namespace has an account.
 // pending says what to wait for; empty if nothing.
