@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/progress"
 	"github.com/gorizond/koldun/internal/verify"
 )
@@ -18,9 +20,9 @@ type InspectCmd struct {
 	JobFlags
 }
 
-// Run inspects.
+// Run inspects. The report is all that comes of it: without it, the Job has to run again.
 func (c *InspectCmd) Run(ctx context.Context, log *slog.Logger) error {
-	return c.do(ctx, "inspect", log, func(ctx context.Context, report progress.Func) (progress.Report, error) {
+	lost, err := c.report(ctx, "inspect", log, func(ctx context.Context, report progress.Func) (progress.Report, error) {
 		ref, err := parseSource(c.Folder)
 		if err != nil {
 			return progress.Report{}, err
@@ -37,4 +39,8 @@ func (c *InspectCmd) Run(ctx context.Context, log *slog.Logger) error {
 		log.Info("inspected", "model", store.URL(), "bytes", size, "arch", shape.Arch, "weights", shape.Weights, "context", shape.SeqLen)
 		return progress.Report{Shape: &shape}, nil
 	})
+	if err == nil && lost != nil {
+		err = fault.As(fault.Transient, fmt.Errorf("cannot report the headers of file %q: %w", c.Model, lost))
+	}
+	return err
 }

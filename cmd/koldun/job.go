@@ -26,9 +26,16 @@ var errDeadline = fault.Errorf(fault.Transient, "the deadline has passed")
 // do runs work with a reporter, a deadline and metrics. stage is "fetch" or
 // "convert".
 func (f JobFlags) do(ctx context.Context, stage string, log *slog.Logger, work func(context.Context, progress.Func) (progress.Report, error)) error {
+	_, err := f.report(ctx, stage, log, work)
+	return err
+}
+
+// report is do. It also returns why the report of work that is done was not written: the
+// work may have no other result.
+func (f JobFlags) report(ctx context.Context, stage string, log *slog.Logger, work func(context.Context, progress.Func) (progress.Report, error)) (lost, err error) {
 	reports, err := newReporter(ctx, f.ProgressKey, log)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if f.Deadline > 0 {
 		var cancel context.CancelFunc
@@ -37,16 +44,15 @@ func (f JobFlags) do(ctx context.Context, stage string, log *slog.Logger, work f
 	}
 	stop, err := f.metrics(ctx, stage, reports, log)
 	if err != nil {
-		reports.End(stage, nil, err)
-		return err
+		_ = reports.End(stage, nil, err)
+		return nil, err
 	}
 	defer stop()
 	result, err := work(ctx, reports.Report)
 	if err != nil && context.Cause(ctx) == errDeadline { //nolint:errorlint // this very cause
 		err = fault.Errorf(fault.Transient, "cannot %s within %s: %w", stage, f.Deadline, errDeadline)
 	}
-	reports.End(stage, result.Shape, err)
-	return err
+	return reports.End(stage, result.Shape, err), err
 }
 
 // metrics serves the latest report until stop is called.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,7 +27,7 @@ const reportEvery = 500 * time.Millisecond
 // the terminal or the log. It writes only the latest report, from one goroutine that
 // runs until End.
 type reporter struct {
-	write func(progress.Report)
+	write func(progress.Report) error
 
 	mu     sync.Mutex
 	latest progress.Report
@@ -34,6 +35,7 @@ type reporter struct {
 
 	stop chan struct{}
 	done chan struct{}
+	lost error // why the last report was not written; read it after done
 }
 
 // newReporter starts a reporter. Without a key it writes for people.
@@ -75,8 +77,8 @@ func (r *reporter) Report(p progress.Report) {
 }
 
 // End reports the result of the work, with the model's shape if it is known, and
-// stops the reporter.
-func (r *reporter) End(stage string, shape *topology.Shape, err error) {
+// stops the reporter. It returns why that report was not written.
+func (r *reporter) End(stage string, shape *topology.Shape, err error) (lost error) {
 	r.mu.Lock()
 	r.latest.Stage, r.latest.Shape = stage, shape
 	r.latest.Phase = progress.Done
@@ -87,6 +89,7 @@ func (r *reporter) End(stage string, shape *topology.Shape, err error) {
 	r.mu.Unlock()
 	close(r.stop)
 	<-r.done
+	return r.lost
 }
 
 func (r *reporter) run(every time.Duration, closeAll func()) {
@@ -97,59 +100,63 @@ func (r *reporter) run(every time.Duration, closeAll func()) {
 	for {
 		select {
 		case <-r.stop:
-			r.flush()
+			r.lost = r.flush()
 			return
 		case <-tick.C:
-			r.flush()
+			_ = r.flush() // the next report follows
 		}
 	}
 }
 
-func (r *reporter) flush() {
+func (r *reporter) flush() error {
 	r.mu.Lock()
 	p, fresh := r.latest, r.fresh
 	r.fresh = false
 	r.mu.Unlock()
-	if fresh {
-		r.write(p)
+	if !fresh {
+		return nil
 	}
+	return r.write(p)
 }
 
 // record writes reports to the registry. It does not retry: the next report follows.
-func record(b *bus.Bus, key string, log *slog.Logger) func(progress.Report) {
+func record(b *bus.Bus, key string, log *slog.Logger) func(progress.Report) error {
 	table := registry.Progress(b)
-	return func(p progress.Report) {
+	return func(p progress.Report) error {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		if _, err := table.Put(ctx, key, p); err != nil {
+		_, err := table.Put(ctx, key, p)
+		if err != nil {
 			log.Warn("cannot report progress", "key", key, "error", err)
 		}
+		return err
 	}
 }
 
-func both(a, b func(progress.Report)) func(progress.Report) {
-	return func(p progress.Report) { a(p); b(p) }
+func both(a, b func(progress.Report) error) func(progress.Report) error {
+	return func(p progress.Report) error { return errors.Join(a(p), b(p)) }
 }
 
 // logEvery is the interval at which a running Job logs its progress.
 const logEvery = 10 * time.Second
 
 // lines writes reports to the log, at most one per logEvery while the work runs.
-func lines(log *slog.Logger) func(progress.Report) {
+func lines(log *slog.Logger) func(progress.Report) error {
 	var last time.Time
-	return func(p progress.Report) {
+	return func(p progress.Report) error {
 		if p.Phase == progress.Running && time.Since(last) < logEvery {
-			return
+			return nil
 		}
 		last = time.Now()
 		log.Info("progress", "stage", p.Stage, "phase", p.Phase, "item", p.Item, "bytes", p.Bytes, "total", p.Total,
 			"percent", p.Percent(), "bytes-per-second", p.BytesPerSecond, "eta", p.ETA().Round(time.Second).String())
+		return nil
 	}
 }
 
 // bar draws one line; the next one overwrites it.
-func bar(w io.Writer) func(progress.Report) {
-	return func(p progress.Report) {
+func bar(w io.Writer) func(progress.Report) error {
+	return func(p progress.Report) error {
 		text := fmt.Sprintf("%s %3d%%  %s of %s", p.Stage, p.Percent(), bytesize.Format(p.Bytes), bytesize.Format(p.Total))
 		if p.Phase == progress.Running && p.BytesPerSecond > 0 {
 			text += fmt.Sprintf(", %s/s, %s left", bytesize.Format(p.BytesPerSecond), p.ETA().Round(time.Second))
@@ -160,6 +167,7 @@ func bar(w io.Writer) func(progress.Report) {
 		if p.Phase != progress.Running {
 			text += "\n"
 		}
-		_, _ = fmt.Fprint(w, "\r\033[K"+text)
+		_, err := fmt.Fprint(w, "\r\033[K"+text)
+		return err
 	}
 }

@@ -28,7 +28,7 @@ func (c *VerifyCmd) Run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	m, err := verify.Run(ctx, verify.Config{Store: store, Workers: c.Workers, Progress: reports.Report})
-	reports.End("verify", nil, err)
+	_ = reports.End("verify", nil, err)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (p *modelPlan) inspect() (compose.Next, error) {
 	done := known && seen.Status.Succeeded > 0
 	found, err := p.observe(p.inspectedKey(files), v1alpha1.ModelArtifactParameters{
 		URL: names.VolumeURL(p.m.Spec.PreConvertedPVCName, files.ModelFile), ProgressKey: p.inspectionKey(files), Verify: p.verify(),
-	}, served || done)
+	}, served)
 	if err != nil {
 		return compose.Stop, err
 	}
@@ -57,9 +57,13 @@ func (p *modelPlan) inspect() (compose.Next, error) {
 				why = problem.Reason
 			}
 			p.Fail(why, "Job %q, which reads the headers of the files, gave up: %s", j.Name, cmp.Or(problem.Message, message))
-		case !done && !served: // a report that is lost is no reason to wait
+		case !done && !served:
 			p.FailIf(problem.Reason, problem.Message)
 			p.Fail(reason.Inspecting, "Job %q reads the headers of the files in PersistentVolumeClaim %q", j.Name, p.m.Spec.PreConvertedPVCName)
+		case !served:
+			// The Job has written its report. Without it, pods would start with another
+			// plan than they have a moment later.
+			p.Fail(reason.Inspecting, "Job %q has read the headers of the files in PersistentVolumeClaim %q, and its report is not here yet", j.Name, p.m.Spec.PreConvertedPVCName)
 		}
 		if p.Failed() && !served {
 			return compose.Stop, nil

@@ -184,6 +184,7 @@ func TestPreConverted(t *testing.T) {
 		"PreConvertedServed":      {Composite: spec("") + served, Observed: seen(map[string]string{"record": composetest.Ready, "pods": "status: {atProvider: {reason: VolumeUnavailable, message: in use}}"}), Reason: reason.Available},
 		"PreConvertedServedFalse": {Composite: spec("") + served, Observed: seen(map[string]string{"record": composetest.Ready, "inspect": gaveUp}), Reason: reason.InspectionFailed},
 		"PreConvertedOther":       {Composite: spec(", preConvertedSizeBytes: 7") + strings.Replace(served, "y.t", "z.t", 1), Observed: map[string]string{"record": composetest.Ready}, Reason: reason.Available},
+		"PreConvertedReportComes": {Composite: spec(""), Observed: seen(map[string]string{"inspect": "status: {succeeded: 1}"}), Reason: reason.Inspecting, Says: "report is not here yet"},
 		"PreConvertedNoReport":    {Composite: spec(""), Observed: seen(map[string]string{"inspect": "status: {succeeded: 1}", "record": composetest.Ready}), Reason: reason.Available},
 	})
 }
