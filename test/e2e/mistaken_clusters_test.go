@@ -17,7 +17,7 @@ import (
 func (p *suite) clusterMistakes(t *testing.T) map[string]mistake {
 	t.Helper()
 	return map[string]mistake{
-		"route": ingressWith("}, route: {host: a.example, gateways: [{name: public}]").alone().
+		"route": ingressWith("}, route: {host: a.example, gateways: [{name: public}]").alone().beside("Prerequisites").
 			is("PrerequisiteMissing", `HTTPRoute "route-route"`, "the Gateway API", "kubectl apply"),
 		"class": modelWith(tinyModel+", pv: {pvcStorageClassName: absent}").alone().
 			is("PrerequisiteMissing", `StorageClass "absent"`, "does not exist"),

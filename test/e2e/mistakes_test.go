@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,6 +26,7 @@ const (
 type mistake struct {
 	kind, manifest string
 	namespace      string // what is in its namespace, if it needs one of its own
+	condition      string // that says what is wrong; empty is Serving
 	reason         string
 	says           []string
 }
@@ -43,6 +45,12 @@ func (m mistake) is(reason string, says ...string) mistake {
 	return m
 }
 
+// beside is of what is served all the same.
+func (m mistake) beside(condition string) mistake {
+	m.condition = condition
+	return m
+}
+
 func (m mistake) in(manifest string) mistake {
 	m.namespace = manifest
 	return m
@@ -55,11 +63,11 @@ func podMistakes() map[string]mistake {
 		"private": served("", ", rootImage: "+private).
 			is("ImageUnavailable", "unauthorized", "spec.scheduling.imagePullSecrets"),
 		"selector": served("", ", rootImage: "+hollow+", scheduling: {nodeSelector: {gpu: a100}}").
-			is("Unschedulable", "node affinity/selector", "nodeSelector"),
+			is("Unschedulable", "spec.scheduling.nodeSelector"), // said of the nodes before the pod exists, and then by the scheduler
 		"requests": served("", ", rootImage: "+hollow+", rootResources: {requests: {memory: 100Ti}}").
-			is("Unschedulable", "Insufficient memory", "spec.rootResources"),
+			is("Unschedulable", "memory", "spec.rootResources"),
 		"gpu": served("", ", rootImage: "+hollow+", rootResources: {limits: {nvidia.com/gpu: '1'}}").
-			is("Unschedulable", "Insufficient nvidia.com/gpu"),
+			is("Unschedulable", "nvidia.com/gpu", "spec.rootResources"),
 		"secret": served(", env: [{name: HF_TOKEN, valueFrom: {secretKeyRef: {name: absent, key: token}}}]", ", rootImage: "+hollow).
 			is("ConfigMissing", "absent"),
 		"program": served(", command: [/no/such/program]", ", rootImage: "+hollow).
@@ -87,22 +95,28 @@ func (p *suite) mistakes(t *testing.T) map[string]mistake {
 	maps.Copy(out, referenceMistakes())
 	maps.Copy(out, p.clusterMistakes(t))
 	maps.Copy(out, p.serverMistakes(p.brokenHub(t)))
+	maps.Copy(out, p.roomMistakes(t))
 	return out
 }
 
-// strictProgram returns a folder with a program that prints its usage and ends.
-func strictProgram(t *testing.T) string {
+// refuses prints its usage and ends.
+const refuses = "echo 'usage: serve [-h] [--model MODEL]' >&2\necho \"serve: error: unrecognized arguments: $*\" >&2\nexit 2"
+
+// serves returns a folder with a program called serve, which runs a script.
+func serves(t *testing.T, script string) string {
 	t.Helper()
 	dir := t.TempDir()
-	script := "#!/bin/sh\necho 'usage: serve [-h] [--model MODEL]' >&2\necho \"serve: error: unrecognized arguments: $*\" >&2\nexit 2\n"
-	if err := os.WriteFile(filepath.Join(dir, "serve"), []byte(script), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "serve"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// TestMistakes tests that what keeps pods from running is in the condition of the claim,
-// with the mend.
+// enough is how many mistakes are tried at least.
+const enough = 20
+
+// TestMistakes tests that what a user gets wrong is in the condition of the claim, with
+// the mend. It prints how long that takes from when the cluster shows it.
 func TestMistakes(t *testing.T) {
 	// Nobody can delete what some mistakes leave, so no other test shares the cluster.
 	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: build(t)}
@@ -110,7 +124,7 @@ func TestMistakes(t *testing.T) {
 	p.watch(t)
 	p.run(t, func(o *node.Options) {
 		o.Strict = true
-		o.Programs[hollow], o.Programs[strict] = t.TempDir(), strictProgram(t)
+		o.Programs[hollow], o.Programs[strict], o.Programs[greedy] = t.TempDir(), serves(t, refuses), serves(t, fills)
 		o.Registry = func(image string) string {
 			if image == private {
 				return fmt.Sprintf("failed to resolve reference %q: failed to authorize: unexpected status: 401 Unauthorized", image)
@@ -118,20 +132,28 @@ func TestMistakes(t *testing.T) {
 			return fmt.Sprintf("failed to resolve reference %q: %s: not found", image, image)
 		}
 	})
-	shared := p.Namespace(t)
+	p.registerNode(t, node.Name)
+	shared, seen := p.Namespace(t), p.watchSymptoms(t)
+	mistakes := p.mistakes(t)
+	if len(mistakes) < enough {
+		t.Errorf("there are %d mistakes, want %d at least", len(mistakes), enough)
+	}
 	var all sync.WaitGroup
-	for name, m := range p.mistakes(t) {
-		all.Go(func() { t.Run(name, func(t *testing.T) { p.mistake(t, shared, name, m) }) })
+	for name, m := range mistakes {
+		all.Go(func() { t.Run(name, func(t *testing.T) { p.mistake(t, seen, shared, name, m) }) })
 	}
 	all.Wait()
 	t.Logf("budgets:\n%s", p.budget.Report(""))
 	p.breakersClosed(t)
 }
 
-func (p *suite) mistake(t *testing.T, ns, name string, m mistake) {
+func (p *suite) mistake(t *testing.T, seen *symptoms, ns, name string, m mistake) {
 	if m.namespace != "" {
 		ns = p.Namespace(t)
 		if err := p.ApplyIn(t.Context(), ns, m.namespace); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.countQuotas(t.Context(), ns); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +166,7 @@ func (p *suite) mistake(t *testing.T, ns, name string, m mistake) {
 		if err != nil {
 			return err
 		}
-		serving := conditionOf(obj, "Serving")
+		serving := conditionOf(obj, cmp.Or(m.condition, "Serving"))
 		if serving["reason"] != m.reason {
 			return fmt.Errorf("the condition is %v, want reason %s", serving, m.reason)
 		}
@@ -153,7 +175,9 @@ func (p *suite) mistake(t *testing.T, ns, name string, m mistake) {
 				return fmt.Errorf("the message is %q, want it to say %q", serving["message"], text)
 			}
 		}
-		t.Logf("after %s: %s", time.Since(began).Round(100*time.Millisecond), serving["message"])
+		named := time.Now()
+		known := seen.since(began, named, ns, name)
+		t.Logf("%.1f s after the cluster shows it, %.1f s after the claim: %s", named.Sub(known).Seconds(), named.Sub(began).Seconds(), serving["message"])
 		return nil
 	})
 }

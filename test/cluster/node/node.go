@@ -70,8 +70,9 @@ type Options struct {
 	// Labels are those of the node.
 	Labels map[string]string
 
-	// Strict has pods wait for PersistentVolumeClaims that do not exist, and ends
-	// containers that take more memory than their limit.
+	// Strict has pods wait for PersistentVolumeClaims that do not exist, ends
+	// containers that take more memory than their limit, and pods that store more than
+	// theirs.
 	Strict bool
 
 	// Env has variables KEY=VALUE for every container. Those of the container win.

@@ -21,6 +21,7 @@ type podWorker struct {
 	onChange func()             // called after each change
 	limits   map[string]int64   // of memory, by container
 	guards   sync.WaitGroup
+	done     chan struct{} // closed at the end of the pod
 
 	mu         sync.Mutex
 	containers map[string]*container // including init containers
@@ -28,6 +29,7 @@ type podWorker struct {
 	why        string // why it is not ready
 	killed     bool   // nothing may start any more
 	ending     bool   // end was called
+	evicted    string // why the node has ended it
 	over       bool   // all containers have ended
 }
 
@@ -50,7 +52,7 @@ type ended struct {
 }
 
 func newPodWorker(uid types.UID, plan *pod.Plan, limits map[string]int64, onChange func()) *podWorker {
-	l := &podWorker{uid: uid, plan: plan, began: time.Now(), onChange: onChange, limits: limits, containers: map[string]*container{}, why: "it has not started yet"}
+	l := &podWorker{uid: uid, plan: plan, began: time.Now(), onChange: onChange, limits: limits, done: make(chan struct{}), containers: map[string]*container{}, why: "it has not started yet"}
 	for _, list := range [][]pod.Process{plan.Inits, plan.Containers} {
 		for _, c := range list {
 			l.containers[c.Name] = &container{}
@@ -67,6 +69,7 @@ func (l *podWorker) run(ctx context.Context, m *pod.Machine, forever bool) {
 	} else {
 		result = m.Complete(ctx, l.plan, l)
 	}
+	close(l.done)
 	l.guards.Wait()
 	l.change(func() { l.over, l.ready, l.why = true, false, result.Message })
 }

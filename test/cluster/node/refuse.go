@@ -92,17 +92,22 @@ func (n *Node) refuse(ctx context.Context, p *corev1.Pod, image string) error {
 	if slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting != nil }) {
 		return n.write(ctx, p, waiting(p, "ImagePullBackOff", fmt.Sprintf("Back-off pulling image %q", image)))
 	}
+	if err := n.warn(ctx, p, "Failed", fmt.Sprintf("Failed to pull image %q: %s", image, answer)); err != nil {
+		return err
+	}
+	return n.write(ctx, p, waiting(p, "ErrImagePull", answer))
+}
+
+// warn writes an event about a pod, as a kubelet does.
+func (n *Node) warn(ctx context.Context, p *corev1.Pod, reason, message string) error {
 	now := metav1.Now()
 	_, err := n.clients.CoreV1().Events(p.Namespace).Create(ctx, &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{GenerateName: p.Name + "-", Namespace: p.Namespace},
 		InvolvedObject: corev1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID},
-		Type:           corev1.EventTypeWarning, Reason: "Failed", Message: fmt.Sprintf("Failed to pull image %q: %s", image, answer),
+		Type:           corev1.EventTypeWarning, Reason: reason, Message: message,
 		FirstTimestamp: now, LastTimestamp: now, Source: corev1.EventSource{Component: "kubelet", Host: Name},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	return n.write(ctx, p, waiting(p, "ErrImagePull", answer))
+	return err
 }
 
 // limits returns the memory limits of the containers that the node enforces.

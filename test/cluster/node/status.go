@@ -38,6 +38,9 @@ func (l *podWorker) status(p *corev1.Pod) corev1.PodStatus {
 		corev1.ContainersReady: l.ready,
 		corev1.PodReady:        l.ready,
 	})
+	if l.evicted != "" {
+		return evictedStatus(s, l.evicted)
+	}
 	return s
 }
 

@@ -125,6 +125,9 @@ func (n *Node) begin(ctx context.Context, p *corev1.Pod, key string) error {
 		return nil
 	}
 	n.workers[key] = l
+	if limit, ok := n.diskLimit(p); ok {
+		l.guards.Go(func() { n.quota(p, l, limit) })
+	}
 	n.all.Go(func() {
 		defer l.cancel()
 		l.run(running, m, p.Spec.RestartPolicy == corev1.RestartPolicyAlways)

@@ -183,6 +183,9 @@ func ownEnd(p *corev1.Pod, c corev1.Container, t corev1.ContainerStateTerminated
 	if args := fieldsOf(p.Labels, c.Name).args; args != "" && strings.Contains(words, "cannot read the arguments") {
 		words += "; correct " + args
 	}
+	if reason == StorageFull {
+		words += "; enlarge the volume or the quota of the bucket, or delete models"
+	}
 	return Diagnosis{Reason: reason, Message: fmt.Sprintf("Pod %q: container %q ended: %s", p.Name, c.Name, words)}
 }
 

@@ -147,12 +147,15 @@ func (s Scene) pod(p *corev1.Pod) Diagnosis {
 		return Diagnosis{}
 	}
 	if p.Status.Phase == corev1.PodFailed && p.Status.Reason != "" && p.Status.Reason != "Error" {
-		return evicted(p)
+		return evicted(p, p.Status.Reason, p.Status.Message)
 	}
 	if d := unschedulable(p, s.Events); d.Reason != "" {
 		return d
 	}
 	if d := s.containers(p); d.Reason != "" {
+		return d
+	}
+	if d := replaced(p, s.Events); d.Reason != "" {
 		return d
 	}
 	return volumes(p, s.Events)

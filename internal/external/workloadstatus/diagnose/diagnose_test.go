@@ -149,6 +149,13 @@ func event(uid, reason, message string, after time.Duration) *corev1.Event {
 	}
 }
 
+// evictionOf is the warning of a kubelet.
+func evictionOf(pod, uid, message string) *corev1.Event {
+	e := event(uid, "Evicted", message, 0)
+	e.InvolvedObject.Kind, e.InvolvedObject.Name = "Pod", pod
+	return e
+}
+
 func one(p *corev1.Pod, events ...*corev1.Event) diagnose.Scene {
 	return diagnose.Scene{Pods: []*corev1.Pod{p}, Events: events}
 }
@@ -346,7 +353,7 @@ func diagnoses() map[string]diagnosis {
 		"StorageFull": {
 			scene:  one(pod(died(1, end(13, "Error", "cannot write file \"m\": no space left on device")))),
 			reason: diagnose.StorageFull, pod: "tiny-root-0",
-			says: `Pod "tiny-root-0": container "engine" ended: cannot write file "m": no space left on device`,
+			says: `Pod "tiny-root-0": container "engine" ended: cannot write file "m": no space left on device; enlarge the volume or the quota of the bucket, or delete models`,
 		},
 		"OfAnotherProgram": {scene: one(pod(died(1, end(12, "Error", "words")), func(p *corev1.Pod) { p.Spec.Containers[0].Command = []string{"python"} }))},
 		"WithoutWords":     {scene: one(pod(died(1, end(12, "Error", ""))))},
@@ -555,6 +562,16 @@ func diagnoses() map[string]diagnosis {
 			reason: diagnose.PodEvicted, pod: "tiny-root-0",
 			says: `The node ended pod "tiny-root-0" (Evicted): The node was low on resource: memory; request as much memory as the pod uses in spec.rootResources, or free memory of the node`,
 		},
+		"EvictedBefore": {
+			scene:  one(pod(), evictionOf("tiny-root-0", "before", "Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ")),
+			reason: diagnose.PodEvicted, pod: "tiny-root-0",
+			says: `The node ended pod "tiny-root-0" (Evicted): Pod ephemeral local storage usage exceeds the total limit of containers 1Mi; raise the limit of ephemeral-storage in spec.rootResources, or the size of the volume`,
+		},
+		"EvictedBeforeAndReady": {scene: one(pod(ready), evictionOf("tiny-root-0", "before", ""))},
+		"EvictedOther":          {scene: one(pod(), evictionOf("tiny-root-1", "before", ""))},
+		"EvictedItself":         {scene: one(pod(), evictionOf("tiny-root-0", "pod", ""))},
+		"EvictedLongBefore": {scene: one(pod(func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(began.Add(time.Hour)) }),
+			evictionOf("tiny-root-0", "before", ""))},
 		"EvictedAndReplaced": {scene: diagnose.Scene{Pods: []*corev1.Pod{
 			pod(of("rs", "old", 0, corev1.PodFailed), func(p *corev1.Pod) { p.Status.Reason = "Evicted" }), pod(of("rs", "new", time.Minute, corev1.PodPending)),
 		}}},
@@ -730,7 +747,7 @@ func TestExitStatuses(t *testing.T) {
 		14: diagnose.DataCorrupt, 15: diagnose.StorageConflict, 75: "", 1: "",
 	} {
 		got := diagnose.Diagnose(one(pod(job(corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: "words"}))))
-		if got.Reason != want || want != "" && !strings.HasSuffix(got.Message, ": words") {
+		if got.Reason != want || want != "" && !strings.Contains(got.Message, " ended: words") {
 			t.Errorf("exit status %d: %+v, want reason %q", code, got, want)
 		}
 	}

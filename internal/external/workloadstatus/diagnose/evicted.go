@@ -11,9 +11,23 @@ import (
 // usage is the part of the kubelet's message that differs with each eviction.
 var usage = regexp.MustCompile(`, available: [^,. ]+|\. Container \S+ was using .*`)
 
+// replaced returns why a node has ended the pod before this one. A StatefulSet replaces a
+// pod that has failed at once by one of the same name, so that only a warning is left.
+func replaced(p *corev1.Pod, events []*corev1.Event) Diagnosis {
+	for _, e := range newestFirst(events, reasonEvicted) {
+		of := e.InvolvedObject
+		if of.Kind == "Pod" && of.Name == p.Name && of.UID != p.UID && timeOf(e).After(p.CreationTimestamp.Add(-brief)) {
+			return evicted(p, reasonEvicted, e.Message)
+		}
+	}
+	return Diagnosis{}
+}
+
+const reasonEvicted = "Evicted"
+
 // evicted returns why a node has ended or refused a pod.
-func evicted(p *corev1.Pod) Diagnosis {
-	why := short(usage.ReplaceAllString(p.Status.Message, ""))
+func evicted(p *corev1.Pod, reason, message string) Diagnosis {
+	why := short(usage.ReplaceAllString(message, ""))
 	f := fieldsOf(p.Labels, first(p))
 	resources := f.resources
 	if resources == "" {
@@ -28,5 +42,5 @@ func evicted(p *corev1.Pod) Diagnosis {
 	case strings.Contains(lower, "memory"):
 		mend = fmt.Sprintf("request as much memory as the pod uses in %s, or free memory of the node", resources)
 	}
-	return Diagnosis{Reason: PodEvicted, Message: fmt.Sprintf("The node ended pod %q (%s): %s; %s", p.Name, p.Status.Reason, strings.TrimSuffix(why, "."), mend)}
+	return Diagnosis{Reason: PodEvicted, Message: fmt.Sprintf("The node ended pod %q (%s): %s; %s", p.Name, reason, strings.TrimSuffix(why, "."), mend)}
 }
