@@ -74,9 +74,7 @@ func newRunner(m *model, k *kernel.Set, c *cache, seqLen, threads, batch, most i
 	r.attention.stride = stride
 	for w := range threads {
 		size := group * stride
-		r.attention.workers = append(r.attention.workers, attentionBuffers{
-			scores: scores[w*size : (w+1)*size], part: make([]float32, s.HeadDim),
-		})
+		r.attention.scores = append(r.attention.scores, scores[w*size:(w+1)*size])
 	}
 	r.freeScores = freeScores
 	return r, nil

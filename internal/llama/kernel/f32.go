@@ -23,7 +23,7 @@ func (m f32Product) vector(t int) []float32 { return m.x[t*m.width : (t+1)*m.wid
 // Dot returns the product of two vectors of the same length.
 func (s *Set) Dot(a, b []float32) float32 { return s.dot(a, b[:len(a)]) }
 
-// Mix sets dst to the sum of rows of its width, each times its weight.
+// Mix adds rows of the width of dst, each times its weight, to dst, in their order.
 func (s *Set) Mix(dst, weights, rows []float32) {
 	s.mix(dst, weights, rows[:len(weights)*len(dst)])
 }

@@ -71,7 +71,6 @@ func portableMix(dst, weights, rows []float32) { mixColumns(dst, weights, rows, 
 
 // mixColumns computes the columns of Set.Mix from the given one on.
 func mixColumns(dst, weights, rows []float32, from int) {
-	clear(dst[from:])
 	for t, w := range weights {
 		addScaled(dst[from:], w, rows[t*len(dst)+from:(t+1)*len(dst)])
 	}

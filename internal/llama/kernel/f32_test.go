@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -78,9 +79,10 @@ func TestMix(t *testing.T) {
 		for range 500 {
 			width, n := 1+rng.IntN(300), rng.IntN(40)
 			weights, rows, dst := randoms(rng, n), randoms(rng, n*width), randoms(rng, width)
+			before := slices.Clone(dst)
 			s.Mix(dst, weights, rows)
 			for c, got := range dst {
-				var want, size float64
+				want, size := float64(before[c]), math.Abs(float64(before[c]))
 				for r, w := range weights {
 					want += float64(w) * float64(rows[r*width+c])
 					size += math.Abs(float64(w) * float64(rows[r*width+c]))

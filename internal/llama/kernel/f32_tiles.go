@@ -63,7 +63,6 @@ type mixers struct{ four, one mixer } // of as many columns as lanes
 func (k mixers) mix(dst, weights, rows []float32) {
 	n, width, c := len(weights), len(dst), 0
 	if n == 0 {
-		clear(dst)
 		return
 	}
 	for ; c+4*lanes <= width; c += 4 * lanes {

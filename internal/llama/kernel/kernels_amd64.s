@@ -566,16 +566,16 @@ step:
 // func mixAVX51264(dst *float32, weights *float32, rows *float32, n int, width int)
 // Requires: AVX, AVX512F
 TEXT ·mixAVX51264(SB), NOSPLIT, $0-40
-	MOVQ   dst+0(FP), AX
-	MOVQ   weights+8(FP), CX
-	MOVQ   rows+16(FP), DX
-	MOVQ   n+24(FP), BX
-	MOVQ   width+32(FP), SI
-	SHLQ   $0x02, SI
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
+	MOVQ    dst+0(FP), AX
+	MOVQ    weights+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    width+32(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
 
 row:
 	VBROADCASTSS (CX), Z4
@@ -597,13 +597,13 @@ row:
 // func mixAVX51216(dst *float32, weights *float32, rows *float32, n int, width int)
 // Requires: AVX, AVX512F
 TEXT ·mixAVX51216(SB), NOSPLIT, $0-40
-	MOVQ   dst+0(FP), AX
-	MOVQ   weights+8(FP), CX
-	MOVQ   rows+16(FP), DX
-	MOVQ   n+24(FP), BX
-	MOVQ   width+32(FP), SI
-	SHLQ   $0x02, SI
-	VPXORD Z0, Z0, Z0
+	MOVQ    dst+0(FP), AX
+	MOVQ    weights+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    width+32(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Z0
 
 row:
 	VBROADCASTSS (CX), Z1
@@ -706,20 +706,20 @@ step:
 // func mixAVX264(dst *float32, weights *float32, rows *float32, n int, width int)
 // Requires: AVX, FMA3
 TEXT ·mixAVX264(SB), NOSPLIT, $0-40
-	MOVQ   dst+0(FP), AX
-	MOVQ   weights+8(FP), CX
-	MOVQ   rows+16(FP), DX
-	MOVQ   n+24(FP), BX
-	MOVQ   width+32(FP), SI
-	SHLQ   $0x02, SI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
+	MOVQ    dst+0(FP), AX
+	MOVQ    weights+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    width+32(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	VMOVUPS 128(AX), Y4
+	VMOVUPS 160(AX), Y5
+	VMOVUPS 192(AX), Y6
+	VMOVUPS 224(AX), Y7
 
 row:
 	VBROADCASTSS (CX), Y8
@@ -749,14 +749,14 @@ row:
 // func mixAVX216(dst *float32, weights *float32, rows *float32, n int, width int)
 // Requires: AVX, FMA3
 TEXT ·mixAVX216(SB), NOSPLIT, $0-40
-	MOVQ   dst+0(FP), AX
-	MOVQ   weights+8(FP), CX
-	MOVQ   rows+16(FP), DX
-	MOVQ   n+24(FP), BX
-	MOVQ   width+32(FP), SI
-	SHLQ   $0x02, SI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
+	MOVQ    dst+0(FP), AX
+	MOVQ    weights+8(FP), CX
+	MOVQ    rows+16(FP), DX
+	MOVQ    n+24(FP), BX
+	MOVQ    width+32(FP), SI
+	SHLQ    $0x02, SI
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
 
 row:
 	VBROADCASTSS (CX), Y2

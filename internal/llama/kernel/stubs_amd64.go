@@ -30,7 +30,7 @@ func f32AVX24x1(w, x *float32, width, k int, out *float32, stride int)
 //go:noescape
 func f32AVX21x1(w, x *float32, width, k int, out *float32, stride int)
 
-// Sums of weighted rows, 64 or 16 columns.
+// Sums of weighted rows, which they add to 64 or 16 columns.
 
 //go:noescape
 func mixAVX51264(dst, weights, rows *float32, n, width int)

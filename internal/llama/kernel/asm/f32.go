@@ -115,8 +115,8 @@ func totals(v vectors, sums []VecVirtual) VecVirtual {
 	return ab.AsX().(VecVirtual)
 }
 
-// mix writes the kernel that sets columns of dst, as many as four vectors of 16
-// values have or one, to the sum of n rows, each times its weight.
+// mix writes the kernel that adds n rows, each times its weight, to columns of dst,
+// as many as four vectors of 16 values have or one.
 func mix(v vectors, columns int) {
 	TEXT(fmt.Sprintf("mix%s%d", v.name, columns), NOSPLIT, "func(dst, weights, rows *float32, n, width int)")
 	dst := Load(Param("dst"), GP64())
@@ -128,7 +128,7 @@ func mix(v vectors, columns int) {
 	sums := make([]VecVirtual, 4*columns/v.bytes)
 	for i := range sums {
 		sums[i] = v.new()
-		v.zero(sums[i])
+		VMOVUPS(Mem{Base: dst, Disp: i * v.bytes}, sums[i])
 	}
 	Label("row")
 	weight := v.new()
