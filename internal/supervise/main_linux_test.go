@@ -47,7 +47,9 @@ func TestMain(m *testing.M) {
 		}
 	case "loads": // for ever
 		say("💿 Loading weights...\n💿 Loaded 8/32")
-		select {}
+		for { // in a system call: a program whose goroutines all wait in Go ends
+			_ = syscall.Pause()
+		}
 	case "leaver": // leaves a process in another session that holds the output
 		cmd := exec.Command("/bin/sh", "-c", "sleep 30")
 		cmd.Stdout, cmd.SysProcAttr = os.Stdout, &syscall.SysProcAttr{Setsid: true}
