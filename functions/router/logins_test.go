@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/names"
 )
 
 const ofAccount = "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {account: ATEAM}}"
@@ -151,7 +152,9 @@ func loginsOf(t *testing.T, rsp *fnv1.RunFunctionResponse) (workloads, files []s
 			for _, m := range c.VolumeMounts {
 				if file, ok := volumes[m.Name]; ok {
 					files = append(files, name+"/"+c.Name+":"+file)
-					if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == "NATS_CREDS" && e.Value == m.MountPath+"/user.creds" }) {
+					if !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+						return e.Name == "NATS_CREDS" && e.Value == names.DirRef(m.Name)+"/user.creds"
+					}) {
 						t.Errorf("container %q of %s does not read its credentials", c.Name, name)
 					}
 				}

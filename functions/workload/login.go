@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"path"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,6 +42,9 @@ func (l Login) mount(out *corev1.Container) {
 	if l == (Login{}) {
 		return
 	}
-	out.Env = Override(out.Env, []corev1.EnvVar{{Name: names.EnvNATSCreds, Value: path.Join(loginFolder, loginFile)}})
-	out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: loginVolume + out.Name, MountPath: loginFolder, ReadOnly: true})
+	volume := loginVolume + out.Name
+	out.Env = Override(out.Env, []corev1.EnvVar{
+		{Name: names.DirEnv(volume), Value: loginFolder}, {Name: names.EnvNATSCreds, Value: names.DirRef(volume) + "/" + loginFile},
+	})
+	out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: loginFolder, ReadOnly: true})
 }
