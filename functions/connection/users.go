@@ -90,10 +90,10 @@ func (l Logins) Dispatcher() workload.Login { return l.Of(roleDispatcher) }
 func (l Logins) Runner() workload.Login { return l.Of(roleRunner) }
 
 // Users composes the users of the pods of a composite, if its namespace has an account.
-// pending says what to wait for; empty if nothing.
-func Users(c *compose.Call, via managed.Via, o Owner, a Account, users ...v1alpha1.NATSUserGrant) (out Logins, pending string, err error) {
+// pending says what to wait for.
+func Users(c *compose.Call, via managed.Via, o Owner, a Account, users ...v1alpha1.NATSUserGrant) (out Logins, pending managed.Pending, err error) {
 	if a.ID == "" && (a.Known || !c.Exists(resUsers)) {
-		return Logins{}, "", nil
+		return Logins{}, managed.Pending{}, nil
 	}
 	out.secret = o.name("nats", "users")
 	spec := managed.Spec(via)

@@ -12,7 +12,6 @@ import (
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/pool"
-	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -53,14 +52,15 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 	}
 	pending, err := managed.Await(p.Call, desired)
 	if err == nil && !p.scaled() {
-		user, waiting := connection.Runner(p.session(), p.d.Namespace, p.rootName()+"-0", p.served()), ""
+		user := connection.Runner(p.session(), p.d.Namespace, p.rootName()+"-0", p.served())
+		var waiting managed.Pending
 		p.logins, waiting, err = connection.Users(p.Call, p.via, p.owner(), account, user)
 		pending = cmp.Or(pending, waiting)
 	}
-	if err != nil || pending == "" || p.running() {
+	if err != nil || !pending.Any() || p.running() {
 		return compose.Continue, err
 	}
-	p.Fail(reason.ConnectionPending, "%s", pending)
+	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
 }
 

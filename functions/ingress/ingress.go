@@ -101,10 +101,10 @@ func (p *ingressPlan) queue() (compose.Next, error) {
 	p.status.NATSAccount = account.ID
 	logins, waiting, err := connection.Users(p.Call, p.via, p.owner(), account, connection.Gateway(), connection.Dispatcher())
 	p.logins, pending = logins, cmp.Or(pending, waiting)
-	if err != nil || pending == "" || p.Exists(resGateway) {
+	if err != nil || !pending.Any() || p.Exists(resGateway) {
 		return compose.Continue, err
 	}
-	p.Fail(reason.ConnectionPending, "%s", pending)
+	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
 }
 

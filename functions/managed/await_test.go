@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/composetest"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -36,13 +37,13 @@ func TestAwait(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			pending := ""
+			var pending managed.Pending
 			rsp := composetest.Run(t, func(call *compose.Call) (err error) {
 				pending, err = managed.Await(call, map[string]any{"a": managed.Bucket(nil, "ns", "a", "x", ""), "b": managed.Bucket(nil, "ns", "b", "y", "s")})
 				return err
 			}, composetest.Case{Composite: ingress, Observed: map[string]string{"a": c.a, "b": c.b}})
-			if pending != c.want {
-				t.Errorf("pending is %q, want %q", pending, c.want)
+			if pending.Message != c.want || pending.Any() != (pending.Reason == reason.ConnectionPending) {
+				t.Errorf("pending is %+v, want %q", pending, c.want)
 			}
 			if ready := rsp.GetDesired().GetResources()["a"].GetReady() == 1; ready == (c.a != composetest.Ready) {
 				t.Errorf("a is ready: %v", ready)

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -154,6 +155,21 @@ func limit[N int32 | int64](n N) *N {
 	return &n
 }
 
+// A Pending is what a composite waits for. The zero Pending is nothing.
+type Pending struct {
+	Reason  reason.Reason
+	Message string
+}
+
+// Any reports whether there is something to wait for.
+func (p Pending) Any() bool { return p.Message != "" }
+
+// refused reports whether the namespace of a composed managed resource may not use
+// its ClusterProviderConfig.
+func refused(c *compose.Call, name string) bool {
+	return c.Condition(name, "Ready").Reason == v1alpha1.ReasonNamespaceNotAllowed
+}
+
 // Ready reports whether the composed managed resource of a name is ready. trouble
 // is the message of its failed condition, "" if it only does not exist yet.
 func Ready(c *compose.Call, name string) (ready compose.Readiness, trouble string) {
@@ -172,20 +188,23 @@ func Ready(c *compose.Call, name string) (ready compose.Readiness, trouble strin
 // Await composes managed resources under their names. If some are not ready,
 // pending is the trouble of the first one that has any, or else a text that does
 // not change while one after the other becomes ready.
-func Await(c *compose.Call, desired map[string]any) (pending string, err error) {
+func Await(c *compose.Call, desired map[string]any) (pending Pending, err error) {
 	waiting := false
 	for _, name := range slices.Sorted(maps.Keys(desired)) {
 		ready, trouble := Ready(c, name)
 		if err := c.Desire(name, desired[name], ready); err != nil {
-			return "", err
+			return Pending{}, err
 		}
 		waiting = waiting || !bool(ready)
-		if trouble != "" && pending == "" {
-			pending = fmt.Sprintf("Composed resource %q is not ready: %s", name, trouble)
+		if trouble != "" && !pending.Any() {
+			pending = Pending{reason.ConnectionPending, fmt.Sprintf("Composed resource %q is not ready: %s", name, trouble)}
+			if refused(c, name) {
+				pending.Reason = reason.NamespaceNotAllowed
+			}
 		}
 	}
-	if waiting && pending == "" {
-		pending = "The connections to the queue and the object store are being prepared"
+	if waiting && !pending.Any() {
+		pending = Pending{reason.ConnectionPending, "The connections to the queue and the object store are being prepared"}
 	}
 	return pending, nil
 }

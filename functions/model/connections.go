@@ -7,7 +7,6 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
-	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -93,10 +92,10 @@ func (p *modelPlan) registry() (compose.Next, error) {
 	if err == nil && p.converts() {
 		err = p.logIn(connection.Job(resInspect, p.inspectionKey(p.volumeFiles)))
 	}
-	if err != nil || pending == "" || p.Exists(resRecord) {
+	if err != nil || !pending.Any() || p.Exists(resRecord) {
 		return compose.Continue, err
 	}
-	p.Fail(reason.ConnectionPending, "%s", pending)
+	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
 }
 

@@ -37,8 +37,8 @@ func (p *modelPlan) inspect() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
-	if p.usersDue != "" && !known && !served && !found.Whole {
-		p.Fail(reason.ConnectionPending, "%s", p.usersDue)
+	if p.usersDue.Any() && !known && !served && !found.Whole {
+		p.FailIf(p.usersDue.Reason, p.usersDue.Message)
 		return compose.Stop, nil
 	}
 	if !found.Whole {

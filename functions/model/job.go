@@ -34,8 +34,8 @@ const (
 
 // stage composes a Job and reports its progress in the conditions.
 func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, running, failed reason.Reason) (state string, err error) {
-	if p.usersDue != "" && !p.Exists(j.Key) {
-		p.Fail(reason.ConnectionPending, "%s", p.usersDue)
+	if p.usersDue.Any() && !p.Exists(j.Key) {
+		p.FailIf(p.usersDue.Reason, p.usersDue.Message)
 		return jobPending, nil
 	}
 	if err := p.Desire(j.Key, j.Job, compose.NotReady); err != nil {

@@ -73,10 +73,10 @@ type modelPlan struct {
 	// Set by the step connect.
 	via managed.Via
 	// Set by the step connections: what the Jobs wait for; empty if nothing.
-	pending string
+	pending managed.Pending
 	// Set by the steps users and registry.
 	logins   connection.Logins
-	usersDue string // what Jobs wait for that do not exist; empty if nothing
+	usersDue managed.Pending // what Jobs wait for that do not exist
 	// Set by the step revision.
 	commit string
 	unfit  string // why the model cannot run; empty if it can

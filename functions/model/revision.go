@@ -56,8 +56,8 @@ func (p *modelPlan) revision() (compose.Next, error) {
 	case !resolved && found.Refusal != "":
 		p.unresolved(reason.RevisionUnavailable, source, want.Spec.ForProvider.Revision, found.Refusal)
 		return compose.Stop, nil
-	case p.pending != "":
-		p.Fail(reason.ConnectionPending, "%s", p.pending)
+	case p.pending.Any():
+		p.FailIf(p.pending.Reason, p.pending.Message)
 		return compose.Stop, nil
 	case !resolved:
 		_, trouble := managed.Ready(p.Call, res)

@@ -36,8 +36,8 @@ type Queue struct {
 	Spec *v1.BackendQueue
 }
 
-// Compose composes the queue. pending says what to wait for; empty if it is ready.
-func (q Queue) Compose(c *compose.Call) (pending string, err error) {
+// Compose composes the queue. pending says what to wait for.
+func (q Queue) Compose(c *compose.Call) (pending managed.Pending, err error) {
 	maxBytes, replicas := int64(0), int32(0)
 	if q.Spec != nil {
 		replicas = q.Spec.Replicas

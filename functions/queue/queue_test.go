@@ -11,6 +11,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/composetest"
+	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
@@ -40,13 +41,13 @@ func TestCompose(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			pending := ""
+			var pending managed.Pending
 			rsp := composetest.Run(t, func(call *compose.Call) (err error) {
 				pending, err = queue.Queue{Namespace: "ns", Name: "q", Secret: "s", Spec: c.spec}.Compose(call)
 				return err
 			}, composetest.Case{Composite: ingress, Observed: c.observed})
-			if (pending == "") != c.ready {
-				t.Errorf("pending is %q", pending)
+			if pending.Any() == c.ready {
+				t.Errorf("pending is %+v", pending)
 			}
 			spec := rsp.GetDesired().GetResources()["queue"].GetResource().AsMap()["spec"].(map[string]any)
 			provider := spec["forProvider"].(map[string]any)

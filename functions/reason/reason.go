@@ -17,6 +17,8 @@ const (
 	ConnectionAmbiguous Reason = "ConnectionAmbiguous"
 	// ConnectionInvalid: a URL, or a reference to a Secret, cannot be used.
 	ConnectionInvalid Reason = "ConnectionInvalid"
+	// NamespaceNotAllowed: the namespace may not use the ClusterProviderConfig.
+	NamespaceNotAllowed Reason = "NamespaceNotAllowed"
 	// PrerequisiteMissing: the cluster lacks the provider, a kind of another project, a StorageClass, or a right of Crossplane.
 	PrerequisiteMissing Reason = "PrerequisiteMissing"
 	// PrerequisitesMet: the cluster has what it lacked before.
@@ -209,7 +211,7 @@ func Final(r string) bool {
 	switch Reason(r) {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, InspectionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
-		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
+		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, NamespaceNotAllowed, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
 		ProgramMissing, ArgumentRefused, OutOfMemory, VariantNotFound, DeploymentInvalid, DeploymentFailed:
 		return true
 	}
@@ -220,7 +222,7 @@ func Final(r string) bool {
 // above: a problem of pods or of the cluster changes rarely, unlike progress.
 func Passed(r string) bool {
 	switch Reason(r) {
-	case PrerequisiteMissing, PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
+	case PrerequisiteMissing, NamespaceNotAllowed, PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
 		ContainerNotStarted, ArgumentRefused, OutOfMemory, NodeOutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
 		DataCorrupt, StorageConflict:
 		return true

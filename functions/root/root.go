@@ -144,10 +144,10 @@ func (p *rootPlan) queue() (compose.Next, error) {
 	user := connection.Runner(p.session, p.r.Namespace, p.name()+"-0", model)
 	logins, waiting, err := connection.Users(p.Call, via, owner, connection.AccountOf(p.Call, resRunners), user)
 	p.logins, pending = logins, cmp.Or(pending, waiting)
-	if err != nil || pending == "" || running {
+	if err != nil || !pending.Any() || running {
 		return compose.Continue, err
 	}
-	p.Fail(reason.ConnectionPending, "%s", pending)
+	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
 }
 

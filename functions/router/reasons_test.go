@@ -27,7 +27,9 @@ type state map[string]string
 const (
 	commit = "0123456789012345678901234567890123456789"
 	looked = "status: {conditions: [{type: Synced, status: 'True'}]}" // for files, in vain
-	ready  = "status: {conditions: [{type: Ready, status: 'True'}]}"
+	// notAllowed is how the provider refuses a ClusterProviderConfig.
+	notAllowed = "status: {conditions: [{type: Synced, status: 'False', message: may not use it}, {type: Ready, status: 'False', reason: NamespaceNotAllowed, message: may not use it}]}"
+	ready      = "status: {conditions: [{type: Ready, status: 'True'}]}"
 
 	model   = "apiVersion: koldun.gorizond.io/v1\nkind: Model\nmetadata: {name: m, namespace: ns}\n"
 	dllama  = "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: ns}\n"
@@ -116,6 +118,8 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"SourceIsNoHub":       {model + "spec: {sourceUrl: s3://bucket/x}", nil, nil, "Serving", "False", reason.SourceInvalid, "not a hub's repository"},
 		"ConnectionPending":   {model + tiny, nil, nil, "Serving", "False", reason.ConnectionPending, "being prepared"},
 		"ConnectionMessage":   {model + tiny, state{"queue": "status: {conditions: [{type: Synced, status: 'False', message: no route to host}]}"}, nil, "Serving", "False", reason.ConnectionPending, "no route to host"},
+		"NamespaceNotAllowed": {model + tiny, state{"queue": notAllowed}, nil, "Serving", "False", reason.NamespaceNotAllowed, "may not use"},
+		"NotAllowedBelow":     {dllama + dependent, nil, map[string]string{"model": "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {conditions: [{type: Serving, status: 'False', reason: NamespaceNotAllowed, message: may not use it}]}}"}, "Serving", "False", reason.ModelFailed, "NamespaceNotAllowed: may not use it"},
 		"ResolvingRevision":   {model + tiny, modelWith(state{"revision": "{}"}), nil, "Serving", "False", reason.ResolvingRevision, "hf://org/tiny"},
 		"RevisionUnavailable": {model + tiny, modelWith(state{"revision": "status: {atProvider: {refusal: the repository is gated}}"}), nil, "Serving", "False", reason.RevisionUnavailable, "is gated"},
 		"ModelUnsupported":    {model + tiny, modelWith(state{"revision": "status: {atProvider: {commit: '" + commit + "', config: '{\"model_type\":\"gpt2\"}'}}"}), nil, "Serving", "False", reason.ModelUnsupported, "gpt2"},

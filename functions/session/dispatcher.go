@@ -8,7 +8,6 @@ import (
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/queue"
-	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -42,8 +41,8 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 	}
 	pending = cmp.Or(pending, waiting)
 	if !p.Exists(resDispatcher) {
-		if pending != "" {
-			p.Fail(reason.ConnectionPending, "%s", pending)
+		if pending.Any() {
+			p.FailIf(pending.Reason, pending.Message)
 		}
 		if p.Failed() {
 			return compose.Continue, nil

@@ -7,7 +7,6 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/pool"
-	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -36,9 +35,9 @@ func (p *sessionPlan) join() (compose.Next, error) {
 	}
 	member := managed.Member(p.via, p.s.Namespace, names.Object(p.s.Name, "member"), pool.Group(p.s.Name), *p.s.Spec.Traffic, served(p.s.Spec))
 	pending, err := managed.Await(p.Call, map[string]any{resMember: member})
-	if err != nil || pending == "" || p.Exists(pool.Resource) {
+	if err != nil || !pending.Any() || p.Exists(pool.Resource) {
 		return compose.Continue, err
 	}
-	p.Fail(reason.ConnectionPending, "%s", pending)
+	p.FailIf(pending.Reason, pending.Message)
 	return compose.Stop, nil
 }

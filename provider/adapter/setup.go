@@ -13,6 +13,7 @@ import (
 	"github.com/crossplane/crossplane-runtime/v2/pkg/ratelimiter"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/reconciler/managed"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -147,12 +148,17 @@ type connector struct {
 func (c *connector) Connect(ctx context.Context, m managedResource) (managed.TypedExternalClient[managedResource], error) {
 	deleted := meta.WasDeleted(m)
 	owner := requeue.Key{Kind: c.kind.Kind, NamespacedName: kube.ObjectKeyFromObject(m)}
+	set := c.options.Pool.For(owner, m.GetProviderConfigReference())
 	if deleted {
 		c.options.Followers.Stop(owner)
 		if c.kind.observeOnly() || c.deleted.done(m) {
 			return gone{}, nil
 		}
 	} else if !c.kind.inCluster() {
+		// Before the guard: who may not use a ProviderConfig does not keep it either.
+		if err := c.permit(ctx, m, set); err != nil {
+			return nil, err
+		}
 		// In a namespace that is being deleted nothing can be created.
 		if err := c.track(ctx, m); err != nil {
 			return nil, err
@@ -163,16 +169,38 @@ func (c *connector) Connect(ctx context.Context, m managedResource) (managed.Typ
 			}
 		}
 	}
-	set := c.options.Pool.For(owner, m.GetProviderConfigReference())
 	outer, err := c.kind.Open(ctx, set)
-	if err != nil {
-		return nil, err
+	switch {
+	case deleted && connpool.IsNotAllowed(err):
+		return gone{}, nil
+	case err != nil:
+		return nil, refused(m, err)
 	}
 	return &client{kind: c.kind, outer: outer, set: set, deleted: c.deleted, applier: c.options.Applier,
 		follow: func(spec map[string]any, watch catalog.Watch) {
 			c.options.Followers.follow(owner, set.Identity(), spec, watch)
 		},
 	}, nil
+}
+
+// permit checks that the resource may use its ProviderConfig. One that does not exist
+// is not looked for: not all kinds need one.
+func (c *connector) permit(ctx context.Context, m managedResource, set *connpool.Set) error {
+	if err := set.Permit(ctx); connpool.IsNotAllowed(err) {
+		return refused(m, err)
+	}
+	return nil
+}
+
+// refused sets the condition Ready if the namespace of the resource may not use its
+// ProviderConfig, and returns the error.
+func refused(m managedResource, err error) error {
+	if connpool.IsNotAllowed(err) {
+		c := xpv2.Unavailable().WithMessage(err.Error())
+		c.Reason = v1alpha1.ReasonNamespaceNotAllowed
+		m.SetConditions(c)
+	}
+	return err
 }
 
 // track records the resource as a user of its ProviderConfig. A ProviderConfigUsage

@@ -62,6 +62,8 @@ type SecretReader interface {
 type Cluster struct {
 	Nodes     *nodes.Client
 	Workloads *workloadstatus.Client
+	// Namespaces is not asked if the ClusterProviderConfigs allow namespaces by name.
+	Namespaces Namespaces
 }
 
 // A Program is what opens the connections.
@@ -109,7 +111,7 @@ func (p *Pool) Open() (nats, s3, hubs int) { return p.lines.len(), p.stores.len(
 // For returns the Set of a managed resource with a reference to a ProviderConfig.
 func (p *Pool) For(owner requeue.Key, ref *xpv2.ProviderConfigReference) *Set {
 	return &Set{pool: p, owner: owner, resolver: resolver{
-		configs: p.configs, secrets: p.secrets, config: KeyOf(owner.Namespace, ref),
+		configs: p.configs, secrets: p.secrets, namespaces: p.cluster.Namespaces, namespace: owner.Namespace, config: KeyOf(owner.Namespace, ref),
 		read: func(object requeue.Key) { p.tracker.Read(owner, object) },
 	}}
 }

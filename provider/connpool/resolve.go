@@ -28,6 +28,9 @@ const KindSecret = "Secret"
 type Config struct {
 	requeue.Key
 	Spec v1alpha1.ProviderConfigSpec
+	// Allowed selects the namespaces that may use a ClusterProviderConfig; nil: those
+	// with the label.
+	Allowed *v1alpha1.AllowedNamespaces
 }
 
 // Secrets are the credentials that a Config names.
@@ -106,7 +109,7 @@ func GetConfig(ctx context.Context, r Reader, key requeue.Key) (Config, error) {
 	case v1alpha1.KindClusterProviderConfig:
 		var p v1alpha1.ClusterProviderConfig
 		err = r.Get(ctx, key.NamespacedName, &p)
-		c.Spec = p.Spec
+		c.Spec, c.Allowed = p.Spec.ProviderConfigSpec, p.Spec.AllowedNamespaces
 	default:
 		return c, fault.Errorf(fault.Invalid, "providerConfigRef: kind %q is neither ProviderConfig nor ClusterProviderConfig", key.Kind)
 	}
@@ -139,16 +142,27 @@ func DefaultKey() requeue.Key {
 // A resolver resolves the connections of one managed resource. It calls read with
 // each object before it reads the object.
 type resolver struct {
-	configs Reader
-	secrets SecretReader
-	config  requeue.Key
-	read    func(requeue.Key)
+	configs    Reader
+	secrets    SecretReader
+	namespaces Namespaces
+	namespace  string // of the managed resource
+	config     requeue.Key
+	read       func(requeue.Key)
+}
+
+// own returns the Config that the managed resource refers to.
+func (r resolver) own(ctx context.Context) (Config, error) {
+	r.read(r.config)
+	c, err := GetConfig(ctx, r.configs, r.config)
+	if err != nil {
+		return c, err
+	}
+	return c, r.permit(ctx, c)
 }
 
 // part returns the Config that describes one system.
 func (r resolver) part(ctx context.Context, name string, has func(v1alpha1.ProviderConfigSpec) bool) (Config, error) {
-	r.read(r.config)
-	c, err := GetConfig(ctx, r.configs, r.config)
+	c, err := r.own(ctx)
 	if err != nil || has(c.Spec) {
 		return c, err
 	}
@@ -160,7 +174,10 @@ func (r resolver) part(ctx context.Context, name string, has func(v1alpha1.Provi
 	if fault.Is(err, fault.NotFound) || err == nil && !has(d.Spec) {
 		return d, fault.Errorf(fault.NotFound, "neither %s nor %s has spec.%s: add it to one of them", c, d, name)
 	}
-	return d, err
+	if err != nil {
+		return d, err
+	}
+	return d, r.permit(ctx, d)
 }
 
 // credentials reads the Secret of a Config; nil if it names none.
@@ -249,7 +266,7 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 // hub returns endpoint and token of the hub; both may be empty.
 func (r resolver) hub(ctx context.Context) (endpoint, token string, err error) {
 	c, err := r.part(ctx, "hub", func(s v1alpha1.ProviderConfigSpec) bool { return s.Hub != nil })
-	if fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.NotFound) || IsNotAllowed(err) && c.Key != r.config {
 		return "", "", nil // the public one needs no description
 	}
 	if err != nil {

@@ -34,6 +34,13 @@ type Set struct {
 
 var _ catalog.Connections = (*Set)(nil)
 
+// Permit checks that the namespace of the managed resource may use its Config.
+// Errors: Denied (IsNotAllowed), NotFound, Invalid, Transient.
+func (s *Set) Permit(ctx context.Context) error {
+	_, err := s.resolver.own(ctx)
+	return err
+}
+
 // NATS returns the connection to NATS, and its settings as the environment
 // variables of a workload. It blocks for some seconds at most. Errors: all kinds.
 func (s *Set) NATS(ctx context.Context) (*bus.Bus, map[string][]byte, error) {

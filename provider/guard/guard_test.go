@@ -44,9 +44,9 @@ func scene(t *testing.T, policies ...xpv2.ManagementAction) (*Guard, client.Clie
 		&v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "outside"}, Spec: v1alpha1.ProviderConfigSpec{
 			NATS: &v1alpha1.NATSConfig{URL: "nats://x", SecretRef: &v1alpha1.CredentialsReference{Name: "nats"}},
 		}},
-		&v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}, Spec: v1alpha1.ProviderConfigSpec{
+		&v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}, Spec: v1alpha1.ClusterProviderConfigSpec{ProviderConfigSpec: v1alpha1.ProviderConfigSpec{
 			S3: &v1alpha1.S3Config{Endpoint: "http://x", SecretRef: &v1alpha1.CredentialsReference{Namespace: "system", Name: "s3"}},
-		}},
+		}}},
 	).Build()
 	return New(api, api, api, []string{v1alpha1.KindStream}), api, m
 }

@@ -119,7 +119,7 @@ func (g *Guard) configs(ctx context.Context) ([]connpool.Config, error) {
 		out = append(out, connpool.Config{Key: keyFor(v1alpha1.KindProviderConfig, p.Namespace, p.Name), Spec: p.Spec})
 	}
 	for _, p := range cluster.Items {
-		out = append(out, connpool.Config{Key: keyFor(v1alpha1.KindClusterProviderConfig, "", p.Name), Spec: p.Spec})
+		out = append(out, connpool.Config{Key: keyFor(v1alpha1.KindClusterProviderConfig, "", p.Name), Spec: p.Spec.ProviderConfigSpec})
 	}
 	return out, nil
 }

@@ -97,8 +97,12 @@ func New(ctx context.Context, cfg *rest.Config, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client of the cluster: %w", err)
 	}
+	named, err := watchNamespaces(ctx, mgr, tracker)
+	if err != nil {
+		return nil, err
+	}
 	pool := connpool.NewPool(connpool.Program{Name: "koldun provider"}, mgr.GetClient(), connpool.NewSecrets(secrets, mgr.GetAPIReader()), tracker,
-		connpool.Cluster{Nodes: nodes.New(clients.CoreV1().Nodes()), Workloads: workloadstatus.New(clients)})
+		connpool.Cluster{Nodes: nodes.New(clients.CoreV1().Nodes()), Workloads: workloadstatus.New(clients), Namespaces: named})
 	kinds := adapter.Kinds()
 	followers := adapter.NewFollowers(tracker)
 	g := guard.New(mgr.GetClient(), mgr.GetAPIReader(), secrets, deleting(kinds))

@@ -95,12 +95,22 @@ func TestDefaultConfig(t *testing.T) {
 	w.create(m)
 	w.failing(m, "ClusterProviderConfig \"default\"")
 
-	all := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: v1alpha1.ProviderConfigSpec{
-		NATS: &v1alpha1.NATSConfig{URL: w.nats.URL(), SecretRef: &v1alpha1.CredentialsReference{Namespace: w.ns, Name: credentials}},
-	}}
+	all := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	all.Spec.NATS = &v1alpha1.NATSConfig{URL: w.nats.URL(), SecretRef: &v1alpha1.CredentialsReference{Namespace: w.ns, Name: credentials}}
 	if err := w.client.Create(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
+	// Nobody may use it before the platform says so.
+	w.failing(m, `namespace "`+w.ns+`" may not use ClusterProviderConfig "default": a platform engineer has to label it (kubectl label namespace `+w.ns+` koldun.gorizond.io/connection=allowed)`)
+	refused := keyValue(w, "refused")
+	w.create(refused)
+	w.failing(refused, "may not use")
+	w.delete(refused)
+	w.gone(refused)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
+	w.change(namespace, func() {
+		metav1.SetMetaDataLabel(&namespace.ObjectMeta, v1alpha1.LabelConnection, v1alpha1.ConnectionAllowed)
+	})
 	w.ready(m)
 	plain := keyValue(w, "default")
 	plain.Spec.ProviderConfigReference = nil

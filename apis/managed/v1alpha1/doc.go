@@ -44,6 +44,17 @@ const (
 	KindProviderConfigUsage   = "ProviderConfigUsage"
 )
 
+// LabelConnection with the value ConnectionAllowed on a Namespace allows it the
+// ClusterProviderConfigs that do not say whom they allow.
+const (
+	LabelConnection   = "koldun.gorizond.io/connection"
+	ConnectionAllowed = "allowed"
+)
+
+// ReasonNamespaceNotAllowed is the reason of the condition Ready of a managed
+// resource whose namespace may not use its ClusterProviderConfig.
+const ReasonNamespaceNotAllowed = "NamespaceNotAllowed"
+
 // ObserveOnly reports whether resources of a kind only observe: they have no
 // external resource to delete, so that deleting them needs no connection.
 // Kubernetes deletes the objects that a Demand, a Part or a Pool owns.

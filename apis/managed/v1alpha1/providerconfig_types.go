@@ -20,6 +20,32 @@ type ProviderConfigSpec struct {
 	Hub *HubConfig `json:"hub,omitempty"`
 }
 
+// ClusterProviderConfigSpec describes connections, and which namespaces may use them.
+type ClusterProviderConfigSpec struct {
+	ProviderConfigSpec `json:",inline"`
+
+	// Namespaces whose managed resources may use these connections, and whose pods get the credentials. Defaults to those with the label
+	// koldun.gorizond.io/connection=allowed.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+}
+
+// AllowedNamespaces names namespaces. One that is named or selected is allowed.
+// +kubebuilder:validation:XValidation:rule="!has(self.selector) || has(self.selector.matchLabels) || has(self.selector.matchExpressions)",message="an empty selector would allow all namespaces: write names: ['*'] to do so"
+type AllowedNamespaces struct {
+	// Names of namespaces. "*" stands for all.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1024
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:Pattern=`^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$`
+	Names []string `json:"names,omitempty"`
+
+	// Labels of namespaces.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+}
+
 // NATSConfig describes a connection to NATS.
 type NATSConfig struct {
 	// URL of the servers, without credentials: nats://HOST:PORT, several separated by commas. Defaults to the Secret's key "url".
@@ -129,8 +155,8 @@ type ProviderConfigList struct {
 	Items           []ProviderConfig `json:"items"`
 }
 
-// A ClusterProviderConfig describes connections for managed resources of all namespaces. Resources without a reference use the one named
-// default.
+// A ClusterProviderConfig describes connections for managed resources of the namespaces that it allows. Resources without a reference use
+// the one named default.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -142,8 +168,8 @@ type ClusterProviderConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ProviderConfigSpec   `json:"spec"`
-	Status ProviderConfigStatus `json:"status,omitempty"`
+	Spec   ClusterProviderConfigSpec `json:"spec"`
+	Status ProviderConfigStatus      `json:"status,omitempty"`
 }
 
 // ClusterProviderConfigList is a list of ClusterProviderConfigs.

@@ -50,7 +50,9 @@ func (c *configs) Get(_ context.Context, key client.ObjectKey, into client.Objec
 	var to *v1alpha1.ProviderConfigSpec
 	switch into := into.(type) {
 	case *v1alpha1.ClusterProviderConfig:
-		kind, to = v1alpha1.KindClusterProviderConfig, &into.Spec
+		kind, to = v1alpha1.KindClusterProviderConfig, &into.Spec.ProviderConfigSpec
+		// Who runs koldun up may read all claims and their Secrets anyway.
+		into.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{"*"}}
 	case *v1alpha1.ProviderConfig:
 		kind, to = v1alpha1.KindProviderConfig, &into.Spec
 	default:

@@ -17,6 +17,7 @@ local final = {
   KeyInvalid = true,
   ModelFailed = true,
   ModelUnsupported = true,
+  NamespaceNotAllowed = true,
   OutOfMemory = true,
   PodRefused = true,
   ProgramMissing = true,

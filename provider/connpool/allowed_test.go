@@ -1,0 +1,99 @@
+package connpool_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/provider/connpool"
+	"github.com/gorizond/koldun/provider/requeue"
+)
+
+// labelled are the labels of all namespaces.
+type labelled map[string]string
+
+func (l labelled) Labels(context.Context, string) (map[string]string, error) {
+	if l == nil {
+		return nil, fault.Errorf(fault.Denied, "the provider may not read namespaces")
+	}
+	return l, nil
+}
+
+// TestNamespacesMayUse checks which namespaces may use a ClusterProviderConfig, for
+// each system that it describes.
+func TestNamespacesMayUse(t *testing.T) {
+	allow := func(names []string, labels map[string]string) *v1alpha1.AllowedNamespaces {
+		out := &v1alpha1.AllowedNamespaces{Names: names}
+		if labels != nil {
+			out.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		}
+		return out
+	}
+	team := map[string]string{"team": "a"}
+	for name, c := range map[string]struct {
+		allowed *v1alpha1.AllowedNamespaces
+		labels  labelled
+		refused string // part of the error; empty if it is allowed
+	}{
+		"DefaultLabel":   {nil, labelled{v1alpha1.LabelConnection: v1alpha1.ConnectionAllowed}, ""},
+		"DefaultNone":    {nil, labelled{}, "kubectl label namespace ns koldun.gorizond.io/connection=allowed"},
+		"DefaultOther":   {nil, labelled{v1alpha1.LabelConnection: "denied"}, "may not use"},
+		"DefaultBlind":   {nil, nil, "may not read namespaces"},
+		"Named":          {allow([]string{"other", "ns"}, nil), nil, ""},
+		"All":            {allow([]string{"*"}, nil), nil, ""},
+		"NotNamed":       {allow([]string{"other", "n", "ns2"}, nil), nil, "add it to spec.allowedNamespaces"},
+		"Nobody":         {allow(nil, nil), labelled{v1alpha1.LabelConnection: v1alpha1.ConnectionAllowed}, "may not use"},
+		"Selected":       {allow(nil, team), labelled{"team": "a"}, ""},
+		"NotSelected":    {allow(nil, team), labelled{"team": "b"}, "may not use"},
+		"EmptySelector":  {allow(nil, map[string]string{}), labelled{"team": "b"}, "may not use"},
+		"NamedOrLabels":  {allow([]string{"ns"}, team), labelled{"team": "b"}, ""},
+		"WrongSelector":  {allow(nil, map[string]string{"-": "?"}), labelled{}, "spec.allowedNamespaces.selector"},
+		"LabelNotEnough": {allow([]string{"other"}, nil), labelled{v1alpha1.LabelConnection: v1alpha1.ConnectionAllowed}, "may not use"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, "nats://127.0.0.1:1")
+			shared := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}}
+			shared.Spec.S3 = &v1alpha1.S3Config{Endpoint: "http://127.0.0.1:1"}
+			shared.Spec.Hub = &v1alpha1.HubConfig{Endpoint: "http://127.0.0.1:1"}
+			shared.Spec.AllowedNamespaces = c.allowed
+			half := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "half"}}
+			for _, err := range []error{s.api.Create(t.Context(), shared), s.api.Create(t.Context(), half)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			pool := connpool.NewPool(connpool.Program{Name: "koldun test"}, s.api, connpool.NewSecrets(s.api, s.api), requeue.NewTracker(), connpool.Cluster{Namespaces: c.labels})
+			t.Cleanup(pool.Close)
+			for via, ref := range map[string]*xpv2.ProviderConfigReference{
+				"default": nil,
+				"named":   {Kind: v1alpha1.KindClusterProviderConfig, Name: connpool.Default},
+				"half":    {Kind: v1alpha1.KindProviderConfig, Name: "half"}, // takes the rest of the default
+			} {
+				set := pool.For(s.owner, ref)
+				_, _, err := set.S3(t.Context())
+				check(t, via+": S3", err, c.refused)
+				if via == "half" {
+					continue // without the default's hub it uses the public one
+				}
+				_, err = set.Hub(t.Context(), "", "")
+				check(t, via+": hub", err, c.refused)
+				check(t, via+": Permit", set.Permit(t.Context()), c.refused)
+			}
+		})
+	}
+}
+
+func check(t *testing.T, what string, err error, refused string) {
+	t.Helper()
+	switch {
+	case refused == "" && err != nil:
+		t.Errorf("%s: %v", what, err)
+	case refused != "" && (err == nil || !strings.Contains(err.Error(), refused)):
+		t.Errorf("%s: got %v, want %q", what, err, refused)
+	}
+}
