@@ -36,9 +36,10 @@ type GatewayCmd struct {
 	Reasoning        string   `default:"separate" enum:"separate,inline,hidden" help:"How reasoning is returned unless a request overrides it: ${enum}."`
 	CORSOrigin       []string `name:"cors-origin" placeholder:"https://HOST" help:"Origin whose pages may use the API from a browser, * for all. May be repeated."`
 
-	RequestsPerMinute  int   `help:"Requests per minute of each API token without its own limit; 0 is no limit."`
-	TokensPerMinute    int64 `help:"Tokens of prompts and answers per minute of each API token without its own limit; 0 is no limit."`
-	ConcurrentRequests int   `help:"Concurrent requests of each API token without its own limit; 0 is no limit."`
+	RequestsPerMinute  int   `help:"Requests per minute of each API token, unless its own limit is lower; 0 is no limit."`
+	TokensPerMinute    int64 `help:"Tokens of prompts and answers per minute of each API token, unless its own limit is lower; 0 is no limit."`
+	ConcurrentRequests int   `help:"Concurrent requests of each API token, unless its own limit is lower; 0 is no limit."`
+	TokensMayExceed    bool  `help:"Let the limits in the record of an API token exceed those above."`
 	MaxPerSession      int   `help:"Maximum waiting requests of one pool; 0 is no limit."`
 	MaxPerTenant       int   `help:"Maximum waiting requests of one API token; 0 is no limit."`
 
@@ -101,6 +102,7 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		Limits: registry.Limits{
 			RequestsPerMinute: c.RequestsPerMinute, TokensPerMinute: c.TokensPerMinute, ConcurrentRequests: c.ConcurrentRequests,
 		},
+		TokensMayExceed:  c.TokensMayExceed,
 		MaxPerSession:    c.MaxPerSession,
 		MaxPerTenant:     c.MaxPerTenant,
 		StrictParameters: c.StrictParameters,

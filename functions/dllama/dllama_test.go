@@ -28,7 +28,7 @@ const (
 )
 
 func model(spec, artifact string) string {
-	return "metadata: {name: m, namespace: ns}\nspec: {" + spec + "}\nstatus: {outputPVCName: claim, artifact: {" + artifact + "}}"
+	return "metadata: {name: m, namespace: ns}\nspec: {allowedNamespaces: [ns], " + spec + "}\nstatus: {outputPVCName: claim, artifact: {" + artifact + "}}"
 }
 
 func with(manifests ...string) map[string][]string {
@@ -167,8 +167,16 @@ func TestDllama(t *testing.T) {
 		"VolumeOnly":        {Composite: meta + "spec: {" + ref + "}", Required: with(model("", strings.Replace(files, "url: s3://b/x, ", "", 1))), Observed: running, Reason: reason.Available},
 		"VolumeOnlyFetched": {Composite: meta + "spec: {" + ref + ", delivery: fetch}", Required: with(model("", strings.Replace(files, "url: s3://b/x, ", "", 1))), Reason: reason.DeliveryImpossible, Says: "use pvc"},
 		"NoVolume":          {Composite: meta + "spec: {" + ref + ", delivery: csi}", Required: with(strings.Replace(model("", files), "outputPVCName: claim, ", "", 1)), Reason: reason.DeliveryImpossible, Says: "spec.pv"},
-		"ForeignVolume":     {Composite: meta + "spec: {modelRef: {name: m, namespace: other}, delivery: pvc}", Required: plain, Reason: reason.DeliveryImpossible, Says: `"other"`},
-		"ForeignStore":      {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(model("", files+", providerConfigRef: {kind: ProviderConfig, name: p}")), Reason: reason.DeliveryImpossible, Says: "ClusterProviderConfig"},
+		"ForeignRefused": {
+			Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(strings.Replace(model("", files), "allowedNamespaces: [ns]", "allowedNamespaces: [n, other, ns2]", 1)),
+			Reason: reason.ModelNotFound, Says: `or its spec.allowedNamespaces lacks namespace "ns"`,
+		},
+		"ForeignAbsent": {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(), Reason: reason.ModelNotFound, Says: `or its spec.allowedNamespaces lacks namespace "ns"`},
+		"ForeignToAll": {
+			Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(strings.Replace(model("", files), "[ns]", "['*']", 1)), Reason: reason.ConnectionPending,
+		},
+		"ForeignVolume": {Composite: meta + "spec: {modelRef: {name: m, namespace: other}, delivery: pvc}", Required: plain, Reason: reason.DeliveryImpossible, Says: `"other"`},
+		"ForeignStore":  {Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(model("", files+", providerConfigRef: {kind: ProviderConfig, name: p}")), Reason: reason.DeliveryImpossible, Says: "ClusterProviderConfig"},
 		"ForeignSharedStore": {
 			Composite: meta + "spec: {modelRef: {name: m, namespace: other}}", Required: with(model("", files+", providerConfigRef: {kind: ClusterProviderConfig, name: p}")), Reason: reason.ConnectionPending,
 		},

@@ -3,6 +3,7 @@ package dllama
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,11 +53,21 @@ func (p *dllamaPlan) takeModel() (compose.Next, error) {
 	p.modelNamespace, p.modelName = cmp.Or(ref.Namespace, p.d.Namespace), ref.Name
 	var m v1.Model
 	found, known := p.Require(resModel, v1.APIVersion, v1.KindModel, p.modelNamespace, p.modelName, &m)
-	if known && !found {
+	switch {
+	case known && p.foreign() && (!found || !grants(m, p.d.Namespace)):
+		// Who may not use a Model does not learn whether it exists.
+		p.Fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q, or its spec.allowedNamespaces lacks namespace %q", p.modelName, p.modelNamespace, p.d.Namespace)
+		return p.takeServedFiles(), nil
+	case known && !found:
 		p.Fail(reason.ModelNotFound, "spec.modelRef: Model %q does not exist in namespace %q", p.modelName, p.modelNamespace)
 		return p.takeServedFiles(), nil
 	}
 	return p.takeFiles(m, found), nil
+}
+
+// grants reports whether a Model allows objects of another namespace to serve it.
+func grants(m v1.Model, namespace string) bool {
+	return slices.Contains(m.Spec.AllowedNamespaces, namespace) || slices.Contains(m.Spec.AllowedNamespaces, "*")
 }
 
 // composeModel composes the inline Model.

@@ -123,6 +123,9 @@ func differing(b v1.Backend) []string {
 		add("requests-per-minute", int64(l.RequestsPerMinute))
 		add("tokens-per-minute", l.TokensPerMinute)
 		add("concurrent-requests", int64(l.ConcurrentRequests))
+		if l.TokensMayExceed {
+			args = append(args, "--tokens-may-exceed")
+		}
 	}
 	if q := b.Queue; q != nil {
 		add("max-per-session", int64(q.MaxPerSession))

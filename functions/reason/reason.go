@@ -103,7 +103,7 @@ const (
 
 // Of a Dllama, Root, Worker or Session.
 const (
-	// ModelNotFound: the field spec.modelRef names a Model that does not exist.
+	// ModelNotFound: the field spec.modelRef names a Model that does not exist, or one of another namespace that does not allow the use.
 	ModelNotFound Reason = "ModelNotFound"
 	// ModelPending: the Model is not ready yet.
 	ModelPending Reason = "ModelPending"

@@ -61,7 +61,7 @@ func TestStrangersPoolIsNotJoined(t *testing.T) {
 // the Dllama must serve requests of its own namespace, and none of the Model's.
 func TestForeignModelHasAPoolOfItsOwn(t *testing.T) {
 	xr := dllama + "spec: {modelRef: {name: m, namespace: other}}\n"
-	required := map[string]string{"model": strings.Replace(goodModel, "namespace: ns", "namespace: other", 1), "namesake": ""}
+	required := map[string]string{"model": strings.Replace(goodModel, "namespace: ns}", "namespace: other}, spec: {allowedNamespaces: [ns]}", 1), "namesake": ""}
 	desired := run(t, xr, state{"bucket": ready, "runners": ready, "record": ready}, required).GetDesired().GetResources()
 	for _, arg := range []string{`"--session=ns_m"`, `"--model=ns/m"`} {
 		if text := desired["root"].String(); !strings.Contains(text, arg) {

@@ -91,6 +91,7 @@ func worlds() map[string][]world {
 			in("{envFrom: [{secretRef: {name: s}}], sourceUrl: hf://org/tiny, pv: {}, download: {}, conversion: {}}", fetching, converting, converted),
 			in("{sourceUrl: hf://org/tiny, conversion: {type: None}}", fetching, unconverted),
 			in("{sourceUrl: hf://org/tiny, objectStorage: {endpoint: 'https://s3.example'}}", fetching),
+			readBy(dllama+"spec: {modelRef: {name: m, namespace: other}}", "model", "{"+modelFiles+"}", "{sourceUrl: hf://org/tiny}", serving),
 			readBy(dllama+"spec: {modelRef: {name: m}}", "model", "{"+modelFiles+"}", "{sourceUrl: hf://org/tiny}", serving),
 			in("{preConverted: true, preConvertedPVCName: claim, launchOptions: ['--model=a.m', '--tokenizer=a.t']}", stored, inspected),
 		},

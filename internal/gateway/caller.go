@@ -17,13 +17,18 @@ type caller struct {
 // may reports whether the caller may use the model "namespace/name".
 func (c caller) may(id string) bool { return c.token == nil || c.token.Allows(id) }
 
-// limits returns the limits of the token, and those of the gateway where the
-// token has none.
-func (c caller) limits(gateway registry.Limits) registry.Limits {
-	if c.token == nil {
-		return gateway
+// limits returns the limits of the caller at a gateway. Those of a token that the
+// platform has registered, for all namespaces, stand. The others come from Secrets of
+// a namespace: they may lower the gateway's limits, and exceed them only if the
+// gateway lets them.
+func (c caller) limits(at *Config) registry.Limits {
+	switch {
+	case c.token == nil:
+		return at.Limits
+	case at.TokensMayExceed || c.token.Namespace == "":
+		return c.token.Limits.Or(at.Limits)
 	}
-	return c.token.Limits.Or(gateway)
+	return c.token.Limits.Within(at.Limits)
 }
 
 // priority returns the priority of a request: what its header asks for, up to

@@ -55,3 +55,28 @@ func TestPriorityIsQueued(t *testing.T) {
 		t.Errorf("an unknown priority: status %d, want 400", r.StatusCode)
 	}
 }
+
+// TestLimitsOfCaller checks that a namespace cannot raise the limits of its gateway by
+// the Secrets of its tokens.
+func TestLimitsOfCaller(t *testing.T) {
+	gateway := registry.Limits{RequestsPerMinute: 10, TokensPerMinute: 100}
+	greedy := registry.Limits{RequestsPerMinute: 1000, TokensPerMinute: 50, ConcurrentRequests: 3}
+	for name, c := range map[string]struct {
+		token  *registry.Token
+		exceed bool
+		want   registry.Limits
+	}{
+		"Anonymous":    {nil, false, gateway},
+		"WithoutOwn":   {&registry.Token{Namespace: "team"}, false, gateway},
+		"OnlyLower":    {&registry.Token{Namespace: "team", Limits: greedy}, false, registry.Limits{RequestsPerMinute: 10, TokensPerMinute: 50, ConcurrentRequests: 3}},
+		"MayExceed":    {&registry.Token{Namespace: "team", Limits: greedy}, true, greedy},
+		"OfPlatform":   {&registry.Token{Limits: greedy}, false, greedy},
+		"PlatformNone": {&registry.Token{}, false, gateway},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (caller{token: c.token}).limits(&Config{Limits: gateway, TokensMayExceed: c.exceed}); got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

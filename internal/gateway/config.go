@@ -32,7 +32,8 @@ type Config struct {
 	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 1 h
 	RequestTimeout   time.Duration    // from the arrival of a request to its end; default none; clients may ask for less
 	MaxBodyBytes     int64            // of a request; default 20 MiB
-	Limits           registry.Limits  // for tokens without limits of their own; callers without a token share them
+	Limits           registry.Limits  // of each token; callers without a token share them
+	TokensMayExceed  bool             // a token's own limits may be greater than Limits
 	MaxPerSession    int              // requests of one session that may wait; 0 is no limit
 	MaxPerTenant     int              // requests of one token that may wait; 0 is no limit
 	StrictParameters bool             // refuse requests with parameters that would be ignored

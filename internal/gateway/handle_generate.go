@@ -97,7 +97,7 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 // what is left of them.
 func (t *generation) admit(h http.Header) *refusal {
 	permit, left, refused := t.g.usage.admit(admission{
-		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(t.g.cfg.Limits), prompt: t.prompt,
+		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt,
 	}, time.Now())
 	left.setHeaders(h)
 	if refused != nil {

@@ -21,7 +21,8 @@ type Token struct {
 	// Models lists the models that the token may use: "namespace/name",
 	// "namespace/*" or "*". Empty means all.
 	Models []string `json:"models,omitempty"`
-	// Limits of this token; where one is 0, the gateway's limit applies.
+	// Limits of this token; where one is 0, or greater than the gateway's, the
+	// gateway's limit applies.
 	Limits Limits `json:"limits,omitzero"`
 
 	Namespace string    `json:"namespace,omitempty"` // where the token comes from
@@ -44,6 +45,23 @@ func (l Limits) Or(otherwise Limits) Limits {
 		TokensPerMinute:    cmp.Or(l.TokensPerMinute, otherwise.TokensPerMinute),
 		ConcurrentRequests: cmp.Or(l.ConcurrentRequests, otherwise.ConcurrentRequests),
 	}
+}
+
+// Within returns l, lowered to most where l has no limit or a greater one.
+func (l Limits) Within(most Limits) Limits {
+	return Limits{
+		RequestsPerMinute:  stricter(l.RequestsPerMinute, most.RequestsPerMinute),
+		TokensPerMinute:    stricter(l.TokensPerMinute, most.TokensPerMinute),
+		ConcurrentRequests: stricter(l.ConcurrentRequests, most.ConcurrentRequests),
+	}
+}
+
+// stricter returns the lower of two limits; 0 is none.
+func stricter[N int | int64](a, b N) N {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // negative reports whether a limit is below 0.

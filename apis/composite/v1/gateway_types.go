@@ -123,6 +123,10 @@ type Limits struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ConcurrentRequests int32 `json:"concurrentRequests,omitempty"`
+
+	// Whether the limits of an API token, which its Secret sets, may exceed these. Otherwise they can only be lower.
+	// +optional
+	TokensMayExceed bool `json:"tokensMayExceed,omitempty"`
 }
 
 // BackendQueue describes the durable queue.

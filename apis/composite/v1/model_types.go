@@ -56,6 +56,14 @@ type ModelSpec struct {
 	// +optional
 	ObjectStorage *ObjectStorage `json:"objectStorage,omitempty"`
 
+	// Other namespaces whose Dllamas and Sessions may serve the Model by spec.modelRef; * is all. Those of its own always may.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:Pattern=`^(\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$`
+	AllowedNamespaces []string `json:"allowedNamespaces,omitempty"`
+
 	// Older form of objectStorage.
 	// +optional
 	CacheSpec *CacheSpec `json:"cacheSpec,omitempty"`

@@ -2160,6 +2160,11 @@ func (in *ModelSpec) DeepCopyInto(out *ModelSpec) {
 		*out = new(ObjectStorage)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.AllowedNamespaces != nil {
+		in, out := &in.AllowedNamespaces, &out.AllowedNamespaces
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.CacheSpec != nil {
 		in, out := &in.CacheSpec, &out.CacheSpec
 		*out = new(CacheSpec)
