@@ -41,7 +41,9 @@ type GatewayCmd struct {
 	ConcurrentRequests int   `help:"Concurrent requests of each API token, unless its own limit is lower; 0 is no limit."`
 	TokensMayExceed    bool  `help:"Let the limits in the record of an API token exceed those above."`
 	MaxPerSession      int   `help:"Maximum waiting requests of one pool; 0 is no limit."`
-	MaxPerTenant       int   `help:"Maximum waiting requests of one API token; 0 is no limit."`
+	MaxPerTenant       int   `default:"2000" help:"Maximum waiting requests of one API token; 0 is no limit."`
+	MaxBytesPerTenant  int64 `default:"67108864" help:"Maximum bytes of the bodies of the waiting requests of one API token, a quarter of a queue's usual size; 0 is no limit."`
+	MaxBodyMemory      int64 `default:"67108864" help:"Maximum bytes of bodies that are not in the queue yet, of which one API token gets half; 0 is no limit."`
 
 	Isolation   string        `default:"model" enum:"model,token,conversation" help:"Requests that share a pool: those of one ${enum}."`
 	MaxSessions int           `default:"8" help:"Maximum isolated pools; further requests share the pool of their model."`
@@ -102,17 +104,19 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		Limits: registry.Limits{
 			RequestsPerMinute: c.RequestsPerMinute, TokensPerMinute: c.TokensPerMinute, ConcurrentRequests: c.ConcurrentRequests,
 		},
-		TokensMayExceed:  c.TokensMayExceed,
-		MaxPerSession:    c.MaxPerSession,
-		MaxPerTenant:     c.MaxPerTenant,
-		StrictParameters: c.StrictParameters,
-		Reasoning:        reasoning,
-		Origins:          c.CORSOrigin,
-		Isolation:        isolation,
-		MaxSessions:      c.MaxSessions,
-		HashKey:          key,
-		DemandTTL:        c.DemandTTL,
-		NoDrain:          c.NoDrain,
-		Logger:           log,
+		TokensMayExceed:   c.TokensMayExceed,
+		MaxPerSession:     c.MaxPerSession,
+		MaxPerTenant:      c.MaxPerTenant,
+		MaxBytesPerTenant: c.MaxBytesPerTenant,
+		MaxBodyMemory:     c.MaxBodyMemory,
+		StrictParameters:  c.StrictParameters,
+		Reasoning:         reasoning,
+		Origins:           c.CORSOrigin,
+		Isolation:         isolation,
+		MaxSessions:       c.MaxSessions,
+		HashKey:           key,
+		DemandTTL:         c.DemandTTL,
+		NoDrain:           c.NoDrain,
+		Logger:            log,
 	}, nil
 }

@@ -16,6 +16,8 @@ import (
 )
 
 const (
+	// tenantShare is the part of a queue that the requests of one tenant may fill.
+	tenantShare = 4
 	// envHashSecret holds the key of the HMAC that identifies conversations.
 	envHashSecret = "KOLDUN_HASH_SECRET"
 	hashKey       = "hashSecret"
@@ -130,6 +132,9 @@ func differing(b v1.Backend) []string {
 	if q := b.Queue; q != nil {
 		add("max-per-session", int64(q.MaxPerSession))
 		add("max-per-tenant", int64(q.MaxPerTenant))
+		if q.MaxBytes != nil {
+			add("max-bytes-per-tenant", q.MaxBytes.Value()/tenantShare)
+		}
 	}
 	return args
 }

@@ -11,19 +11,24 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// decode reads the body of a request and decodes it.
-func (g *Gateway) decode(w http.ResponseWriter, r *http.Request, decode func([]byte) (openai.Request, error)) (openai.Request, *refusal) {
+// decode reads the body of a request and decodes it. The caller frees the body when
+// the memory of the request is free.
+func (g *Gateway) decode(w http.ResponseWriter, r *http.Request, metered *meteredBody, decode func([]byte) (openai.Request, error)) (openai.Request, *refusal) {
 	if !mayBeJSON(r) {
 		return openai.Request{}, errNotJSON()
 	}
-	if r.ContentLength > g.cfg.MaxBodyBytes { // before the client is asked to send it all
-		return openai.Request{}, errTooLarge(g.cfg.MaxBodyBytes)
+	most := g.maxBody()
+	if r.ContentLength > most { // before the client is asked to send it all
+		return openai.Request{}, errTooLarge(most)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, g.cfg.MaxBodyBytes))
+	metered.from = http.MaxBytesReader(w, r.Body, most)
+	body, err := io.ReadAll(metered)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return openai.Request{}, errTooLarge(g.cfg.MaxBodyBytes)
+		return openai.Request{}, errTooLarge(most)
+	case errors.Is(err, errNoMemory):
+		return openai.Request{}, errBusy()
 	case err != nil:
 		return openai.Request{}, errBodyBroken()
 	}
@@ -40,6 +45,14 @@ func (g *Gateway) decode(w http.ResponseWriter, r *http.Request, decode func([]b
 		return openai.Request{}, errInternal()
 	}
 	return req, nil
+}
+
+// maxBody is the largest body that is read: no larger one than NATS takes as a message.
+func (g *Gateway) maxBody() int64 {
+	if most := g.bus.Conn().MaxPayload(); most > 0 {
+		return min(g.cfg.MaxBodyBytes, most)
+	}
+	return g.cfg.MaxBodyBytes
 }
 
 // mayBeJSON reports whether the body may be read as JSON: if its content type

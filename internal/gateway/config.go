@@ -28,14 +28,20 @@ type Config struct {
 	Hosts          []string // names in the Host header that are served; empty is all; see httpserver.AllowsHost
 	AllowAnonymous bool     // also serve callers without a token, or with one that is not accepted
 
-	ResponseTimeout  time.Duration    // from the moment the engine starts; default 10 min
-	QueueTimeout     time.Duration    // until the engine starts, cold start included; default 1 h
-	RequestTimeout   time.Duration    // from the arrival of a request to its end; default none; clients may ask for less
-	MaxBodyBytes     int64            // of a request; default 20 MiB
-	Limits           registry.Limits  // of each token; callers without a token share them
-	TokensMayExceed  bool             // a token's own limits may be greater than Limits
-	MaxPerSession    int              // requests of one session that may wait; 0 is no limit
-	MaxPerTenant     int              // requests of one token that may wait; 0 is no limit
+	ResponseTimeout time.Duration   // from the moment the engine starts; default 10 min
+	QueueTimeout    time.Duration   // until the engine starts, cold start included; default 1 h
+	RequestTimeout  time.Duration   // from the arrival of a request to its end; default none; clients may ask for less
+	MaxBodyBytes    int64           // of a request; default 20 MiB
+	Limits          registry.Limits // of each token; callers without a token share them
+	TokensMayExceed bool            // a token's own limits may be greater than Limits
+	MaxPerSession   int             // requests of one session that may wait; 0 is no limit
+	MaxPerTenant    int             // requests of one token that may wait; 0 is no limit
+	// MaxBytesPerTenant bounds the bodies of the requests of one token that wait, in all
+	// sessions; 0 is no limit. A single request may always wait.
+	MaxBytesPerTenant int64
+	// MaxBodyMemory bounds the bytes of bodies that are not in the queue yet; 0 is no
+	// limit. One token gets half of it.
+	MaxBodyMemory    int64
 	StrictParameters bool             // refuse requests with parameters that would be ignored
 	Reasoning        openai.Reasoning // how thoughts are shown unless the request says; default separate
 	Origins          []string         // of pages that may use the API from a browser; "*" is all
@@ -103,6 +109,7 @@ func (c Config) withDefaults() (Config, error) {
 		"limit of requests per minute": int64(c.Limits.RequestsPerMinute), "limit of tokens per minute": c.Limits.TokensPerMinute,
 		"limit of concurrent requests": int64(c.Limits.ConcurrentRequests), "limit per session": int64(c.MaxPerSession),
 		"limit per tenant": int64(c.MaxPerTenant), "number of sessions": int64(c.MaxSessions),
+		"limit of bytes per tenant": c.MaxBytesPerTenant, "limit of memory for bodies": c.MaxBodyMemory,
 	} {
 		if n < 0 {
 			return c, fault.Errorf(fault.Invalid, "cannot use a %s of %d: it must not be negative", name, n)

@@ -94,6 +94,13 @@ func errTooLarge(limit int64) *refusal {
 	}}
 }
 
+func errBusy() *refusal {
+	return &refusal{retryAfter: time.Second, limit: "memory", Error: openai.Error{
+		Status: http.StatusServiceUnavailable, Type: openai.ServerError, Code: "overloaded",
+		Message: "Too many large requests arrive at the same time. Try again later.",
+	}}
+}
+
 func errTooLargeToQueue() *refusal {
 	return &refusal{Error: openai.Error{
 		Status: http.StatusRequestEntityTooLarge, Type: openai.InvalidRequest, Code: "request_too_large",

@@ -26,6 +26,7 @@ type Gateway struct {
 	runners    *runners
 	demand     *demand
 	usage      *usage
+	bodies     *bodies
 	reports    *usageReports
 	metrics    *metrics
 	background *background
@@ -36,7 +37,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 	slotTable := registry.Slots(b)
 	slotCache := slotTable.Cache()
 	slots := newSlots(slotTable, slotCache, cfg.MaxSessions, cfg.DemandTTL, cfg.Logger)
-	usage := newUsage(bounds{perSession: cfg.MaxPerSession, perTenant: cfg.MaxPerTenant})
+	usage := newUsage(bounds{perSession: cfg.MaxPerSession, perTenant: cfg.MaxPerTenant, bytesPerTenant: cfg.MaxBytesPerTenant})
 	return &Gateway{
 		cfg:        cfg,
 		timing:     t,
@@ -49,6 +50,7 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		runners:    newRunners(b),
 		demand:     newDemand(registry.Demands(b), slots, cfg.DemandTTL, cfg.Logger),
 		usage:      usage,
+		bodies:     newBodies(cfg.MaxBodyMemory),
 		reports:    newUsageReports(b, cfg, usage),
 		metrics:    m,
 		log:        cfg.Logger,

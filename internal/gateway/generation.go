@@ -30,6 +30,7 @@ type generation struct {
 	alias     bool           // whether the model is only a name of members, for which demand creates no pool
 	request   *queue.Request // nil once it is stored: it may be large
 	ref       queue.Ref
+	body      *meteredBody // holds memory until the request is stored
 
 	// How the client wants the answer.
 	streamed     bool
@@ -73,6 +74,7 @@ func (t *generation) start(ctx context.Context, w http.ResponseWriter) bool {
 	t.until = t.givesUp(time.Now())
 	frames, refused := g.enqueue(ctx, t.request)
 	t.request = nil
+	t.body.free()
 	if refused != nil {
 		t.outcome = refused.Code
 		refuse(w, refused)
@@ -94,6 +96,7 @@ func (t *generation) end() {
 		}
 	}
 	t.permit.end(t.tokens(), time.Now())
+	t.body.free()
 	t.release()
 	t.g.metrics.outcome(t.model, t.outcome)
 }

@@ -23,11 +23,18 @@ const (
 // decodes and admits the request; running the generation queues it.
 func (g *Gateway) handleGenerate(op operation) handleFunc {
 	return func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
-		t := &generation{g: g, in: in, operation: op}
-		req, refused := g.decode(w, r, op.decode)
+		t := &generation{g: g, in: in, operation: op, body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}}
+		kept := false // also if decoding panics
+		defer func() {
+			if !kept {
+				t.body.free()
+			}
+		}()
+		req, refused := g.decode(w, r, t.body, op.decode)
 		if refused == nil {
 			refused = t.prepare(w.Header(), r, req)
 		}
+		kept = refused == nil
 		return t, refused
 	}
 }
@@ -97,7 +104,7 @@ func (t *generation) prepare(h http.Header, r *http.Request, req openai.Request)
 // what is left of them.
 func (t *generation) admit(h http.Header) *refusal {
 	permit, left, refused := t.g.usage.admit(admission{
-		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt,
+		tenant: t.in.caller.tenant, session: t.request.Session, limits: t.in.caller.limits(&t.g.cfg), prompt: t.prompt, bytes: int64(len(t.request.Body)),
 	}, time.Now())
 	left.setHeaders(h)
 	if refused != nil {

@@ -11,6 +11,8 @@ import (
 type bounds struct {
 	perSession int // requests of a session that wait; 0 is no limit
 	perTenant  int // requests of a tenant that wait; 0 is no limit
+	// bytesPerTenant are those of the requests of a tenant that wait; 0 is no limit.
+	bytesPerTenant int64
 }
 
 // A usage counts what each tenant uses here and, by their reports, at the other
@@ -30,6 +32,7 @@ type account struct {
 	requests, tokens window
 	held             int // requests that wait or are at work
 	waiting          int
+	waitingBytes     int64
 	changed          bool // since the last report
 }
 
@@ -53,6 +56,7 @@ type admission struct {
 	tenant, session string
 	limits          registry.Limits
 	prompt          int64 // estimated tokens
+	bytes           int64 // of the body
 }
 
 // A permit is an admitted request. It is nil if no limit applies to the request.
@@ -83,6 +87,8 @@ func (u *usage) admit(c admission, now time.Time) (*permit, *allowance, *refusal
 		return nil, left, errRate("concurrency", "requests at the same time", int64(l.ConcurrentRequests), concurrentRetry)
 	case u.bounds.perTenant > 0 && all.waiting >= u.bounds.perTenant:
 		return nil, left, errTenantFull()
+	case u.bounds.bytesPerTenant > 0 && all.waitingBytes > 0 && all.waitingBytes+c.bytes > u.bounds.bytesPerTenant:
+		return nil, left, errTenantFull()
 	case u.bounds.perSession > 0 && all.waitingInSession >= u.bounds.perSession:
 		return nil, left, errSessionFull()
 	}
@@ -95,6 +101,7 @@ func (u *usage) admit(c admission, now time.Time) (*permit, *allowance, *refusal
 	a.tokens.add(all.at, c.prompt)
 	a.held++
 	a.waiting++
+	a.waitingBytes += c.bytes
 	a.changed = true
 	u.waiting[c.session]++
 	u.reported = false
@@ -111,6 +118,7 @@ type totals struct {
 	at                              int64
 	requests, tokens                sum
 	held, waiting, waitingInSession int
+	waitingBytes                    int64
 }
 
 func (u *usage) total(c admission, now time.Time) *totals {
@@ -146,6 +154,7 @@ func (t *totals) count(a *account) {
 func (t *totals) hold(a *account) {
 	t.held += a.held
 	t.waiting += a.waiting
+	t.waitingBytes += a.waitingBytes
 }
 
 // started records that the request no longer waits.
@@ -166,6 +175,7 @@ func (p *permit) stopWaiting() {
 	u := p.usage
 	a := u.accounts[p.admission.tenant]
 	a.waiting--
+	a.waitingBytes -= p.admission.bytes
 	a.changed = true
 	if u.waiting[p.admission.session]--; u.waiting[p.admission.session] == 0 {
 		delete(u.waiting, p.admission.session)

@@ -32,6 +32,7 @@ type tenantUsage struct {
 	Tokens   [][2]int64 `json:"tokens,omitempty"`
 	Held     int        `json:"held,omitempty"`
 	Waiting  int        `json:"waiting,omitempty"`
+	Bytes    int64      `json:"bytes,omitempty"` // of the requests that wait
 }
 
 // usageReports exchanges the usage of tenants between the gateways of a
@@ -125,7 +126,7 @@ func (u *usage) report(name string, now time.Time, keepAliveDue bool) (r usageRe
 			return r, true
 		}
 		a.changed = false
-		t := tenantUsage{Held: a.held, Waiting: a.waiting}
+		t := tenantUsage{Held: a.held, Waiting: a.waiting, Bytes: a.waitingBytes}
 		a.requests.each(at, func(i, n int64) { t.Requests = append(t.Requests, [2]int64{i, n}) })
 		a.tokens.each(at, func(i, n int64) { t.Tokens = append(t.Tokens, [2]int64{i, n}) })
 		r.Tenants[tenant] = t
@@ -166,7 +167,7 @@ func (u *usage) merge(r usageReport, now time.Time) {
 	p.received, p.waiting = now, r.Waiting
 	at := stepAt(now)
 	for tenant, t := range r.Tenants {
-		a := &account{held: max(t.Held, 0), waiting: max(t.Waiting, 0)}
+		a := &account{held: max(t.Held, 0), waiting: max(t.Waiting, 0), waitingBytes: max(t.Bytes, 0)}
 		a.requests.fill(t.Requests, at)
 		a.tokens.fill(t.Tokens, at)
 		p.accounts[tenant] = a

@@ -81,7 +81,7 @@ type GatewaySettings struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="the least is 1s"
 	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
 
-	// Largest body of a request. Defaults to 20Mi.
+	// Largest body of a request. Defaults to 20Mi, and is never more than the messages that the NATS server takes.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 : quantity(self).compareTo(quantity('1')) >= 0",message="the least is 1 byte"
 	MaxBodySize *resource.Quantity `json:"maxBodySize,omitempty"`
@@ -132,7 +132,8 @@ type Limits struct {
 // BackendQueue describes the durable queue.
 type BackendQueue struct {
 	// Maximum size of all waiting requests; beyond it, requests get 503. JetStream reserves it on disk, and 192Mi for outcomes and dead letters.
-	// Defaults to 256Mi for a new queue and to the current size for an existing one. All that share a NATS server share the queue.
+	// Defaults to 256Mi for a new queue and to the current size for an existing one. All that share a NATS server share the queue, so a
+	// greater size raises it and a smaller one changes nothing: a Stream can.
 	// +optional
 	MaxBytes *resource.Quantity `json:"maxBytes,omitempty"`
 
@@ -141,7 +142,7 @@ type BackendQueue struct {
 	// +kubebuilder:validation:Minimum=0
 	MaxPerSession int32 `json:"maxPerSession,omitempty"`
 
-	// Maximum waiting requests of one API token; beyond it, requests get 429. 0 is no limit.
+	// Maximum waiting requests of one API token; beyond it, requests get 429. Defaults to 2000. Their bodies fill a quarter of maxBytes at most.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxPerTenant int32 `json:"maxPerTenant,omitempty"`

@@ -30,9 +30,17 @@ type Part[S, O any] interface {
 	external.Viewer[S]
 }
 
-// A Client manages the queues of one NATS account.
+// Streams is the client of streams.
+type Streams interface {
+	Part[stream.Spec, stream.Status]
+	// Raised returns a spec that lowers no limit of an existing stream.
+	Raised(ctx context.Context, s stream.Spec) (stream.Spec, error)
+}
+
+// A Client manages the queues of one NATS account. Several queues share streams, so
+// none lowers a limit of a stream; a stream.Client does.
 type Client struct {
-	streams    Part[stream.Spec, stream.Status]
+	streams    Streams
 	keyValues  Part[keyvalue.Spec, keyvalue.Status]
 	connection map[string][]byte
 	account    string
@@ -42,7 +50,7 @@ var _ external.Client[Spec, Status] = (*Client)(nil)
 
 // New returns a Client that manages the parts by the clients of their kinds, and
 // returns the connection with each queue.
-func New(streams Part[stream.Spec, stream.Status], keyValues Part[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
+func New(streams Streams, keyValues Part[keyvalue.Spec, keyvalue.Status], connection map[string][]byte) *Client {
 	return &Client{streams: streams, keyValues: keyValues, connection: connection}
 }
 
@@ -68,6 +76,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		return nil
 	}
 	for _, p := range s.Streams {
+		p, err := c.streams.Raised(ctx, p)
+		if err != nil {
+			return external.Observation[Status]{}, err
+		}
 		o, err := c.streams.Observe(ctx, p)
 		if err := add(fmt.Sprintf("stream %q", p.Name), o.Exists, o.UpToDate, err); err != nil {
 			return external.Observation[Status]{}, err
@@ -92,6 +104,10 @@ func (c *Client) Create(ctx context.Context, s Spec) error { return c.Update(ctx
 // Update creates missing parts and changes the others in place.
 func (c *Client) Update(ctx context.Context, s Spec) error {
 	for _, p := range s.Streams {
+		p, err := c.streams.Raised(ctx, p)
+		if err != nil {
+			return err
+		}
 		if err := c.streams.Create(ctx, p); err != nil {
 			return err
 		}

@@ -90,3 +90,41 @@ func TestObserveWithoutServer(t *testing.T) {
 		t.Errorf("Observe = %+v, %v, want an error other than NotFound", o, err)
 	}
 }
+
+// TestNoQueueBreaksAnother has two queues share a stream: a small one must not have the
+// stream refuse what the other one needs, and a greater one raises it.
+func TestNoQueueBreaksAnother(t *testing.T) {
+	ctx := t.Context()
+	b, c := client(t)
+	sized := func(bytes, messages int64, size int32) queue.Spec {
+		return queue.Spec{Streams: []stream.Spec{{Name: "WORK", Subjects: []string{"work.>"}, Discard: "new", MaxBytes: bytes, MaxMsgs: messages, MaxMsgSize: size, MaxMsgsPerSubject: messages}}}
+	}
+	for _, step := range []struct {
+		name         string
+		queue        queue.Spec
+		bytes, count int64
+		size         int32
+	}{
+		{"Victim", sized(2<<20, 100, 1000), 2 << 20, 100, 1000},
+		{"Attacker", sized(1, 1, 1), 2 << 20, 100, 1000},
+		{"Greater", sized(4<<20, 200, 0), 4 << 20, 200, 1000},
+		{"VictimAgain", sized(2<<20, 100, 1000), 4 << 20, 200, 1000},
+	} {
+		if err := c.Update(ctx, step.queue); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		have, err := b.ViewStream(ctx, "WORK")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have.MaxBytes != step.bytes || have.MaxMsgs != step.count || have.MaxMsgSize != step.size || have.MaxPerSubject != step.count {
+			t.Errorf("%s: the stream is %+v", step.name, have.Stream)
+		}
+		if o, err := c.Observe(ctx, step.queue); err != nil || !o.UpToDate || !o.Ready {
+			t.Errorf("%s: %+v, %v", step.name, o, err)
+		}
+		if seen, err := c.View(ctx, step.queue, external.SpecFields); err != nil || len(seen.Streams) != 1 || seen.Streams[0].MaxBytes != step.queue.Streams[0].MaxBytes {
+			t.Errorf("%s: it is seen as %+v, %v, and would never agree with its spec", step.name, seen, err)
+		}
+	}
+}

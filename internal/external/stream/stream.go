@@ -92,6 +92,31 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 // Update changes the stream in place.
 func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx, s) }
 
+// Raised returns the spec with the limits and replicas of the existing stream where
+// those are greater, or none: several owners share the stream, and none of them may
+// make it too small for the others.
+func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
+	have, _, err := c.bus.CompareStream(ctx, s.bus())
+	if err != nil || have == nil {
+		return s, err
+	}
+	s.MaxBytes = raised(s.MaxBytes, have.Config.MaxBytes)
+	s.MaxMsgs = raised(s.MaxMsgs, have.Config.MaxMsgs)
+	s.MaxMsgSize = raised(s.MaxMsgSize, have.Config.MaxMsgSize)
+	s.MaxMsgsPerSubject = raised(s.MaxMsgsPerSubject, have.Config.MaxMsgsPerSubject)
+	s.Replicas = raised(s.Replicas, have.Config.Replicas)
+	return s, nil
+}
+
+// raised returns the greater of two limits, of which the one that a stream has may be
+// none.
+func raised[N int | int32 | int64](want, have N) N {
+	if have <= 0 {
+		return 0
+	}
+	return max(want, have)
+}
+
 // Delete deletes the stream with all its messages.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if err := c.bus.DeleteStream(ctx, s.Name); err != nil && !fault.Is(err, fault.NotFound) {
