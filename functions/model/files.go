@@ -135,7 +135,9 @@ func (p *modelPlan) verify() string {
 // artifact composes the ModelArtifact of one stage and returns what was found of
 // its files.
 func (p *modelPlan) artifact(res, url, stage string) (v1alpha1.ModelArtifactObservation, error) {
-	params := v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage)}
+	source := p.ref
+	source.Revision = ""
+	params := v1alpha1.ModelArtifactParameters{URL: url, ProgressKey: p.progressKey(url, stage), Source: source.String(), Commit: p.commit}
 	if res == resConverted || !p.converts() {
 		params.Verify = p.verify()
 	}

@@ -82,10 +82,21 @@ func (p place) at(field, s string) (place, string) {
 	return p, ""
 }
 
+// repository is the folder of the repository. A hub that the claim names has a folder
+// of its own, because it may give anything the name and commit of a repository of the
+// public one. No repository's name begins with an underscore.
+func (p *modelPlan) repository() string {
+	_, host, named := strings.Cut(p.ref.Endpoint, "://")
+	if !named {
+		return p.ref.Repo
+	}
+	return path.Join("_hubs", names.Join(48, strings.NewReplacer(":", "-", "[", "", "]", "").Replace(host), names.Hash(8, p.ref.Endpoint)), p.ref.Repo)
+}
+
 // sourceURL and convertedURL are content-addressed: another commit, other
 // files or another type of weights is another folder, and nothing else is.
 func (p *modelPlan) sourceURL() string {
-	prefix := cmp.Or(p.places.source.prefix, path.Join("source", p.ref.Repo))
+	prefix := cmp.Or(p.places.source.prefix, path.Join("source", p.repository()))
 	folder := p.commit
 	if d := p.m.Spec.Download; d != nil && len(d.Include)+len(d.Exclude) > 0 {
 		folder += "-" + names.Hash(8, append(append([]string{"include"}, d.Include...), append([]string{"exclude"}, d.Exclude...)...)...)
@@ -94,7 +105,7 @@ func (p *modelPlan) sourceURL() string {
 }
 
 func (p *modelPlan) convertedURL() string {
-	prefix := cmp.Or(p.places.converted.prefix, path.Join("converted", p.ref.Repo))
+	prefix := cmp.Or(p.places.converted.prefix, path.Join("converted", p.repository()))
 	return "s3://" + path.Join(p.places.converted.bucket, prefix, p.commit, p.weights)
 }
 

@@ -97,3 +97,33 @@ func check(t *testing.T, what string, err error, refused string) {
 		t.Errorf("%s: got %v, want %q", what, err, refused)
 	}
 }
+
+// TestOwnHubNeedsOwnStore has a namespace name a hub of its own, and leave the object
+// store to the platform: that hub must not fill the folders of public repositories.
+func TestOwnHubNeedsOwnStore(t *testing.T) {
+	for name, c := range map[string]struct {
+		hub     *v1alpha1.HubConfig
+		store   *v1alpha1.S3Config
+		refused string
+	}{
+		"Shared":     {&v1alpha1.HubConfig{Endpoint: "https://evil.example"}, nil, "give it an object store of its own"},
+		"OwnStore":   {&v1alpha1.HubConfig{Endpoint: "https://hub.example"}, &v1alpha1.S3Config{Endpoint: "http://127.0.0.1:1"}, ""},
+		"TokenOnly":  {&v1alpha1.HubConfig{}, nil, ""},
+		"WithoutHub": {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, "nats://127.0.0.1:1")
+			shared := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: connpool.Default}}
+			shared.Spec.S3 = &v1alpha1.S3Config{Endpoint: "http://127.0.0.1:1"}
+			shared.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{"ns"}}
+			own := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "own"}, Spec: v1alpha1.ProviderConfigSpec{Hub: c.hub, S3: c.store}}
+			for _, err := range []error{s.api.Create(t.Context(), shared), s.api.Create(t.Context(), own)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _, err := s.pool.For(s.owner, &xpv2.ProviderConfigReference{Kind: v1alpha1.KindProviderConfig, Name: "own"}).S3(t.Context())
+			check(t, "S3", err, c.refused)
+		})
+	}
+}

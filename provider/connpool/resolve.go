@@ -245,6 +245,9 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 	if err != nil {
 		return s3.Config{}, err
 	}
+	if err := r.ownHub(ctx, c); err != nil {
+		return s3.Config{}, err
+	}
 	out := s3.Config{Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region}
 	if u, err := url.Parse(out.Endpoint); out.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
 		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: spec.s3.endpoint is not http[s]://HOST[:PORT]", c)
@@ -261,6 +264,20 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: Secret %q has no access key: it needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey", c, c.s3Ref().Name)
 	}
 	return out, nil
+}
+
+// ownHub refuses the object store of the default for a ProviderConfig with a hub of its
+// own: under the name of a public repository that hub could fill the folders that all
+// namespaces share.
+func (r resolver) ownHub(ctx context.Context, store Config) error {
+	if store.Key == r.config || r.config.Kind != v1alpha1.KindProviderConfig {
+		return nil
+	}
+	own, err := GetConfig(ctx, r.configs, r.config)
+	if err != nil || own.Spec.Hub == nil || own.Spec.Hub.Endpoint == "" {
+		return err
+	}
+	return fault.Errorf(fault.Invalid, "%s has a hub of its own (spec.hub.endpoint), and the object store of %s: give it an object store of its own (spec.s3) too", own, store)
 }
 
 // hub returns endpoint and token of the hub; both may be empty.

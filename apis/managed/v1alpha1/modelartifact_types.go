@@ -19,6 +19,16 @@ type ModelArtifactParameters struct {
 	// +kubebuilder:validation:MaxLength=512
 	ProgressKey string `json:"progressKey,omitempty"`
 
+	// Source that the manifest has to name, such as hf://ORG/REPO: files of another one do not count. Absent: any.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Source string `json:"source,omitempty"`
+
+	// Commit of the source that the manifest has to name. Absent: any.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Commit string `json:"commit,omitempty"`
+
 	// Every change of this value causes a new verification of sizes and digests of all files.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253

@@ -24,6 +24,10 @@ import (
 type Spec struct {
 	URL         string `json:"url"` // s3://BUCKET/PREFIX, or pvc://CLAIM/FILE
 	ProgressKey string `json:"progressKey,omitempty"`
+	// Source and Commit are those that the manifest has to name; "" is any. A folder of
+	// a shared bucket may hold what another hub claims to be the same commit.
+	Source string `json:"source,omitempty"`
+	Commit string `json:"commit,omitempty"`
 	// Verify requests a comparison of all bytes with the manifest when it changes.
 	Verify string `json:"verify,omitempty"`
 	// Verified is the value that an earlier observation has verified the files for.
@@ -97,6 +101,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil {
 		return o, err
 	}
+	if o.Message = s.otherThan(m); o.Message != "" {
+		o.Status.Progress, err = c.progress(ctx, s.ProgressKey)
+		return o, err
+	}
 	if o.Message, err = missing(ctx, store, m); err != nil || o.Message != "" {
 		return o, err
 	}
@@ -126,6 +134,14 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		o.Status.ModelFile = gguf(m)
 	}
 	return o, nil
+}
+
+// otherThan says that the files of a manifest are not those of the spec; "" if they are.
+func (s Spec) otherThan(m manifest.Manifest) string {
+	if (s.Source == "" || s.Source == m.Origin.Source) && (s.Commit == "" || s.Commit == m.Origin.Commit) {
+		return ""
+	}
+	return fmt.Sprintf("the files are of commit %q of %s, not of commit %q of %s", m.Origin.Commit, m.Origin.Source, s.Commit, s.Source)
 }
 
 // verify reports whether all bytes have been compared with the manifest.

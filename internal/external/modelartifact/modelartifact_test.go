@@ -94,6 +94,40 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// TestFilesOfAnotherSourceDoNotCount has another hub claim to serve the same commit of the
+// same repository, and fill the folder first.
+func TestFilesOfAnotherSourceDoNotCount(t *testing.T) {
+	const source = "hf://meta-llama/X"
+	commit := strings.Repeat("a", 40)
+	for name, c := range map[string]struct {
+		origin manifest.Origin
+		whole  bool
+	}{
+		"Same":         {manifest.Origin{Source: source, Commit: commit}, true},
+		"OtherHub":     {manifest.Origin{Source: "https://evil.example/meta-llama/X", Commit: commit}, false},
+		"OtherRepo":    {manifest.Origin{Source: "hf://evil/X", Commit: commit}, false},
+		"OtherCommit":  {manifest.Origin{Source: source, Commit: strings.Repeat("b", 40)}, false},
+		"NothingNamed": {manifest.Origin{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, store := world(t)
+			whole(t, store)
+			m, _, err := manifest.Load(t.Context(), store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Origin = c.origin
+			if err := manifest.Save(t.Context(), store, m); err != nil {
+				t.Fatal(err)
+			}
+			o, err := client.Observe(t.Context(), modelartifact.Spec{URL: "s3://models/x", Source: source, Commit: commit})
+			if err != nil || o.Ready != c.whole || o.Status.Whole != c.whole || !c.whole && !strings.Contains(o.Message, "not of commit") {
+				t.Errorf("got %+v, %v", o, err)
+			}
+		})
+	}
+}
+
 func TestFileOfSource(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []string
