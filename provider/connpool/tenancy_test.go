@@ -45,10 +45,12 @@ func newOperatorScene(t *testing.T) operatorScene {
 			t.Fatal(err)
 		}
 	}
-	config := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "tenants"}, Spec: v1alpha1.ProviderConfigSpec{NATS: &v1alpha1.NATSConfig{
+	config := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: "tenants"}}
+	config.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{"*"}}
+	config.Spec.NATS = &v1alpha1.NATSConfig{
 		URL: server.URL(), SecretRef: &v1alpha1.CredentialsReference{Namespace: "platform", Name: "address"},
 		Operator: &v1alpha1.NATSOperator{SecretRef: v1alpha1.CredentialsReference{Namespace: "platform", Name: "operator"}},
-	}}}
+	}
 	if err := s.api.Create(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
