@@ -30,9 +30,11 @@ func operate(w *world) *natstest.OperatorServer {
 	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "operator"}, Data: map[string][]byte{
 		"operator.nk": []byte(s.Authority().Signing), "system.creds": []byte(manager.Credentials), "accounts.key": []byte(natstest.Keyring),
 	}})
-	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: w.ns}, Spec: v1alpha1.ProviderConfigSpec{NATS: &v1alpha1.NATSConfig{
+	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
+	p.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{w.ns}}
+	p.Spec.NATS = &v1alpha1.NATSConfig{
 		URL: s.URL(), Operator: &v1alpha1.NATSOperator{SecretRef: v1alpha1.CredentialsReference{Namespace: w.ns, Name: "operator"}},
-	}}}
+	}
 	if err := w.client.Create(w.t.Context(), p); err != nil {
 		w.t.Fatal(err)
 	}
