@@ -46,9 +46,14 @@ type Config struct {
 	// unless Endpoint has the scheme, host and port of one of them. Empty: Token
 	// is for Endpoint, whatever that is.
 	TokenFor []string
-	Attempts int           // attempts per request, default 8
-	MaxWait  time.Duration // the longest pause that the hub may ask for, default 10 minutes
-	Log      *slog.Logger  // of retries; nil: none
+	// PublicOnly refuses hosts with addresses of this machine or of a private network,
+	// redirects included, except those of Trusted, as endpoints. Link-local addresses,
+	// where clouds serve credentials, are refused in any case.
+	PublicOnly bool
+	Trusted    []string
+	Attempts   int           // attempts per request, default 8
+	MaxWait    time.Duration // the longest pause that the hub may ask for, default 10 minutes
+	Log        *slog.Logger  // of retries; nil: none
 
 	HTTP  *http.Client                                     // nil: a client of its own
 	Now   func() time.Time                                 // nil: time.Now
@@ -107,7 +112,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Rand = rand.Float64
 	}
 	c := &Client{cfg: cfg, base: base, withheld: withheld, gates: gates{until: map[string]time.Time{}}, cache: locations{urls: map[string]*url.URL{}}}
-	client := http.Client{Transport: newTransport()}
+	client := http.Client{Transport: newTransport(newDialer(cfg))}
 	if cfg.HTTP != nil {
 		client = *cfg.HTTP
 	}
@@ -145,10 +150,10 @@ func (c *Client) Env() map[string][]byte {
 
 // newTransport speaks HTTP/1.1 only: each range in flight uses a connection of its
 // own, so that one that stalls can be dropped alone.
-func newTransport() *http.Transport {
+func newTransport(d dialer) *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		DialContext:           d.DialContext,
 		MaxIdleConnsPerHost:   64,
 		IdleConnTimeout:       60 * time.Second,
 		TLSHandshakeTimeout:   dialTimeout,

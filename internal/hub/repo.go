@@ -29,6 +29,7 @@ func (f File) LFS() bool { return f.SHA256 != "" }
 // Bounds of the answers of a hub.
 const (
 	maxInfo  = 32 << 20 // bytes of one JSON answer
+	maxTree  = 64 << 20 // bytes of all pages of a listing
 	maxPages = 10_000
 	maxFiles = 200_000
 )
@@ -86,6 +87,7 @@ func (c *Client) tree(ctx context.Context, repo, commit string) ([]File, error) 
 	at := c.url("api", "models", repo, "tree", url.PathEscape(commit))
 	at.RawQuery = "recursive=true&expand=false"
 	var files []File
+	left := maxTree
 	for range maxPages {
 		resp, err := c.do(ctx, at, nil)
 		if err != nil {
@@ -94,6 +96,9 @@ func (c *Client) tree(ctx context.Context, repo, commit string) ([]File, error) 
 		body, err := readAll(resp)
 		if err != nil {
 			return nil, err
+		}
+		if left -= len(body); left < 0 {
+			return nil, fault.Errorf(fault.Unsupported, "its listing has more than %d bytes", maxTree)
 		}
 		page, err := parseTree(body)
 		if err != nil {

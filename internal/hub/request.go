@@ -144,5 +144,9 @@ func netError(ctx context.Context, to *url.URL, err error) error {
 	if errors.As(err, &cert) {
 		kind = fault.Denied
 	}
+	var address addressError
+	if errors.As(err, &address) {
+		return fault.Errorf(fault.Invalid, "cannot use %s: %w", to.Host, address)
+	}
 	return fault.Errorf(kind, "cannot reach %s: %w", to.Host, err)
 }

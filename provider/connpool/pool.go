@@ -134,9 +134,13 @@ type library struct {
 }
 
 // hubAccess identifies a client of a hub.
-type hubAccess struct{ endpoint, token string }
+type hubAccess struct {
+	endpoint, token string
+	trusted         string // endpoint that may have any address
+	private         bool   // all may
+}
 
 func (p *Pool) openLibrary(a hubAccess) *library {
-	client, err := hub.New(hub.Config{Endpoint: a.endpoint, Token: a.token, Attempts: hubAttempts, MaxWait: hubMaxWait, Log: p.program.Log})
+	client, err := hub.New(hub.Config{Endpoint: a.endpoint, Token: a.token, PublicOnly: !a.private, Trusted: []string{a.trusted}, Attempts: hubAttempts, MaxWait: hubMaxWait, Log: p.program.Log})
 	return &library{client, err}
 }

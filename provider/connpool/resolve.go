@@ -280,15 +280,15 @@ func (r resolver) ownHub(ctx context.Context, store Config) error {
 	return fault.Errorf(fault.Invalid, "%s has a hub of its own (spec.hub.endpoint), and the object store of %s: give it an object store of its own (spec.s3) too", own, store)
 }
 
-// hub returns endpoint and token of the hub; both may be empty.
-func (r resolver) hub(ctx context.Context) (endpoint, token string, err error) {
+// hub returns the hub and its token; both may be empty.
+func (r resolver) hub(ctx context.Context) (of v1alpha1.HubConfig, token string, err error) {
 	c, err := r.part(ctx, "hub", func(s v1alpha1.ProviderConfigSpec) bool { return s.Hub != nil })
 	if fault.Is(err, fault.NotFound) || IsNotAllowed(err) && c.Key != r.config {
-		return "", "", nil // the public one needs no description
+		return of, "", nil // the public one needs no description
 	}
 	if err != nil {
-		return "", "", err
+		return of, "", err
 	}
 	secret, err := r.credentials(ctx, c, c.hubRef())
-	return c.Spec.Hub.Endpoint, secret.hubToken(), err
+	return *c.Spec.Hub, secret.hubToken(), err
 }

@@ -160,12 +160,12 @@ func (s *Set) Hub(ctx context.Context, endpoint, token string) (hubrevision.Hub,
 		return nil, err
 	}
 	if endpoint == "" {
-		endpoint = own
+		endpoint = own.Endpoint
 	}
-	if token == "" && endpoint == own {
+	if token == "" && endpoint == own.Endpoint {
 		token = ownToken
 	}
-	h := s.pool.hubs.bind(s.owner, hubAccess{endpoint, token})
+	h := s.pool.hubs.bind(s.owner, hubAccess{endpoint: endpoint, token: token, trusted: own.Endpoint, private: own.AllowPrivateAddresses})
 	if h.err != nil {
 		return nil, h.err
 	}

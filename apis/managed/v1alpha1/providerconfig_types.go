@@ -107,6 +107,11 @@ type HubConfig struct {
 	// +kubebuilder:validation:MaxLength=512
 	Endpoint string `json:"endpoint,omitempty"`
 
+	// Whether hubs that claims name, and hosts that a hub redirects to, may have loopback and private addresses. The provider may always
+	// use the endpoint above, and never link-local addresses.
+	// +optional
+	AllowPrivateAddresses bool `json:"allowPrivateAddresses,omitempty"`
+
 	// Secret with the key token.
 	// +optional
 	SecretRef *CredentialsReference `json:"secretRef,omitempty"`
