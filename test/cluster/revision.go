@@ -71,16 +71,33 @@ func (c *Cluster) reportRuntime(ctx context.Context, kind, name string, set func
 	return revision, nil
 }
 
+// ReportProviderDown reports that no pod of an installed Provider is available, as the
+// package manager does.
+func (c *Cluster) ReportProviderDown(ctx context.Context, name string) error {
+	revision, err := c.activeRevision(ctx, "Provider", name)
+	if err != nil {
+		return err
+	}
+	if err := setHealth(revision, map[string]any{
+		"status": "False", "reason": "UnhealthyPackageRevision", "message": "provider package deployment is unavailable",
+	}); err != nil {
+		return err
+	}
+	return c.client.Status().Update(ctx, revision)
+}
+
 // setHealthy sets the condition that a package runtime reports.
 func setHealthy(revision *unstructured.Unstructured) error {
+	return setHealth(revision, map[string]any{"status": "True", "reason": "HealthyPackageRevision"})
+}
+
+func setHealth(revision *unstructured.Unstructured, condition map[string]any) error {
 	conditions, _, err := unstructured.NestedSlice(revision.Object, "status", "conditions")
 	if err != nil {
 		return err
 	}
-	all := []any{map[string]any{
-		"type": conditionRuntime, "status": "True", "reason": "HealthyPackageRevision",
-		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
-	}}
+	condition["type"], condition["lastTransitionTime"] = conditionRuntime, time.Now().UTC().Format(time.RFC3339)
+	all := []any{condition}
 	for _, v := range conditions {
 		if m, ok := v.(map[string]any); ok && m["type"] != conditionRuntime {
 			all = append(all, v)

@@ -90,9 +90,11 @@ func (p *suite) mended(t *testing.T, ns, kind, name, apiVersion, composed, objec
 
 // TestPrerequisites tests that a claim says what the cluster around it lacks, with the
 // command that mends it, that it is composed as soon as that is there, and that what was
-// composed before stays.
+// composed before stays. At last the provider does not run.
 func TestPrerequisites(t *testing.T) {
-	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: build(t)}
+	p := &suite{Cluster: cluster.Start(t, cluster.Options{}), flavour: flavours()["Namespaced"], programs: programs{
+		function: program(t, "functions"), provider: program(t, "provider"), koldun: program(t, "cmd/koldun"),
+	}}
 	p.withoutProvider(t)
 	ns := p.Namespace(t)
 	apply := func(manifest string) {
@@ -145,6 +147,16 @@ func TestPrerequisites(t *testing.T) {
 		}
 		return nil
 	})
+
+	for _, process := range p.providers {
+		process.Kill()
+	}
+	cluster.Eventually(t, "the Provider to be reported as down", func(ctx context.Context) error { return p.ReportProviderDown(ctx, providerName) })
+	apply(fmt.Sprintf(worker, "alone"))
+	p.missing(t, blocking(), ns, "Worker", "alone", `provider "`+providerName+`" does not run`, "deployment is unavailable", "kubectl describe providers.pkg.crossplane.io "+providerName)
+	if err := p.holds(ns, api, "Ingress", "gate", "Serving")(t.Context()); err != nil {
+		t.Errorf("what was served before: %v", err)
+	}
 }
 
 // withdraw takes the rights on a resource from Crossplane, and returns the ClusterRole as
