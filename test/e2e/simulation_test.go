@@ -53,7 +53,7 @@ func (p *suite) simulate(t *testing.T) {
 func (p *suite) watch(t *testing.T) {
 	composites := []string{"models", "dllamas", "roots", "workers", "sessions", "ingresses", "modeldownloads", "modelorchestras"}
 	composed := kinds("koldun.m.gorizond.io", "v1alpha1", "buckets", "streams", "keyvalues", "queues", "hubrevisions", "modelartifacts", "modelrecords",
-		"tokensets", "demands", "parts", "pools", "providerconfigs", "workloadstatuses")
+		"tokensets", "demands", "parts", "pools", "providerconfigs", "workloadstatuses", "natsusers")
 	composed = append(composed, kinds("apps", "v1", "deployments", "statefulsets")...)
 	composed = append(composed, kinds("batch", "v1", "jobs")...)
 	composed = append(composed, kinds("policy", "v1", "poddisruptionbudgets")...)
