@@ -98,8 +98,34 @@ func (r renderer) renderAll(ctx context.Context, claims []local.Object) error {
 			all = append(all, err)
 		}
 		r.known[claim.Key()] = xr
+		if err := r.printIgnored(xr); err != nil {
+			return errors.Join(append(all, err)...)
+		}
 	}
 	return errors.Join(all...)
+}
+
+// printIgnored prints which fields of a claim have no effect, as a comment after what is
+// composed of it.
+func (r renderer) printIgnored(xr local.Object) error {
+	for _, c := range conditionsOf(xr) {
+		if c.Type == v1.ConditionLegacyFields && c.Status == local.True {
+			if _, err := fmt.Fprintf(r.out, "# %s: %s: %s\n", xr.Key(), c.Reason, c.Message); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func conditionsOf(xr local.Object) []local.Condition {
+	var status struct {
+		Conditions []local.Condition `json:"conditions"`
+	}
+	if err := xr.Decode(&status, "status"); err != nil {
+		return nil // without a status there are none
+	}
+	return status.Conditions
 }
 
 func (r renderer) compose(ctx context.Context, xr local.Object, observed map[string]local.Object) (local.Composed, error) {
@@ -185,13 +211,7 @@ func (r renderer) render(ctx context.Context, xr local.Object, origin string) (l
 // refused returns why the spec of a composite cannot work, if everything that it
 // composes becomes ready.
 func refused(xr local.Object) error {
-	var status struct {
-		Conditions []local.Condition `json:"conditions"`
-	}
-	if err := xr.Decode(&status, "status"); err != nil {
-		return nil //nolint:nilerr // without a status there is no refusal
-	}
-	for _, c := range status.Conditions {
+	for _, c := range conditionsOf(xr) {
 		if c.Type == v1.ConditionServing && c.Status == local.False && reason.Final(c.Reason) {
 			return fault.Errorf(fault.Invalid, "cannot render %s: %s: %s", xr.Key(), c.Reason, c.Message)
 		}
