@@ -35,6 +35,27 @@ func hashOf(t *testing.T, obj any) string {
 	return annotations[v1.AnnotationTemplate].GetStringValue()
 }
 
+// The hash changes with the template, whose change rolls the pods, and with nothing else.
+func TestHashOfTemplates(t *testing.T) {
+	replicas := int32(3)
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		before := hashOf(t, workload(kind, "old"))
+		scaled := workload(kind, "old")
+		switch w := scaled.(type) {
+		case *appsv1.Deployment:
+			w.Spec.Replicas, w.Labels = &replicas, map[string]string{"a": "b"}
+		case *appsv1.StatefulSet:
+			w.Spec.Replicas, w.Labels = &replicas, map[string]string{"a": "b"}
+		}
+		if after := hashOf(t, scaled); after != before {
+			t.Errorf("%s: the hash changes from %s to %s with replicas and labels", kind, before, after)
+		}
+		if after := hashOf(t, workload(kind, "new")); after == before {
+			t.Errorf("%s: the hash stays %s with another image", kind, before)
+		}
+	}
+}
+
 // A workload is ready when all its pods are those of the desired template.
 func TestRollout(t *testing.T) {
 	for name, c := range map[string]struct {
