@@ -58,7 +58,8 @@ func artifact(obj local.Object, observed map[string]local.Object) map[string]any
 	var seen struct {
 		Spec struct {
 			ForProvider struct {
-				URL string `json:"url"`
+				URL         string `json:"url"`
+				ProgressKey string `json:"progressKey"`
 			} `json:"forProvider"`
 		} `json:"spec"`
 		Status struct {
@@ -73,7 +74,11 @@ func artifact(obj local.Object, observed map[string]local.Object) map[string]any
 	if obj.Decode(&seen) != nil {
 		return nil
 	}
-	args := jobWith("--to="+seen.Spec.ForProvider.URL, observed)
+	at := seen.Spec.ForProvider
+	if names.InVolume(at.URL) && jobWith("--progress-key="+at.ProgressKey, observed) != nil {
+		return map[string]any{"whole": true} // the Job has found what the claim says
+	}
+	args := jobWith("--to="+at.URL, observed)
 	if args == nil {
 		return nil
 	}
