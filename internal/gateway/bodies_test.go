@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -23,14 +24,14 @@ func TestBodiesShareMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read("a", 21); err != errNoMemory {
+	if _, err := read("a", 21); !errors.Is(err, errNoMemory) {
 		t.Errorf("more than half for one tenant: %v", err)
 	}
 	second, err := read("b", 50)
 	if err != nil {
 		t.Fatalf("another tenant: %v", err)
 	}
-	if _, err := read("c", 21); err != errNoMemory {
+	if _, err := read("c", 21); !errors.Is(err, errNoMemory) {
 		t.Errorf("more than there is: %v", err)
 	}
 	for _, m := range []*meteredBody{first, second, first} {

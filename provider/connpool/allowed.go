@@ -26,14 +26,14 @@ type Namespaces interface {
 	Labels(ctx context.Context, namespace string) (map[string]string, error)
 }
 
-// notAllowed is the error of a managed resource whose namespace may not use a
+// notAllowedError is the error of a managed resource whose namespace may not use a
 // ClusterProviderConfig.
-type notAllowed struct {
+type notAllowedError struct {
 	config    Config
 	namespace string
 }
 
-func (n notAllowed) Error() string {
+func (n notAllowedError) Error() string {
 	remedy := fmt.Sprintf("label it (kubectl label namespace %s %s=%s)", n.namespace, v1alpha1.LabelConnection, v1alpha1.ConnectionAllowed)
 	if n.config.Allowed != nil {
 		remedy = "add it to spec.allowedNamespaces"
@@ -44,7 +44,7 @@ func (n notAllowed) Error() string {
 // IsNotAllowed reports whether an error is that a namespace may not use a
 // ClusterProviderConfig.
 func IsNotAllowed(err error) bool {
-	var n notAllowed
+	var n notAllowedError
 	return errors.As(err, &n)
 }
 
@@ -72,7 +72,7 @@ func (r resolver) permit(ctx context.Context, c Config) error {
 			return nil
 		}
 	}
-	return fault.As(fault.Denied, notAllowed{c, r.namespace})
+	return fault.As(fault.Denied, notAllowedError{c, r.namespace})
 }
 
 // selectorOf returns the selector of the namespaces that may use a
