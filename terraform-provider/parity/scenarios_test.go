@@ -125,7 +125,7 @@ func tokenScenarios() []scenario {
 }
 
 func modelScenarios() []scenario {
-	const url = "s3://models/org/tiny/q40"
+	const url, source, commit = "s3://models/org/tiny/q40", "hf://org/tiny", "0123456789abcdef0123456789abcdef01234567"
 	record := standardScenarios("model_record", "modelrecords",
 		object{"namespace": "team", "name": "tiny"},
 		object{"namespace": "team", "name": "tiny", "artifactUrl": url},
@@ -139,8 +139,8 @@ func modelScenarios() []scenario {
 	}
 	artifact := standardScenarios("model_artifact", "modelartifacts",
 		object{"url": url},
-		object{"url": url, "progressKey": "fetch.tiny", "verify": "once"},
-		object{"url": url, "progressKey": "fetch.tiny", "verify": "twice"})
+		object{"url": url, "source": source, "commit": commit, "progressKey": "fetch.tiny", "verify": "once"},
+		object{"url": url, "source": source, "progressKey": "fetch.tiny", "verify": "twice"})
 	out := slices.Concat(record, member, artifact)
 	for i := range out {
 		out[i].prepare = model
@@ -162,7 +162,7 @@ func model(s *servers) {
 	check(err)
 	store, err := s3.New(s.store, "models", "org/tiny/q40")
 	check(err)
-	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40", Origin: manifest.Origin{Source: "hf://org/tiny"}}
+	m := manifest.Manifest{Kind: manifest.Converted, Name: "tiny", Weights: "q40", Origin: manifest.Origin{Source: "hf://org/tiny", Commit: "0123456789abcdef0123456789abcdef01234567"}}
 	for name, body := range map[string]string{"dllama_model_tiny_q40.m": "weights", "dllama_tokenizer_tiny.t": "words"} {
 		check(store.Put(ctx, name, []byte(body)))
 		sum := sha256.Sum256([]byte(body))
