@@ -26,6 +26,12 @@ type Bus struct {
 
 	asks asks
 
+	// watching is held for reading while a watch begins, and for writing when the
+	// connection is replaced: without a connection the client library does not know the
+	// version of the server, and asks for the consumer on a subject of old servers, which
+	// no role permits.
+	watching sync.RWMutex
+
 	mu       sync.Mutex
 	renewed  chan struct{} // closed and replaced at each reconnect
 	renewing time.Time     // when this client last replaced the connection itself

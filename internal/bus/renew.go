@@ -99,6 +99,8 @@ func (b *Bus) follow(ctx context.Context, from *source) {
 // meanwhile follows.
 func (b *Bus) renew(l login) {
 	_ = b.nc.FlushTimeout(settle)
+	b.watching.Lock()
+	defer b.watching.Unlock()
 	b.mu.Lock()
 	b.renewing = time.Now()
 	b.mu.Unlock()

@@ -104,7 +104,8 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	}
 	ask := time.NewTicker(time.Millisecond)
 	defer ask.Stop()
-	again := time.NewTicker(lives / 2)
+	// The times in credentials are whole seconds.
+	again := time.NewTicker(lives / 3)
 	defer again.Stop()
 	asked, repeated, longest := 0, 0, time.Duration(0)
 	waittest.Until(t, "renewals", func() bool {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -68,12 +69,9 @@ func (w *watcher[T]) run(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// The watch ends with its context, so only its setup has a timeout.
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	patience := time.AfterFunc(dialTimeout, cancel)
-	updates, err := kv.Watch(watching, w.filter)
-	patience.Stop()
+	updates, err := w.begin(watching, cancel, kv)
 	if err != nil {
 		return false, Kinded(err)
 	}
@@ -101,6 +99,18 @@ func (w *watcher[T]) run(ctx context.Context) (bool, error) {
 			w.notify(entry)
 		}
 	}
+}
+
+// begin starts a watch that lasts as long as its context. Only its setup has a timeout.
+func (w *watcher[T]) begin(ctx context.Context, cancel func(), kv jetstream.KeyValue) (jetstream.KeyWatcher, error) {
+	w.bus.watching.RLock()
+	defer w.bus.watching.RUnlock()
+	if !w.bus.Connected() {
+		return nil, nats.ErrDisconnected
+	}
+	patience := time.AfterFunc(dialTimeout, cancel)
+	defer patience.Stop()
+	return kv.Watch(ctx, w.filter)
 }
 
 // forget reports the known keys that are missing in a full listing.

@@ -3,11 +3,13 @@ package manager_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/crossplane/crossplane-runtime/v2/pkg/resource"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
@@ -19,33 +21,41 @@ import (
 // withoutOperator is why a case is skipped that stops or changes the world's servers.
 const withoutOperator = "the world's own NATS server, which the case stops or logs in to, has no operator"
 
-// operate starts a server in operator mode, and names it in a ClusterProviderConfig.
-func operate(w *world) *natstest.OperatorServer {
+// operate starts a server in operator mode, and names it in a ClusterProviderConfig for
+// the resources of a kind.
+func operate(w *world, kind string) *natstest.OperatorServer {
 	w.t.Helper()
 	s := natstest.StartOperator(w.t)
 	manager, err := s.Authority().Manager()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "operator"}, Data: map[string][]byte{
+	// The platform's own namespace, which outlives those of its users.
+	const platform = metav1.NamespaceDefault
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platform, Name: operatorConfig(w, kind)}, Data: map[string][]byte{
 		"operator.nk": []byte(s.Authority().Signing), "system.creds": []byte(manager.Credentials), "accounts.key": []byte(natstest.Keyring),
-	}})
-	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: w.ns}}
+	}}
+	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: operatorConfig(w, kind)}}
 	p.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{w.ns}}
 	p.Spec.NATS = &v1alpha1.NATSConfig{
-		URL: s.URL(), Operator: &v1alpha1.NATSOperator{SecretRef: v1alpha1.CredentialsReference{Namespace: w.ns, Name: "operator"}},
+		URL: s.URL(), Operator: &v1alpha1.NATSOperator{SecretRef: v1alpha1.CredentialsReference{Namespace: platform, Name: secret.Name}},
 	}
-	if err := w.client.Create(w.t.Context(), p); err != nil {
-		w.t.Fatal(err)
+	for _, o := range []client.Object{secret, p} {
+		if err := w.client.Create(w.t.Context(), o); err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), o) })
 	}
-	w.t.Cleanup(func() { _ = w.client.Delete(context.Background(), p) })
 	return s
 }
 
+// operatorConfig is the name of the ClusterProviderConfig of operate, and of its Secret.
+func operatorConfig(w *world, kind string) string { return w.ns + "-" + strings.ToLower(kind) }
+
 // viaOperator is via for the servers of operate.
-func viaOperator(w *world) xpv2.ManagedResourceSpec {
+func viaOperator(w *world, kind string) xpv2.ManagedResourceSpec {
 	spec := via()
-	spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: w.ns}
+	spec.ProviderConfigReference = &xpv2.ProviderConfigReference{Kind: v1alpha1.KindClusterProviderConfig, Name: operatorConfig(w, kind)}
 	return spec
 }
 
@@ -60,11 +70,11 @@ func natsAccountLifecycle() lifecycle {
 		return err
 	}
 	return lifecycle{
-		server: onNATS, polled: true,
-		prepare: func(w *world) { accounts = operate(w).Accounts() },
+		server: onNATS, polled: true, clusterScoped: true,
+		prepare: func(w *world) { accounts = operate(w, v1alpha1.KindNATSAccount).Accounts() },
 		resource: func(w *world, name string) resource.ModernManaged {
 			return &v1alpha1.NATSAccount{ObjectMeta: metav1.ObjectMeta{Name: namespace(w, name)}, Spec: v1alpha1.NATSAccountSpec{
-				ManagedResourceSpec: viaOperator(w), ForProvider: v1alpha1.NATSAccountParameters{
+				ManagedResourceSpec: viaOperator(w, v1alpha1.KindNATSAccount), ForProvider: v1alpha1.NATSAccountParameters{
 					Namespace: namespace(w, name), NATSAccountLimits: v1alpha1.NATSAccountLimits{Connections: 10},
 				},
 			}}
@@ -119,9 +129,9 @@ func natsUserLifecycle() lifecycle {
 	const why = "credentials are made from the keys of the account: there is nothing to find or change"
 	return lifecycle{
 		server:  onNATS,
-		prepare: func(w *world) { server = operate(w) },
+		prepare: func(w *world) { server = operate(w, v1alpha1.KindNATSUser) },
 		resource: func(w *world, name string) resource.ModernManaged {
-			spec := viaOperator(w)
+			spec := viaOperator(w, v1alpha1.KindNATSUser)
 			spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "creds-" + name}
 			return &v1alpha1.NATSUser{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}, Spec: v1alpha1.NATSUserSpec{
 				ManagedResourceSpec: spec, ForProvider: v1alpha1.NATSUserParameters{Users: []v1alpha1.NATSUserGrant{{Name: "gateway", Role: "gateway"}}},

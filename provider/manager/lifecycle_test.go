@@ -43,6 +43,8 @@ type lifecycle struct {
 	drift func(w *world, name string)
 	// polled reports that the provider has no watch that shows a drift.
 	polled bool
+	// clusterScoped reports that the managed resource has no namespace.
+	clusterScoped bool
 	// exist creates an external resource that matches resource and has unusual
 	// values in all fields that resource does not set.
 	exist func(w *world, name string)
@@ -54,6 +56,9 @@ type lifecycle struct {
 	// skip maps the cases that do not apply to the kind to the reason.
 	skip map[string]string
 }
+
+// endsWithNamespace reports whether the deletion of a namespace deletes the resource.
+func (l lifecycle) endsWithNamespace() bool { return l.server != onCluster && !l.clusterScoped }
 
 // A server is the system that a kind depends on.
 type server string
@@ -376,8 +381,8 @@ func TestNamespaceOfAllKindsEnds(t *testing.T) {
 	all := lifecycles()
 	made := map[string]string{}
 	for kind, l := range all {
-		if l.server == onCluster {
-			continue // cluster-scoped
+		if !l.endsWithNamespace() {
+			continue
 		}
 		if l.prepare != nil {
 			l.prepare(w)
@@ -385,7 +390,7 @@ func TestNamespaceOfAllKindsEnds(t *testing.T) {
 		l.createReady(w, strings.ToLower(kind))
 	}
 	for kind, l := range all {
-		if l.server != onCluster {
+		if l.endsWithNamespace() {
 			made[kind] = l.state(w, strings.ToLower(kind))
 		}
 	}
