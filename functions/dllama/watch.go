@@ -1,6 +1,8 @@
 package dllama
 
 import (
+	"slices"
+
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/workload"
@@ -9,7 +11,9 @@ import (
 )
 
 // watch watches the pods, and the nodes for those that will exist: while the Model is
-// downloaded, it is known already what they request.
+// downloaded, it is known already what they request. For pods that any node can hold it
+// waits until they are composed: their Model is there in seconds, in which each further
+// object takes of Crossplane's budget of events.
 func (p *dllamaPlan) watch() (err error) {
 	if p.scaled() {
 		return nil // each Dllama of the pool does
@@ -18,6 +22,9 @@ func (p *dllamaPlan) watch() (err error) {
 	planned := []v1alpha1.PlannedPods{root.Planned("root", 1)}
 	if n := p.workerCount(); n > 0 {
 		planned = append(planned, p.workerPod().Planned("worker", n))
+	}
+	if p.waits != "" && !slices.ContainsFunc(planned, workload.Selective) {
+		return nil
 	}
 	p.pods, err = managed.WatchPods(p.Call, p.d.Namespace, names.Object(p.d.Name, "dllama", "pods"), v1alpha1.WorkloadStatusParameters{
 		Selector: workload.Owner("dllama", p.d.Name), ProgressPort: progressPort(root), Planned: planned,

@@ -15,6 +15,30 @@ func (p Pod) Planned(component string, count int32) v1alpha1.PlannedPods {
 	return out
 }
 
+// Selective reports whether pods need more than each node of a cluster can be expected to
+// have: certain labels, devices, a gibibyte of memory or more than three cores.
+func Selective(p v1alpha1.PlannedPods) bool {
+	if len(p.NodeSelector) > 0 {
+		return true
+	}
+	for name, request := range p.Requests {
+		switch name {
+		case corev1.ResourceMemory:
+			if request.Value() >= 1<<30 {
+				return true
+			}
+		case corev1.ResourceCPU:
+			if request.Value() >= 4 {
+				return true
+			}
+		case corev1.ResourceEphemeralStorage:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // requests adds up what the containers of the pod request, as the scheduler does: init
 // containers end before the others start.
 func (p Pod) requests() corev1.ResourceList {

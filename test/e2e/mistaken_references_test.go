@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -48,7 +49,11 @@ func referenceMistakes() map[string]mistake {
 // serverMistakes are those that a server refuses. The hub wants a token.
 func (p *suite) serverMistakes(hub string) map[string]mistake {
 	const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: wrong}\nstringData: {user: nobody, password: nothing, accessKey: nobody, secretKey: nothing, token: nothing}\n---\n"
-	config := "apiVersion: koldun.m.gorizond.io/v1alpha1\nkind: ProviderConfig\nmetadata: {name: other}\nspec: {hub: {endpoint: '" + hub + "'"
+	s3 := p.services.s3.Config()
+	// A hub of one's own needs an object store of one's own.
+	config := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: s3}\nstringData: {accessKey: %s, secretKey: %s}\n---\n"+
+		"apiVersion: koldun.m.gorizond.io/v1alpha1\nkind: ProviderConfig\nmetadata: {name: other}\nspec: {s3: {endpoint: '%s', secretRef: {name: s3}}, hub: {endpoint: '%s'",
+		s3.AccessKey, s3.SecretKey, s3.Endpoint, hub)
 	const other = ", objectStorage: {providerConfigRef: {kind: ProviderConfig, name: other}}"
 	return map[string]mistake{
 		"nats-url": ingressWith("nats: {url: 'nats://127.0.0.1:1'}").alone().

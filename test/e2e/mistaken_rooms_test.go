@@ -30,7 +30,7 @@ func (p *suite) roomMistakes(t *testing.T) map[string]mistake {
 	s3 := p.services.s3.Config()
 	secret := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: s3}\nstringData: {accessKey: %s, secretKey: %s}\n---\n", s3.AccessKey, s3.SecretKey)
 	const config = "apiVersion: koldun.m.gorizond.io/v1alpha1\nkind: ProviderConfig\nmetadata: {name: other}\nspec: {hub: {endpoint: '%s'}, s3: {endpoint: '%s', secretRef: {name: s3}}}"
-	const other = ", objectStorage: {providerConfigRef: {kind: ProviderConfig, name: other}}"
+	const other = ", objectStorage: {bucketForSource: room, bucketForConvert: room, providerConfigRef: {kind: ProviderConfig, name: other}}"
 	return map[string]mistake{
 		"room": dllamaWith("model: {"+tinyModel+other+"}, rootResources: {requests: {memory: 100Ti}}").in(secret+fmt.Sprintf(config, p.endlessHub(t), s3.Endpoint)).
 			is("Unschedulable", "no node has 100.0 TiB of memory (the most is 1.0 TiB of memory) allocatable", "add a node", "spec.rootResources"),

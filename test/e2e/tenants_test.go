@@ -92,7 +92,7 @@ func (p *suite) operate(t *testing.T) *natstest.OperatorServer {
 		t.Fatal(err)
 	}
 	config := fmt.Sprintf("apiVersion: koldun.m.gorizond.io/v1alpha1\nkind: ClusterProviderConfig\nmetadata: {name: %s}\n"+
-		"spec: {nats: {url: '%s', operator: {secretRef: {namespace: %s, name: %s}}}}", tenants, server.URL(), secret.Namespace, tenants)
+		"spec: {allowedNamespaces: {names: ['*']}, nats: {url: '%s', operator: {secretRef: {namespace: %s, name: %s}}}}", tenants, server.URL(), secret.Namespace, tenants)
 	if err := p.Apply(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
