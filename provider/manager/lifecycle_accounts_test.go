@@ -40,6 +40,8 @@ func operate(w *world, kind string) *natstest.OperatorServer {
 	p.Spec.NATS = &v1alpha1.NATSConfig{
 		URL: s.URL(), Operator: &v1alpha1.NATSOperator{SecretRef: v1alpha1.CredentialsReference{Namespace: platform, Name: secret.Name}},
 	}
+	// What has no part of its own leaves it to the default one, and so keeps that, too.
+	p.Spec.S3 = &v1alpha1.S3Config{Endpoint: "https://s3.invalid"}
 	for _, o := range []client.Object{secret, p} {
 		if err := w.client.Create(w.t.Context(), o); err != nil {
 			w.t.Fatal(err)
