@@ -20,6 +20,9 @@ func ports(n int) ([]int, error) {
 	var found []int
 	for range 100 * n {
 		port := firstPort + rand.IntN(lastPort-firstPort)
+		if !hold(port) {
+			continue
+		}
 		l, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 		if err != nil {
 			continue
