@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,21 +40,12 @@ func TestEnvironmentReachesAllPods(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "claim.yaml")
-			claim := "apiVersion: koldun.gorizond.io/v1\nkind: " + c.kind + "\nmetadata: {name: d, namespace: default}\nspec: {" + c.spec + "}\n"
-			if err := os.WriteFile(file, []byte(claim), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			claims, err := readClaims(t.Context(), schemas, []string{file})
+			out, err := render(t, schemas, "", "apiVersion: koldun.gorizond.io/v1\nkind: "+c.kind+"\nmetadata: {name: d, namespace: default}\nspec: {"+c.spec+"}\n")
 			if err != nil {
 				t.Fatal(err)
 			}
-			var out bytes.Buffer
-			if err := newRenderer(schemas, "koldun:test", &out).renderAll(t.Context(), claims); err != nil {
-				t.Fatal(err)
-			}
 			found := map[string]bool{}
-			for _, w := range workloads(t, out.String()) {
+			for _, w := range workloads(t, out) {
 				pod := w.Spec.Template.Spec
 				for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
 					found[w.Kind+" "+container.Name] = true

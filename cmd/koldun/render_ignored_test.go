@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,21 +18,12 @@ func TestRenderNamesIgnoredFields(t *testing.T) {
 		"{image: dllama, slot: 3}":     "# Worker default/w: FieldsIgnored: These fields are accepted and have no effect: spec.slot\n",
 		"{image: dllama, nThreads: 3}": "",
 	} {
-		file := filepath.Join(t.TempDir(), "claim.yaml")
-		claim := "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: w, namespace: default}\nspec: " + spec + "\n"
-		if err := os.WriteFile(file, []byte(claim), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		claims, err := readClaims(t.Context(), schemas, []string{file})
+		out, err := render(t, schemas, "", "apiVersion: koldun.gorizond.io/v1\nkind: Worker\nmetadata: {name: w, namespace: default}\nspec: "+spec+"\n")
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out bytes.Buffer
-		if err := newRenderer(schemas, "koldun:test", &out).renderAll(t.Context(), claims); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(out.String(), want) || want == "" && strings.Contains(out.String(), "FieldsIgnored") {
-			t.Errorf("%s is rendered as\n%s\nwant it to end with %q", spec, out.String(), want)
+		if !strings.HasSuffix(out, want) || want == "" && strings.Contains(out, "FieldsIgnored") {
+			t.Errorf("%s is rendered as\n%s\nwant it to end with %q", spec, out, want)
 		}
 	}
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,28 +36,16 @@ func TestRenderByConfig(t *testing.T) {
 		"VolumeArchitecture": {`{"model_type":"bert"}`, volume, `model_type is "bert"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "claim.yaml")
 			spec := c.spec
 			if !strings.Contains(spec, "model:") {
 				spec = "model: {sourceUrl: hf://a/b}, " + spec
 			}
-			claim := "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: default}\nspec: {" + spec + "}\n"
-			if err := os.WriteFile(file, []byte(claim), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			claims, err := readClaims(t.Context(), schemas, []string{file})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var out bytes.Buffer
-			r := newRenderer(schemas, "koldun:test", &out)
-			r.config = c.config
-			err = r.renderAll(t.Context(), claims)
+			out, err := render(t, schemas, c.config, "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d, namespace: default}\nspec: {"+spec+"}\n")
 			if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
 			// Nothing is downloaded or converted for a claim that is refused.
-			if jobs := strings.Count(out.String(), "- fetch\n") + strings.Count(out.String(), "- inspect\n"); c.says == "" && jobs == 0 || c.says != "" && strings.Contains(out.String(), "- fetch\n") {
+			if jobs := strings.Count(out, "- fetch\n") + strings.Count(out, "- inspect\n"); c.says == "" && jobs == 0 || c.says != "" && strings.Contains(out, "- fetch\n") {
 				t.Errorf("%d Jobs are rendered", jobs)
 			}
 		})
@@ -94,16 +79,7 @@ spec: {model: {sourceUrl: hf://a/b}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "claims.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	claims, err := readClaims(t.Context(), schemas, []string{path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	err = newRenderer(schemas, "koldun:test", &out).renderAll(t.Context(), claims)
+	out, err := render(t, schemas, "", file)
 	if fault.ExitCode(err) != fault.ExitCode(fault.Errorf(fault.Invalid, "x")) {
 		t.Errorf("exit status %d of %v", fault.ExitCode(err), err)
 	}
@@ -112,7 +88,7 @@ spec: {model: {sourceUrl: hf://a/b}}
 			t.Errorf("the error lacks %q: %v", want, err)
 		}
 	}
-	if !strings.Contains(out.String(), "name: right-root") || strings.Contains(fmt.Sprint(err), "/right") {
+	if !strings.Contains(out, "name: right-root") || strings.Contains(fmt.Sprint(err), "/right") {
 		t.Errorf("the claim that is right is not rendered: %v", err)
 	}
 }
