@@ -29,15 +29,11 @@ func newOperatorScene(t *testing.T) operatorScene {
 	t.Helper()
 	server := natstest.StartOperator(t)
 	s := newScene(t, server.URL())
-	manager, err := server.Authority().Manager()
-	if err != nil {
-		t.Fatal(err)
-	}
+	operator := server.OperatorSecret()
+	operator["operator.nk"] = append(operator["operator.nk"], '\n') // as an editor leaves it
 	for _, obj := range []*corev1.Secret{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "platform", Name: "operator"},
-		Data: map[string][]byte{
-			"operator.nk": []byte(server.Authority().Signing + "\n"), "system.creds": []byte(manager.Credentials), "accounts.key": []byte(natstest.Keyring),
-		},
+		Data:       operator,
 	}, {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "platform", Name: "address"},
 	}} {

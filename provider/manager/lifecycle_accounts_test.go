@@ -26,15 +26,9 @@ const withoutOperator = "the world's own NATS server, which the case stops or lo
 func operate(w *world, kind string) *natstest.OperatorServer {
 	w.t.Helper()
 	s := natstest.StartOperator(w.t)
-	manager, err := s.Authority().Manager()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	// The platform's own namespace, which outlives those of its users.
 	const platform = metav1.NamespaceDefault
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platform, Name: operatorConfig(w, kind)}, Data: map[string][]byte{
-		"operator.nk": []byte(s.Authority().Signing), "system.creds": []byte(manager.Credentials), "accounts.key": []byte(natstest.Keyring),
-	}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: platform, Name: operatorConfig(w, kind)}, Data: s.OperatorSecret()}
 	p := &v1alpha1.ClusterProviderConfig{ObjectMeta: metav1.ObjectMeta{Name: operatorConfig(w, kind)}}
 	p.Spec.AllowedNamespaces = &v1alpha1.AllowedNamespaces{Names: []string{w.ns}}
 	p.Spec.NATS = &v1alpha1.NATSConfig{

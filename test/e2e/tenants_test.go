@@ -81,13 +81,7 @@ func TestTenants(t *testing.T) {
 func (p *suite) operate(t *testing.T) *natstest.OperatorServer {
 	t.Helper()
 	server := natstest.StartOperator(t)
-	manager, err := server.Authority().Manager()
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "crossplane-system", Name: tenants}, Data: map[string][]byte{
-		"operator.nk": []byte(server.Authority().Signing), "system.creds": []byte(manager.Credentials), "accounts.key": []byte(natstest.Keyring),
-	}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "crossplane-system", Name: tenants}, Data: server.OperatorSecret()}
 	if err := p.Client().Create(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}

@@ -96,6 +96,19 @@ func (s *OperatorServer) Accounts() *natsauth.Accounts {
 	return out
 }
 
+// OperatorSecret returns the content of the Secret that spec.nats.operator of a
+// ProviderConfig names.
+func (s *OperatorServer) OperatorSecret() map[string][]byte {
+	s.tb.Helper()
+	manager, err := s.authority.Manager()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return map[string][]byte{
+		"operator.nk": []byte(s.authority.Signing), "system.creds": []byte(manager.Credentials), "accounts.key": []byte(Keyring),
+	}
+}
+
 // Manager waits for a server, and connects as a user that may manage accounts, until the
 // test ends.
 func Manager(tb testing.TB, url string, authority natsauth.Authority) *client.Conn {
