@@ -33,7 +33,7 @@ type surroundings struct {
 	found  *prerequisites.Found
 	// lacking are texts that each say what is missing, and the mend.
 	lacking []string
-	// blocks says that nobody can be served without something that is missing, and
+	// blocks says that the claim cannot serve without something that is missing, and
 	// delays that what is served already goes on without it.
 	blocks, delays bool
 }
@@ -85,7 +85,7 @@ func (c *Call) Lack(missing string) {
 	}
 }
 
-// lack notes what is missing, and whether nobody can be served without it.
+// lack notes what is missing, and whether the claim cannot serve without it.
 func (c *Call) lack(missing string, blocks bool) {
 	c.around.lacking = append(c.around.lacking, missing)
 	c.around.blocks = c.around.blocks || blocks
@@ -142,7 +142,7 @@ func missingClass(classes *prerequisites.StorageClasses, claim, class string) st
 	return ""
 }
 
-// reportLacking sets the condition Prerequisites. It sets Serving too if nobody can be
+// reportLacking sets the condition Prerequisites. It sets Serving too if the claim cannot be
 // served without what is missing, and that may appear before anything else has to be mended.
 func (c *Call) reportLacking() {
 	if len(c.around.lacking) == 0 {

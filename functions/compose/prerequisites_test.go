@@ -126,7 +126,7 @@ func TestPrerequisites(t *testing.T) {
 	}
 }
 
-// A managed resource that nobody looks at tells why the provider does not run. What is
+// While no controller has looked at a managed resource, the claim says why the provider does not run. What is
 // served goes on.
 func TestProviderDoesNotRun(t *testing.T) {
 	provider := func(source, conditions string) string {
