@@ -97,13 +97,12 @@ func choose(f *crd.Field, have any, fields map[string]any, others []map[string]a
 	}
 	for name, v := range m {
 		theirs := func(fields map[string]any) bool { _, ok := fields["f:"+name]; return ok }
-		if _, ok := out[name]; ok || !hollow(v) || slices.ContainsFunc(others, theirs) {
+		c := child(f, name)
+		if _, ok := out[name]; ok || c == nil || slices.ContainsFunc(others, theirs) {
 			continue
 		}
-		if c := child(f, name); c != nil {
-			if v = written(c, v); v != nil {
-				out[name] = v
-			}
+		if v = written(c, v); v != nil && hollow(v) {
+			out[name] = v
 		}
 	}
 	return out

@@ -21,6 +21,12 @@ const fresh = "fresh-name"
 // filled is the bucket of a test's object store with the files of a model.
 const filled = "bucket-with-a-model"
 
+// origin and commit are those of its model.
+const (
+	origin = "hf://org/tiny"
+	commit = "0123456789abcdef0123456789abcdef01234567"
+)
+
 // A subject is a resource to permute.
 type subject struct {
 	start    func(*testing.T) *world  // nil: without a cluster
@@ -101,8 +107,8 @@ func subjects() map[string]subject {
 		},
 		"koldun_model_artifact": {
 			prepare: (*world).model, // a deletion deletes the files
-			base:    map[string]any{"url": "s3://" + filled + "/tiny", "timeouts": map[string]any{"create": "1m"}}, identity: []string{"url"}, inside: append(inside, "progress_key", "verify"),
-			samples: providertest.Samples{"wait": wait, "progress_key": {"fetch.tiny"}, "verify": {"", "once"}},
+			base:    map[string]any{"url": "s3://" + filled + "/tiny", "timeouts": map[string]any{"create": "1m"}}, identity: []string{"url"}, inside: append(inside, "progress_key", "verify", "source", "commit"),
+			samples: providertest.Samples{"wait": wait, "progress_key": {"fetch.tiny"}, "verify": {"", "once"}, "source": {"", origin}, "commit": {"", commit}},
 		},
 		"koldun_node_label_rule": {
 			start: startWithNode, partial: true,
@@ -153,7 +159,7 @@ func (w *world) model(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := manifest.Manifest{
-		Kind: manifest.Converted, Name: "tiny", Weights: "q40", Origin: manifest.Origin{Source: "hf://org/tiny"},
+		Kind: manifest.Converted, Name: "tiny", Weights: "q40", Origin: manifest.Origin{Source: origin, Commit: commit},
 		Files: []manifest.File{{Path: file, Size: int64(len("weights")), SHA256: token.Digest("weights")}},
 	}
 	if err := manifest.Save(t.Context(), store, m); err != nil {
