@@ -67,10 +67,12 @@ test: test-tools arch test-argocd ## Run all tests: most with the race detector,
 # a control plane wait much of their time.
 .PHONY: test-raced test-unraced
 test-raced:
-	$(RACE_ENV) $(call TEST,-race -p 3,$(RACED),raced)
+	@echo "Test $(words $(RACED)) packages with the race detector"
+	@$(RACE_ENV) $(call TEST,-race -p 3,$(RACED),raced)
 
 test-unraced:
-	$(call TEST,-p 2,$(UNRACED),unraced)
+	@echo "Test $(words $(UNRACED)) packages without the race detector"
+	@$(call TEST,-p 2,$(UNRACED),unraced)
 	KOLDUN_REQUIRE_CLUSTER=1 $(GO) test $(TESTFLAGS) -run 'TestMemory|TestEveryFieldCounts|TestEveryPermutation' $(MANY_VALUES)
 
 QEMU_ARM64 ?= qemu-aarch64-static
