@@ -45,6 +45,10 @@ const (
 	EnvS3Session   = "AWS_SESSION_TOKEN"
 	EnvS3CA        = "AWS_CA_BUNDLE" // path of authorities' certificates, or their content
 
+	// EnvS3Anonymous is "true" for requests that nobody signs. The AWS tools have an
+	// argument for it, and no variable.
+	EnvS3Anonymous = "KOLDUN_S3_ANONYMOUS"
+
 	// The names of the Hugging Face tools.
 	EnvHFEndpoint = "HF_ENDPOINT"
 	EnvHFToken    = "HF_TOKEN"

@@ -257,6 +257,9 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 		return s3.Config{}, err
 	}
 	secret.s3(&out)
+	// Who may write a ProviderConfig, or name an endpoint in a claim, must not have
+	// requests signed with the identity of the provider's pod.
+	out.Anonymous = c.s3Ref() == nil && c.Kind != v1alpha1.KindClusterProviderConfig
 	if out.Region == "" {
 		out.Region = s3.DefaultRegion
 	}

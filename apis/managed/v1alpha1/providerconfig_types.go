@@ -95,7 +95,8 @@ type S3Config struct {
 	Region string `json:"region,omitempty"`
 
 	// Secret with the access key: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey, in any case of letters, and
-	// ca.crt for TLS. Without it, the identity of the pod.
+	// ca.crt for TLS. Without it, a ClusterProviderConfig uses the identity of the pod, and a ProviderConfig sends requests without
+	// credentials.
 	// +optional
 	SecretRef *CredentialsReference `json:"secretRef,omitempty"`
 }

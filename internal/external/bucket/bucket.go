@@ -99,12 +99,17 @@ func (c *Client) head(ctx context.Context, bucket string) (region string, exists
 	return region, true, nil
 }
 
-// at returns the location of the buckets, for errors.
+// at returns the location of the buckets, for errors, and says so if nobody signs the
+// requests for them.
 func (c *Client) at() string {
-	if e := aws.ToString(c.s3.Options().BaseEndpoint); e != "" {
-		return " at " + e
+	o, at := c.s3.Options(), ""
+	if e := aws.ToString(o.BaseEndpoint); e != "" {
+		at = " at " + e
 	}
-	return ""
+	if o.Credentials == nil { // the SDK drops those of nobody
+		at += " without credentials"
+	}
+	return at
 }
 
 // Create creates the bucket, or adopts one of the same owner.

@@ -64,6 +64,9 @@ func NewClient(ctx context.Context, cfg Config) (*s3.Client, error) {
 // credentialsOf returns the configuration that the SDK signs with. With keys in
 // cfg the SDK reads neither environment nor files nor the network.
 func credentialsOf(ctx context.Context, cfg Config) (aws.Config, error) {
+	if cfg.Anonymous {
+		return aws.Config{Region: cfg.Region, Credentials: aws.AnonymousCredentials{}}, nil
+	}
 	if cfg.AccessKey == "" && cfg.SecretKey == "" {
 		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(cfg.Region))
 		if err != nil {

@@ -19,6 +19,7 @@ type Config struct {
 	AccessKey    string // empty: the SDK searches for credentials
 	SecretKey    string
 	SessionToken string
+	Anonymous    bool   // requests are not signed; the SDK searches for nothing
 	CAFile       string // PEM file of authorities trusted beside the system's
 	CA           string // the same as PEM text; takes precedence over CAFile
 	// PlainParts writes parts without a CRC32, for services that refuse it. The
@@ -48,6 +49,7 @@ func ConfigFromEnv(getenv func(string) string) Config {
 		AccessKey:    first(names.EnvS3AccessKey),
 		SecretKey:    first(names.EnvS3SecretKey),
 		SessionToken: first(names.EnvS3Session),
+		Anonymous:    first(names.EnvS3Anonymous) == "true",
 		CAFile:       file,
 		CA:           text,
 		PlainParts:   strings.EqualFold(first("AWS_REQUEST_CHECKSUM_CALCULATION"), "when_required"),
@@ -61,6 +63,9 @@ func (c Config) Env() map[string][]byte {
 		authority = c.CAFile
 	}
 	out := map[string][]byte{}
+	if c.Anonymous {
+		out[names.EnvS3Anonymous] = []byte("true")
+	}
 	for name, value := range map[string]string{
 		names.EnvS3Endpoint:  c.Endpoint,
 		names.EnvS3Region:    c.Region,
