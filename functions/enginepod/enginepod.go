@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/job"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
@@ -167,6 +168,8 @@ func (p Placement) addFiles(pod *workload.Pod, e engine.Engine, koldun string) {
 		Image:   koldun,
 		Args:    []string{"fetch", "--from=" + p.Fetch, "--to=" + names.DirRef(engine.VolumeModel)},
 		Secrets: []string{p.FetchSecret},
+		Memory:  memory.Fetch(0, 0),
+		Request: memory.Fetch(0, 0),
 	}
 	if _, has := pod.Ports[engine.PortHealth]; has { // free until the engine starts
 		fetch.Args = append(fetch.Args, job.ServeProgress(engine.PortHealth))

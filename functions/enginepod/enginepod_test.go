@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/enginepod"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 )
@@ -41,12 +42,12 @@ func TestRoot(t *testing.T) {
 	want := workload.Pod{
 		Labels: map[string]string{"a": "b"},
 		Init: []workload.Container{
-			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)", "--metrics-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)"}, Secrets: []string{"store"}},
+			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)", "--metrics-listen=:$(KOLDUN_PORT_ENGINE_HEALTH)"}, Secrets: []string{"store"}, Memory: memory.Fetch(0, 0), Request: memory.Fetch(0, 0)},
 			{Name: "prepare", Image: "k", Env: map[string]string{"A": "b"}, Folders: []string{"scratch"}},
 		},
 		Containers: []workload.Container{
 			{Name: "engine", Image: "i", Args: []string{"$(KOLDUN_DIR_MODEL)/m.m", "/abs/t.t"}},
-			{Name: "llm", Image: "k", Secrets: []string{"bus"}, ProbePort: "llm", Args: []string{
+			{Name: "llm", Image: "k", Secrets: []string{"bus"}, ProbePort: "llm", Memory: memory.Sidecar(4, false), Request: memory.Usual, Args: []string{
 				"llm", "--listen=:$(KOLDUN_PORT_LLM)", "--engine=http://127.0.0.1:$(KOLDUN_PORT_ENGINE)", "--session=ns_m",
 				"--runner=$(POD_NAMESPACE)_$(POD_NAME)", "--model=ns/m", "--supervisor=http://127.0.0.1:$(KOLDUN_PORT_ENGINE_HEALTH)", "--slots=4",
 			}},
@@ -186,12 +187,12 @@ func TestServer(t *testing.T) {
 	limit := resource.MustParse("1Gi")
 	want := workload.Pod{
 		Init: []workload.Container{
-			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)"}, Secrets: []string{"store"}, Folders: []string{"model"}},
+			{Name: "fetch", Image: "k", Args: []string{"fetch", "--from=s3://b/x", "--to=$(KOLDUN_DIR_MODEL)"}, Secrets: []string{"store"}, Folders: []string{"model"}, Memory: memory.Fetch(0, 0), Request: memory.Fetch(0, 0)},
 			{Name: "prepare", Image: "i", Vars: root.EngineEnv},
 		},
 		Containers: []workload.Container{
 			{Name: "engine", Image: "i", Vars: root.EngineEnv, SidecarPort: "llm", Startup: time.Minute, User: new(int64)},
-			{Name: "llm", Image: "k", Secrets: []string{"bus"}, ProbePort: "llm", Folders: []string{"model", "api-key"}, Args: []string{
+			{Name: "llm", Image: "k", Secrets: []string{"bus"}, ProbePort: "llm", Memory: memory.Sidecar(1, true), Request: memory.Usual, Folders: []string{"model", "api-key"}, Args: []string{
 				"llm", "--listen=:$(KOLDUN_PORT_LLM)", "--protocol=openai", "--engine=http://127.0.0.1:$(KOLDUN_PORT_ENGINE)/v1", "--session=s",
 				"--runner=$(POD_NAMESPACE)_$(POD_NAME)", "--model=ns/m", "--served-name=$(KOLDUN_DIR_MODEL) of ns/m", "--operations=chat", "--parameters=seed,top_p",
 			}},

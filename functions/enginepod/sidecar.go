@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
@@ -43,6 +44,8 @@ func (r Root) sidecar() workload.Container {
 		Secrets:   []string{r.BusSecret},
 		Login:     r.Login,
 		ProbePort: engine.PortSidecar,
+		Memory:    memory.Sidecar(r.Engine.Slots, api != nil),
+		Request:   memory.Usual,
 	}
 	if api != nil {
 		args = append(args, r.served()...)

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
@@ -39,7 +40,7 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 	}
 	args = append(args, differing(b)...)
 	args = append(args, allowed(b.ExtraArgs)...)
-	c := workload.Container{Name: "gateway", Image: p.image(), Args: args, Secrets: []string{p.busSecret()}, Login: p.logins.Gateway(), ProbePort: queue.PortHealth}
+	c := workload.Container{Name: "gateway", Image: p.image(), Args: args, Secrets: []string{p.busSecret()}, Login: p.logins.Gateway(), ProbePort: queue.PortHealth, Memory: memory.Gateway(bodies(b.ExtraArgs)), Request: memory.Usual}
 	if ref := p.hashRef(); ref != nil {
 		c.SecretEnv = map[string]corev1.SecretKeySelector{envHashSecret: *ref}
 	}
@@ -49,6 +50,15 @@ func (p *ingressPlan) gatewayPod() workload.Pod {
 		Containers:   []workload.Container{c},
 		GraceSeconds: 60,
 	}
+}
+
+// bodies returns how many bytes of bodies the gateway reads at a time.
+func bodies(extra []string) int64 {
+	n, err := strconv.ParseInt(workload.Option(extra, "--max-body-memory"), 10, 64)
+	if err != nil {
+		return memory.UsualBodies // without the flag, or with a value that the gateway refuses
+	}
+	return n
 }
 
 // allowed returns the extra arguments that the gateway gets. References to variables

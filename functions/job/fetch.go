@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
@@ -69,5 +70,6 @@ func (f Fetch) Container() workload.Container {
 		}
 		secrets[names.EnvHFToken] = *f.Token
 	}
-	return workload.Container{Args: args, SecretEnv: secrets}
+	most := memory.Fetch(f.Concurrency, f.PartMiB)
+	return workload.Container{Args: args, SecretEnv: secrets, Memory: most, Request: most}
 }

@@ -78,11 +78,10 @@ func Cause(message string, otherwise reason.Reason) reason.Reason {
 	return otherwise
 }
 
-// Memory is the memory of a Job: what the claim names, as request and limit,
-// else a request that is enough for every model.
+// Memory is what the claim says of the memory of a Job: request and limit.
 func Memory(q *resource.Quantity) corev1.ResourceRequirements {
 	if q == nil {
-		return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")}}
+		return corev1.ResourceRequirements{}
 	}
 	return corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceMemory: *q},

@@ -9,6 +9,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/job"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
@@ -82,7 +83,7 @@ func (p *modelPlan) inspectJob(files v1.Artifact) (job.Job, error) {
 	if weights := WeightsInVolume(p.m.Spec.Conversion); weights != "" {
 		args = append(args, "--weights="+weights)
 	}
-	return p.job(resInspect, workload.Container{Args: args, Secrets: []string{p.busSecret()}, Login: p.logins.Of(resInspect), Resources: job.Memory(nil)},
+	return p.job(resInspect, workload.Container{Args: args, Secrets: []string{p.busSecret()}, Login: p.logins.Of(resInspect), Memory: memory.Convert(), Request: memory.Convert()},
 		map[string]workload.Claim{folder: {Name: p.m.Spec.PreConvertedPVCName, ReadOnly: true}})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
@@ -85,16 +86,16 @@ func (p *modelPlan) giveUp(name, condition, message string, failed reason.Reason
 func (p *modelPlan) fetchJob() (job.Job, error) {
 	f := job.Fetch{From: p.ref, To: p.sourceURL(), ProgressKey: p.progressKey(p.sourceURL(), "fetch")}
 	f.From.Revision = p.commit
-	var memory *resource.Quantity
+	var claimed *resource.Quantity
 	if d := p.m.Spec.Download; d != nil {
-		memory = d.Memory
+		claimed = d.Memory
 		f.Concurrency, f.PartMiB, f.Include, f.Exclude = d.Concurrency, d.ChunkMaxMiB, d.Include, d.Exclude
 	}
 	if t := p.tokenSecret(); t != nil {
 		f.Token = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: "token"}
 	}
 	c := f.Container()
-	c.Secrets, c.Login, c.Resources = []string{p.hubSecret(), p.storeSecret(), p.busSecret()}, p.logins.Of(resFetch), job.Memory(memory)
+	c.Secrets, c.Login, c.Resources = []string{p.hubSecret(), p.storeSecret(), p.busSecret()}, p.logins.Of(resFetch), job.Memory(claimed)
 	return p.job(resFetch, c, nil)
 }
 
@@ -104,11 +105,11 @@ func (p *modelPlan) convertJob() (job.Job, error) {
 		"--weights=" + p.weights, "--name=" + p.artifactName(),
 		"--progress-key=" + p.progressKey(p.convertedURL(), "convert"),
 	}
-	var memory *resource.Quantity
+	var claimed *resource.Quantity
 	if c := p.m.Spec.Conversion; c != nil {
-		memory = c.Memory
+		claimed = c.Memory
 	}
-	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Login: p.logins.Of(resConvert), Resources: job.Memory(memory)}, nil)
+	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Login: p.logins.Of(resConvert), Resources: job.Memory(claimed), Memory: memory.Convert(), Request: memory.Convert()}, nil)
 }
 
 // job returns the Job of a stage.

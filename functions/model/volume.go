@@ -13,6 +13,7 @@ import (
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/job"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/bytesize"
@@ -80,9 +81,10 @@ func (p *modelPlan) tooSmall(size int64) string {
 func (p *modelPlan) fill(claim string) (compose.Next, error) {
 	const folder = "files"
 	fill, err := p.job(resFill, workload.Container{
-		Args:      []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder), job.ServeProgress(job.PortProgress)},
-		Secrets:   []string{p.storeSecret()},
-		Resources: job.Memory(nil),
+		Args:    []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder), job.ServeProgress(job.PortProgress)},
+		Secrets: []string{p.storeSecret()},
+		Memory:  memory.Fetch(0, 0),
+		Request: memory.Fetch(0, 0),
 	}, map[string]workload.Claim{folder: {Name: claim}})
 	if err != nil {
 		return compose.Stop, err

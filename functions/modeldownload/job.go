@@ -10,11 +10,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/job"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
@@ -45,13 +45,10 @@ func (p *downloadPlan) job(m v1.DownloadModel, ref modelref.Ref, hubSecret strin
 	if t := p.d.Spec.HFTokenRef; t != nil {
 		f.Token = &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: t.Name}, Key: t.Key}
 	}
-	f.Concurrency, s.Memory = connections(s)
+	f.Concurrency = connections(s)
 	c := f.Container()
 	c.Args = append(c.Args, job.ServeProgress(job.PortProgress))
 	c.Name, c.Image, c.Resources, c.Secrets = resDownload, p.Image, job.Memory(s.Memory), []string{hubSecret}
-	if p.settings().Memory == nil { // a request that is enough, without a limit
-		c.Resources.Limits = nil
-	}
 	if s.CPU != nil {
 		for _, list := range []*corev1.ResourceList{&c.Resources.Requests, &c.Resources.Limits} {
 			if *list == nil {
@@ -166,22 +163,19 @@ func (p *downloadPlan) scheduling() *v1.Scheduling {
 	return &out
 }
 
-// connections returns how many connections a Job downloads with, 0 for the
-// default, and its memory: 64 MiB and 16 MiB for each connection.
-func connections(s v1.DownloadSettings) (int32, *resource.Quantity) {
-	const usual, many, base, each = 8, 32, 64 << 20, 16 << 20
-	want := int64(usual)
+// connections returns how many connections a Job downloads with, as many as its memory
+// allows; 0 is the default.
+func connections(s v1.DownloadSettings) int32 {
+	const usual, many = 8, 32
+	want := int32(usual)
 	if s.EnableHFTransfer {
 		want = many
 	}
-	memory := s.Memory
-	if memory != nil {
-		want = min(want, max(1, (memory.Value()-base)/each))
-	} else if want > usual {
-		memory = resource.NewQuantity(base+want*each, resource.BinarySI)
+	if s.Memory != nil {
+		want = min(want, memory.Connections(s.Memory.Value()))
 	}
 	if want == usual {
-		return 0, memory
+		return 0
 	}
-	return int32(want), memory
+	return want
 }

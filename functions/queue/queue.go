@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -38,17 +39,22 @@ type Queue struct {
 
 // Compose composes the queue. pending says what to wait for.
 func (q Queue) Compose(c *compose.Call) (pending managed.Pending, err error) {
-	maxBytes, replicas := int64(0), int32(0)
+	replicas := int32(0)
 	if q.Spec != nil {
 		replicas = q.Spec.Replicas
-		if b := q.Spec.MaxBytes; b != nil {
-			maxBytes = max(b.Value(), 0)
-		}
 	}
 	return managed.Await(c, map[string]any{Resource: managed.Queue(q.Via, q.Namespace, q.Name, q.Secret, v1alpha1.QueueParameters{
-		Streams:   managed.Streams(maxBytes, replicas),
+		Streams:   managed.Streams(q.maxBytes(), replicas),
 		KeyValues: managed.KeyValues(),
 	})})
+}
+
+// maxBytes is the size of the queue that the claim names, or 0.
+func (q Queue) maxBytes() int64 {
+	if q.Spec == nil || q.Spec.MaxBytes == nil {
+		return 0
+	}
+	return max(q.Spec.MaxBytes.Value(), 0)
 }
 
 // Dispatcher returns the pod of the dispatcher.
@@ -67,6 +73,8 @@ func (q Queue) Dispatcher(image string, labels map[string]string, login workload
 			Secrets:   []string{q.Secret},
 			Login:     login,
 			ProbePort: PortHealth,
+			Memory:    memory.Dispatcher(q.maxBytes()),
+			Request:   memory.Usual,
 		}},
 		GraceSeconds: 30,
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/gorizond/koldun/functions/memory"
 	"github.com/gorizond/koldun/internal/names"
 )
 
@@ -44,8 +45,12 @@ type Container struct {
 	Startup     time.Duration
 	// User runs the container; nil is the pod's user.
 	User *int64
-	// Resources that the container asks for.
+	// Resources that the claim names for the container.
 	Resources corev1.ResourceRequirements
+	// Memory is the most bytes that our own binary takes in this container, which become
+	// its limit unless Resources has one; 0 sets no limit. Request is what it requests
+	// unless Resources does.
+	Memory, Request int64
 	// Folders are the volumes that are mounted; nil is all of the pod.
 	Folders []string
 }
@@ -58,7 +63,7 @@ func (p Pod) container(c Container) corev1.Container {
 		Command:         c.Command,
 		Args:            c.Args,
 		Env:             []corev1.EnvVar{fieldEnv("POD_NAME", "metadata.name"), fieldEnv("POD_NAMESPACE", "metadata.namespace")},
-		Resources:       c.Resources,
+		Resources:       c.resources(),
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			ReadOnlyRootFilesystem:   new(true),
@@ -76,6 +81,9 @@ func (p Pod) container(c Container) corev1.Container {
 		}
 		out.Env = append(out.Env, corev1.EnvVar{Name: names.DirEnv(name), Value: p.Volumes[name]})
 		out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: p.Volumes[name], ReadOnly: p.Claims[name].ReadOnly})
+	}
+	if limit := memory.GoLimit(c.resources()); limit != "" && c.Memory > 0 {
+		out.Env = append(out.Env, corev1.EnvVar{Name: memory.EnvGoLimit, Value: limit})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, Value: c.Env[name]})
@@ -108,6 +116,10 @@ func (p Pod) container(c Container) corev1.Container {
 		out.SecurityContext.RunAsNonRoot = new(*c.User != 0)
 	}
 	return out
+}
+
+func (c Container) resources() corev1.ResourceRequirements {
+	return memory.Complete(c.Resources, c.Memory, c.Request)
 }
 
 // sidecarGone is for how many seconds a sidecar may be gone before the container for

@@ -44,14 +44,14 @@ func Selective(p v1alpha1.PlannedPods) bool {
 func (p Pod) requests() corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, c := range p.Containers {
-		for name, request := range requestsOf(c.Resources) {
+		for name, request := range requestsOf(c.resources()) {
 			sum := out[name]
 			sum.Add(request)
 			out[name] = sum
 		}
 	}
 	for _, c := range p.Init {
-		for name, request := range requestsOf(c.Resources) {
+		for name, request := range requestsOf(c.resources()) {
 			if sum := out[name]; request.Cmp(sum) > 0 {
 				out[name] = request
 			}

@@ -22,10 +22,12 @@ const (
 	// server with 512 MiB for JetStream accepts it and the other streams.
 	RequestMaxBytes = 256 << 20
 
+	// RequestMaxCount is the number of requests that wait or run in a queue at most.
+	RequestMaxCount = 20_000
+
 	// JetStream reserves the bytes of every stream on disk, so these are few.
 	outcomeMaxBytes  = 128 << 20
 	deadMaxBytes     = 64 << 20
-	requestMaxMsgs   = 20_000
 	requestPerTenant = 10_000
 	requestDedupe    = 10 * time.Minute
 )
@@ -64,7 +66,7 @@ func Streams() []Stream {
 			Subjects:      []string{RequestSubjects},
 			MaxAge:        RequestMaxAge,
 			MaxBytes:      RequestMaxBytes,
-			MaxMsgs:       requestMaxMsgs,
+			MaxMsgs:       RequestMaxCount,
 			MaxMsgSize:    RequestMaxSize,
 			MaxPerSubject: requestPerTenant,
 			DiscardNew:    true,

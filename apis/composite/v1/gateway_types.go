@@ -25,7 +25,8 @@ type GatewaySettings struct {
 	// +kubebuilder:validation:Maximum=32
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// CPU and memory of each pod of gateway and dispatcher.
+	// CPU and memory of each pod of gateway and dispatcher. The limit of memory defaults to what their settings let them take, such as
+	// queue.maxBytes.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 

@@ -199,7 +199,7 @@ type Download struct {
 	// +optional
 	HuggingFaceTokenSecretRef *SecretReference `json:"huggingFaceTokenSecretRef,omitempty"`
 
-	// Memory of the Job, request and limit. It needs 64 MiB plus concurrency times 16 MiB.
+	// Memory of the Job, request and limit. It needs, and has by default, 64 MiB plus concurrency times twice the size of a part.
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
@@ -253,7 +253,7 @@ type Conversion struct {
 	// +kubebuilder:validation:MaxLength=512
 	OutputPath string `json:"outputPath,omitempty"`
 
-	// Memory of the Job, request and limit. 256 MiB are enough for any model.
+	// Memory of the Job, request and limit. Defaults to 256Mi, which is enough for any model.
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 

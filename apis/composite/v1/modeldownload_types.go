@@ -163,7 +163,7 @@ type DownloadSettings struct {
 	// +optional
 	CPU *resource.Quantity `json:"cpu,omitempty"`
 
-	// Memory of a Job, request and limit. It needs 64 MiB plus 16 MiB for each connection. Defaults to a request that is enough.
+	// Memory of a Job, request and limit. It needs, and has by default, 64 MiB plus 16 MiB for each connection.
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
