@@ -111,6 +111,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 	if acc.Usage.TotalTokens == 0 {
 		t.Error("the stream has no usage")
 	}
+	checkLogprobs(ctx, t, client)
 	// An answer arrives in several pieces: the first at once, and what follows soon after it
 	// together. A busy machine may deliver one answer whole, but not several.
 	var pieces []int

@@ -33,6 +33,10 @@ type Engine struct {
 	// honours, as package openai names them. It announces them with each answer;
 	// nil if it announces none.
 	Parameters []string
+	// Operations and Features are those that the engine offers, as package openai
+	// names them, unless API has them. It announces them as it does Parameters; nil
+	// Operations are openai.DefaultOperations.
+	Operations, Features []string
 	// Guarded means that a connection from anything but a peer ends the
 	// engine's process. Network policies then close its port to all others.
 	Guarded bool

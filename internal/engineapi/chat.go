@@ -19,11 +19,14 @@ type Chat struct {
 	// the sequences themselves.
 	Stop []string
 
+	// Featured are parameters that need a feature. An engine without it does not
+	// get the request.
+	Featured map[string]json.RawMessage
+
 	// What follows is for servers only.
 
 	Operation openai.Operation           // openai.OperationCompletion: the prompt is the only message
 	More      map[string]json.RawMessage // parameters that some servers honour
-	Featured  map[string]json.RawMessage // parameters that need a feature
 }
 
 // decodeChat decodes the normal form of a chat.
@@ -71,9 +74,12 @@ type wireRequest struct {
 	Stop        []string      `json:"stop,omitempty"`
 }
 
+// wireMessage has fields that only engines with tools get.
 type wireMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Role       string          `json:"role"`
+	Content    string          `json:"content"`
+	ToolCalls  json.RawMessage `json:"tool_calls,omitempty"`
+	ToolCallID string          `json:"tool_call_id,omitempty"`
 }
 
 func (c Chat) encode() ([]byte, error) {
@@ -83,16 +89,29 @@ func (c Chat) encode() ([]byte, error) {
 	}
 	w := wireRequest{Stream: true, MaxTokens: max(c.MaxTokens, 0), Temperature: c.Temperature, TopP: c.TopP, Stop: c.Stop}
 	for _, m := range c.Messages {
-		w.Messages = append(w.Messages, wireMessage{Role: string(m.Role), Content: m.Content})
+		w.Messages = append(w.Messages, wireMessage{Role: string(m.Role), Content: m.Content, ToolCalls: m.ToolCalls, ToolCallID: m.ToolCallID})
 	}
 	if c.Seed != nil {
 		w.Seed = seed(*c.Seed)
 	}
 	body, err := json.Marshal(w)
+	if err == nil && len(c.Featured) > 0 {
+		body, err = withFields(body, c.Featured)
+	}
 	if err != nil {
 		return nil, fault.Errorf(fault.Invalid, "cannot ask the engine: %w", err)
 	}
 	return body, nil
+}
+
+// withFields adds fields to an object.
+func withFields(object []byte, more map[string]json.RawMessage) ([]byte, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(object, &all); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, more)
+	return json.Marshal(all)
 }
 
 // seed maps any seed to one that the engine can use: its generator is an

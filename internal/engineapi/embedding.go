@@ -98,7 +98,7 @@ func (e Embedding) read(a *answer, r io.Reader) error {
 		if err := a.add("", &openai.Parts{Embeddings: []openai.Embedding{one}}); err != nil {
 			return err
 		}
-		if a.pendingSize() >= embeddingsPiece {
+		if a.pending.size() >= embeddingsPiece {
 			if err := a.deliver(); err != nil {
 				return err
 			}

@@ -11,9 +11,17 @@ import (
 
 // A piece is the content of one event of a stream.
 type piece struct {
-	text   string
-	finish string
-	usage  *openai.Usage
+	text     string
+	refusal  string
+	calls    []wireCall
+	logprobs *openai.Logprobs
+	finish   string
+	usage    *openai.Usage
+}
+
+// parts returns what the piece holds beside its text, or nil.
+func (p piece) parts(calls *toolCalls) *openai.Parts {
+	return chunk{refusal: p.refusal, calls: p.calls, logprobs: p.logprobs}.parts(calls)
 }
 
 // decode reads an event. It reads only the fields that it needs: upstream's
@@ -26,9 +34,12 @@ func decode(data []byte) (piece, error) {
 	var event struct {
 		Choices []struct {
 			Delta *struct {
-				Content *string `json:"content"`
+				Content   *string    `json:"content"`
+				Refusal   string     `json:"refusal"`
+				ToolCalls []wireCall `json:"tool_calls"`
 			} `json:"delta"`
-			FinishReason *string `json:"finish_reason"`
+			Logprobs     json.RawMessage `json:"logprobs"`
+			FinishReason *string         `json:"finish_reason"`
 		} `json:"choices"`
 		Usage *openai.Usage   `json:"usage"`
 		Error json.RawMessage `json:"error"`
@@ -48,9 +59,13 @@ func decode(data []byte) (piece, error) {
 		return p, nil
 	}
 	choice := event.Choices[0]
-	if choice.Delta != nil && choice.Delta.Content != nil {
-		p.text = *choice.Delta.Content
+	if choice.Delta != nil {
+		if choice.Delta.Content != nil {
+			p.text = *choice.Delta.Content
+		}
+		p.refusal, p.calls = choice.Delta.Refusal, choice.Delta.ToolCalls
 	}
+	p.logprobs = decodeLogprobs(choice.Logprobs)
 	if choice.FinishReason != nil {
 		p.finish = *choice.FinishReason
 	}

@@ -39,7 +39,8 @@ type exchange struct {
 	onText   func(Delta) error
 	result   Result
 
-	pending   Delta // received and not passed on yet
+	calls     toolCalls
+	pending   pending // received and not passed on yet
 	delivered time.Time
 	pauses    pauses
 }
@@ -92,6 +93,7 @@ func (x *exchange) receive() error {
 	bounded.N = math.MaxInt64
 	x.result.Honours = honours(resp.Header)
 	x.result.Operations = openai.ParseOperations(resp.Header.Get(openai.HeaderOperations))
+	x.result.Features = openai.NewFeatures(resp.Header.Get(openai.HeaderFeatures))
 	// The body is never closed: that would read it to its end. Closing the
 	// connection frees all there is.
 	if resp.StatusCode != http.StatusOK {
@@ -123,8 +125,8 @@ func (x *exchange) events(r io.Reader) error {
 	dec := openai.NewDecoder(x.body, maxEvent)
 	finish := ""
 	for {
-		if !dec.More() || len(x.pending.Text) >= maxPending {
-			pieces := x.pending.Pieces
+		if !dec.More() || x.pending.size() >= maxPending {
+			pieces := x.pending.delta.Pieces
 			if err := x.deliver(); err != nil {
 				return err
 			}
@@ -135,8 +137,7 @@ func (x *exchange) events(r io.Reader) error {
 			return x.broken(err)
 		}
 		if string(bytes.TrimSpace(ev.Data)) == openai.Done {
-			x.result.FinishReason = x.finish(finish)
-			return x.deliver()
+			return x.end(finish)
 		}
 		if ev.Cut {
 			return x.broken(io.ErrUnexpectedEOF)
@@ -152,26 +153,42 @@ func (x *exchange) events(r io.Reader) error {
 		if piece.usage != nil {
 			x.result.Usage = piece.usage
 		}
-		if piece.text != "" {
-			x.add(piece.text)
+		if err := x.add(piece.text, piece.parts(&x.calls)); err != nil {
+			return err
 		}
 	}
 }
 
-// add takes a piece of text, to be passed on.
-func (x *exchange) add(text string) {
+// add takes a piece of the answer, to be passed on.
+func (x *exchange) add(text string, parts *openai.Parts) error {
+	if text == "" && parts == nil {
+		return nil
+	}
+	if !x.pending.fits(text, parts) {
+		if err := x.deliver(); err != nil {
+			return err
+		}
+	}
 	x.result.Deltas++
-	x.pending.Text += text
-	x.pending.Pieces++
+	x.pending.add(text, parts)
+	return nil
+}
+
+// end passes on the rest of a whole answer.
+func (x *exchange) end(reason string) error {
+	x.result.FinishReason = x.finish(reason)
+	if x.calls.any() && x.result.FinishReason == openai.FinishStop {
+		x.result.FinishReason = openai.FinishToolCalls
+	}
+	return x.deliver()
 }
 
 // deliver passes on the pending text, and sets the timeout for the next.
 func (x *exchange) deliver() error {
-	if x.pending.Pieces == 0 {
+	d, some := x.pending.take()
+	if !some {
 		return nil
 	}
-	d := x.pending
-	x.pending = Delta{}
 	x.setReadTimeout(x.timeouts.Between)
 	return x.onText(d)
 }

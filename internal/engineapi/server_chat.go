@@ -34,6 +34,7 @@ func (c Chat) ask(s *Server) (serverAsk, error) {
 	if c.Operation == openai.OperationCompletion { // whose prompt is the only message
 		path = "/completions"
 		body["prompt"] = c.Messages[0].Content
+		c.countLogprobs(body)
 	} else {
 		body["messages"] = c.Messages
 	}
@@ -42,6 +43,19 @@ func (c Chat) ask(s *Server) (serverAsk, error) {
 		return serverAsk{}, fault.Errorf(fault.Invalid, "cannot ask the server: %w", err)
 	}
 	return serverAsk{path: path, body: encoded, contentType: "text/event-stream", read: (*answer).events}, nil
+}
+
+// countLogprobs asks for log probabilities as completions do: by the number of
+// alternatives.
+func (c Chat) countLogprobs(body map[string]any) {
+	if c.Featured["logprobs"] == nil {
+		return
+	}
+	body["logprobs"] = 0
+	if top := c.Featured["top_logprobs"]; top != nil {
+		body["logprobs"] = top
+	}
+	delete(body, "top_logprobs")
 }
 
 // honours reports whether the server honours a parameter.

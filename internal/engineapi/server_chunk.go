@@ -74,13 +74,21 @@ func holds(raw json.RawMessage) bool {
 	return true
 }
 
-// decodeLogprobs returns nil for those of completions, which have another form.
+// decodeLogprobs reads those of chats and those of completions, which have another
+// form. It returns nil if there are none.
 func decodeLogprobs(raw json.RawMessage) *openai.Logprobs {
-	l := &openai.Logprobs{}
-	if len(raw) == 0 || json.Unmarshal(raw, l) != nil || len(l.Content) == 0 && len(l.Refusal) == 0 {
+	if len(raw) == 0 {
 		return nil
 	}
-	return l
+	l := &openai.Logprobs{}
+	if json.Unmarshal(raw, l) == nil && len(l.Content)+len(l.Refusal) > 0 {
+		return l
+	}
+	var old openai.CompletionLogprobs
+	if json.Unmarshal(raw, &old) == nil && len(old.Tokens) > 0 {
+		return old.Content()
+	}
+	return nil
 }
 
 // parts returns what the chunk holds beside its text, or nil.

@@ -18,7 +18,7 @@ type answer struct {
 	onText   func(Delta) error
 	result   Result
 	calls    toolCalls
-	pending  Delta // received and not passed on yet
+	pending  pending // received and not passed on yet
 }
 
 // events reads a stream. It tolerates comments, chunks without choices and a
@@ -26,7 +26,7 @@ type answer struct {
 func (a *answer) events(r io.Reader) error {
 	dec := openai.NewDecoder(r, maxEvent)
 	for {
-		if !dec.More() || a.pendingSize() >= maxPending {
+		if !dec.More() || a.pending.size() >= maxPending {
 			if err := a.deliver(); err != nil {
 				return err
 			}
@@ -80,32 +80,22 @@ func (a *answer) add(text string, parts *openai.Parts) error {
 	if text == "" && parts == nil {
 		return nil
 	}
-	if !a.pending.Parts.Precedes(a.pending.Text != "", text, parts) {
+	if !a.pending.fits(text, parts) {
 		if err := a.deliver(); err != nil {
 			return err
 		}
 	}
 	a.result.Deltas++
-	a.pending.Pieces++
-	a.pending.Text += text
-	if parts != nil {
-		if a.pending.Parts == nil {
-			a.pending.Parts = &openai.Parts{}
-		}
-		a.pending.Parts.Add(parts)
-	}
+	a.pending.add(text, parts)
 	return nil
 }
 
-func (a *answer) pendingSize() int { return len(a.pending.Text) + a.pending.Parts.Size() }
-
 // deliver passes on what is pending, and begins to wait for the next.
 func (a *answer) deliver() error {
-	if a.pending.Pieces == 0 {
+	d, some := a.pending.take()
+	if !some {
 		return nil
 	}
-	d := a.pending
-	a.pending = Delta{}
 	a.silence.heard(a.timeouts.Between)
 	return a.onText(d)
 }

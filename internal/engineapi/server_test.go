@@ -95,6 +95,12 @@ func TestServerAnswers(t *testing.T) {
 		"NoArguments":  {reply: call(tool(`{"index":0,"id":"a","function":{"name":"weather","arguments":""}}`), enginetest.Finish("tool_calls")), parts: openai.Parts{ToolCalls: []openai.ToolCall{weather("a", "{}")}}, finish: "tool_calls"},
 		"CutCall":      {reply: call(tool(`{"index":0,"id":"a","function":{"name":"weather"}}`), enginetest.Finish("length")), parts: openai.Parts{ToolCalls: []openai.ToolCall{weather("a", "")}}, finish: "length"},
 		"NoError":      {reply: call(`{"error":null,"choices":[{"delta":{"content":"a"}}]}`, `{"error":"","choices":[{"delta":{},"finish_reason":"stop"}]}`), text: "a", finish: "stop"},
+		"OldLogprobs": {
+			reply: call(`{"choices":[{"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[-1],"top_logprobs":[{"b":-2,"a":-1}],"text_offset":[0]}}]}`, stop),
+			text:  "a", finish: "stop",
+			parts: openai.Parts{Logprobs: &openai.Logprobs{Content: []json.RawMessage{json.RawMessage(
+				`{"token":"a","logprob":-1,"bytes":[97],"top_logprobs":[{"token":"a","logprob":-1,"bytes":[97]},{"token":"b","logprob":-2,"bytes":[98]}]}`)}}},
+		},
 		"Logprobs": {
 			reply: call(`{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[{"token":"a","logprob":-1}]}}]}`, `{"choices":[{"delta":{"content":"b"},"logprobs":{"content":[{"token":"b","logprob":-2}]}}]}`, stop),
 			text:  "ab", finish: "stop",

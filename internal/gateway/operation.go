@@ -68,7 +68,9 @@ func completionOperation() operation {
 		label: telemetry.OperationTextCompletion, idPrefix: "cmpl-", decode: openai.DecodeCompletion,
 		stream: func(o openai.StreamOptions) chunks { return openai.NewTextStream(o) },
 		whole: func(a answer) any {
-			return openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
+			c := openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
+			c.Choices[0].SetParts(&a.parts)
+			return c
 		},
 	}
 }

@@ -81,6 +81,21 @@ func TestOfficialClientCallsTools(t *testing.T) {
 			t.Errorf("thoughts %q", thoughts.String())
 		}
 	})
+	t.Run("Completion", func(t *testing.T) {
+		got, err := client.Completions.New(waittest.Context(t), openai.CompletionNewParams{
+			Model: "tiny", Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("weather?")}, Logprobs: openai.Int(2),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := got.Choices[0].Logprobs
+		if len(l.Tokens) != 2 || l.Tokens[1] != " me" || l.TokenLogprobs[1] != -1 || l.TextOffset[1] != 3 {
+			t.Errorf("got %s", got.RawJSON())
+		}
+		if queued := runner.seen()[2]; queued.Features != "logprobs" || !strings.Contains(string(queued.Body), `"top_logprobs":2`) {
+			t.Errorf("features %q, body %s", queued.Features, queued.Body)
+		}
+	})
 	t.Run("WhatTheRunnerGets", func(t *testing.T) {
 		got := runner.seen()[0]
 		if got.Features != "logprobs,tools" || !strings.Contains(string(got.Body), `"tools":[{"function":{"name":"weather"},"type":"function"}]`) {

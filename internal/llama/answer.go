@@ -61,9 +61,21 @@ func (a *answer) choose(scores []float32) (int, error) {
 	}
 	if a.request.LogProbs {
 		choice.Token, choice.LogProb = token, float32(float64(plain[token])-norm)
+		a.name(&choice)
 		a.choices = append(a.choices, choice)
 	}
 	return token, nil
+}
+
+// name sets the texts of a choice and its alternatives.
+func (a *answer) name(c *Choice) {
+	f := a.e.tokenizer.File()
+	if c.Token != f.BOS && !a.e.tokenizer.IsEOS(c.Token) {
+		c.Text = f.Tokens[c.Token].Text
+	}
+	for i := range c.Alternatives {
+		c.Alternatives[i].Text = f.Tokens[c.Alternatives[i].Token].Text
+	}
 }
 
 // add takes the next token and emits the text that it completes. It reports

@@ -12,6 +12,7 @@ const MaxAlternatives = 20
 // before temperature, top-p and mask.
 type Choice struct {
 	Token        int
+	Text         string        // its bytes, which may be a part of a character; "" if it adds no text
 	LogProb      float32       // natural logarithm
 	Alternatives []Alternative // the most probable tokens, the best first
 }
@@ -19,6 +20,7 @@ type Choice struct {
 // An Alternative is a token that the model could have chosen.
 type Alternative struct {
 	Token   int
+	Text    string // as the vocabulary has it
 	LogProb float32
 }
 
@@ -45,7 +47,7 @@ func alternatives(scores []float32, norm float64, n int) []Alternative {
 			}
 			return 1
 		})
-		best = slices.Insert(best, at, Alternative{token, score})
+		best = slices.Insert(best, at, Alternative{Token: token, LogProb: score})
 		best = best[:min(len(best), n)]
 	}
 	for i := range best {

@@ -108,6 +108,14 @@ func (r ChatRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// Logprobs returns whether the answer shall have log probabilities, and how many
+// alternatives of each token.
+func (r ChatRequest) Logprobs() (wanted bool, alternatives int) {
+	_ = json.Unmarshal(r.Featured["logprobs"], &wanted) // ParseChat has checked both
+	_ = json.Unmarshal(r.Featured["top_logprobs"], &alternatives)
+	return wanted, alternatives
+}
+
 // UnmarshalJSON is ParseChat.
 func (r *ChatRequest) UnmarshalJSON(b []byte) error {
 	parsed, err := ParseChat(b)

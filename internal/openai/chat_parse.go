@@ -29,6 +29,9 @@ func ParseChat(body []byte) (ChatRequest, error) {
 	parseSampling(f, &r)
 	parseReasoning(f, &r)
 	parseFeatures(f, &r)
+	if r.Featured["top_logprobs"] != nil && r.Featured["logprobs"] == nil {
+		f.fail("top_logprobs", CodeInvalidValue, "%s needs 'logprobs' to be true")
+	}
 	refuseUnsupported(f)
 	parseHints(f, &r)
 	return finish(f, r)

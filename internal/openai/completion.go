@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 )
 
 // defaultCompletionTokens is the max_tokens of a completion that names none, as
@@ -14,7 +15,7 @@ const defaultCompletionTokens = 16
 // distributed-llama support chats only, so the prompt becomes a chat of one
 // message of the user, in the model's chat template. ParseCompletion refuses what
 // a chat cannot do: several prompts or choices, tokens instead of text, suffix,
-// echo, log probabilities. The error names the parameter; it is always an *Error
+// echo. The log probabilities of a completion become those of a chat. The error names the parameter; it is always an *Error
 // with status 400.
 func ParseCompletion(body []byte) (ChatRequest, error) {
 	if !json.Valid(body) {
@@ -32,8 +33,10 @@ func ParseCompletion(body []byte) (ChatRequest, error) {
 	r.MaxTokens = int(limit)
 	parseSampling(f, &r)
 	refuseCompletion(f)
+	logprobs := f.take("logprobs")
 	parseFeatures(f, &r)
 	refuseNeeds(f)
+	parseCompletionLogprobs(f, &r, logprobs)
 	refuseUnsupported(f)
 	parseHints(f, &r)
 	return finish(f, r)
@@ -72,9 +75,32 @@ func refuseCompletion(f *fields) {
 	if n, ok := f.integer("best_of", 1, 20); ok && n != 1 {
 		f.fail("best_of", CodeUnsupportedValue, "%s must be 1: several choices per request are not supported here")
 	}
-	if raw := f.take("logprobs"); raw != nil && string(raw) != "false" {
-		f.fail("logprobs", CodeUnsupported, "%s is not supported here")
+}
+
+// maxCompletionLogprobs is the most alternatives of each token, as OpenAI has it.
+const maxCompletionLogprobs = 5
+
+// parseCompletionLogprobs takes the number of alternatives of each token, which may
+// be 0, and keeps it as a chat has it. The normal form of a completion has it so,
+// too, and false stands for none.
+func parseCompletionLogprobs(f *fields, r *ChatRequest, raw json.RawMessage) {
+	if raw == nil || isFalse(raw) {
+		return
 	}
+	f.m["logprobs"] = raw
+	n, ok := f.integer("logprobs", 0, maxCompletionLogprobs)
+	if !ok {
+		return
+	}
+	r.keep(f, "logprobs", json.RawMessage("true"), FeatureLogprobs, "log probabilities")
+	if n > 0 {
+		r.keep(f, "top_logprobs", json.RawMessage(strconv.FormatInt(n, 10)), "", "")
+	}
+}
+
+func isFalse(raw json.RawMessage) bool {
+	var b bool
+	return json.Unmarshal(raw, &b) == nil && !b
 }
 
 // A Completion is the answer to a completion that does not stream.
@@ -90,10 +116,17 @@ type Completion struct {
 // A CompletionChoice is the one text in a Completion, or a piece of it in a
 // stream.
 type CompletionChoice struct {
-	Text         string    `json:"text"`
-	Index        int       `json:"index"`
-	Logprobs     *struct{} `json:"logprobs"`      // always null
-	FinishReason *string   `json:"finish_reason"` // null until the last piece
+	Text         string              `json:"text"`
+	Index        int                 `json:"index"`
+	Logprobs     *CompletionLogprobs `json:"logprobs"`
+	FinishReason *string             `json:"finish_reason"` // null until the last piece
+}
+
+// SetParts adds what the answer has beside its text: a completion has no place
+// but for log probabilities.
+func (c *CompletionChoice) SetParts(p *Parts) {
+	var begin textOffset
+	c.Logprobs = begin.completion(p.Logprobs)
 }
 
 // NewText is a complete answer to a completion.

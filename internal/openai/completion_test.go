@@ -57,7 +57,8 @@ func TestParseCompletionRefuses(t *testing.T) {
 		"Echo":        {with(`"echo":true`), "echo", CodeUnsupported},
 		"BestOf":      {with(`"best_of":2`), "best_of", CodeUnsupportedValue},
 		"N":           {with(`"n":2`), "n", CodeUnsupportedValue},
-		"Logprobs":    {with(`"logprobs":0`), "logprobs", CodeUnsupported},
+		"Logprobs":    {with(`"logprobs":6`), "logprobs", CodeInvalidValue},
+		"LogprobsYes": {with(`"logprobs":true`), "logprobs", CodeInvalidType},
 		"Format":      {with(`"response_format":{"type":"json_object"}`), "response_format", CodeUnsupported},
 		"Limit":       {with(`"max_tokens":0`), "max_tokens", CodeInvalidValue},
 	}

@@ -19,6 +19,11 @@ const (
 	FeatureDimensions Features = "dimensions"  // dimensions of embeddings
 )
 
+// HeaderFeatures is the header in which an engine lists, in its answers, the
+// features that it offers, separated by commas. dllama-api of distributed-llama
+// does not send it.
+const HeaderFeatures = "X-Koldun-Features"
+
 // NewFeatures returns the set of the given names, each of which may be a set.
 func NewFeatures[S ~string](names ...S) Features {
 	var all []string

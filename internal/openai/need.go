@@ -96,8 +96,8 @@ func parseTools(f *fields, r *ChatRequest) {
 	}
 }
 
-// refuseNeeds fails on everything that needs a feature: the answer to a completion
-// has no place for it.
+// refuseNeeds fails on everything of chats that needs a feature: the answer to a
+// completion has no place for it.
 func refuseNeeds(f *fields) {
 	if f.err == nil && len(f.needs) > 0 {
 		name := f.needs[0].Refusal.Param

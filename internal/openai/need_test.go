@@ -23,7 +23,7 @@ func TestRefusal(t *testing.T) {
 		"JSONObject":       {with(`"response_format":{"type":"json_object"}`), "json_schema", "response_format"},
 		"JSONSchema":       {with(`"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{}}}`), "json_schema", "response_format"},
 		"Logprobs":         {with(`"logprobs":true`), "logprobs", "logprobs"},
-		"TopLogprobs":      {with(`"top_logprobs":3`), "logprobs", "top_logprobs"},
+		"TopLogprobs":      {with(`"logprobs":true,"top_logprobs":3`), "logprobs", "logprobs"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

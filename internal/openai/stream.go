@@ -122,11 +122,12 @@ func (s *frame) Done(b []byte) []byte { return append(b, "data: "+Done+"\n\n"...
 // A TextStream writes the chunks of a streamed completion; see Stream.
 type TextStream struct {
 	frame
+	offset textOffset
 }
 
 // NewTextStream begins an answer to a completion; see NewStream.
 func NewTextStream(o StreamOptions) *TextStream {
-	return &TextStream{newFrame("text_completion", o)}
+	return &TextStream{frame: newFrame("text_completion", o)}
 }
 
 // Role appends nothing: a completion has no role.
@@ -144,12 +145,23 @@ func (s *TextStream) Text(b []byte, text string) []byte {
 // Reasoning adds to the answer: a completion has no other place for it.
 func (s *TextStream) Reasoning(b []byte, thoughts string) []byte { return s.Text(b, thoughts) }
 
-// Parts adds text to the answer: a completion has no place for the rest.
-func (s *TextStream) Parts(b []byte, text string, _ *Parts) []byte {
-	if text == "" {
-		return b
+// Parts adds text to the answer, and its log probabilities: a completion has no
+// place for the rest.
+func (s *TextStream) Parts(b []byte, text string, p *Parts) []byte {
+	choice := CompletionChoice{Text: text, Logprobs: s.offset.completion(p.Logprobs)}
+	if choice.Logprobs == nil {
+		if text == "" {
+			return b
+		}
+		return s.Text(b, text)
 	}
-	return s.Text(b, text)
+	encoded, err := Encode(choice)
+	if err != nil { // impossible for parts that were decoded
+		return s.Text(b, text)
+	}
+	b = append(b, s.head...)
+	b = append(b, encoded...)
+	return append(b, s.tail...)
 }
 
 // Finish is the last chunk of the answer.

@@ -88,17 +88,22 @@ type whole struct {
 	id, model string
 	created   int64
 	text      strings.Builder
+	logprobs  logprobs
+	parts     openai.Parts
 }
 
 func (o *whole) piece(p llama.Piece) error {
 	o.text.WriteString(p.Text)
+	o.parts.Add(o.logprobs.parts(p))
 	return nil
 }
 
 func (o *whole) finish(r llama.Result) error {
 	usage := openai.NewUsage(r.PromptTokens, r.Tokens)
 	_ = o.control.SetWriteDeadline(time.Now().Add(o.timeout))
-	writeJSON(o.w, http.StatusOK, encode(openai.NewCompletion(o.id, o.model, o.created, o.text.String(), string(r.Finish), usage)))
+	answer := openai.NewCompletion(o.id, o.model, o.created, o.text.String(), string(r.Finish), usage)
+	answer.Choices[0].SetParts(&o.parts)
+	writeJSON(o.w, http.StatusOK, encode(answer))
 	return nil
 }
 

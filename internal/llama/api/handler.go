@@ -51,6 +51,7 @@ type Handler struct {
 	engine     Engine
 	o          Options
 	honours    string        // sampling parameters that the engine honours, as its description lists them
+	features   string        // that the engine offers, as its description lists them
 	operations string        // that the endpoints serve
 	models     []byte        // answer to GET /v1/models
 	admit      chan struct{} // holds a token for each request that runs or waits
@@ -80,7 +81,8 @@ func New(e Engine, o Options) *Handler {
 	if !o.Created.IsZero() {
 		created = o.Created.Unix()
 	}
-	h := &Handler{engine: e, honours: strings.Join(embedded.Engine().Parameters, ", "), o: o, admit: make(chan struct{}, o.Slots+o.Waiting), mux: http.NewServeMux()}
+	about := embedded.Engine()
+	h := &Handler{engine: e, honours: strings.Join(about.Parameters, ", "), features: strings.Join(about.Features, ", "), o: o, admit: make(chan struct{}, o.Slots+o.Waiting), mux: http.NewServeMux()}
 	h.models = encode(openai.ModelList{
 		Object: "list",
 		Data:   []openai.Model{{ID: o.Model, Object: "model", Created: created, OwnedBy: "user"}},
@@ -95,6 +97,7 @@ func New(e Engine, o Options) *Handler {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(openai.HeaderHonours, h.honours)
 	w.Header().Set(openai.HeaderOperations, h.operations)
+	w.Header().Set(openai.HeaderFeatures, h.features)
 	if r.Header.Get("Origin") != "" {
 		writeError(w, &openai.Error{
 			Status: http.StatusForbidden, Type: openai.InvalidRequest, Message: "the engine does not serve web pages: use the gateway",

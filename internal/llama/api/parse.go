@@ -33,7 +33,7 @@ func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatR
 	}
 	chat, err := openai.ParseChat(h.complement(body))
 	if err == nil {
-		return chat, chat.Request(openai.OperationChat).Refusal("")
+		return chat, chat.Request(openai.OperationChat).Refusal(openai.NewFeatures(h.features))
 	}
 	var e *openai.Error
 	if errors.As(err, &e) {
@@ -75,6 +75,7 @@ func (h *Handler) request(c openai.ChatRequest) llama.Request {
 	for _, m := range c.Messages {
 		r.Messages = append(r.Messages, llama.Message{Role: string(m.Role), Content: m.Content})
 	}
+	r.LogProbs, r.Alternatives = c.Logprobs()
 	if c.Temperature != nil {
 		r.Sampling.Temperature = float32(*c.Temperature)
 	}

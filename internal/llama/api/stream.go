@@ -19,6 +19,7 @@ type stream struct {
 	chunks    *openai.Stream
 	buf       []byte
 	begun     bool
+	logprobs  logprobs
 }
 
 func (s *stream) piece(p llama.Piece) error {
@@ -27,7 +28,9 @@ func (s *stream) piece(p llama.Piece) error {
 		s.begin()
 		s.buf = s.chunks.Role(s.buf)
 	}
-	if p.Text != "" {
+	if parts := s.logprobs.parts(p); parts != nil {
+		s.buf = s.chunks.Parts(s.buf, p.Text, parts)
+	} else if p.Text != "" {
 		s.buf = s.chunks.Text(s.buf, p.Text)
 	}
 	return s.send()
