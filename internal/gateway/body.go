@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -13,7 +14,7 @@ import (
 
 // decode reads the body of a request and decodes it. The caller frees the body when
 // the memory of the request is free.
-func (g *Gateway) decode(w http.ResponseWriter, r *http.Request, metered *meteredBody, decode func([]byte) (openai.Request, error)) (openai.Request, *refusal) {
+func (g *Gateway) decode(w http.ResponseWriter, r *http.Request, metered *meteredBody, decode func(context.Context, []byte) (openai.Request, error)) (openai.Request, *refusal) {
 	if !mayBeJSON(r) {
 		return openai.Request{}, errNotJSON()
 	}
@@ -36,7 +37,7 @@ func (g *Gateway) decode(w http.ResponseWriter, r *http.Request, metered *metere
 	// client that leaves, and the request with it. It stays if the body is not
 	// whole, because the server reads on before it answers.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	req, err := decode(body)
+	req, err := decode(r.Context(), body)
 	if err != nil {
 		var invalid *openai.Error
 		if errors.As(err, &invalid) {

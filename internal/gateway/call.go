@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 )
 
@@ -87,6 +88,7 @@ func requestID(id string) string { return "req_" + id }
 type statusWriter struct {
 	http.ResponseWriter
 	status int
+	shape  func(*openai.Error) any // see endpoint
 }
 
 func (s *statusWriter) WriteHeader(status int) {

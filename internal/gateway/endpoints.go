@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gorizond/koldun/internal/httpserver"
+	"github.com/gorizond/koldun/internal/openai"
 )
 
 // An endpoint is one entry of the API.
@@ -14,19 +15,22 @@ type endpoint struct {
 	path   string // a pattern of http.ServeMux; {id...} matches the rest
 	handle handleFunc
 	open   bool // for callers without a token, too
+	// shape returns an error as its clients expect it; nil: in OpenAI's shape, as it is.
+	shape func(*openai.Error) any
 }
 
 // endpoints returns the API. Routes, allowed methods, labels of metrics and the
 // text of the 404 follow from it.
 func (g *Gateway) endpoints() []endpoint {
 	return []endpoint{
-		{"chat", http.MethodPost, "/v1/chat/completions", g.handleGenerate(chatOperation()), false},
-		{"completion", http.MethodPost, "/v1/completions", g.handleGenerate(completionOperation()), false},
-		{"embedding", http.MethodPost, "/v1/embeddings", g.handleGenerate(embeddingOperation()), false},
-		{"models", http.MethodGet, "/v1/models", g.handleModels, false},
-		{"model", http.MethodGet, modelPath + "{id...}", g.handleModel, false},
-		{"health", http.MethodGet, "/healthz", answerWith(httpserver.Health(nil)), true},
-		{"health", http.MethodGet, "/readyz", answerWith(httpserver.Checks(g.checks()...)), true},
+		{label: "chat", method: http.MethodPost, path: "/v1/chat/completions", handle: g.handleGenerate(always(chatOperation()))},
+		{label: "completion", method: http.MethodPost, path: "/v1/completions", handle: g.handleGenerate(always(completionOperation()))},
+		{label: "embedding", method: http.MethodPost, path: "/v1/embeddings", handle: g.handleGenerate(always(embeddingOperation()))},
+		g.responses(noAnswers{}),
+		{label: "models", method: http.MethodGet, path: "/v1/models", handle: g.handleModels},
+		{label: "model", method: http.MethodGet, path: modelPath + "{id...}", handle: g.handleModel},
+		{label: "health", method: http.MethodGet, path: "/healthz", handle: answerWith(httpserver.Health(nil)), open: true},
+		{label: "health", method: http.MethodGet, path: "/readyz", handle: answerWith(httpserver.Checks(g.checks()...)), open: true},
 	}
 }
 
@@ -39,18 +43,6 @@ const (
 	labelPreflight = "preflight" // see shareWithOrigin
 )
 
-// allowed lists the methods of an endpoint, as the Allow header does.
-func (e endpoint) allowed() string {
-	if e.method == http.MethodGet {
-		return http.MethodGet + ", " + http.MethodHead
-	}
-	return e.method
-}
-
-func (e endpoint) allows(method string) bool {
-	return method == e.method || method == http.MethodHead && e.method == http.MethodGet
-}
-
 // shown names the endpoint to people.
 func (e endpoint) shown() string {
 	return e.method + " " + strings.ReplaceAll(e.path, "...}", "}")
@@ -62,34 +54,65 @@ type router struct {
 	none *refusal // of a path that no endpoint has
 }
 
-// A route is an endpoint in an http.ServeMux, which only looks it up: its
-// http.Handler is nil.
+// A route holds the endpoints of a path, one for each method, in an http.ServeMux,
+// which only looks it up: its http.Handler is nil.
 type route struct {
 	http.Handler
-	endpoint endpoint
+	endpoints []endpoint
 }
 
 func newRouter(endpoints []endpoint) *router {
-	mux := http.NewServeMux()
+	routes := map[string]route{}
 	shown := make([]string, 0, len(endpoints))
 	for _, e := range endpoints {
-		mux.Handle(e.path, route{endpoint: e})
+		routes[e.path] = route{endpoints: append(routes[e.path].endpoints, e)}
 		shown = append(shown, e.shown())
 	}
+	mux := http.NewServeMux()
+	for path, r := range routes {
+		mux.Handle(path, r)
+	}
 	return &router{mux: mux, none: errNoEndpoint(shown)}
+}
+
+// of returns the endpoint that takes a method, and whether there is one; if not,
+// the first endpoint stands for the path.
+func (r route) of(method string) (endpoint, bool) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	for _, e := range r.endpoints {
+		if e.method == method {
+			return e, true
+		}
+	}
+	return r.endpoints[0], false
+}
+
+// allowed lists the methods of a path, as the Allow header does.
+func (r route) allowed() string {
+	var methods []string
+	for _, e := range r.endpoints {
+		methods = append(methods, e.method)
+		if e.method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
+	}
+	return strings.Join(methods, ", ")
 }
 
 // find returns the endpoint of a request. If the endpoint cannot take the
 // request, or there is none, the handler is the one to answer it instead.
 func (rt *router) find(r *http.Request) (e endpoint, instead http.Handler) {
 	h, pattern := rt.mux.Handler(r)
-	found, ok := h.(route)
-	switch {
-	case ok && found.endpoint.allows(r.Method):
-		return found.endpoint, nil
-	case ok:
-		return found.endpoint, errMethod(found.endpoint.allowed())
-	case pattern == "":
+	if found, ok := h.(route); ok {
+		e, ok := found.of(r.Method)
+		if !ok {
+			return e, errMethod(found.allowed())
+		}
+		return e, nil
+	}
+	if pattern == "" {
 		return endpoint{label: labelOther}, rt.none
 	}
 	return endpoint{label: labelOther}, rt.mux // redirects to the clean path

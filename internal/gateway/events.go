@@ -93,11 +93,7 @@ func (s *eventWriter) fail(e *refusal) {
 		refuse(s.w, e)
 		return
 	}
-	b, err := openai.Encode(&e.Error)
-	if err != nil { // impossible for an openai.Error
-		return
-	}
-	s.buf = openai.AppendEvent(s.buf, b)
+	s.buf = s.chunks.Fail(s.buf, &e.Error)
 	_ = s.flush()
 }
 

@@ -20,9 +20,11 @@ const (
 )
 
 // handleGenerate returns the handler of requests that an engine answers. It
-// decodes and admits the request; running the generation queues it.
-func (g *Gateway) handleGenerate(op operation) handleFunc {
+// decodes and admits the request; running the generation queues it. begin returns the
+// operation of one request.
+func (g *Gateway) handleGenerate(begin func(incoming) operation) handleFunc {
 	return func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+		op := begin(in)
 		t := &generation{g: g, in: in, operation: op, body: &meteredBody{bodies: g.bodies, tenant: in.caller.tenant}}
 		kept := false // also if decoding panics
 		defer func() {

@@ -35,7 +35,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer writes the answer, or returns the generation that is to write it. It
 // notes in the call what is known of the request by then.
-func (h *handler) answer(c *call, w http.ResponseWriter, r *http.Request) *generation {
+func (h *handler) answer(c *call, w *statusWriter, r *http.Request) *generation {
 	if !httpserver.AllowsHost(h.g.cfg.Hosts, r.Host) {
 		refuse(w, errHost())
 		return nil
@@ -46,7 +46,7 @@ func (h *handler) answer(c *call, w http.ResponseWriter, r *http.Request) *gener
 		return nil
 	}
 	e, instead := h.router.find(r)
-	c.endpoint = e.label
+	c.endpoint, w.shape = e.label, e.shape
 	if instead != nil {
 		instead.ServeHTTP(w, r)
 		return nil

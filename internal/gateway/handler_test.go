@@ -21,7 +21,7 @@ func chain(log io.Writer, h http.HandlerFunc) http.Handler {
 		h(w, r)
 		return nil, nil
 	}
-	return &handler{g: g, router: newRouter([]endpoint{{"test", http.MethodGet, "/", handle, false}})}
+	return &handler{g: g, router: newRouter([]endpoint{{label: "test", method: http.MethodGet, path: "/", handle: handle}})}
 }
 
 func TestPanicBeforeTheAnswer(t *testing.T) {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"context"
+
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/telemetry"
 )
@@ -11,7 +13,7 @@ type operation struct {
 	label    string // in metrics and spans, as OpenTelemetry names the operation
 	idPrefix string // of the answer's id
 	// decode reads and validates a request. Its errors are *openai.Error.
-	decode func(body []byte) (openai.Request, error)
+	decode func(ctx context.Context, body []byte) (openai.Request, error)
 	stream func(openai.StreamOptions) chunks // begins a streamed answer
 	whole  func(answer) any                  // returns the answer in one piece
 	// reasoning says where answers show the thoughts of the model.
@@ -37,6 +39,8 @@ type chunks interface {
 	Finish(b []byte, reason string) []byte
 	Usage(b []byte, u openai.Usage) []byte
 	Done(b []byte) []byte
+	// Fail is the event that ends the answer instead.
+	Fail(b []byte, e *openai.Error) []byte
 }
 
 // An answer is a complete one.
@@ -50,9 +54,17 @@ type answer struct {
 	base64         bool // embeddings
 }
 
+// always returns the same operation for all requests.
+func always(op operation) func(incoming) operation { return func(incoming) operation { return op } }
+
+// alone is a decode that needs nothing but the body.
+func alone(decode func([]byte) (openai.Request, error)) func(context.Context, []byte) (openai.Request, error) {
+	return func(_ context.Context, body []byte) (openai.Request, error) { return decode(body) }
+}
+
 func chatOperation() operation {
 	return operation{
-		label: telemetry.OperationChat, idPrefix: "chatcmpl-", decode: openai.DecodeChat, reasoning: reasoningContent,
+		label: telemetry.OperationChat, idPrefix: "chatcmpl-", decode: alone(openai.DecodeChat), reasoning: reasoningContent,
 		stream: func(o openai.StreamOptions) chunks { return openai.NewStream(o) },
 		whole: func(a answer) any {
 			c := openai.NewCompletion(a.id, a.model, a.created, a.text, a.finish, a.usage)
@@ -65,7 +77,7 @@ func chatOperation() operation {
 
 func completionOperation() operation {
 	return operation{
-		label: telemetry.OperationTextCompletion, idPrefix: "cmpl-", decode: openai.DecodeCompletion,
+		label: telemetry.OperationTextCompletion, idPrefix: "cmpl-", decode: alone(openai.DecodeCompletion),
 		stream: func(o openai.StreamOptions) chunks { return openai.NewTextStream(o) },
 		whole: func(a answer) any {
 			c := openai.NewText(a.id, a.model, a.created, a.text, a.finish, a.usage)
@@ -78,7 +90,7 @@ func completionOperation() operation {
 // embeddingOperation has no stream: no request for embeddings asks for one.
 func embeddingOperation() operation {
 	return operation{
-		label: telemetry.OperationEmbeddings, decode: openai.DecodeEmbedding,
+		label: telemetry.OperationEmbeddings, decode: alone(openai.DecodeEmbedding),
 		whole: func(a answer) any { return openai.NewEmbeddings(a.model, a.parts.Embeddings, a.base64, a.usage) },
 	}
 }

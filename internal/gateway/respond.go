@@ -28,7 +28,15 @@ func refuse(w http.ResponseWriter, e *refusal) {
 		h.Set("Allow", e.allow)
 	}
 	h.Set("Cache-Control", "no-store")
-	writeJSON(w, e.Status, &e.Error)
+	writeJSON(w, e.Status, shapeOf(w, &e.Error))
+}
+
+// shapeOf returns the error as the clients of the endpoint expect it.
+func shapeOf(w http.ResponseWriter, e *openai.Error) any {
+	if own, ok := w.(*statusWriter); ok && own.shape != nil {
+		return own.shape(e)
+	}
+	return e
 }
 
 // writeTimeout is how long a client may take for an answer in one piece.

@@ -119,6 +119,15 @@ func (s *frame) Usage(b []byte, u Usage) []byte {
 // Done is the event that ends a complete answer.
 func (s *frame) Done(b []byte) []byte { return append(b, "data: "+Done+"\n\n"...) }
 
+// Fail is the event that ends an answer with an error, without Done after it.
+func (s *frame) Fail(b []byte, e *Error) []byte {
+	encoded, err := e.MarshalJSON()
+	if err != nil { // impossible for an Error
+		return b
+	}
+	return AppendEvent(b, encoded)
+}
+
 // A TextStream writes the chunks of a streamed completion; see Stream.
 type TextStream struct {
 	frame

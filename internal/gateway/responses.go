@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/openai/responses"
+	"github.com/gorizond/koldun/internal/telemetry"
+)
+
+// responses is the endpoint of the Responses API. Its requests are chats for
+// everything behind the gateway.
+func (g *Gateway) responses(kept answers) endpoint {
+	return endpoint{
+		label: "response", method: http.MethodPost, path: responsesPath, shape: responseError,
+		handle: g.handleGenerate(func(in incoming) operation {
+			r := &responding{kept: kept, in: in}
+			return operation{
+				label: telemetry.OperationChat, reasoning: reasoningContent, decode: r.decode,
+				stream: func(o openai.StreamOptions) chunks { return responses.NewStream(r.request, r.options(o.Model)) },
+				whole: func(a answer) any {
+					return responses.NewResponse(r.request, r.options(a.model), a.thoughts, a.text, &a.parts, a.finish, a.usage)
+				},
+			}
+		}),
+	}
+}
+
+const responsesPath = "/v1/responses"
+
+// responseError gives an error the names that requests for responses have for their
+// parameters.
+func responseError(e *openai.Error) any { return responses.Rename(e) }
+
+// responding is one request for a response.
+type responding struct {
+	kept    answers
+	in      incoming
+	request *responses.Request
+	keep    func(*responses.Response) bool
+}
+
+// decode reads a request together with what it refers to.
+func (r *responding) decode(ctx context.Context, body []byte) (openai.Request, error) {
+	request, err := responses.Parse(body)
+	if err != nil {
+		return openai.Request{}, err
+	}
+	items, err := r.resolve(ctx, request)
+	if err != nil {
+		return openai.Request{}, err
+	}
+	chat, err := request.Chat(items)
+	if err != nil {
+		return openai.Request{}, err
+	}
+	r.request, r.keep = request, r.kept.keeper(ctx, r.in.caller.tenant, request, items)
+	request.Store = r.keep != nil
+	out := chat.Request(openai.OperationChat)
+	out.Ignored = append(out.Ignored, request.Ignored()...)
+	slices.Sort(out.Ignored)
+	return out, nil
+}
+
+func (r *responding) options(model string) responses.Options {
+	return responses.Options{ID: r.in.id, Model: model, Created: r.in.begun.Unix(), Now: time.Now, Keep: r.keep}
+}
+
+// resolve returns the whole input: what the previous response had, and the request's
+// own items, with stored items in place of references.
+func (r *responding) resolve(ctx context.Context, request *responses.Request) ([]responses.Item, error) {
+	var items []responses.Item
+	if request.PreviousID != "" {
+		before, err := r.kept.get(ctx, r.in.caller.tenant, request.PreviousID)
+		if err != nil {
+			return nil, err
+		}
+		if before == nil {
+			return nil, openai.BadRequest("previous_response_id", "previous_response_not_found",
+				"The previous response '"+request.PreviousID+"' is not stored here: it never was, or it has expired.")
+		}
+		if items, err = before.Items(); err != nil {
+			return nil, err
+		}
+	}
+	for _, item := range request.Input {
+		if item.Kind == responses.KindReference {
+			var err error
+			if item, err = r.referred(ctx, item.ID); err != nil {
+				return nil, err
+			}
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// referred returns a stored item.
+func (r *responding) referred(ctx context.Context, id string) (responses.Item, error) {
+	none := openai.BadRequest("input", "item_not_found", "The item '"+id+"' is not stored here. Send the item itself, and 'store': false.")
+	response, ok := responses.ResponseID(id)
+	if !ok {
+		return responses.Item{}, none
+	}
+	before, err := r.kept.get(ctx, r.in.caller.tenant, response)
+	if err != nil {
+		return responses.Item{}, err
+	}
+	if before == nil {
+		return responses.Item{}, none
+	}
+	items, err := before.Items()
+	if err != nil {
+		return responses.Item{}, err
+	}
+	for _, item := range items {
+		if item.ID == id {
+			return item, nil
+		}
+	}
+	return responses.Item{}, none
+}

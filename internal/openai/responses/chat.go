@@ -1,0 +1,147 @@
+package responses
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// Chat returns the chat that asks the same. The items are the whole input: what
+// PreviousID stands for, and the request's own, without references.
+func (r *Request) Chat(items []Item) (openai.ChatRequest, error) {
+	messages, err := r.messages(items)
+	if err != nil {
+		return openai.ChatRequest{}, err
+	}
+	body := make(map[string]any, 16)
+	for name, raw := range r.extra {
+		body[name] = raw
+	}
+	body["model"], body["messages"] = r.Model, messages
+	if r.Stream {
+		body["stream"], body["stream_options"] = true, map[string]bool{"include_usage": true}
+	}
+	if r.maxTokens != nil {
+		body["max_completion_tokens"] = *r.maxTokens
+	}
+	for name, x := range map[string]*float64{
+		"temperature": r.sampling.temperature, "top_p": r.sampling.topP,
+		openai.HintPresencePenalty: r.sampling.presence, openai.HintFrequencyPenalty: r.sampling.frequency,
+	} {
+		if x != nil {
+			body[name] = *x
+		}
+	}
+	r.chatTools(body)
+	if format := r.text.Format.chat(); format != nil {
+		body["response_format"] = format
+	}
+	if r.text.Verbosity != "" {
+		body["verbosity"] = r.text.Verbosity
+	}
+	if r.reasoning != nil && r.reasoning.Effort != nil {
+		body["reasoning_effort"] = *r.reasoning.Effort
+	}
+	if r.logprobs {
+		body["logprobs"], body["top_logprobs"] = true, r.topLogprobs
+	}
+	encoded, err := openai.Encode(body)
+	if err != nil {
+		return openai.ChatRequest{}, err
+	}
+	return openai.ParseChat(encoded)
+}
+
+// A message is one of a chat.
+type message struct {
+	Role       openai.Role `json:"role"`
+	Content    string      `json:"content"`
+	Reasoning  string      `json:"reasoning_content,omitempty"`
+	ToolCalls  []call      `json:"tool_calls,omitempty"`
+	ToolCallID string      `json:"tool_call_id,omitempty"`
+}
+
+type call struct {
+	ID       string              `json:"id"`
+	Type     string              `json:"type"`
+	Function openai.ToolFunction `json:"function"`
+}
+
+// A conversation becomes the messages of a chat, item by item.
+type conversation struct {
+	messages []message
+	thoughts string   // of the message of the assistant that follows
+	open     []string // calls without an output
+	known    []string // calls so far
+}
+
+// messages returns the messages of the chat. All instructions at the start are one
+// message: many templates refuse a second one.
+func (r *Request) messages(items []Item) ([]message, error) {
+	c := &conversation{}
+	if r.Instructions != nil {
+		c.add(message{Role: openai.System, Content: *r.Instructions})
+	}
+	for _, item := range items {
+		if err := c.item(item); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.open) > 0 {
+		return nil, openai.BadRequest("input", "", "No tool output found for function call "+c.open[0]+".")
+	}
+	return c.messages, nil
+}
+
+func (c *conversation) item(item Item) error {
+	switch item.Kind {
+	case KindMessage:
+		m := message{Role: item.Role, Content: item.Text}
+		if item.Role == openai.Assistant {
+			m.Reasoning = c.thoughts
+		}
+		c.thoughts = ""
+		c.add(m)
+	case KindReasoning:
+		c.thoughts = strings.TrimPrefix(c.thoughts+"\n"+item.Text, "\n")
+	case KindCall:
+		c.call(item)
+	case KindCallOutput:
+		if !slices.Contains(c.known, item.CallID) {
+			return openai.BadRequest("input", "", "No tool call found for function call output with call_id "+item.CallID+".")
+		}
+		c.open = slices.DeleteFunc(c.open, func(id string) bool { return id == item.CallID })
+		c.add(message{Role: openai.Tool, Content: item.Text, ToolCallID: item.CallID})
+	case KindCompaction:
+		c.add(message{Role: openai.System, Content: summaryIntro + item.Text})
+	}
+	return nil
+}
+
+// call adds a call to the assistant's message before it, or else to a new one: chats
+// have all calls of a turn in one message.
+func (c *conversation) call(item Item) {
+	last := len(c.messages) - 1
+	if last < 0 || c.messages[last].Role != openai.Assistant || c.thoughts != "" {
+		c.add(message{Role: openai.Assistant, Reasoning: c.thoughts})
+		c.thoughts = ""
+		last = len(c.messages) - 1
+	}
+	arguments := item.Arguments
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	m := &c.messages[last]
+	m.ToolCalls = append(m.ToolCalls, call{item.CallID, "function", openai.ToolFunction{Name: item.Name, Arguments: arguments}})
+	c.known = append(c.known, item.CallID)
+	c.open = append(c.open, item.CallID)
+}
+
+func (c *conversation) add(m message) {
+	if m.Role == openai.System && len(c.messages) == 1 && c.messages[0].Role == openai.System {
+		c.messages[0].Content += "\n\n" + m.Content
+		return
+	}
+	c.messages = append(c.messages, m)
+}
