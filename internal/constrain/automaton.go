@@ -1,0 +1,177 @@
+package constrain
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// A thread is a node that awaits a byte, and the calls that led to it.
+type thread struct {
+	node  int32
+	calls *stack
+}
+
+// A state is what may follow a text. Equal states are the same pointer, as long as
+// the memory of the automaton is not full.
+type state struct {
+	threads []thread // ascending by node
+	ends    bool     // the text may end here
+	next    []*state // by class of the byte; nil is not known yet
+	parts   []part   // of the mask; nil is not known yet
+}
+
+// dead reports whether no text can follow, not even the empty one.
+func (s *state) dead() bool { return len(s.threads) == 0 && !s.ends }
+
+// An automaton computes states when they are needed. It serves one answer.
+type automaton struct {
+	gr *Grammar
+	stacks
+	bottom *stack // the empty stack alone
+	states map[string]*state
+	held   int // threads of these states
+
+	// The closure being computed: the stack of each node, and the nodes that have
+	// one.
+	nodes   []*stack
+	reached []int32
+	queue   []int32
+	key     []byte
+	work    int // nodes visited so far
+}
+
+// maxStates and maxThreads limit the memory of an automaton: a state takes about
+// 1 KiB, a thread 32 bytes.
+const (
+	maxStates  = 4096
+	maxThreads = 1 << 18
+)
+
+func newAutomaton(gr *Grammar) *automaton {
+	a := &automaton{gr: gr, nodes: make([]*stack, len(gr.nodes))}
+	a.forget()
+	a.bottom = a.get(true, nil)
+	return a
+}
+
+// forget empties the tables. Numbers of stacks go on, so that old ones stay
+// different from new ones.
+func (a *automaton) forget() {
+	a.held = 0
+	a.states, a.known, a.united = map[string]*state{}, map[string]*stack{}, map[[2]uint32]*stack{}
+	if a.bottom != nil {
+		a.known["\x01"] = a.bottom
+	}
+}
+
+// start returns the state of the empty text.
+func (a *automaton) start() *state {
+	a.reach(a.gr.rules[a.gr.root].start, a.bottom)
+	return a.close()
+}
+
+// step returns the state after one more byte.
+func (a *automaton) step(s *state, b byte) *state {
+	class := a.gr.class[b]
+	if s.next == nil {
+		s.next = make([]*state, a.gr.classes)
+	}
+	if s.next[class] == nil {
+		for _, t := range s.threads {
+			if n := a.gr.nodes[t.node]; n.lo <= b && b <= n.hi {
+				a.reach(n.next, t.calls)
+			}
+		}
+		s.next[class] = a.close()
+	}
+	return s.next[class]
+}
+
+// pop returns the state after the rule of which calls are on the stack.
+func (a *automaton) pop(calls *stack) *state {
+	for _, f := range calls.frames {
+		a.reach(f.next, f.below)
+	}
+	return a.close()
+}
+
+// reach adds a node to the closure being computed.
+func (a *automaton) reach(at int32, calls *stack) {
+	if !a.gr.nodes[at].live {
+		return
+	}
+	before := a.nodes[at]
+	if before == nil {
+		a.reached = append(a.reached, at)
+	} else if calls = a.union(before, calls); calls == before {
+		return
+	}
+	a.nodes[at] = calls
+	a.queue = append(a.queue, at)
+}
+
+// close follows the nodes that await no byte and returns the state.
+func (a *automaton) close() *state {
+	ends := false
+	for len(a.queue) > 0 {
+		at := a.queue[len(a.queue)-1]
+		a.queue = a.queue[:len(a.queue)-1]
+		a.work++
+		calls, n := a.nodes[at], a.gr.nodes[at]
+		switch n.kind {
+		case nodeSplit:
+			a.reach(n.next, calls)
+			a.reach(n.other, calls)
+		case nodeCall:
+			after := calls
+			if a.gr.nodes[n.next].kind != nodeEnd {
+				after = a.push(n.next, calls)
+			}
+			a.reach(a.gr.rules[n.other].start, after)
+		case nodeEnd:
+			ends = ends || calls.empty
+			for _, f := range calls.frames {
+				a.reach(f.next, f.below)
+			}
+		case nodeBytes:
+		}
+	}
+	return a.intern(ends)
+}
+
+// intern returns the state of the closure, and makes room for the next one.
+func (a *automaton) intern(ends bool) *state {
+	threads := make([]thread, 0, len(a.reached))
+	for _, at := range a.reached {
+		if a.gr.nodes[at].kind == nodeBytes {
+			threads = append(threads, thread{at, a.nodes[at]})
+		}
+		a.nodes[at] = nil
+	}
+	a.reached = a.reached[:0]
+	return a.state(threads, ends)
+}
+
+// state returns the state with the given threads. It keeps them.
+func (a *automaton) state(threads []thread, ends bool) *state {
+	slices.SortFunc(threads, func(x, y thread) int { return cmp.Compare(x.node, y.node) })
+	a.key = append(a.key[:0], 0)
+	if ends {
+		a.key[0] = 1
+	}
+	for _, t := range threads {
+		a.key = binary.LittleEndian.AppendUint32(a.key, uint32(t.node))
+		a.key = binary.LittleEndian.AppendUint32(a.key, t.calls.id)
+	}
+	if s, ok := a.states[string(a.key)]; ok {
+		return s
+	}
+	if len(a.states) >= maxStates || a.held >= maxThreads || len(a.known) >= 4*maxStates {
+		a.forget()
+	}
+	a.held += len(threads)
+	s := &state{threads: threads, ends: ends}
+	a.states[string(a.key)] = s
+	return s
+}

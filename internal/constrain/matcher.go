@@ -1,0 +1,184 @@
+package constrain
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Matcher follows one answer. It is not safe for concurrent use.
+type Matcher struct {
+	v     *Vocabulary
+	a     *automaton
+	at    *state
+	ended bool
+
+	set    Set    // the latest mask
+	setOf  *state // whose mask it is
+	list   []int32
+	levels []level // of walk
+}
+
+// A level is a branch whose descendants walk visits, and the state after it.
+type level struct {
+	end   int32
+	state *state
+}
+
+// NewMatcher returns a matcher for an answer that has not begun.
+func NewMatcher(g *Grammar, v *Vocabulary) *Matcher {
+	m := &Matcher{v: v, a: newAutomaton(g), set: make(Set, v.size())}
+	m.at = m.a.start()
+	return m
+}
+
+// Ends reports whether the answer is complete.
+func (m *Matcher) Ends() bool { return m.at.ends }
+
+// Mask returns the tokens that may follow; after the end of the answer there is
+// none. The set is valid until the next call. It fails if the vocabulary cannot
+// write any text that may follow, or if a mask of the grammar takes too long.
+func (m *Matcher) Mask() (Set, error) {
+	if m.setOf == m.at && !m.ended {
+		return m.set, nil
+	}
+	clear(m.set)
+	m.setOf = nil
+	if m.ended {
+		return m.set, nil
+	}
+	m.a.work = 0
+	m.fill()
+	if m.a.work > maxWork {
+		return nil, errors.New("a pattern or union of the schema allows too many ways to continue")
+	}
+	for _, word := range m.set {
+		if word != 0 {
+			m.setOf = m.at
+			return m.set, nil
+		}
+	}
+	return nil, errors.New("the vocabulary of the model has no token that can follow")
+}
+
+// maxWork limits the nodes that one mask may visit: these take about 100 ms.
+const maxWork = 1 << 20
+
+// fill computes the mask.
+func (m *Matcher) fill() {
+	for _, p := range m.partsOf(m.at) {
+		if p.local.all != nil {
+			for i, word := range p.local.all {
+				m.set[i] |= word
+			}
+		}
+		for _, id := range p.local.few {
+			m.set.add(id)
+		}
+		if p.after == nil {
+			continue
+		}
+		for _, exit := range p.local.exits {
+			m.walk(exit+1, m.v.tree[exit].end, p.after, func(_ int32, b branch, _ *state) {
+				for _, id := range m.v.order[b.first : b.first+b.count] {
+					m.set.add(id)
+				}
+			})
+		}
+	}
+	for _, id := range m.v.control {
+		if m.afterControl(m.v.tokens[id].Text) != nil {
+			m.set.add(id)
+		}
+	}
+	if m.at.ends {
+		for _, id := range m.v.ends {
+			m.set.add(id)
+		}
+	}
+}
+
+// Advance adds a token to the answer. It fails, and changes nothing, if the mask
+// does not have the token.
+func (m *Matcher) Advance(token int) error {
+	next := m.after(token)
+	if next == nil {
+		return fmt.Errorf("cannot add token %d to the answer: the form of the answer does not allow it", token)
+	}
+	m.at, m.ended = next, m.v.tokens[token].Kind == End
+	return nil
+}
+
+// after returns the state after a token, or nil if the token is not allowed.
+func (m *Matcher) after(token int) *state {
+	if m.ended || token < 0 || token >= len(m.v.tokens) {
+		return nil
+	}
+	t := m.v.tokens[token]
+	switch {
+	case t.Kind == End && m.at.ends:
+		return m.at
+	case t.Kind == End, t.Kind == Unused, t.Text == "":
+		return nil
+	case t.Kind == Control:
+		return m.afterControl(t.Text)
+	}
+	next := m.at
+	for i := range len(t.Text) {
+		if next = m.a.step(next, t.Text[i]); next.dead() {
+			return nil
+		}
+	}
+	return next
+}
+
+// afterControl returns the state after a control token, or nil if it is not
+// allowed.
+func (m *Matcher) afterControl(text string) *state {
+	s := m.at
+	for i := range len(text) {
+		allowed := false
+		for _, t := range s.threads {
+			if n := m.a.gr.nodes[t.node]; n.frame && n.lo <= text[i] && text[i] <= n.hi {
+				m.a.reach(n.next, t.calls)
+				allowed = true
+			}
+		}
+		if !allowed {
+			return nil
+		}
+		s = m.a.close()
+	}
+	return s
+}
+
+// walk visits the branches from begin to end whose text may follow a state, with
+// the state after it.
+func (m *Matcher) walk(begin, end int32, s *state, visit func(at int32, b branch, reached *state)) {
+	m.levels = append(m.levels[:0], level{end, s})
+	for at := begin; at < end && m.a.work <= maxWork; {
+		for at >= m.levels[len(m.levels)-1].end {
+			m.levels = m.levels[:len(m.levels)-1]
+		}
+		b := m.v.tree[at]
+		reached := m.a.step(m.levels[len(m.levels)-1].state, b.last)
+		if reached.dead() {
+			at = b.end
+			continue
+		}
+		visit(at, b, reached)
+		if b.end > at+1 {
+			m.levels = append(m.levels, level{b.end, reached})
+		}
+		at++
+	}
+}
+
+// Accepts reports whether a text belongs to the grammar.
+func (gr *Grammar) Accepts(text string) bool {
+	a := newAutomaton(gr)
+	s := a.start()
+	for i := 0; i < len(text) && !s.dead(); i++ {
+		s = a.step(s, text[i])
+	}
+	return s.ends
+}
