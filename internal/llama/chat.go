@@ -8,13 +8,11 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 	jinjachat "github.com/gorizond/koldun/internal/jinja/chat"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // A Message is one turn of a conversation.
-type Message struct {
-	Role    string // "system", "user" or "assistant"
-	Content string
-}
+type Message = jinjachat.Message
 
 // A ChatTemplate names a format of prompts for conversations.
 type ChatTemplate string
@@ -33,6 +31,7 @@ const (
 type chat struct {
 	template ChatTemplate
 	own      *jinjachat.Template // for Jinja
+	family   toolcall.Family     // format of calls of tools
 	bos      string              // begins the prompt of another template, or ""
 	end      string              // ends a turn
 }
@@ -41,7 +40,7 @@ type chat struct {
 // template. The error is Unsupported or, for an unknown given template,
 // Invalid.
 func newChat(f tokenizer.File, given ChatTemplate) (chat, error) {
-	c := chat{template: given, end: turnEnd(f)}
+	c := chat{template: given, end: turnEnd(f), family: toolcall.Generic}
 	if f.AddBOS {
 		c.bos = f.Tokens[f.BOS].Text
 	}
@@ -57,6 +56,9 @@ func newChat(f tokenizer.File, given ChatTemplate) (chat, error) {
 			return chat{}, err
 		}
 		c.template, c.own = Jinja, own
+		if own.ShowsTools(context.Background()) {
+			c.family = toolcall.Detect(f.ChatTemplate)
+		}
 		return c, nil
 	}
 	return chat{}, fault.Errorf(fault.Invalid, "chat template %q is not one of jinja, llama2, llama3, deepSeek3, chatml", given)
@@ -79,9 +81,15 @@ func turnEnd(f tokenizer.File) string {
 // template makes the answer begin. Content of messages is plain: it cannot
 // hold special tokens. A template of its own decides whether the prompt begins
 // with BOS, as for transformers.
-func (c chat) prompt(ctx context.Context, messages []Message) (parts []tokenizer.Part, begun string, err error) {
+//
+// Tools are in the prompt as the template writes them, or in the system message if
+// it does not, or in a format that is not known.
+func (c chat) prompt(ctx context.Context, messages []Message, tools []toolcall.Tool) (parts []tokenizer.Part, begun string, err error) {
+	if c.family == toolcall.Generic {
+		messages, tools = toolcall.Instruct(messages, tools), nil
+	}
 	if c.own != nil {
-		return c.evaluate(ctx, messages)
+		return c.evaluate(ctx, jinjachat.Conversation{Messages: messages, Tools: toolcall.List(tools)})
 	}
 	p := &prompt{}
 	p.control(c.bos)
@@ -99,11 +107,7 @@ func (c chat) prompt(ctx context.Context, messages []Message) (parts []tokenizer
 	return p.parts, begun, nil
 }
 
-func (c chat) evaluate(ctx context.Context, messages []Message) (parts []tokenizer.Part, begun string, err error) {
-	talk := make([]jinjachat.Message, len(messages))
-	for i, m := range messages {
-		talk[i] = jinjachat.Message(m)
-	}
+func (c chat) evaluate(ctx context.Context, talk jinjachat.Conversation) (parts []tokenizer.Part, begun string, err error) {
 	segments, err := c.own.Prompt(ctx, talk)
 	if err != nil {
 		return nil, "", err

@@ -33,7 +33,7 @@ func joined(parts []tokenizer.Part) string {
 
 // TestPrompts builds prompts with the templates of distributed-llama.
 func TestPrompts(t *testing.T) {
-	talk := []Message{{"system", " be brief "}, {"user", "hi"}, {"assistant", "hello"}, {"user", "bye\n"}}
+	talk := []Message{{Role: "system", Content: " be brief "}, {Role: "user", Content: "hi"}, {Role: "assistant", Content: "hello"}, {Role: "user", Content: "bye\n"}}
 	cases := map[string]struct {
 		template ChatTemplate
 		ends     []string
@@ -64,7 +64,7 @@ func TestPrompts(t *testing.T) {
 			"<|im_start|>system\n be brief <|im_end|>\n<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\nhello<|im_end|>\n" +
 				"<|im_start|>user\nbye\n<|im_end|>\n<|im_start|>assistant\n", "",
 		},
-		"ChatMLOtherRole": {ChatML, []string{"<|im_end|>"}, []Message{{"tool", "x"}}, "<|im_start|>assistant\n", ""},
+		"ChatMLOtherRole": {ChatML, []string{"<|im_end|>"}, []Message{{Role: "tool", Content: "x"}}, "<|im_start|>assistant\n", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestPrompts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			parts, begun, err := chat.prompt(t.Context(), c.messages)
+			parts, begun, err := chat.prompt(t.Context(), c.messages, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestOwnTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, begun, err := c.prompt(t.Context(), []Message{{"system", " <|end|> "}, {"other", "x"}})
+	parts, begun, err := c.prompt(t.Context(), []Message{{Role: "system", Content: " <|end|> "}, {Role: "other", Content: "x"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func TestOwnTemplate(t *testing.T) {
 	if d := cmp.Diff(want, parts); d != "" || begun != "<think>\n" {
 		t.Errorf("begun with %q: %s", begun, d)
 	}
-	if _, _, err := c.prompt(t.Context(), []Message{{"tool", "x"}}); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no tools") {
+	if _, _, err := c.prompt(t.Context(), []Message{{Role: "tool", Content: "x"}}, nil); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no tools") {
 		t.Errorf("err = %v, want Invalid with the text of the template", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	long := make([]Message, 10_000)
-	if _, _, err := c.prompt(ctx, long); !fault.Is(err, fault.Interrupted) {
+	if _, _, err := c.prompt(ctx, long, nil); !fault.Is(err, fault.Interrupted) {
 		t.Errorf("err = %v, want Interrupted", err)
 	}
 }

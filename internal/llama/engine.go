@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/toolcall"
 	"github.com/gorizond/koldun/internal/topology"
 )
 
@@ -109,10 +110,11 @@ func (e *Engine) Close() error {
 
 // An Info describes an open engine.
 type Info struct {
-	Shape       topology.Shape // of the model, as in the file
-	SeqLen      int            // longest context in tokens
-	Vocabulary  int            // number of tokens of the tokenizer
-	Template    ChatTemplate   // "" if conversations are not supported
+	Shape       topology.Shape  // of the model, as in the file
+	SeqLen      int             // longest context in tokens
+	Vocabulary  int             // number of tokens of the tokenizer
+	Template    ChatTemplate    // "" if conversations are not supported
+	Calls       toolcall.Family // format in which the model calls tools
 	Threads     int
 	WeightBytes int64 // mapped from the file
 	CacheBytes  int64 // limit of the key-value cache, which all slots share
@@ -123,7 +125,7 @@ type Info struct {
 func (e *Engine) Info() Info {
 	return Info{
 		Shape: e.model.shape, SeqLen: e.runner.seqLen, Vocabulary: len(e.tokenizer.File().Tokens),
-		Template: e.chat.template, Threads: e.threads,
+		Template: e.chat.template, Calls: e.chat.family, Threads: e.threads,
 		WeightBytes: e.model.shape.WeightBytes(), CacheBytes: e.runner.cache.most(),
 		Slots: cap(e.slots),
 	}

@@ -148,9 +148,9 @@ func TestCacheEqualsFullEvaluation(t *testing.T) {
 				}
 				return got, result
 			}
-			turns := []Message{{"user", "My name is Ada."}}
+			turns := []Message{{Role: "user", Content: "My name is Ada."}}
 			answer, _ := both(Request{Messages: turns})
-			turns = append(turns, Message{"assistant", answer}, Message{"user", "What is my name?"})
+			turns = append(turns, Message{Role: "assistant", Content: answer}, Message{Role: "user", Content: "What is my name?"})
 			answer, result := both(Request{Messages: turns})
 			if answer != "Your name is Ada." || result.CachedTokens < 20 {
 				t.Errorf("second turn is %q with %d tokens from the cache", answer, result.CachedTokens)
@@ -164,7 +164,7 @@ func TestCacheEqualsFullEvaluation(t *testing.T) {
 			both(Request{Messages: user(count).Messages, MaxTokens: 20})
 			both(user("Count to 10"))
 			both(Request{Messages: user("Hello").Messages, Stop: []string{"am"}})
-			both(Request{Messages: []Message{{"user", "Hello"}, {"assistant", "Hello! I"}, {"user", "What is 2+2?"}}})
+			both(Request{Messages: []Message{{Role: "user", Content: "Hello"}, {Role: "assistant", Content: "Hello! I"}, {Role: "user", Content: "What is 2+2?"}}})
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestReferencePrompts(t *testing.T) {
 	e := open(t, tinyConfig(t, topology.Q40))
 	for _, p := range readReference(t) {
-		parts, begun, err := e.chat.prompt(t.Context(), p.Messages)
+		parts, begun, err := e.chat.prompt(t.Context(), p.Messages, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

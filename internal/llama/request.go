@@ -7,12 +7,14 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // A Request asks for one answer.
 type Request struct {
-	Messages []Message // the conversation so far
-	Prompt   string    // text to continue; only without Messages
+	Messages []Message       // the conversation so far
+	Tools    []toolcall.Tool // that the model may call; only with Messages
+	Prompt   string          // text to continue; only without Messages
 
 	MaxTokens int // limit of the answer; 0 means the rest of the context
 	Sampling  Sampling
@@ -132,5 +134,5 @@ func (e *Engine) parts(ctx context.Context, r Request) (parts []tokenizer.Part, 
 	if e.chatErr != nil {
 		return nil, "", e.chatErr
 	}
-	return e.chat.prompt(ctx, r.Messages)
+	return e.chat.prompt(ctx, r.Messages, r.Tools)
 }

@@ -70,7 +70,9 @@ func ask(tb testing.TB, e *Engine, r Request) (string, Result) {
 	return text.String(), result
 }
 
-func user(content string) Request { return Request{Messages: []Message{{"user", content}}} }
+func user(content string) Request {
+	return Request{Messages: []Message{{Role: "user", Content: content}}}
+}
 
 // A referencePrompt is an entry of the model's reference.json.
 type referencePrompt struct {

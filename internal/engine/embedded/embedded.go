@@ -22,7 +22,7 @@ func Engine() engine.Engine {
 		Slots:      defaultSlots,
 		MaxSlots:   engine.MaxSlots,
 		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed},
-		Features:   []string{string(openai.FeatureLogprobs)},
+		Features:   []string{string(openai.FeatureLogprobs), string(openai.FeatureTools)},
 		Memory: &engine.Memory{
 			Plan:    topology.Shape.Preflight,
 			Buffers: topology.SyncFor,

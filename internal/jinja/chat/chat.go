@@ -5,6 +5,7 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,6 +19,21 @@ import (
 type Message struct {
 	Role    string // "system", "user", "assistant" or "tool"
 	Content string
+	Calls   []Call // of tools, by the assistant
+	CallID  string // the call that a message of a tool answers
+	Name    string // of that tool
+}
+
+// A Call is a call of a tool.
+type Call struct {
+	ID, Name  string
+	Arguments json.RawMessage // an object
+}
+
+// A Conversation is what a template renders.
+type Conversation struct {
+	Messages []Message
+	Tools    json.RawMessage // an array of tools as in OpenAI's API, or nil
 }
 
 // A Template is the chat template of a model. It is safe for concurrent use.
@@ -39,22 +55,87 @@ func Parse(source, bos, eos string) (*Template, error) {
 
 // Prompt returns the text that continues a conversation with an answer, in
 // segments: those of the template can hold control tokens, those of messages
-// are text only. The error is Invalid if the template refuses the
+// and tools are text only. The error is Invalid if the template refuses the
 // conversation, Interrupted if ctx ends, else Unsupported.
-func (t *Template) Prompt(ctx context.Context, messages []Message) ([]jinja.Segment, error) {
-	out, err := t.render(ctx, jinja.Pair{Key: "messages", Value: list(messages)})
+func (t *Template) Prompt(ctx context.Context, c Conversation) ([]jinja.Segment, error) {
+	out, err := t.prompt(ctx, c, false)
+	var e *jinja.Error
+	if err != nil && c.calls() && ctx.Err() == nil && errors.As(err, &e) && e.Reason != jinja.Exceeded {
+		// A few templates want arguments as a text, and fail for objects.
+		if texts, failed := t.prompt(ctx, c, true); failed == nil {
+			out, err = texts, nil
+		}
+	}
 	if err != nil {
 		return nil, classify(ctx, err)
 	}
 	return out.Segments(), nil
 }
 
-func list(messages []Message) jinja.Value {
+func (t *Template) prompt(ctx context.Context, c Conversation, texts bool) (jinja.Output, error) {
+	messages, err := list(c.Messages, texts)
+	if err != nil {
+		return jinja.Output{}, err
+	}
+	vars := []jinja.Pair{{Key: "messages", Value: messages}}
+	if len(c.Tools) > 0 {
+		tools, err := jinja.Decode(c.Tools)
+		if err != nil {
+			return jinja.Output{}, err
+		}
+		vars = append(vars, jinja.Pair{Key: "tools", Value: tools})
+	}
+	return t.render(ctx, vars...)
+}
+
+// calls reports whether a message has calls.
+func (c Conversation) calls() bool {
+	return slices.ContainsFunc(c.Messages, func(m Message) bool { return len(m.Calls) > 0 })
+}
+
+// list returns messages as a value. Arguments of calls are objects or texts.
+func list(messages []Message, texts bool) (jinja.Value, error) {
 	all := make([]jinja.Value, len(messages))
 	for i, m := range messages {
-		all[i] = jinja.Dict(jinja.Pair{Key: "role", Value: role(m.Role)}, jinja.Pair{Key: "content", Value: jinja.Text(m.Content)})
+		pairs := []jinja.Pair{{Key: "role", Value: role(m.Role)}, {Key: "content", Value: jinja.Text(m.Content)}}
+		if len(m.Calls) > 0 {
+			calls, err := callList(m.Calls, texts)
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, jinja.Pair{Key: "tool_calls", Value: calls})
+		}
+		if m.CallID != "" {
+			pairs = append(pairs, jinja.Pair{Key: "tool_call_id", Value: jinja.Text(m.CallID)})
+		}
+		if m.Name != "" {
+			pairs = append(pairs, jinja.Pair{Key: "name", Value: jinja.Text(m.Name)})
+		}
+		all[i] = jinja.Dict(pairs...)
 	}
-	return jinja.List(all...)
+	return jinja.List(all...), nil
+}
+
+func callList(calls []Call, texts bool) (jinja.Value, error) {
+	all := make([]jinja.Value, len(calls))
+	for i, c := range calls {
+		arguments := jinja.Text(string(c.Arguments))
+		if !texts {
+			var err error
+			if arguments, err = jinja.Decode(c.Arguments); err != nil {
+				return nil, err
+			}
+		}
+		all[i] = jinja.Dict(
+			jinja.Pair{Key: "id", Value: jinja.Text(c.ID)},
+			jinja.Pair{Key: "type", Value: jinja.Literal("function")},
+			jinja.Pair{Key: "function", Value: jinja.Dict(
+				jinja.Pair{Key: "name", Value: jinja.Text(c.Name)},
+				jinja.Pair{Key: "arguments", Value: arguments},
+			)},
+		)
+	}
+	return jinja.List(all...), nil
 }
 
 // role returns a role that may be part of a control token, such as <|user|>, if

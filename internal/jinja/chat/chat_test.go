@@ -96,7 +96,7 @@ func TestProbeOfModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		segments, err := template.Prompt(context.Background(), c.Data.Messages)
+		segments, err := template.Prompt(context.Background(), chat.Conversation{Messages: c.Data.Messages})
 		if err != nil {
 			t.Errorf("%s: %v", c.Template, err)
 			continue

@@ -2,10 +2,10 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/fault"
-	"github.com/gorizond/koldun/internal/jinja"
 )
 
 // Texts of the probes. Nothing else in a prompt looks like them.
@@ -24,12 +24,12 @@ const (
 // result: the model would answer without them, and no error would show it. A
 // template may refuse a role or tools itself. The error is Unsupported.
 func (t *Template) Probe(ctx context.Context) error {
-	talk := []Message{{"user", probeFirst}, {"assistant", probeAnswer}, {"user", probeSecond}}
-	if err := t.finds(ctx, list(talk), nil, probeFirst, probeAnswer, probeSecond); err != nil {
+	talk := []Message{{Role: "user", Content: probeFirst}, {Role: "assistant", Content: probeAnswer}, {Role: "user", Content: probeSecond}}
+	if err := t.finds(ctx, Conversation{Messages: talk}, false, probeFirst, probeAnswer, probeSecond); err != nil {
 		return err
 	}
-	system := append([]Message{{"system", probeSystem}}, talk...)
-	if err := t.finds(ctx, list(system), nil, probeSystem, probeFirst, probeAnswer, probeSecond); err != nil && !raised(err) {
+	system := append([]Message{{Role: "system", Content: probeSystem}}, talk...)
+	if err := t.finds(ctx, Conversation{Messages: system}, false, probeSystem, probeFirst, probeAnswer, probeSecond); err != nil && !raised(err) {
 		return err
 	}
 	if !t.mentions("tools") {
@@ -38,23 +38,20 @@ func (t *Template) Probe(ctx context.Context) error {
 	return t.probeTools(ctx)
 }
 
+const probeTools = `[{"type": "function", "function": {"name": "` + probeTool + `", "description": "d",
+	"parameters": {"type": "object", "properties": {"p": {"type": "string", "description": "d"}}, "required": ["p"]}}}]`
+
 // probeTools renders a call with its result. Some templates want arguments as
 // an object, some as a text.
 func (t *Template) probeTools(ctx context.Context) error {
-	tools, err := jinja.Decode([]byte(`[{"type": "function", "function": {"name": "` + probeTool + `", "description": "d",
-		"parameters": {"type": "object", "properties": {"p": {"type": "string", "description": "d"}}, "required": ["p"]}}}]`))
-	if err != nil {
-		return err
-	}
+	talk := Conversation{Tools: json.RawMessage(probeTools), Messages: []Message{
+		{Role: "user", Content: probeFirst},
+		{Role: "assistant", Calls: []Call{{ID: "abcdef123", Name: probeTool, Arguments: json.RawMessage(`{"p": "v"}`)}}},
+		{Role: "tool", CallID: "abcdef123", Name: probeTool, Content: probeResult},
+	}}
 	var failed error
-	for _, arguments := range []string{`{"p": "v"}`, `"{\"p\": \"v\"}"`} {
-		talk, err := jinja.Decode([]byte(`[{"role": "user", "content": "` + probeFirst + `"},
-			{"role": "assistant", "content": "", "tool_calls": [{"id": "abcdef123", "type": "function", "function": {"name": "` + probeTool + `", "arguments": ` + arguments + `}}]},
-			{"role": "tool", "tool_call_id": "abcdef123", "name": "` + probeTool + `", "content": "` + probeResult + `"}]`))
-		if err != nil {
-			return err
-		}
-		failed = t.finds(ctx, talk, tools, probeFirst, probeTool, probeResult)
+	for _, texts := range []bool{false, true} {
+		failed = t.finds(ctx, talk, texts, probeFirst, probeTool, probeResult)
 		if failed == nil || raised(failed) {
 			return nil
 		}
@@ -62,13 +59,15 @@ func (t *Template) probeTools(ctx context.Context) error {
 	return failed
 }
 
-// finds renders messages and looks for each text in the prompt.
-func (t *Template) finds(ctx context.Context, talk, tools jinja.Value, texts ...string) error {
-	vars := []jinja.Pair{{Key: "messages", Value: talk}}
-	if tools != nil {
-		vars = append(vars, jinja.Pair{Key: "tools", Value: tools})
-	}
-	out, err := t.render(ctx, vars...)
+// ShowsTools reports whether prompts of the template hold the tools of a
+// conversation.
+func (t *Template) ShowsTools(ctx context.Context) bool {
+	return t.finds(ctx, Conversation{Tools: json.RawMessage(probeTools), Messages: []Message{{Role: "user", Content: probeFirst}}}, false, probeTool) == nil
+}
+
+// finds renders a conversation and looks for each text in the prompt.
+func (t *Template) finds(ctx context.Context, c Conversation, argumentsAsText bool, texts ...string) error {
+	out, err := t.prompt(ctx, c, argumentsAsText)
 	if err != nil {
 		return fault.Errorf(fault.Unsupported, "cannot evaluate chat template: %w", err)
 	}

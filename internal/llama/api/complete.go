@@ -2,12 +2,14 @@ package api
 
 import (
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // A reply sends an answer to the client: streamed, or in one piece.
@@ -15,6 +17,8 @@ type reply interface {
 	// piece sends a part of the answer. The first call comes when the engine
 	// starts, without text.
 	piece(p llama.Piece) error
+	// calls sends pieces of calls of tools.
+	calls(calls []openai.ToolCall) error
 	// finish ends a complete answer.
 	finish(r llama.Result) error
 	// fail ends an answer that broke off or never began.
@@ -24,6 +28,11 @@ type reply interface {
 // complete answers a chat.
 func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 	chat, bad := h.readChat(w, r)
+	var request llama.Request
+	var choice toolcall.Choice
+	if bad == nil {
+		request, choice, bad = h.ask(chat)
+	}
 	if bad != nil {
 		h.o.Metrics.refused()
 		writeError(w, bad)
@@ -38,11 +47,14 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id, began := "chatcmpl-"+rand.Text(), time.Now()
-	out := h.reply(w, chat, id, began)
+	out := h.withTools(h.reply(w, chat, id, began), choice)
 	h.o.Metrics.inFlight.Inc()
 	defer h.o.Metrics.inFlight.Dec()
 
-	result, err := h.engine.Generate(r.Context(), h.request(chat), out.piece)
+	result, err := h.engine.Generate(r.Context(), request, out.piece)
+	if errors.Is(err, errEnough) {
+		result.Finish, err = llama.FinishStop, nil
+	}
 	if err == nil {
 		err = out.finish(result)
 	}
@@ -95,6 +107,11 @@ type whole struct {
 func (o *whole) piece(p llama.Piece) error {
 	o.text.WriteString(p.Text)
 	o.parts.Add(o.logprobs.parts(p))
+	return nil
+}
+
+func (o *whole) calls(calls []openai.ToolCall) error {
+	o.parts.Add(&openai.Parts{ToolCalls: calls})
 	return nil
 }
 

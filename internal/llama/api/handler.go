@@ -15,6 +15,7 @@ import (
 	"github.com/gorizond/koldun/internal/engine/embedded"
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // An Engine answers requests. It is safe for concurrent use and computes as many
@@ -32,8 +33,9 @@ type Options struct {
 	// request without a seed gets this seed and each further one a different
 	// seed, so a server with a fixed seed repeats its answers after a restart.
 	Sampling llama.Sampling
-	Slots    int // answers that the engine computes at the same time; 0 means 1
-	Waiting  int // requests that may wait for the engine; 0 means 16
+	Calls    toolcall.Family // format in which the model calls tools; "" means toolcall.Generic
+	Slots    int             // answers that the engine computes at the same time; 0 means 1
+	Waiting  int             // requests that may wait for the engine; 0 means 16
 	// WriteTimeout is how long the engine waits for a client that does not read,
 	// while its slot is taken; 0 means 30 s.
 	WriteTimeout time.Duration
@@ -70,6 +72,9 @@ func New(e Engine, o Options) *Handler {
 	}
 	if o.WriteTimeout <= 0 {
 		o.WriteTimeout = defaultWriteTimeout
+	}
+	if o.Calls == "" {
+		o.Calls = toolcall.Generic
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

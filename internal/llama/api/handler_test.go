@@ -167,7 +167,7 @@ func TestRefusals(t *testing.T) {
 		"Temperature": {"POST", "/v1/chat/completions", with(`"temperature":"hot"`), 400, "temperature", openai.CodeInvalidType},
 		"TopP":        {"POST", "/v1/chat/completions", with(`"top_p":2`), 400, "top_p", openai.CodeInvalidValue},
 		"MaxTokens":   {"POST", "/v1/chat/completions", with(`"max_tokens":"5"`), 400, "max_tokens", openai.CodeInvalidType},
-		"Tools":       {"POST", "/v1/chat/completions", with(`"tools":[{}]`), 400, "tools", openai.CodeUnsupported},
+		"Tools":       {"POST", "/v1/chat/completions", with(`"tools":[{}]`), 400, "tools[0].type", openai.CodeUnsupportedValue},
 		"Choices":     {"POST", "/v1/chat/completions", with(`"n":2`), 400, "n", openai.CodeUnsupportedValue},
 		"TooLarge":    {"POST", "/v1/chat/completions", strings.Repeat(" ", 8<<20+1), 413, "", ""},
 		"GetChat":     {"GET", "/v1/chat/completions", "", 405, "", ""},

@@ -69,12 +69,9 @@ func (h *Handler) complement(body []byte) []byte {
 	return encode(m)
 }
 
-// request returns what to ask of the engine for a chat.
+// request returns what to ask of the engine for a chat, but for its messages.
 func (h *Handler) request(c openai.ChatRequest) llama.Request {
 	r := llama.Request{MaxTokens: c.MaxTokens, Sampling: h.o.Sampling, Stop: c.Stop}
-	for _, m := range c.Messages {
-		r.Messages = append(r.Messages, llama.Message{Role: string(m.Role), Content: m.Content})
-	}
 	r.LogProbs, r.Alternatives = c.Logprobs()
 	if c.Temperature != nil {
 		r.Sampling.Temperature = float32(*c.Temperature)

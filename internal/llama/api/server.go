@@ -33,7 +33,7 @@ func (s *server) run(ctx context.Context) (err error) {
 		return err
 	}
 	h := New(engine, Options{
-		Model: s.modelID(), Created: modified(s.Engine.Model), Sampling: s.Sampling, Slots: engine.Info().Slots, Waiting: s.Waiting,
+		Model: s.modelID(), Created: modified(s.Engine.Model), Sampling: s.Sampling, Calls: engine.Info().Calls, Slots: engine.Info().Slots, Waiting: s.Waiting,
 		Logger: s.Logger, Metrics: s.metrics,
 	})
 	ready, draining := error(nil), httpserver.ErrShutdown

@@ -36,6 +36,11 @@ func (s *stream) piece(p llama.Piece) error {
 	return s.send()
 }
 
+func (s *stream) calls(calls []openai.ToolCall) error {
+	s.buf = s.chunks.Parts(s.buf[:0], "", &openai.Parts{ToolCalls: calls})
+	return s.send()
+}
+
 func (s *stream) begin() {
 	s.begun = true
 	head := s.w.Header()
