@@ -20,12 +20,12 @@ import (
 // concurrently.
 func (b *Bus) Ensure(ctx context.Context) error {
 	for _, s := range Streams() {
-		if err := b.ensure(ctx, s.config(), adopt); err != nil {
+		if err := b.ensure(ctx, s.config(), adopt, nil); err != nil {
 			return err
 		}
 	}
 	for _, s := range Buckets() {
-		if err := b.ensure(ctx, s.config(), adopt); err != nil {
+		if err := b.ensure(ctx, s.config(), adopt, nil); err != nil {
 			return err
 		}
 	}
@@ -34,12 +34,12 @@ func (b *Bus) Ensure(ctx context.Context) error {
 
 // EnsureStream creates a stream, or updates it in place, to match the spec.
 func (b *Bus) EnsureStream(ctx context.Context, spec StreamSpec) error {
-	return b.ensure(ctx, spec.config(), replace)
+	return b.ensure(ctx, spec.config(), replace, spec.May)
 }
 
 // EnsureKV creates a bucket, or updates it in place, to match the spec.
 func (b *Bus) EnsureKV(ctx context.Context, spec KVSpec) error {
-	return b.ensure(ctx, spec.config(), replace)
+	return b.ensure(ctx, spec.config(), replace, spec.May)
 }
 
 // A merge returns the new configuration of an existing stream.
@@ -99,9 +99,9 @@ func replace(have, want jetstream.StreamConfig) jetstream.StreamConfig {
 	return out
 }
 
-func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) error {
+func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge, may func(map[string]string) error) error {
 	for attempt := 0; ; attempt++ {
-		err := b.ensureOnce(ctx, want, m)
+		err := b.ensureOnce(ctx, want, m, may)
 		if err == nil {
 			return nil
 		}
@@ -121,7 +121,7 @@ func (b *Bus) ensure(ctx context.Context, want jetstream.StreamConfig, m merge) 
 	}
 }
 
-func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m merge) error {
+func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m merge, may func(map[string]string) error) error {
 	ctx, cancel := context.WithTimeout(ctx, apiTimeout)
 	defer cancel()
 	stream, err := b.js.Stream(ctx, want.Name)
@@ -149,6 +149,11 @@ func (b *Bus) ensureOnce(ctx context.Context, want jetstream.StreamConfig, m mer
 	if reflect.DeepEqual(have, next) {
 		return nil
 	}
+	if may != nil {
+		if err := may(have.Metadata); err != nil {
+			return err
+		}
+	}
 	_, err = b.js.UpdateStream(ctx, next)
 	return Kinded(err)
 }
@@ -168,6 +173,7 @@ func (s StreamSpec) config() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:                 s.Name,
 		Description:          s.Description,
+		Metadata:             s.Metadata,
 		Subjects:             s.Subjects,
 		Retention:            jetstream.LimitsPolicy,
 		Storage:              jetstream.FileStorage,
@@ -192,6 +198,7 @@ func (s KVSpec) config() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:                   names.KVStream(s.Name),
 		Description:            s.Description,
+		Metadata:               s.Metadata,
 		Subjects:               []string{names.KVSubject(s.Name, ">")},
 		Retention:              jetstream.LimitsPolicy,
 		Storage:                jetstream.FileStorage,

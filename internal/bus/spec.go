@@ -13,6 +13,16 @@ type StreamSpec struct {
 	names.Stream
 	Replicas  int       // 0: 1 for a new stream, unchanged for an existing one
 	Placement Placement // zero: any servers for a new stream, unchanged for an existing one
+	Ownership
+}
+
+// An Ownership says who may change an existing stream.
+type Ownership struct {
+	// Metadata of a new stream.
+	Metadata map[string]string
+	// May is called with the metadata of an existing stream before it is changed, and
+	// returns why it must not be. Nil: it may be.
+	May func(metadata map[string]string) error
 }
 
 // A Placement selects the servers of a cluster that keep a stream.
@@ -38,6 +48,7 @@ type KVSpec struct {
 	MaxValueSize int32 // bytes
 	Replicas     int   // 0: 1 for a new bucket, unchanged for an existing one
 	Placement    Placement
+	Ownership
 }
 
 // Streams returns the streams of package names.

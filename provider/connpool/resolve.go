@@ -240,8 +240,13 @@ func (r resolver) operator(ctx context.Context, servers bus.Config, c Config) (*
 	return &out, nil
 }
 
+// store returns the Config that describes the object store.
+func (r resolver) store(ctx context.Context) (Config, error) {
+	return r.part(ctx, "s3", func(s v1alpha1.ProviderConfigSpec) bool { return s.S3 != nil })
+}
+
 func (r resolver) s3(ctx context.Context) (s3.Config, error) {
-	c, err := r.part(ctx, "s3", func(s v1alpha1.ProviderConfigSpec) bool { return s.S3 != nil })
+	c, err := r.store(ctx)
 	if err != nil {
 		return s3.Config{}, err
 	}

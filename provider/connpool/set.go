@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/catalog"
@@ -79,6 +80,22 @@ func (s *Set) Operator(ctx context.Context) (*catalog.Operator, error) {
 	m, err := s.tenancy.join(ctx, s.owner.Namespace)
 	out.Account = m.account
 	return out, err
+}
+
+// Common reports whether the credentials of a system are those of a ClusterProviderConfig,
+// and all namespaces have the same. Errors: as of NATS and S3.
+func (s *Set) Common(ctx context.Context, on catalog.System) (bool, error) {
+	var via Config
+	var err error
+	switch on {
+	case catalog.NATS:
+		_, err = s.servers(ctx)
+		via = s.via
+	case catalog.S3:
+		via, err = s.resolver.store(ctx)
+	case catalog.Hub, catalog.Kubernetes:
+	}
+	return via.Kind == v1alpha1.KindClusterProviderConfig && (on != catalog.NATS || s.tenancy == nil), err
 }
 
 // servers returns the settings of the connection to NATS, and sets via and tenancy. They

@@ -90,6 +90,9 @@ func (c *connections) Workloads(context.Context) (*workloadstatus.Client, error)
 	return nil, fault.Errorf(fault.Unsupported, "pods are processes of this machine: koldun up prints how they end")
 }
 
+// Common is false: all namespaces are of one user.
+func (c *connections) Common(context.Context, catalog.System) (bool, error) { return false, nil }
+
 // Verifier is nil: a look at an artifact ends when the files are verified.
 func (c *connections) Verifier() *modelartifact.Verifier { return nil }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/fault"
 )
 
@@ -130,35 +131,52 @@ func (c *Client) setLifecycle(ctx context.Context, s Spec) error {
 }
 
 func (c *Client) sameTags(ctx context.Context, s Spec) (bool, error) {
-	have, err := c.tags(ctx, s.BucketName)
+	if _, ok := s.Tags[external.OwnerKey]; ok {
+		return false, fault.Errorf(fault.Invalid, "tag %q says who owns the bucket: remove it", external.OwnerKey)
+	}
+	have, _, err := c.tags(ctx, s.BucketName)
 	return err == nil && maps.Equal(have, s.Tags), err
 }
 
-func (c *Client) tags(ctx context.Context, bucket string) (map[string]string, error) {
+// tags returns the tags of the bucket, and its owner apart.
+func (c *Client) tags(ctx context.Context, bucket string) (have map[string]string, mark string, err error) {
 	out, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: &bucket})
-	have := map[string]string{}
+	have = map[string]string{}
 	if code(err) == "NoSuchTagSet" || code(err) == "NoSuchTagSetError" {
-		return have, nil
+		return have, "", nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for _, t := range out.TagSet {
 		have[aws.ToString(t.Key)] = aws.ToString(t.Value)
 	}
-	return have, nil
+	mark = have[external.OwnerKey]
+	delete(have, external.OwnerKey)
+	return have, mark, nil
 }
 
 func (c *Client) setTags(ctx context.Context, s Spec) error {
-	if len(s.Tags) == 0 {
-		_, err := c.s3.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: &s.BucketName})
+	_, mark, err := c.tags(ctx, s.BucketName)
+	if err != nil {
 		return err
 	}
+	return c.putTags(ctx, s.BucketName, s.Tags, mark)
+}
+
+func (c *Client) putTags(ctx context.Context, bucket string, tags map[string]string, mark string) error {
 	var set []types.Tag
-	for _, k := range slices.Sorted(maps.Keys(s.Tags)) {
-		set = append(set, types.Tag{Key: aws.String(k), Value: aws.String(s.Tags[k])})
+	for _, k := range slices.Sorted(maps.Keys(tags)) {
+		set = append(set, types.Tag{Key: aws.String(k), Value: aws.String(tags[k])})
 	}
-	_, err := c.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: &s.BucketName, Tagging: &types.Tagging{TagSet: set}})
+	if mark != "" {
+		set = append(set, types.Tag{Key: aws.String(external.OwnerKey), Value: &mark})
+	}
+	if len(set) == 0 {
+		_, err := c.s3.DeleteBucketTagging(ctx, &s3.DeleteBucketTaggingInput{Bucket: &bucket})
+		return err
+	}
+	_, err := c.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: &bucket, Tagging: &types.Tagging{TagSet: set}})
 	return err
 }
 

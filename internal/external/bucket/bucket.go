@@ -3,6 +3,7 @@ package bucket
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ type Spec struct {
 	// AbortUploadsAfterDays is the age at which an incomplete multipart upload is
 	// aborted: by Update, not by a rule, because many servers have no rules.
 	AbortUploadsAfterDays int `json:"abortUploadsAfterDays,omitempty"`
+
+	Owner external.Owner `json:"-"`
 }
 
 // A Rule makes the server delete objects.
@@ -68,6 +71,13 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil || !exists {
 		return external.Observation[Status]{Message: "the bucket does not exist"}, err
 	}
+	if s.Owner.Deleting {
+		if err := c.may(ctx, s); errors.Is(err, external.ErrNotOwner) {
+			return external.Observation[Status]{Message: err.Error()}, nil // it stays
+		} else if err != nil {
+			return external.Observation[Status]{}, err
+		}
+	}
 	o := external.Observation[Status]{Exists: true, Ready: true, Status: Status{Region: region}, Connection: c.connection}
 	for _, a := range c.aspects(s) {
 		same, err := a.same(ctx)
@@ -79,6 +89,11 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 		}
 	}
 	o.UpToDate = len(o.Status.Differs) == 0
+	if !o.UpToDate || s.ForceDestroy {
+		if err := c.may(ctx, s); err != nil {
+			return external.Observation[Status]{}, fmt.Errorf("cannot manage bucket %q%s: %w", s.BucketName, c.at(), err)
+		}
+	}
 	if !o.UpToDate {
 		o.Message = "its configuration differs: " + strings.Join(o.Status.Differs, ", ")
 	}
@@ -124,6 +139,8 @@ func (c *Client) Create(ctx context.Context, s Spec) error {
 		if _, exists, seen := c.head(ctx, s.BucketName); seen != nil || !exists {
 			return fmt.Errorf("cannot create bucket %q%s: %w", s.BucketName, c.at(), s3store.Fault(err))
 		}
+	} else if err := c.mark(ctx, s); err != nil {
+		return c.aspectError("set", "owner", s.BucketName, err)
 	}
 	return c.Update(ctx, s)
 }
@@ -137,6 +154,9 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 		}
 		if same {
 			continue
+		}
+		if err := c.may(ctx, s); err != nil {
+			return c.aspectError("set", a.name, s.BucketName, err)
 		}
 		if err := a.set(ctx); err != nil {
 			return c.aspectError("set", a.name, s.BucketName, err)
@@ -156,6 +176,9 @@ func (c *Client) aspectError(verb, aspect, bucket string, err error) error {
 // Delete deletes the bucket. It returns an error of kind Conflict for a bucket with
 // objects unless ForceDestroy is set.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
+	if err := c.may(ctx, s); err != nil {
+		return fmt.Errorf("cannot delete bucket %q%s: %w", s.BucketName, c.at(), err)
+	}
 	if s.ForceDestroy {
 		if err := c.empty(ctx, s.BucketName); err != nil {
 			return err

@@ -74,7 +74,7 @@ func (c *Client) viewLifecycle(ctx context.Context, s *Spec) error {
 }
 
 func (c *Client) viewTags(ctx context.Context, s *Spec) error {
-	have, err := c.tags(ctx, s.BucketName)
+	have, _, err := c.tags(ctx, s.BucketName)
 	if err == nil {
 		s.Tags = have
 	}

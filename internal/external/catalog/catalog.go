@@ -40,7 +40,7 @@ func Entries() []Entry {
 	sessions, composites, dllamas := demand.Sessions(), part.Composites(), pool.Dllamas()
 	return []Entry{
 		Erase(row[bucket.Spec, bucket.Status]{
-			kind: "Bucket", system: S3, open: openBucket,
+			kind: "Bucket", system: S3, open: openBucket, complete: completeBucket, owned: true,
 			externalName: func(s bucket.Spec) string { return s.BucketName },
 		}),
 		Erase(row[consumer.Spec, consumer.Status]{
@@ -57,14 +57,14 @@ func Entries() []Entry {
 			kind: "HubRevision", system: Hub, open: openHubRevision, complete: completeRevision,
 		}),
 		Erase(row[keyvalue.Spec, keyvalue.Status]{
-			kind: "KeyValue", system: NATS, lateInitialize: true, open: openKeyValue,
+			kind: "KeyValue", system: NATS, lateInitialize: true, open: openKeyValue, complete: completeKeyValue, owned: true,
 			externalName: func(s keyvalue.Spec) string { return s.Bucket },
 			watch: func(ctx context.Context, c Connections, s keyvalue.Spec) (Watch, error) {
 				return watchAdvisories(ctx, c, streamAdvisories, names.KVStream(s.Bucket))
 			},
 		}),
 		Erase(row[modelartifact.Spec, modelartifact.Status]{
-			kind: "ModelArtifact", system: S3, open: openModelArtifact, complete: completeArtifact, watch: watchArtifact,
+			kind: "ModelArtifact", system: S3, open: openModelArtifact, complete: completeArtifact, owned: true, watch: watchArtifact,
 			externalName: func(s modelartifact.Spec) string { return s.URL },
 			pending:      func(s modelartifact.Spec, o modelartifact.Status) bool { return o.Whole && o.Verified != s.Verify },
 		}),
@@ -92,7 +92,7 @@ func Entries() []Entry {
 			kind: "Pool", system: NATS, open: openPool, complete: completePool, dependents: &dllamas,
 		}),
 		Erase(row[queue.Spec, queue.Status]{
-			kind: "Queue", system: NATS, lateInitialize: true, open: openQueue,
+			kind: "Queue", system: NATS, lateInitialize: true, open: openQueue, complete: completeQueue, owned: true,
 			watch: func(ctx context.Context, c Connections, s queue.Spec) (Watch, error) {
 				var streams []string
 				for _, p := range s.Streams {
@@ -105,7 +105,7 @@ func Entries() []Entry {
 			},
 		}),
 		Erase(row[stream.Spec, stream.Status]{
-			kind: "Stream", system: NATS, lateInitialize: true, open: openStream,
+			kind: "Stream", system: NATS, lateInitialize: true, open: openStream, complete: completeStream, owned: true,
 			externalName: func(s stream.Spec) string { return s.Name },
 			watch: func(ctx context.Context, c Connections, s stream.Spec) (Watch, error) {
 				return watchAdvisories(ctx, c, streamAdvisories, s.Name)

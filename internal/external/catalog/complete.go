@@ -5,18 +5,51 @@ import (
 	"context"
 	"strings"
 
+	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/external/demand"
 	"github.com/gorizond/koldun/internal/external/hubrevision"
+	"github.com/gorizond/koldun/internal/external/keyvalue"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/external/modelrecord"
 	"github.com/gorizond/koldun/internal/external/natsuser"
 	"github.com/gorizond/koldun/internal/external/nodes"
 	"github.com/gorizond/koldun/internal/external/pool"
+	"github.com/gorizond/koldun/internal/external/queue"
+	"github.com/gorizond/koldun/internal/external/stream"
 	"github.com/gorizond/koldun/internal/external/token"
 	"github.com/gorizond/koldun/internal/external/tokenset"
 	"github.com/gorizond/koldun/internal/external/workloadstatus"
 	"github.com/gorizond/koldun/internal/fault"
 )
+
+// completeBucket adds the owner.
+func completeBucket(_ context.Context, r Resource, s *bucket.Spec) error {
+	s.Owner = r.owner()
+	return nil
+}
+
+// completeStream adds the owner.
+func completeStream(_ context.Context, r Resource, s *stream.Spec) error {
+	s.Owner = r.owner()
+	return nil
+}
+
+// completeKeyValue adds the owner.
+func completeKeyValue(_ context.Context, r Resource, s *keyvalue.Spec) error {
+	s.Owner = r.owner()
+	return nil
+}
+
+// completeQueue adds the owner of all parts.
+func completeQueue(_ context.Context, r Resource, s *queue.Spec) error {
+	for i := range s.Streams {
+		s.Streams[i].Owner = r.owner()
+	}
+	for i := range s.KeyValues {
+		s.KeyValues[i].Owner = r.owner()
+	}
+	return nil
+}
 
 // completeDemand adds the sessions that were listed before.
 func completeDemand(_ context.Context, r Resource, s *demand.Spec) error {
@@ -56,11 +89,11 @@ func completeRevision(ctx context.Context, r Resource, s *hubrevision.Spec) erro
 	return nil
 }
 
-// completeArtifact adds the value for which the files were verified before.
+// completeArtifact adds the owner, and the value for which the files were verified before.
 func completeArtifact(_ context.Context, r Resource, s *modelartifact.Spec) error {
 	var before modelartifact.Status
 	err := r.previous(&before)
-	s.Verified = before.Verified
+	s.Verified, s.Owner = before.Verified, r.owner()
 	return err
 }
 

@@ -53,6 +53,9 @@ type Connections interface {
 	Nodes(ctx context.Context) (*nodes.Client, error)
 	// Workloads returns the client of the cluster's pods.
 	Workloads(ctx context.Context) (*workloadstatus.Client, error)
+	// Common reports whether namespaces that do not trust each other use the system with
+	// the same credentials as the resource.
+	Common(ctx context.Context, on System) (bool, error)
 	// Verifier verifies model artifacts in the background. Nil: Observe verifies
 	// them and blocks until it is done.
 	Verifier() *modelartifact.Verifier

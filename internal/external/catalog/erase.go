@@ -57,6 +57,8 @@ type row[S, O any] struct {
 	open func(ctx context.Context, c Connections) (external.Client[S, O], error)
 	// complete adds to a decoded spec what its JSON only refers to. May be nil.
 	complete func(ctx context.Context, r Resource, s *S) error
+	// owned says that complete needs to know who else uses the system.
+	owned bool
 	// externalName is the name of the external resource. Nil: that of the managed
 	// resource.
 	externalName func(s S) string
@@ -164,6 +166,11 @@ func (c erasedClient[S, O]) spec(ctx context.Context, r Resource) (S, error) {
 	}
 	if c.row.complete == nil {
 		return s, nil
+	}
+	if c.row.owned {
+		if r.common, err = c.connections.Common(ctx, c.row.system); err != nil {
+			return s, err
+		}
 	}
 	return s, c.row.complete(ctx, r, &s)
 }

@@ -36,6 +36,9 @@ type Resource struct {
 	// Deleting means that the resource is to be deleted: only the names in its
 	// spec are read.
 	Deleting bool
+
+	// common is what the connections say: Connections.Common.
+	common bool
 }
 
 // An Observation is an external.Observation with its status as JSON.
@@ -70,6 +73,11 @@ type Client interface {
 	Delete(ctx context.Context, r Resource) error
 	// Watch returns the watch of the external resource, nil if it has to be polled.
 	Watch(ctx context.Context, r Resource) (Watch, error)
+}
+
+// owner returns who owns what the resource makes.
+func (r Resource) owner() external.Owner {
+	return external.Owner{Namespace: r.Namespace, Common: r.common, Deleting: r.Deleting}
 }
 
 // previous decodes the status that was last observed.

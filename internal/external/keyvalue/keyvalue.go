@@ -3,6 +3,8 @@ package keyvalue
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/gorizond/koldun/internal/bus"
@@ -27,6 +29,29 @@ type Spec struct {
 	MaxValueSize   int32              `json:"maxValueSize,omitempty"` // bytes
 	Replicas       int                `json:"replicas,omitempty"`     // 0: unchanged, 1 for a new bucket
 	Placement      *stream.Placement  `json:"placement,omitempty"`    // absent: unchanged
+
+	Owner external.Owner `json:"-"`
+}
+
+func (s Spec) what() string { return fmt.Sprintf("key-value bucket %q", s.Bucket) }
+
+// may returns why the spec must not be applied to a bucket with this metadata. Anybody may
+// apply what all installations of Koldun want of its own buckets.
+func (s Spec) may(metadata map[string]string) error {
+	if !s.Owner.Deleting && s.usual() {
+		return nil
+	}
+	return s.Owner.Check(s.what(), metadata[external.OwnerKey])
+}
+
+// usual reports whether the spec is the default of one of Koldun's own buckets.
+func (s Spec) usual() bool {
+	b, ok := bus.Bucket(s.Bucket)
+	var markers time.Duration
+	if s.LimitMarkerTTL != nil {
+		markers = time.Duration(*s.LimitMarkerTTL)
+	}
+	return ok && b.Markers == markers && reflect.DeepEqual(s, Spec{Bucket: s.Bucket, LimitMarkerTTL: s.LimitMarkerTTL, Owner: s.Owner})
 }
 
 // A Status is the observed state of a bucket.
@@ -64,6 +89,14 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil || have == nil {
 		return external.Observation[Status]{Message: "the bucket does not exist"}, err
 	}
+	if err := s.may(have.Config.Metadata); err != nil {
+		if s.Owner.Deleting {
+			return external.Observation[Status]{Message: err.Error()}, nil // it stays
+		}
+		if !same {
+			return external.Observation[Status]{}, fmt.Errorf("cannot change %s: %w", s.what(), err)
+		}
+	}
 	created := have.Created.UTC().Truncate(time.Second)
 	o := external.Observation[Status]{Exists: true, UpToDate: same, Ready: true, Connection: c.connection, Status: Status{
 		Account: c.account, Configured: same, Created: &created, History: int(have.Config.MaxMsgsPerSubject), Replicas: have.Config.Replicas,
@@ -86,6 +119,13 @@ func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx
 
 // Delete deletes the bucket with all its keys.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
+	have, _, err := c.bus.CompareKV(ctx, s.bus())
+	if err != nil || have == nil {
+		return err
+	}
+	if err := s.Owner.Check(s.what(), have.Config.Metadata[external.OwnerKey]); err != nil {
+		return fmt.Errorf("cannot delete %s: %w", s.what(), err)
+	}
 	if err := c.bus.DeleteKV(ctx, s.Bucket); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -93,8 +133,13 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 }
 
 func (s Spec) bus() bus.KVSpec {
+	own := bus.Ownership{Metadata: s.Owner.Metadata(), May: s.may}
+	if _, ok := bus.Bucket(s.Bucket); ok {
+		own.Metadata = nil // several namespaces may share it
+	}
 	spec := bus.KVSpec{
-		Bucket: names.Bucket{Name: s.Bucket}, History: s.History, MaxBytes: s.MaxBytes, MaxValueSize: s.MaxValueSize,
+		Ownership: own,
+		Bucket:    names.Bucket{Name: s.Bucket}, History: s.History, MaxBytes: s.MaxBytes, MaxValueSize: s.MaxValueSize,
 		Replicas: s.Replicas, Placement: s.Placement.Bus(),
 	}
 	if s.LimitMarkerTTL != nil {

@@ -4,6 +4,7 @@ package modelartifact
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -32,6 +33,8 @@ type Spec struct {
 	Verify string `json:"verify,omitempty"`
 	// Verified is the value that an earlier observation has verified the files for.
 	Verified string `json:"-"`
+
+	Owner external.Owner `json:"-"`
 }
 
 // A Status is the observed state of the files.
@@ -86,6 +89,9 @@ func New(open Stores, reports Reports, v *Verifier) *Client {
 func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Status], error) {
 	if names.InVolume(s.URL) {
 		return c.observeVolume(ctx, s)
+	}
+	if err := s.may(); s.Owner.Deleting && errors.Is(err, external.ErrNotOwner) {
+		return external.Observation[Status]{Message: err.Error()}, nil // they stay
 	}
 	o := external.Observation[Status]{Exists: true, UpToDate: true}
 	store, err := c.open(ctx, s.URL)
@@ -240,11 +246,18 @@ func (c *Client) Create(context.Context, Spec) error { return nil }
 // Update has nothing to do.
 func (c *Client) Update(context.Context, Spec) error { return nil }
 
+// may returns why the files must not be deleted. Files have no owner: models of several
+// namespaces share them.
+func (s Spec) may() error { return s.Owner.Check("the folder", "") }
+
 // Delete deletes the files, the manifest first: the remaining files are no model.
 // Those of a volume are not the resource's.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	if names.InVolume(s.URL) {
 		return nil
+	}
+	if err := s.may(); err != nil {
+		return fmt.Errorf("cannot delete the files in %q: %w", s.URL, err)
 	}
 	store, err := c.open(ctx, s.URL)
 	if err != nil {

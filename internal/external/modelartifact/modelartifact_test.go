@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/external"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/manifest"
@@ -171,5 +173,24 @@ func TestDeleteLeavesNoModel(t *testing.T) {
 	}
 	if objects, err := store.List(t.Context(), ""); err != nil || len(objects) > 0 {
 		t.Errorf("objects after Delete: got %v, %v", objects, err)
+	}
+}
+
+func TestNoNamespaceDeletesSharedFiles(t *testing.T) {
+	client, store := world(t)
+	whole(t, store)
+	spec := modelartifact.Spec{URL: "s3://models/x", Owner: external.Owner{Namespace: "hostile", Common: true}}
+	if o, err := client.Observe(t.Context(), spec); err != nil || !o.Ready {
+		t.Errorf("it may use them: %+v, %v", o, err)
+	}
+	spec.Owner.Deleting = true
+	if err := client.Delete(t.Context(), spec); !errors.Is(err, external.ErrNotOwner) {
+		t.Errorf("Delete: %v", err)
+	}
+	if o, err := client.Observe(t.Context(), spec); err != nil || o.Exists {
+		t.Errorf("at the deletion: %+v, %v", o, err)
+	}
+	if objects, err := store.List(t.Context(), ""); err != nil || len(objects) == 0 {
+		t.Errorf("objects: got %v, %v", objects, err)
 	}
 }

@@ -120,15 +120,20 @@ func (c *Client) Update(ctx context.Context, s Spec) error {
 	return nil
 }
 
-// Delete deletes the parts with their contents. A failure does not stop the
+// Delete deletes the parts with their contents, and leaves those of other owners. A failure does not stop the
 // deletion of other parts.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
 	var errs []error
+	add := func(err error) {
+		if !errors.Is(err, external.ErrNotOwner) {
+			errs = append(errs, err)
+		}
+	}
 	for _, p := range s.Streams {
-		errs = append(errs, c.streams.Delete(ctx, p))
+		add(c.streams.Delete(ctx, p))
 	}
 	for _, p := range s.KeyValues {
-		errs = append(errs, c.keyValues.Delete(ctx, p))
+		add(c.keyValues.Delete(ctx, p))
 	}
 	return errors.Join(errs...)
 }

@@ -2,8 +2,13 @@
 package stream
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/external"
@@ -28,6 +33,21 @@ type Spec struct {
 	DuplicateWindow   *external.Duration `json:"duplicateWindow,omitempty"` // absent: two minutes
 	Replicas          int                `json:"replicas,omitempty"`
 	Placement         *Placement         `json:"placement,omitempty"` // absent: unchanged
+
+	Owner external.Owner `json:"-"`
+	// raised says that the spec lowers no limit of the stream and changes nothing else, so
+	// that anybody may apply it.
+	raised bool
+}
+
+func (s Spec) what() string { return fmt.Sprintf("stream %q", s.Name) }
+
+// may returns why the spec must not be applied to a stream with this metadata.
+func (s Spec) may(metadata map[string]string) error {
+	if s.raised && !s.Owner.Deleting {
+		return nil
+	}
+	return s.Owner.Check(s.what(), metadata[external.OwnerKey])
 }
 
 // A Placement selects the servers of a cluster that store a stream.
@@ -72,6 +92,14 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 	if err != nil || have == nil {
 		return external.Observation[Status]{Message: "the stream does not exist"}, err
 	}
+	if err := s.may(have.Config.Metadata); err != nil {
+		if s.Owner.Deleting {
+			return external.Observation[Status]{Message: err.Error()}, nil // it stays
+		}
+		if !same {
+			return external.Observation[Status]{}, fmt.Errorf("cannot change %s: %w", s.what(), err)
+		}
+	}
 	window, created := external.Duration(have.Config.Duplicates), have.Created.UTC().Truncate(time.Second)
 	o := external.Observation[Status]{Exists: true, UpToDate: same, Ready: true, Connection: c.connection, Status: Status{
 		Configured: same, Created: &created, Storage: have.Config.Storage.String(), Replicas: have.Config.Replicas, DuplicateWindow: &window,
@@ -94,7 +122,8 @@ func (c *Client) Update(ctx context.Context, s Spec) error { return c.Create(ctx
 
 // Raised returns the spec with the limits and replicas of the existing stream where
 // those are greater, or none: several owners share the stream, and none of them may
-// make it too small for the others.
+// make it too small for the others. Who does not own the stream may raise its size and
+// replicas, and leaves all else as it is.
 func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
 	have, _, err := c.bus.CompareStream(ctx, s.bus())
 	if err != nil || have == nil {
@@ -105,7 +134,37 @@ func (c *Client) Raised(ctx context.Context, s Spec) (Spec, error) {
 	s.MaxMsgSize = raised(s.MaxMsgSize, have.Config.MaxMsgSize)
 	s.MaxMsgsPerSubject = raised(s.MaxMsgsPerSubject, have.Config.MaxMsgsPerSubject)
 	s.Replicas = raised(s.Replicas, have.Config.Replicas)
+	if s.Owner.Check(s.what(), have.Config.Metadata[external.OwnerKey]) != nil {
+		s.keep(have.Config)
+	}
 	return s, nil
+}
+
+// keep takes over what only the owner of a stream may change. Koldun's own streams have
+// the subjects, order and ages of this release.
+func (s *Spec) keep(have jetstream.StreamConfig) {
+	s.raised = true
+	s.MaxMsgs, s.MaxMsgSize, s.MaxMsgsPerSubject = have.MaxMsgs, have.MaxMsgSize, have.MaxMsgsPerSubject
+	s.Placement, s.Subjects = nil, have.Subjects
+	discardNew, maxAge, window := have.Discard == jetstream.DiscardNew, have.MaxAge, have.Duplicates
+	if usual, ok := koldun(s.Name); ok {
+		s.Subjects, discardNew, maxAge, window = usual.Subjects, usual.DiscardNew, usual.MaxAge, cmp.Or(usual.Dedupe, defaultWindow)
+	}
+	s.MaxAge, s.DuplicateWindow = (*external.Duration)(&maxAge), (*external.Duration)(&window)
+	if s.Discard = "old"; discardNew {
+		s.Discard = "new"
+	}
+}
+
+// koldun returns one of Koldun's own streams. They have no owner, because the gateways
+// and dispatchers of several namespaces may share them.
+func koldun(name string) (names.Stream, bool) {
+	all := names.Streams()
+	i := slices.IndexFunc(all, func(s names.Stream) bool { return s.Name == name })
+	if i < 0 {
+		return names.Stream{}, false
+	}
+	return all[i], true
 }
 
 // raised returns the greater of two limits, of which the one that a stream has may be
@@ -119,6 +178,13 @@ func raised[N int | int32 | int64](want, have N) N {
 
 // Delete deletes the stream with all its messages.
 func (c *Client) Delete(ctx context.Context, s Spec) error {
+	have, _, err := c.bus.CompareStream(ctx, s.bus())
+	if err != nil || have == nil {
+		return err
+	}
+	if err := s.Owner.Check(s.what(), have.Config.Metadata[external.OwnerKey]); err != nil {
+		return fmt.Errorf("cannot delete %s: %w", s.what(), err)
+	}
 	if err := c.bus.DeleteStream(ctx, s.Name); err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -126,7 +192,12 @@ func (c *Client) Delete(ctx context.Context, s Spec) error {
 }
 
 func (s Spec) bus() bus.StreamSpec {
+	own := bus.Ownership{Metadata: s.Owner.Metadata(), May: s.may}
+	if _, ok := koldun(s.Name); ok {
+		own.Metadata = nil
+	}
 	return bus.StreamSpec{
+		Ownership: own,
 		Stream: names.Stream{
 			Name: s.Name, Subjects: s.Subjects, DiscardNew: s.Discard == "new",
 			MaxBytes: s.MaxBytes, MaxMsgs: s.MaxMsgs, MaxMsgSize: s.MaxMsgSize, MaxPerSubject: s.MaxMsgsPerSubject,

@@ -146,6 +146,9 @@ func (c *Connections) Shared(ctx context.Context) (*catalog.Shared, error) {
 // Operator is nil: the provider block has one login for all namespaces.
 func (c *Connections) Operator(context.Context) (*catalog.Operator, error) { return nil, nil }
 
+// Common is false: the login of the provider block is of one owner.
+func (c *Connections) Common(context.Context, catalog.System) (bool, error) { return false, nil }
+
 // Hub is not supported: no Terraform resource reads a hub.
 func (c *Connections) Hub(context.Context, string, string) (hubrevision.Hub, error) {
 	return nil, fault.Errorf(fault.Unsupported, "cannot connect to a hub: the Terraform provider has no settings of hubs")

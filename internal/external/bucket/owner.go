@@ -1,0 +1,34 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gorizond/koldun/internal/fault"
+	s3store "github.com/gorizond/koldun/internal/objectstore/s3"
+)
+
+// may returns why the spec must not change or delete the bucket. A server that has no tags
+// knows no owners.
+func (c *Client) may(ctx context.Context, s Spec) error {
+	_, mark, err := c.tags(ctx, s.BucketName)
+	if fault.Is(s3store.Fault(err), fault.NotFound) {
+		return nil // there is no bucket
+	}
+	if err != nil && !secondary(err) {
+		return c.aspectError("read", "tags", s.BucketName, err)
+	}
+	return s.Owner.Check(fmt.Sprintf("bucket %q", s.BucketName), mark)
+}
+
+// mark records the owner of a new bucket, on a server that has tags.
+func (c *Client) mark(ctx context.Context, s Spec) error {
+	mark := s.Owner.Mark()
+	if mark == "" {
+		return nil
+	}
+	if err := c.putTags(ctx, s.BucketName, nil, mark); err != nil && !secondary(err) {
+		return err
+	}
+	return nil
+}

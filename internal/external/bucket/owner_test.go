@@ -1,0 +1,75 @@
+package bucket_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/gorizond/koldun/internal/embedded/s3/s3test"
+	"github.com/gorizond/koldun/internal/external"
+	"github.com/gorizond/koldun/internal/external/bucket"
+)
+
+func TestNoNamespaceDestroysABucketOfAnother(t *testing.T) {
+	ctx := t.Context()
+	b := s3test.New(t)
+	c := bucket.New(b.Client, b.Config.Region, nil)
+	an := func(namespace string) external.Owner { return external.Owner{Namespace: namespace, Common: true} }
+	spec := bucket.Spec{BucketName: b.Name + "-owned", Owner: an("victim"), Tags: map[string]string{"team": "a"}}
+	if err := c.Create(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+	if seen, err := c.View(ctx, bucket.Spec{BucketName: spec.BucketName}, external.AllFields); err != nil || len(seen.Tags) != 1 {
+		t.Errorf("the owner is among the tags: %v, %v", seen.Tags, err)
+	}
+	key := "kept"
+	if _, err := b.Client.PutObject(ctx, &s3.PutObjectInput{Bucket: &spec.BucketName, Key: &key, Body: strings.NewReader("x")}); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]bucket.Spec{
+		"Destroys":   {ForceDestroy: true},
+		"Publishes":  {Policy: `{"Version":"2012-10-17","Statement":[]}`},
+		"Tags":       {Tags: map[string]string{}},
+		"SetsOwner":  {Tags: map[string]string{external.OwnerKey: "hostile"}, ForceDestroy: true},
+		"OwnLogin":   {ForceDestroy: true, Owner: external.Owner{Namespace: "hostile"}},
+		"Terraforms": {ForceDestroy: true, Owner: external.Owner{Namespace: ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.BucketName = spec.BucketName
+			if s.Owner == (external.Owner{}) && name != "Terraforms" {
+				s.Owner = an("hostile")
+			}
+			if _, err := c.Observe(ctx, s); err == nil {
+				t.Error("it is observed without an error")
+			}
+			if err := c.Delete(ctx, s); !errors.Is(err, external.ErrNotOwner) {
+				t.Errorf("Delete: %v", err)
+			}
+			s.Owner.Deleting = true
+			if o, err := c.Observe(ctx, s); err != nil || o.Exists {
+				t.Errorf("at its deletion: %+v, %v", o, err)
+			}
+		})
+	}
+	if _, err := b.Client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &spec.BucketName, Key: &key}); err != nil {
+		t.Fatalf("the victim's object: %v", err)
+	}
+	used := bucket.Spec{BucketName: spec.BucketName, Owner: an("hostile")}
+	if o, err := c.Observe(ctx, used); err != nil || !o.Ready || !o.UpToDate {
+		t.Errorf("as it is: %+v, %v", o, err)
+	}
+	// The owner may still do all of it, and keeps the mark with other tags.
+	spec.Tags = map[string]string{}
+	if err := c.Update(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := c.Observe(ctx, spec); err != nil || !o.UpToDate {
+		t.Errorf("without tags: %+v, %v", o, err)
+	}
+	spec.ForceDestroy = true
+	if err := c.Delete(ctx, spec); err != nil {
+		t.Fatal(err)
+	}
+}
