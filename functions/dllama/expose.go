@@ -28,7 +28,7 @@ func (p *dllamaPlan) expose() (compose.Next, error) {
 		},
 	}
 	b := &want.Spec.Backend
-	b.ImagePullPolicy = p.d.Spec.ImagePullPolicy
+	b.ImagePullPolicy, b.NetworkPolicy = p.d.Spec.ImagePullPolicy, p.d.Spec.NetworkPolicy
 	b.BackendScheduling = p.pulling(b.BackendScheduling)
 	if n := p.d.Spec.NATS; n != nil {
 		b.NATS = &v1.IngressNATS{URL: n.URL, CredentialsSecret: n.CredentialsSecret, ProviderConfigRef: n.ProviderConfigRef}

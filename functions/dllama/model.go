@@ -77,6 +77,7 @@ func (p *dllamaPlan) composeModel(spec v1.ModelSpec) (compose.Next, error) {
 	if spec.NATS == nil {
 		spec.NATS = p.modelNATS()
 	}
+	spec.NetworkPolicy = cmp.Or(spec.NetworkPolicy, p.d.Spec.NetworkPolicy)
 	spec.Scheduling, spec.ImagePullPolicy = p.pulling(spec.Scheduling), cmp.Or(spec.ImagePullPolicy, p.d.Spec.ImagePullPolicy)
 	switch {
 	case p.refused && !found:

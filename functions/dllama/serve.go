@@ -135,9 +135,10 @@ func (p *dllamaPlan) serveWorkers(pod workload.Pod) (ready int32, err error) {
 	return ready, err
 }
 
-// guard closes the ports of a guarded engine to all but its peers.
+// guard closes the ports of an engine to all but its peers. Those of one that ends if
+// others connect are closed in any case.
 func (p *dllamaPlan) guard(root, worker workload.Pod) error {
-	if !p.engine.Guarded {
+	if !p.engine.Guarded && !workload.Guarded(p.d.Spec.NetworkPolicy) {
 		return nil
 	}
 	ns := p.d.Namespace
@@ -146,19 +147,25 @@ func (p *dllamaPlan) guard(root, worker workload.Pod) error {
 		group.Peers = append(group.Peers, workload.Pods(worker.Labels))
 	}
 	var health, peers []workload.Door
-	if p.engine.Process != nil {
+	if _, serves := root.Ports[engine.PortHealth]; serves {
 		health = []workload.Door{{Port: engine.HealthNumber}}
 	}
+	rootWays, workerWays := workload.Outside(p.d.Spec.Scheduling), []workload.Way(nil)
 	if p.engine.Grouped && p.workerCount() > 0 {
 		group.Port = 0
 		peers = []workload.Door{group} // the root is a peer too
+		rootWays = append(rootWays, workload.To(group.Peers...))
+		workerWays = rootWays // each node reads its part
+	}
+	if !workload.Guarded(p.d.Spec.NetworkPolicy) {
+		rootWays, workerWays = workload.Anywhere(), workload.Anywhere()
 	}
 	doors := slices.Concat([]workload.Door{{Port: engine.SidecarNumber}}, health, peers)
-	if err := p.Desire(resRootGuard, workload.Guard(ns, p.rootName(), root.Labels, doors...), compose.Ready); err != nil || p.workerCount() == 0 {
+	if err := p.Desire(resRootGuard, workload.Guard(ns, p.rootName(), root.Labels, doors, rootWays), compose.Ready); err != nil || p.workerCount() == 0 {
 		return err
 	}
 	doors = append([]workload.Door{group}, health...)
-	return p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, doors...), compose.Ready)
+	return p.Desire(resWorkerGuard, workload.Guard(ns, p.workersName(), worker.Labels, doors, workerWays), compose.Ready)
 }
 
 // protect keeps a drain from evicting several nodes of a group at once, from

@@ -27,10 +27,14 @@ const (
 	resDemand     = "demanded"
 	resHash       = "hash-secret"
 	resBudget     = "budget"
+	resGuard      = "guard"
 )
 
-// portAPI names the port of the API.
-const portAPI = "api"
+// Port of the API.
+const (
+	portAPI   = "api"
+	apiNumber = 8082
+)
 
 // dispatchers of an Ingress: one leads, one stands by.
 const dispatchers = 2
@@ -118,6 +122,9 @@ func (p *ingressPlan) deployments() (compose.Next, error) {
 	if err != nil {
 		return compose.Stop, err
 	}
+	if err := p.guard(); err != nil {
+		return compose.Stop, err
+	}
 	problem, err := managed.Watch(p.Call, p.i.Namespace, p.name("ingress-pods"), workload.Owner("ingress", p.i.Name))
 	if err != nil {
 		return compose.Stop, err
@@ -150,6 +157,16 @@ func (p *ingressPlan) deployment(res string, replicas int32, pod workload.Pod) (
 	}
 	ready = p.ReadyPods(res) > 0
 	return ready, p.Desire(res, workload.Deployment(p.i.Namespace, p.name(res), replicas, pod), compose.Readiness(ready))
+}
+
+// guard lets others reach the API and health of the pods, and the pods what is outside.
+func (p *ingressPlan) guard() error {
+	b := p.i.Spec.Backend
+	if !workload.Guarded(b.NetworkPolicy) {
+		return nil
+	}
+	doors := []workload.Door{{Port: apiNumber}, {Port: queue.HealthNumber}}
+	return p.Desire(resGuard, workload.Guard(p.i.Namespace, p.name("ingress-pods"), workload.Owner("ingress", p.i.Name), doors, workload.Outside(b.BackendScheduling)), compose.Ready)
 }
 
 // protect keeps a drain from evicting all pods of a Deployment, from when the

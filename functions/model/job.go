@@ -66,8 +66,16 @@ func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, ru
 	return jobRunning, nil
 }
 
-// watchPods watches the pods of the Model's Jobs.
+// watchPods watches the pods of the Model's Jobs, which others reach only to see how far
+// they are.
 func (p *modelPlan) watchPods() (managed.Pods, error) {
+	if workload.Guarded(p.m.Spec.NetworkPolicy) {
+		policy := workload.Guard(p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name),
+			[]workload.Door{{Port: job.ProgressNumber}}, workload.Outside(p.m.Spec.Scheduling))
+		if err := p.Desire(resGuard, policy, compose.Ready); err != nil {
+			return managed.Pods{}, err
+		}
+	}
 	return managed.WatchProgress(p.Call, p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name), job.PortProgress)
 }
 

@@ -33,6 +33,7 @@ const (
 	resRecord    = "record"
 	resInspected = "inspected"
 	resInspect   = "inspect"
+	resGuard     = "guard"
 )
 
 // Compose answers one call for a Model.

@@ -17,6 +17,7 @@ import (
 	"github.com/gorizond/koldun/functions/job"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
@@ -83,7 +84,20 @@ func (p *downloadPlan) download(m v1.DownloadModel, j job.Job, state v1.Download
 	default:
 		state = p.outcome(seen, state)
 	}
+	if err := p.guard(); err != nil {
+		return state, err
+	}
 	return state, p.Desire(j.Key, j.Job, compose.Readiness(finished(seen)))
+}
+
+// guard lets others reach the pods only to see how far they are.
+func (p *downloadPlan) guard() error {
+	if !workload.Guarded(p.d.Spec.NetworkPolicy) {
+		return nil
+	}
+	name := names.Object(p.d.Name, "modeldownload", "pods")
+	return p.Desire(resGuard, workload.Guard(p.d.Namespace, name, workload.Owner("modeldownload", p.d.Name),
+		[]workload.Door{{Port: job.ProgressNumber}}, workload.Outside(p.d.Spec.Scheduling)), compose.Ready)
 }
 
 // wait is the state of a model while something is missing: that of the Job which

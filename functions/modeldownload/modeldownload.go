@@ -18,6 +18,7 @@ import (
 const (
 	resRevision = "revision"
 	resDownload = "download"
+	resGuard    = "guard"
 )
 
 // Required objects are not watched by every version of Crossplane: the answer

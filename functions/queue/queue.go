@@ -16,8 +16,11 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// PortHealth names the port of health and metrics.
-const PortHealth = "health"
+// Port of health and metrics.
+const (
+	PortHealth   = "health"
+	HealthNumber = 8083
+)
 
 // defaultAttempts is the dispatcher's own default.
 const defaultAttempts = 3
@@ -65,7 +68,7 @@ func (q Queue) Dispatcher(image string, labels map[string]string, login workload
 	}
 	return workload.Pod{
 		Labels: labels,
-		Ports:  map[string]int32{PortHealth: 8083},
+		Ports:  map[string]int32{PortHealth: HealthNumber},
 		Containers: []workload.Container{{
 			Name:      "dispatcher",
 			Image:     image,

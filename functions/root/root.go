@@ -169,7 +169,11 @@ func (p *rootPlan) serve() (compose.Next, error) {
 		return compose.Stop, err
 	}
 	doors := []workload.Door{{Port: engine.HealthNumber}, {Port: engine.SidecarNumber}}
-	if err := p.Desire(resGuard, workload.Guard(p.r.Namespace, p.name(), pod.Labels, doors...), compose.Ready); err != nil {
+	ways := workload.Anywhere()
+	if workload.Guarded(p.r.Spec.NetworkPolicy) {
+		ways = workload.Outside(p.r.Spec.Scheduling)
+	}
+	if err := p.Desire(resGuard, workload.Guard(p.r.Namespace, p.name(), pod.Labels, doors, ways), compose.Ready); err != nil {
 		return compose.Stop, err
 	}
 	pods, err := managed.WatchProgress(p.Call, p.r.Namespace, names.Object(p.r.Name, "root", "pods"), pod.Labels, engine.PortHealth)

@@ -51,6 +51,12 @@ func (p *sessionPlan) dispatch() (compose.Next, error) {
 	pod := q.Dispatcher(cmp.Or(p.s.Spec.DispatcherImage, p.Image), workload.Labels(dispatcher, "session", p.s.Name), logins.Dispatcher())
 	pod.PullPolicy, pod.Scheduling = p.s.Spec.ImagePullPolicy, p.s.Spec.Scheduling
 	pod.Env = workload.EnvOf(p.s.Spec.Env, p.s.Spec.EnvFrom)
+	if workload.Guarded(p.s.Spec.NetworkPolicy) {
+		policy := workload.Guard(p.s.Namespace, p.dispatcherName(), pod.Labels, []workload.Door{{Port: queue.HealthNumber}}, workload.Outside(p.s.Spec.Scheduling))
+		if err := p.Desire(resGuard, policy, compose.Ready); err != nil {
+			return compose.Stop, err
+		}
+	}
 	p.led = p.ReadyPods(resDispatcher) > 0
 	problem, err := managed.Watch(p.Call, p.s.Namespace, names.Object(p.s.Name, "session", "pods"), pod.Labels)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 const (
 	resDispatcher = "dispatcher"
 	resMember     = "member"
+	resGuard      = "guard"
 )
 
 // Compose answers one call for a Session.

@@ -133,7 +133,11 @@ func (p *workerPlan) protect() (compose.Next, error) {
 	for _, cidr := range p.w.Spec.RootCIDRs {
 		door.Peers = append(door.Peers, workload.Network(cidr))
 	}
-	policy := workload.Guard(p.w.Namespace, p.set, p.pod.Labels, door, workload.Door{Port: engine.HealthNumber})
+	var ways []workload.Way // a worker answers its root, and connects to nobody
+	if !workload.Guarded(p.w.Spec.NetworkPolicy) {
+		ways = workload.Anywhere()
+	}
+	policy := workload.Guard(p.w.Namespace, p.set, p.pod.Labels, []workload.Door{door, {Port: engine.HealthNumber}}, ways)
 	if err := p.Desire(resGuard, policy, compose.Ready); err != nil {
 		return compose.Stop, err
 	}

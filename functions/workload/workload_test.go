@@ -170,7 +170,7 @@ func TestFinalExits(t *testing.T) {
 }
 
 func TestGuardAndBudget(t *testing.T) {
-	guard := workload.Guard("ns", "n", map[string]string{"a": "b"}, workload.Door{Port: 1}, workload.Door{Port: 2, Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(map[string]string{"p": "q"}), workload.Network("10.0.0.0/8")}})
+	guard := workload.Guard("ns", "n", map[string]string{"a": "b"}, []workload.Door{{Port: 1}, {Port: 2, Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(map[string]string{"p": "q"}), workload.Network("10.0.0.0/8")}}}, nil)
 	rules := guard.Spec.Ingress
 	if guard.Spec.PolicyTypes[0] != "Ingress" || guard.Spec.PodSelector.MatchLabels["a"] != "b" || len(rules) != 2 || rules[0].Ports[0].Port.IntVal != 1 || rules[0].From != nil {
 		t.Errorf("the policy is %+v", guard)
@@ -260,7 +260,7 @@ func TestServerContainer(t *testing.T) {
 }
 
 func TestGuardOpensAllPorts(t *testing.T) {
-	got := workload.Guard("ns", "n", nil, workload.Door{Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(map[string]string{"a": "b"})}})
+	got := workload.Guard("ns", "n", nil, []workload.Door{{Peers: []networkingv1.NetworkPolicyPeer{workload.Pods(map[string]string{"a": "b"})}}}, nil)
 	if rule := got.Spec.Ingress[0]; rule.Ports != nil || len(rule.From) != 1 {
 		t.Errorf("the rule is %+v", rule)
 	}

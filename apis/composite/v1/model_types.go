@@ -116,6 +116,11 @@ type ModelSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	PreConvertedSizeHuman string `json:"preConvertedSizeHuman,omitempty"`
 
+	// Network policies of the Jobs: Enabled lets others reach only the ports that serve, and the pods only what they need. Defaults to Enabled.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	NetworkPolicy NetworkPolicy `json:"networkPolicy,omitempty"`
+
 	// When images of the Jobs are pulled.
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never

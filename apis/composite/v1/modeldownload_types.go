@@ -75,6 +75,11 @@ type ModelDownloadSpec struct {
 	// +optional
 	Settings *DownloadSettings `json:"settings,omitempty"`
 
+	// Network policies of the Jobs: Enabled lets others reach only the ports that serve, and the pods only what they need. Defaults to Enabled.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	NetworkPolicy NetworkPolicy `json:"networkPolicy,omitempty"`
+
 	// When images of the Jobs are pulled.
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never

@@ -100,3 +100,12 @@ type CacheSpec struct {
 	// +optional
 	SecretRef *SecretReference `json:"secretRef,omitempty"`
 }
+
+// NetworkPolicy says whether pods get network policies.
+type NetworkPolicy string
+
+// Values of NetworkPolicy.
+const (
+	NetworkPolicyEnabled  NetworkPolicy = "Enabled"
+	NetworkPolicyDisabled NetworkPolicy = "Disabled"
+)

@@ -32,6 +32,11 @@ type Runtime struct {
 	// +kubebuilder:validation:MaxLength=512
 	WorkerImage string `json:"workerImage,omitempty"`
 
+	// Network policies of the pods: Enabled lets others reach only the ports that serve, and the pods only what they need. Defaults to Enabled.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	NetworkPolicy NetworkPolicy `json:"networkPolicy,omitempty"`
+
 	// When images are pulled.
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never

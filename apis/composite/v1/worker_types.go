@@ -35,6 +35,11 @@ type WorkerSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
+	// Network policies of the pods: Enabled lets others reach only the ports that serve, and the pods only what they need. Defaults to Enabled.
+	// +optional
+	// +kubebuilder:validation:Enum=Enabled;Disabled
+	NetworkPolicy NetworkPolicy `json:"networkPolicy,omitempty"`
+
 	// When images are pulled.
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
