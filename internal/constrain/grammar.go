@@ -15,6 +15,8 @@ type Grammar struct {
 	class   [256]uint8
 	classes int
 	own     locals // of nodes that other grammars do not have
+
+	thoughts afterThoughts
 }
 
 // Object returns the grammar of all JSON objects.

@@ -156,3 +156,18 @@ func TestCalls(t *testing.T) {
 		t.Error("no error without tools")
 	}
 }
+
+func TestAfterThoughts(t *testing.T) {
+	g, err := constrain.Object().AfterThoughts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		"I think.\n</think>\n\n{}": true, "</think>{}": true, "a </thin <</think>{\"a\":1}": true, "\xff</think>{}": true,
+		"{}": false, "</think>": false, "</think>\n\n\n{}": false, "</think> {}": false, "</think>x</think>{}": false,
+	} {
+		if got := g.Accepts(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}

@@ -23,7 +23,7 @@ type answer struct {
 
 func (e *Engine) newAnswer(r Request, j *job) *answer {
 	a := &answer{
-		e: e, request: r, limit: e.runner.seqLen - len(j.seq.tokens), decoder: e.tokenizer.Decoder(), stops: e.stopFilter(r.Stop),
+		e: e, request: r, limit: e.runner.seqLen - len(j.seq.tokens), decoder: e.tokenizer.Decoder(), stops: e.stopFilter(r),
 		emit: func(p Piece) error {
 			j.out <- p
 			return nil
@@ -48,7 +48,11 @@ func (a *answer) choose(scores []float32) (int, error) {
 	}
 	plain := scores
 	if a.request.Mask != nil {
-		if err := a.request.Mask(a.tokens).apply(scores); err != nil {
+		allowed, err := a.request.Mask(a.tokens)
+		if err == nil {
+			err = allowed.apply(scores)
+		}
+		if err != nil {
 			return 0, err
 		}
 	}

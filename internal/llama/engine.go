@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/gorizond/koldun/internal/constrain"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 	"github.com/gorizond/koldun/internal/toolcall"
@@ -27,7 +28,8 @@ type Engine struct {
 	scheduler *scheduler
 	threads   int
 
-	longestToken int // bytes
+	longestToken int                          // bytes
+	vocabulary   func() *constrain.Vocabulary // made for the first answer of a given form
 	encoding     sync.Mutex
 
 	life      context.Context //nolint:containedctx // ends with Close
@@ -90,6 +92,7 @@ func newEngine(c Config, m *model, tok *tokenizer.Tokenizer) (*Engine, error) {
 		model: m, tokenizer: tok, chat: chat, chatErr: chatErr, runner: r, threads: threads,
 		longestToken: tok.File().MaxTokenLength(), slots: make(chan struct{}, slots), scheduler: newScheduler(r, slots, c.alone),
 	}
+	e.vocabulary = sync.OnceValue(func() *constrain.Vocabulary { return newVocabulary(tok) })
 	e.life, e.end = context.WithCancel(context.Background())
 	go e.scheduler.run(e.life) // Close waits for its end
 	return e, nil

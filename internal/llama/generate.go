@@ -30,6 +30,11 @@ func (e *Engine) Generate(ctx context.Context, r Request, emit func(Piece) error
 	if err != nil {
 		return Result{}, err
 	}
+	if r.Grammar != nil {
+		if r.Mask, err = e.follow(r.Grammar, begun != ""); err != nil {
+			return Result{}, err
+		}
+	}
 	j := &job{seq: &sequence{tokens: tokens}, out: make(chan Piece, ahead)}
 	j.result.PromptTokens = len(tokens)
 	j.answer = e.newAnswer(r, j)
@@ -77,9 +82,13 @@ func interrupted(ctx context.Context) error {
 }
 
 // stopFilter returns a filter for the stop sequences of a request and for the
-// text of the end tokens, which a model may spell with ordinary tokens.
-func (e *Engine) stopFilter(stops []string) openai.StopFilter {
-	all := slices.Clone(stops)
+// text of the end tokens, which a model may spell with ordinary tokens. An answer
+// of a given form ends with the form: there, such a text is a part of a string.
+func (e *Engine) stopFilter(r Request) openai.StopFilter {
+	if r.Grammar != nil {
+		return openai.NewStopFilter()
+	}
+	all := slices.Clone(r.Stop)
 	f := e.tokenizer.File()
 	for _, id := range f.EOS {
 		all = append(all, f.Tokens[id].Text)

@@ -305,7 +305,7 @@ func TestWholeCharacters(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
-			a := &answer{e: e, decoder: e.tokenizer.Decoder(), stops: e.stopFilter(nil), emit: func(p Piece) error {
+			a := &answer{e: e, decoder: e.tokenizer.Decoder(), stops: e.stopFilter(Request{}), emit: func(p Piece) error {
 				if !utf8.ValidString(p.Text) {
 					t.Errorf("piece %q is not UTF-8", p.Text)
 				}

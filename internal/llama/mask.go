@@ -8,8 +8,8 @@ import (
 
 // A Mask says which tokens may follow the answer so far. It must be quick and not
 // block, because all other requests wait for it. It may not keep or change the
-// tokens.
-type Mask func(answer []int) TokenSet
+// tokens. The set is valid until the next call.
+type Mask func(answer []int) (TokenSet, error)
 
 // A TokenSet is a set of tokens: bit t%64 of word t/64 is token t. Tokens beyond
 // its end are not in the set. The nil set stands for all tokens.
@@ -30,12 +30,30 @@ func (s TokenSet) apply(scores []float32) error {
 		return nil
 	}
 	left := false
-	for token := range scores {
-		if s.Has(token) {
+	none := float32(math.Inf(-1))
+	for at := 0; at < len(scores); at += 64 {
+		var word uint64
+		if at/64 < len(s) {
+			word = s[at/64]
+		}
+		some := scores[at:min(at+64, len(scores))]
+		switch word {
+		case 0:
+			for i := range some {
+				some[i] = none
+			}
+			continue
+		case math.MaxUint64:
 			left = true
 			continue
 		}
-		scores[token] = float32(math.Inf(-1))
+		for i := range some {
+			if word>>i&1 == 1 {
+				left = true
+			} else {
+				some[i] = none
+			}
+		}
 	}
 	if !left {
 		return fault.Errorf(fault.Invalid, "cannot choose a token: the mask of the request allows none")

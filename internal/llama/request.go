@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gorizond/koldun/internal/constrain"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
 	"github.com/gorizond/koldun/internal/toolcall"
@@ -20,6 +21,10 @@ type Request struct {
 	Sampling  Sampling
 	Stop      []string // the answer ends before the first of these; empty strings are ignored
 
+	// Grammar is the form of the answer, but for thoughts that the template begins;
+	// nil allows all. An answer that ends with FinishStop has this form.
+	Grammar *constrain.Grammar
+
 	Mask         Mask // limits the next token, for answers of a given form; nil allows all
 	LogProbs     bool // pieces have the choices of their tokens
 	Alternatives int  // number of alternatives of each choice, up to MaxAlternatives; only with LogProbs
@@ -27,6 +32,9 @@ type Request struct {
 
 // validate reports the first invalid field. The error is Invalid.
 func (r Request) validate() error {
+	if r.Grammar != nil && (r.Mask != nil || len(r.Stop) > 0) {
+		return fault.Errorf(fault.Invalid, "cannot answer in a given form with a mask or stop sequences: they would break the form")
+	}
 	if r.Alternatives < 0 || r.Alternatives > MaxAlternatives {
 		return fault.Errorf(fault.Invalid, "cannot answer: the number of alternatives is %d, want 0 to %d", r.Alternatives, MaxAlternatives)
 	}

@@ -91,15 +91,15 @@ func TestMask(t *testing.T) {
 			r := user("Hello")
 			r.Sampling, r.MaxTokens = s, 5
 			steps := 0
-			r.Mask = func(answer []int) TokenSet {
+			r.Mask = func(answer []int) (TokenSet, error) {
 				if len(answer) != steps {
 					t.Errorf("step %d has an answer of %d tokens", steps, len(answer))
 				}
 				steps++
 				if steps == 1 {
-					return nil
+					return nil, nil
 				}
-				return allowed
+				return allowed, nil
 			}
 			var free []int
 			r.LogProbs = true
@@ -118,7 +118,7 @@ func TestMask(t *testing.T) {
 	}
 	t.Run("NothingAllowed", func(t *testing.T) {
 		r := user("Hello")
-		r.Mask = func([]int) TokenSet { return TokenSet{} }
+		r.Mask = func([]int) (TokenSet, error) { return TokenSet{}, nil }
 		if _, err := e.Generate(t.Context(), r, func(Piece) error { return nil }); !fault.Is(err, fault.Invalid) {
 			t.Errorf("err = %v", err)
 		}

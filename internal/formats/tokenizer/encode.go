@@ -74,6 +74,15 @@ func (t *Tokenizer) control(id int) bool {
 	return id == t.file.BOS || t.eos[id] || between(text, "<|", "|>") || between(text, "<｜", "｜>")
 }
 
+// IsControl reports whether a token steers the model, so that text alone does not
+// stand for it: it is a control token, or the template writes it as a tag.
+func (t *Tokenizer) IsControl(id int) bool {
+	if t.rules != nil {
+		return t.rules.control[id] || t.control(id) || t.inTemplate(id)
+	}
+	return id >= t.file.BOS && t.file.BOS >= fewOrdinary || t.control(id) || t.inTemplate(id)
+}
+
 // inTemplate reports whether the chat template writes a token that looks like a
 // tag.
 func (t *Tokenizer) inTemplate(id int) bool {

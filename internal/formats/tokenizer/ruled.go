@@ -20,6 +20,7 @@ type ruled struct {
 	normalizer normal.Normalizer
 	splitter   split.Splitter
 	words      words
+	control    map[int]bool // control tokens
 }
 
 // maxGrowth bounds the memory for a text. NFKC with a sign of three bytes before
@@ -34,7 +35,7 @@ func newRuled(f File, r *Rules) (*ruled, error) {
 	if err := r.validate(len(f.Tokens)); err != nil {
 		return nil, err
 	}
-	e := &ruled{}
+	e := &ruled{control: map[int]bool{}}
 	var err error
 	if e.normalizer, err = normal.Parse(r.Normalizer); err != nil {
 		return nil, err
@@ -52,6 +53,9 @@ func newRuled(f File, r *Rules) (*ruled, error) {
 		return nil, err
 	}
 	for _, a := range r.Added {
+		if a.Control {
+			e.control[int(a.ID)] = true
+		}
 		f := &e.raw
 		if a.Normalized {
 			f = &e.later
