@@ -171,3 +171,25 @@ func TestAfterThoughts(t *testing.T) {
 		}
 	}
 }
+
+func TestEither(t *testing.T) {
+	schema := func(text string) *constrain.Grammar {
+		g, err := constrain.Schema([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	g := schema(`{"type":"array","items":{"$ref":"#/$defs/a"},"$defs":{"a":{"enum":["a"]}}}`)
+	for _, other := range []string{`{"type":"array","items":{"$ref":"#/$defs/b"},"$defs":{"b":{"enum":["b"]}}}`, `{"type":"object"}`} {
+		var err error
+		if g, err = constrain.Either(g, schema(other)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]bool{`["a","a"]`: true, `["b"]`: true, `{"c":[1]}`: true, `[]`: true, `["a","b"]`: false, `["c"]`: false, `1`: false} {
+		if got := g.Accepts(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}

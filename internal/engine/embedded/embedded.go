@@ -22,7 +22,7 @@ func Engine() engine.Engine {
 		Slots:      defaultSlots,
 		MaxSlots:   engine.MaxSlots,
 		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed},
-		Features:   []string{string(openai.FeatureLogprobs), string(openai.FeatureTools)},
+		Features:   []string{string(openai.FeatureLogprobs), string(openai.FeatureTools), string(openai.FeatureToolChoice), string(openai.FeatureJSONSchema)},
 		Memory: &engine.Memory{
 			Plan:    topology.Shape.Preflight,
 			Buffers: topology.SyncFor,

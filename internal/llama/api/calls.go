@@ -21,7 +21,8 @@ func (h *Handler) ask(c openai.ChatRequest) (llama.Request, toolcall.Choice, *op
 	}
 	r := h.request(c)
 	r.Messages, r.Tools = messages, choice.Tools
-	return r, choice, nil
+	r.Grammar, bad = h.form(c, choice)
+	return r, choice, bad
 }
 
 // errEnough ends an answer whose remainder does not count.

@@ -126,8 +126,7 @@ func TestAsksWithTools(t *testing.T) {
 func TestRefusesTools(t *testing.T) {
 	server := serve(t, says(llama.FinishStop, "x"), api.Options{})
 	for fields, param := range map[string]string{
-		`"tools":[{"type":"custom"}]`:             "tools[0].type",
-		weatherTool + `,"tool_choice":"required"`: "tools",
+		`"tools":[{"type":"custom"}]`: "tools[0].type",
 	} {
 		resp, body := post(t, server.URL, with(fields))
 		if resp.StatusCode != 400 || !strings.Contains(body, `"param":"`+param+`"`) {

@@ -63,6 +63,10 @@ func asError(err error) *openai.Error {
 	if errors.As(err, &tooLong) {
 		return openai.BadRequest("messages", openai.CodeContextLength, tooLong.Error())
 	}
+	var form *llama.FormError
+	if errors.As(err, &form) {
+		return openai.BadRequest(responseFormat, openai.CodeInvalidValue, form.Error())
+	}
 	if errors.Is(err, llama.ErrClosed) || errors.Is(err, httpserver.ErrShutdown) {
 		return unavailable("the server is shutting down")
 	}

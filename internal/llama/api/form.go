@@ -2,24 +2,47 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/gorizond/koldun/internal/constrain"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
-// form returns the grammar that response_format asks for, or nil. The error is for
-// the client.
-func (h *Handler) form(c openai.ChatRequest) (*constrain.Grammar, *openai.Error) {
-	const param = "response_format"
-	raw, ok := c.Featured[param]
-	if !ok {
-		return nil, nil
+// form returns the grammar of the answers that response_format and tool_choice
+// allow; nil is any answer. The error is for the client.
+func (h *Handler) form(c openai.ChatRequest, choice toolcall.Choice) (*constrain.Grammar, *openai.Error) {
+	format, bad := h.format(c.Featured[responseFormat])
+	if bad != nil {
+		return nil, bad
 	}
-	if len(c.Stop) > 0 {
-		return nil, openai.BadRequest("stop", openai.CodeInvalidValue, "'stop' cannot stand beside 'response_format': a stop sequence would cut the JSON")
+	g := format
+	if choice.Required || format != nil && len(choice.Tools) > 0 {
+		key := fmt.Sprintf("%s %t %s", h.o.Calls, choice.Single, toolcall.List(choice.Tools))
+		calls, err := h.grammars.get(key, func() (*constrain.Grammar, error) { return h.o.Calls.Force(choice.Tools, choice.Single) })
+		if err != nil {
+			return nil, notGuaranteed("tools", "calls", err)
+		}
+		if g = calls; !choice.Required { // the model calls a tool or answers
+			if g, err = constrain.Either(calls, format); err != nil {
+				return nil, notGuaranteed(responseFormat, "answers and calls", err)
+			}
+		}
+	}
+	if g != nil && len(c.Stop) > 0 {
+		return nil, openai.BadRequest("stop", openai.CodeInvalidValue, "'stop' cannot stand beside 'response_format' or a forced choice of tools: a stop sequence would cut the JSON")
+	}
+	return g, nil
+}
+
+const responseFormat = "response_format"
+
+// format returns the grammar of a response_format, or nil for plain text.
+func (h *Handler) format(raw json.RawMessage) (*constrain.Grammar, *openai.Error) {
+	if raw == nil {
+		return nil, nil
 	}
 	var format struct {
 		Type       string `json:"type"`
@@ -28,26 +51,21 @@ func (h *Handler) form(c openai.ChatRequest) (*constrain.Grammar, *openai.Error)
 		} `json:"json_schema"`
 	}
 	if err := json.Unmarshal(raw, &format); err != nil {
-		return nil, openai.BadRequest(param, openai.CodeInvalidType, "'response_format' has a field of a wrong type")
+		return nil, openai.BadRequest(responseFormat, openai.CodeInvalidType, "'response_format' has a field of a wrong type")
 	}
 	schema := format.JSONSchema.Schema
-	if format.Type == "json_object" || len(schema) == 0 || string(schema) == "null" {
-		schema = nil
+	if format.Type == "json_object" || len(schema) == 0 {
+		return h.object, nil
 	}
-	g, err := h.grammars.get(string(schema), func() (*constrain.Grammar, error) {
-		if schema == nil {
-			return constrain.Object(), nil
-		}
-		return constrain.Schema(schema)
-	})
-	var e *constrain.SchemaError
-	switch {
-	case errors.As(err, &e):
-		return nil, openai.BadRequest(param, openai.CodeInvalidValue, "'response_format.json_schema.schema' cannot be guaranteed: "+e.Error())
-	case err != nil:
-		return nil, openai.BadRequest(param, openai.CodeInvalidValue, err.Error())
+	g, err := h.grammars.get(string(schema), func() (*constrain.Grammar, error) { return constrain.Schema(schema) })
+	if err != nil {
+		return nil, notGuaranteed(responseFormat, "answers", err)
 	}
 	return g, nil
+}
+
+func notGuaranteed(param, what string, err error) *openai.Error {
+	return openai.BadRequest(param, openai.CodeInvalidValue, fmt.Sprintf("'%s' does not work here: %s cannot be guaranteed, because %v", param, what, err))
 }
 
 // grammars keeps the latest grammars: clients repeat schemas, and a grammar that

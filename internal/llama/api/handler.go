@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorizond/koldun/internal/constrain"
 	"github.com/gorizond/koldun/internal/engine/embedded"
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/openai"
@@ -58,6 +59,8 @@ type Handler struct {
 	models     []byte        // answer to GET /v1/models
 	admit      chan struct{} // holds a token for each request that runs or waits
 	mux        *http.ServeMux
+	object     *constrain.Grammar // any JSON object
+	grammars   grammars
 	seeding    sync.Mutex
 	seeds      uint64 // how many requests had no seed
 }
@@ -88,6 +91,10 @@ func New(e Engine, o Options) *Handler {
 	}
 	about := embedded.Engine()
 	h := &Handler{engine: e, honours: strings.Join(about.Parameters, ", "), features: strings.Join(about.Features, ", "), o: o, admit: make(chan struct{}, o.Slots+o.Waiting), mux: http.NewServeMux()}
+	h.object = constrain.Object()
+	if !o.Calls.Forces() { // then there is all but a forced choice
+		h.features = strings.Join(openai.FeatureToolChoice.Missing(openai.NewFeatures(h.features)).Names(), ", ")
+	}
 	h.models = encode(openai.ModelList{
 		Object: "list",
 		Data:   []openai.Model{{ID: o.Model, Object: "model", Created: created, OwnedBy: "user"}},

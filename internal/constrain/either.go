@@ -1,0 +1,43 @@
+package constrain
+
+import "slices"
+
+// Either returns the grammar of the texts that one of two grammars allows. The
+// error is that of a grammar with too many states.
+func Either(a, b *Grammar) (*Grammar, error) {
+	g := newGraph()
+	builtin := int32(len(g.nodes))
+	g.nodes, g.rules = slices.Clone(a.nodes), slices.Clone(a.rules)
+	// Nodes and rules that both have keep their numbers.
+	movedNode, movedRule := int32(len(a.nodes))-builtin, int32(len(a.rules))-builtinRules
+	node := func(at int32) int32 {
+		if at < builtin {
+			return at
+		}
+		return at + movedNode
+	}
+	rule := func(r int32) int32 {
+		if r < builtinRules {
+			return r
+		}
+		return r + movedRule
+	}
+	for _, n := range b.nodes[builtin:] {
+		n.next = node(n.next)
+		switch n.kind {
+		case nodeCall:
+			n.other = rule(n.other)
+		case nodeSplit:
+			n.other = node(n.other)
+		case nodeBytes, nodeEnd:
+		}
+		g.add(n)
+	}
+	for _, r := range b.rules[builtinRules:] {
+		r.start = node(r.start)
+		g.rules = append(g.rules, r)
+	}
+	root, end := g.newRule("either"), g.end()
+	g.rules[root].start = g.split(g.call(a.root, end), g.call(rule(b.root), end))
+	return g.grammar(root)
+}
