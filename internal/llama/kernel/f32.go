@@ -4,12 +4,17 @@ package kernel
 // vectors of the same width, one after the other in x: row r of vector t goes to
 // out[t*stride+r].
 func (s *Set) F32(weights []float32, width int, x []float32, n int, out []float32, stride, lo, hi int) {
-	s.f32(f32Product{weights: weights[:hi*width], width: width, x: x[:n*width], n: n, out: out[:(n-1)*stride+hi], stride: stride}, lo, hi)
+	s.f32(f32Product{weights: weights[:hi*width], large: len(weights) >= large, width: width, x: x[:n*width], n: n, out: out[:(n-1)*stride+hi], stride: stride}, lo, hi)
 }
+
+// large is the number of weights of a matrix that comes from memory for each
+// product: 2 MB, more than a processor's own cache holds beside other data.
+const large = 1 << 19
 
 // An f32Product is the arguments of Set.F32, of checked lengths.
 type f32Product struct {
 	weights []float32
+	large   bool // the whole matrix
 	width   int
 	x       []float32
 	n       int

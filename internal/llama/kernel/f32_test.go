@@ -63,6 +63,17 @@ func TestF32(t *testing.T) {
 	})
 }
 
+// A matrix of which the kernels may read row by row has the same bits.
+func TestF32Large(t *testing.T) {
+	eachSet(t, func(t *testing.T, s *Set) {
+		rng := newRand()
+		const width = 1024 + 3
+		for _, n := range []int{1, 2} {
+			randomF32(rng, large/width+1, width, n).check(t, s)
+		}
+	})
+}
+
 func FuzzF32(f *testing.F) {
 	f.Add(uint64(1), uint8(17), uint16(100), uint8(33))
 	f.Fuzz(func(t *testing.T, seed uint64, rows uint8, width uint16, n uint8) {

@@ -14,6 +14,9 @@ type f32Tile func(w, x *float32, width, k int, out *float32, stride int)
 type f32Tiles struct {
 	fourMany, fourOne, oneOne f32Tile
 	many                      int // vectors of fourMany
+	// rowByRow is set if large matrices are faster read row by row for one vector:
+	// one stream of addresses gets more of the memory than four.
+	rowByRow bool
 }
 
 func (k f32Tiles) multiply(m f32Product, lo, hi int) {
@@ -22,7 +25,7 @@ func (k f32Tiles) multiply(m f32Product, lo, hi int) {
 		return
 	}
 	r := lo
-	for ; r+4 <= hi; r += 4 {
+	for alone := k.rowByRow && m.large && m.n == 1; !alone && r+4 <= hi; r += 4 {
 		t := 0
 		for ; t+k.many <= m.n; t += k.many {
 			m.tile(k.fourMany, r, t)

@@ -489,10 +489,10 @@ TEXT ·f32AVX5124x1(SB), NOSPLIT, $0-48
 	VPXORD Z3, Z3, Z3
 
 step:
-	PREFETCHT0    (AX)
-	PREFETCHT0    64(AX)
-	PREFETCHT0    128(AX)
-	PREFETCHT0    192(AX)
+	PREFETCHT1    (AX)
+	PREFETCHT1    64(AX)
+	PREFETCHT1    128(AX)
+	PREFETCHT1    192(AX)
 	LEAQ          256(AX), AX
 	VMOVUPS       (R9), Z4
 	VMOVUPS       (R9)(DI*1), Z5
@@ -525,7 +525,7 @@ step:
 	RET
 
 // func f32AVX5121x1(w *float32, x *float32, width int, k int, out *float32, stride int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·f32AVX5121x1(SB), NOSPLIT, $0-48
 	MOVQ   w+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -546,6 +546,7 @@ TEXT ·f32AVX5121x1(SB), NOSPLIT, $0-48
 	VPXORD Z0, Z0, Z0
 
 step:
+	PREFETCHT1    2048(R8)
 	VMOVUPS       (R8), Z1
 	VFMADD231PS   (CX), Z1, Z0
 	ADDQ          $0x40, R8
@@ -641,8 +642,8 @@ TEXT ·f32AVX24x1(SB), NOSPLIT, $0-48
 	VXORPS Y3, Y3, Y3
 
 step:
-	PREFETCHT0   (AX)
-	PREFETCHT0   64(AX)
+	PREFETCHT1   (AX)
+	PREFETCHT1   64(AX)
 	LEAQ         128(AX), AX
 	VMOVUPS      (R9), Y4
 	VMOVUPS      (R9)(DI*1), Y5
@@ -667,7 +668,7 @@ step:
 	RET
 
 // func f32AVX21x1(w *float32, x *float32, width int, k int, out *float32, stride int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·f32AVX21x1(SB), NOSPLIT, $0-48
 	MOVQ   w+0(FP), AX
 	MOVQ   x+8(FP), CX
@@ -688,6 +689,7 @@ TEXT ·f32AVX21x1(SB), NOSPLIT, $0-48
 	VXORPS Y0, Y0, Y0
 
 step:
+	PREFETCHT1   2048(R8)
 	VMOVUPS      (R8), Y1
 	VFMADD231PS  (CX), Y1, Y0
 	ADDQ         $0x20, R8

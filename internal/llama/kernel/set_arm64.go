@@ -10,7 +10,7 @@ func machineSets() []*Set {
 	}
 	return []*Set{{
 		Name: "neon-dotprod", pack: packBytes, q40: neonQ40, tile: 4,
-		f32: f32Tiles{f32NEON4x4, f32NEON4x1, f32NEON1x1, 4}.multiply, dot: neonDot, mix: mixers{mixNEON64, mixNEON16}.mix,
+		f32: f32Tiles{f32NEON4x4, f32NEON4x1, f32NEON1x1, 4, false}.multiply, dot: neonDot, mix: mixers{mixNEON64, mixNEON16}.mix,
 		addRounded: portableAddRounded, silu: portableSiLU, expSum: portableExpSum,
 	}}
 }

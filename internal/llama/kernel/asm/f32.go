@@ -28,6 +28,10 @@ func (v vectors) zero(r VecVirtual) {
 	VXORPS(r, r, r)
 }
 
+// ahead is the distance in bytes at which a kernel for one row prefetches: half a
+// page of memory, at the ends of which the processor's own prefetching stops.
+const ahead = 2048
+
 // f32Tile writes the kernel that multiplies four rows, or one, with some vectors
 // of the same width. It reads the first k values of each, a multiple of 16, and
 // writes out[t*stride+row]. Each product of two vectors is added up in the same order,
@@ -56,7 +60,9 @@ func f32Tile(v vectors, height, n int) {
 	}
 	Label("step")
 	if height > 1 {
-		prefetch(next, height*v.bytes, n > 1)
+		prefetch(next, height*v.bytes, true)
+	} else {
+		PREFETCHT1(a.at(0, ahead))
 	}
 	values := make([]VecVirtual, height)
 	for i := range values {
