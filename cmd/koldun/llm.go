@@ -3,18 +3,22 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/engineapi"
 	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/formats/tokenizer"
 	"github.com/gorizond/koldun/internal/httpserver"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/telemetry"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // LLMCmd drives an engine. It connects to NATS as the environment says.
@@ -23,6 +27,7 @@ type LLMCmd struct {
 	Engine     string        `default:"http://127.0.0.1:9990" help:"Engine to drive. No other client may connect to it."`
 	Supervisor string        `default:"" placeholder:"URL" help:"Health address of the engine's supervisor, which restarts an engine that hangs."`
 	Protocol   string        `default:"dllama" enum:"dllama,openai" help:"API of the engine: that of dllama-api and of Koldun's own, or OpenAI's."`
+	Tokenizer  string        `default:"" placeholder:"FILE" help:"Tokenizer file of the model, for an engine that takes plain messages: tools are written into them as its chat template does."`
 	ServedName string        `default:"" placeholder:"NAME" help:"Name by which the server knows the model; this and the next six flags are for --protocol=openai."`
 	APIKeyFile string        `default:"" placeholder:"FILE" help:"Bearer token of the server, read for each request."`
 	Parameters []string      `placeholder:"NAME" help:"Sampling parameters that the server honours."`
@@ -78,10 +83,33 @@ func (c *LLMCmd) engine() (sidecar.Engine, error) {
 	if c.Protocol == "openai" {
 		return c.server()
 	}
-	if c.Slots == 1 {
+	switch {
+	case c.Tokenizer != "" && c.Slots > 1:
+		return nil, fault.Errorf(fault.Invalid, "cannot use --tokenizer with --slots=%d: an engine that takes plain messages has one slot", c.Slots)
+	case c.Tokenizer != "":
+		plain, err := plainTools(c.Tokenizer)
+		if err != nil {
+			return nil, err
+		}
+		return engineapi.NewPlain(c.Engine, plain)
+	case c.Slots == 1:
 		return engineapi.New(c.Engine)
 	}
 	return engineapi.NewSlots(c.Engine, c.Slots)
+}
+
+// plainTools returns what writes tools as the chat template in a tokenizer file does.
+func plainTools(path string) (*toolcall.Plain, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fault.Errorf(fault.Invalid, "cannot open tokenizer: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	t, err := tokenizer.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use tokenizer %q: %w", path, err)
+	}
+	return toolcall.NewPlain(context.Background(), t.ChatTemplate, t.Tokens[t.BOS].Text, t.TurnEnd()), nil
 }
 
 // traffic returns the group that the flags describe, or nil.

@@ -37,6 +37,9 @@ func (r Root) sidecar() workload.Container {
 	if r.Engine.Slots > 1 {
 		args = append(args, fmt.Sprintf("--slots=%d", r.Engine.Slots))
 	}
+	if r.Engine.Plain {
+		args = append(args, "--tokenizer="+r.Spec.TokenizerFile)
+	}
 	args = append(args, timeouts(r.Timeouts)...)
 	out := workload.Container{
 		Name:      "llm",

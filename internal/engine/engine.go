@@ -37,6 +37,10 @@ type Engine struct {
 	// names them, unless API has them. It announces them as it does Parameters; nil
 	// Operations are openai.DefaultOperations.
 	Operations, Features []string
+	// Plain means that its API takes messages of nothing but role and text: the
+	// sidecar writes tools into them, as the chat template in the tokenizer file does,
+	// and finds calls in the answer.
+	Plain bool
 	// Guarded means that a connection from anything but a peer ends the
 	// engine's process. Network policies then close its port to all others.
 	Guarded bool

@@ -23,6 +23,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/rawconn"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // ErrLoading means that the engine does not accept connections: it binds its
@@ -40,7 +41,8 @@ const (
 // A Client talks to one engine. It sends one request at a time; its methods
 // may be called from any goroutine.
 type Client struct {
-	addr string // host:port
+	addr  string          // host:port
+	plain *toolcall.Plain // writes tools into messages; nil: the engine takes tools, or none
 
 	turn chan struct{} // has capacity 1: the sender owns the client until it receives
 	// head reads the header of an answer, body its text. The owner of the turn
@@ -69,6 +71,16 @@ func New(rawURL string) (*Client, error) {
 	}
 	return &Client{addr: net.JoinHostPort(u.Hostname(), port), turn: make(chan struct{}, 1),
 		head: bufio.NewReaderSize(nil, readSize), body: bufio.NewReaderSize(nil, readSize)}, nil
+}
+
+// NewPlain returns a client for an engine that takes plain messages. Requests with
+// tools are written as such messages.
+func NewPlain(rawURL string, plain *toolcall.Plain) (*Client, error) {
+	c, err := New(rawURL)
+	if err == nil {
+		c.plain = plain
+	}
+	return c, err
 }
 
 // parseURL parses a URL of the form http://HOST:PORT. The owner ("engine",

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // ErrTimeout means that the engine was silent for longer than Timeouts allow.
@@ -153,23 +154,47 @@ func (x *exchange) events(r io.Reader) error {
 		if piece.usage != nil {
 			x.result.Usage = piece.usage
 		}
-		if err := x.add(piece.text, piece.parts(&x.calls)); err != nil {
+		if err := x.take(piece); err != nil {
 			return err
 		}
 	}
 }
 
-// add takes a piece of the answer, to be passed on.
-func (x *exchange) add(text string, parts *openai.Parts) error {
-	if text == "" && parts == nil {
+// take takes an event. A piece of text that may belong to a call of a tool waits.
+func (x *exchange) take(p piece) error {
+	parts := p.parts(&x.calls)
+	if p.text == "" && parts == nil {
 		return nil
 	}
+	x.result.Deltas++
+	if x.call.parser == nil {
+		return x.add(p.text, parts)
+	}
+	x.setReadTimeout(x.timeouts.Between)
+	return x.addFound(x.call.parser.Push(p.text))
+}
+
+// addFound takes what a parser found in text.
+func (x *exchange) addFound(found []toolcall.Piece) error {
+	for _, f := range found {
+		var parts *openai.Parts
+		if len(f.Calls) > 0 {
+			parts = &openai.Parts{ToolCalls: f.Calls}
+		}
+		if err := x.add(f.Text, parts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes a piece of the answer, to be passed on.
+func (x *exchange) add(text string, parts *openai.Parts) error {
 	if !x.pending.fits(text, parts) {
 		if err := x.deliver(); err != nil {
 			return err
 		}
 	}
-	x.result.Deltas++
 	x.pending.add(text, parts)
 	return nil
 }
@@ -177,7 +202,14 @@ func (x *exchange) add(text string, parts *openai.Parts) error {
 // end passes on the rest of a whole answer.
 func (x *exchange) end(reason string) error {
 	x.result.FinishReason = x.finish(reason)
-	if x.calls.any() && x.result.FinishReason == openai.FinishStop {
+	called := x.calls.any()
+	if p := x.call.parser; p != nil {
+		if err := x.addFound(p.Rest()); err != nil {
+			return err
+		}
+		called = p.Called()
+	}
+	if called && x.result.FinishReason == openai.FinishStop {
 		x.result.FinishReason = openai.FinishToolCalls
 	}
 	return x.deliver()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/toolcall"
 )
 
 // A Request is what one operation asks of an engine, such as a Chat.
@@ -19,8 +20,9 @@ type Request interface {
 type call struct {
 	path        string
 	body        []byte
-	maxTokens   int    // of the answer, in case the engine does not say why it ended; 0: no limit
-	contentType string // of the answer
+	maxTokens   int              // of the answer, in case the engine does not say why it ended; 0: no limit
+	contentType string           // of the answer
+	parser      *toolcall.Parser // finds calls of tools in the text; nil: the engine does
 	// read passes the text of the answer to exchange.add, and sets the result.
 	read func(*exchange, io.Reader) error
 }
@@ -90,7 +92,7 @@ type Result struct {
 // next token), onText's error, ErrLoading, ErrTimeout, *openai.Error if the
 // engine refused the request, or a Transient error if the engine broke off.
 func (c *Client) Do(ctx context.Context, r Request, o Options, onText func(Delta) error) (Result, error) {
-	call, err := r.call()
+	call, err := c.call(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}
@@ -110,6 +112,9 @@ func (c *Client) Do(ctx context.Context, r Request, o Options, onText func(Delta
 	result, err := x.run(ctx)
 	if err == nil {
 		c.end(conn)
+	}
+	if c.plain != nil {
+		result.Features = openai.NewFeatures(result.Features, openai.FeatureTools)
 	}
 	return result, err
 }

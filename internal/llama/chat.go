@@ -40,7 +40,7 @@ type chat struct {
 // template. The error is Unsupported or, for an unknown given template,
 // Invalid.
 func newChat(f tokenizer.File, given ChatTemplate) (chat, error) {
-	c := chat{template: given, end: turnEnd(f), family: toolcall.Generic}
+	c := chat{template: given, end: f.TurnEnd(), family: toolcall.Generic}
 	if f.AddBOS {
 		c.bos = f.Tokens[f.BOS].Text
 	}
@@ -62,19 +62,6 @@ func newChat(f tokenizer.File, given ChatTemplate) (chat, error) {
 		return c, nil
 	}
 	return chat{}, fault.Errorf(fault.Invalid, "chat template %q is not one of jinja, llama2, llama3, deepSeek3, chatml", given)
-}
-
-// turnEnd returns <|eot_id|> if it is one of the end tokens, else the first
-// end token: Llama 3.1 lists <|end_of_text|> first, which ends documents and
-// not turns.
-func turnEnd(f tokenizer.File) string {
-	const turn = "<|eot_id|>"
-	for _, id := range f.EOS {
-		if f.Tokens[id].Text == turn {
-			return turn
-		}
-	}
-	return f.Tokens[f.EOS[0]].Text
 }
 
 // prompt returns the text that the model continues and the text with which the

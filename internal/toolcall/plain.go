@@ -122,8 +122,8 @@ func (f frame) split(segments []jinja.Segment) ([]PlainMessage, bool) {
 			return nil, false
 		}
 		role, found := next(f.named)
-		if !found {
-			return nil, false
+		if !found { // Jinja drops a line end at the end
+			return out, len(out) > 0 && prompt[at:] == "assistant"
 		}
 		content, found := next(f.end)
 		if !found {

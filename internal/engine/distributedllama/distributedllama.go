@@ -29,6 +29,7 @@ func Engine() engine.Engine {
 		Selects: func(w engine.Wish) bool { return len(w.Images) > 0 || w.Nodes > 1 },
 		Image:   Image,
 		Slots:   1,
+		Plain:   true,
 		Guarded: true,
 		Memory: &engine.Memory{
 			Plan:    topology.Shape.Preflight,

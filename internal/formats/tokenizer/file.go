@@ -62,3 +62,16 @@ const (
 	maxTemplate = 1 << 24
 	maxEOS      = 1 << 12
 )
+
+// TurnEnd returns the text of the token that ends a turn of a conversation:
+// <|eot_id|> if it is one of the end tokens, else the first of these. Llama 3.1
+// lists <|end_of_text|> first, which ends documents and not turns.
+func (f File) TurnEnd() string {
+	const turn = "<|eot_id|>"
+	for _, id := range f.EOS {
+		if f.Tokens[id].Text == turn {
+			return turn
+		}
+	}
+	return f.Tokens[f.EOS[0]].Text
+}
