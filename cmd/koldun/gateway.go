@@ -45,9 +45,12 @@ type GatewayCmd struct {
 	MaxBytesPerTenant  int64 `default:"67108864" help:"Maximum bytes of the bodies of the waiting requests of one API token, a quarter of a queue's usual size; 0 is no limit."`
 	MaxBodyMemory      int64 `default:"67108864" help:"Maximum bytes of bodies that are not in the queue yet, of which one API token gets half; 0 is no limit."`
 
-	Isolation   string        `default:"model" enum:"model,token,conversation" help:"Requests that share a pool: those of one ${enum}."`
-	MaxSessions int           `default:"8" help:"Maximum isolated pools; further requests share the pool of their model."`
-	DemandTTL   time.Duration `name:"demand-ttl" default:"10m" help:"How long a pool is kept after its last request."`
+	Isolation         string        `default:"model" enum:"model,token,conversation" help:"Requests that share a pool: those of one ${enum}."`
+	MaxSessions       int           `default:"8" help:"Maximum isolated pools; further requests share the pool of their model."`
+	ResponsesTTL      time.Duration `name:"responses-ttl" help:"How long responses of /v1/responses are stored for later requests of the same API token (previous_response_id); 0 stores none."`
+	ResponsesMaxBytes int64         `default:"268435456" help:"Maximum bytes of all stored responses: beyond, no more are stored until some expire."`
+
+	DemandTTL time.Duration `name:"demand-ttl" default:"10m" help:"How long a pool is kept after its last request."`
 }
 
 // Run serves until ctx ends. It serves health from the start, before it has
@@ -114,6 +117,8 @@ func (c *GatewayCmd) config(log *slog.Logger) (gateway.Config, error) {
 		Origins:           c.CORSOrigin,
 		Isolation:         isolation,
 		MaxSessions:       c.MaxSessions,
+		ResponsesTTL:      c.ResponsesTTL,
+		ResponsesMaxBytes: c.ResponsesMaxBytes,
 		HashKey:           key,
 		DemandTTL:         c.DemandTTL,
 		NoDrain:           c.NoDrain,

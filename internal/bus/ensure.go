@@ -42,6 +42,11 @@ func (b *Bus) EnsureKV(ctx context.Context, spec KVSpec) error {
 	return b.ensure(ctx, spec.config(), replace, spec.May)
 }
 
+// AdoptKV creates a bucket if it is missing, and keeps the limits of an existing one.
+func (b *Bus) AdoptKV(ctx context.Context, spec KVSpec) error {
+	return b.ensure(ctx, spec.config(), adopt, nil)
+}
+
 // A merge returns the new configuration of an existing stream.
 type merge func(have, want jetstream.StreamConfig) jetstream.StreamConfig
 

@@ -47,12 +47,17 @@ type Config struct {
 	Origins          []string         // of pages that may use the API from a browser; "*" is all
 	Isolation        Isolation        // default IsolateModel
 	MaxSessions      int              // isolated pools in a namespace at the same time; default 8
-	HashKey          []byte           // of the HMAC that names conversations; empty: a plain hash
-	Tracer           trace.Tracer     // default telemetry.NoTracer()
-	DemandTTL        time.Duration    // how long a session stays in demand after its last request; default 10 min
-	Grace            time.Duration    // for running answers at shutdown; default 25 s
-	NoDrain          bool             // stop when no request runs; else accept more for up to a fifth of Grace, as long as they keep coming
-	Logger           *slog.Logger     // default slog.Default()
+	// ResponsesTTL is how long responses are stored for later requests of the same
+	// token, and ResponsesMaxBytes how many bytes all of them have at most: beyond, no
+	// more are stored until some expire. 0 stores none.
+	ResponsesTTL      time.Duration
+	ResponsesMaxBytes int64         // default 256 MiB
+	HashKey           []byte        // of the HMAC that names conversations; empty: a plain hash
+	Tracer            trace.Tracer  // default telemetry.NoTracer()
+	DemandTTL         time.Duration // how long a session stays in demand after its last request; default 10 min
+	Grace             time.Duration // for running answers at shutdown; default 25 s
+	NoDrain           bool          // stop when no request runs; else accept more for up to a fifth of Grace, as long as they keep coming
+	Logger            *slog.Logger  // default slog.Default()
 
 	// listening, if set, is called with the addresses once both ports are open.
 	listening func(api, health net.Addr)
@@ -85,6 +90,9 @@ var defaultTiming = timing{
 	overdue:   2 * time.Second,
 }
 
+// defaultResponsesMaxBytes is how many bytes the stored responses may have.
+const defaultResponsesMaxBytes = 256 << 20
+
 // defaultMaxSessions is how many isolated pools there may be.
 const defaultMaxSessions = 8
 
@@ -99,6 +107,7 @@ func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.Reasoning, openai.ReasoningSeparate)
 	orDefault(&c.Isolation, IsolateModel)
 	orDefault(&c.MaxSessions, defaultMaxSessions)
+	orDefault(&c.ResponsesMaxBytes, defaultResponsesMaxBytes)
 	if c.Tracer == nil {
 		c.Tracer = telemetry.NoTracer()
 	}
@@ -109,7 +118,8 @@ func (c Config) withDefaults() (Config, error) {
 		"limit of requests per minute": int64(c.Limits.RequestsPerMinute), "limit of tokens per minute": c.Limits.TokensPerMinute,
 		"limit of concurrent requests": int64(c.Limits.ConcurrentRequests), "limit per session": int64(c.MaxPerSession),
 		"limit per tenant": int64(c.MaxPerTenant), "number of sessions": int64(c.MaxSessions),
-		"limit of bytes per tenant": c.MaxBytesPerTenant, "limit of memory for bodies": c.MaxBodyMemory,
+		"limit of bytes of responses": c.ResponsesMaxBytes,
+		"limit of bytes per tenant":   c.MaxBytesPerTenant, "limit of memory for bodies": c.MaxBodyMemory,
 	} {
 		if n < 0 {
 			return c, fault.Errorf(fault.Invalid, "cannot use a %s of %d: it must not be negative", name, n)
@@ -117,6 +127,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	for name, d := range map[string]time.Duration{
 		"response timeout": c.ResponseTimeout, "queue timeout": c.QueueTimeout, "request timeout": c.RequestTimeout, "grace": c.Grace,
+		"TTL of responses": c.ResponsesTTL,
 	} {
 		if d < 0 {
 			return c, fault.Errorf(fault.Invalid, "cannot use a %s of %v: it must not be negative", name, d)

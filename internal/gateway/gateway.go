@@ -30,6 +30,8 @@ type Gateway struct {
 	reports    *usageReports
 	metrics    *metrics
 	background *background
+	answers    answers
+	sockets    *sockets
 	log        *slog.Logger
 }
 
@@ -55,6 +57,8 @@ func newGateway(b *bus.Bus, cfg Config, m *metrics, t timing) *Gateway {
 		metrics:    m,
 		log:        cfg.Logger,
 		background: newBackground(),
+		answers:    answersOf(b, cfg),
+		sockets:    newSockets(),
 	}
 }
 
@@ -77,6 +81,7 @@ func (g *Gateway) start(ctx context.Context) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		running.Wait()
+		g.sockets.wait(backgroundGrace)
 		g.background.close(backgroundGrace)
 		close(done)
 	}()

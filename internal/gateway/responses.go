@@ -35,12 +35,34 @@ const responsesPath = "/v1/responses"
 // parameters.
 func responseError(e *openai.Error) any { return responses.Rename(e) }
 
+// compaction returns the operation that compacts one conversation: the model
+// summarizes it.
+func (g *Gateway) compaction(in incoming) operation {
+	r := &responding{kept: g.answers, in: in}
+	return operation{
+		label: telemetry.OperationChat, reasoning: reasoningContent,
+		decode: func(ctx context.Context, body []byte) (openai.Request, error) {
+			request, err := responses.ParseCompact(body)
+			if err != nil {
+				return openai.Request{}, err
+			}
+			items, err := r.resolve(ctx, request)
+			if err != nil {
+				return openai.Request{}, err
+			}
+			chat, err := request.Summarize(items)
+			return chat.Request(openai.OperationChat), err
+		},
+		whole: func(a answer) any { return responses.NewCompaction(r.options(a.model), a.text, a.usage) },
+	}
+}
+
 // responding is one request for a response.
 type responding struct {
 	kept    answers
 	in      incoming
 	request *responses.Request
-	keep    func(*responses.Response) bool
+	keep    func(*responses.Response) bool // see responses.Options
 }
 
 // decode reads a request together with what it refers to.
@@ -57,8 +79,10 @@ func (r *responding) decode(ctx context.Context, body []byte) (openai.Request, e
 	if err != nil {
 		return openai.Request{}, err
 	}
-	r.request, r.keep = request, r.kept.keeper(ctx, r.in.caller.tenant, request, items)
-	request.Store = r.keep != nil
+	request.Store = request.Store && r.kept.lasting()
+	r.request, r.keep = request, func(response *responses.Response) bool {
+		return r.kept.keep(ctx, r.in.caller.tenant, items, response)
+	}
 	out := chat.Request(openai.OperationChat)
 	out.Ignored = append(out.Ignored, request.Ignored()...)
 	slices.Sort(out.Ignored)

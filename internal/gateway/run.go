@@ -84,6 +84,9 @@ func (p *process) serveOn(ctx context.Context, b *bus.Bus, l net.Listener) error
 	if err := b.Ensure(ctx); err != nil {
 		return fault.UnlessStopped(ctx, err)
 	}
+	if err := ensureResponses(ctx, b, p.cfg); err != nil {
+		return fault.UnlessStopped(ctx, err)
+	}
 	g := newGateway(b, p.cfg, p.metrics, defaultTiming)
 	// The watches of the registry end after the last request.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))

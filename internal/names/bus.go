@@ -33,7 +33,10 @@ const (
 	RunnersBucket  = "koldun_runners"  // RunnerKey -> runner state, with per-key TTL
 	LeasesBucket   = "koldun_leases"   // session -> leader and epoch, with per-key TTL
 	ProgressBucket = "koldun_progress" // ProgressKey -> progress.Report
-	PoolsBucket    = "koldun_pools"    // PoolKey -> members of a pool and why, with per-key TTL
+	// ResponsesBucket is made only where responses are stored: ResponseKey -> a response
+	// and its input, until they expire.
+	ResponsesBucket = "koldun_responses"
+	PoolsBucket     = "koldun_pools" // PoolKey -> members of a pool and why, with per-key TTL
 )
 
 // KVStream is the stream of a key-value bucket (NATS ADR-8).
@@ -128,6 +131,9 @@ func UseSubject(namespace string) string { return "koldun.v1.use." + token(names
 
 // RunnerKey is the key of a runner in RunnersBucket.
 func RunnerKey(session, runner string) string { return session + "." + runner }
+
+// ResponseKey is the key of a stored response in ResponsesBucket.
+func ResponseKey(tenant, id string) string { return tenant + "." + id }
 
 // ProgressKey is the key of a stage's progress in ProgressBucket. The artifact
 // is content-addressed, so that records of different contents never mix.

@@ -108,6 +108,8 @@ func gateway(g *grants) {
 	g.publish(names.KVSubject(names.DemandBucket, ">"), "$JS.API.STREAM.INFO.*")
 	g.get(names.OutcomeStream, names.OutcomeOf("*", "*", "*"))
 	g.getKey(names.DemandBucket, ">")
+	g.publish(names.KVSubject(names.ResponsesBucket, ">"))
+	g.getKey(names.ResponsesBucket, ">")
 	g.watch(names.ModelsBucket, ">")
 	g.watch(names.TokensBucket, ">")
 	g.watch(names.RunnersBucket, ">")

@@ -49,15 +49,11 @@ type compactionItem struct {
 
 // NewCompaction is a complete answer, with one item that stands for all items of the
 // input.
-func NewCompaction(o Options, summary string, usage *openai.Usage) (Compaction, error) {
-	content, err := openai.Encode(compacted{Version: 1, Summary: summary})
-	if err != nil {
-		return Compaction{}, err
-	}
+func NewCompaction(o Options, summary string, usage *openai.Usage) Compaction {
 	return Compaction{
 		ID: "resp_" + o.ID, Object: "response.compaction", Created: o.Created, Usage: newUsage(usage),
-		Output: []compactionItem{{Type: KindCompaction, ID: "cmp_" + o.ID, Content: base64.StdEncoding.EncodeToString(content)}},
-	}, nil
+		Output: []compactionItem{{Type: KindCompaction, ID: "cmp_" + o.ID, Content: base64.StdEncoding.EncodeToString(encode(compacted{Version: 1, Summary: summary}))}},
+	}
 }
 
 // compacted is what the content of a compaction holds. It is not encrypted: it comes

@@ -91,7 +91,8 @@ type Options struct {
 	Model   string // as it is resolved
 	Created int64  // Unix time in seconds
 	Now     func() time.Time
-	// Keep stores a complete response that shall be stored, and reports whether it did.
+	// Keep gets a complete response, stores it if that is its wish, and reports
+	// whether it did; nil: none is stored.
 	Keep func(*Response) bool
 }
 

@@ -229,9 +229,7 @@ func (s *Stream) Done(b []byte) []byte {
 	} else {
 		s.response.Status, s.response.Completed = statusCompleted, new(s.options.Now().Unix())
 	}
-	if s.response.Store {
-		s.response.Store = s.options.Keep(s.response)
-	}
+	s.response.Store = s.options.Keep != nil && s.options.Keep(s.response)
 	return s.last(b, "response."+s.response.Status)
 }
 

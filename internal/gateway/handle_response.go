@@ -1,0 +1,45 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// handleResponse answers with a stored response.
+func (g *Gateway) handleResponse(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+	id := strings.TrimPrefix(r.URL.Path, responsesPath+"/")
+	record, err := g.answers.get(r.Context(), in.caller.tenant, id)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	if record == nil {
+		return nil, errNoResponse(id)
+	}
+	writeJSON(w, http.StatusOK, record.Response)
+	return nil, nil
+}
+
+// handleDeleteResponse deletes a stored response.
+func (g *Gateway) handleDeleteResponse(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+	id := strings.TrimPrefix(r.URL.Path, responsesPath+"/")
+	found, err := g.answers.remove(r.Context(), in.caller.tenant, id)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	if !found {
+		return nil, errNoResponse(id)
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"id": id, "object": "response", "deleted": true})
+	return nil, nil
+}
+
+func asRefusal(err error) *refusal {
+	var e *openai.Error
+	if errors.As(err, &e) {
+		return &refusal{Error: *e}
+	}
+	return errInternal()
+}
