@@ -31,6 +31,7 @@ func (p *suite) quickstart(t *testing.T) {
 		t.Error(message)
 	}
 	p.staysIdle(t, name)
+	p.traced(t, name, "Dllama/koldun-tiny", "Model/koldun-tiny", "Ingress/koldun-tiny", "StatefulSet/koldun-tiny-root", "ModelArtifact/koldun-tiny-converted-")
 	if err := p.Delete(ctx, "default", claim); err != nil {
 		t.Fatal(err)
 	}

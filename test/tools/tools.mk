@@ -44,6 +44,11 @@ $(BIN)/crossplane: $(TOOLS)/crossplane/go.mod
 	  cp -r $$module/cluster/crds $$module/cluster/webhookconfigurations $@.d/ && chmod -R u+w $@.d
 	$(call build_tool,crossplane,github.com/crossplane/crossplane/v2/cmd/crossplane,$(CROSSPLANE_LDFLAGS),-trimpath=false)
 
+# Crossplane's command-line interface, which function authors use: render, beta validate
+# and beta trace. This is the last version in the module of Crossplane.
+$(BIN)/crossplane-cli: $(TOOLS)/crossplane-cli/go.mod
+	$(call build_tool,crossplane-cli,github.com/crossplane/crossplane/v2/cmd/crank,-X github.com/crossplane/crossplane/v2/internal/version.version=$(call version_of,crossplane-cli,github.com/crossplane/crossplane/v2))
+
 # The Terraform-compatible program of the acceptance tests. Without its version
 # it calls itself a pre-release, which provider constraints do not match.
 $(BIN)/tofu: $(TOOLS)/tofu/go.mod
