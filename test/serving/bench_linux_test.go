@@ -19,12 +19,14 @@ import (
 
 	"github.com/gorizond/koldun/internal/bus"
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // forEachLayout measures a stack in one process, and one of as many processes as in
 // a cluster, where the operating system switches processes for each message.
 func forEachLayout(b *testing.B, p plan, measure func(b *testing.B, s *stack)) {
-	p.tenants = []tenant{newTenant("bench")}
+	p.tenants = []history.Tenant{history.NewTenant("bench")}
 	for _, a := range []struct {
 		name string
 		new  func(*testing.B) *stack
@@ -99,7 +101,7 @@ func BenchmarkChunkCPU(b *testing.B) {
 	for every, pieces := range map[time.Duration]int{0: 2000, time.Millisecond: 2000, 20 * time.Millisecond: 200} {
 		b.Run(fmt.Sprintf("every=%v", every), func(b *testing.B) {
 			forEachLayout(b, plan{gateways: 1, dispatchers: 1, runners: 4}, func(b *testing.B, s *stack) {
-				long := prompt{N: pieces, Every: every}
+				long := history.Prompt{N: pieces, Every: every}
 				s.streams(b, long, s.urls, 0) // warm up
 				before, streams := s.used(), 0
 				for b.Loop() {
@@ -129,7 +131,7 @@ func BenchmarkChunkCPU(b *testing.B) {
 
 // streams reads four whole answers at the same time, from the servers in turn, and
 // returns their number.
-func (s *stack) streams(b *testing.B, long prompt, urls []string, readDelay time.Duration) int {
+func (s *stack) streams(b *testing.B, long history.Prompt, urls []string, readDelay time.Duration) int {
 	b.Helper()
 	const streams = 4
 	var wg sync.WaitGroup
@@ -162,7 +164,7 @@ func BenchmarkThroughput(b *testing.B) {
 				all[i] = newLightClient(b, urls[i%len(urls)], s.tenant)
 			}
 			return func(client, i int) {
-				if err := all[client].send(prompt{ID: fmt.Sprintf("t%d", i), N: 1}, false); err != nil {
+				if err := all[client].send(history.Prompt{ID: fmt.Sprintf("t%d", i), N: 1}, false); err != nil {
 					b.Error(err)
 				}
 			}
@@ -238,7 +240,7 @@ func (s *stack) openStreams(b *testing.B, streams int, heap, stack float64) {
 	var open atomic.Int64
 	for i := range streams {
 		wg.Go(func() {
-			body := chatBody(prompt{ID: fmt.Sprintf("o%d", i), N: 1 << 20, Every: 10 * time.Millisecond})
+			body := history.ChatBody(history.Prompt{ID: fmt.Sprintf("o%d", i), N: 1 << 20, Every: 10 * time.Millisecond})
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.urls[0]+"/v1/chat/completions", body)
 			if err != nil {
 				b.Error(err)
@@ -366,14 +368,14 @@ func publish(b *testing.B, conn *bus.Bus, subject string) time.Duration {
 
 // firstByte returns the time to the first text of a streamed answer on a new
 // connection, because the engine closes each.
-func firstByte(url string, from tenant, i int) (time.Duration, error) {
+func firstByte(url string, from history.Tenant, i int) (time.Duration, error) {
 	begun := time.Now()
-	req, err := http.NewRequest(http.MethodPost, url+"/v1/chat/completions", chatBody(prompt{ID: fmt.Sprintf("f%d", i), N: 1}))
+	req, err := http.NewRequest(http.MethodPost, url+"/v1/chat/completions", history.ChatBody(history.Prompt{ID: fmt.Sprintf("f%d", i), N: 1}))
 	if err != nil {
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	from.sign(req)
+	from.Sign(req)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err

@@ -16,6 +16,8 @@ import (
 	"github.com/gorizond/koldun/internal/embedded/nats"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // roleMember runs one server of a NATS cluster.
@@ -94,9 +96,9 @@ func setReplicas(ctx context.Context, b *bus.Bus) error {
 // TestClusterLosesItsLeader kills the server that leads the request stream, twice.
 func TestClusterLosesItsLeader(t *testing.T) {
 	t.Parallel()
-	tenants := []tenant{newTenant("amber"), newTenant("birch")}
+	tenants := []history.Tenant{history.NewTenant("amber"), history.NewTenant("birch")}
 	s := newStack(t, plan{gateways: 1, dispatchers: 2, runners: 2, cluster: true, tenants: tenants})
-	h := &history{}
+	h := &history.History{}
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(s, tenants)
 	w.start(ctx, 4)
@@ -109,14 +111,14 @@ func TestClusterLosesItsLeader(t *testing.T) {
 		})
 		before := w.count()
 		begun := time.Now()
-		h.disturb(false, s.members[name].kill)
+		h.Disturb(false, s.members[name].kill)
 		waittest.Until(t, "requests to end without "+name, func() bool { return w.count() >= before+20 })
 		t.Logf("%s was killed; 20 requests more within %v", name, time.Since(begun).Round(time.Millisecond))
 	}
 	stop()
 	w.wait(h)
 	s.collect(t, h)
-	h.verify(t, endsOnce, oneGeneration, nothingLost, tenantsIsolated)
+	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost, history.TenantsIsolated)
 }
 
 func streamLeader(ctx context.Context, b *bus.Bus) string {

@@ -7,20 +7,22 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // When a client disconnects, the engine stops within a second.
 func TestDisconnectStopsTheEngine(t *testing.T) {
 	s := newStack(t, plan{gateways: 1, dispatchers: 1, runners: 1})
-	h := &history{}
+	h := &history.History{}
 	var took time.Duration
 	for i := range 10 { // repeat, because the machine may be busy
-		w := prompt{ID: fmt.Sprintf("endless%d", i), N: 1 << 17, Every: 2 * time.Millisecond}
-		e := sendChat(waittest.Context(t), http.DefaultClient, s.urls[0], w, true, 2)
-		if e.verdict != disconnected {
+		w := history.Prompt{ID: fmt.Sprintf("endless%d", i), N: 1 << 17, Every: 2 * time.Millisecond}
+		e := history.SendChat(waittest.Context(t), http.DefaultClient, s.urls[0], w, true, 2)
+		if e.Verdict != history.Disconnected {
 			t.Fatalf("the client did not disconnect: %+v", e)
 		}
-		var stopped generation
+		var stopped history.Generation
 		waittest.Until(t, "the engine to stop", func() bool {
 			all := s.generations()
 			if len(all) <= i {
@@ -29,8 +31,8 @@ func TestDisconnectStopsTheEngine(t *testing.T) {
 			stopped = all[i]
 			return true
 		})
-		h.entries = append(h.entries, e)
-		if took = stopped.Ended.Sub(e.ended); took < time.Second {
+		h.Entries = append(h.Entries, e)
+		if took = stopped.Ended.Sub(e.Ended); took < time.Second {
 			t.Logf("stopped after %v and %d pieces", took, stopped.Pieces)
 			break
 		}
@@ -39,5 +41,5 @@ func TestDisconnectStopsTheEngine(t *testing.T) {
 		t.Errorf("the engine continued for %v", took)
 	}
 	s.collect(t, h)
-	h.verify(t, endsOnce, stopsComputing)
+	h.Verify(t, history.EndsOnce, history.StopsComputing)
 }

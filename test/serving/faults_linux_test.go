@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // Length of the fault runs; make faults runs more than make test.
@@ -112,20 +114,20 @@ func pick(rng *rand.Rand, from []*process) *process { return from[rng.IntN(len(f
 // faults injects n faults, the kinds in turn, each on a random process. Each engine
 // has the given number of slots.
 func faults(t *testing.T, kinds []kind, n, slots int) {
-	tenants := []tenant{newTenant("amber"), newTenant("birch"), newTenant("cedar")}
+	tenants := []history.Tenant{history.NewTenant("amber"), history.NewTenant("birch"), history.NewTenant("cedar")}
 	s := newStack(t, plan{
 		gateways: 2, dispatchers: 2, runners: 3, slots: slots, runnerArgs: []string{"--between=5s", "--first=5s"}, tenants: tenants,
 	})
 	rng := rand.New(rand.NewPCG(*seed, uint64(len(kinds))))
-	h := &history{slots: slots}
+	h := &history.History{Slots: slots}
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(s, tenants)
 	w.start(ctx, max(6, 3*slots))
 	for i := range n {
 		k := kinds[i%len(kinds)]
-		h.disturb(k.gateway, func() { k.do(t, s, rng) })
-		last := h.faults[len(h.faults)-1]
-		t.Logf("%-26s %v", k.name, last.to.Sub(last.from).Round(time.Millisecond))
+		h.Disturb(k.gateway, func() { k.do(t, s, rng) })
+		last := h.Faults[len(h.Faults)-1]
+		t.Logf("%-26s %v", k.name, last.To.Sub(last.From).Round(time.Millisecond))
 		// The next fault follows when some requests, but not all that this fault
 		// has affected, have been answered.
 		before := w.count()
@@ -134,28 +136,16 @@ func faults(t *testing.T, kinds []kind, n, slots int) {
 	stop()
 	w.wait(h)
 	s.collect(t, h)
-	counts := map[verdict]int{}
-	for _, e := range h.entries {
-		counts[e.verdict]++
+	counts := map[history.Verdict]int{}
+	for _, e := range h.Entries {
+		counts[e.Verdict]++
 	}
-	t.Logf("%d requests: %v; %d probes, %d generations", len(h.entries), counts, len(h.probes), len(h.generations))
-	if counts[ok] < n {
+	t.Logf("%d requests: %v; %d probes, %d generations", len(h.Entries), counts, len(h.Probes), len(h.Generations))
+	if counts[history.OK] < n {
 		t.Errorf("too few requests were answered: %v", counts)
 	}
-	if most := h.maxConcurrent(); slots > 1 && most < 2 {
+	if most := h.MaxConcurrent(); slots > 1 && most < 2 {
 		t.Errorf("the engines have %d slots, and none computed %d requests at the same time", slots, 2)
 	}
-	h.verify(t, endsOnce, oneGeneration, nothingLost, tenantsIsolated)
-}
-
-// disturb injects a fault and records its duration. gateway says whether it may
-// break connections of clients.
-func (h *history) disturb(gateway bool, do func()) {
-	s := span{from: time.Now()}
-	do()
-	s.to = time.Now()
-	h.faults = append(h.faults, s)
-	if gateway {
-		h.gateways = append(h.gateways, s)
-	}
+	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost, history.TenantsIsolated)
 }

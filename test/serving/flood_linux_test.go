@@ -11,6 +11,8 @@ import (
 
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // TestFloodStarvesNoTenant lets one tenant send far more requests than its limit
@@ -20,35 +22,35 @@ import (
 func TestFloodStarvesNoTenant(t *testing.T) {
 	t.Parallel()
 	const flood, most, little = 60, 40, 5
-	flooder, amber, birch, plug := newTenant("flooder"), newTenant("amber"), newTenant("birch"), newTenant("plug")
+	flooder, amber, birch, plug := history.NewTenant("flooder"), history.NewTenant("amber"), history.NewTenant("birch"), history.NewTenant("plug")
 	s := newStack(t, plan{
 		gateways: 1, dispatchers: 2, runners: 1, gatewayArgs: []string{"--max-per-tenant=" + strconv.Itoa(most)},
-		tenants: []tenant{flooder, amber, birch, plug},
+		tenants: []history.Tenant{flooder, amber, birch, plug},
 	})
-	h := &history{}
+	h := &history.History{}
 	c := &burst{s: s, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: flood}}}
 
 	occupied, unplug := context.WithCancel(t.Context())
 	defer unplug()
-	c.send(occupied, plug, 1, prompt{N: 1 << 17, Every: 5 * time.Millisecond})
+	c.send(occupied, plug, 1, history.Prompt{N: 1 << 17, Every: 5 * time.Millisecond})
 	s.waiting(t, 1, 0)
-	c.send(t.Context(), flooder, flood, prompt{N: 3})
+	c.send(t.Context(), flooder, flood, history.Prompt{N: 3})
 	s.waiting(t, 1+most, most)
-	c.send(t.Context(), amber, little, prompt{N: 3})
-	c.send(t.Context(), birch, little, prompt{N: 3})
+	c.send(t.Context(), amber, little, history.Prompt{N: 3})
+	c.send(t.Context(), birch, little, history.Prompt{N: 3})
 	s.waiting(t, 1+most+2*little, most+2*little)
-	h.disturb(false, s.leader(t).kill)
+	h.Disturb(false, s.leader(t).kill)
 	s.waiting(t, 1+most+2*little, most+2*little)
 	unplug()
 
-	h.entries = c.wait()
+	h.Entries = c.wait()
 	s.collect(t, h)
-	waited := backlog{prompts: map[string]tenant{}}
+	waited := history.Backlog{Prompts: map[string]history.Tenant{}}
 	answered := map[string]int{}
-	for _, e := range h.entries {
-		if e.verdict == ok {
-			waited.prompts[e.prompt.ID] = e.tenant
-			answered[e.tenant.name]++
+	for _, e := range h.Entries {
+		if e.Verdict == history.OK {
+			waited.Prompts[e.Prompt.ID] = e.Tenant
+			answered[e.Tenant.Name]++
 		}
 	}
 	for name, want := range map[string]int{"flooder": most, "amber": little, "birch": little} {
@@ -56,8 +58,8 @@ func TestFloodStarvesNoTenant(t *testing.T) {
 			t.Errorf("%d requests of %s were answered, want %d", answered[name], name, want)
 		}
 	}
-	h.backlogs = []backlog{waited}
-	h.verify(t, endsOnce, oneGeneration, nothingLost, tenantsIsolated, noStarvation)
+	h.Backlogs = []history.Backlog{waited}
+	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost, history.TenantsIsolated, history.NoStarvation)
 }
 
 // waiting waits until the stream holds the stored requests and the leader has
@@ -90,15 +92,15 @@ type burst struct {
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
-	entries []entry
+	entries []history.Entry
 }
 
 // send sends n requests with the same prompt but different ids.
-func (c *burst) send(ctx context.Context, from tenant, n int, w prompt) {
+func (c *burst) send(ctx context.Context, from history.Tenant, n int, w history.Prompt) {
 	for i := range n {
-		own := prompt{ID: fmt.Sprintf("%s-%d", from.mark, i), N: w.N, Every: w.Every}
+		own := history.Prompt{ID: fmt.Sprintf("%s-%d", from.Mark, i), N: w.N, Every: w.Every}
 		c.wg.Go(func() {
-			e := chatRequest{prompt: own, from: from, stream: true}.send(ctx, c.client, c.s.urls[0])
+			e := history.ChatRequest{Prompt: own, From: from, Stream: true}.Send(ctx, c.client, c.s.urls[0])
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.entries = append(c.entries, e)
@@ -106,7 +108,7 @@ func (c *burst) send(ctx context.Context, from tenant, n int, w prompt) {
 	}
 }
 
-func (c *burst) wait() []entry {
+func (c *burst) wait() []history.Entry {
 	c.wg.Wait()
 	return c.entries
 }

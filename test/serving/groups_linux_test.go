@@ -13,6 +13,8 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // TestGroups runs a workload on two groups with weights and a fallback, two runners
@@ -20,14 +22,14 @@ import (
 // computes only while it is the only group that is ready.
 func TestGroups(t *testing.T) {
 	t.Parallel()
-	tenants := []tenant{newTenant("amber"), newTenant("birch")}
+	tenants := []history.Tenant{history.NewTenant("amber"), history.NewTenant("birch")}
 	g := &groupsRun{stack: newStack(t, plan{
 		gateways: 1, dispatchers: 2, runners: 6, slots: 2, tenants: tenants,
 		runnerArgs: []string{"--between=30s", "--first=30s"},
 		groupArgs:  []string{"--group=stable --weight=90", "--group=canary --weight=10", "--group=outside --fallback"},
 	})}
 	g.bus = g.stack.bus()
-	h := &history{slots: 2}
+	h := &history.History{Slots: 2}
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(g.stack, tenants)
 	w.start(ctx, 8)
@@ -47,22 +49,22 @@ func TestGroups(t *testing.T) {
 		g.phases = append(g.phases, phase{what, from, time.Now(), want})
 	}
 	served("all are ready", "stable", "canary")
-	h.disturb(false, func() { g.halt(t, "stable") })
+	h.Disturb(false, func() { g.halt(t, "stable") })
 	served("stable is gone", "canary")
-	h.disturb(false, func() { g.halt(t, "canary") })
+	h.Disturb(false, func() { g.halt(t, "canary") })
 	served("both are gone", "outside")
-	h.disturb(false, func() { g.stack.leader(t).kill() })
+	h.Disturb(false, func() { g.stack.leader(t).kill() })
 	served("both are gone and another dispatcher leads", "outside")
-	h.disturb(false, func() { g.start(t, "canary") })
+	h.Disturb(false, func() { g.start(t, "canary") })
 	served("canary is back", "canary")
-	h.disturb(false, func() { g.start(t, "stable") })
+	h.Disturb(false, func() { g.start(t, "stable") })
 	served("all are back", "stable", "canary")
 	stop()
 	w.wait(h)
 	g.stack.collect(t, h)
-	h.verify(t, endsOnce, oneGeneration, nothingLost, tenantsIsolated)
+	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost, history.TenantsIsolated)
 	for _, p := range g.phases {
-		p.check(t, h.outcomes)
+		p.check(t, h.Outcomes)
 	}
 }
 
@@ -72,7 +74,7 @@ func (w *workload) onlyBy(n int, groups []string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range slices.Backward(w.entries) {
-		_, rest, named := bytes.Cut(e.received, []byte("X-Koldun-Member: "))
+		_, rest, named := bytes.Cut(e.Received, []byte("X-Koldun-Member: "))
 		member, _, _ := bytes.Cut(rest, []byte("\r\n"))
 		if !named {
 			continue

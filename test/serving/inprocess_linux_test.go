@@ -21,6 +21,8 @@ import (
 	"github.com/gorizond/koldun/internal/natsauth"
 	"github.com/gorizond/koldun/internal/sidecar"
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // newInProcess starts the same stack as newStack in this process. Each component
@@ -86,7 +88,7 @@ func tuneRuntime(b *testing.B, p plan) {
 // startRunner starts an engine and its sidecar in this process.
 func (s *stack) startRunner(i int) {
 	s.tb.Helper()
-	e := newEngine(address(s.tb), io.Discard)
+	e := history.NewEngine(address(s.tb), io.Discard)
 	if err := e.Run(); err != nil {
 		s.tb.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/openai"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // A lightClient is an HTTP client that uses little CPU, because it shares the cores
@@ -19,7 +21,7 @@ import (
 // while the server keeps it open.
 type lightClient struct {
 	addr      string // "host:port"
-	from      tenant
+	from      history.Tenant
 	readDelay time.Duration // pause before each read
 	conn      net.Conn      // nil: not connected
 	in        *bufio.Reader
@@ -27,7 +29,7 @@ type lightClient struct {
 	body      bytes.Buffer
 }
 
-func newLightClient(tb testing.TB, url string, from tenant) *lightClient {
+func newLightClient(tb testing.TB, url string, from history.Tenant) *lightClient {
 	c := &lightClient{addr: strings.TrimPrefix(url, "http://"), from: from}
 	tb.Cleanup(c.close)
 	return c
@@ -42,7 +44,7 @@ func (c *lightClient) close() {
 
 // send sends one request, and reads the whole answer. An incomplete answer is an
 // error.
-func (c *lightClient) send(w prompt, stream bool) error {
+func (c *lightClient) send(w history.Prompt, stream bool) error {
 	resp, err := c.open(w, stream)
 	if err != nil {
 		c.close()
@@ -78,7 +80,7 @@ func (r slowReader) Read(b []byte) (int, error) {
 }
 
 // open sends one request and reads the header of its answer.
-func (c *lightClient) open(w prompt, stream bool) (*http.Response, error) {
+func (c *lightClient) open(w history.Prompt, stream bool) (*http.Response, error) {
 	if c.conn == nil {
 		conn, err := net.Dial("tcp", c.addr)
 		if err != nil {
@@ -86,13 +88,13 @@ func (c *lightClient) open(w prompt, stream bool) (*http.Response, error) {
 		}
 		c.conn, c.in = conn, bufio.NewReader(conn)
 	}
-	text, err := io.ReadAll(body(w, stream))
+	text, err := io.ReadAll(history.Body(w, stream))
 	if err != nil {
 		return nil, err
 	}
 	c.out.Reset()
 	fmt.Fprintf(&c.out, "POST /v1/chat/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
-		c.addr, c.from.token, len(text), text)
+		c.addr, c.from.Token, len(text), text)
 	if _, err := c.conn.Write(c.out.Bytes()); err != nil {
 		return nil, err
 	}

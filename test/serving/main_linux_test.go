@@ -3,24 +3,22 @@ package serving_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gorizond/koldun/internal/embedded/nats"
-	"github.com/gorizond/koldun/internal/engineapi/enginetest"
 	local "github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/sourcetest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // TestMain also runs this binary as the processes around Koldun: the first argument
@@ -67,52 +65,8 @@ func roleNATS(dir, listen string, sync bool) {
 	srv.Wait()
 }
 
-// A prompt asks the test engine for N pieces, with the interval Every between them.
-type prompt struct {
-	ID    string        `json:"id"`
-	N     int           `json:"n"`
-	Every time.Duration `json:"every"`
-	// question is what a real engine is asked instead, and want its answer, of N
-	// bytes.
-	question, want string
-}
-
-// A generation is the line that an engine logs after each generation.
-type generation struct {
-	ID     string
-	Nonce  string
-	Pieces int
-	Whole  bool // whether all requested pieces were generated
-	Began  time.Time
-	Ended  time.Time
-}
-
-// piece returns piece i of a generation. No other piece has the same text.
-func piece(id, nonce string, i int) string { return fmt.Sprintf("%s/%s/%d ", id, nonce, i) }
-
-// newEngine returns an engine that answers prompts and logs its generations to out.
-func newEngine(listen string, out io.Writer) *enginetest.Engine {
-	var count atomic.Int64
-	log := json.NewEncoder(out)
-	return enginetest.New(listen, func(r enginetest.Request) enginetest.Reply {
-		var w prompt
-		if json.Unmarshal([]byte(r.Last()), &w) != nil {
-			return enginetest.Echo(r)
-		}
-		began := time.Now()
-		nonce := fmt.Sprintf("%d-%d", os.Getpid(), count.Add(1))
-		pieces := make([]string, w.N)
-		for i := range pieces {
-			pieces[i] = piece(w.ID, nonce, i)
-		}
-		return enginetest.Reply{Pieces: pieces, Every: w.Every, Done: func(n int) {
-			_ = log.Encode(generation{ID: w.ID, Nonce: nonce, Pieces: n, Whole: n == w.N, Began: began, Ended: time.Now()})
-		}}
-	})
-}
-
 func roleEngine(listen, slots string) {
-	e := newEngine(listen, os.Stdout)
+	e := history.NewEngine(listen, os.Stdout)
 	if n, err := strconv.Atoi(slots); err == nil && n > 1 {
 		e.Slots = n + 2 // accept more, so that the checker sees an excess
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/verify"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 const tinyModel = "../../examples/models/koldun-tiny"
@@ -41,7 +43,7 @@ func TestModelsUnderKills(t *testing.T) {
 		}
 	}})
 	s := &stack{tb: t, dir: t.TempDir(), bin: koldun(t)}
-	h := &history{}
+	h := &history.History{}
 
 	fetch := modelJob{s: s, h: h, name: "fetch", args: []string{"--from=hf://" + hub.Repo}, env: []string{"HF_ENDPOINT=" + hub.URL}}
 	reference := fetch.undisturbed(t)
@@ -54,13 +56,13 @@ func TestModelsUnderKills(t *testing.T) {
 	convert := modelJob{s: s, h: h, name: "convert", args: []string{"--from=" + fetched, "--name=tiny"}}
 	convert.wanted = convert.undisturbed(t)
 	convert.killed(t, *modelKills)
-	h.verify(t, wholeModels)
+	h.Verify(t, history.WholeModels)
 }
 
 // A modelJob is a koldun command that writes a model to a folder.
 type modelJob struct {
 	s      *stack
-	h      *history
+	h      *history.History
 	name   string
 	args   []string
 	env    []string
@@ -76,7 +78,7 @@ func (j *modelJob) undisturbed(t *testing.T) map[string]string {
 	dir := j.next()
 	j.run(t, dir, 0)
 	j.usual = time.Since(begun)
-	return j.inspect(t, dir, true).files
+	return j.inspect(t, dir, true).Files
 }
 
 // killed kills the job n times, and continues in a new folder whenever the job ends
@@ -133,13 +135,13 @@ func (j *modelJob) run(t *testing.T, dir string, life time.Duration) bool {
 // record adds the state of a folder to the history.
 func (j *modelJob) record(t *testing.T, dir string, last bool) {
 	t.Helper()
-	j.h.models = append(j.h.models, j.inspect(t, dir, last))
+	j.h.Models = append(j.h.Models, j.inspect(t, dir, last))
 }
 
 // inspect verifies the content of a folder. last says that the job has succeeded.
-func (j *modelJob) inspect(t *testing.T, dir string, last bool) modelState {
+func (j *modelJob) inspect(t *testing.T, dir string, last bool) history.ModelState {
 	t.Helper()
-	m := modelState{when: fmt.Sprintf("%s in %s", j.name, filepath.Base(dir)), wanted: j.wanted, last: last}
+	m := history.ModelState{When: fmt.Sprintf("%s in %s", j.name, filepath.Base(dir)), Wanted: j.wanted, Last: last}
 	store, err := dirstore.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -148,14 +150,14 @@ func (j *modelJob) inspect(t *testing.T, dir string, last bool) modelState {
 	case fault.Is(err, fault.NotFound):
 		return m
 	case err != nil:
-		m.ready, m.wrong = true, err
+		m.Ready, m.Wrong = true, err
 		return m
 	}
-	m.ready, m.files = true, map[string]string{}
+	m.Ready, m.Files = true, map[string]string{}
 	var listed manifest.Manifest
-	listed, m.wrong = verify.Run(t.Context(), verify.Config{Store: store})
+	listed, m.Wrong = verify.Run(t.Context(), verify.Config{Store: store})
 	for _, f := range listed.Files {
-		m.files[f.Path] = f.SHA256
+		m.Files[f.Path] = f.SHA256
 	}
 	return m
 }

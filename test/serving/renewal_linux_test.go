@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 // TestCredentialsEndAndAreRenewed runs all processes with credentials of three seconds,
 // which are renewed again and again under load. No request may notice.
 func TestCredentialsEndAndAreRenewed(t *testing.T) {
 	const lives, renewals = 3 * time.Second, 6
-	tenants := []tenant{newTenant("amber"), newTenant("birch")}
+	tenants := []history.Tenant{history.NewTenant("amber"), history.NewTenant("birch")}
 	s := newStack(t, plan{gateways: 1, dispatchers: 2, runners: 2, tenants: tenants, lives: time.Hour})
-	h := &history{}
+	h := &history.History{}
 	ctx, stop := context.WithCancel(t.Context())
 	w := newWorkload(s, tenants)
 	w.start(ctx, 4)
@@ -32,17 +34,17 @@ func TestCredentialsEndAndAreRenewed(t *testing.T) {
 	w.wait(h)
 	s.collect(t, h)
 	var longest time.Duration
-	for _, e := range h.entries {
-		longest = max(longest, e.ended.Sub(e.invoked))
-		if e.verdict != ok && e.verdict != disconnected {
-			t.Errorf("request %s: %s, status %d, %q", e.id, e.verdict, e.status, e.code)
+	for _, e := range h.Entries {
+		longest = max(longest, e.Ended.Sub(e.Invoked))
+		if e.Verdict != history.OK && e.Verdict != history.Disconnected {
+			t.Errorf("request %s: %s, status %d, %q", e.ID, e.Verdict, e.Status, e.Code)
 		}
 	}
-	t.Logf("%d requests, the longest took %v", len(h.entries), longest)
+	t.Logf("%d requests, the longest took %v", len(h.Entries), longest)
 	for _, addr := range append(s.gatewayHealth, s.health...) {
 		if n := metric(t, addr, "koldun_nats_permission_violations_total"); n != "0" {
 			t.Errorf("NATS refused %q messages of the process with health on %s", n, addr)
 		}
 	}
-	h.verify(t, endsOnce, oneGeneration, nothingLost, tenantsIsolated)
+	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost, history.TenantsIsolated)
 }

@@ -15,6 +15,8 @@ import (
 	dirstore "github.com/gorizond/koldun/internal/objectstore/dir"
 	"github.com/gorizond/koldun/internal/topology"
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 const (
@@ -32,7 +34,7 @@ func TestRing(t *testing.T) {
 	t.Parallel()
 	s := newStack(t, plan{gateways: 1, dispatchers: 2})
 	nodes := s.ring(t, dir)
-	h := &history{}
+	h := &history.History{}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	w := newWorkload(s, nil)
@@ -40,14 +42,14 @@ func TestRing(t *testing.T) {
 	for _, p := range append(nodes, s.sidecars[0], s.dispatchers[0], s.dispatchers[1]) {
 		waittest.Until(t, "an answer to begin", func() bool { return metric(t, s.sidecarHealth, "koldun_runner_attempts_running") == "1" })
 		before, begun := w.count(), time.Now()
-		h.disturb(false, p.kill)
+		h.Disturb(false, p.kill)
 		waittest.Until(t, "answers after "+p.name+" was killed", func() bool { return w.count() >= before+4 })
 		t.Logf("%-12s was killed; 4 answers more within %v", p.name, time.Since(begun).Round(10*time.Millisecond))
 	}
 	stop()
 	w.wait(h)
 	s.collect(t, h)
-	h.verify(t, endsOnce, oneGeneration, nothingLost)
+	h.Verify(t, history.EndsOnce, history.OneGeneration, history.NothingLost)
 }
 
 // ring starts the tiny model on a root and three workers, each below a supervisor,
@@ -109,8 +111,8 @@ func (w *workload) ask(ctx context.Context, n int) {
 	for c := range n {
 		w.wg.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				p := prompt{ID: fmt.Sprintf("c%d-%d", c, i), question: question, want: reply, N: len(reply)}
-				e := chatRequest{prompt: p, stream: i%3 != 2}.send(context.Background(), w.client, w.s.urls[0])
+				p := history.Prompt{ID: fmt.Sprintf("c%d-%d", c, i), Question: question, Want: reply, N: len(reply)}
+				e := history.ChatRequest{Prompt: p, Stream: i%3 != 2}.Send(context.Background(), w.client, w.s.urls[0])
 				w.add(e)
 			}
 		})

@@ -15,26 +15,28 @@ import (
 	local "github.com/gorizond/koldun/internal/local/process"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/natsauth"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
 const (
-	namespace = "default"
-	modelName = "tiny"
-	modelID   = namespace + "/" + modelName
+	namespace = history.Namespace
+	modelName = history.ModelName
+	modelID   = history.ModelID
 )
 
 // A plan describes the processes of a stack.
 type plan struct {
 	gateways, dispatchers, runners int
-	slots                          int           // of each runner; 0 is 1
-	sync                           bool          // NATS syncs each write to disk
-	cluster                        bool          // three NATS servers
-	runnerArgs                     []string      // additional arguments of koldun llm
-	groupArgs                      []string      // arguments of the runners in turn that describe their groups
-	gatewayEnv                     []string      // additional variables of gateways
-	gatewayArgs                    []string      // additional arguments of gateways
-	tenants                        []tenant      // callers; none: anonymous callers are allowed
-	lives                          time.Duration // of credentials; 0: for ever
+	slots                          int              // of each runner; 0 is 1
+	sync                           bool             // NATS syncs each write to disk
+	cluster                        bool             // three NATS servers
+	runnerArgs                     []string         // additional arguments of koldun llm
+	groupArgs                      []string         // arguments of the runners in turn that describe their groups
+	gatewayEnv                     []string         // additional variables of gateways
+	gatewayArgs                    []string         // additional arguments of gateways
+	tenants                        []history.Tenant // callers; none: anonymous callers are allowed
+	lives                          time.Duration    // of credentials; 0: for ever
 }
 
 // A stack is all processes that a request passes through.
@@ -43,7 +45,7 @@ type stack struct {
 	dir string
 	bin string
 	// tenant sends the requests of benchmarks.
-	tenant tenant
+	tenant history.Tenant
 
 	authority natsauth.Authority
 	account   natstest.Tenant
@@ -168,11 +170,11 @@ func (s *stack) connect(u natsauth.User) *bus.Bus {
 }
 
 // generations returns what the engines have logged, grouped by engine.
-func (s *stack) generations() []generation {
-	var all []generation
+func (s *stack) generations() []history.Generation {
+	var all []history.Generation
 	for _, e := range s.engines {
 		for _, line := range lines(e.output()) {
-			var g generation
+			var g history.Generation
 			if json.Unmarshal(line, &g) == nil && g.ID != "" {
 				all = append(all, g)
 			}

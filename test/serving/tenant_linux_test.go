@@ -2,7 +2,6 @@ package serving_test
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -13,33 +12,18 @@ import (
 	"github.com/gorizond/koldun/internal/manifest"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/internal/waittest"
+
+	"github.com/gorizond/koldun/test/history"
 )
 
-// A tenant is a caller with an API token. The zero tenant is anonymous.
-type tenant struct {
-	name  string
-	token string
-	// mark is a secret word that all its prompts, and so all its answers, contain.
-	mark string
-}
-
-func newTenant(name string) tenant {
-	return tenant{name: name, token: "sk-" + rand.Text(), mark: name + "-" + strings.ToLower(rand.Text())}
-}
-
-// model returns the id of a model that only this tenant may use.
-func (t tenant) model() string { return namespace + "/" + t.modelName() }
-
-func (t tenant) modelName() string { return "only-" + t.name }
-
 // registerTenants stores the token and the own model of each tenant.
-func (s *stack) registerTenants(b *bus.Bus, tenants ...tenant) {
+func (s *stack) registerTenants(b *bus.Bus, tenants ...history.Tenant) {
 	s.tb.Helper()
 	for _, t := range tenants {
-		sum := sha256.Sum256([]byte(t.token))
-		token := registry.Token{SHA256: hex.EncodeToString(sum[:]), Models: []string{modelID, t.model()}}
+		sum := sha256.Sum256([]byte(t.Token))
+		token := registry.Token{SHA256: hex.EncodeToString(sum[:]), Models: []string{modelID, t.Model()}}
 		put(s.tb, registry.Tokens(b), token.Key(), token)
-		s.registerModel(b, t.modelName())
+		s.registerModel(b, t.ModelName())
 	}
 }
 

@@ -1,4 +1,4 @@
-package serving_test
+package history
 
 import (
 	"fmt"
@@ -10,19 +10,20 @@ import (
 // A guarantee is one of the guarantees in docs/serving.md.
 type guarantee string
 
+// The guarantees.
 const (
-	endsOnce        guarantee = "an accepted request ends in exactly one state"
-	oneGeneration   guarantee = "a client receives text of one generation, complete or with an error at its end"
-	nothingLost     guarantee = "no accepted request is lost"
-	stopsComputing  guarantee = "requests of disconnected clients are not computed"
-	tenantsIsolated guarantee = "no tenant can read data of another"
-	noStarvation    guarantee = "no tenant starves another"
+	EndsOnce        guarantee = "an accepted request ends in exactly one state"
+	OneGeneration   guarantee = "a client receives text of one generation, complete or with an error at its end"
+	NothingLost     guarantee = "no accepted request is lost"
+	StopsComputing  guarantee = "requests of disconnected clients are not computed"
+	TenantsIsolated guarantee = "no tenant can read data of another"
+	NoStarvation    guarantee = "no tenant starves another"
 	withinSlots     guarantee = "an engine computes no more requests at the same time than it has slots"
-	wholeModels     guarantee = "a ready model has the bytes of its manifest"
+	WholeModels     guarantee = "a ready model has the bytes of its manifest"
 )
 
 func guarantees() []guarantee {
-	return []guarantee{endsOnce, oneGeneration, nothingLost, stopsComputing, tenantsIsolated, noStarvation, withinSlots, wholeModels}
+	return []guarantee{EndsOnce, OneGeneration, NothingLost, StopsComputing, TenantsIsolated, NoStarvation, withinSlots, WholeModels}
 }
 
 // A report is the result of checking a history.
@@ -48,10 +49,10 @@ func (r *report) violated(g guarantee, format string, args ...any) {
 }
 
 // violatedBy records a violation by the response to a request.
-func (r *report) violatedBy(e entry, g guarantee, format string, args ...any) {
-	what := fmt.Sprintf("%s (%s, %s, %d %q, %v from %s): ", e.prompt.ID, e.id, e.verdict, e.status, e.code,
-		e.ended.Sub(e.invoked).Round(time.Millisecond), e.invoked.Format(time.RFC3339Nano))
-	r.violations = append(r.violations, violation{of: g, request: e.id, what: what + fmt.Sprintf(format, args...)})
+func (r *report) violatedBy(e Entry, g guarantee, format string, args ...any) {
+	what := fmt.Sprintf("%s (%s, %s, %d %q, %v from %s): ", e.Prompt.ID, e.ID, e.Verdict, e.Status, e.Code,
+		e.Ended.Sub(e.Invoked).Round(time.Millisecond), e.Invoked.Format(time.RFC3339Nano))
+	r.violations = append(r.violations, violation{of: g, request: e.ID, what: what + fmt.Sprintf(format, args...)})
 }
 
 // String returns a line for each guarantee that was checked.
@@ -69,16 +70,16 @@ func (r *report) String() string {
 	return b.String()
 }
 
-// verify checks the history and fails the test for each violation, and for each of
+// Verify checks the history and fails the test for each violation, and for each of
 // the given guarantees that was never checked.
-func (h history) verify(t *testing.T, required ...guarantee) {
+func (h History) Verify(t *testing.T, required ...guarantee) {
 	t.Helper()
 	r := h.check()
 	t.Logf("\n%s", r)
 	for _, v := range r.violations {
 		t.Error(v)
-		if v.request != "" && h.logLines != nil {
-			t.Logf("log lines of %s:\n%s", v.request, h.logLines(v.request))
+		if v.request != "" && h.LogLines != nil {
+			t.Logf("log lines of %s:\n%s", v.request, h.LogLines(v.request))
 		}
 	}
 	for _, g := range required {
