@@ -31,6 +31,7 @@ func (g *Gateway) endpoints() []endpoint {
 		{label: "response", method: http.MethodGet, path: responsesPath + "/{id}", handle: g.handleResponse, shape: responseError},
 		{label: "response", method: http.MethodDelete, path: responsesPath + "/{id}", handle: g.handleDeleteResponse, shape: responseError},
 		{label: "compaction", method: http.MethodPost, path: responsesPath + "/compact", handle: g.handleGenerate(g.compaction), shape: responseError},
+		g.messages(),
 		{label: "models", method: http.MethodGet, path: "/v1/models", handle: g.handleModels},
 		{label: "model", method: http.MethodGet, path: modelPath + "{id...}", handle: g.handleModel},
 		{label: "health", method: http.MethodGet, path: "/healthz", handle: answerWith(httpserver.Health(nil)), open: true},

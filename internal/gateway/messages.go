@@ -1,0 +1,40 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/gorizond/koldun/internal/openai"
+	"github.com/gorizond/koldun/internal/openai/messages"
+	"github.com/gorizond/koldun/internal/telemetry"
+)
+
+// headerMessageID is where clients of the Messages API look for the request's id.
+const headerMessageID = "Request-Id"
+
+// messages is the endpoint of Anthropic's Messages API. Its requests are chats for
+// everything behind the gateway.
+func (g *Gateway) messages() endpoint {
+	generate := g.handleGenerate(always(messagesOperation()))
+	return endpoint{
+		label: "message", method: http.MethodPost, path: "/v1/messages",
+		shape: func(e *openai.Error) any { return messages.Fail(e) },
+		handle: func(w http.ResponseWriter, r *http.Request, in incoming) (*generation, *refusal) {
+			w.Header().Set(headerMessageID, requestID(in.id))
+			return generate(w, r, in)
+		},
+	}
+}
+
+func messagesOperation() operation {
+	return operation{
+		label: telemetry.OperationChat, idPrefix: "msg_", reasoning: reasoningContent,
+		decode: alone(func(body []byte) (openai.Request, error) {
+			chat, err := messages.Parse(body)
+			return chat.Request(openai.OperationChat), err
+		}),
+		stream: func(o openai.StreamOptions) chunks { return messages.NewStream(o.ID, o.Model) },
+		whole: func(a answer) any {
+			return messages.NewMessage(a.id, a.model, a.thoughts, a.text, &a.parts, a.finish, a.usage)
+		},
+	}
+}

@@ -1,0 +1,122 @@
+package messages
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// A conversation becomes the messages of a chat.
+type conversation struct {
+	messages []message
+	open     []string // calls without a result, which the next message must have
+}
+
+// say adds text, to the message before it if that has the same role.
+func (c *conversation) say(role openai.Role, text string) {
+	if n := len(c.messages); n > 0 && c.messages[n-1].Role == role && len(c.messages[n-1].ToolCalls) == 0 {
+		c.messages[n-1].Content = join(c.messages[n-1].Content, text)
+		return
+	}
+	c.messages = append(c.messages, message{Role: role, Content: text})
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+func (c *conversation) parse(o openai.Object) {
+	role, _ := o.Text("role")
+	switch role {
+	case "user", "assistant", "system":
+	default:
+		o.Fail("role", openai.CodeInvalidValue, "%s must be 'user' or 'assistant'")
+		return
+	}
+	text, blocks, isText := o.TextOrArray("content", "a string or an array of blocks")
+	if !isText && blocks == nil {
+		o.Fail("content", openai.CodeMissing, "%s is required: a string or an array of blocks")
+		return
+	}
+	if isText {
+		c.answered(o)
+		c.say(openai.Role(role), text)
+		return
+	}
+	for i, raw := range blocks {
+		b := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name("content"), i), raw)
+		c.block(b, openai.Role(role))
+		o.Adopt(b)
+	}
+	if role == "user" {
+		c.answered(o)
+	}
+}
+
+func (c *conversation) block(o openai.Object, role openai.Role) {
+	kind, _ := o.Text("type")
+	switch {
+	case kind == "text":
+		text, ok := o.Text("text")
+		if !ok {
+			o.Fail("text", openai.CodeMissing, "%s is required: a string")
+		}
+		c.say(role, text)
+	case kind == "tool_result" && role == openai.User:
+		c.result(o)
+	case kind == "tool_use" && role == openai.Assistant:
+		c.use(o)
+	case kind == "thinking" && role == openai.Assistant:
+		text, _ := o.Text("thinking")
+		c.messages = append(c.messages, message{Role: role, Reasoning: text})
+	case kind == "redacted_thinking" && role == openai.Assistant:
+	default:
+		refuseBlock(o, kind)
+	}
+}
+
+// use adds a call to the message of the assistant.
+func (c *conversation) use(o openai.Object) {
+	id, _ := o.Text("id")
+	name, _ := o.Text("name")
+	if id == "" || name == "" {
+		o.Fail("id", openai.CodeMissing, "%s and a 'name' are required")
+	}
+	n := len(c.messages)
+	if n == 0 || c.messages[n-1].Role != openai.Assistant {
+		c.messages = append(c.messages, message{Role: openai.Assistant})
+		n++
+	}
+	m := &c.messages[n-1]
+	m.ToolCalls = append(m.ToolCalls, call{id, "function", openai.ToolFunction{Name: name, Arguments: input(o)}})
+	c.open = append(c.open, id)
+}
+
+// result adds the result of a call. Chats have no mark for results that are errors.
+func (c *conversation) result(o openai.Object) {
+	id, _ := o.Text("tool_use_id")
+	if !slices.Contains(c.open, id) {
+		o.Fail("tool_use_id", openai.CodeInvalidValue, "%s must name a 'tool_use' of the message before")
+	}
+	c.open = slices.DeleteFunc(c.open, func(open string) bool { return open == id })
+	text := ""
+	if o.Has("content") {
+		text = parseText(o, "content")
+	}
+	if o.Boolean("is_error", false) {
+		text = "Error: " + text
+	}
+	c.messages = append(c.messages, message{Role: openai.Tool, Content: text, ToolCallID: id})
+}
+
+// answered fails if calls have no result.
+func (c *conversation) answered(o openai.Object) {
+	if len(c.open) > 0 {
+		o.Fail("content", openai.CodeInvalidValue, "%s must begin with a 'tool_result' for each 'tool_use' of the message before: '"+c.open[0]+"' has none")
+		c.open = nil
+	}
+}

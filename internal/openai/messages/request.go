@@ -1,0 +1,254 @@
+package messages
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gorizond/koldun/internal/openai"
+)
+
+// Parse reads and validates the body of POST /v1/messages, and returns the chat that
+// asks the same. Its errors are *openai.Error and name the parameter.
+func Parse(body []byte) (openai.ChatRequest, error) {
+	o, err := openai.ParseObject(body)
+	if err != nil {
+		return openai.ChatRequest{}, err
+	}
+	chat := map[string]any{}
+	if model, _ := o.Text("model"); model != "" {
+		chat["model"] = model
+	} else {
+		o.Fail("model", openai.CodeMissing, "%s is required: name the model that shall answer")
+	}
+	n, ok := o.Integer("max_tokens", 1, math.MaxInt32)
+	if !ok {
+		o.Fail("max_tokens", openai.CodeMissing, "%s is required: a number of tokens above 0")
+	}
+	chat["max_completion_tokens"] = n
+	if o.Boolean("stream", false) {
+		chat["stream"], chat["stream_options"] = true, map[string]bool{"include_usage": true}
+	}
+	parseSampling(o, chat)
+	parseThinking(o, chat)
+	parseOutput(o, chat)
+	parseTools(o, chat)
+	chat["messages"] = parseMessages(o)
+	o.Take("cache_control")
+	for _, field := range []string{"container", "mcp_servers", "context_management"} {
+		if raw := o.Take(field); raw != nil && string(raw) != "[]" {
+			o.Fail(field, openai.CodeUnsupported, "%s is not supported here")
+		}
+	}
+	if o.Err() != nil {
+		return openai.ChatRequest{}, o.Err()
+	}
+	encoded, err := openai.Encode(chat)
+	if err != nil {
+		return openai.ChatRequest{}, err
+	}
+	return openai.ParseChat(encoded)
+}
+
+func parseSampling(o openai.Object, chat map[string]any) {
+	for _, field := range []string{"temperature", "top_p"} {
+		if x, ok := o.Number(field, 0, 1); ok {
+			chat[field] = x
+		}
+	}
+	if k, ok := o.Integer("top_k", 0, math.MaxInt32); ok {
+		chat["top_k"] = k
+	}
+	if stops, ok := o.Array("stop_sequences"); ok && len(stops) > 0 {
+		chat["stop"] = stops
+	}
+	if raw := o.Take("metadata"); raw != nil {
+		m := openai.NewObject("metadata", raw)
+		if user, ok := m.Text("user_id"); ok {
+			chat["user"] = user
+		}
+		o.Adopt(m)
+	}
+}
+
+// parseThinking shows thoughts only if the request asks for them, as clients expect.
+func parseThinking(o openai.Object, chat map[string]any) {
+	shown := false
+	if raw := o.Take("thinking"); raw != nil {
+		t := openai.NewObject("thinking", raw)
+		kind, _ := t.Text("type")
+		if kind != "enabled" && kind != "adaptive" && kind != "disabled" {
+			t.Fail("type", openai.CodeInvalidValue, "%s must be 'enabled', 'adaptive' or 'disabled'")
+		}
+		shown = kind != "disabled"
+		o.Adopt(t)
+	}
+	if shown {
+		chat["separate_reasoning"] = true
+	} else {
+		chat["include_reasoning"] = false
+	}
+}
+
+func parseOutput(o openai.Object, chat map[string]any) {
+	raw := o.Take("output_config")
+	if raw == nil {
+		return
+	}
+	c := openai.NewObject("output_config", raw)
+	if effort, ok := c.Text("effort"); ok {
+		chat["reasoning_effort"] = effort
+	}
+	if raw := c.Take("format"); raw != nil {
+		f := openai.NewObject("output_config.format", raw)
+		schema := f.Take("schema")
+		if kind, _ := f.Text("type"); kind != "json_schema" || schema == nil {
+			f.Fail("type", openai.CodeUnsupportedValue, "%s must be 'json_schema', with a 'schema'")
+		}
+		chat["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": schema}}
+		c.Adopt(f)
+	}
+	o.Adopt(c)
+}
+
+func parseTools(o openai.Object, chat map[string]any) {
+	items, _ := o.Array("tools")
+	var tools []any
+	for i, raw := range items {
+		t := openai.NewObject(fmt.Sprintf("tools[%d]", i), raw)
+		if kind, ok := t.Text("type"); ok && kind != "custom" {
+			t.Fail("type", openai.CodeUnsupportedValue, "%s must be 'custom': this server hosts no tools")
+		}
+		function := map[string]any{}
+		if function["name"], _ = t.Text("name"); function["name"] == "" {
+			t.Fail("name", openai.CodeMissing, "%s is required: the name of the tool")
+		}
+		if text, ok := t.Text("description"); ok {
+			function["description"] = text
+		}
+		if schema := t.Take("input_schema"); schema != nil {
+			t.Adopt(openai.NewObject(t.Name("input_schema"), schema))
+			function["parameters"] = schema
+		}
+		if t.Has("strict") {
+			function["strict"] = t.Boolean("strict", false)
+		}
+		tools = append(tools, map[string]any{"type": "function", "function": function})
+		o.Adopt(t)
+	}
+	raw := o.Take("tool_choice")
+	if len(tools) == 0 {
+		return
+	}
+	chat["tools"] = tools
+	if raw == nil {
+		return
+	}
+	c := openai.NewObject("tool_choice", raw)
+	switch kind, _ := c.Text("type"); kind {
+	case "auto":
+	case "any":
+		chat["tool_choice"] = "required"
+	case "none":
+		chat["tool_choice"] = "none"
+	case "tool":
+		name, _ := c.Text("name")
+		chat["tool_choice"] = map[string]any{"type": "function", "function": map[string]string{"name": name}}
+	default:
+		c.Fail("type", openai.CodeInvalidValue, "%s must be 'auto', 'any', 'tool' or 'none'")
+	}
+	if c.Boolean("disable_parallel_tool_use", false) {
+		chat["parallel_tool_calls"] = false
+	}
+	o.Adopt(c)
+}
+
+// A message is one of a chat.
+type message struct {
+	Role       openai.Role `json:"role"`
+	Content    string      `json:"content"`
+	Reasoning  string      `json:"reasoning_content,omitempty"`
+	ToolCalls  []call      `json:"tool_calls,omitempty"`
+	ToolCallID string      `json:"tool_call_id,omitempty"`
+}
+
+type call struct {
+	ID       string              `json:"id"`
+	Type     string              `json:"type"`
+	Function openai.ToolFunction `json:"function"`
+}
+
+func parseMessages(o openai.Object) []message {
+	c := &conversation{}
+	if o.Has("system") {
+		c.say(openai.System, parseText(o, "system"))
+	}
+	items, _ := o.Array("messages")
+	if len(items) == 0 {
+		o.Fail("messages", openai.CodeMissing, "%s is required: an array of messages")
+	}
+	for i, raw := range items {
+		m := openai.NewObject(fmt.Sprintf("messages[%d]", i), raw)
+		c.parse(m)
+		o.Adopt(m)
+	}
+	c.answered(o)
+	if n := len(c.messages); n > 0 && c.messages[n-1].Role == openai.Assistant {
+		o.Fail("messages", openai.CodeUnsupportedValue, "%s must not end with the assistant: the beginning of an answer cannot be given here")
+	}
+	return c.messages
+}
+
+// parseText reads a string, or joins blocks of text by newlines.
+func parseText(o openai.Object, field string) string {
+	text, blocks, isText := o.TextOrArray(field, "a string or an array of blocks")
+	if isText {
+		return text
+	}
+	var texts []string
+	for i, raw := range blocks {
+		b := openai.NewObject(fmt.Sprintf("%s[%d]", o.Name(field), i), raw)
+		if kind, _ := b.Text("type"); kind != "text" {
+			refuseBlock(b, kind)
+		}
+		text, _ := b.Text("text")
+		texts = append(texts, text)
+		o.Adopt(b)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func refuseBlock(o openai.Object, kind string) {
+	if kind == "image" || kind == "document" {
+		o.Fail("type", openai.CodeUnsupportedValue, "%s cannot be '"+kind+"' here: the models of this server read only text")
+		return
+	}
+	o.Fail("type", openai.CodeUnsupportedValue, "%s is not supported here")
+}
+
+// input returns the input of a tool as the arguments of a call.
+func input(o openai.Object) string {
+	raw := o.Take("input")
+	if raw == nil {
+		return "{}"
+	}
+	o.Adopt(openai.NewObject(o.Name("input"), raw))
+	return string(raw)
+}
+
+// arguments returns the arguments of a call as the input of a tool, which is an object.
+func arguments(text string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
+		return json.RawMessage(text)
+	}
+	if strings.TrimSpace(text) == "" {
+		return json.RawMessage("{}")
+	}
+	b, err := openai.Encode(map[string]string{"arguments": text})
+	if err != nil { // impossible for a string
+		return json.RawMessage("{}")
+	}
+	return b
+}
