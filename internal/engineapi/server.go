@@ -79,7 +79,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 func (s *Server) Close() { s.http.CloseIdleConnections() }
 
 // Do is Client.Do. It makes the server stop by closing the connection. Beside
-// the errors of Client.Do there is ErrBusy.
+// the errors of Client.Do there are ErrBusy, and ErrSchema for a whole answer.
 func (s *Server) Do(ctx context.Context, r Request, o Options, onText func(Delta) error) (Result, error) {
 	result := Result{Honours: s.cfg.Parameters, Operations: s.cfg.Operations, Features: s.cfg.Features}
 	ask, err := r.ask(s)
@@ -94,11 +94,20 @@ func (s *Server) Do(ctx context.Context, r Request, o Options, onText func(Delta
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a := answer{server: s, timeouts: o.Timeouts, onText: onText, result: result}
+	if ask.check != nil {
+		a.onText = func(d Delta) error {
+			ask.check.add(d)
+			return onText(d)
+		}
+	}
 	a.silence = newSilence(o.Timeouts.First, func() { cancel(ErrTimeout) })
 	defer a.silence.stop()
 	err = s.exchange(within, ask, &a)
-	if err != nil {
+	switch {
+	case err != nil:
 		err = s.ended(ctx, within, err)
+	case ask.check != nil:
+		err = ask.check.verify(a.result.FinishReason)
 	}
 	return a.result, err
 }

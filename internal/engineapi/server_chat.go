@@ -16,6 +16,7 @@ type serverAsk struct {
 	contentType string // of the answer
 	listed      bool   // the server has to list the model first
 	read        func(*answer, io.Reader) error
+	check       *schemaCheck // of the answer; nil: none
 }
 
 // ask sends the chat as its client wrote it, in normal form, but for the
@@ -42,7 +43,8 @@ func (c Chat) ask(s *Server) (serverAsk, error) {
 	if err != nil {
 		return serverAsk{}, fault.Errorf(fault.Invalid, "cannot ask the server: %w", err)
 	}
-	return serverAsk{path: path, body: encoded, contentType: "text/event-stream", read: (*answer).events}, nil
+	check, err := newSchemaCheck(c.Featured["response_format"])
+	return serverAsk{path: path, body: encoded, contentType: "text/event-stream", read: (*answer).events, check: check}, err
 }
 
 // countLogprobs asks for log probabilities as completions do: by the number of

@@ -244,6 +244,9 @@ func (a *attempt) failure(err error) (f *queue.Failure, healthy bool) {
 		return &queue.Failure{Code: queue.CodeEngineFailed, Message: "the engine of runner " + a.r.cfg.Runner + " was silent for too long"}, false
 	case errors.Is(err, engineapi.ErrLoading): // it has not seen the request
 		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the engine of runner " + a.r.cfg.Runner + " is not running"}, false
+	case errors.Is(err, engineapi.ErrSchema):
+		a.r.cfg.Logger.Warn("an answer does not fulfil its schema", "request", a.assignment.Request.ID)
+		return &queue.Failure{Code: queue.CodeEngineFailed, Message: engineapi.ErrSchema.Error()}, true
 	case errors.Is(err, engineapi.ErrBusy):
 		// As if handed back: another runner takes the request, and this is no failed attempt.
 		return &queue.Failure{Code: queue.CodeHandedBack, Message: "the server of runner " + a.r.cfg.Runner + " is busy"}, false
