@@ -6,7 +6,9 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 )
 
 // S3 is the connection to the object store that the owner names, else the
@@ -30,4 +32,20 @@ func S3(o Owner, field string, s v1.ObjectStorage) (Connection, Problem) {
 		out.SecretRef = &v1alpha1.CredentialsReference{Name: ref.Name}
 	}
 	return Connection{S3: out}, Problem{}
+}
+
+// StoreKeys returns the credentials for the object store that pods have as a file: those
+// that the composed Bucket of a name writes into the Secret, if they are temporary.
+func StoreKeys(c *compose.Call, res, secret string) workload.StoreKeys {
+	var seen struct {
+		Status struct {
+			AtProvider struct {
+				TemporaryCredentials bool `json:"temporaryCredentials"`
+			} `json:"atProvider"`
+		} `json:"status"`
+	}
+	if c.Observed(res, &seen); !seen.Status.AtProvider.TemporaryCredentials {
+		return workload.StoreKeys{}
+	}
+	return workload.StoreKeys{Secret: secret}
 }

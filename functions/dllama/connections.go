@@ -2,6 +2,7 @@ package dllama
 
 import (
 	"cmp"
+	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,8 +48,10 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.d.Spec.Traffic, p.served())
 		}
 	}
-	if p.delivery == deliveryFetch && p.d.Spec.Model == nil && !p.scaled() {
-		desired[resBucket] = managed.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret())
+	if p.delivery == deliveryFetch && !p.scaled() {
+		folder := strings.TrimPrefix(p.artifact.URL, "s3://"+p.artifact.Bucket+"/")
+		desired[resBucket] = managed.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret(), v1alpha1.BucketAccess{Prefix: folder})
+		p.storeKeys = connection.StoreKeys(p.Call, resBucket, p.storeSecret())
 	}
 	pending, err := managed.Await(p.Call, desired)
 	if err == nil && !p.scaled() {

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/functions/model"
 	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
 	"github.com/gorizond/koldun/internal/names"
 	"github.com/gorizond/koldun/internal/topology"
@@ -91,7 +92,8 @@ type dllamaPlan struct {
 	// Set by the step connections, if anything but the pods needs NATS.
 	via managed.Via
 	// Set by the step connections.
-	logins connection.Logins
+	logins    connection.Logins
+	storeKeys workload.StoreKeys
 }
 
 // running reports whether the root or the pool exists. What runs goes on when
@@ -123,14 +125,9 @@ func (p *dllamaPlan) owner() connection.Owner {
 	return connection.Owner{Kind: "dllama", Namespace: p.d.Namespace, Name: p.d.Name}
 }
 
-// storeSecret names the Secret with the connection to the object store. An
-// inline Model has it already.
-func (p *dllamaPlan) storeSecret() string {
-	if p.d.Spec.Model != nil {
-		return connection.StoreSecret("model", p.d.Name)
-	}
-	return connection.StoreSecret("dllama", p.d.Name)
-}
+// storeSecret names the Secret with the connection to the object store. That of an
+// inline Model is for its Jobs, which may write.
+func (p *dllamaPlan) storeSecret() string { return connection.StoreSecret("dllama", p.d.Name) }
 
 // busSecret names the Secret with the connection to the queue. An Ingress of
 // the Dllama's own has it already.

@@ -72,7 +72,7 @@ func (p *dllamaPlan) workerCount() int32 { return p.status.Nodes - 1 }
 // files are those of the artifact.
 func (p *dllamaPlan) files() enginepod.Files {
 	if p.delivery == deliveryFetch {
-		return enginepod.Files{Fetch: p.artifact.URL, FetchSecret: p.storeSecret()}
+		return enginepod.Files{Fetch: p.artifact.URL, FetchSecret: p.storeSecret(), FetchKeys: p.storeKeys}
 	}
 	return enginepod.Files{Claim: p.artifact.ClaimName}
 }

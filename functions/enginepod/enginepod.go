@@ -46,7 +46,9 @@ type Files struct {
 	// FetchSecret the Secret with the connection to it. Without Fetch, Claim is
 	// the PersistentVolumeClaim that holds them. Without both there are no files.
 	Fetch, FetchSecret string
-	Claim              string
+	// FetchKeys are the credentials of it that end.
+	FetchKeys workload.StoreKeys
+	Claim     string
 }
 
 // A Root is the root of a topology.
@@ -167,7 +169,7 @@ func (p Placement) addFiles(pod *workload.Pod, e engine.Engine, koldun string) {
 		Name:    "fetch",
 		Image:   koldun,
 		Args:    []string{"fetch", "--from=" + p.Fetch, "--to=" + names.DirRef(engine.VolumeModel)},
-		Secrets: []string{p.FetchSecret},
+		Secrets: []string{p.FetchSecret}, StoreKeys: p.FetchKeys,
 		Memory:  memory.Fetch(0, 0),
 		Request: memory.Fetch(0, 0),
 	}

@@ -51,12 +51,13 @@ func adopt(via Via, secret string) xpv2.ManagedResourceSpec {
 	return spec
 }
 
-// Bucket returns a Bucket that writes its connection to the Secret.
-func Bucket(via Via, namespace, name, bucket, secret string) *v1alpha1.Bucket {
+// Bucket returns a Bucket that writes its connection to the Secret. access limits
+// temporary credentials in it.
+func Bucket(via Via, namespace, name, bucket, secret string, access ...v1alpha1.BucketAccess) *v1alpha1.Bucket {
 	return &v1alpha1.Bucket{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.APIVersion, Kind: v1alpha1.KindBucket},
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       v1alpha1.BucketSpec{ManagedResourceSpec: adopt(via, secret), ForProvider: v1alpha1.BucketParameters{BucketName: bucket}},
+		Spec:       v1alpha1.BucketSpec{ManagedResourceSpec: adopt(via, secret), ForProvider: v1alpha1.BucketParameters{BucketName: bucket, Access: access}},
 	}
 }
 

@@ -45,17 +45,17 @@ func (p *modelPlan) connections() (compose.Next, error) {
 		}),
 	}
 	for i, bucket := range p.buckets() {
-		secret := ""
+		secret, access := "", []v1alpha1.BucketAccess(nil)
 		if i == 0 {
-			secret = p.storeSecret()
+			secret, access = p.storeSecret(), p.access()
 		}
-		hash := names.Hash(8, bucket)
-		b := managed.Bucket(p.via, ns, names.Object(name, "bucket", hash), bucket, secret)
+		b := managed.Bucket(p.via, ns, names.Object(name, "bucket", names.Hash(8, bucket)), bucket, secret, access...)
 		if m := p.store.ManageBuckets; m != nil && !*m {
 			b.Spec.ManagementPolicies = xpv2.ManagementPolicies{xpv2.ManagementActionObserve}
 		}
-		desired["bucket-"+hash] = b
+		desired[resBucket(bucket)] = b
 	}
+	p.storeKeys = connection.StoreKeys(p.Call, resBucket(p.buckets()[0]), p.storeSecret())
 	pending, err := managed.Await(p.Call, desired)
 	// The Jobs of a running stage have all they need.
 	if !p.started() {
@@ -63,6 +63,9 @@ func (p *modelPlan) connections() (compose.Next, error) {
 	}
 	return compose.Continue, err
 }
+
+// resBucket names the composed Bucket of a bucket.
+func resBucket(bucket string) string { return "bucket-" + names.Hash(8, bucket) }
 
 // users composes the users that the Jobs log in to NATS as.
 func (p *modelPlan) users() (compose.Next, error) {

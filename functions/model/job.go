@@ -104,6 +104,7 @@ func (p *modelPlan) fetchJob() (job.Job, error) {
 	}
 	c := f.Container()
 	c.Secrets, c.Login, c.Resources = []string{p.hubSecret(), p.storeSecret(), p.busSecret()}, p.logins.Of(resFetch), job.Memory(claimed)
+	c.StoreKeys = p.storeKeys
 	return p.job(resFetch, c, nil)
 }
 
@@ -117,7 +118,7 @@ func (p *modelPlan) convertJob() (job.Job, error) {
 	if c := p.m.Spec.Conversion; c != nil {
 		claimed = c.Memory
 	}
-	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Login: p.logins.Of(resConvert), Resources: job.Memory(claimed), Memory: memory.Convert(), Request: memory.Convert()}, nil)
+	return p.job(resConvert, workload.Container{Args: args, Secrets: []string{p.storeSecret(), p.busSecret()}, Login: p.logins.Of(resConvert), StoreKeys: p.storeKeys, Resources: job.Memory(claimed), Memory: memory.Convert(), Request: memory.Convert()}, nil)
 }
 
 // job returns the Job of a stage.

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/topology"
 )
@@ -76,8 +77,9 @@ type modelPlan struct {
 	// Set by the step connections: what the Jobs wait for; empty if nothing.
 	pending managed.Pending
 	// Set by the steps users and registry.
-	logins   connection.Logins
-	usersDue managed.Pending // what Jobs wait for that do not exist
+	logins    connection.Logins
+	storeKeys workload.StoreKeys // set by the step connections
+	usersDue  managed.Pending    // what Jobs wait for that do not exist
 	// Set by the step revision.
 	commit string
 	unfit  string // why the model cannot run; empty if it can

@@ -104,6 +104,10 @@ func TestModel(t *testing.T) {
 		"NotLookedConverted":  {Composite: spec, Observed: at(map[string]string{"converted": "{}"}), Reason: reason.ConnectionPending},
 		"NotLookedConverting": {Composite: spec, Observed: at(map[string]string{"converted": "{}", "source": whole, "convert-01234567": "{}"}), Reason: reason.Converting},
 
+		"DownloadingTemporaryKeys": {Composite: spec, Observed: at(map[string]string{
+			"bucket-" + names.Hash(8, model.DefaultBucket): "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {temporaryCredentials: true}}",
+		}), Reason: reason.Downloading},
+		"PathOfMany":  {Composite: meta + "spec: {" + tiny + ", localPath: 'source/*'}", Reason: reason.SourceInvalid, Says: "characters that no prefix may have"},
 		"Downloading": {Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {sizeBytes: 7, progress: {stage: fetch, bytes: 50, total: 200, etaSeconds: 200}}}"}), Reason: reason.Downloading},
 		"DownloadingAgain": {
 			Composite: meta + "spec: {" + tiny + ", download: {memory: 1Gi, concurrency: 4, chunkMaxMiB: 16, include: ['*.json'], exclude: ['*.bin'], huggingFaceTokenSecretRef: {name: t}}, scheduling: {priorityClassName: high}}",

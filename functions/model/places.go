@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
 	"github.com/gorizond/koldun/internal/modelref"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -76,7 +77,7 @@ func (p place) at(field, s string) (place, string) {
 	}
 	// Cleaned as an absolute path, it cannot lead out of the bucket.
 	p.prefix = strings.TrimPrefix(path.Clean("/"+prefix), "/")
-	if strings.ContainsAny(p.prefix, " \t\r\n?#%\\") {
+	if strings.ContainsAny(p.prefix, " \t\r\n?#%\\*$") {
 		return p, fmt.Sprintf("%s: %q holds characters that no prefix may have", field, s)
 	}
 	return p, ""
@@ -93,20 +94,40 @@ func (p *modelPlan) repository() string {
 	return path.Join("_hubs", names.Join(48, strings.NewReplacer(":", "-", "[", "", "]", "").Replace(host), names.Hash(8, p.ref.Endpoint)), p.ref.Repo)
 }
 
+// sourcePrefix and convertedPrefix are the folders of all commits.
+func (p *modelPlan) sourcePrefix() string {
+	return cmp.Or(p.places.source.prefix, path.Join("source", p.repository()))
+}
+
+func (p *modelPlan) convertedPrefix() string {
+	return cmp.Or(p.places.converted.prefix, path.Join("converted", p.repository()))
+}
+
+// access is what the Jobs do in the object store.
+func (p *modelPlan) access() []v1alpha1.BucketAccess {
+	out := []v1alpha1.BucketAccess{{Prefix: p.sourcePrefix(), Write: true}}
+	if p.converts() {
+		c := v1alpha1.BucketAccess{Prefix: p.convertedPrefix(), Write: true}
+		if b := p.places.converted.bucket; b != p.places.source.bucket {
+			c.Bucket = b
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // sourceURL and convertedURL are content-addressed: another commit, other
 // files or another type of weights is another folder, and nothing else is.
 func (p *modelPlan) sourceURL() string {
-	prefix := cmp.Or(p.places.source.prefix, path.Join("source", p.repository()))
 	folder := p.commit
 	if d := p.m.Spec.Download; d != nil && len(d.Include)+len(d.Exclude) > 0 {
 		folder += "-" + names.Hash(8, append(append([]string{"include"}, d.Include...), append([]string{"exclude"}, d.Exclude...)...)...)
 	}
-	return "s3://" + path.Join(p.places.source.bucket, prefix, folder)
+	return "s3://" + path.Join(p.places.source.bucket, p.sourcePrefix(), folder)
 }
 
 func (p *modelPlan) convertedURL() string {
-	prefix := cmp.Or(p.places.converted.prefix, path.Join("converted", p.repository()))
-	return "s3://" + path.Join(p.places.converted.bucket, prefix, p.commit, p.weights)
+	return "s3://" + path.Join(p.places.converted.bucket, p.convertedPrefix(), p.commit, p.weights)
 }
 
 // servedURL is the folder of the files that the Model is for.

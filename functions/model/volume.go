@@ -81,10 +81,11 @@ func (p *modelPlan) tooSmall(size int64) string {
 func (p *modelPlan) fill(claim string) (compose.Next, error) {
 	const folder = "files"
 	fill, err := p.job(resFill, workload.Container{
-		Args:    []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder), job.ServeProgress(job.PortProgress)},
-		Secrets: []string{p.storeSecret()},
-		Memory:  memory.Fetch(0, 0),
-		Request: memory.Fetch(0, 0),
+		Args:      []string{"fetch", "--from=" + p.servedURL(), "--to=" + names.DirRef(folder), job.ServeProgress(job.PortProgress)},
+		Secrets:   []string{p.storeSecret()},
+		StoreKeys: p.storeKeys,
+		Memory:    memory.Fetch(0, 0),
+		Request:   memory.Fetch(0, 0),
 	}, map[string]workload.Claim{folder: {Name: claim}})
 	if err != nil {
 		return compose.Stop, err

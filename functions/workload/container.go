@@ -32,6 +32,8 @@ type Container struct {
 	Secrets []string
 	// Login to NATS, which no other container of the pod has.
 	Login Login
+	// StoreKeys are the credentials for the object store, if those in Secrets end.
+	StoreKeys StoreKeys
 	// SecretEnv are variables from one key of a Secret, which may be missing.
 	SecretEnv map[string]corev1.SecretKeySelector
 	// ProbePort names the port of the pod on which /readyz and /healthz answer. It
@@ -95,7 +97,9 @@ func (p Pod) container(c Container) corev1.Container {
 		out.Env = append(out.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: new(c.SecretEnv[name])}})
 	}
 	out.Env = Override(Override(out.Env, p.Env.Vars), c.Vars)
-	c.Login.mount(&out)
+	for _, f := range c.credentials() {
+		f.mount(&out)
+	}
 	out.EnvFrom = slices.Clone(p.Env.From) // before ours, which count if both have a key
 	for _, name := range c.Secrets {
 		out.EnvFrom = append(out.EnvFrom, corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}})

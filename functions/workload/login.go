@@ -13,38 +13,43 @@ import (
 // Login is none.
 type Login struct{ Secret, Key string }
 
-const (
-	loginFolder = "/run/koldun/nats"
-	loginFile   = "user.creds"
-	loginVolume = "nats-"
-)
+// StoreKeys are temporary credentials for an object store in a Secret, as a file for the
+// same reason. The zero StoreKeys are none.
+type StoreKeys struct{ Secret string }
 
-func (l Login) volume(container string) corev1.Volume {
-	return corev1.Volume{Name: loginVolume + container, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
-		SecretName: l.Secret, Items: []corev1.KeyToPath{{Key: l.Key, Path: loginFile}}, DefaultMode: new(int32(0o440)),
-	}}}
+// A credentialsFile is one key of a Secret as a file of one container.
+type credentialsFile struct{ volume, secret, key, folder, name, variable string }
+
+// credentials returns the credentials that the container has as files.
+func (c Container) credentials() []credentialsFile {
+	var out []credentialsFile
+	if c.Login != (Login{}) {
+		out = append(out, credentialsFile{"nats-" + c.Name, c.Login.Secret, c.Login.Key, "/run/koldun/nats", "user.creds", names.EnvNATSCreds})
+	}
+	if c.StoreKeys != (StoreKeys{}) {
+		out = append(out, credentialsFile{"s3-" + c.Name, c.StoreKeys.Secret, names.EnvS3Credentials, "/run/koldun/s3", "credentials.json", names.EnvS3Credentials})
+	}
+	return out
 }
 
-// logins returns the volumes with the credentials of the pod's containers. Each is for
-// one container only.
-func (p Pod) logins() []corev1.Volume {
+// credentials returns the volumes with the credentials of the pod's containers. Each is
+// for one container only.
+func (p Pod) credentials() []corev1.Volume {
 	var out []corev1.Volume
 	for _, c := range slices.Concat(p.Init, p.Containers) {
-		if c.Login != (Login{}) {
-			out = append(out, c.Login.volume(c.Name))
+		for _, f := range c.credentials() {
+			out = append(out, corev1.Volume{Name: f.volume, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+				SecretName: f.secret, Items: []corev1.KeyToPath{{Key: f.key, Path: f.name}}, DefaultMode: new(int32(0o440)),
+			}}})
 		}
 	}
 	return out
 }
 
-// mount adds the credentials of a container.
-func (l Login) mount(out *corev1.Container) {
-	if l == (Login{}) {
-		return
-	}
-	volume := loginVolume + out.Name
+// mount adds the file to its container.
+func (f credentialsFile) mount(out *corev1.Container) {
 	out.Env = Override(out.Env, []corev1.EnvVar{
-		{Name: names.DirEnv(volume), Value: loginFolder}, {Name: names.EnvNATSCreds, Value: names.DirRef(volume) + "/" + loginFile},
+		{Name: names.DirEnv(f.volume), Value: f.folder}, {Name: f.variable, Value: names.DirRef(f.volume) + "/" + f.name},
 	})
-	out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: loginFolder, ReadOnly: true})
+	out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: f.volume, MountPath: f.folder, ReadOnly: true})
 }

@@ -117,7 +117,7 @@ func (p Pod) volumes() []corev1.Volume {
 		}
 		out = append(out, v)
 	}
-	return append(out, p.logins()...)
+	return append(out, p.credentials()...)
 }
 
 func (p Pod) ports() []corev1.ContainerPort {

@@ -45,6 +45,10 @@ const (
 	EnvS3Session   = "AWS_SESSION_TOKEN"
 	EnvS3CA        = "AWS_CA_BUNDLE" // path of authorities' certificates, or their content
 
+	// EnvS3Credentials is the path of a file with temporary credentials, which is read
+	// again when they change, or its content: the JSON of the AWS tools' credential_process.
+	EnvS3Credentials = "KOLDUN_S3_CREDENTIALS"
+
 	// EnvS3Anonymous is "true" for requests that nobody signs. The AWS tools have an
 	// argument for it, and no variable.
 	EnvS3Anonymous = "KOLDUN_S3_ANONYMOUS"

@@ -59,7 +59,7 @@ func TestIdentityOfThePod(t *testing.T) {
 			}
 			for who, client := range map[string]*s3.Client{"provider": client, "pod": pod} {
 				signed = nil
-				_, err := bucket.New(client, cfg.Region, nil).Observe(t.Context(), bucket.Spec{BucketName: "models"})
+				_, err := bucket.New(client, cfg).Observe(t.Context(), bucket.Spec{BucketName: "models"})
 				if len(signed) == 0 || signed[0] != c.signed {
 					t.Errorf("%s: requests are signed with the identity of the pod: %v, want %v", who, signed, c.signed)
 				}

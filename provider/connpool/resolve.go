@@ -3,7 +3,6 @@ package connpool
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
@@ -254,7 +253,7 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 		return s3.Config{}, err
 	}
 	out := s3.Config{Endpoint: strings.TrimSuffix(c.Spec.S3.Endpoint, "/"), Region: c.Spec.S3.Region}
-	if u, err := url.Parse(out.Endpoint); out.Endpoint != "" && (err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
+	if !isHTTP(out.Endpoint) {
 		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: spec.s3.endpoint is not http[s]://HOST[:PORT]", c)
 	}
 	secret, err := r.credentials(ctx, c, c.s3Ref())
@@ -267,6 +266,9 @@ func (r resolver) s3(ctx context.Context) (s3.Config, error) {
 	out.Anonymous = c.s3Ref() == nil && c.Kind != v1alpha1.KindClusterProviderConfig
 	if out.Region == "" {
 		out.Region = s3.DefaultRegion
+	}
+	if out.STS, err = c.sts(); err != nil {
+		return s3.Config{}, err
 	}
 	if c.s3Ref() != nil && (out.AccessKey == "" || out.SecretKey == "") {
 		return s3.Config{}, fault.Errorf(fault.Invalid, "%s: Secret %q has no access key: it needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or accessKey and secretKey", c, c.s3Ref().Name)

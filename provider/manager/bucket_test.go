@@ -2,6 +2,8 @@ package manager_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/crossplane/crossplane-runtime/v2/pkg/meta"
 	xpv2 "github.com/crossplane/crossplane/apis/v2/core/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gorizond/koldun/apis/managed/v1alpha1"
@@ -84,6 +87,41 @@ func TestBucket(t *testing.T) {
 	if w.exists("models") {
 		t.Error("bucket still exists")
 	}
+}
+
+// TestBucketWithTemporaryCredentials has the platform stop to give pods the credentials
+// that last, and give them again.
+func TestBucketWithTemporaryCredentials(t *testing.T) {
+	w := newWorld(t)
+	m := bucket(w, "temporary")
+	m.Spec.WriteConnectionSecretToReference = &xpv2.LocalSecretReference{Name: "connection"}
+	w.create(m)
+	lasting := []string{"AWS_ACCESS_KEY_ID", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_SECRET_ACCESS_KEY"}
+	w.keys("connection", lasting...)
+	provider := &v1alpha1.ProviderConfig{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: config}}
+	w.change(provider, func() { provider.Spec.S3.STS = &v1alpha1.S3STS{Endpoint: s3test.StartSTS(t).Endpoint} })
+	w.keys("connection", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "KOLDUN_S3_CREDENTIALS")
+	w.ready(m)
+	if !m.Status.AtProvider.TemporaryCredentials {
+		t.Error("the status does not say that the credentials are temporary")
+	}
+	w.change(provider, func() { provider.Spec.S3.STS = nil })
+	w.keys("connection", lasting...)
+}
+
+// keys waits for a Secret with exactly those keys.
+func (w *world) keys(name string, want ...string) {
+	w.t.Helper()
+	w.eventually("keys of Secret "+name, func() error {
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.ns, Name: name}}
+		if err := w.get(s); err != nil {
+			return err
+		}
+		if have := slices.Sorted(maps.Keys(s.Data)); !slices.Equal(have, want) {
+			return fmt.Errorf("it has %v", have)
+		}
+		return nil
+	})
 }
 
 // TestBucketIsPolled checks that a poll finds a drift, as buckets have no watch.

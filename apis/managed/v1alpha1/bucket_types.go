@@ -43,6 +43,31 @@ type BucketParameters struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=20480
 	Policy string `json:"policy,omitempty"`
+
+	// What the credentials in the connection Secret may do, if the ProviderConfig describes temporary ones (s3.sts). Defaults to reading
+	// and writing all objects of the bucket.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=atomic
+	Access []BucketAccess `json:"access,omitempty"`
+}
+
+// BucketAccess is a right to objects.
+type BucketAccess struct {
+	// Name of the bucket. Defaults to that of the resource.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Bucket string `json:"bucket,omitempty"`
+
+	// Folder of the objects. Defaults to the whole bucket.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^[^*?$\s\\]*$`
+	Prefix string `json:"prefix,omitempty"`
+
+	// Whether objects may be written and removed, not only read.
+	// +optional
+	Write bool `json:"write,omitempty"`
 }
 
 // A LifecycleRule makes the server remove objects.
@@ -80,6 +105,10 @@ type BucketObservation struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	Differs []string `json:"differs,omitempty"`
+
+	// Whether the credentials in the connection Secret are temporary. They are in its key KOLDUN_S3_CREDENTIALS then, and renewed there.
+	// +optional
+	TemporaryCredentials bool `json:"temporaryCredentials,omitempty"`
 }
 
 // A Bucket is an S3 bucket. It adopts an existing bucket, and deletes data only with forceDestroy.

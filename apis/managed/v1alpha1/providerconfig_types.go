@@ -99,6 +99,31 @@ type S3Config struct {
 	// credentials.
 	// +optional
 	SecretRef *CredentialsReference `json:"secretRef,omitempty"`
+
+	// Temporary credentials for pods, which may do nothing but read or write the files of their model. Without it, pods get the credentials
+	// above.
+	// +optional
+	STS *S3STS `json:"sts,omitempty"`
+}
+
+// S3STS describes a service with the API AssumeRole of AWS STS, as AWS, MinIO and Ceph have it.
+type S3STS struct {
+	// Endpoint of the STS API: http[s]://HOST[:PORT]. Defaults to the endpoint of the object store, or AWS.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// Role that pods assume, which the credentials of the object store may assume: arn:aws:iam::ACCOUNT:role/NAME. MinIO needs none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^\s]+$`
+	RoleARN string `json:"roleARN,omitempty"`
+
+	// Life of credentials. Pods get new ones after half of it. Defaults to 1h, the most that AWS allows if the object store is used with a
+	// role itself.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('15m') && duration(self) <= duration('12h')",message="lifetime is between 15m and 12h"
+	Lifetime *metav1.Duration `json:"lifetime,omitempty"`
 }
 
 // HubConfig describes a hub.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/versity/versitygw/auth"
 	"github.com/versity/versitygw/debuglogger"
 	"github.com/versity/versitygw/embedgw"
 	"github.com/versity/versitygw/s3api"
@@ -66,7 +65,7 @@ func run(ctx context.Context, cfg Config, l layout, addr string) (*gateway, erro
 		g.err = embedgw.RunVersityGW(ctx, be, &embedgw.Config{
 			RootUserAccess:    cfg.AccessKey,
 			RootUserSecret:    cfg.SecretKey,
-			IAMService:        auth.NewIAMServiceSingle(auth.Account{Access: cfg.AccessKey, Secret: cfg.SecretKey, Role: auth.RoleAdmin}),
+			IAMService:        accounts(cfg),
 			Region:            Region,
 			Ports:             []string{addr},
 			MaxConnections:    maxConnections,

@@ -36,6 +36,7 @@ type Config struct {
 	AccessKey string // of the only account, which has all rights
 	SecretKey string
 	Versions  bool         // buckets can keep old versions of objects
+	Sessions  bool         // temporary credentials of NewSession are valid
 	Log       *slog.Logger `json:"-"` // of restarts; nil: none
 }
 

@@ -55,7 +55,7 @@ func TestAspects(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			client := bucket.New(b.Client, b.Config.Region, nil)
+			client := bucket.New(b.Client, b.Config)
 			differs := func(s bucket.Spec, want ...string) {
 				t.Helper()
 				s.BucketName = b.Name
@@ -92,7 +92,7 @@ func TestAspects(t *testing.T) {
 // A rule with fields that a Rule lacks differs from every Rule.
 func TestForeignRule(t *testing.T) {
 	b := capable(t)
-	c := bucket.New(b.Client, b.Config.Region, nil)
+	c := bucket.New(b.Client, b.Config)
 	spec := bucket.Spec{BucketName: b.Name, LifecycleRules: &[]bucket.Rule{{ID: "old", ExpirationDays: 1}}}
 	_, err := b.Client.PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{
 		Bucket: &b.Name, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{{
@@ -125,7 +125,7 @@ func TestStaleUploadsAreAborted(t *testing.T) {
 		age   time.Duration
 		stale bool
 	}{{47 * time.Hour, false}, {49 * time.Hour, true}} {
-		client := bucket.New(b.Client, b.Config.Region, nil).At(time.Now().Add(c.age))
+		client := bucket.New(b.Client, b.Config).At(time.Now().Add(c.age))
 		if o, err := client.Observe(ctx, spec); err != nil || o.UpToDate == c.stale {
 			t.Errorf("after %s: got %+v, %v, want stale %v", c.age, o, err, c.stale)
 		}
@@ -142,7 +142,7 @@ func TestStaleUploadsAreAborted(t *testing.T) {
 func TestVersionsAreDestroyedWhenTold(t *testing.T) {
 	ctx := t.Context()
 	b := capable(t)
-	c := bucket.New(b.Client, b.Config.Region, nil)
+	c := bucket.New(b.Client, b.Config)
 	spec := bucket.Spec{BucketName: b.Name, Versioning: "Enabled"}
 	if err := c.Update(ctx, spec); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestNotImplemented(t *testing.T) {
 			ctx := t.Context()
 			b := s3test.New(t)
 			front(t, b, s3test.Refuse(query))
-			c := bucket.New(b.Client, b.Config.Region, nil)
+			c := bucket.New(b.Client, b.Config)
 			asked.BucketName = b.Name
 			if err := c.Update(ctx, asked); !fault.Is(err, fault.Unsupported) || !strings.Contains(err.Error(), b.Name) {
 				t.Errorf("Update: got %v of kind %s, want Unsupported, and the bucket's name", err, fault.KindOf(err))

@@ -30,8 +30,20 @@ type Spec struct {
 	// AbortUploadsAfterDays is the age at which an incomplete multipart upload is
 	// aborted: by Update, not by a rule, because many servers have no rules.
 	AbortUploadsAfterDays int `json:"abortUploadsAfterDays,omitempty"`
+	// Access limits temporary credentials in the connection. Empty: all objects of the
+	// bucket may be read and written.
+	Access []Access `json:"access,omitempty"`
 
 	Owner external.Owner `json:"-"`
+	// Stored is the connection that was observed before.
+	Stored map[string][]byte `json:"-"`
+}
+
+// An Access is a right to the objects of a folder.
+type Access struct {
+	Bucket string `json:"bucket,omitempty"` // empty: BucketName
+	Prefix string `json:"prefix,omitempty"` // empty: all objects
+	Write  bool   `json:"write,omitempty"`
 }
 
 // A Rule makes the server delete objects.
@@ -47,21 +59,22 @@ type Status struct {
 	Region string `json:"region,omitempty"`
 	// Differs names the aspects that Update would change.
 	Differs []string `json:"differs,omitempty"`
+	// TemporaryCredentials says that those in the connection are.
+	TemporaryCredentials bool `json:"temporaryCredentials,omitempty"`
 }
 
 // A Client manages the buckets of one S3 service.
 type Client struct {
-	s3         *s3.Client
-	region     string
-	connection map[string][]byte
-	now        func() time.Time
+	s3     *s3.Client
+	config s3store.Config
+	now    func() time.Time
 }
 
 var _ external.Client[Spec, Status] = (*Client)(nil)
 
-// New returns a Client that returns the connection with each bucket.
-func New(client *s3.Client, region string, connection map[string][]byte) *Client {
-	return &Client{s3: client, region: region, connection: connection, now: time.Now}
+// New returns a Client of the service. It returns the connection with each bucket.
+func New(client *s3.Client, cfg s3store.Config) *Client {
+	return &Client{s3: client, config: cfg, now: time.Now}
 }
 
 // Observe reports whether the bucket exists and matches the spec. A bucket of
@@ -78,7 +91,10 @@ func (c *Client) Observe(ctx context.Context, s Spec) (external.Observation[Stat
 			return external.Observation[Status]{}, err
 		}
 	}
-	o := external.Observation[Status]{Exists: true, Ready: true, Status: Status{Region: region}, Connection: c.connection}
+	o := external.Observation[Status]{Exists: true, Ready: true, Status: Status{Region: region, TemporaryCredentials: c.config.Temporary()}}
+	if o.Connection, err = c.connection(ctx, s); err != nil {
+		return o, err
+	}
 	for _, a := range c.aspects(s) {
 		same, err := a.same(ctx)
 		if err != nil {
@@ -109,7 +125,7 @@ func (c *Client) head(ctx context.Context, bucket string) (region string, exists
 		return "", false, fmt.Errorf("cannot look up bucket %q%s: %w", bucket, c.at(), err)
 	}
 	if region = aws.ToString(out.BucketRegion); region == "" {
-		region = c.region
+		region = c.config.Region
 	}
 	return region, true, nil
 }
@@ -130,9 +146,9 @@ func (c *Client) at() string {
 // Create creates the bucket, or adopts one of the same owner.
 func (c *Client) Create(ctx context.Context, s Spec) error {
 	in := &s3.CreateBucketInput{Bucket: &s.BucketName}
-	if c.region != "" && c.region != s3store.DefaultRegion {
+	if c.config.Region != "" && c.config.Region != s3store.DefaultRegion {
 		// Amazon refuses the constraint for its oldest region only.
-		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(c.region)}
+		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(c.config.Region)}
 	}
 	if _, err := c.s3.CreateBucket(ctx, in); err != nil {
 		// The codes for "exists" differ between services: check the owner.

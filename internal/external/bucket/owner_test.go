@@ -15,7 +15,7 @@ import (
 func TestNoNamespaceDestroysABucketOfAnother(t *testing.T) {
 	ctx := t.Context()
 	b := s3test.New(t)
-	c := bucket.New(b.Client, b.Config.Region, nil)
+	c := bucket.New(b.Client, b.Config)
 	an := func(namespace string) external.Owner { return external.Owner{Namespace: namespace, Common: true} }
 	spec := bucket.Spec{BucketName: b.Name + "-owned", Owner: an("victim"), Tags: map[string]string{"team": "a"}}
 	if err := c.Create(ctx, spec); err != nil {

@@ -40,7 +40,7 @@ func Entries() []Entry {
 	sessions, composites, dllamas := demand.Sessions(), part.Composites(), pool.Dllamas()
 	return []Entry{
 		Erase(row[bucket.Spec, bucket.Status]{
-			kind: "Bucket", system: S3, open: openBucket, complete: completeBucket, owned: true,
+			kind: "Bucket", system: S3, open: openBucket, complete: completeBucket, owned: true, watch: watchBucket,
 			externalName: func(s bucket.Spec) string { return s.BucketName },
 		}),
 		Erase(row[consumer.Spec, consumer.Status]{
@@ -128,7 +128,7 @@ func openBucket(ctx context.Context, c Connections) (external.Client[bucket.Spec
 	if err != nil {
 		return nil, err
 	}
-	return bucket.New(client, cfg.Region, cfg.Env()), nil
+	return bucket.New(client, cfg), nil
 }
 
 func openConsumer(ctx context.Context, c Connections) (external.Client[consumer.Spec, consumer.Status], error) {

@@ -22,10 +22,12 @@ import (
 	"github.com/gorizond/koldun/internal/fault"
 )
 
-// completeBucket adds the owner.
-func completeBucket(_ context.Context, r Resource, s *bucket.Spec) error {
-	s.Owner = r.owner()
-	return nil
+// completeBucket adds the owner, and the connection that the Secret holds.
+func completeBucket(ctx context.Context, r Resource, s *bucket.Spec) (err error) {
+	if s.Owner = r.owner(); !r.Deleting {
+		s.Stored, err = r.Secrets.Stored(ctx)
+	}
+	return err
 }
 
 // completeStream adds the owner.

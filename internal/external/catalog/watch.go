@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/gorizond/koldun/internal/external/bucket"
 	"github.com/gorizond/koldun/internal/external/feed"
 	"github.com/gorizond/koldun/internal/external/modelartifact"
 	"github.com/gorizond/koldun/internal/names"
@@ -27,6 +28,15 @@ func watchAdvisories(ctx context.Context, c Connections, subject string, names .
 // watchKey watches one key of a key-value bucket.
 func watchKey(ctx context.Context, c Connections, bucket, key string) (Watch, error) {
 	return watchSubject(ctx, c, names.KVSubject(bucket, ">"), keyOf(bucket), key)
+}
+
+// watchBucket renews the temporary credentials of the connection, if it has some.
+func watchBucket(ctx context.Context, c Connections, _ bucket.Spec) (Watch, error) {
+	_, cfg, err := c.S3(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return bucket.Renewal(cfg), nil
 }
 
 // watchSubject returns a Watch that calls changed at once, for changes since the

@@ -187,14 +187,5 @@ func (c Client) Delete(ctx context.Context, s Spec) error {
 
 // Watch calls changed often enough for credentials to be renewed in time.
 func (c Client) Watch(ctx context.Context, s Spec, changed func()) error {
-	tick := time.NewTicker(s.lifetime() / looks)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			changed()
-		}
-	}
+	return external.Every(ctx, s.lifetime()/looks, changed)
 }

@@ -67,6 +67,9 @@ func credentialsOf(ctx context.Context, cfg Config) (aws.Config, error) {
 	if cfg.Anonymous {
 		return aws.Config{Region: cfg.Region, Credentials: aws.AnonymousCredentials{}}, nil
 	}
+	if cfg.Credentials != "" {
+		return aws.Config{Region: cfg.Region, Credentials: aws.NewCredentialsCache(sessionFile(cfg.Credentials))}, nil
+	}
 	if cfg.AccessKey == "" && cfg.SecretKey == "" {
 		loaded, err := config.LoadDefaultConfig(ctx, config.WithRegion(cfg.Region))
 		if err != nil {

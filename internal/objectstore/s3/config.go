@@ -19,12 +19,15 @@ type Config struct {
 	AccessKey    string // empty: the SDK searches for credentials
 	SecretKey    string
 	SessionToken string
+	Credentials  string // path of a file with temporary credentials, or its content; in place of the keys above
 	Anonymous    bool   // requests are not signed; the SDK searches for nothing
 	CAFile       string // PEM file of authorities trusted beside the system's
 	CA           string // the same as PEM text; takes precedence over CAFile
 	// PlainParts writes parts without a CRC32, for services that refuse it. The
 	// signature of the request then covers the bytes.
 	PlainParts bool
+	// STS makes temporary credentials for others. The zero value makes none.
+	STS STS
 }
 
 // ConfigFromEnv reads the variables of the AWS tools. AWS_CA_BUNDLE may hold
@@ -49,6 +52,7 @@ func ConfigFromEnv(getenv func(string) string) Config {
 		AccessKey:    first(names.EnvS3AccessKey),
 		SecretKey:    first(names.EnvS3SecretKey),
 		SessionToken: first(names.EnvS3Session),
+		Credentials:  first(names.EnvS3Credentials),
 		Anonymous:    first(names.EnvS3Anonymous) == "true",
 		CAFile:       file,
 		CA:           text,
@@ -73,6 +77,8 @@ func (c Config) Env() map[string][]byte {
 		names.EnvS3SecretKey: c.SecretKey,
 		names.EnvS3Session:   c.SessionToken,
 		names.EnvS3CA:        authority,
+
+		names.EnvS3Credentials: c.Credentials,
 	} {
 		if value != "" {
 			out[name] = []byte(value)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
 	"github.com/gorizond/koldun/internal/fault"
@@ -152,6 +153,17 @@ func (s *store) at(err error) string {
 		return " at " + e
 	}
 	return ""
+}
+
+// absent reports whether an object does not exist for which a request was refused. A
+// service that may not tell so, because the credentials cannot list all objects of the
+// bucket, refuses requests for absent objects.
+func (s *store) absent(ctx context.Context, name string, err error) bool {
+	if !fault.Is(Fault(err), fault.Denied) {
+		return false
+	}
+	out, err := s.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: s.key(name), MaxKeys: aws.Int32(1)})
+	return err == nil && (len(out.Contents) == 0 || aws.ToString(out.Contents[0].Key) != *s.key(name))
 }
 
 func hasCode(err error, code string) bool {

@@ -46,6 +46,9 @@ func (s *store) open(ctx context.Context, name string, offset, length int64) (io
 		}
 		return r, endErr
 	}
+	if s.absent(ctx, name, err) {
+		return nil, fault.Errorf(fault.NotFound, "it does not exist")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ const maxRecord = 1 << 20
 // is no valid record reads as the zero record.
 func (s *store) readRecord(ctx context.Context, name string) (record, bool, error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: s.key(name)})
-	if hasCode(err, "NoSuchKey") {
+	if hasCode(err, "NoSuchKey") || s.absent(ctx, name, err) {
 		return record{}, false, nil
 	}
 	if err != nil {

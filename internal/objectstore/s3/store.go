@@ -83,6 +83,9 @@ func (s *store) stat(ctx context.Context, name string) (objectstore.Object, erro
 		return objectstore.Object{}, err
 	}
 	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: s.key(name)})
+	if s.absent(ctx, name, err) {
+		return objectstore.Object{}, fault.Errorf(fault.NotFound, "it does not exist")
+	}
 	if err != nil {
 		return objectstore.Object{}, err
 	}

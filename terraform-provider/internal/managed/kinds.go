@@ -58,8 +58,11 @@ func Kinds() []Kind {
 
 const brief = 2 * time.Minute
 
+// bucketRow omits the rights of credentials that the connection of the provider does not
+// make.
 func bucketRow() Kind {
 	k := row("Bucket", "bucket", "buckets", "bucket_name")
+	k.Omit = []string{"access"}
 	k.Connects, k.Kept = true, []string{"versioning", "lifecycleRules", "tags", "policy"}
 	return k
 }

@@ -91,7 +91,7 @@ func start(cfg s3.Config) (*Gateway, error) {
 	if !shared.main {
 		return nil, fmt.Errorf("cannot start an S3 gateway: the package has no TestMain that calls s3test.Main")
 	}
-	cfg.AccessKey, cfg.SecretKey = AccessKey, SecretKey
+	cfg.AccessKey, cfg.SecretKey, cfg.Sessions = AccessKey, SecretKey, true
 	server, err := s3.Start(context.Background(), cfg)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,44 @@
+package connpool
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gorizond/koldun/apis/managed/v1alpha1"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/objectstore/s3"
+)
+
+// defaultSTSLife is the life of temporary credentials. AWS allows no more to a role that
+// another role assumes.
+const defaultSTSLife = time.Hour
+
+// sts returns how temporary credentials for pods are made; the zero value if there are
+// none. Errors: Invalid.
+func (c Config) sts() (s3.STS, error) {
+	described := c.Spec.S3.STS
+	if described == nil {
+		return s3.STS{}, nil
+	}
+	if c.Spec.S3.SecretRef == nil && c.Kind != v1alpha1.KindClusterProviderConfig {
+		return s3.STS{}, fault.Errorf(fault.Invalid, "%s: spec.s3.sts makes credentials from those of spec.s3.secretRef: add it", c)
+	}
+	out := s3.STS{Endpoint: strings.TrimSuffix(described.Endpoint, "/"), RoleARN: described.RoleARN, Life: defaultSTSLife}
+	if described.Lifetime != nil {
+		out.Life = described.Lifetime.Duration
+	}
+	if !isHTTP(out.Endpoint) {
+		return s3.STS{}, fault.Errorf(fault.Invalid, "%s: spec.s3.sts.endpoint is not http[s]://HOST[:PORT]", c)
+	}
+	if out.RoleARN == "" && out.Endpoint == "" && c.Spec.S3.Endpoint == "" {
+		return s3.STS{}, fault.Errorf(fault.Invalid, "%s: spec.s3.sts.roleARN is missing: AWS makes credentials for a role only", c)
+	}
+	return out, nil
+}
+
+// isHTTP reports whether an endpoint is empty, or a URL without credentials.
+func isHTTP(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	return endpoint == "" || err == nil && u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https")
+}
