@@ -215,6 +215,36 @@ func TestSocket(t *testing.T) {
 	if r := p.ask(""); r.Status != "completed" {
 		t.Errorf("a clean turn: %+v", r)
 	}
+	_ = p.conn.CloseNow()
+	waittest.Until(t, "the connection gives its memory back", func() bool {
+		b := w.gateway.bodies
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.held == 0
+	})
+}
+
+// TestSocketsAreBounded holds that a tenant opens no more connections than it may, and
+// that one that leaves makes room.
+func TestSocketsAreBounded(t *testing.T) {
+	s := newSockets()
+	var leave func()
+	for range maxSocketsPerTenant {
+		var refused *refusal
+		if leave, refused = s.enter("a"); refused != nil {
+			t.Fatal(refused.Message)
+		}
+	}
+	if _, refused := s.enter("a"); refused == nil || refused.Status != http.StatusTooManyRequests {
+		t.Errorf("one too many: %+v", refused)
+	}
+	if _, refused := s.enter("b"); refused != nil {
+		t.Errorf("another tenant: %+v", refused)
+	}
+	leave()
+	if _, refused := s.enter("a"); refused != nil {
+		t.Errorf("after one left: %+v", refused)
+	}
 }
 
 // TestSocketClientLeaves holds that the request of a client that leaves is cancelled.

@@ -7,11 +7,16 @@ import (
 )
 
 // A memory holds the last response of one connection, whether it is stored or not:
-// the next request may continue it. It belongs to one goroutine.
+// the next request may continue it. It takes its bytes from those that the gateway has
+// for bodies, and holds no response for which there are none. It belongs to one
+// goroutine.
 type memory struct {
 	answers
+	bodies *bodies
+	tenant string
 	id     string
 	record *responses.Record
+	held   int64 // bytes
 }
 
 func (m *memory) get(ctx context.Context, tenant, id string) (*responses.Record, error) {
@@ -22,13 +27,24 @@ func (m *memory) get(ctx context.Context, tenant, id string) (*responses.Record,
 }
 
 func (m *memory) keep(ctx context.Context, tenant string, input []responses.Item, r *responses.Response) bool {
-	m.id, m.record = r.ID, responses.NewRecord(input, r)
+	m.drop()
+	record := responses.NewRecord(input, r)
+	if n := record.Size(); m.bodies.take(m.tenant, n) {
+		m.id, m.record, m.held = r.ID, record, n
+	}
 	return m.answers.keep(ctx, tenant, input, r)
 }
 
 // forget drops the response if it is the one that is held.
 func (m *memory) forget(id string) {
 	if id != "" && id == m.id {
-		m.id, m.record = "", nil
+		m.drop()
 	}
+}
+
+func (m *memory) drop() {
+	if m.held > 0 {
+		m.bodies.give(m.tenant, m.held)
+	}
+	m.id, m.record, m.held = "", nil, 0
 }

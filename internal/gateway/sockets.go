@@ -8,10 +8,10 @@ import (
 	"github.com/gorizond/koldun/internal/openai"
 )
 
-// The most connections of WebSockets.
+// The most connections of WebSockets. Each may hold a body that is read ahead.
 const (
-	maxSockets          = 1000
-	maxSocketsPerTenant = 200
+	maxSockets          = 256
+	maxSocketsPerTenant = 64
 )
 
 // sockets counts the connections, which the HTTP server no longer does.

@@ -22,6 +22,15 @@ func NewRecord(input []Item, r *Response) *Record {
 	return record
 }
 
+// Size returns the bytes of the record.
+func (r *Record) Size() int64 {
+	n := len(r.Response)
+	for _, item := range r.Input {
+		n += len(item)
+	}
+	return int64(n)
+}
+
 // Items returns input and output.
 func (r *Record) Items() ([]Item, error) {
 	var response struct {
