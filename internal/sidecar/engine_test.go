@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/engineapi"
+	"github.com/gorizond/koldun/internal/fault"
+	"github.com/gorizond/koldun/internal/queue"
 )
 
 // A scripted engine does what a test says.
@@ -53,6 +55,16 @@ func TestCheckAlive(t *testing.T) {
 				t.Errorf("ready: %t, want %t", r.ready, c.want)
 			}
 		})
+	}
+}
+
+// An answer that breaks its schema fails the attempt, with a reason for the client,
+// and the engine goes on.
+func TestAnswerBreaksItsSchema(t *testing.T) {
+	a := &attempt{r: &runner{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}}
+	f, healthy := a.failure(fault.As(fault.Corrupt, fmt.Errorf("%w: at /n", engineapi.ErrSchema)))
+	if f.Code != queue.CodeEngineFailed || f.Message != engineapi.ErrSchema.Error() || !healthy {
+		t.Errorf("the failure is %+v, healthy: %t", f, healthy)
 	}
 }
 

@@ -80,8 +80,8 @@ type keptGrammar struct {
 	grammar *constrain.Grammar
 }
 
-// maxGrammars limits the kept grammars. Each takes up to 3 MB.
-const maxGrammars = 16
+// maxGrammars limits the kept grammars. Each takes up to 5 MB, with its form after thoughts.
+const maxGrammars = 8
 
 // get returns the grammar of a key, and compiles it if it is not kept.
 func (k *grammars) get(key string, compile func() (*constrain.Grammar, error)) (*constrain.Grammar, error) {
