@@ -35,7 +35,7 @@ package: ## Build all packages and images into _output/packages, for ARCHS (defa
 	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/function --binary $(STAGE)/bin/koldun-function-$$arch --out $(PACKAGES)/koldun-function-$$arch.xpkg; \
 	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/provider --binary $(STAGE)/bin/koldun-provider-$$arch --out $(PACKAGES)/koldun-provider-$$arch.xpkg; \
 	done
-	cp package/install.yaml package/rbac-claims.yaml package/monitoring/*.yaml $(PACKAGES)/
+	cp package/install.yaml package/single-team.yaml package/rbac-claims.yaml package/monitoring/*.yaml $(PACKAGES)/
 
 .PHONY: catalog
 catalog: ## Add the version VERSION, whose Function has DIGEST in the registry, to package/catalog

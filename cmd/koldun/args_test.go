@@ -53,7 +53,7 @@ func TestComposedArgumentsAreUnderstood(t *testing.T) {
 	if err := os.WriteFile(all, []byte(everything), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	claims, err := readClaims(t.Context(), schemas, []string{all})
+	claims, err := readClaims(t.Context(), schemas, []string{singleTeam, all})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/gorizond/koldun/apis/validation"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/router"
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/local"
@@ -62,7 +63,7 @@ func readFile(ctx context.Context, schemas *validation.Schemas, name string) ([]
 			continue
 		}
 		o := local.Object(obj)
-		if key := o.Key(); !schemas.ClusterScoped(key.APIVersion, key.Kind) {
+		if key := o.Key(); !schemas.ClusterScoped(key.APIVersion, key.Kind) && (key.APIVersion != platform.APIVersion || key.Kind != platform.Kind) {
 			defaultNamespace(o)
 		}
 		if err := check(ctx, schemas, o); err != nil {

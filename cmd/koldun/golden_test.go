@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 		folder := filepath.Base(filepath.Dir(name))
 		base := strings.TrimSuffix(filepath.Base(name), ".yaml")
 		t.Run(folder+"/"+base, func(t *testing.T) {
-			claims, err := readClaims(t.Context(), schemas, []string{name})
+			claims, err := readClaims(t.Context(), schemas, []string{singleTeam, name})
 			if err != nil {
 				t.Fatal(err)
 			}

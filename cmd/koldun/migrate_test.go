@@ -88,7 +88,7 @@ func composes(t *testing.T, schemas *validation.Schemas, claims string) {
 	if err := os.WriteFile(file, []byte(claims), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	objs, err := readClaims(t.Context(), schemas, []string{file})
+	objs, err := readClaims(t.Context(), schemas, []string{singleTeam, file})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -90,5 +93,36 @@ spec: {model: {sourceUrl: hf://a/b}}
 	}
 	if !strings.Contains(out, "name: right-root") || strings.Contains(fmt.Sprint(err), "/right") {
 		t.Errorf("the claim that is right is not rendered: %v", err)
+	}
+}
+
+// TestRenderAsThePlatformAllows tests that a claim is refused as in a cluster, unless the
+// rules that allow it are among the files.
+func TestRenderAsThePlatformAllows(t *testing.T) {
+	schemas, err := validation.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const claim = "apiVersion: koldun.gorizond.io/v1\nkind: Dllama\nmetadata: {name: d}\nspec: {modelRef: {name: m}, rootImage: 'ghcr.io/acme/engine:1'}\n"
+	const rules = "apiVersion: apiextensions.crossplane.io/v1beta1\nkind: EnvironmentConfig\nmetadata: {name: koldun-platform}\ndata: {claims: [{namespaces: [%s], images: [ghcr.io/acme]}]}\n"
+	for namespace, allowed := range map[string]bool{"": false, "other": false, "default": true} {
+		files := []string{filepath.Join(t.TempDir(), "claim.yaml")}
+		texts := []string{claim}
+		if namespace != "" {
+			files, texts = append(files, filepath.Join(t.TempDir(), "rules.yaml")), append(texts, fmt.Sprintf(rules, namespace))
+		}
+		for i, file := range files {
+			if err := os.WriteFile(file, []byte(texts[i]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		claims, err := readClaims(t.Context(), schemas, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = newRenderer(schemas, "koldun:test", io.Discard).renderAll(t.Context(), claims)
+		if refused := err != nil && fault.Is(err, fault.Invalid) && strings.Contains(err.Error(), "NotAllowed: spec.rootImage: ") && strings.Contains(err.Error(), `images: ["ghcr.io/acme/engine"]`); refused == allowed {
+			t.Errorf("with rules for namespace %q: %v", namespace, err)
+		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/gorizond/koldun/apis/validation"
 )
 
+// singleTeam allows claims everything.
+const singleTeam = "../../package/single-team.yaml"
+
 // render returns what koldun render prints for a file of claims, and its error. config is
 // the config.json of all models, or "".
 func render(t *testing.T, schemas *validation.Schemas, config, claims string) (string, error) {
@@ -17,7 +20,7 @@ func render(t *testing.T, schemas *validation.Schemas, config, claims string) (s
 	if err := os.WriteFile(file, []byte(claims), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read, err := readClaims(t.Context(), schemas, []string{file})
+	read, err := readClaims(t.Context(), schemas, []string{singleTeam, file})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,7 +176,7 @@ func (m *upRun) local(s *servers, claims []local.Object) (*local.Local, error) {
 	l, err = local.New(local.Config{
 		Claims:      claims,
 		Data:        m.data,
-		Composer:    newComposer(m.schemas, compose.Config{Image: localImage, Cores: runtime.NumCPU(), Processes: true}),
+		Composer:    newComposer(m.schemas, compose.Config{Image: localImage, Cores: runtime.NumCPU(), Processes: true, Trusted: true}),
 		Managed:     resources,
 		Observer:    m.screen,
 		Binary:      binary,

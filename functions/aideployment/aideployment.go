@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/engine/catalog"
 	"github.com/gorizond/koldun/internal/engine/openai"
@@ -43,7 +44,7 @@ func Compose(c *compose.Call) error {
 	}
 	p := &plan{Plan: compose.Plan{Call: c}, d: d}
 	p.status = v1.AIDeploymentStatus{Status: v1.Status{ObservedGeneration: d.Generation}, Phase: phaseNotReady}
-	steps := []compose.Step{p.chooseEngine, p.resolve, p.source}
+	steps := []compose.Step{p.allow, p.chooseEngine, p.resolve, p.source}
 	if p.queued() {
 		steps = append(steps, p.dllama, p.endpoints)
 	} else {
@@ -105,6 +106,23 @@ func (p *plan) fail(why reason.Reason, format string, args ...any) {
 func (p *plan) refuse(format string, args ...any) (compose.Next, error) {
 	p.fail(reason.DeploymentInvalid, format, args...)
 	return compose.Stop, p.keep()
+}
+
+// allow refuses what the platform team keeps to itself.
+func (p *plan) allow() (compose.Next, error) {
+	s := p.d.Spec
+	var uses []platform.Use
+	if o := s.Engine.Options; o != nil {
+		uses = append(uses, platform.Image("spec.engine.options.imageRepository", o.ImageRepository))
+	}
+	if t := s.Deployment.Template; t != nil {
+		uses = append(uses, platform.Template("spec.deployment.template", t.Spec != nil))
+	}
+	if refused := p.Refused(p.d.Namespace, uses...); refused != "" {
+		p.fail(reason.NotAllowed, "%s", refused)
+		return compose.Stop, p.keep()
+	}
+	return compose.Continue, nil
 }
 
 func (p *plan) chooseEngine() (compose.Next, error) {

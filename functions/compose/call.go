@@ -29,6 +29,8 @@ type Config struct {
 	// Processes says that pods are processes of one machine, which prints how they
 	// end: nothing watches them through an API server.
 	Processes bool
+	// Trusted says that whoever gives the claims may do all that they can do.
+	Trusted bool
 }
 
 // Threads returns how many threads each of some nodes computes with: as many as
@@ -50,6 +52,8 @@ type Call struct {
 	around surroundings
 	// unanswered: Crossplane has not looked yet for something that was required.
 	unanswered bool
+	// refused: the claim is, so its status stays.
+	refused bool
 }
 
 // New begins a Call that answers req through rsp.

@@ -18,6 +18,9 @@ func (c *Call) Finish(status any) error {
 		c.KeepRest()
 	}
 	c.reportLacking()
+	if c.refused {
+		status = c.keptStatus()
+	}
 	composite, err := c.newStatus(status)
 	if err != nil {
 		return fmt.Errorf("cannot encode status: %w", err)
@@ -67,6 +70,16 @@ func (c *Call) newStatus(status any) (*structpb.Struct, error) {
 		s.Fields["metadata"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{resourceVersion: version}})
 	}
 	return s, nil
+}
+
+// keptStatus is the observed status, which describes what exists, for the new generation.
+func (c *Call) keptStatus() map[string]any {
+	composite := c.req.GetObserved().GetComposite().GetResource()
+	out := composite.GetFields()["status"].GetStructValue().AsMap()
+	if generation := composite.GetFields()["metadata"].GetStructValue().GetFields()["generation"].GetNumberValue(); generation > 0 {
+		out[observedGeneration] = generation
+	}
+	return out
 }
 
 const (

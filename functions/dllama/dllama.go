@@ -11,6 +11,7 @@ import (
 	"github.com/gorizond/koldun/functions/ingress"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/model"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -46,10 +47,20 @@ func Compose(c *compose.Call) error {
 	p := &dllamaPlan{Plan: compose.Plan{Call: c}, d: d, status: v1.DllamaStatus{Status: v1.Status{ObservedGeneration: d.Generation}}}
 	c.Legacy(legacy(d, !c.ClusterScoped()))
 	// Each step is in the file of its name.
-	if err := p.Run(p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
+	if err := p.Run(p.allow, p.expose, p.configure, p.model, p.preflight, p.deliver, p.connections, p.pool, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
+}
+
+// allow refuses what the platform team keeps to itself. A Model of its own checks its
+// volume.
+func (p *dllamaPlan) allow() (compose.Next, error) {
+	uses := platform.Runtime("spec", p.d.Spec.Runtime)
+	if e := p.d.Spec.Expose; e != nil {
+		uses = append(uses, platform.Gateway("spec.expose", e.GatewaySettings)...)
+	}
+	return p.Allow(p.d.Namespace, uses...), nil
 }
 
 // legacy says which fields without effect are given.

@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/queue"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -47,7 +48,7 @@ func Compose(c *compose.Call) error {
 	}
 	c.Legacy(legacy(i.Spec.Backend))
 	p := &ingressPlan{Plan: compose.Plan{Call: c}, i: i, status: v1.IngressStatus{Status: v1.Status{ObservedGeneration: i.Generation}}}
-	steps := []compose.Step{p.connect, p.queue, p.route, p.tokens, p.sessions, p.hashSecret, p.deployments}
+	steps := []compose.Step{p.allow, p.connect, p.queue, p.route, p.tokens, p.sessions, p.hashSecret, p.deployments}
 	if err := p.Run(steps...); err != nil {
 		return err
 	}
@@ -73,6 +74,12 @@ func (p *ingressPlan) replicas() int32 { return max(p.i.Spec.Backend.Replicas, d
 
 func (p *ingressPlan) owner() connection.Owner {
 	return connection.Owner{Kind: "ingress", Namespace: p.i.Namespace, Name: p.i.Name}
+}
+
+// allow refuses what the platform team keeps to itself.
+func (p *ingressPlan) allow() (compose.Next, error) {
+	b := p.i.Spec.Backend
+	return p.Allow(p.i.Namespace, append(platform.Runtime("spec.backend", b.Runtime), platform.Gateway("spec.backend", b.GatewaySettings)...)...), nil
 }
 
 // connect composes the connection to NATS. If there is none, what exists stays.

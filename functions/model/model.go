@@ -12,6 +12,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/modelref"
@@ -51,7 +52,7 @@ func Compose(c *compose.Call) error {
 		store:   storeOf(m.Spec),
 	}
 	c.Legacy(Legacy("spec", m.Namespace, m.Spec, !c.ClusterScoped()))
-	steps := []compose.Step{p.locate, p.connect, p.connections, p.revision, p.users, p.files, p.volume, p.record}
+	steps := []compose.Step{p.allow, p.locate, p.connect, p.connections, p.revision, p.users, p.files, p.volume, p.record}
 	if m.Spec.PreConverted {
 		steps = []compose.Step{p.preConverted, p.connect, p.registry, p.inspect, p.record}
 	}
@@ -88,6 +89,15 @@ type modelPlan struct {
 	source, converted v1alpha1.ModelArtifactObservation
 	// Set by the step preConverted.
 	volumeFiles v1.Artifact
+}
+
+// allow refuses what the platform team keeps to itself: a static volume has the rights of
+// its Secret on any bucket, and its attributes are arguments of a program on the node.
+func (p *modelPlan) allow() (compose.Next, error) {
+	if pv := p.m.Spec.PV; pv != nil && p.ClusterScoped() {
+		return p.Allow(p.m.Namespace, platform.Static("spec.pv", p.static(pv, ""))...), nil
+	}
+	return compose.Continue, nil
 }
 
 // locate reads where the model comes from and where it goes.

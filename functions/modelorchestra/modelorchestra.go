@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/gorizond/koldun/apis/composite/v1"
 	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -44,9 +45,9 @@ func Compose(c *compose.Call) error {
 		return err
 	}
 	p := &orchestraPlan{Plan: compose.Plan{Call: c}, o: o, status: v1.ModelOrchestraStatus{Status: v1.Status{ObservedGeneration: o.Generation}}}
-	steps := []compose.Step{p.merge, p.plan, p.account, p.takeoffGateway, p.takeoffApplications, p.watch, p.report}
+	steps := []compose.Step{p.merge, p.allow, p.plan, p.account, p.takeoffGateway, p.takeoffApplications, p.watch, p.report}
 	if o.Spec.Backend == backendKoldun {
-		steps = []compose.Step{p.merge, p.check, p.koldunGateway, p.koldunApplications, p.report}
+		steps = []compose.Step{p.merge, p.allow, p.check, p.koldunGateway, p.koldunApplications, p.report}
 	}
 	if err := p.Run(steps...); err != nil {
 		return err
@@ -127,6 +128,22 @@ func (p *orchestraPlan) refuse(format string, args ...any) (compose.Next, error)
 		return compose.Stop, fmt.Errorf(format+"; what exists stays as it is", args...)
 	}
 	return compose.Stop, nil
+}
+
+// allow refuses what the platform team keeps to itself.
+func (p *orchestraPlan) allow() (compose.Next, error) {
+	image := func(path string, pod v1.OrchestraPod) platform.Use {
+		repository := pod.Image.Repository
+		if repository == defaultRepository {
+			repository = ""
+		}
+		return platform.Image(path+".image.repository", repository)
+	}
+	uses := []platform.Use{image("spec.gateway", p.o.Spec.Gateway.OrchestraPod)}
+	for _, a := range p.applications {
+		uses = append(uses, image("spec.applications."+a.name, a.OrchestraPod))
+	}
+	return p.Allow(p.o.Namespace, uses...), nil
 }
 
 // report sets the condition by what is ready.

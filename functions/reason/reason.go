@@ -19,6 +19,8 @@ const (
 	ConnectionInvalid Reason = "ConnectionInvalid"
 	// NamespaceNotAllowed: the namespace may not use the ClusterProviderConfig.
 	NamespaceNotAllowed Reason = "NamespaceNotAllowed"
+	// NotAllowed: the platform team does not allow the claim an image, argument, template or volume that it names.
+	NotAllowed Reason = "NotAllowed"
 	// PrerequisiteMissing: the cluster lacks the provider, a kind of another project, a StorageClass, or a right of Crossplane.
 	PrerequisiteMissing Reason = "PrerequisiteMissing"
 	// PrerequisitesMet: the cluster has what it lacked before.
@@ -211,7 +213,7 @@ func Final(r string) bool {
 	switch Reason(r) {
 	case SourceInvalid, RevisionUnavailable, ModelUnsupported, DownloadFailed, ConversionFailed, InspectionFailed, VolumeFailed, InputRefused,
 		CredentialsRefused, SourceNotFound, StorageFull, DataCorrupt, StorageConflict, ModelFailed, TopologyInvalid,
-		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, NamespaceNotAllowed, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
+		DeliveryImpossible, ConnectionAmbiguous, ConnectionInvalid, NamespaceNotAllowed, NotAllowed, KeyInvalid, ServesInvalid, ApplicationInvalid, PodRefused, ImageUnavailable,
 		ProgramMissing, ArgumentRefused, OutOfMemory, VariantNotFound, DeploymentInvalid, DeploymentFailed:
 		return true
 	}
@@ -222,7 +224,7 @@ func Final(r string) bool {
 // above: a problem of pods or of the cluster changes rarely, unlike progress.
 func Passed(r string) bool {
 	switch Reason(r) {
-	case PrerequisiteMissing, NamespaceNotAllowed, PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
+	case PrerequisiteMissing, NamespaceNotAllowed, NotAllowed, PodRefused, QuotaExceeded, PodCreationFailed, Unschedulable, VolumeUnavailable, ImageUnavailable, ImagePullFailed, ConfigMissing, ProgramMissing,
 		ContainerNotStarted, ArgumentRefused, OutOfMemory, NodeOutOfMemory, PodEvicted, CrashLooping, InputRefused, CredentialsRefused, SourceNotFound, StorageFull,
 		DataCorrupt, StorageConflict:
 		return true

@@ -13,6 +13,7 @@ import (
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/enginepod"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/worker"
 	"github.com/gorizond/koldun/functions/workload"
@@ -41,7 +42,7 @@ func Compose(c *compose.Call) error {
 		"spec.nats":      r.Spec.NATS != nil && r.Spec.Serves == "",
 	})
 	p := &rootPlan{Plan: compose.Plan{Call: c}, r: r, status: v1.RootStatus{Status: v1.Status{ObservedGeneration: r.Generation}}}
-	if err := p.Run(p.joinPool, p.findWorkers, p.chooseEngine, p.queue, p.serve); err != nil {
+	if err := p.Run(p.allow, p.joinPool, p.findWorkers, p.chooseEngine, p.queue, p.serve); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -57,6 +58,11 @@ type rootPlan struct {
 	workers, waitFor []string // HOST:PORT of engines, and of supervisors
 	engine           engine.Engine
 	logins           connection.Logins // set with the connection to the queue
+}
+
+// allow refuses what the platform team keeps to itself.
+func (p *rootPlan) allow() (compose.Next, error) {
+	return p.Allow(p.r.Namespace, platform.Image("spec.image", p.r.Spec.Image), platform.Args("spec.args", p.r.Spec.Args)), nil
 }
 
 // joinPool finds the pool whose requests the root takes. A Root of another

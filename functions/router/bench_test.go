@@ -56,7 +56,7 @@ func settle(t testing.TB, xr map[string]any, atProvider map[string]map[string]an
 		t.Fatal(err)
 	}
 	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: composite}, Resources: map[string]*fnv1.Resource{}}}
-	f := router.New(compose.Config{Image: "koldun"})
+	f := router.New(compose.Config{Image: "koldun", Trusted: true})
 	for range 4 {
 		rsp, err := f.RunFunction(t.Context(), req)
 		if err != nil {
@@ -92,7 +92,7 @@ func BenchmarkGRPC(b *testing.B) {
 		b.Fatal(err)
 	}
 	server := grpc.NewServer()
-	fnv1.RegisterFunctionRunnerServiceServer(server, router.New(compose.Config{Image: "koldun"}))
+	fnv1.RegisterFunctionRunnerServiceServer(server, router.New(compose.Config{Image: "koldun", Trusted: true}))
 	go func() { _ = server.Serve(listener) }()
 	b.Cleanup(server.Stop)
 	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -25,7 +25,7 @@ func ExampleFunction_RunFunction() {
 		fmt.Println(err)
 		return
 	}
-	f := router.New(compose.Config{Image: "koldun"})
+	f := router.New(compose.Config{Image: "koldun", Trusted: true})
 	rsp, err := f.RunFunction(context.Background(), &fnv1.RunFunctionRequest{
 		Observed: &fnv1.State{Composite: &fnv1.Resource{Resource: composite}},
 	})

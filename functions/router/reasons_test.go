@@ -119,6 +119,7 @@ func TestEveryReasonIsProduced(t *testing.T) {
 		"ConnectionPending":   {model + tiny, nil, nil, "Serving", "False", reason.ConnectionPending, "being prepared"},
 		"ConnectionMessage":   {model + tiny, state{"queue": "status: {conditions: [{type: Synced, status: 'False', message: no route to host}]}"}, nil, "Serving", "False", reason.ConnectionPending, "no route to host"},
 		"NamespaceNotAllowed": {model + tiny, state{"queue": notAllowed}, nil, "Serving", "False", reason.NamespaceNotAllowed, "may not use"},
+		"NotAllowed":          {ingress0 + "spec: {backend: {image: evil/x}}\n", nil, map[string]string{"platform": ""}, "Serving", "False", reason.NotAllowed, "koldun-platform"},
 		"NotAllowedBelow":     {dllama + dependent, nil, map[string]string{"model": "{apiVersion: koldun.gorizond.io/v1, kind: Model, metadata: {name: m, namespace: ns}, status: {conditions: [{type: Serving, status: 'False', reason: NamespaceNotAllowed, message: may not use it}]}}"}, "Serving", "False", reason.ModelFailed, "NamespaceNotAllowed: may not use it"},
 		"ResolvingRevision":   {model + tiny, modelWith(state{"revision": "{}"}), nil, "Serving", "False", reason.ResolvingRevision, "hf://org/tiny"},
 		"RevisionUnavailable": {model + tiny, modelWith(state{"revision": "status: {atProvider: {refusal: the repository is gated}}"}), nil, "Serving", "False", reason.RevisionUnavailable, "is gated"},
@@ -271,7 +272,7 @@ func TestAmbiguousConnection(t *testing.T) {
 			}},
 		},
 	}
-	rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+	rsp, err := router.New(compose.Config{Image: "koldun", Trusted: true}).RunFunction(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,8 +304,9 @@ func run(t *testing.T, xr string, observed state, required map[string]string) *f
 	for name, manifest := range observed {
 		req.Observed.Resources[name] = object(t, manifest)
 	}
+	_, rules := required["platform"]
 	for {
-		rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+		rsp, err := router.New(compose.Config{Image: "koldun", Trusted: !rules}).RunFunction(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
 		}

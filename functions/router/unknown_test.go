@@ -46,7 +46,7 @@ func TestWhatIsComposedStaysWhileReferencesAreNotKnown(t *testing.T) {
 							req.RequiredResources[key].Items = append(req.RequiredResources[key].Items, object(t, m))
 						}
 					}
-					rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+					rsp, err := router.New(compose.Config{Image: "koldun", Trusted: true}).RunFunction(t.Context(), req)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -6,6 +6,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/connection"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/pool"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
@@ -36,7 +37,7 @@ func Compose(c *compose.Call) error {
 		Key:      keyOf(s.Namespace, s.Spec),
 		Selector: selectorOf(s.Name),
 	}
-	if err := p.Run(p.checkKey, p.connect, p.dispatch, p.join, p.members, p.report); err != nil {
+	if err := p.Run(p.allow, p.checkKey, p.connect, p.dispatch, p.join, p.members, p.report); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -52,6 +53,12 @@ type sessionPlan struct {
 	trouble string      // of a member, which the user has to fix; set by the step members, and so is why
 	why     reason.Reason
 	led     bool // whether a dispatcher leads the session; set by the step dispatch
+}
+
+// allow refuses what the platform team keeps to itself.
+func (p *sessionPlan) allow() (compose.Next, error) {
+	uses := append(platform.Runtime("spec", p.s.Spec.Runtime), platform.Image("spec.dispatcherImage", p.s.Spec.DispatcherImage))
+	return p.Allow(p.s.Namespace, uses...), nil
 }
 
 // checkKey refuses the key of another model's pool, or of another namespace's.

@@ -7,6 +7,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/enginepod"
 	"github.com/gorizond/koldun/functions/managed"
+	"github.com/gorizond/koldun/functions/platform"
 	"github.com/gorizond/koldun/functions/reason"
 	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/engine"
@@ -41,7 +42,7 @@ func Compose(c *compose.Call) error {
 		Replicas:  p.replicas,
 		Addresses: enginepod.Addresses(w.Namespace, p.set, p.replicas, engine.EngineNumber),
 	}
-	if err := p.Run(p.chooseEngine, p.workers, p.protect, p.report); err != nil {
+	if err := p.Run(p.allow, p.chooseEngine, p.workers, p.protect, p.report); err != nil {
 		return err
 	}
 	return c.Finish(&p.status)
@@ -67,6 +68,11 @@ type workerPlan struct {
 	replicas int32
 	engine   engine.Engine
 	pod      workload.Pod
+}
+
+// allow refuses what the platform team keeps to itself.
+func (p *workerPlan) allow() (compose.Next, error) {
+	return p.Allow(p.w.Namespace, platform.Image("spec.image", p.w.Spec.Image), platform.Args("spec.args", p.w.Spec.Args)), nil
 }
 
 func (p *workerPlan) chooseEngine() (compose.Next, error) {

@@ -12,12 +12,12 @@ const Repository = "ghcr.io/gorizond/koldun"
 // release, or the one from which this Koldun composes its pods. Such an image
 // holds no engine but the embedded one.
 func OwnImage(image, koldun string) bool {
-	r := repository(image)
-	return r != "" && (r == Repository || r == repository(koldun))
+	r := RepositoryOf(image)
+	return r != "" && (r == Repository || r == RepositoryOf(koldun))
 }
 
-// repository returns an image's name without its tag and digest.
-func repository(image string) string {
+// RepositoryOf returns an image's name without its tag and digest.
+func RepositoryOf(image string) string {
 	name, _, _ := strings.Cut(image, "@")
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
 		name = name[:i]

@@ -22,13 +22,14 @@ type Requirement struct {
 	MatchLabels map[string]string
 }
 
-// Matches reports whether a composite in the namespace requires the object.
+// Matches reports whether a composite in the namespace requires the object, which may
+// be one of the cluster.
 func (r Requirement) Matches(namespace string, o Object) bool {
 	if r.Namespace != "" {
 		namespace = r.Namespace
 	}
 	k := o.Key()
-	if k.APIVersion != r.APIVersion || k.Kind != r.Kind || k.Namespace != namespace {
+	if k.APIVersion != r.APIVersion || k.Kind != r.Kind || k.Namespace != namespace && (k.Namespace != "" || r.Namespace != "") {
 		return false
 	}
 	if r.Name != "" {

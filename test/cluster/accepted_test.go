@@ -138,7 +138,7 @@ func TestComposedObjectsAreAccepted(t *testing.T) {
 			if err := os.WriteFile(input, []byte(manifest), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			objects, err := cluster.Decode(run(t, "render", "-f", input))
+			objects, err := cluster.Decode(run(t, "render", "-f", "../../package/single-team.yaml", "-f", input))
 			if err != nil {
 				t.Fatal(err)
 			}

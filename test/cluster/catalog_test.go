@@ -69,7 +69,7 @@ func TestCatalogueServesOldVersions(t *testing.T) {
 	packaged(t, c, "workers")
 	serve := func(function, image string) {
 		t.Helper()
-		if err := c.ServeFunction(ctx, function, router.New(compose.Config{Image: image})); err != nil {
+		if err := c.ServeFunction(ctx, function, router.New(compose.Config{Image: image, Trusted: true})); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -95,7 +95,7 @@ func TestChannelsServeSideBySide(t *testing.T) {
 	ctx := t.Context()
 	packaged(t, c, "workers")
 	for function, image := range map[string]string{packageFunction: "koldun:stable", packageFunction + "-fast": "koldun:fast"} {
-		if err := c.ServeFunction(ctx, function, router.New(compose.Config{Image: image})); err != nil {
+		if err := c.ServeFunction(ctx, function, router.New(compose.Config{Image: image, Trusted: true})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestOtherSystemsKindsAreComposed(t *testing.T) {
 	c := shared.Cluster(t)
 	ctx := t.Context()
 	packaged(t, c, "modelorchestras", "autonodelabelers")
-	if err := c.ServeFunction(ctx, packageFunction, router.New(compose.Config{Image: "koldun:stable"})); err != nil {
+	if err := c.ServeFunction(ctx, packageFunction, router.New(compose.Config{Image: "koldun:stable", Trusted: true})); err != nil {
 		t.Fatal(err)
 	}
 	ns := c.Namespace(t)

@@ -38,7 +38,7 @@ func TestCompositeBecomesObjects(t *testing.T) {
 	c := shared.Cluster(t)
 	ctx := t.Context()
 	install(t, c, "Ingress")
-	if err := c.ServeFunction(ctx, functionName, router.New(compose.Config{Image: "koldun:test"})); err != nil {
+	if err := c.ServeFunction(ctx, functionName, router.New(compose.Config{Image: "koldun:test", Trusted: true})); err != nil {
 		t.Fatal(err)
 	}
 	simulate.Start(t, c.Config(), simulate.Kubelet{}, simulate.Provider{Group: "koldun.m.gorizond.io", Observe: connected})

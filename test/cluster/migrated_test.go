@@ -35,7 +35,7 @@ func TestMigratedManifestsAreComposed(t *testing.T) {
 	if err := c.Apply(ctx, anyKind("keda.sh", "v1alpha1", "ScaledObject"), anyKind("monitoring.coreos.com", "v1", "ServiceMonitor")); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.ServeFunction(ctx, packageFunction, router.New(compose.Config{Image: "koldun:stable"})); err != nil {
+	if err := c.ServeFunction(ctx, packageFunction, router.New(compose.Config{Image: "koldun:stable", Trusted: true})); err != nil {
 		t.Fatal(err)
 	}
 	migrator, err := migrate.New(migrate.Options{})

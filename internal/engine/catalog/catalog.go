@@ -2,6 +2,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gorizond/koldun/internal/engine"
@@ -79,4 +80,18 @@ func Spreading() string {
 		}
 	}
 	return strings.Join(out, " or ")
+}
+
+// OwnImage reports whether Koldun runs the repository of an image by itself: its own, or
+// that of an engine or server. koldun is Koldun's own image.
+func OwnImage(image, koldun string) bool {
+	if engine.OwnImage(image, koldun) {
+		return true
+	}
+	images := openai.Images()
+	for _, e := range Engines() {
+		images = append(images, e.Image)
+	}
+	repository := engine.RepositoryOf(image)
+	return repository != "" && slices.ContainsFunc(images, func(own string) bool { return engine.RepositoryOf(own) == repository })
 }

@@ -42,6 +42,17 @@ func Profiles() []string {
 	return out
 }
 
+// Images returns those of all profiles that have one.
+func Images() []string {
+	var out []string
+	for _, p := range profiles() {
+		if p.Image != "" {
+			out = append(out, p.Image)
+		}
+	}
+	return out
+}
+
 // spreading returns the names of the profiles that launch over several nodes.
 func spreading() string {
 	var out []string

@@ -2,6 +2,8 @@ package platform
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,7 +43,11 @@ func (p *Platform) runPackages(ctx context.Context, s Services) error {
 	if err != nil {
 		return err
 	}
-	return p.Apply(ctx, manifests...)
+	open, err := os.ReadFile(filepath.Join(p.root, "package", "single-team.yaml"))
+	if err != nil {
+		return err
+	}
+	return p.Apply(ctx, append(manifests, string(open))...)
 }
 
 // exists waits until a cluster-scoped object exists or ctx ends.

@@ -18,6 +18,7 @@ local final = {
   ModelFailed = true,
   ModelUnsupported = true,
   NamespaceNotAllowed = true,
+  NotAllowed = true,
   OutOfMemory = true,
   PodRefused = true,
   ProgramMissing = true,

@@ -1,0 +1,59 @@
+package platform
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/gorizond/koldun/apis/composite/v1"
+)
+
+// Image is the use of an image.
+func Image(field, image string) Use { return Use{field, "image", image, "images"} }
+
+// Args is the use of arguments.
+func Args(field string, args []string) Use {
+	return Use{field, "argument", strings.Join(args, " "), "extraArgs"}
+}
+
+// Template is the use of a template that is merged over pods.
+func Template(field string, given bool) Use {
+	u := Use{Field: field, What: "pod", Grant: "podTemplates"}
+	if given {
+		u.Value = "template"
+	}
+	return u
+}
+
+// Runtime lists the uses of a runtime, whose fields are below a path.
+func Runtime(path string, r v1.Runtime) []Use {
+	return []Use{
+		Image(path+".rootImage", r.RootImage),
+		Image(path+".workerImage", r.WorkerImage),
+		Args(path+".engine.extraArgs", r.Engine.ExtraArgs),
+	}
+}
+
+// Gateway lists the uses of gateway and dispatcher.
+func Gateway(path string, g v1.GatewaySettings) []Use {
+	return []Use{
+		Image(path+".image", g.Image),
+		Image(path+".dispatcherImage", g.DispatcherImage),
+		Args(path+".extraArgs", g.ExtraArgs),
+	}
+}
+
+// Static lists the uses of a static volume.
+func Static(path string, pv *corev1.PersistentVolume) []Use {
+	csi := pv.Spec.CSI
+	out := []Use{
+		{path + ".csiDriver", "driver", csi.Driver, "csiDrivers"},
+		{path + ".csiSecretName", "Secret", csi.NodePublishSecretRef.Namespace + "/" + csi.NodePublishSecretRef.Name, "csiSecrets"},
+	}
+	for _, name := range slices.Sorted(maps.Keys(csi.VolumeAttributes)) {
+		out = append(out, Use{path + ".volumeAttributes", "attribute", name, "csiAttributes"})
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package router_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	fnv1 "github.com/crossplane/function-sdk-go/proto/v1"
+
+	"github.com/gorizond/koldun/functions/compose"
+	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/router"
+)
+
+// closed answers a claim as a platform with rules does; without rules there are none.
+func closed(t *testing.T, xr, rules string, observed state) *fnv1.RunFunctionResponse {
+	t.Helper()
+	req := &fnv1.RunFunctionRequest{
+		Observed:          &fnv1.State{Composite: object(t, xr), Resources: map[string]*fnv1.Resource{}},
+		RequiredResources: map[string]*fnv1.Resources{"platform": {}},
+	}
+	if rules != "" {
+		req.RequiredResources["platform"].Items = []*fnv1.Resource{object(t, "apiVersion: apiextensions.crossplane.io/v1beta1\nkind: EnvironmentConfig\nmetadata: {name: koldun-platform}\ndata: "+rules)}
+	}
+	for name, manifest := range observed {
+		req.Observed.Resources[name] = object(t, manifest)
+	}
+	rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rsp
+}
+
+// notAllowedFor is why a claim may not use something; empty if it may.
+func notAllowedFor(rsp *fnv1.RunFunctionResponse) string {
+	for _, c := range rsp.GetConditions() {
+		if c.GetType() == "Serving" && c.GetReason() == string(reason.NotAllowed) {
+			return c.GetMessage()
+		}
+	}
+	return ""
+}
+
+// reserved are claims that use what is the platform's, and the line that allows it.
+func reserved() map[string]struct{ claim, field, grant string } {
+	const pv = "apiVersion: koldun.gorizond.io/v1\nkind: XModel\nmetadata: {name: m-abcde}\nspec: {claimRef: {namespace: ns, name: m}, sourceUrl: hf://a/b, pv: "
+	const usual = "csiDrivers: [ru.yandex.s3.csi], csiSecrets: [kube-system/csi-s3-secret]"
+	orchestrated := orchestra + "spec: {applications: {a: {readerConfig: {modelName: a/b}, image: {repository: evil/x}}}}\n"
+	return map[string]struct{ claim, field, grant string }{
+		"Gateway":          {ingress0 + "spec: {backend: {image: 'evil/x:1'}}\n", "spec.backend.image", "images: [evil/x]"},
+		"Dispatcher":       {ingress0 + "spec: {backend: {dispatcherImage: 'evil/x:1'}}\n", "spec.backend.dispatcherImage", "images: [evil/x]"},
+		"GatewayArgs":      {ingress0 + "spec: {backend: {extraArgs: [--namespaces=victim]}}\n", "spec.backend.extraArgs", "extraArgs: true"},
+		"PoolRoots":        {ingress0 + "spec: {backend: {rootImage: 'evil/x:1'}}\n", "spec.backend.rootImage", "images: [evil/x]"},
+		"PoolWorkers":      {ingress0 + "spec: {backend: {workerImage: 'evil/x:1'}}\n", "spec.backend.workerImage", "images: [evil/x]"},
+		"PoolArgs":         {ingress0 + "spec: {backend: {engine: {extraArgs: [--x]}}}\n", "spec.backend.engine.extraArgs", "extraArgs: true"},
+		"Root":             {dllama + "spec: {modelRef: {name: m}, rootImage: evil/x}\n", "spec.rootImage", "images: [evil/x]"},
+		"Digest":           {dllama + "spec: {modelRef: {name: m}, rootImage: 'evil/x@sha256:00'}\n", "spec.rootImage", "images: [evil/x]"},
+		"OwnLookalike":     {dllama + "spec: {modelRef: {name: m}, rootImage: 'ghcr.io/gorizond/koldun-evil:1'}\n", "spec.rootImage", "images: [ghcr.io/gorizond/koldun-evil]"},
+		"OwnElsewhere":     {dllama + "spec: {modelRef: {name: m}, rootImage: 'evil.io/ghcr.io/gorizond/koldun:1'}\n", "spec.rootImage", "images: [evil.io]"},
+		"Workers":          {dllama + "spec: {nodes: 2, modelRef: {name: m}, workerImage: evil/x}\n", "spec.workerImage", "images: [evil/]"},
+		"EngineArgs":       {dllama + "spec: {modelRef: {name: m}, engine: {extraArgs: [--x]}}\n", "spec.engine.extraArgs", "extraArgs: true"},
+		"Expose":           {dllama + "spec: {modelRef: {name: m}, expose: {image: evil/x}}\n", "spec.expose.image", "images: [evil/x]"},
+		"ExposeDispatcher": {dllama + "spec: {modelRef: {name: m}, expose: {dispatcherImage: evil/x}}\n", "spec.expose.dispatcherImage", "images: [evil/x]"},
+		"ExposeArgs":       {dllama + "spec: {modelRef: {name: m}, expose: {extraArgs: [--x]}}\n", "spec.expose.extraArgs", "extraArgs: true"},
+		"Session":          {session + "spec: {modelRef: {name: m}, dispatcherImage: evil/x}\n", "spec.dispatcherImage", "images: [evil/x]"},
+		"SessionRoots":     {session + "spec: {modelRef: {name: m}, rootImage: evil/x}\n", "spec.rootImage", "images: [evil/x]"},
+		"SessionArgs":      {session + "spec: {modelRef: {name: m}, engine: {extraArgs: [--x]}}\n", "spec.engine.extraArgs", "extraArgs: true"},
+		"LoneRoot":         {root + "spec: {modelRef: c, modelFile: m, tokenizerFile: t, image: evil/x}\n", "spec.image", "images: [evil/x]"},
+		"LoneRootArgs":     {root + "spec: {modelRef: c, modelFile: m, tokenizerFile: t, args: [--x]}\n", "spec.args", "extraArgs: true"},
+		"LoneWorker":       {worker + "spec: {image: evil/x}\n", "spec.image", "images: [evil/x]"},
+		"LoneWorkerArgs":   {worker + "spec: {args: [--x]}\n", "spec.args", "extraArgs: true"},
+		"Volume":           {pv + "{}}\n", "spec.pv.csiDriver", usual},
+		"ForeignDriver":    {pv + "{csiDriver: nfs.csi.k8s.io}}\n", "spec.pv.csiDriver", "csiDrivers: [nfs.csi.k8s.io], csiSecrets: [kube-system/csi-s3-secret]"},
+		"ForeignSecret":    {pv + "{csiSecretNamespace: victim, csiSecretName: keys}}\n", "spec.pv.csi", "csiDrivers: [ru.yandex.s3.csi], csiSecrets: [victim/keys]"},
+		"ForeignServer":    {pv + "{volumeAttributes: {server: evil.example}}}\n", "spec.pv.", usual + ", csiAttributes: [server]"},
+		"MountOptions":     {pv + "{csiMounter: geesefs, csiOptions: '--endpoint=http://evil'}}\n", "spec.pv.", usual + ", csiAttributes: [mounter, options]"},
+		"Deployment":       {aideployment("engine: {name: vllm, options: {imageRepository: evil/x}}, models: [{uri: a/b}]"), "spec.engine.options.imageRepository", "images: [evil/x]"},
+		"PodTemplate":      {aideployment("engine: {name: vllm}, models: [{uri: a/b}], deployment: {template: {spec: {hostNetwork: true}}}"), "spec.deployment.template", "podTemplates: true"},
+		"Reader":           {orchestrated, "spec.applications.a.image.repository", "images: [evil/x]"},
+		"OrchestraGateway": {orchestra + "spec: {gateway: {image: {repository: evil/x}}}\n", "spec.gateway.image.repository", "images: [evil/x]"},
+	}
+}
+
+// TestReservedForThePlatform attacks with claims that use what is the platform's: without
+// its rules, with those for other namespaces, and with misspelt ones.
+func TestReservedForThePlatform(t *testing.T) {
+	for name, c := range reserved() {
+		t.Run(name, func(t *testing.T) {
+			for _, rules := range []string{
+				"", "{claims: []}", "{claims: [{namespaces: [other], everything: true}]}", "{claims: [{namespaces: [other], " + c.grant + "}]}",
+				"{claims: [{namespace: [ns], everything: true}]}", "{everything: true}",
+			} {
+				rsp := closed(t, c.claim, rules, nil)
+				refused := notAllowedFor(rsp)
+				if !strings.HasPrefix(refused, c.field) || !strings.Contains(refused, "namespaces: [ns]") {
+					t.Errorf("with %q it says %q: %v %v", rules, refused, rsp.GetConditions(), rsp.GetResults())
+				}
+				if n := len(rsp.GetDesired().GetResources()); n > 0 {
+					t.Errorf("with %q it composes %d objects", rules, n)
+				}
+			}
+			for _, rules := range []string{"{claims: [{everything: true}]}", "{claims: [{namespaces: [other]}, {namespaces: [ns], " + c.grant + "}]}"} {
+				if refused := notAllowedFor(closed(t, c.claim, rules, nil)); refused != "" {
+					t.Errorf("with %q it says %q", rules, refused)
+				}
+			}
+		})
+	}
+}
+
+// TestUntilRulesAreKnownNothingIsComposed holds for a Crossplane that has not looked.
+func TestUntilRulesAreKnownNothingIsComposed(t *testing.T) {
+	req := &fnv1.RunFunctionRequest{Observed: &fnv1.State{Composite: object(t, ingress0+"spec: {backend: {image: evil/x}}\n")}}
+	rsp, err := router.New(compose.Config{Image: "koldun"}).RunFunction(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := rsp.GetRequirements().GetResources()["platform"]
+	if len(rsp.GetDesired().GetResources()) > 0 || notAllowedFor(rsp) == "" || asked.GetMatchName() != "koldun-platform" || asked.GetKind() != "EnvironmentConfig" {
+		t.Errorf("it answers %v", rsp)
+	}
+}
+
+// TestOwnImagesNeedNoRules holds that images that Koldun runs by itself are allowed in any
+// version, and that Crossplane is not asked for rules then.
+func TestOwnImagesNeedNoRules(t *testing.T) {
+	for _, image := range []string{"koldun:other", "ghcr.io/gorizond/koldun:v9", "ghcr.io/gorizond/koldun@sha256:00", "ghcr.io/gorizond/distributed-llama:v1", "vllm/vllm-openai:v9", "ollama/ollama"} {
+		rsp := closed(t, dllama+"spec: {modelRef: {name: m}, rootImage: '"+image+"'}\n", "", nil)
+		if refused := notAllowedFor(rsp); refused != "" || rsp.GetRequirements().GetResources()["platform"] != nil {
+			t.Errorf("%s: %q", image, refused)
+		}
+	}
+	if refused := notAllowedFor(closed(t, model+"spec: {sourceUrl: hf://a/b, pv: {csiDriver: d}}\n", "", nil)); refused != "" {
+		t.Errorf("a claim of a volume that a StorageClass makes is refused: %s", refused)
+	}
+}
+
+// TestRefusedKeepsWhatRuns holds that a claim that is changed to something that is not
+// allowed goes on as it was, with its status.
+func TestRefusedKeepsWhatRuns(t *testing.T) {
+	deployment := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: i-gateway, namespace: ns}\nspec: {template: {spec: {containers: [{name: gateway, image: koldun}]}}}"
+	changed := "apiVersion: koldun.gorizond.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns, generation: 2}\nspec: {backend: {image: evil/x}}\nstatus: {observedGeneration: 1, url: 'http://i'}\n"
+	rsp := closed(t, changed, "", state{"gateway": deployment})
+	if got := slices.Collect(maps.Keys(rsp.GetDesired().GetResources())); !slices.Equal(got, []string{"gateway"}) {
+		t.Fatalf("it desires %v", got)
+	}
+	containers := rsp.GetDesired().GetResources()["gateway"].GetResource().AsMap()["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"].([]any)
+	if image := containers[0].(map[string]any)["image"]; image != "koldun" {
+		t.Errorf("the gateway runs %v", image)
+	}
+	status := rsp.GetDesired().GetComposite().GetResource().AsMap()["status"].(map[string]any)
+	if status["url"] != "http://i" || status["observedGeneration"] != 2.0 || notAllowedFor(rsp) == "" {
+		t.Errorf("the status is %v", status)
+	}
+}
