@@ -1,0 +1,66 @@
+package hostile_test
+
+// object returns a managed resource on the connections of a ClusterProviderConfig.
+func object(kind, config, spec string) string {
+	return "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: " + kind + ", metadata: {name: evil}, spec: {providerConfigRef: {kind: ClusterProviderConfig, name: " + config + "}, forProvider: " + spec + "}}"
+}
+
+// A managedAttack is a managed resource of who attacks.
+type managedAttack struct {
+	manifest string
+	// refused is in the answer of the API server; says in a condition.
+	refused, says string
+}
+
+// managedAttacks returns resources against what the victim has on servers.
+func managedAttacks() map[string]managedAttack {
+	const of, nobody = `belongs to namespace "default"`, "has no owner"
+	const notAllowed = `namespace "hostile" may not use ClusterProviderConfig "platform"`
+	own := func(spec string) string {
+		return "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: ProviderConfig, metadata: {name: evil}, spec: " + spec + "}\n---\n" +
+			"{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: Stream, metadata: {name: evil}, spec: {providerConfigRef: {kind: ProviderConfig, name: evil}, forProvider: {name: X, subjects: [x]}}}"
+	}
+	return map[string]managedAttack{
+		"EmptiesStream":          {manifest: object("Stream", common, "{name: WORK, subjects: [work.>], maxMsgs: 1}"), says: of},
+		"ExpiresStream":          {manifest: object("Stream", common, "{name: WORK, subjects: [work.>], maxAge: 1s}"), says: of},
+		"TakesSubjects":          {manifest: object("Stream", common, "{name: WORK, subjects: [other.>]}"), says: of},
+		"EmptiesRequests":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgs: 1}"), says: nobody},
+		"LetsNobodyQueue":        {manifest: object("Stream", common, "{name: KOLDUN_REQUESTS, subjects: [koldun.v1.req.>], maxMsgSize: 1}"), says: nobody},
+		"ExpiresKeys":            {manifest: object("KeyValue", common, "{bucket: settings, ttl: 1s}"), says: of},
+		"ShrinksKeys":            {manifest: object("KeyValue", common, "{bucket: settings, maxValueSize: 1}"), says: of},
+		"ExpiresTokens":          {manifest: object("KeyValue", common, "{bucket: koldun_tokens, ttl: 1s}"), says: nobody},
+		"ExpiresModelsByQueue":   {manifest: object("Queue", common, "{keyValues: [{bucket: koldun_models, ttl: 1s}]}"), says: nobody},
+		"ExpiresKeysByQueue":     {manifest: object("Queue", common, "{keyValues: [{bucket: settings, ttl: 1s}]}"), says: of},
+		"DestroysBucket":         {manifest: object("Bucket", common, "{bucketName: victim-models, forceDestroy: true}"), says: of},
+		"PublishesBucket":        {manifest: object("Bucket", common, `{bucketName: victim-models, policy: '{"Version":"2012-10-17","Statement":[]}'}`), says: of},
+		"VersionsBucket":         {manifest: object("Bucket", common, "{bucketName: victim-models, versioning: Enabled}"), says: of},
+		"TagsBucket":             {manifest: object("Bucket", common, "{bucketName: victim-models, tags: {team: evil}}"), says: of},
+		"OwnsBucketByTag":        {manifest: object("Bucket", common, "{bucketName: victim-models, tags: {koldun.gorizond.io/owner: hostile}}"), says: "says who owns the bucket"},
+		"WritesModel":            {manifest: object("ModelRecord", tenants, "{namespace: default, name: tiny, sizeBytes: 1, weights: q40}"), says: `can write entries of that namespace only`},
+		"WritesMember":           {manifest: object("ModelRecord", tenants, "{namespace: default, name: tiny, group: evil, weight: 1000}"), says: `can write entries of that namespace only`},
+		"WritesModelOnSharedLog": {manifest: object("ModelRecord", common, "{namespace: default, name: other, sizeBytes: 1, weights: q40}"), says: `can write entries of that namespace only`},
+		"MakesTokenOfOthers":     {manifest: object("Token", common, "{namespace: default, priority: x}"), refused: "field not declared in schema"},
+		"WritesToken":            {manifest: object("Token", common, "{namespace: default}"), says: `can write entries of that namespace only`},
+		"WritesTokens":           {manifest: object("TokenSet", common, "{namespace: default}"), says: `can write entries of that namespace only`},
+		"ReadsSecretOfOthers":    {manifest: object("Token", common, "{secretRef: {name: pods, namespace: default}}"), refused: "field not declared in schema"},
+		"MakesProviderUser":      {manifest: object("NATSUser", tenants, "{users: [{name: evil, role: provider}]}"), refused: "role"},
+		"MakesUserOfAll":         {manifest: object("NATSUser", tenants, "{users: [{name: evil, role: runner, session: '*', runner: r0, model: model/default/tiny}]}"), refused: "session"},
+		"MakesUserElsewhere":     {manifest: object("NATSUser", tenants, "{namespace: default, users: [{name: evil, role: gateway}]}"), refused: "field not declared in schema"},
+		"ChangesAccount":         {manifest: "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: NATSAccount, metadata: {name: evil}, spec: {forProvider: {namespace: default, purge: true}}}", refused: "forbidden"},
+		"LabelsNodes":            {manifest: "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: NodeLabelRule, metadata: {name: evil}, spec: {forProvider: {}}}", refused: "forbidden"},
+		"AllowsItself":           {manifest: "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: ClusterProviderConfig, metadata: {name: platform}, spec: {allowedNamespaces: {names: ['*']}}}", refused: "forbidden"},
+		"LabelsItself":           {manifest: "{apiVersion: v1, kind: Namespace, metadata: {name: hostile, labels: {koldun.gorizond.io/connection: allowed}}}", refused: "forbidden"},
+		"WritesElsewhere":        {manifest: "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: Stream, metadata: {name: evil, namespace: default}, spec: {forProvider: {name: X, subjects: [x]}}}", refused: "forbidden"},
+		"StreamOfPlatform":       {manifest: object("Stream", platform, "{name: X, subjects: [x]}"), says: notAllowed},
+		"BucketOfPlatform":       {manifest: object("Bucket", platform, "{bucketName: evil}"), says: notAllowed},
+		"TokensOfPlatform":       {manifest: object("TokenSet", platform, "{}"), says: notAllowed},
+		"HubOfPlatform":          {manifest: object("HubRevision", platform, "{source: 'hf://org/model'}"), says: notAllowed},
+		"ConfigWithSecretOfHome": {manifest: own("{nats: {url: 'nats://127.0.0.1:1', secretRef: {name: login, namespace: crossplane-system}}}"), says: "only those of namespace"},
+		"ConfigWithCredentials":  {manifest: own("{nats: {url: 'nats://u:p@127.0.0.1:1'}}"), says: "holds credentials"},
+		"ReadsMetadataService":   {manifest: object("HubRevision", common, "{source: 'http://169.254.169.254/org/model'}"), says: "169.254.169.254"},
+		"ReadsLoopback":          {manifest: object("HubRevision", common, "{source: 'http://127.0.0.1:9/org/model'}"), says: "address"},
+		"ReadsPrivateNetwork":    {manifest: object("HubRevision", common, "{source: 'http://10.0.0.1/org/model'}"), says: "address"},
+		"ReadsByRedirect":        {manifest: object("HubRevision", common, "{source: 'hf://org/model'}"), says: "169.254.169.254"},
+		"TokenOfForeignSecret":   {manifest: object("HubRevision", common, "{source: 'hf://org/model', tokenSecretRef: {name: pods}}"), says: "pods"},
+	}
+}
