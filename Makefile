@@ -117,6 +117,16 @@ faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS
 bench: ## Run all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+# Both commits are measured in turns, so that a change of the machine's load counts for both.
+.PHONY: bench-serving
+bench-serving: ## Measure first byte and CPU time of the whole chain, beside the commit BEFORE
+	@set -e; before=$$(mktemp -d); trap 'git worktree remove --force "$$before"' EXIT; \
+	git worktree add --detach "$$before" "$(BEFORE)"; \
+	for turn in 1 2 3; do for at in "$$before" "$(CURDIR)"; do \
+	  echo "== $$(git -C "$$at" log -1 --format='%h %s')"; \
+	  (cd "$$at" && $(GO) test -run '^$$' -bench 'FirstByte|ChunkCPU|Throughput' -benchtime 5s -timeout 30m ./test/serving); \
+	done; done
+
 .PHONY: bench-engine
 bench-engine: ## Measure the embedded engine beside distributed-llama, and four clients beside one: q40 and f32, 1 and 2 threads (after make engine)
 	DLLAMA_BIN=$(or $(DLLAMA_BIN),$(CURDIR)/$(BIN)/distributed-llama) $(GO) test -run '^$$' -bench 'BesideDllama|Clients' -benchtime 1x -timeout 40m ./internal/llama
