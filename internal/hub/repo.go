@@ -26,12 +26,14 @@ type File struct {
 // LFS reports whether the file is kept in LFS, so that its SHA-256 is known.
 func (f File) LFS() bool { return f.SHA256 != "" }
 
-// Bounds of the answers of a hub.
+// Bounds of the answers of a hub, so that ten listings at a time fit into the memory of
+// the provider. A page of huggingface.co has 1,000 entries of about 350 bytes; large
+// models have some hundred files.
 const (
-	maxInfo  = 32 << 20 // bytes of one JSON answer
-	maxTree  = 64 << 20 // bytes of all pages of a listing
-	maxPages = 10_000
-	maxFiles = 200_000
+	maxInfo  = 4 << 20 // bytes of one JSON answer
+	maxTree  = 8 << 20 // bytes of all pages of a listing
+	maxPages = 1_000
+	maxFiles = 20_000
 )
 
 var (

@@ -11,8 +11,9 @@ import (
 	"github.com/gorizond/koldun/internal/names"
 )
 
-// maxSize is the most that is read of a manifest, in bytes.
-const maxSize = 64 << 20
+// maxSize is the most that a manifest has, in bytes: about 20,000 files. The provider
+// reads twenty at a time.
+const maxSize = 5 << 20
 
 // A Reader reads a named object from an offset; objectstore.Store is one.
 type Reader interface {
@@ -50,6 +51,9 @@ func Save(ctx context.Context, to Writer, m Manifest) error {
 	body, err := Encode(m)
 	if err != nil {
 		return fmt.Errorf("cannot write manifest: %w", err)
+	}
+	if len(body) > maxSize {
+		return fault.Errorf(fault.Unsupported, "cannot write manifest: %d files take %d bytes, and it may have %d: leave files out", len(m.Files), len(body), maxSize)
 	}
 	return to.Put(ctx, names.Manifest, body)
 }
