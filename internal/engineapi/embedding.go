@@ -2,13 +2,10 @@ package engineapi
 
 import (
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"net/http"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/openai"
@@ -19,7 +16,8 @@ type Embedding struct {
 	Input      json.RawMessage // an array
 	Count      int             // of its items
 	Dimensions int             // 0: as many as the model has
-	More       map[string]json.RawMessage
+	// More are parameters that some servers honour.
+	More map[string]json.RawMessage
 }
 
 // decodeEmbedding decodes the normal form of a request for embeddings.
@@ -31,9 +29,20 @@ func decodeEmbedding(_ openai.Operation, body []byte) (Request, openai.Request, 
 	return Embedding{Input: r.Input, Count: r.Count, Dimensions: r.Dimensions, More: r.Extra}, r.Request(), nil
 }
 
-// call fails: neither upstream nor the embedded engine computes embeddings.
+// call asks for base64, which is exact and short. Upstream does not announce the
+// operation, so that it is never asked.
 func (e Embedding) call() (call, error) {
-	return call{}, fault.Errorf(fault.Invalid, "cannot ask the engine for embeddings: it computes none")
+	body := map[string]any{"input": e.Input, "encoding_format": "base64"}
+	if e.Dimensions > 0 {
+		body["dimensions"] = e.Dimensions
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return call{}, fault.Errorf(fault.Invalid, "cannot ask the engine: %w", err)
+	}
+	return call{path: "/v1/embeddings", body: encoded, contentType: "application/json", read: func(x *exchange, r io.Reader) error {
+		return e.read(x, &x.result, "engine at "+x.addr, r)
+	}}, nil
 }
 
 func (e Embedding) ask(s *Server) (serverAsk, error) {
@@ -46,18 +55,26 @@ func (e Embedding) ask(s *Server) (serverAsk, error) {
 	if err != nil {
 		return serverAsk{}, fault.Errorf(fault.Invalid, "cannot ask the server: %w", err)
 	}
-	return serverAsk{path: "/embeddings", body: encoded, contentType: "application/json", read: e.read}, nil
+	return serverAsk{path: "/embeddings", body: encoded, contentType: "application/json", read: func(a *answer, r io.Reader) error {
+		return e.read(a, &a.result, "server at "+a.server.base, r)
+	}}, nil
 }
 
 const (
 	maxEmbeddingsJSON = 64 << 20  // bytes of a server's answer
-	maxEmbeddings     = 4 << 20   // bytes of an answer in the queue, which has to be kept for resumes
 	embeddingsPiece   = 128 << 10 // bytes of a piece, which has to fit into a message
 	embeddingJSON     = 48        // bytes around a vector in a piece, at most
 )
 
-// read passes on the vectors in pieces.
-func (e Embedding) read(a *answer, r io.Reader) error {
+// A collector passes on the pieces of an answer.
+type collector interface {
+	add(text string, parts *openai.Parts) error
+	size() int // bytes that are not passed on yet
+	deliver() error
+}
+
+// read passes on the vectors in pieces. The source appears in errors.
+func (e Embedding) read(a collector, result *Result, source string, r io.Reader) error {
 	var list struct {
 		Data []struct {
 			Index     int             `json:"index"`
@@ -66,10 +83,10 @@ func (e Embedding) read(a *answer, r io.Reader) error {
 		Usage *openai.Usage `json:"usage"`
 	}
 	if err := json.NewDecoder(io.LimitReader(r, maxEmbeddingsJSON)).Decode(&list); err != nil {
-		return fault.Errorf(fault.Transient, "cannot read the embeddings of the server at %s: %w", a.server.base, err)
+		return fault.Errorf(fault.Transient, "cannot read the embeddings of the %s: %w", source, err)
 	}
 	if len(list.Data) != e.Count {
-		return fault.Errorf(fault.Transient, "cannot use the embeddings of the server at %s: there are %d, not %d", a.server.base, len(list.Data), e.Count)
+		return fault.Errorf(fault.Transient, "cannot use the embeddings of the %s: there are %d, not %d", source, len(list.Data), e.Count)
 	}
 	all := make([]openai.Embedding, 0, e.Count)
 	seen, size := make([]bool, e.Count), 0
@@ -82,29 +99,26 @@ func (e Embedding) read(a *answer, r io.Reader) error {
 			err = errors.New("it comes twice")
 		}
 		if err != nil {
-			return fault.Errorf(fault.Transient, "cannot use the embedding of input %d of the server at %s: %w", d.Index, a.server.base, err)
+			return fault.Errorf(fault.Transient, "cannot use the embedding of input %d of the %s: %w", d.Index, source, err)
 		}
 		all = append(all, openai.Embedding{Index: d.Index, Vector: v})
 		seen[d.Index] = true
 		size += len(v) + embeddingJSON
 	}
-	if size > maxEmbeddings {
-		return fault.As(fault.Invalid, &openai.Error{
-			Status: http.StatusBadRequest, Type: openai.InvalidRequest, Param: "input", Code: openai.CodeInvalidValue,
-			Message: fmt.Sprintf("the embeddings of %d inputs take %d bytes, and an answer holds %d: send fewer inputs at a time", e.Count, size, maxEmbeddings),
-		})
+	if size > openai.MaxEmbeddings {
+		return fault.As(fault.Invalid, openai.TooManyEmbeddings(e.Count, size))
 	}
 	for _, one := range all {
 		if err := a.add("", &openai.Parts{Embeddings: []openai.Embedding{one}}); err != nil {
 			return err
 		}
-		if a.pending.size() >= embeddingsPiece {
+		if a.size() >= embeddingsPiece {
 			if err := a.deliver(); err != nil {
 				return err
 			}
 		}
 	}
-	a.result.Deltas, a.result.FinishReason, a.result.Usage = 0, openai.FinishStop, list.Usage
+	result.Deltas, result.FinishReason, result.Usage = 0, openai.FinishStop, list.Usage
 	return a.deliver()
 }
 
@@ -125,9 +139,5 @@ func vector(raw json.RawMessage) (string, error) {
 	if len(numbers) == 0 {
 		return "", errors.New("it is empty")
 	}
-	data := make([]byte, 0, 4*len(numbers))
-	for _, x := range numbers {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-	}
-	return base64.StdEncoding.EncodeToString(data), nil
+	return openai.NewEmbedding(0, numbers).Vector, nil
 }

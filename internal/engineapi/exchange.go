@@ -126,7 +126,7 @@ func (x *exchange) events(r io.Reader) error {
 	dec := openai.NewDecoder(x.body, maxEvent)
 	finish := ""
 	for {
-		if !dec.More() || x.pending.size() >= maxPending {
+		if !dec.More() || x.size() >= maxPending {
 			pieces := x.pending.delta.Pieces
 			if err := x.deliver(); err != nil {
 				return err
@@ -214,6 +214,8 @@ func (x *exchange) end(reason string) error {
 	}
 	return x.deliver()
 }
+
+func (x *exchange) size() int { return x.pending.size() }
 
 // deliver passes on the pending text, and sets the timeout for the next.
 func (x *exchange) deliver() error {

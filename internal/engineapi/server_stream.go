@@ -26,7 +26,7 @@ type answer struct {
 func (a *answer) events(r io.Reader) error {
 	dec := openai.NewDecoder(r, maxEvent)
 	for {
-		if !dec.More() || a.pending.size() >= maxPending {
+		if !dec.More() || a.size() >= maxPending {
 			if err := a.deliver(); err != nil {
 				return err
 			}
@@ -89,6 +89,8 @@ func (a *answer) add(text string, parts *openai.Parts) error {
 	a.pending.add(text, parts)
 	return nil
 }
+
+func (a *answer) size() int { return a.pending.size() }
 
 // deliver passes on what is pending, and begins to wait for the next.
 func (a *answer) deliver() error {

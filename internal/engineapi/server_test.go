@@ -356,12 +356,31 @@ func TestEmbeddings(t *testing.T) {
 	if err := fails(t, s, engineapi.Embedding{Input: []byte(`[]`), Count: len(many)}, engineapi.Options{}); !errors.As(err, &refused) || refused.Param != "input" {
 		t.Errorf("err = %v", err)
 	}
-	dllama, err := engineapi.New("http://127.0.0.1:1")
-	if err != nil {
-		t.Fatal(err)
+}
+
+// The embedded engine is asked for base64, and its answer read as that of servers.
+func TestEngineEmbeddings(t *testing.T) {
+	var asked string
+	double := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = r.URL.Path + " " + string(body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"data":[{"index":1,"embedding":"AACAPw=="},{"index":0,"embedding":"AAAAQA=="}],"usage":{"prompt_tokens":4,"total_tokens":4}}`)
+	}))
+	t.Cleanup(double.Close)
+	var got []openai.Embedding
+	res, err := client(t, double.URL).Do(waittest.Context(t), engineapi.Embedding{Input: []byte(`["a","b"]`), Count: 2, Dimensions: 1}, engineapi.Options{}, func(d engineapi.Delta) error {
+		got = append(got, d.Parts.Embeddings...)
+		return nil
+	})
+	if err != nil || res.Usage == nil || res.Usage.PromptTokens != 4 || res.Deltas != 0 {
+		t.Fatalf("%+v, err = %v", res, err)
 	}
-	if _, err := dllama.Do(waittest.Context(t), r, engineapi.Options{}, nil); !fault.Is(err, fault.Invalid) {
-		t.Errorf("an engine without embeddings: %v", err)
+	if d := cmp.Diff([]openai.Embedding{{Index: 1, Vector: "AACAPw=="}, {Index: 0, Vector: "AAAAQA=="}}, got); d != "" {
+		t.Error(d)
+	}
+	if want := `/v1/embeddings {"dimensions":1,"encoding_format":"base64","input":["a","b"]}`; asked != want {
+		t.Errorf("asked %s, want %s", asked, want)
 	}
 }
 

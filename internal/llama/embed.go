@@ -2,6 +2,7 @@ package llama
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/formats/tokenizer"
@@ -13,20 +14,23 @@ type Embedding struct {
 	Tokens int       // number of tokens of the text
 }
 
-// Embed computes the embedding of a text, in which nothing is a control token. It
-// waits for a slot and ends with ctx as Generate does, and has its errors.
-func (e *Engine) Embed(ctx context.Context, text string, how Pooling) (Embedding, error) {
+// An Input is what an embedding is of: a text, in which nothing is a control token,
+// or tokens as they are.
+type Input struct {
+	Text   string
+	Tokens []int // only without Text
+}
+
+// Embed computes the embedding of an input. It waits for a slot and ends with ctx as
+// Generate does, and has its errors.
+func (e *Engine) Embed(ctx context.Context, in Input, how Pooling) (Embedding, error) {
 	if how != PoolMean && how != PoolLast {
 		return Embedding{}, fault.Errorf(fault.Invalid, "cannot embed: the pooling is %q, want %s or %s", how, PoolMean, PoolLast)
 	}
 	if e.life.Err() != nil {
 		return Embedding{}, ErrClosed
 	}
-	var parts []tokenizer.Part
-	if f := e.tokenizer.File(); f.AddBOS {
-		parts = append(parts, tokenizer.Part{Text: f.Tokens[f.BOS].Text})
-	}
-	tokens, err := e.tokens(append(parts, tokenizer.Part{Text: text, Plain: true}))
+	tokens, err := e.inputTokens(in)
 	if err != nil {
 		return Embedding{}, err
 	}
@@ -35,4 +39,24 @@ func (e *Engine) Embed(ctx context.Context, text string, how Pooling) (Embedding
 		return Embedding{}, err
 	}
 	return Embedding{Values: j.vector, Tokens: len(tokens)}, nil
+}
+
+func (e *Engine) inputTokens(in Input) ([]int, error) {
+	f := e.tokenizer.File()
+	if len(in.Tokens) == 0 {
+		var parts []tokenizer.Part
+		if f.AddBOS {
+			parts = append(parts, tokenizer.Part{Text: f.Tokens[f.BOS].Text})
+		}
+		return e.tokens(append(parts, tokenizer.Part{Text: in.Text, Plain: true}))
+	}
+	if len(in.Tokens) >= e.runner.seqLen {
+		return nil, fault.As(fault.Invalid, &TooLongError{Tokens: len(in.Tokens), SeqLen: e.runner.seqLen})
+	}
+	for _, t := range in.Tokens {
+		if t < 0 || t >= len(f.Tokens) {
+			return nil, fault.Errorf(fault.Invalid, "cannot embed: there is no token %d, the model has %d", t, len(f.Tokens))
+		}
+	}
+	return slices.Clone(in.Tokens), nil
 }

@@ -135,7 +135,7 @@ func TestEmbed(t *testing.T) {
 	text := strings.Repeat("a river and an old bridge ", 8)
 	want := map[Pooling][]float32{}
 	for _, how := range []Pooling{PoolMean, PoolLast} {
-		a, err := e.Embed(t.Context(), text, how)
+		a, err := e.Embed(t.Context(), Input{Text: text}, how)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,18 +152,18 @@ func TestEmbed(t *testing.T) {
 		t.Error("both poolings give the same vector")
 	}
 	// The scores of the classifier follow from the last state.
-	tokens, err := e.Embed(t.Context(), "a", PoolLast)
+	tokens, err := e.Embed(t.Context(), Input{Text: "a"}, PoolLast)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, err := e.Embed(t.Context(), "a", PoolMean)
+	mean, err := e.Embed(t.Context(), Input{Text: "a"}, PoolMean)
 	if err != nil || tokens.Tokens != 2 || slices.Equal(mean.Values, tokens.Values) {
 		t.Errorf("the mean of BOS and a token is the last state: %v", err)
 	}
 	// Beside an answer, and with its prompt in the cache, the bits are the same.
 	if _, err := e.Generate(t.Context(), Request{Prompt: text, MaxTokens: 20}, func(p Piece) error {
 		for _, how := range []Pooling{PoolMean, PoolLast} {
-			got, err := e.Embed(t.Context(), text, how)
+			got, err := e.Embed(t.Context(), Input{Text: text}, how)
 			if err != nil || !slices.Equal(got.Values, want[how]) {
 				t.Errorf("%s: another vector beside an answer, err = %v", how, err)
 			}
@@ -172,11 +172,24 @@ func TestEmbed(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Embed(t.Context(), "a", "max"); !fault.Is(err, fault.Invalid) {
+	if _, err := e.Embed(t.Context(), Input{Text: "a"}, "max"); !fault.Is(err, fault.Invalid) {
 		t.Errorf("pooling max: err = %v", err)
 	}
-	if _, err := e.Embed(t.Context(), strings.Repeat("word ", 4000), PoolMean); !fault.Is(err, fault.Invalid) {
+	if _, err := e.Embed(t.Context(), Input{Text: strings.Repeat("word ", 4000)}, PoolMean); !fault.Is(err, fault.Invalid) {
 		t.Errorf("too long: err = %v", err)
+	}
+	// Tokens give the embedding of their text.
+	ids, err := e.inputTokens(Input{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Embed(t.Context(), Input{Tokens: ids}, PoolMean); err != nil || !slices.Equal(got.Values, want[PoolMean]) || got.Tokens != len(ids) {
+		t.Errorf("tokens: another vector than their text, err = %v", err)
+	}
+	for _, ids := range [][]int{{-1}, {1 << 30}, make([]int, 1<<16)} {
+		if _, err := e.Embed(t.Context(), Input{Tokens: ids}, PoolMean); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%d tokens from %d: err = %v", len(ids), ids[0], err)
+		}
 	}
 }
 

@@ -13,6 +13,17 @@ import (
 // maxInputs is the most inputs of one request for embeddings, as OpenAI has it.
 const maxInputs = 2048
 
+// MaxEmbeddings is the most bytes of the vectors of one answer in base64: answers
+// pass through the queue, which keeps them for clients that lost a part.
+const MaxEmbeddings = 4 << 20
+
+// TooManyEmbeddings returns the refusal of a request whose answer would be larger
+// than MaxEmbeddings.
+func TooManyEmbeddings(inputs, size int) *Error {
+	return BadRequest("input", CodeInvalidValue,
+		fmt.Sprintf("the embeddings of %d inputs take %d bytes, and an answer holds %d: send fewer inputs at a time", inputs, size, MaxEmbeddings))
+}
+
 // An EmbeddingRequest is the body of POST /v1/embeddings in normal form: input is
 // an array of texts, or of arrays of tokens.
 type EmbeddingRequest struct {
@@ -107,6 +118,15 @@ func isTokens(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &tokens) == nil && len(tokens) > 0
 }
 
+// Inputs returns the texts, or the arrays of tokens: one of both is nil.
+func (r EmbeddingRequest) Inputs() (texts []string, tokens [][]int) {
+	if json.Unmarshal(r.Input, &texts) == nil {
+		return texts, nil
+	}
+	_ = json.Unmarshal(r.Input, &tokens) // ParseEmbedding has checked it
+	return nil, tokens
+}
+
 // MarshalJSON writes the normal form.
 func (r EmbeddingRequest) MarshalJSON() ([]byte, error) {
 	out := make(map[string]any, 5+len(r.Extra))
@@ -183,6 +203,15 @@ func NewEmbeddings(model string, all []Embedding, inBase64 bool, usage *Usage) E
 	}
 	slices.SortStableFunc(list.Data, func(a, b EmbeddingItem) int { return a.Index - b.Index })
 	return list
+}
+
+// NewEmbedding returns the vector of an input.
+func NewEmbedding(index int, values []float32) Embedding {
+	data := make([]byte, 0, 4*len(values))
+	for _, x := range values {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+	}
+	return Embedding{Index: index, Vector: base64.StdEncoding.EncodeToString(data)}
 }
 
 func (e Embedding) floats() []float32 {

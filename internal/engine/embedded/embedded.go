@@ -22,7 +22,8 @@ func Engine() engine.Engine {
 		Slots:      defaultSlots,
 		MaxSlots:   engine.MaxSlots,
 		Parameters: []string{openai.HintTemperature, openai.HintTopP, openai.HintSeed},
-		Features:   []string{string(openai.FeatureLogprobs), string(openai.FeatureTools), string(openai.FeatureToolChoice), string(openai.FeatureJSONSchema)},
+		Operations: []string{string(openai.OperationChat), string(openai.OperationCompletion), string(openai.OperationEmbedding)},
+		Features:   []string{string(openai.FeatureLogprobs), string(openai.FeatureTools), string(openai.FeatureToolChoice), string(openai.FeatureJSONSchema), string(openai.FeatureDimensions)},
 		Memory: &engine.Memory{
 			Plan:    topology.Shape.Preflight,
 			Buffers: topology.SyncFor,

@@ -21,6 +21,8 @@ import (
 // A gate is an engine whose answers begin, and then wait to be let through or
 // cancelled.
 type gate struct {
+	engineFunc // for embeddings
+
 	begun chan struct{}
 	ended chan error
 	let   chan struct{}

@@ -38,14 +38,11 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 		writeError(w, bad)
 		return
 	}
-	select {
-	case h.admit <- struct{}{}:
-		defer func() { <-h.admit }()
-	default:
-		h.o.Metrics.overloaded()
-		writeError(w, unavailable("too many requests wait for the engine"))
+	leave := h.enter(w)
+	if leave == nil {
 		return
 	}
+	defer leave()
 	id, began := "chatcmpl-"+rand.Text(), time.Now()
 	out := h.withTools(h.reply(w, chat, id, began), choice)
 	h.o.Metrics.inFlight.Inc()
@@ -64,7 +61,7 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 	case gone(r.Context(), err):
 		outcome = outcomeCancelled
 	default:
-		e := asError(err)
+		e := asError(err, "messages")
 		outcome = outcomeFailed
 		if e.Status < http.StatusInternalServerError {
 			outcome = outcomeRefused
@@ -79,6 +76,19 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	log.Info("answered")
+}
+
+// enter takes a place among the requests that run or wait, and returns how to leave
+// it. If there is none, it refuses the request and returns nil.
+func (h *Handler) enter(w http.ResponseWriter) (leave func()) {
+	select {
+	case h.admit <- struct{}{}:
+		return func() { <-h.admit }
+	default:
+		h.o.Metrics.overloaded()
+		writeError(w, unavailable("too many requests wait for the engine"))
+		return nil
+	}
 }
 
 func (h *Handler) reply(w http.ResponseWriter, chat openai.ChatRequest, id string, began time.Time) reply {

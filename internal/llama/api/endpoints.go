@@ -20,6 +20,7 @@ type endpoint struct {
 func (h *Handler) endpoints() []endpoint {
 	return []endpoint{
 		{http.MethodPost, "/v1/chat/completions", []openai.Operation{openai.OperationChat, openai.OperationCompletion}, h.complete},
+		{http.MethodPost, "/v1/embeddings", []openai.Operation{openai.OperationEmbedding}, h.embed},
 		{http.MethodGet, "/v1/models", nil, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, h.models) }},
 	}
 }
@@ -36,6 +37,6 @@ func (h *Handler) route(endpoints []endpoint) {
 			operations = append(operations, string(op))
 		}
 	}
-	h.mux.HandleFunc("/", notFound(strings.Join(shown, " and ")))
+	h.mux.HandleFunc("/", notFound(strings.Join(shown, ", ")))
 	h.operations = strings.Join(operations, ", ")
 }

@@ -57,11 +57,16 @@ func onlyMethod(method string) http.HandlerFunc {
 	}
 }
 
-// asError returns why there is no answer as an error of OpenAI's API.
-func asError(err error) *openai.Error {
+// asError returns why there is no answer as an error of OpenAI's API. The parameter
+// is the one with the prompt.
+func asError(err error, param string) *openai.Error {
+	var stated *openai.Error
+	if errors.As(err, &stated) {
+		return stated
+	}
 	var tooLong *llama.TooLongError
 	if errors.As(err, &tooLong) {
-		return openai.BadRequest("messages", openai.CodeContextLength, tooLong.Error())
+		return openai.BadRequest(param, openai.CodeContextLength, tooLong.Error())
 	}
 	var form *llama.FormError
 	if errors.As(err, &form) {
@@ -72,7 +77,7 @@ func asError(err error) *openai.Error {
 	}
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.Unsupported:
-		return openai.BadRequest("messages", openai.CodeInvalidValue, err.Error())
+		return openai.BadRequest(param, openai.CodeInvalidValue, err.Error())
 	}
 	return &openai.Error{Status: http.StatusInternalServerError, Type: openai.ServerError, Message: err.Error()}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/llama"
 	"github.com/gorizond/koldun/internal/llama/api"
 	"github.com/gorizond/koldun/internal/waittest"
@@ -19,6 +20,24 @@ type engineFunc func(ctx context.Context, r llama.Request, emit func(llama.Piece
 
 func (f engineFunc) Generate(ctx context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error) {
 	return f(ctx, r, emit)
+}
+
+// Embed is that of all fakes: see vectorOf.
+func (engineFunc) Embed(ctx context.Context, in llama.Input, how llama.Pooling) (llama.Embedding, error) {
+	return vectorOf(ctx, in, how)
+}
+
+// vectorOf returns a vector of four numbers that tells inputs apart, with a token
+// for each byte or token of the input.
+func vectorOf(_ context.Context, in llama.Input, how llama.Pooling) (llama.Embedding, error) {
+	n := len(in.Text) + len(in.Tokens)
+	switch {
+	case how != llama.PoolMean:
+		return llama.Embedding{}, fault.Errorf(fault.Invalid, "cannot embed: the pooling is %q", how)
+	case n > 100:
+		return llama.Embedding{}, fault.As(fault.Invalid, &llama.TooLongError{Tokens: n, SeqLen: 100})
+	}
+	return llama.Embedding{Values: []float32{3, 4, float32(n), 0}, Tokens: n}, nil
 }
 
 // says answers with pieces.

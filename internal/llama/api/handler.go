@@ -1,6 +1,6 @@
 // Package api serves the embedded engine over HTTP, with the API of
 // distributed-llama's dllama-api: POST /v1/chat/completions and GET
-// /v1/models. Field names and shapes are the same; where that server differs
+// /v1/models, and beyond it POST /v1/embeddings. Field names and shapes are the same; where that server differs
 // from the OpenAI API or aborts, this one does what OpenAI documents.
 package api
 
@@ -24,6 +24,8 @@ import (
 type Engine interface {
 	// Generate is that of llama.Engine.
 	Generate(ctx context.Context, r llama.Request, emit func(llama.Piece) error) (llama.Result, error)
+	// Embed is that of llama.Engine.
+	Embed(ctx context.Context, in llama.Input, how llama.Pooling) (llama.Embedding, error)
 }
 
 // Options adjust a Handler.

@@ -16,30 +16,44 @@ const (
 	readTimeout = time.Minute
 )
 
-// readChat reads a request. The error is for the client.
-func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatRequest, *openai.Error) {
+// readBody reads the body of a request. The error is for the client.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *openai.Error) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Now().Add(readTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	_ = c.SetReadDeadline(time.Time{}) // or the connection would seem broken later
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return openai.ChatRequest{}, &openai.Error{
+		return nil, &openai.Error{
 			Status: http.StatusRequestEntityTooLarge, Type: openai.InvalidRequest, Message: "the body has more than 8 MiB",
 		}
 	}
 	if err != nil {
-		return openai.ChatRequest{}, openai.BadRequest("", openai.CodeInvalidJSON, "the body cannot be read to its end")
+		return nil, openai.BadRequest("", openai.CodeInvalidJSON, "the body cannot be read to its end")
+	}
+	return body, nil
+}
+
+// readChat reads a request. The error is for the client.
+func (h *Handler) readChat(w http.ResponseWriter, r *http.Request) (openai.ChatRequest, *openai.Error) {
+	body, bad := readBody(w, r)
+	if bad != nil {
+		return openai.ChatRequest{}, bad
 	}
 	chat, err := openai.ParseChat(h.complement(body))
 	if err == nil {
 		return chat, chat.Request(openai.OperationChat).Refusal(openai.NewFeatures(h.features))
 	}
+	return openai.ChatRequest{}, parseError(err)
+}
+
+// parseError returns the error of a parser of package openai.
+func parseError(err error) *openai.Error {
 	var e *openai.Error
 	if errors.As(err, &e) {
-		return openai.ChatRequest{}, e
+		return e
 	}
-	return openai.ChatRequest{}, openai.BadRequest("", openai.CodeInvalidJSON, err.Error())
+	return openai.BadRequest("", openai.CodeInvalidJSON, err.Error())
 }
 
 // complement replaces what dllama-api allows and OpenAI does not: a missing
