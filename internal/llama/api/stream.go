@@ -81,7 +81,7 @@ func (s *stream) fail(e *openai.Error) {
 
 func (s *stream) send() error {
 	_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout))
-	if _, err := s.w.Write(s.buf); err != nil {
+	if _, err := s.w.Write(s.buf); err != nil { //nolint:gosec // events of JSON, and the header says so
 		return errClient
 	}
 	if err := s.control.Flush(); err != nil {
