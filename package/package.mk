@@ -8,7 +8,7 @@ ARCHS    ?= amd64 arm64
 CHANNEL  ?= stable
 
 .PHONY: generate-package
-generate-package: ## Write XRDs, Compositions and docs/reasons.md from the generated CRDs
+generate-package: ## Write XRDs, Compositions and docs/reasons.md and tables of docs from the generated CRDs
 	rm -rf package/configuration/*/definition.yaml package/configuration-claims/*/definition.yaml
 	$(GO) run ./package/generate
 

@@ -82,6 +82,7 @@ func TestUpServesTheOpenAIClient(t *testing.T) {
 	if m, err := client.Models.Get(ctx, "default/koldun-tiny"); err != nil || m.ID != "default/koldun-tiny" {
 		t.Errorf("Get: %+v, %v", m, err)
 	}
+	checkModel(t, list.Data[0])
 	params := openai.ChatCompletionNewParams{
 		Model:    "default/koldun-tiny",
 		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is Koldun?")},

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,19 @@ func TestEveryEndpointIsRouted(t *testing.T) {
 	const want = "There is nothing here. This server has A, B and C."
 	if got := errNoEndpoint([]string{"A", "B", "C"}).Message; got != want {
 		t.Errorf("404: got %q, want %q", got, want)
+	}
+}
+
+// TestDocsListEveryEndpoint checks the table of docs/api.md.
+func TestDocsListEveryEndpoint(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range newWorld(t, nil).gateway.endpoints() {
+		if !e.open && !strings.Contains(string(docs), "`"+e.shown()+"`") {
+			t.Errorf("docs/api.md does not list `%s`", e.shown())
+		}
 	}
 }
 

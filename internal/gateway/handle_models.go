@@ -15,7 +15,7 @@ func (g *Gateway) handleModels(w http.ResponseWriter, _ *http.Request, in incomi
 	list := openai.ModelList{Object: "list", Data: []openai.Model{}}
 	for _, m := range g.models.All() {
 		if g.cfg.serves(m.Namespace) && in.caller.may(m.ID()) {
-			list.Data = append(list.Data, wireModel(m))
+			list.Data = append(list.Data, g.wireModel(m))
 		}
 	}
 	sort.Slice(list.Data, func(i, j int) bool { return list.Data[i].ID < list.Data[j].ID })
@@ -31,12 +31,13 @@ func (g *Gateway) handleModel(w http.ResponseWriter, r *http.Request, in incomin
 	}
 	m, refused := g.resolve(in.caller, id)
 	if refused == nil {
-		writeJSON(w, http.StatusOK, wireModel(m))
+		writeJSON(w, http.StatusOK, g.wireModel(m))
 	}
 	return nil, refused
 }
 
-func wireModel(m registry.Model) openai.Model {
+// wireModel describes a model, with what its runners offer.
+func (g *Gateway) wireModel(m registry.Model) openai.Model {
 	out := openai.Model{
 		ID: m.ID(), Object: "model", Created: max(m.Created.Unix(), 0), OwnedBy: "koldun",
 		Name: m.Name, Namespace: m.Namespace,
@@ -44,5 +45,9 @@ func wireModel(m registry.Model) openai.Model {
 	if m.Size > 0 {
 		out.SizeBytes, out.SizeHuman = m.Size, bytesize.Format(m.Size)
 	}
+	if m.Shape != nil {
+		out.ContextLength = m.Shape.SeqLen
+	}
+	out.Operations, out.Features = g.runners.offers(m.ID())
 	return out
 }

@@ -6,9 +6,30 @@ import (
 	"testing"
 
 	"github.com/gorizond/koldun/internal/manifest"
+	"github.com/gorizond/koldun/internal/queue"
 	"github.com/gorizond/koldun/internal/registry"
 	"github.com/gorizond/koldun/internal/waittest"
 )
+
+// TestModelsAnnounceWhatRunnersOffer wants the operations and features of all known
+// runners, and nothing of an engine that has not answered.
+func TestModelsAnnounceWhatRunnersOffer(t *testing.T) {
+	w := newWorld(t, nil)
+	model := func() string {
+		_, body := w.do("GET", "/v1/models/tiny", "")
+		_, offers, _ := strings.Cut(strings.TrimSpace(body), `"namespace":"default"`)
+		return offers
+	}
+	w.putOffer("r1", queue.RunnerStarting, "")
+	if got := model(); got != "}" {
+		t.Errorf("while the engine starts: %s", got)
+	}
+	w.putOffer("r1", queue.RunnerIdle, "tools", "seed")
+	w.putOffer("r2", queue.RunnerIdle, "logprobs,tools", "seed")
+	if got, want := model(), `,"operations":["chat","completion"],"features":["logprobs","tools"]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
 
 func TestModels(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *timing) { c.Namespace, c.Namespaces = "team", []string{"default"} })

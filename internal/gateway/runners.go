@@ -131,6 +131,26 @@ func (r *runners) offered(model string, req openai.Request) openai.Features {
 	return best
 }
 
+// offers returns what the known runners of a model offer, each of them some of it, in
+// order. Without any known runner it returns nothing.
+func (r *runners) offers(model string) ([]openai.Operation, []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var operations []openai.Operation
+	var features []openai.Features
+	for _, c := range r.models[model] {
+		if c.isNew() {
+			continue
+		}
+		if len(c.Operations) == 0 {
+			c.Operations = openai.DefaultOperations()
+		}
+		operations, features = append(operations, c.Operations...), append(features, c.Features)
+	}
+	slices.Sort(operations)
+	return slices.Compact(operations), openai.NewFeatures(features...).Names()
+}
+
 // unknown returns the unusual parameters of a request that no known engine of its
 // model honours. If no engine is known it returns none: one that starts may honour
 // them, and its answer names those that it ignores.

@@ -115,6 +115,13 @@ type Model struct {
 	Namespace string `json:"namespace,omitempty"`
 	SizeBytes int64  `json:"size_bytes,omitempty"` // of all files; absent while not known
 	SizeHuman string `json:"size_human,omitempty"`
+	// ContextLength is the longest context of the model in tokens; absent while not
+	// known.
+	ContextLength int `json:"context_length,omitempty"`
+	// Operations and Features are those of the runners of the model; absent while
+	// none is known.
+	Operations []Operation `json:"operations,omitempty"`
+	Features   []string    `json:"features,omitempty"`
 }
 
 // A ModelList is the answer to GET /v1/models.

@@ -82,6 +82,9 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["docs/roles.md"] = roles()
+	if files[apiFile], err = apiDocs(root); err != nil {
+		return nil, err
+	}
 	if files[managedFolder+"/zz_generated.managed.go"], err = managed(root); err != nil {
 		return nil, err
 	}
