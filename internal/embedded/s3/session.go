@@ -91,7 +91,8 @@ func (s sessions) grant(access, token string) (grant, error) {
 // DeriveSigningKey returns the key that requests of a session are signed with.
 func (s sessions) DeriveSigningKey(access, token, date, region, service string) ([]byte, auth.Account, error) {
 	if token == "" {
-		return nil, auth.Account{}, auth.ErrNoSuchUser // the account of the gateway needs no lookup
+		_, err := s.GetUserAccount(access) // fails: the account of the gateway needs no lookup
+		return nil, auth.Account{}, err
 	}
 	if _, err := s.grant(access, token); err != nil {
 		return nil, auth.Account{}, err
