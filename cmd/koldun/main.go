@@ -36,6 +36,7 @@ type CLI struct {
 	Verify     VerifyCmd     `cmd:"" help:"Check the stored files of a model against their manifest."`
 	Inspect    InspectCmd    `cmd:"" help:"Read the headers of converted files that have no manifest, and check that they are complete."`
 	Topology   TopologyCmd   `cmd:"" help:"Print the possible node counts of a model, and what each node needs."`
+	Chat       ChatCmd       `cmd:"" help:"Talk to a model of an OpenAI-compatible API."`
 	Gateway    GatewayCmd    `cmd:"" help:"Serve the OpenAI-compatible API."`
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
 	Requests   RequestsCmd   `cmd:"" help:"Inspect the queue: list, show, cancel and replay requests."`

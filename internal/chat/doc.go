@@ -1,0 +1,3 @@
+// Package chat holds a conversation with a model from a terminal, over any
+// OpenAI-compatible API.
+package chat
