@@ -48,7 +48,7 @@ func (p *dllamaPlan) connections() (compose.Next, error) {
 			desired[resMember] = managed.Member(via, ns, names.Object(name, "dllama", "member"), p.group(), *p.d.Spec.Traffic, p.served())
 		}
 	}
-	if p.delivery == deliveryFetch && !p.scaled() {
+	if p.delivery == deliveryFetch && !p.scaled() && p.ownStore() {
 		folder := strings.TrimPrefix(p.artifact.URL, "s3://"+p.artifact.Bucket+"/")
 		desired[resBucket] = managed.Bucket(p.artifact.ProviderConfigRef, ns, names.Object(name, "artifact"), p.artifact.Bucket, p.storeSecret(), v1alpha1.BucketAccess{Prefix: folder})
 		p.storeKeys = connection.StoreKeys(p.Call, resBucket, p.storeSecret())

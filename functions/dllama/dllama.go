@@ -136,9 +136,20 @@ func (p *dllamaPlan) owner() connection.Owner {
 	return connection.Owner{Kind: "dllama", Namespace: p.d.Namespace, Name: p.d.Name}
 }
 
-// storeSecret names the Secret with the connection to the object store. That of an
-// inline Model is for its Jobs, which may write.
-func (p *dllamaPlan) storeSecret() string { return connection.StoreSecret("dllama", p.d.Name) }
+// ownStore reports whether the Dllama has a connection to the object store of its own.
+// An inline Model's serves both, unless its credentials are temporary: those are for
+// its Jobs, which may write.
+func (p *dllamaPlan) ownStore() bool {
+	return p.d.Spec.Model == nil || p.artifact.TemporaryCredentials
+}
+
+// storeSecret names the Secret with the connection to the object store.
+func (p *dllamaPlan) storeSecret() string {
+	if p.ownStore() {
+		return connection.StoreSecret("dllama", p.d.Name)
+	}
+	return connection.StoreSecret("model", p.d.Name)
+}
 
 // busSecret names the Secret with the connection to the queue. An Ingress of
 // the Dllama's own has it already.

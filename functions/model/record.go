@@ -10,6 +10,7 @@ import (
 	"github.com/gorizond/koldun/functions/compose"
 	"github.com/gorizond/koldun/functions/managed"
 	"github.com/gorizond/koldun/functions/reason"
+	"github.com/gorizond/koldun/functions/workload"
 	"github.com/gorizond/koldun/internal/bytesize"
 	"github.com/gorizond/koldun/internal/names"
 )
@@ -48,16 +49,17 @@ func (p *modelPlan) report() {
 	found := p.served()
 	if p.status.Artifact == nil {
 		p.status.Artifact = &v1.Artifact{
-			URL:               p.servedURL(),
-			Bucket:            p.servedPlace().bucket,
-			ProviderConfigRef: p.via,
-			ModelFile:         found.ModelFile,
-			TokenizerFile:     found.TokenizerFile,
-			Weights:           found.Weights,
-			SizeBytes:         found.SizeBytes,
-			Size:              bytesize.Format(found.SizeBytes),
-			ManifestSHA256:    found.ManifestSHA256,
-			Shape:             found.Shape,
+			URL:                  p.servedURL(),
+			Bucket:               p.servedPlace().bucket,
+			ProviderConfigRef:    p.via,
+			TemporaryCredentials: p.storeKeys != (workload.StoreKeys{}),
+			ModelFile:            found.ModelFile,
+			TokenizerFile:        found.TokenizerFile,
+			Weights:              found.Weights,
+			SizeBytes:            found.SizeBytes,
+			Size:                 bytesize.Format(found.SizeBytes),
+			ManifestSHA256:       found.ManifestSHA256,
+			Shape:                found.Shape,
 		}
 	}
 	p.status.ConversionSizeBytes, p.status.ConversionSizeHuman = p.status.Artifact.SizeBytes, p.status.Artifact.Size

@@ -42,7 +42,7 @@ func (p *suite) install(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifests := []string{strings.ReplaceAll(read(t, repository+"/package/install.yaml"), "koldun-configuration:", "koldun-"+p.configuration+":")}
-	for _, m := range p.manifests {
+	for _, m := range append([]string{"package/single-team.yaml"}, p.manifests...) { // claims of tests use images of their own
 		manifests = append(manifests, read(t, filepath.Join(repository, m)))
 	}
 	if err := p.Apply(ctx, manifests...); err != nil {

@@ -472,6 +472,10 @@ type Artifact struct {
 	// +optional
 	ProviderConfigRef *ProviderConfigReference `json:"providerConfigRef,omitempty"`
 
+	// Whether the connection gives out temporary credentials. Each claim that reads the files has its own then.
+	// +optional
+	TemporaryCredentials bool `json:"temporaryCredentials,omitempty"`
+
 	// File name of the weights. Of files that are not converted it is the .gguf file, or empty.
 	ModelFile string `json:"modelFile"`
 
