@@ -243,6 +243,14 @@ func TestDllama(t *testing.T) {
 	})
 }
 
+// TestTemporaryKeys composes a Dllama whose inline Model has temporary credentials for
+// the object store: it has others, which may only read.
+func TestTemporaryKeys(t *testing.T) {
+	composetest.Table(t, dllama.Compose, map[string]composetest.Case{
+		"InlineTemporaryKeys": {Composite: meta + "spec: {model: {sourceUrl: hf://a/b, nats: {url: 'nats://h'}}}", Observed: map[string]string{"bucket": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {temporaryCredentials: true}}", "runners": composetest.Ready, "root": composetest.OnePod, "model": "metadata: {name: d}\nstatus: {conditions: [{type: Serving, status: 'True', reason: Available}], artifact: {temporaryCredentials: true, " + files + "}}"}, Reason: reason.Available},
+	})
+}
+
 // server is the engine of a claim with a server.
 func server(fields string) string { return "engine: {type: openai, server: {" + fields + "}}" }
 

@@ -105,8 +105,12 @@ func TestModel(t *testing.T) {
 		"NotLookedConverting": {Composite: spec, Observed: at(map[string]string{"converted": "{}", "source": whole, "convert-01234567": "{}"}), Reason: reason.Converting},
 
 		"DownloadingTemporaryKeys": {Composite: spec, Observed: at(map[string]string{
-			"bucket-" + names.Hash(8, model.DefaultBucket): "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {temporaryCredentials: true}}",
+			"bucket": "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {temporaryCredentials: true}}",
 		}), Reason: reason.Downloading},
+		"ReadyTemporaryKeys": {Composite: spec, Observed: at(map[string]string{
+			"bucket":    "status: {conditions: [{type: Ready, status: 'True'}], atProvider: {temporaryCredentials: true}}",
+			"converted": whole, "record": composetest.Ready,
+		}), Reason: reason.Available},
 		"PathOfMany":  {Composite: meta + "spec: {" + tiny + ", localPath: 'source/*'}", Reason: reason.SourceInvalid, Says: "characters that no prefix may have"},
 		"Downloading": {Composite: spec, Observed: at(map[string]string{"source": "status: {conditions: [{type: Synced, status: 'True'}], atProvider: {sizeBytes: 7, progress: {stage: fetch, bytes: 50, total: 200, etaSeconds: 200}}}"}), Reason: reason.Downloading},
 		"DownloadingAgain": {
