@@ -66,17 +66,20 @@ func (p *modelPlan) stage(j job.Job, at *v1alpha1.Progress, condition string, ru
 	return jobRunning, nil
 }
 
-// watchPods watches the pods of the Model's Jobs, which others reach only to see how far
-// they are.
+// watchPods watches the pods of the Model's Jobs.
 func (p *modelPlan) watchPods() (managed.Pods, error) {
-	if workload.Guarded(p.m.Spec.NetworkPolicy) {
-		policy := workload.Guard(p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name),
-			[]workload.Door{{Port: job.ProgressNumber}}, workload.Outside(p.m.Spec.Scheduling))
-		if err := p.Desire(resGuard, policy, compose.Ready); err != nil {
-			return managed.Pods{}, err
-		}
-	}
 	return managed.WatchProgress(p.Call, p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name), job.PortProgress)
+}
+
+// guard fences the pods of the Model's Jobs, which others reach only to see how far they
+// are. It stays when they have ended: to remove it takes more events than to keep it.
+func (p *modelPlan) guard() (compose.Next, error) {
+	if !workload.Guarded(p.m.Spec.NetworkPolicy) {
+		return compose.Continue, nil
+	}
+	policy := workload.Guard(p.m.Namespace, names.Object(p.m.Name, "model", "pods"), workload.Owner("model", p.m.Name),
+		[]workload.Door{{Port: job.ProgressNumber}}, workload.Outside(p.m.Spec.Scheduling))
+	return compose.Continue, p.Desire(resGuard, policy, compose.Ready)
 }
 
 // giveUp reports a Job that gave up. The problem of its pod, if it is known, says more

@@ -52,7 +52,7 @@ func (p *suite) quickChange(t *testing.T) {
 	cluster.Eventually(t, "the quickstart to be ready", p.holds("default", api, "Dllama", name, "Ready"))
 	t.Logf("ready after %s", time.Since(began).Round(time.Millisecond))
 	sleep(t, time.Until(began.Add(changedAfter)))
-	p.spentAtMost(t, name, map[string]float64{"dllamas": 60, "ingresses": 68, "models": 88})
+	p.spentAtMost(t, name, map[string]float64{"dllamas": 60, "ingresses": 68, "models": 92})
 	began = time.Now()
 	if err := p.Apply(ctx, strings.Replace(claim, "spec:", "spec:\n  engine: {threads: 2}", 1)); err != nil {
 		t.Fatal(err)
