@@ -89,10 +89,28 @@ test("errors", async () => {
     return true;
   });
   await assert.rejects(client.chat.completions.create({ model, messages: [] }), BadRequestError);
-  await assert.rejects(client.embeddings.create({ model, input: "x" }), (e) => {
-    assert.ok(e instanceof BadRequestError);
-    assert.equal(e.param, "model");
-    assert.match(e.message, /do not serve the operation 'embedding'/);
-    return true;
+});
+
+test("embeddings", async () => {
+  const { operations } = await client.models.retrieve(model);
+  if (!operations.includes("embedding")) {
+    await assert.rejects(client.embeddings.create({ model, input: "x" }), (e) => {
+      assert.ok(e instanceof BadRequestError);
+      assert.equal(e.param, "model");
+      assert.match(e.message, /do not serve the operation 'embedding'/);
+      return true;
+    });
+    return;
+  }
+  const input = ["one", "two"];
+  const encoded = await client.embeddings.create({ model, input }); // the client asks for base64 by default
+  const floats = await client.embeddings.create({ model, input, encoding_format: "float" });
+  assert.equal(encoded.data.length, 2);
+  encoded.data.forEach(({ embedding, index }, i) => {
+    assert.equal(index, i);
+    const plain = floats.data[i].embedding;
+    assert.ok(plain.length > 1 && embedding.length === plain.length);
+    embedding.forEach((x, j) => assert.ok(Math.abs(x - plain[j]) < 1e-6));
   });
+  assert.notDeepEqual(encoded.data[0].embedding, encoded.data[1].embedding);
 });
