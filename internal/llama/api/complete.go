@@ -55,18 +55,9 @@ func (h *Handler) complete(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = out.finish(result)
 	}
-	outcome := string(result.Finish)
-	switch {
-	case err == nil:
-	case gone(r.Context(), err):
-		outcome = outcomeCancelled
-	default:
-		e := asError(err, "messages")
-		outcome = outcomeFailed
-		if e.Status < http.StatusInternalServerError {
-			outcome = outcomeRefused
-		}
-		out.fail(e)
+	outcome, failure := outcomeOf(r.Context(), result, err, "messages")
+	if failure != nil {
+		out.fail(failure)
 	}
 	h.o.Metrics.done(outcome, result, time.Since(began))
 	log := h.o.Logger.With("id", id, "outcome", outcome, "promptTokens", result.PromptTokens, "cachedTokens", result.CachedTokens,

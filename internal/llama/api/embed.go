@@ -36,20 +36,14 @@ func (h *Handler) embed(w http.ResponseWriter, r *http.Request) {
 
 	began := time.Now()
 	vectors, tokens, err := h.vectors(r.Context(), ask)
-	result, outcome := llama.Result{PromptTokens: tokens, PromptTime: time.Since(began)}, string(llama.FinishStop)
+	result := llama.Result{Finish: llama.FinishStop, PromptTokens: tokens, PromptTime: time.Since(began)}
+	outcome, failure := outcomeOf(r.Context(), result, err, "input")
 	switch {
 	case err == nil:
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.o.WriteTimeout))
 		writeJSON(w, http.StatusOK, encode(openai.NewEmbeddings(h.o.Model, vectors, ask.Base64, openai.NewUsage(tokens, 0))))
-	case gone(r.Context(), err):
-		outcome = outcomeCancelled
-	default:
-		e := asError(err, "input")
-		outcome = outcomeFailed
-		if e.Status < http.StatusInternalServerError {
-			outcome = outcomeRefused
-		}
-		writeError(w, e)
+	case failure != nil:
+		writeError(w, failure)
 	}
 	h.o.Metrics.done(outcome, result, time.Since(began))
 	log := h.o.Logger.With("outcome", outcome, "inputs", ask.Count, "promptTokens", tokens, "duration", time.Since(began))
@@ -80,8 +74,8 @@ func (h *Handler) readEmbedding(w http.ResponseWriter, r *http.Request) (openai.
 }
 
 // vectors computes the embeddings of all inputs, as many at a time as there are
-// slots, and the number of their tokens. The first one tells how long vectors are,
-// and so whether all of them fit into an answer.
+// slots, and the number of their tokens. The length of the first vector shows
+// whether all of them fit into an answer.
 func (h *Handler) vectors(ctx context.Context, ask openai.EmbeddingRequest) ([]openai.Embedding, int, error) {
 	inputs := inputsOf(ask)
 	out, tokens := make([]openai.Embedding, len(inputs)), make([]int, len(inputs))

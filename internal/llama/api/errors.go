@@ -57,6 +57,22 @@ func onlyMethod(method string) http.HandlerFunc {
 	}
 }
 
+// outcomeOf returns the outcome of a request for logs and metrics, and the error for a
+// client that still waits for it; nil if there is none. param is as for asError.
+func outcomeOf(ctx context.Context, result llama.Result, err error, param string) (outcome string, failure *openai.Error) {
+	switch {
+	case err == nil:
+		return string(result.Finish), nil
+	case gone(ctx, err):
+		return outcomeCancelled, nil
+	}
+	failure = asError(err, param)
+	if failure.Status < http.StatusInternalServerError {
+		return outcomeRefused, failure
+	}
+	return outcomeFailed, failure
+}
+
 // asError returns why there is no answer as an error of OpenAI's API. The parameter
 // is the one with the prompt.
 func asError(err error, param string) *openai.Error {

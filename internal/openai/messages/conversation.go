@@ -9,7 +9,7 @@ import (
 
 // A conversation becomes the messages of a chat.
 type conversation struct {
-	messages []message
+	messages []openai.Turn
 	open     []string // calls without a result, which the next message must have
 }
 
@@ -19,7 +19,7 @@ func (c *conversation) say(role openai.Role, text string) {
 		c.messages[n-1].Content = join(c.messages[n-1].Content, text)
 		return
 	}
-	c.messages = append(c.messages, message{Role: role, Content: text})
+	c.messages = append(c.messages, openai.Turn{Role: role, Content: text})
 }
 
 func join(a, b string) string {
@@ -72,7 +72,7 @@ func (c *conversation) block(o openai.Object, role openai.Role) {
 		c.use(o)
 	case kind == "thinking" && role == openai.Assistant:
 		text, _ := o.Text("thinking")
-		c.messages = append(c.messages, message{Role: role, Reasoning: text})
+		c.messages = append(c.messages, openai.Turn{Role: role, Reasoning: text})
 	case kind == "redacted_thinking" && role == openai.Assistant:
 	default:
 		refuseBlock(o, kind)
@@ -88,11 +88,11 @@ func (c *conversation) use(o openai.Object) {
 	}
 	n := len(c.messages)
 	if n == 0 || c.messages[n-1].Role != openai.Assistant {
-		c.messages = append(c.messages, message{Role: openai.Assistant})
+		c.messages = append(c.messages, openai.Turn{Role: openai.Assistant})
 		n++
 	}
 	m := &c.messages[n-1]
-	m.ToolCalls = append(m.ToolCalls, call{id, "function", openai.ToolFunction{Name: name, Arguments: input(o)}})
+	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: id, Type: "function", Function: openai.ToolFunction{Name: name, Arguments: input(o)}})
 	c.open = append(c.open, id)
 }
 
@@ -110,7 +110,7 @@ func (c *conversation) result(o openai.Object) {
 	if o.Boolean("is_error", false) {
 		text = "Error: " + text
 	}
-	c.messages = append(c.messages, message{Role: openai.Tool, Content: text, ToolCallID: id})
+	c.messages = append(c.messages, openai.Turn{Role: openai.Tool, Content: text, ToolCallID: id})
 }
 
 // answered fails if calls have no result.

@@ -164,22 +164,7 @@ func parseTools(o openai.Object, chat map[string]any) {
 	o.Adopt(c)
 }
 
-// A message is one of a chat.
-type message struct {
-	Role       openai.Role `json:"role"`
-	Content    string      `json:"content"`
-	Reasoning  string      `json:"reasoning_content,omitempty"`
-	ToolCalls  []call      `json:"tool_calls,omitempty"`
-	ToolCallID string      `json:"tool_call_id,omitempty"`
-}
-
-type call struct {
-	ID       string              `json:"id"`
-	Type     string              `json:"type"`
-	Function openai.ToolFunction `json:"function"`
-}
-
-func parseMessages(o openai.Object) []message {
+func parseMessages(o openai.Object) []openai.Turn {
 	c := &conversation{}
 	if o.Has("system") {
 		c.say(openai.System, parseText(o, "system"))

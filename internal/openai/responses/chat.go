@@ -53,24 +53,9 @@ func (r *Request) Chat(items []Item) (openai.ChatRequest, error) {
 	return openai.ParseChat(encoded)
 }
 
-// A message is one of a chat.
-type message struct {
-	Role       openai.Role `json:"role"`
-	Content    string      `json:"content"`
-	Reasoning  string      `json:"reasoning_content,omitempty"`
-	ToolCalls  []call      `json:"tool_calls,omitempty"`
-	ToolCallID string      `json:"tool_call_id,omitempty"`
-}
-
-type call struct {
-	ID       string              `json:"id"`
-	Type     string              `json:"type"`
-	Function openai.ToolFunction `json:"function"`
-}
-
 // A conversation becomes the messages of a chat, item by item.
 type conversation struct {
-	messages []message
+	messages []openai.Turn
 	thoughts string   // of the message of the assistant that follows
 	open     []string // calls without an output
 	known    []string // calls so far
@@ -78,10 +63,10 @@ type conversation struct {
 
 // messages returns the messages of the chat. All instructions at the start are one
 // message: many templates refuse a second one.
-func (r *Request) messages(items []Item) ([]message, error) {
+func (r *Request) messages(items []Item) ([]openai.Turn, error) {
 	c := &conversation{}
 	if r.Instructions != nil {
-		c.add(message{Role: openai.System, Content: *r.Instructions})
+		c.add(openai.Turn{Role: openai.System, Content: *r.Instructions})
 	}
 	for _, item := range items {
 		if err := c.item(item); err != nil {
@@ -97,7 +82,7 @@ func (r *Request) messages(items []Item) ([]message, error) {
 func (c *conversation) item(item Item) error {
 	switch item.Kind {
 	case KindMessage:
-		m := message{Role: item.Role, Content: item.Text}
+		m := openai.Turn{Role: item.Role, Content: item.Text}
 		if item.Role == openai.Assistant {
 			m.Reasoning = c.thoughts
 		}
@@ -112,9 +97,9 @@ func (c *conversation) item(item Item) error {
 			return openai.BadRequest("input", "", "No tool call found for function call output with call_id "+item.CallID+".")
 		}
 		c.open = slices.DeleteFunc(c.open, func(id string) bool { return id == item.CallID })
-		c.add(message{Role: openai.Tool, Content: item.Text, ToolCallID: item.CallID})
+		c.add(openai.Turn{Role: openai.Tool, Content: item.Text, ToolCallID: item.CallID})
 	case KindCompaction:
-		c.add(message{Role: openai.System, Content: summaryIntro + item.Text})
+		c.add(openai.Turn{Role: openai.System, Content: summaryIntro + item.Text})
 	}
 	return nil
 }
@@ -124,7 +109,7 @@ func (c *conversation) item(item Item) error {
 func (c *conversation) call(item Item) {
 	last := len(c.messages) - 1
 	if last < 0 || c.messages[last].Role != openai.Assistant || c.thoughts != "" {
-		c.add(message{Role: openai.Assistant, Reasoning: c.thoughts})
+		c.add(openai.Turn{Role: openai.Assistant, Reasoning: c.thoughts})
 		c.thoughts = ""
 		last = len(c.messages) - 1
 	}
@@ -133,12 +118,12 @@ func (c *conversation) call(item Item) {
 		arguments = "{}"
 	}
 	m := &c.messages[last]
-	m.ToolCalls = append(m.ToolCalls, call{item.CallID, "function", openai.ToolFunction{Name: item.Name, Arguments: arguments}})
+	m.ToolCalls = append(m.ToolCalls, openai.AnswerCall{ID: item.CallID, Type: "function", Function: openai.ToolFunction{Name: item.Name, Arguments: arguments}})
 	c.known = append(c.known, item.CallID)
 	c.open = append(c.open, item.CallID)
 }
 
-func (c *conversation) add(m message) {
+func (c *conversation) add(m openai.Turn) {
 	if m.Role == openai.System && len(c.messages) == 1 && c.messages[0].Role == openai.System {
 		c.messages[0].Content += "\n\n" + m.Content
 		return
