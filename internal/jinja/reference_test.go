@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/jinja"
+	"github.com/gorizond/koldun/internal/jinja/jinjatest"
 )
 
 // A reference is a folder of templates of real models with what Jinja2 renders.
@@ -27,18 +26,8 @@ type reference struct {
 
 func readReference(tb testing.TB) reference {
 	tb.Helper()
-	dir := os.Getenv("CHAT_TEMPLATES")
-	if dir == "" {
-		tb.Skip("without templates of real models; run: CHAT_TEMPLATES=/path/to/chat_templates go test ./internal/jinja")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
 	var r reference
-	if err := json.Unmarshal(raw, &r); err != nil {
-		tb.Fatal(err)
-	}
+	jinjatest.ReadCases(tb, "./internal/jinja", &r)
 	if len(r.Cases) == 0 {
 		tb.Fatal("there are no cases")
 	}

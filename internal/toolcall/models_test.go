@@ -2,14 +2,13 @@ package toolcall_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gorizond/koldun/internal/jinja/chat"
+	"github.com/gorizond/koldun/internal/jinja/jinjatest"
 	"github.com/gorizond/koldun/internal/openai"
 	"github.com/gorizond/koldun/internal/toolcall"
 )
@@ -28,14 +27,6 @@ var families = map[string]toolcall.Family{
 // TestModels renders conversations with tools by the templates of real models, and
 // compares the prompts with those of Jinja2, where it got arguments as objects.
 func TestModels(t *testing.T) {
-	dir := os.Getenv("CHAT_TEMPLATES")
-	if dir == "" {
-		t.Skip("without templates of real models; run: CHAT_TEMPLATES=/path/to/chat_templates go test ./internal/toolcall")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var reference struct {
 		Templates map[string]string
 		Cases     []struct {
@@ -43,9 +34,7 @@ func TestModels(t *testing.T) {
 			Data                     map[string]json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(raw, &reference); err != nil {
-		t.Fatal(err)
-	}
+	jinjatest.ReadCases(t, "./internal/toolcall", &reference)
 	for name, want := range families {
 		if got := toolcall.Detect(reference.Templates[name]); got != want {
 			t.Errorf("%s is of family %s, want %s", name, got, want)

@@ -2,14 +2,12 @@ package chat_test
 
 import (
 	"context"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gorizond/koldun/internal/fault"
 	"github.com/gorizond/koldun/internal/jinja/chat"
+	"github.com/gorizond/koldun/internal/jinja/jinjatest"
 )
 
 const turns = "{% for m in messages %}{{ m.role }}:{{ m.content }}\n{% endfor %}"
@@ -55,14 +53,6 @@ func TestProbe(t *testing.T) {
 // TestProbeOfModels probes the templates of real models, and prompts with them
 // as transformers does.
 func TestProbeOfModels(t *testing.T) {
-	dir := os.Getenv("CHAT_TEMPLATES")
-	if dir == "" {
-		t.Skip("without templates of real models; run: CHAT_TEMPLATES=/path/to/chat_templates go test ./internal/jinja/chat")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var reference struct {
 		Templates map[string]string
 		Cases     []struct {
@@ -75,9 +65,7 @@ func TestProbeOfModels(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &reference); err != nil {
-		t.Fatal(err)
-	}
+	jinjatest.ReadCases(t, "./internal/jinja/chat", &reference)
 	for name, source := range reference.Templates {
 		template, err := chat.Parse(source, "<s>", "</s>")
 		if err != nil {
