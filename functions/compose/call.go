@@ -29,7 +29,7 @@ type Config struct {
 	// Processes says that pods are processes of one machine, which prints how they
 	// end: nothing watches them through an API server.
 	Processes bool
-	// Trusted says that whoever gives the claims may do all that they can do.
+	// Trusted says that the authors of the claims have the rights of the platform team.
 	Trusted bool
 }
 

@@ -139,7 +139,7 @@ func (p *workerPlan) protect() (compose.Next, error) {
 	for _, cidr := range p.w.Spec.RootCIDRs {
 		door.Peers = append(door.Peers, workload.Network(cidr))
 	}
-	var ways []workload.Way // a worker answers its root, and connects to nobody
+	var ways []workload.Way // none: a worker answers its root, and opens no connection
 	if !workload.Guarded(p.w.Spec.NetworkPolicy) {
 		ways = workload.Anywhere()
 	}

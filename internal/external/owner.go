@@ -15,7 +15,7 @@ const OwnerKey = "koldun.gorizond.io/owner"
 var ErrNotOwner = errors.New("it is not the owner")
 
 // An Owner says for whom a client manages what is on a server. The zero value manages
-// what nobody else owns.
+// what has no other owner.
 type Owner struct {
 	// Namespace of the managed resource. Empty: it has none, as in Terraform.
 	Namespace string
@@ -35,8 +35,8 @@ func (o Owner) Mark() string {
 }
 
 // Check returns nil if the owner may change and delete an external resource with this
-// mark, else an error of kind Denied. On common credentials nobody may change what has
-// no mark: it may be another namespace's.
+// mark, else an error of kind Denied. On common credentials no namespace may change
+// what has no mark: it may be another namespace's.
 func (o Owner) Check(what, mark string) error {
 	var why string
 	switch {

@@ -33,6 +33,7 @@ func (g *Gateway) handleSocket(w http.ResponseWriter, r *http.Request, in incomi
 	}
 	defer leave()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		// The same origins as those of CORS. The library advises against the pattern "*".
 		OriginPatterns: g.cfg.Origins, InsecureSkipVerify: slices.Contains(g.cfg.Origins, anyOrigin),
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ const (
 	// again when they change, or its content: the JSON of the AWS tools' credential_process.
 	EnvS3Credentials = "KOLDUN_S3_CREDENTIALS"
 
-	// EnvS3Anonymous is "true" for requests that nobody signs. The AWS tools have an
+	// EnvS3Anonymous is "true" for unsigned requests. The AWS tools have an
 	// argument for it, and no variable.
 	EnvS3Anonymous = "KOLDUN_S3_ANONYMOUS"
 

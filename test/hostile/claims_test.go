@@ -1,6 +1,6 @@
 package hostile_test
 
-// A claimAttack is a claim of who attacks: refused is in the answer of the API server, says
+// A claimAttack is a claim of the attacker: refused is in the answer of the API server, says
 // in what the composition function sets.
 type claimAttack struct{ kind, spec, refused, says string }
 

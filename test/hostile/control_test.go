@@ -89,7 +89,7 @@ func (w *world) tryManaged(t *testing.T, a managedAttack) {
 	}
 }
 
-// withdraw deletes an object of who attacks, and waits until it is gone.
+// withdraw deletes an object of the attacker, and waits until it is gone.
 func (w *world) withdraw(t *testing.T, o *unstructured.Unstructured) {
 	t.Helper()
 	if err := w.foe.Delete(t.Context(), o); err != nil {

@@ -5,7 +5,7 @@ func object(kind, config, spec string) string {
 	return "{apiVersion: koldun.m.gorizond.io/v1alpha1, kind: " + kind + ", metadata: {name: evil}, spec: {providerConfigRef: {kind: ClusterProviderConfig, name: " + config + "}, forProvider: " + spec + "}}"
 }
 
-// A managedAttack is a managed resource of who attacks.
+// A managedAttack is a managed resource of the attacker.
 type managedAttack struct {
 	manifest string
 	// refused is in the answer of the API server; says in a condition.

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// home is the namespace of the victim, and foe that of who attacks.
+	// home is the namespace of the victim, and foe that of the attacker.
 	home = history.Namespace
 	foe  = "hostile"
 	// tenants, common and platform are ClusterProviderConfigs: NATS in operator mode; a
@@ -48,7 +48,7 @@ type world struct {
 	*cluster.Cluster
 
 	t      *testing.T
-	foe    client.Client // with the rights of who attacks
+	foe    client.Client // with the rights of the attacker
 	nats   *natstest.OperatorServer
 	common *natstest.Server
 	s3     *s3test.Gateway
@@ -97,7 +97,7 @@ spec: {allowedNamespaces: {names: [%s]}, nats: %s, s3: {endpoint: '%s', secretRe
 	}
 }
 
-// enter gives who attacks all rights to claims and managed resources of its namespace.
+// enter gives the attacker all rights to claims and managed resources of its namespace.
 func (w *world) enter() {
 	w.t.Helper()
 	meta := metav1.ObjectMeta{Name: "author"}
@@ -125,7 +125,7 @@ func (w *world) make(namespace string, o client.Object) {
 	}
 }
 
-// attack applies an object as who attacks.
+// attack applies an object as the attacker.
 func (w *world) attack(ctx context.Context, o *unstructured.Unstructured) error {
 	if o.GetNamespace() == "" {
 		o.SetNamespace(foe)

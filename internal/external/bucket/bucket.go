@@ -130,14 +130,13 @@ func (c *Client) head(ctx context.Context, bucket string) (region string, exists
 	return region, true, nil
 }
 
-// at returns the location of the buckets, for errors, and says so if nobody signs the
-// requests for them.
+// at returns the location of the buckets, for errors, and whether requests are unsigned.
 func (c *Client) at() string {
 	o, at := c.s3.Options(), ""
 	if e := aws.ToString(o.BaseEndpoint); e != "" {
 		at = " at " + e
 	}
-	if o.Credentials == nil { // the SDK drops those of nobody
+	if o.Credentials == nil { // the SDK drops anonymous ones
 		at += " without credentials"
 	}
 	return at

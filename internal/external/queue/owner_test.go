@@ -74,7 +74,7 @@ func TestNoNamespaceTouchesStreamsOfAnother(t *testing.T) {
 	}
 }
 
-// Koldun's own streams belong to nobody: all may use and enlarge them.
+// Koldun's own streams have no owner: all may use and enlarge them.
 func TestNoNamespaceHarmsTheSharedQueue(t *testing.T) {
 	b, c := client(t)
 	ctx := t.Context()
