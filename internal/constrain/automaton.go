@@ -15,10 +15,12 @@ type thread struct {
 // A state is what may follow a text. Equal states are the same pointer, as long as
 // the memory of the automaton is not full.
 type state struct {
-	threads []thread // ascending by node
-	ends    bool     // the text may end here
-	next    []*state // by class of the byte; nil is not known yet
-	parts   []part   // of the mask; nil is not known yet
+	threads []thread          // ascending by node
+	ends    bool              // the text may end here
+	next    []*state          // by class of the byte; nil is not known yet
+	kinds   []*state          // by kind of the byte; nil is not known yet
+	safe    map[uint8]kindSet // of safeKinds
+	parts   []part            // of the mask; nil is not known yet
 }
 
 // dead reports whether no text can follow, not even the empty one.
@@ -29,8 +31,10 @@ type automaton struct {
 	gr *Grammar
 	stacks
 	bottom *stack // the empty stack alone
+	mixed  *state // stands for several states
 	states map[string]*state
-	held   int // threads of these states
+	single map[[2]uint32]*state // after one thread alone, by its node and calls
+	held   int                  // threads of these states
 
 	// The closure being computed: the stack of each node, and the nodes that have
 	// one.
@@ -49,7 +53,7 @@ const (
 )
 
 func newAutomaton(gr *Grammar) *automaton {
-	a := &automaton{gr: gr, nodes: make([]*stack, len(gr.nodes))}
+	a := &automaton{gr: gr, mixed: &state{}, nodes: make([]*stack, len(gr.nodes))}
 	a.forget()
 	a.bottom = a.get(true, nil)
 	return a
@@ -59,6 +63,7 @@ func newAutomaton(gr *Grammar) *automaton {
 // different from new ones.
 func (a *automaton) forget() {
 	a.held = 0
+	a.single = map[[2]uint32]*state{}
 	a.states, a.known, a.united = map[string]*state{}, map[string]*stack{}, map[[2]uint32]*stack{}
 	if a.bottom != nil {
 		a.known["\x01"] = a.bottom
@@ -78,14 +83,34 @@ func (a *automaton) step(s *state, b byte) *state {
 		s.next = make([]*state, a.gr.classes)
 	}
 	if s.next[class] == nil {
-		for _, t := range s.threads {
-			if n := a.gr.nodes[t.node]; n.lo <= b && b <= n.hi {
-				a.reach(n.next, t.calls)
-			}
-		}
-		s.next[class] = a.close()
+		s.next[class] = a.after(s, b)
 	}
 	return s.next[class]
+}
+
+// after computes the state after one more byte.
+func (a *automaton) after(s *state, b byte) *state {
+	var last thread // that goes on
+	count := 0
+	for _, t := range s.threads {
+		if n := a.gr.nodes[t.node]; n.lo <= b && b <= n.hi {
+			last = thread{n.next, t.calls}
+			count++
+			a.reach(last.node, last.calls)
+		}
+	}
+	if count != 1 {
+		return a.close()
+	}
+	// Often, all bytes of a range go on with one thread to the same node.
+	key := [2]uint32{uint32(last.node), last.calls.id}
+	if known := a.single[key]; known != nil {
+		a.drop()
+		return known
+	}
+	next := a.close()
+	a.single[key] = next
+	return next
 }
 
 // pop returns the state after the rule of which calls are on the stack.
@@ -138,6 +163,14 @@ func (a *automaton) close() *state {
 		}
 	}
 	return a.intern(ends)
+}
+
+// drop forgets the closure being computed.
+func (a *automaton) drop() {
+	for _, at := range a.reached {
+		a.nodes[at] = nil
+	}
+	a.reached, a.queue = a.reached[:0], a.queue[:0]
 }
 
 // intern returns the state of the closure, and makes room for the next one.

@@ -14,7 +14,8 @@ type Grammar struct {
 	// class maps bytes that no node tells apart to the same number, below classes.
 	class   [256]uint8
 	classes int
-	own     locals // of nodes that other grammars do not have
+	samples [][]byte // of each kind of bytes: one of each class
+	own     locals   // of nodes that other grammars do not have
 
 	thoughts afterThoughts
 }
@@ -115,7 +116,7 @@ func (g *graph) grammar(root int32) (*Grammar, error) {
 	return gr, nil
 }
 
-// classify numbers the classes of bytes.
+// classify numbers the classes of bytes, and takes samples of them.
 func (gr *Grammar) classify() {
 	var begins [257]bool
 	for _, n := range gr.nodes {
@@ -131,4 +132,12 @@ func (gr *Grammar) classify() {
 		gr.class[b] = uint8(class)
 	}
 	gr.classes = class + 1
+	gr.samples = make([][]byte, kinds)
+	seen := map[[2]uint8]bool{}
+	for b, kind := range kindOf {
+		if pair := [2]uint8{kind, gr.class[b]}; !seen[pair] {
+			seen[pair] = true
+			gr.samples[kind] = append(gr.samples[kind], byte(b))
+		}
+	}
 }

@@ -1,23 +1,26 @@
 package constrain
 
-import (
-	"encoding/binary"
-	"sync"
-)
+import "encoding/binary"
 
 // A Set is a set of tokens: bit t%64 of word t/64 is token t.
 type Set []uint64
 
 func (s Set) add(token int32) { s[token/64] |= 1 << (token % 64) }
 
+// addAll adds the tokens of another set of the same vocabulary.
+func (s Set) addAll(other Set) {
+	for i, word := range other[:len(s)] {
+		s[i] |= word
+	}
+}
+
 // A local says what follows in a rule, whatever comes after it: most of a mask, and
 // the same for all calls of the rule.
 type local struct {
 	few []int32 // tokens that are allowed after all texts of the rule, if they are few
 	all Set     // the same, if they are many
-	// exits are the branches at which the rule ends: the tokens below them depend
-	// on what follows.
-	exits []int32
+	// exits are where the rule ends within tokens: these depend on what follows.
+	exits []exit
 }
 
 // A part is a share of the threads of a state: those with the same calls.
@@ -88,54 +91,16 @@ func (m *Matcher) localOf(threads []thread) *local {
 	return l
 }
 
-// locals remembers locals of one vocabulary at a time. It is safe for concurrent
-// use.
-type locals struct {
-	mu     sync.Mutex
-	of     *Vocabulary
-	byNode map[string]*local // by the nodes of the threads
-	bytes  int
-}
-
-// maxLocals limits the memory of locals, in bytes.
-const maxLocals = 1 << 20
-
-func (k *locals) get(of *Vocabulary, key string) *local {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.of != of {
-		return nil
-	}
-	return k.byNode[key]
-}
-
-func (k *locals) put(of *Vocabulary, key string, l *local) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	size := 4*len(l.few) + 8*len(l.all) + 4*len(l.exits) + len(key) + 128
-	if k.of != of || k.bytes+size > maxLocals {
-		k.of, k.byNode, k.bytes = of, map[string]*local{}, 0
-	}
-	k.byNode[key] = l
-	k.bytes += size
-}
-
 func (m *Matcher) computeLocal(s *state) *local {
-	l := &local{}
-	m.list = m.list[:0]
-	m.walk(0, int32(len(m.v.tree)), s, func(at int32, b branch, reached *state) {
-		m.list = append(m.list, m.v.order[b.first:b.first+b.count]...)
-		if reached.ends && b.end > at+1 {
-			l.exits = append(l.exits, at)
-		}
-	})
-	if len(m.list) <= m.v.fewTokens() {
-		l.few = append([]int32(nil), m.list...)
+	w := &m.walk
+	w.begin()
+	w.all(s)
+	l := &local{exits: append([]exit(nil), w.exits...)}
+	if len(w.sets) == 0 && len(w.list) <= m.v.fewTokens() {
+		l.few = append([]int32(nil), w.list...)
 		return l
 	}
 	l.all = make(Set, m.v.size())
-	for _, id := range m.list {
-		l.all.add(id)
-	}
+	w.addTo(l.all)
 	return l
 }

@@ -12,21 +12,15 @@ type Matcher struct {
 	at    *state
 	ended bool
 
-	set    Set    // the latest mask
-	setOf  *state // whose mask it is
-	list   []int32
-	levels []level // of walk
-}
-
-// A level is a branch whose descendants walk visits, and the state after it.
-type level struct {
-	end   int32
-	state *state
+	set   Set    // the latest mask
+	setOf *state // whose mask it is
+	walk  walk
 }
 
 // NewMatcher returns a matcher for an answer that has not begun.
 func NewMatcher(g *Grammar, v *Vocabulary) *Matcher {
 	m := &Matcher{v: v, a: newAutomaton(g), set: make(Set, v.size())}
+	m.walk = walk{v: v, a: m.a}
 	m.at = m.a.start()
 	return m
 }
@@ -67,9 +61,7 @@ const maxWork = 1 << 20
 func (m *Matcher) fill() {
 	for _, p := range m.partsOf(m.at) {
 		if p.local.all != nil {
-			for i, word := range p.local.all {
-				m.set[i] |= word
-			}
+			m.set.addAll(p.local.all)
 		}
 		for _, id := range p.local.few {
 			m.set.add(id)
@@ -77,13 +69,11 @@ func (m *Matcher) fill() {
 		if p.after == nil {
 			continue
 		}
+		m.walk.begin()
 		for _, exit := range p.local.exits {
-			m.walk(exit+1, m.v.tree[exit].end, p.after, func(_ int32, b branch, _ *state) {
-				for _, id := range m.v.order[b.first : b.first+b.count] {
-					m.set.add(id)
-				}
-			})
+			m.walk.follow(exit, p.after)
 		}
+		m.walk.addTo(m.set)
 	}
 	for _, id := range m.v.control {
 		if m.afterControl(m.v.tokens[id].Text) != nil {
@@ -149,28 +139,6 @@ func (m *Matcher) afterControl(text string) *state {
 		s = m.a.close()
 	}
 	return s
-}
-
-// walk visits the branches from begin to end whose text may follow a state, with
-// the state after it.
-func (m *Matcher) walk(begin, end int32, s *state, visit func(at int32, b branch, reached *state)) {
-	m.levels = append(m.levels[:0], level{end, s})
-	for at := begin; at < end && m.a.work <= maxWork; {
-		for at >= m.levels[len(m.levels)-1].end {
-			m.levels = m.levels[:len(m.levels)-1]
-		}
-		b := m.v.tree[at]
-		reached := m.a.step(m.levels[len(m.levels)-1].state, b.last)
-		if reached.dead() {
-			at = b.end
-			continue
-		}
-		visit(at, b, reached)
-		if b.end > at+1 {
-			m.levels = append(m.levels, level{b.end, reached})
-		}
-		at++
-	}
 }
 
 // Accepts reports whether a text belongs to the grammar.

@@ -2,6 +2,7 @@ package constrain_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -23,14 +24,18 @@ func vocabulary() ([]constrain.Token, *constrain.Vocabulary) {
 		tokens = append(tokens, constrain.Token{Text: text})
 	}
 	tokens = append(tokens, constrain.Token{Text: ", "}, constrain.Token{Text: "\n  "}, constrain.Token{Text: `": "`}, constrain.Token{Text: "a"})
+	for _, text := range strings.Fields(`error warn or erra ABC Abc aZ9 9-a été éa1 Ünï 12:30 a-b a.b x@y.z foo_bar ab" a": .." \u202 \\"a`) {
+		tokens = append(tokens, constrain.Token{Text: text}, constrain.Token{Text: " " + text})
+	}
 	return tokens, constrain.NewVocabulary(tokens)
 }
 
 // write lets chance write an answer, or reports that it takes too long. It compares
-// each mask with what the grammar says of each token.
+// masks with what the grammar says of each token, and with those of a vocabulary that
+// has trees by kinds of all tokens.
 func write(t testing.TB, g *constrain.Grammar, random *rand.Rand) (string, bool) {
 	tokens, v := vocabulary()
-	m := constrain.NewMatcher(g, v)
+	m, detailed := constrain.NewMatcher(g, v), constrain.NewMatcher(g, constrain.NewDetailedVocabulary(tokens))
 	var text strings.Builder
 	for step := range 400 {
 		mask, err := m.Mask()
@@ -39,6 +44,9 @@ func write(t testing.TB, g *constrain.Grammar, random *rand.Rand) (string, bool)
 		}
 		if err != nil {
 			t.Fatalf("after %q: %v", text.String(), err)
+		}
+		if other, err := detailed.Mask(); err == nil && !slices.Equal(mask, other) {
+			t.Fatalf("after %q: the masks of two vocabularies are %x and %x", text.String(), mask, other)
 		}
 		var allowed []int
 		for id := range tokens {
@@ -58,7 +66,7 @@ func write(t testing.TB, g *constrain.Grammar, random *rand.Rand) (string, bool)
 				}
 			}
 		}
-		if err := m.Advance(id); err != nil {
+		if err := errors.Join(m.Advance(id), detailed.Advance(id)); err != nil {
 			t.Fatalf("after %q: %v", text.String(), err)
 		}
 		if tokens[id].Kind == constrain.End {
@@ -143,6 +151,37 @@ func TestAnswersFulfilSchemas(t *testing.T) {
 	t.Logf("%d answers", complete)
 }
 
+// TestLargeVocabulary compares masks with what the grammar says of each token.
+func TestLargeVocabulary(t *testing.T) {
+	tokens := largeVocabulary()
+	ids := idsOf(tokens)
+	v := constrain.NewVocabulary(tokens)
+	for _, c := range shapes {
+		g := grammarOf(t, c.schema)
+		m := constrain.NewMatcher(g, v)
+		for i, id := range encode(ids, c.answer) {
+			if mask := maskOf(t, m); i%9 == 4 {
+				checkMask(t, m, tokens, mask)
+			}
+			if err := m.Advance(id); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
+// grammarOf returns the grammar of a schema; that of any object without one.
+func grammarOf(t testing.TB, schema string) *constrain.Grammar {
+	if schema == "" {
+		return constrain.Object()
+	}
+	g, err := constrain.Schema([]byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // randomSchema returns a schema whose definitions refer to each other.
 func randomSchema(random *rand.Rand) string {
 	defs := map[string]any{}
@@ -200,7 +239,7 @@ func randomType(random *rand.Rand, depth int) map[string]any {
 	case 8:
 		return map[string]any{"enum": []any{"red", 1, nil, map[string]any{"k": []int{1}}, 2.5, true}}
 	case 9:
-		return map[string]any{"type": "string", "pattern": []string{`^[a-z]{2,4}$`, `^(é|"|\\|\n)+$`, `x`, `^\d+(\.\d+)?$`, `^[^"a]*b`, `(?i)^straße$`}[random.IntN(6)]}
+		return map[string]any{"type": "string", "pattern": []string{`^[a-z]{2,4}$`, `^(é|"|\\|\n)+$`, `x`, `^\d+(\.\d+)?$`, `^[^"a]*b`, `(?i)^straße$`, `(error|warn)`, `^.{2,9}$`, `^\p{Lu}[\p{L} ]*$`, `[A-Z]+-[0-9]+`}[random.IntN(10)]}
 	case 10:
 		return map[string]any{"type": "string", "format": formats[random.IntN(len(formats))]}
 	case 11:

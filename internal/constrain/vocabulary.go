@@ -1,9 +1,6 @@
 package constrain
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // A Kind says what a token may be used for.
 type Kind uint8
@@ -28,25 +25,30 @@ type Vocabulary struct {
 	tokens  []Token
 	control []int32 // tokens
 	ends    []int32 // tokens
-	tree    []branch
-	order   []int32 // ordinary tokens by text
-	builtin int     // number of nodes that all grammars begin with
+	tree            // of ordinary tokens by bytes
+	// kinds has, for branches that begin many tokens, what follows by kinds of bytes;
+	// at wholeTree for all tokens.
+	kinds   map[int32]*tree
+	many    int // tokens of such a branch
+	builtin int // number of nodes that all grammars begin with
 
 	common locals // of nodes that all grammars have
 }
 
-// A branch is a prefix of tokens; branches are in depth-first order.
-type branch struct {
-	end   int32 // the first branch that does not begin with this one
-	first int32 // place in order of the tokens with exactly this text
-	count int32 // of these tokens
-	last  byte  // of the prefix
-}
+// wholeTree stands for the branch of the empty text.
+const wholeTree = -1
 
 // NewVocabulary returns the vocabulary of the tokens, whose ids are their places.
 // Tokens without text are not used.
-func NewVocabulary(tokens []Token) *Vocabulary {
-	v := &Vocabulary{tokens: tokens, builtin: len(newGraph().nodes)}
+func NewVocabulary(tokens []Token) *Vocabulary { return newVocabulary(tokens, manyTokens) }
+
+// manyTokens is how many tokens a branch begins that gets a tree by kinds. Such
+// trees take 4 bytes for each token, and 24 for each sequence of kinds.
+const manyTokens = 1024
+
+func newVocabulary(tokens []Token, many int) *Vocabulary {
+	v := &Vocabulary{tokens: tokens, many: many, builtin: len(newGraph().nodes), kinds: map[int32]*tree{}}
+	var ordinary []int32
 	for id, t := range tokens {
 		switch {
 		case t.Kind == End:
@@ -55,45 +57,41 @@ func NewVocabulary(tokens []Token) *Vocabulary {
 		case t.Kind == Control:
 			v.control = append(v.control, int32(id))
 		default:
-			v.order = append(v.order, int32(id))
+			ordinary = append(ordinary, int32(id))
 		}
 	}
-	slices.SortFunc(v.order, func(a, b int32) int {
-		if c := strings.Compare(tokens[a].Text, tokens[b].Text); c != 0 {
-			return c
-		}
-		return int(a - b)
-	})
-	v.build()
+	var bytes [256]uint8
+	for b := range bytes {
+		bytes[b] = uint8(b)
+	}
+	v.tree = newTree(tokens, slices.Clip(ordinary), 0, &bytes)
+	v.summarize(wholeTree, v.order, 0)
 	return v
 }
 
-// build makes the tree of the sorted tokens.
-func (v *Vocabulary) build() {
-	var open []int32 // branches of the prefixes of the current token
-	leave := func(depth int) {
-		for len(open) > depth {
-			v.tree[open[len(open)-1]].end = int32(len(v.tree))
-			open = open[:len(open)-1]
-		}
+// summarize makes the trees by kinds of a branch, whose text has depth bytes, and of
+// those that begin with it. The tokens are those longer than the branch.
+func (v *Vocabulary) summarize(at int32, tokens []int32, depth int) {
+	if len(tokens) < v.many {
+		return
 	}
-	before := ""
-	for place, id := range v.order {
-		text := v.tokens[id].Text
-		shared := 0
-		for shared < min(len(before), len(text)) && before[shared] == text[shared] {
-			shared++
-		}
-		leave(shared)
-		for i := shared; i < len(text); i++ {
-			open = append(open, int32(len(v.tree)))
-			v.tree = append(v.tree, branch{last: text[i], first: int32(place)})
-		}
-		v.tree[open[len(open)-1]].count++
-		before = text
+	t := newTree(v.tokens, slices.Clone(tokens), depth, &kindOf)
+	t.finish(v.size())
+	v.kinds[at] = &t
+	v.children(at, func(child int32, b branch) {
+		v.summarize(child, v.order[b.first+b.count:v.below(b)], depth+1)
+	})
+}
+
+// children visits the branches that are one byte longer than a branch.
+func (v *Vocabulary) children(at int32, visit func(at int32, b branch)) {
+	end := int32(len(v.branches))
+	if at != wholeTree {
+		end = v.branches[at].end
 	}
-	leave(0)
-	v.tree = slices.Clip(v.tree)
+	for at++; at < end; at = v.branches[at].end {
+		visit(at, v.branches[at])
+	}
 }
 
 // size is the number of words of a Set.

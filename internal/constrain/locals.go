@@ -1,0 +1,56 @@
+package constrain
+
+import (
+	"slices"
+	"sync"
+)
+
+// locals remembers locals of one vocabulary at a time. It is safe for concurrent
+// use.
+type locals struct {
+	mu     sync.Mutex
+	of     *Vocabulary
+	byNode map[string]*local // by the nodes of the threads
+	sets   map[uint64]Set    // of the locals, by their hash: many are the same
+	bytes  int
+}
+
+// maxLocals limits the memory of locals, in bytes.
+const maxLocals = 2 << 20
+
+func (k *locals) get(of *Vocabulary, key string) *local {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of != of {
+		return nil
+	}
+	return k.byNode[key]
+}
+
+func (k *locals) put(of *Vocabulary, key string, l *local) {
+	hash := l.all.hash()
+	size := 4*len(l.few) + 12*len(l.exits) + len(key) + 128
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of != of || k.bytes+size+8*len(l.all) > maxLocals {
+		k.of, k.byNode, k.sets, k.bytes = of, map[string]*local{}, map[uint64]Set{}, 0
+	}
+	if slices.Equal(k.sets[hash], l.all) {
+		l.all = k.sets[hash]
+	} else {
+		k.sets[hash] = l.all
+		size += 8 * len(l.all)
+	}
+	k.byNode[key] = l
+	k.bytes += size
+}
+
+// hash returns a number that is the same for equal sets.
+func (s Set) hash() uint64 {
+	h := uint64(14695981039346656037) // FNV-1a, by words
+	for _, word := range s {
+		h = (h ^ word) * 1099511628211
+		h ^= h >> 32
+	}
+	return h
+}

@@ -1,0 +1,193 @@
+package constrain
+
+// A walk finds the tokens that may follow a state.
+type walk struct {
+	v     *Vocabulary
+	a     *automaton
+	list  []int32 // tokens that may follow
+	sets  []Set   // further ones
+	exits []exit  // where a rule ends
+}
+
+// An exit is where a rule ends: at a branch of the vocabulary, for all tokens that
+// are longer, or in one token.
+type exit struct {
+	branch int32 // or oneToken
+	token  int32
+	depth  int32 // bytes before the end of the rule
+}
+
+const oneToken = -1
+
+// addTo adds what was found to a set.
+func (w *walk) addTo(to Set) {
+	for _, s := range w.sets {
+		to.addAll(s)
+	}
+	for _, id := range w.list {
+		to.add(id)
+	}
+}
+
+// begin forgets what was found.
+func (w *walk) begin() { w.list, w.sets, w.exits = w.list[:0], w.sets[:0], w.exits[:0] }
+
+// all adds all tokens that may follow a state.
+func (w *walk) all(s *state) { w.bytes(wholeTree, int32(len(w.v.branches)), s, 0) }
+
+// follow adds the tokens at an exit whose rest may follow a state.
+func (w *walk) follow(e exit, s *state) {
+	if e.branch == oneToken {
+		w.token(e.token, s, e.depth)
+		return
+	}
+	w.bytes(e.branch, w.v.branches[e.branch].end, s, e.depth)
+}
+
+// bytes adds the tokens that are longer than a branch, and whose rest may follow a
+// state. The branch ends before end; its text has depth bytes.
+func (w *walk) bytes(at, end int32, s *state, depth int32) {
+	if end-at >= int32(w.v.many)/2 { // else there is no tree by kinds: tokens rarely share a text
+		if t := w.v.kinds[at]; t != nil && w.summary(t, at, s, depth) {
+			return
+		}
+	}
+	for at++; at < end && w.a.work <= maxWork; {
+		b := w.v.branches[at]
+		if reached := w.a.step(s, b.last); !reached.dead() {
+			w.list = append(w.list, w.v.order[b.first:b.first+b.count]...)
+			if b.end > at+1 {
+				if reached.ends {
+					w.exits = append(w.exits, exit{branch: at, depth: depth + 1})
+				}
+				w.bytes(at, b.end, reached, depth+1)
+			}
+		}
+		at = b.end
+	}
+}
+
+// summary adds the same tokens by a tree of kinds, or none if too many depend on more
+// than kinds.
+func (w *walk) summary(t *tree, at int32, s *state, depth int32) bool {
+	listed, sets, exits := len(w.list), len(w.sets), len(w.exits)
+	k := byKinds{walk: w, tree: t, at: at, begin: s, depth: depth, spare: 32 + len(t.order)/32}
+	if k.add(0, int32(len(t.branches)), s, depth) {
+		return true
+	}
+	w.list, w.sets, w.exits = w.list[:listed], w.sets[:sets], w.exits[:exits]
+	return false
+}
+
+// byKinds is a walk of the tokens that are longer than a branch.
+type byKinds struct {
+	*walk
+	tree  *tree
+	at    int32  // the branch
+	begin *state // after it
+	depth int32  // its bytes
+	spare int    // tokens that it may look at one by one: more take longer than a walk by bytes
+}
+
+// add adds the tokens of the branches of kinds from at to end, whose rest after depth
+// bytes may follow a state. It reports whether it could.
+func (k *byKinds) add(at, end int32, s *state, depth int32) bool {
+	for ; at < end && k.a.work <= maxWork; at = k.tree.branches[at].end {
+		b := k.tree.branches[at]
+		reached := k.a.stepKind(s, b.last)
+		switch {
+		case reached == k.a.mixed:
+			safe := k.a.safeKinds(s, b.last)
+			if !safe.has(b.last) {
+				if !k.each(k.tree.order[b.first:k.tree.below(b)]) {
+					return false
+				}
+			} else if !k.safe(at, safe) {
+				return false
+			}
+		case !reached.dead():
+			k.branch(at)
+			if reached.ends && !k.exit(b, depth) || !k.add(at+1, b.end, reached, depth+1) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// safe adds the tokens of a branch of kinds after which any bytes of safe kinds may
+// follow.
+func (k *byKinds) safe(at int32, safe kindSet) bool {
+	b := k.tree.branches[at]
+	if k.tree.follow[at]&^safe == 0 {
+		k.list = append(k.list, k.tree.order[b.first:k.tree.below(b)]...)
+		return true
+	}
+	k.branch(at)
+	for next := at + 1; next < b.end; next = k.tree.branches[next].end {
+		child := k.tree.branches[next]
+		if safe.has(child.last) {
+			if !k.safe(next, safe) {
+				return false
+			}
+		} else if !k.each(k.tree.order[child.first:k.tree.below(child)]) {
+			return false
+		}
+	}
+	return true
+}
+
+// branch adds the tokens that are a branch of kinds.
+func (k *byKinds) branch(at int32) {
+	if set, ok := k.tree.sets[at]; ok {
+		k.sets = append(k.sets, set)
+		return
+	}
+	b := k.tree.branches[at]
+	k.list = append(k.list, k.tree.order[b.first:b.first+b.count]...)
+}
+
+// each looks at tokens one by one. It reports whether they are few enough.
+func (k *byKinds) each(tokens []int32) bool {
+	if k.spare -= len(tokens); k.spare < 0 {
+		return false
+	}
+	for _, id := range tokens {
+		k.token(id, k.begin, k.depth)
+	}
+	return true
+}
+
+// exit adds the exits at a branch of kinds. It reports whether it could.
+func (k *byKinds) exit(b branch, depth int32) bool {
+	if depth == k.depth { // branches of bytes are faster than tokens
+		k.v.children(k.at, func(at int32, child branch) {
+			if kindOf[child.last] == b.last && child.end > at+1 {
+				k.exits = append(k.exits, exit{branch: at, depth: depth + 1})
+			}
+		})
+		return true
+	}
+	longer := k.tree.order[b.first+b.count : k.tree.below(b)]
+	if k.spare -= len(longer); k.spare < 0 {
+		return false
+	}
+	for _, id := range longer {
+		k.exits = append(k.exits, exit{branch: oneToken, token: id, depth: depth + 1})
+	}
+	return true
+}
+
+// token adds a token whose rest after depth bytes may follow a state.
+func (w *walk) token(id int32, s *state, depth int32) {
+	text := w.v.tokens[id].Text
+	for i := int(depth); i < len(text); i++ {
+		if s = w.a.step(s, text[i]); s.dead() {
+			return
+		}
+		if s.ends && i+1 < len(text) {
+			w.exits = append(w.exits, exit{branch: oneToken, token: id, depth: int32(i + 1)})
+		}
+	}
+	w.list = append(w.list, id)
+}
