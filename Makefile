@@ -101,9 +101,9 @@ arch: ## Check the import law, transitively
 	$(GO) test -count=1 ./internal/archtest
 
 .PHONY: openai-node
-openai-node: ## Ask the quickstart and a gateway through OpenAI's client for Node; needs node and npm
+openai-node: ## Ask the quickstart and a gateway through npm clients of OpenAI, Anthropic, LangChain, AI SDK; needs node 18 and npm
 	cd test/openai-node && npm ci
-	$(GO) test -count=1 -run 'TestUpServesTheNodeClient|TestOfficialNodeClient' ./cmd/koldun ./internal/gateway
+	$(GO) test -count=1 -run 'TestUpServesTheNodeClients|TestOfficialNodeClient|TestNodeClients' ./cmd/koldun ./internal/gateway
 
 .PHONY: faults
 faults: ## Kill and cut things for longer than make test does; KILLS=100, ROUNDS=10 and FAULTS=42 by default

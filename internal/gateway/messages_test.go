@@ -182,6 +182,7 @@ func TestMessageRefuses(t *testing.T) {
 		"OpenCall":    {strings.Replace(messageBody(""), `[{"role"`, `[`+use+`,{"role"`, 1), "good", "invalid_request_error", 400},
 		"UnknownCall": {strings.Replace(messageBody(""), `"hello"`, `[{"type":"tool_result","tool_use_id":"t"}]`, 1), "good", "invalid_request_error", 400},
 		"NoTools":     {messageBody(messageTools), "good", "invalid_request_error", 400},
+		"Thread":      {messageBody(`,"thread":{"type":"create"}`), "good", "invalid_request_error", 400},
 		"Temperature": {messageBody(`,"temperature":1.5`), "good", "invalid_request_error", 400},
 	}
 	for name, c := range cases {
@@ -202,6 +203,16 @@ func TestMessageRefuses(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestMessageThread holds that a client which asks for a conversation that the server
+// holds learns that it must send all messages.
+func TestMessageThread(t *testing.T) {
+	w := newWorld(t, nil)
+	_, body := w.do("POST", messagesPath, messageBody(`,"thread":{"type":"create"}`))
+	if !strings.Contains(body, `"details":{"error_code":"thread_unsupported_request","unsupported":["thread"]}`) {
+		t.Errorf("got %s", body)
 	}
 }
 

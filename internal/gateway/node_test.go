@@ -13,16 +13,42 @@ import (
 	"github.com/gorizond/koldun/internal/waittest"
 )
 
-// TestOfficialNodeClient runs the npm package openai against a gateway.
-func TestOfficialNodeClient(t *testing.T) {
-	const dir = "../../test/openai-node"
+const nodeClients = "../../test/openai-node"
+
+// nodeProgram skips the test unless node and the clients are there.
+func nodeProgram(t *testing.T) string {
+	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("run it with: apt-get install nodejs npm && make openai-node")
 	}
-	if _, err := os.Stat(dir + "/node_modules/openai"); err != nil {
+	if _, err := os.Stat(nodeClients + "/node_modules/ai"); err != nil {
 		t.Skip("run it with: make openai-node")
 	}
+	return node
+}
+
+// TestNodeClients runs the npm packages that people use to talk to models, unmodified,
+// against a gateway: loops of tools, structured output, streams, embeddings.
+func TestNodeClients(t *testing.T) {
+	node := nodeProgram(t)
+	w := storing(t, newWorld(t, nil), nil)
+	startRunner(t, w.bus, tinySession, traveller)
+	w.offerAll()
+	for _, file := range []string{"openai", "ai", "langchain", "agents", "anthropic"} {
+		t.Run(file, func(t *testing.T) {
+			cmd := exec.CommandContext(waittest.Context(t), node, "--test", file+".test.mjs")
+			cmd.Dir, cmd.Env = nodeClients, append(os.Environ(), "KOLDUN_URL="+w.url+"/v1")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestOfficialNodeClient runs the npm package openai against a gateway.
+func TestOfficialNodeClient(t *testing.T) {
+	node := nodeProgram(t)
 	w := newWorld(t, nil)
 	runner := startRunner(t, w.bus, tinySession, func(ctx context.Context, s *responder) {
 		s.started()
@@ -37,7 +63,7 @@ func TestOfficialNodeClient(t *testing.T) {
 			s.end("stop", 3, 2)
 		}
 	})
-	out, err := exec.CommandContext(waittest.Context(t), node, dir+"/talk.mjs", w.url+"/v1").CombinedOutput()
+	out, err := exec.CommandContext(waittest.Context(t), node, nodeClients+"/talk.mjs", w.url+"/v1").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

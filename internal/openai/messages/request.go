@@ -41,6 +41,9 @@ func Parse(body []byte) (openai.ChatRequest, error) {
 			o.Fail(field, openai.CodeUnsupported, "%s is not supported here")
 		}
 	}
+	if raw := o.Take("thread"); raw != nil {
+		o.Fail("thread", codeThread, "%s is not supported here: send the whole conversation in 'messages'")
+	}
 	if o.Err() != nil {
 		return openai.ChatRequest{}, o.Err()
 	}

@@ -83,10 +83,21 @@ func stopReason(finish string, refused, calls bool) string {
 type Failure struct {
 	Type  string `json:"type"` // "error"
 	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
+		Type    string   `json:"type"`
+		Message string   `json:"message"`
+		Details *details `json:"details,omitempty"`
 	} `json:"error"`
 }
+
+// details are what programs need of an error.
+type details struct {
+	ErrorCode   string   `json:"error_code"`
+	Unsupported []string `json:"unsupported"`
+}
+
+// codeThread is the code of a request for a conversation that the server holds. Clients
+// that get it send the whole conversation instead.
+const codeThread = "thread_unsupported_request"
 
 var failures = map[int]string{
 	http.StatusUnauthorized: "authentication_error", http.StatusForbidden: "permission_error", http.StatusNotFound: "not_found_error",
@@ -108,6 +119,9 @@ func Fail(e *openai.Error) *Failure {
 		f.Error.Type = "api_error"
 	default:
 		f.Error.Type = "invalid_request_error"
+	}
+	if e.Code == codeThread {
+		f.Error.Details = &details{ErrorCode: e.Code, Unsupported: []string{e.Param}}
 	}
 	return f
 }
