@@ -31,7 +31,7 @@ func roleMember(dir, name, listen, cluster, routes string) {
 	}
 	_, _ = fmt.Sscan(client.Port(), &opts.Port)
 	_, _ = fmt.Sscan(peer.Port(), &opts.Cluster.Port)
-	if err := nats.Trust(opts, *readAuthority(), filepath.Join(dir, "accounts")); err != nil {
+	if err := nats.Trust(opts, *readAuthority(), filepath.Join(dir, "accounts"), nats.AccountInterval); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -11,20 +11,23 @@ import (
 )
 
 const (
-	accountInterval = time.Minute     // between comparisons with other servers
-	accountWait     = 2 * time.Second // for an account that other servers may know
-	mostAccounts    = 10_000
+	accountWait  = 2 * time.Second // for an account that other servers may know
+	mostAccounts = 10_000
 )
+
+// AccountInterval is how often a server asks the others of its cluster for accounts that
+// it has missed.
+const AccountInterval = 10 * time.Second
 
 // Trust makes a server trust an operator, and keep its accounts in dir, with the given
 // ones from the start. It creates the folder. Errors: Invalid (operator, account),
 // Denied (folder).
-func Trust(opts *server.Options, a natsauth.Authority, dir string, accounts ...string) error {
+func Trust(opts *server.Options, a natsauth.Authority, dir string, interval time.Duration, accounts ...string) error {
 	operator, err := jwt.DecodeOperatorClaims(a.Operator)
 	if err != nil {
 		return fault.Errorf(fault.Invalid, "cannot read the JWT of the NATS operator: %w", err)
 	}
-	resolver, err := server.NewDirAccResolver(dir, mostAccounts, accountInterval, server.RenameDeleted, server.FetchTimeout(accountWait))
+	resolver, err := server.NewDirAccResolver(dir, mostAccounts, interval, server.RenameDeleted, server.FetchTimeout(accountWait))
 	if err != nil {
 		return fault.Errorf(fault.Denied, "cannot use the folder %q of NATS accounts: %w", dir, err)
 	}

@@ -167,7 +167,7 @@ func options(ctx context.Context, cfg Config) (*server.Options, error) {
 	if cfg.Authority == nil {
 		return opts, nil
 	}
-	return opts, Trust(opts, *cfg.Authority, AccountsIn(cfg.Dir), cfg.Accounts...)
+	return opts, Trust(opts, *cfg.Authority, AccountsIn(cfg.Dir), AccountInterval, cfg.Accounts...)
 }
 
 // AccountsIn is the folder of accounts in a data folder.

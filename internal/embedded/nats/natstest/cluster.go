@@ -18,9 +18,14 @@ const clusterPatience = time.Minute
 
 // A Cluster is a group of NATS servers that replicate streams.
 type Cluster struct {
-	tb    testing.TB
-	nodes []*node
+	tb     testing.TB
+	nodes  []*node
+	member Member
 }
+
+// A Member completes the options of server i before each of its starts: who may
+// connect. It may replace all but the addresses.
+type Member func(i int, o *server.Options) error
 
 type node struct {
 	opts server.Options
@@ -33,7 +38,16 @@ type node struct {
 // streams with n replicas.
 func StartCluster(tb testing.TB, n int) *Cluster {
 	tb.Helper()
-	c := &Cluster{tb: tb}
+	return StartMembers(tb, n, func(_ int, o *server.Options) error {
+		o.Username, o.Password = User, Password
+		return nil
+	})
+}
+
+// StartMembers is StartCluster with servers that the caller configures.
+func StartMembers(tb testing.TB, n int, member Member) *Cluster {
+	tb.Helper()
+	c := &Cluster{tb: tb, member: member}
 	var routes []*url.URL
 	var ports []int
 	for range 2 * n {
@@ -47,8 +61,6 @@ func StartCluster(tb testing.TB, n int) *Cluster {
 			ServerName: fmt.Sprintf("n%d", i),
 			Host:       "127.0.0.1",
 			Port:       ports[i],
-			Username:   User,
-			Password:   Password,
 			JetStream:  true,
 			StoreDir:   tb.TempDir(),
 			MaxPayload: 8 << 20,
@@ -107,6 +119,9 @@ func (c *Cluster) Restart(i int) {
 	n := c.nodes[i]
 	n.stop()
 	opts := n.opts // a copy, because the server changes its options
+	if err := c.member(i, &opts); err != nil {
+		c.tb.Fatalf("cannot configure a NATS server: %v", err)
+	}
 	srv, err := server.NewServer(&opts)
 	if err != nil {
 		c.tb.Fatalf("cannot start a NATS server: %v", err)
