@@ -40,6 +40,7 @@ type CLI struct {
 	Gateway    GatewayCmd    `cmd:"" help:"Serve the OpenAI-compatible API."`
 	Dispatcher DispatcherCmd `cmd:"" help:"Assign queued requests to runners."`
 	Requests   RequestsCmd   `cmd:"" help:"Inspect the queue: list, show, cancel and replay requests."`
+	NATS       NATSCmd       `cmd:"" name:"nats" help:"Prepare NATS servers."`
 	LLM        LLMCmd        `cmd:"" name:"llm" help:"Drive an engine: the sidecar of a root pod."`
 	Engine     EngineCmd     `cmd:"" help:"The embedded inference engine."`
 	Install    InstallCmd    `cmd:"" help:"Copy this program into a folder that an engine's container shares."`

@@ -14,10 +14,10 @@ type Authority struct {
 	System      string // its JWT, which the server's resolver must hold from the start
 	Signing     Seed   // signs accounts
 	SystemUsers Seed   // signs users of the system account
+	Main        Seed   // signed Operator, and signs nothing else: keep it offline or drop it
 }
 
 // NewAuthority makes an operator that accepts only what its signing key has signed.
-// Its main key signs this once and is forgotten.
 func NewAuthority(name string) (Authority, error) {
 	main, err := newKey(nkeys.CreateOperator)
 	if err != nil {
@@ -40,7 +40,7 @@ func NewAuthority(name string) (Authority, error) {
 	operator.SigningKeys.Add(signing.public)
 	operator.StrictSigningKeyUsage = true
 	operator.SystemAccount = system.public
-	out := Authority{SystemID: system.public, Signing: signing.seed, SystemUsers: users.seed}
+	out := Authority{SystemID: system.public, Signing: signing.seed, SystemUsers: users.seed, Main: main.seed}
 	if out.Operator, err = operator.Encode(main.pair); err != nil {
 		return Authority{}, fault.As(fault.Internal, err)
 	}
