@@ -36,6 +36,7 @@ package: ## Build all packages and images into _output/packages, for ARCHS (defa
 	  $(STAGE)/build package --arch $$arch --stage $(STAGE)/provider --binary $(STAGE)/bin/koldun-provider-$$arch --out $(PACKAGES)/koldun-provider-$$arch.xpkg; \
 	done
 	cp package/install.yaml package/single-team.yaml package/rbac-claims.yaml package/monitoring/*.yaml $(PACKAGES)/
+	sed -s '1i---' $(foreach part,namespace bootstrap config servers network,package/nats/$(part).yaml) > $(PACKAGES)/nats.yaml
 
 .PHONY: catalog
 catalog: ## Add the version VERSION, whose Function has DIGEST in the registry, to package/catalog

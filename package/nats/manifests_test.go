@@ -1,0 +1,210 @@
+// Package nats_test checks the manifests of NATS for production, and runs servers from
+// their configuration.
+package nats_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gorizond/koldun/internal/natsauth/bootstrap"
+)
+
+// namespace of all objects.
+const namespace = "nats"
+
+// manifests are the objects of this folder.
+type manifests struct {
+	namespace   corev1.Namespace
+	account     corev1.ServiceAccount
+	role        rbacv1.Role
+	binding     rbacv1.RoleBinding
+	job         batchv1.Job
+	config      corev1.ConfigMap
+	clients     corev1.Service
+	headless    corev1.Service
+	disruptions policyv1.PodDisruptionBudget
+	servers     appsv1.StatefulSet
+	network     networkingv1.NetworkPolicy
+	jobNetwork  networkingv1.NetworkPolicy
+}
+
+// read decodes every object strictly: a wrong field is an error.
+func read(t *testing.T) *manifests {
+	t.Helper()
+	m := &manifests{}
+	into := map[string]any{
+		"Namespace nats": &m.namespace, "ServiceAccount nats-bootstrap": &m.account, "Role nats-bootstrap": &m.role,
+		"RoleBinding nats-bootstrap": &m.binding, "Job nats-bootstrap": &m.job, "ConfigMap nats-config": &m.config, "Service nats": &m.clients,
+		"Service nats-headless": &m.headless, "PodDisruptionBudget nats": &m.disruptions, "StatefulSet nats": &m.servers,
+		"NetworkPolicy nats": &m.network, "NetworkPolicy nats-bootstrap": &m.jobNetwork,
+	}
+	for _, file := range resources(t) {
+		for text := range strings.SplitSeq(content(t, file), "\n---\n") {
+			var o struct {
+				metav1.TypeMeta   `json:",inline"`
+				metav1.ObjectMeta `json:"metadata"`
+			}
+			if err := yaml.Unmarshal([]byte(text), &o); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			id := o.Kind + " " + o.Name
+			if into[id] == nil {
+				t.Fatalf("%s: %s is unknown to this test or twice in the manifests", file, id)
+			}
+			if err := yaml.UnmarshalStrict([]byte(text), into[id]); err != nil {
+				t.Errorf("%s: %s: %v", file, id, err)
+			}
+			if o.Kind != "Namespace" && o.Namespace != namespace {
+				t.Errorf("%s is in namespace %q", id, o.Namespace)
+			}
+			delete(into, id)
+		}
+	}
+	for id := range into {
+		t.Errorf("the manifests have no %s", id)
+	}
+	return m
+}
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// resources are the files of the kustomization, which has to list all.
+func resources(t *testing.T) []string {
+	t.Helper()
+	var k struct {
+		metav1.TypeMeta `json:",inline"`
+		Resources       []string `json:"resources"`
+	}
+	if err := yaml.UnmarshalStrict([]byte(content(t, "kustomization.yaml")), &k); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := append(slices.Clone(k.Resources), "kustomization.yaml")
+	slices.Sort(listed)
+	if !slices.Equal(files, listed) {
+		t.Errorf("the folder has %v, and the kustomization lists %v", files, listed)
+	}
+	return k.Resources
+}
+
+// TestPodsAreRestricted checks what the namespace enforces.
+func TestPodsAreRestricted(t *testing.T) {
+	m := read(t)
+	if m.namespace.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
+		t.Error("the namespace takes any pod")
+	}
+	pinned := regexp.MustCompile(`^docker\.io/library/nats:\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?$`)
+	for name, pod := range map[string]corev1.PodSpec{"servers": m.servers.Spec.Template.Spec, "job": m.job.Spec.Template.Spec} {
+		s := pod.SecurityContext
+		if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.RunAsUser == nil || *s.RunAsUser == 0 ||
+			s.SeccompProfile == nil || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+			t.Errorf("%s: the security context of the pod is %+v", name, s)
+		}
+		for _, c := range pod.Containers {
+			s := c.SecurityContext
+			if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
+				s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(s.Capabilities.Add) > 0 {
+				t.Errorf("%s: the security context of container %s is %+v", name, c.Name, s)
+			}
+			if c.Resources.Limits.Memory().IsZero() {
+				t.Errorf("%s: container %s may use all memory", name, c.Name)
+			}
+		}
+	}
+	if image := m.servers.Spec.Template.Spec.Containers[0].Image; !pinned.MatchString(image) {
+		t.Errorf("the image %q is not one version", image)
+	}
+	if mount := m.servers.Spec.Template.Spec.AutomountServiceAccountToken; mount == nil || *mount {
+		t.Error("the servers get a token of the API server")
+	}
+}
+
+// TestRightsOfTheJob compares them with the Secrets that it makes: it can read these, and
+// change or list none.
+func TestRightsOfTheJob(t *testing.T) {
+	m := read(t)
+	plan := bootstrap.Plan{Name: "nats"}
+	var secrets []string
+	for _, of := range []string{bootstrap.Keys, bootstrap.Operator, bootstrap.Server, bootstrap.CA, bootstrap.TLS, bootstrap.Client} {
+		secrets = append(secrets, plan.Secret(of))
+	}
+	want := []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: secrets, Verbs: []string{"get"}},
+	}
+	if !slices.EqualFunc(m.role.Rules, want, func(a, b rbacv1.PolicyRule) bool { return a.String() == b.String() }) {
+		t.Errorf("the rights are %v, want %v", m.role.Rules, want)
+	}
+	if s := m.binding.Subjects; m.binding.RoleRef.Name != m.role.Name || len(s) != 1 || s[0].Name != m.account.Name || s[0].Namespace != namespace ||
+		m.job.Spec.Template.Spec.ServiceAccountName != m.account.Name {
+		t.Errorf("the Role is bound to %v, and the Job runs as %q", s, m.job.Spec.Template.Spec.ServiceAccountName)
+	}
+	if args := m.job.Spec.Template.Spec.Containers[0].Args; !slices.Equal(args, []string{"nats", "bootstrap", "--name=" + plan.Name}) {
+		t.Errorf("the Job runs koldun %v", args)
+	}
+}
+
+// TestObjectsFit compares what objects say about each other.
+func TestObjectsFit(t *testing.T) {
+	m := read(t)
+	pods := m.servers.Spec.Template.Labels
+	for what, labels := range map[string]map[string]string{
+		"Service nats": m.clients.Spec.Selector, "Service nats-headless": m.headless.Spec.Selector, "StatefulSet": m.servers.Spec.Selector.MatchLabels,
+		"PodDisruptionBudget": m.disruptions.Spec.Selector.MatchLabels, "NetworkPolicy": m.network.Spec.PodSelector.MatchLabels,
+		"anti-affinity": m.servers.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels,
+		"spread":        m.servers.Spec.Template.Spec.TopologySpreadConstraints[0].LabelSelector.MatchLabels,
+	} {
+		selects := func(of map[string]string) bool {
+			for key, value := range labels {
+				if of[key] != value {
+					return false
+				}
+			}
+			return len(labels) > 0
+		}
+		if !selects(pods) || selects(m.job.Spec.Template.Labels) {
+			t.Errorf("%s selects %v: the servers are %v, the Job %v", what, labels, pods, m.job.Spec.Template.Labels)
+		}
+	}
+	if labels := m.jobNetwork.Spec.PodSelector.MatchLabels; m.job.Spec.Template.Labels["app.kubernetes.io/name"] != labels["app.kubernetes.io/name"] {
+		t.Errorf("the NetworkPolicy of the Job selects %v", labels)
+	}
+	if m.servers.Spec.ServiceName != m.headless.Name || m.headless.Name != (bootstrap.Plan{Name: m.clients.Name}).Headless() {
+		t.Errorf("the Services are %q and %q, the StatefulSet uses %q", m.clients.Name, m.headless.Name, m.servers.Spec.ServiceName)
+	}
+	if n := m.disruptions.Spec.MaxUnavailable; *m.servers.Spec.Replicas != 3 || n == nil || n.IntValue() != 1 {
+		t.Errorf("%d servers, of which %v may be unavailable", *m.servers.Spec.Replicas, n)
+	}
+	ports := map[string]int32{}
+	for _, p := range m.servers.Spec.Template.Spec.Containers[0].Ports {
+		ports[p.Name] = p.ContainerPort
+	}
+	for _, p := range append(m.clients.Spec.Ports, m.headless.Spec.Ports...) {
+		if ports[p.TargetPort.StrVal] != p.Port {
+			t.Errorf("a Service sends port %d to %q, the servers have %v", p.Port, p.TargetPort.StrVal, ports)
+		}
+	}
+}
